@@ -100,7 +100,7 @@ impl Bottleneck<'_> {
         };
         let own = up.filter(|_| is_upload).map(|text| ("up", text)).or(down.map(|text| ("down", text)));
         let Some((way, text)) = own else { return Ok(None) };
-        if !RateTrace::is_named(text) {
+        if !RateTrace::is_file_name(text) {
             return Ok(Some((parse_rate("rate", text)?, false)));
         }
         // An upload without a rate of its own has the mean of the download, and does not vary.

@@ -36,7 +36,7 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
     }
     let outcome = &run.outcome;
     let probes = outcome.probes.iter().map(|probe| {
-        let [tcp_s, tls_s, http_s] = probe.spans_s(outcome.ended);
+        let [tcp_s, tls_s, http_s] = probe.stage_durations_s(outcome.ended);
         let source = sources.place(probe.source, None);
         Probe { source, is_foreign: probe.is_foreign, tcp_s, tls_s, http_s }
     });

@@ -191,7 +191,7 @@ impl Driver {
         let one = &mut self.ways[way as usize];
         let key = self.keys.get(packet.flow as usize).copied().unwrap_or_default();
         if !one.marker.mark(&mut packet, key, now) {
-            one.link.police_drop(packet);
+            one.link.count_policer_drop(packet);
             return self.account_drops(way, now, ends);
         }
         match one.link.arrive(&mut packet, now) {

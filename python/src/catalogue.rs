@@ -158,7 +158,7 @@ fn rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
 /// Bits per second of a direction of a link, given as a rate or as the file of a rate trace, which has a mean.
 #[pyfunction]
 fn link_rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
-    let found = match RateTrace::is_named(text) {
+    let found = match RateTrace::is_file_name(text) {
         true => RateTrace::read(field, text).map(|trace| trace.mean()),
         false => parse_rate(field, text),
     };
@@ -185,7 +185,7 @@ fn shaped_rate(py: Python<'_>, field: &str, text: &str, rate_bps: u64, varies: b
 /// Returns whether a direction of a link is given as the file of a rate trace.
 #[pyfunction]
 fn is_rate_trace(text: &str) -> bool {
-    RateTrace::is_named(text)
+    RateTrace::is_file_name(text)
 }
 
 /// Returns the seconds of a time such as `80ms`.

@@ -21,7 +21,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Returns the class of application that policies see of a connection of this class.
+    /// Returns the class by which policies know this one.
     pub fn application(self) -> Application {
         match self {
             Class::Interactive => Application::Interactive,
@@ -36,9 +36,9 @@ impl Class {
 pub struct Flow {
     /// Names the connection across schemes.
     pub key: u64,
-    /// Host that asks; its user, where a scheme counts by user.
+    /// Client host; it also stands for the user where a scheme counts by user.
     pub client: u32,
-    /// Host that answers.
+    /// Server host.
     pub server: u32,
     /// Class of its application.
     pub class: Class,

@@ -1,4 +1,4 @@
-//! The simulated world of Mousehole.
+//! The discrete-event network simulator of Mousehole: traffic, TCP, queues, links and the engine.
 //!
 //! Modules are layers: `layers.toml` lists the modules that each may import, and a test checks it. README.md in this
 //! crate's folder describes them.

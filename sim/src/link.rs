@@ -86,7 +86,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Returns the pace of `rate`, which must not be 0.
+    /// Returns the pace of `rate`, which must be positive.
     pub fn new(rate: Rate) -> Pace {
         let is_whole = NS_OF_8_BITS.is_multiple_of(rate.0);
         let byte = if is_whole { Dur(NS_OF_8_BITS / rate.0) } else { Dur::ZERO };
@@ -149,7 +149,7 @@ pub struct Link {
     transmitting: bool,
     /// Time of the last [`Served::Retry`]; zero once a packet has left.
     retry_at: Time,
-    /// What packets cost on the wire.
+    /// Overhead of packets on the wire.
     wire: Wire,
     /// Bytes on the wire of those packets whose transmission starts within the measured time; counted with a link layer.
     wire_bytes: u64,
@@ -195,7 +195,8 @@ impl Link {
         }
     }
 
-    /// Returns the link with faults, what packets cost on its wire, and optionally without the fast path.
+    /// Returns the link with faults and the per-packet overhead of its wire; `slow` makes it use
+    /// the slow path even where the fast one is possible.
     pub fn with_settings(mut self, fault: Fault, wire: Wire, slow: bool) -> Link {
         self.is_faulty = fault.bernoulli > 0.0 || !fault.drop.is_empty();
         (self.fault, self.slow) = (fault, slow);
@@ -203,8 +204,8 @@ impl Link {
         self
     }
 
-    /// Has the link record the queueing delays of those packets whose transmission starts at `begin` or later and before
-    /// `end`; without a call, those of all packets.
+    /// Sets the measured window: queueing delays are recorded only for packets whose transmission
+    /// starts in [`begin`, `end`). Without a call they are recorded for all packets.
     pub fn measure(&mut self, begin: Time, end: Time) {
         (self.measured_from, self.measured_for) = (begin, end.since(begin));
         if let Queue::Unshared(links) = &mut self.queue {
@@ -215,20 +216,20 @@ impl Link {
         }
     }
 
-    /// Sets what packets cost on the wire.
+    /// Sets the overhead of packets on the wire.
     pub fn set_wire(&mut self, wire: Wire) {
         self.wire = wire;
         self.is_special |= wire.layer.is_some();
     }
 
-    /// Makes the link a token bucket of this many bytes; a depth below half a nanosecond at the link's rate leaves it a
-    /// transmitter.
+    /// Makes the link a token bucket of this many bytes. If these take less than half a nanosecond
+    /// at the link's rate, it stays a transmitter.
     pub fn set_burst(&mut self, bytes: u64) {
         self.burst = self.rate.tx_time(bytes);
         self.is_special |= self.burst > Dur::ZERO;
     }
 
-    /// Has the rate change over time; the link must not be a token bucket.
+    /// Makes the rate follow a trace; the link must not be a token bucket.
     pub fn set_trace(&mut self, trace: Arc<RateTrace>) {
         self.trace = Some(Box::new(Position::new(trace)));
         self.is_special = true;
@@ -243,12 +244,13 @@ impl Link {
         self.slow = true;
     }
 
-    /// Returns the modem behind the queue.
+    /// Returns the modem behind the queue, if there is one.
     pub fn modem(&mut self) -> Option<&mut Link> {
         self.modem.as_deref_mut()
     }
 
-    /// Returns the mean rate between two times; the modem's, if there is one.
+    /// Returns the mean rate between two times, over the rate trace if there is one; the modem's,
+    /// if there is one.
     pub fn mean_rate(&self, begin: Time, end: Time) -> Rate {
         if let Some(modem) = &self.modem {
             return modem.mean_rate(begin, end);
@@ -262,7 +264,8 @@ impl Link {
         }
     }
 
-    /// Takes a packet that has reached the link: counts it, applies faults, and passes or queues it.
+    /// Counts a packet that has reached the link, applies faults, and passes or queues it. It sets
+    /// the packet's `was_marked`; on the fast path the queue may also mark the packet.
     #[inline(always)]
     pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         self.counts.count_arrival(packet.colour, packet.bytes);
@@ -272,63 +275,67 @@ impl Link {
             return Arrival::Dropped;
         }
         match self.queue.as_fifo() {
-            Some(_) if self.is_special => self.arrive_specially(packet, now),
+            Some(_) if self.is_special => self.arrive_at_special_fifo(packet, now),
             Some(fifo) if !self.slow => {
                 let passed = fifo.pass(packet, now, self.busy_until, &mut self.rng);
-                let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
+                let Some(start) = self.count_passed(packet, now, passed) else { return Arrival::Dropped };
                 // A link layer would be special.
                 let bytes = u64::from(packet.bytes) + u64::from(self.wire.overhead);
                 self.busy_until = start + self.pace.tx_time(bytes);
                 Arrival::Arrives { start, at: self.busy_until + self.delay }
             }
-            _ => self.arrive_slowly(*packet, now),
+            _ => self.arrive_on_slow_path(*packet, now),
         }
     }
 
-    /// Takes a packet at a FIFO behind which is a token bucket, a rate that changes, or a link layer.
+    /// Passes or queues a packet at a FIFO before a token bucket, a rate that changes, or a link
+    /// layer.
     #[inline(never)]
-    fn arrive_specially(&mut self, packet: &mut Packet, now: Time) -> Arrival {
+    fn arrive_at_special_fifo(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         if self.burst == Dur::ZERO {
             return self.arrive_at_transmitter(packet, now);
         }
         let ready = self.ready_at(packet.bytes);
-        let Some(fifo) = self.queue.as_fifo() else { return self.arrive_slowly(*packet, now) };
+        let Some(fifo) = self.queue.as_fifo() else { return self.arrive_on_slow_path(*packet, now) };
         if self.slow {
             fifo.note_idle_since((ready <= now).then_some(ready));
-            return self.arrive_slowly(*packet, now);
+            return self.arrive_on_slow_path(*packet, now);
         }
         let passed = fifo.pass(packet, now, ready, &mut self.rng);
-        let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
-        self.count_wire(packet.bytes, start);
+        let Some(start) = self.count_passed(packet, now, passed) else { return Arrival::Dropped };
+        self.count_wire_bytes(packet.bytes, start);
         self.take_tokens(packet.bytes, start);
         Arrival::Arrives { start, at: start + self.delay }
     }
 
-    /// Takes a packet at a FIFO whose link has a rate trace or a link layer.
+    /// Passes or queues a packet at a FIFO whose link has a rate trace or a link layer, but is no
+    /// token bucket.
     fn arrive_at_transmitter(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) else {
-            return self.arrive_slowly(*packet, now);
+            return self.arrive_on_slow_path(*packet, now);
         };
         let passed = fifo.pass(packet, now, self.busy_until, &mut self.rng);
-        let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
-        self.count_wire(packet.bytes, start);
+        let Some(start) = self.count_passed(packet, now, passed) else { return Arrival::Dropped };
+        self.count_wire_bytes(packet.bytes, start);
         let was_idle = self.busy_until <= now;
-        self.busy_until = self.end_of_transmission(packet.bytes, start, was_idle);
+        self.busy_until = self.transmit(packet.bytes, start, was_idle);
         Arrival::Arrives { start, at: self.busy_until + self.delay }
     }
 
-    /// Returns when a packet has been transmitted whose transmission starts at `start`, on a link that `was_idle` before.
+    /// Returns the end of a transmission that starts at `start`, and moves the position on the rate
+    /// trace, if there is one; `was_idle` says that the transmitter was free before.
     #[inline]
-    fn end_of_transmission(&mut self, bytes: u16, start: Time, was_idle: bool) -> Time {
+    fn transmit(&mut self, bytes: u16, start: Time, was_idle: bool) -> Time {
         match &mut self.trace {
             Some(position) => position.transmit(self.wire.bytes(u64::from(bytes)), start, was_idle),
             None => start + self.tx_time(u32::from(bytes)),
         }
     }
 
-    /// Counts what the FIFO said of an arrival (fast path). Returns when it starts transmission, `None` if it is dropped.
+    /// Counts a packet that the FIFO has passed or dropped (fast path). Returns when its
+    /// transmission starts, `None` if it is dropped.
     #[inline(always)]
-    fn note_passed(
+    fn count_passed(
         &mut self,
         packet: &Packet,
         now: Time,
@@ -341,7 +348,7 @@ impl Link {
             }
             Ok(start) => {
                 if packet.is_marked_here() {
-                    self.note_mark(packet, now, start);
+                    self.count_scheduled_mark(packet, now, start);
                 }
                 self.count_sent(packet, now, start);
                 Some(start)
@@ -349,7 +356,8 @@ impl Link {
         }
     }
 
-    /// Returns the earliest time at which the token bucket lets a packet go, whenever it arrives.
+    /// Returns the earliest time at which the token bucket holds the tokens for so many bytes,
+    /// whenever the packet arrives.
     fn ready_at(&self, bytes: u16) -> Time {
         let slack = self.burst.0.saturating_sub(self.tx_time(u32::from(bytes)).0);
         self.last_start.max(Time(self.busy_until.0.saturating_sub(slack)))
@@ -361,8 +369,8 @@ impl Link {
         self.last_start = start;
     }
 
-    /// Takes a packet on the slow path, or on a link that nobody shares.
-    fn arrive_slowly(&mut self, packet: Packet, now: Time) -> Arrival {
+    /// Queues a packet on the slow path, or passes it on a link that nobody shares.
+    fn arrive_on_slow_path(&mut self, packet: Packet, now: Time) -> Arrival {
         let duration = self.tx_time(u32::from(packet.bytes));
         if let Queue::Unshared(links) = &mut self.queue {
             let start = links.pass(&packet, now, duration);
@@ -375,8 +383,9 @@ impl Link {
         Arrival::Queued { serve: !self.transmitting }
     }
 
-    /// Starts the next transmission, if there is one. Slow path only; the engine calls it when the transmitter
-    /// becomes free, when a packet arrives at an idle transmitter, and at the time of [`Served::Retry`].
+    /// Starts the next transmission, if there is one. Only for the slow path; the engine calls it
+    /// when the transmitter becomes free, when a packet arrives at an idle transmitter, and at the
+    /// time of [`Served::Retry`].
     pub fn serve(&mut self, now: Time) -> Served {
         if self.burst > Dur::ZERO {
             return self.serve_by_bucket(now);
@@ -394,13 +403,13 @@ impl Link {
                     self.counts.count_mark(packet.colour, packet.bytes);
                 }
                 self.count_sent(&packet, at, now);
-                self.count_wire(packet.bytes, now);
+                self.count_wire_bytes(packet.bytes, now);
                 let was_idle = !std::mem::replace(&mut self.transmitting, true);
                 self.retry_at = Time::ZERO;
-                self.busy_until = self.end_of_transmission(packet.bytes, now, was_idle);
+                self.busy_until = self.transmit(packet.bytes, now, was_idle);
                 self.depart(packet, at, now, (self.busy_until, self.busy_until + self.delay))
             }
-            Dequeued::WaitUntil(time) => self.retry(now, time),
+            Dequeued::WaitUntil(time) => self.request_retry(now, time),
             Dequeued::Empty => {
                 self.transmitting = false;
                 Served::Idle
@@ -408,8 +417,8 @@ impl Link {
         }
     }
 
-    /// Asks to be served again at `time`, unless that has been asked for already.
-    fn retry(&mut self, now: Time, time: Time) -> Served {
+    /// Asks to be served again at `time`, unless an earlier request is still pending.
+    fn request_retry(&mut self, now: Time, time: Time) -> Served {
         self.transmitting = false;
         if now < self.retry_at && self.retry_at <= time {
             return Served::Idle;
@@ -418,8 +427,9 @@ impl Link {
         Served::Retry(time)
     }
 
-    /// The same as [`Link::serve`] with a token bucket. It looks at the packet that leaves next: a FIFO's stays in the
-    /// queue, any other queue's is taken out and waits here, as at Linux's tbf.
+    /// Does what [`Link::serve`] does, for a token bucket. The packet that leaves next stays in a
+    /// FIFO until there are tokens for it. Any other queue gives it up at once, and it waits in
+    /// `held`, as in Linux's tbf.
     fn serve_by_bucket(&mut self, now: Time) -> Served {
         let first = self.drops.len();
         let next = match self.queue.as_fifo() {
@@ -430,7 +440,7 @@ impl Link {
                         Dequeued::Packet(packet, at) => self.held = Some((packet, at)),
                         Dequeued::WaitUntil(time) => {
                             self.count_drops(first);
-                            return self.retry(now, time);
+                            return self.request_retry(now, time);
                         }
                         Dequeued::Empty => {}
                     }
@@ -445,7 +455,7 @@ impl Link {
         };
         let ready = self.ready_at(bytes);
         if ready > now {
-            return self.retry(now, ready);
+            return self.request_retry(now, ready);
         }
         let Some((packet, at)) = self.held.take().or_else(|| self.take_head(now)) else {
             return Served::Idle;
@@ -454,15 +464,16 @@ impl Link {
             self.counts.count_mark(packet.colour, packet.bytes);
         }
         self.count_sent(&packet, at, now);
-        self.count_wire(packet.bytes, now);
+        self.count_wire_bytes(packet.bytes, now);
         self.take_tokens(packet.bytes, now);
         self.transmitting = false; // an arrival at the same time may leave at once, too
         self.retry_at = Time::ZERO;
         self.depart(packet, at, now, (now, now + self.delay))
     }
 
-    /// Lets a packet go that has reached the queue at `arrived` and left it at `now`. `times` say when the transmitter is
-    /// free and when the packet reaches the far end, unless a modem is behind.
+    /// Sends off a packet that reached the queue at `arrived` and left it at `now`. `times` are the
+    /// time at which the transmitter is free and the arrival at the far end; a modem replaces the
+    /// latter.
     fn depart(&mut self, mut packet: Packet, arrived: Time, now: Time, times: (Time, Time)) -> Served {
         let (free_at, arrives_at) = times;
         let Some(modem) = &mut self.modem else {
@@ -482,7 +493,7 @@ impl Link {
         }
     }
 
-    /// Takes the packet that leaves next out of a FIFO, which drops nothing then.
+    /// Dequeues the head of a FIFO, which drops nothing then; `None` if it is empty.
     fn take_head(&mut self, now: Time) -> Option<(Packet, Time)> {
         match self.queue.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, at) => Some((packet, at)),
@@ -490,25 +501,27 @@ impl Link {
         }
     }
 
-    /// Returns one of the packets dropped and not yet taken; call it until it returns `None`.
+    /// Returns one of the packets dropped and not yet taken, latest first; call it until it returns
+    /// `None`.
     pub fn take_drop(&mut self) -> Option<Dropped> {
         self.drops.pop()
     }
 
     /// Counts an arrival that the policer before the queue has dropped.
-    pub fn police_drop(&mut self, packet: Packet) {
+    pub fn count_policer_drop(&mut self, packet: Packet) {
         self.counts.count_arrival(packet.colour, packet.bytes);
         self.note_drop(packet, DropReason::Policed);
     }
 
     /// Returns the packets and bytes waiting at `now`, in the modem's queue too.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
-        let (packets, bytes) = self.own_backlog(now);
+        let (packets, bytes) = self.queue_backlog(now);
         let behind = self.modem.as_mut().map_or((0, 0), |modem| modem.backlog(now));
         (packets + behind.0, bytes + behind.1)
     }
 
-    fn own_backlog(&mut self, now: Time) -> (u32, u64) {
+    /// Returns the packets and bytes waiting at `now` here, the modem's queue not included.
+    fn queue_backlog(&mut self, now: Time) -> (u32, u64) {
         let (packets, bytes) = self.queue.backlog(now);
         match &self.held {
             Some((held, _)) => (packets + 1, bytes + u64::from(held.bytes)),
@@ -516,19 +529,20 @@ impl Link {
         }
     }
 
-    /// Returns the number of packets that wait here and have no time of arrival at the far end yet.
+    /// Returns how many packets wait here whose arrival at the far end is not scheduled yet; 0 on
+    /// the fast path.
     pub fn count_stored(&mut self, now: Time) -> u32 {
-        if self.schedules_departures() { 0 } else { self.own_backlog(now).0 }
+        if self.schedules_departures() { 0 } else { self.queue_backlog(now).0 }
     }
 
-    /// Returns the counts before any event at `end`: a packet whose transmission starts then or later does not count as
-    /// sent or marked. On the slow path the caller must ask at that time. With a modem they are those of both queues
-    /// together.
+    /// Returns the counts before any event at `end`: a packet whose transmission starts then or
+    /// later does not count as sent or marked. On the slow path this holds only if the caller asks
+    /// at that time. With a modem they are those of both queues together.
     pub fn counts_before(&mut self, end: Time) -> [ColourCounts; 3] {
         let mut colours = self.counts.colours;
         if let Some(modem) = &mut self.modem {
             for (own, behind) in colours.iter_mut().zip(modem.counts_before(end)) {
-                own.pass_on(&behind);
+                own.merge_downstream(&behind);
             }
         }
         if let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) {
@@ -547,7 +561,8 @@ impl Link {
         colours
     }
 
-    /// Returns the queue's counts over the measured window by those [`Link::counts_before`] its beginning and end.
+    /// Returns the queue's counts over the measured window; `begin` and `end` are those of
+    /// [`Link::counts_before`] at its beginning and end.
     pub fn window_counts(&self, begin: &[ColourCounts; 3], end: &[ColourCounts; 3]) -> [ColourCounts; 3] {
         let mut counts: [ColourCounts; 3] = std::array::from_fn(|index| end[index].since(begin[index]));
         if let Queue::Unshared(links) = &self.queue {
@@ -558,11 +573,11 @@ impl Link {
         counts
     }
 
-    /// Returns for how long of the measured window some packet was in transmission on a link that nobody shares; `None`
-    /// for any other link.
-    pub fn busy(&self) -> Option<Dur> {
+    /// Returns how long some packet was in transmission within the measured window, on a link that
+    /// nobody shares; `None` for any other link.
+    pub fn busy_time(&self) -> Option<Dur> {
         match &self.queue {
-            Queue::Unshared(links) => Some(links.busy()),
+            Queue::Unshared(links) => Some(links.busy_time()),
             _ => None,
         }
     }
@@ -576,12 +591,13 @@ impl Link {
         }
     }
 
-    /// Returns whether the engine schedules a packet's arrival at the far end when it reaches the link (the fast path).
+    /// Returns whether a packet's arrival at the far end is known when the packet reaches the link
+    /// (the fast path).
     fn schedules_departures(&mut self) -> bool {
         matches!(self.queue, Queue::Unshared(_)) || !self.slow && self.queue.as_fifo().is_some()
     }
 
-    /// Returns the queue, to notify it of connections and for traces and tests.
+    /// Returns the queue, for traces, tests, and notifying it of connections.
     pub fn queue(&mut self) -> &mut Queue {
         &mut self.queue
     }
@@ -591,15 +607,17 @@ impl Link {
         self.pace.tx_time(self.wire.bytes(u64::from(bytes)))
     }
 
-    /// Returns the bytes on the wire of so many packets with `bytes` of IP length in all, taken as of equal length.
-    pub fn count_wire_bytes(&self, packets: u32, bytes: u64) -> u64 {
+    /// Returns the bytes on the wire of so many packets with `bytes` of IP length in all, as if all
+    /// had the same length.
+    pub fn total_wire_bytes(&self, packets: u32, bytes: u64) -> u64 {
         let each = bytes.checked_div(u64::from(packets)).unwrap_or(0);
         u64::from(packets) * self.wire.bytes(each)
     }
 
-    /// Returns how long the transmitter is busy with the packets taken by `now`, or a token bucket with those that wait
-    /// for tokens; 0 on the slow path, which does not know.
-    pub fn work(&self, now: Time) -> Dur {
+    /// Returns how long from `now` on the transmitter needs for the packets that have arrived. For
+    /// a token bucket it is how long packets wait for tokens. It is 0 on the slow path, which does
+    /// not know.
+    pub fn unfinished_work(&self, now: Time) -> Dur {
         if self.slow { Dur::ZERO } else { self.busy_until.since(now + self.burst) }
     }
 
@@ -607,7 +625,7 @@ impl Link {
     /// its queueing delay if it starts within the measured window.
     #[inline(always)]
     fn count_sent(&mut self, packet: &Packet, arrived: Time, start: Time) {
-        self.counts.sent(packet.colour, packet.bytes);
+        self.counts.count_sent(packet.colour, packet.bytes);
         if self.modem.is_none() && self.is_measured(start) {
             self.counts.record_delay(start.since(arrived));
         }
@@ -615,20 +633,22 @@ impl Link {
 
     /// Counts the bytes on the wire of a packet whose transmission starts at `start` within the measured time, if the
     /// link has a link layer.
-    fn count_wire(&mut self, bytes: u16, start: Time) {
+    fn count_wire_bytes(&mut self, bytes: u16, start: Time) {
         if self.wire.layer.is_some() && self.is_measured(start) {
             self.wire_bytes += self.wire.bytes(u64::from(bytes));
         }
     }
 
+    /// Returns whether a transmission that starts at `start` lies within the measured window.
     #[inline(always)]
     fn is_measured(&self, start: Time) -> bool {
         start.0.wrapping_sub(self.measured_from.0) < self.measured_for.0
     }
 
-    /// Counts a packet as marked whose transmission starts at `start` (fast path).
+    /// Counts a mark on a packet whose transmission starts at `start`, and stores it for
+    /// [`Link::counts_before`] (fast path).
     #[inline(never)]
-    fn note_mark(&mut self, packet: &Packet, now: Time, start: Time) {
+    fn count_scheduled_mark(&mut self, packet: &Packet, now: Time, start: Time) {
         self.counts.count_mark(packet.colour, packet.bytes);
         while self.scheduled_marks.front().is_some_and(|(earlier, _, _)| *earlier < now) {
             self.scheduled_marks.pop_front();
@@ -645,17 +665,17 @@ impl Link {
             || (self.fault.bernoulli > 0.0 && self.fault_rng.uniform() < self.fault.bernoulli)
     }
 
-    /// Counts a dropped packet and keeps it for [`Link::take_drop`].
+    /// Counts a dropped packet and stores it for [`Link::take_drop`].
     fn note_drop(&mut self, packet: Packet, reason: DropReason) {
-        self.counts.dropped(packet.colour, packet.bytes, reason);
+        self.counts.count_drop(packet.colour, packet.bytes, reason);
         self.drops.push(Dropped { packet, reason });
     }
 
-    /// Counts the packets that the queue has dropped, from index `first` of the list on.
+    /// Counts the packets that the queue has added to the list of drops, from index `first` on.
     fn count_drops(&mut self, first: usize) {
         for index in first..self.drops.len() {
             let Dropped { packet, reason } = self.drops[index];
-            self.counts.dropped(packet.colour, packet.bytes, reason);
+            self.counts.count_drop(packet.colour, packet.bytes, reason);
         }
     }
 }

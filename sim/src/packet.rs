@@ -36,7 +36,7 @@ pub mod flag {
     pub const CE: u8 = 2;
     /// ACK: the receiver echoes a mark.
     pub const ECE: u8 = 4;
-    /// Data: the sender has reduced its window. ACKs do not say so, nor does data echo marks.
+    /// Data: the sender has reduced its window. It shares its bit with [`ECE`], which only ACKs carry.
     pub const CWR: u8 = ECE;
     /// The identifier of L4S (RFC 9331 section 5.1): ECT(1), or CE from outside.
     pub const L4S: u8 = 8;
@@ -95,8 +95,8 @@ pub struct Packet {
     /// Data: segments of its write not yet acknowledged when it was sent, itself included; saturating. ACK: packets
     /// with marks that have arrived, wrapping (RFC 9768).
     pub remaining: u16,
-    /// Bytes from the connection's first to where the data ends, or up to where an ACK acknowledges, wrapping; else 0,
-    /// and in runs of which no policy reads it.
+    /// Bytes of the connection up to the end of the data, or up to the first that an ACK does not acknowledge,
+    /// wrapping. It is 0 for other kinds, and in runs whose policies do not read it.
     pub position: u32,
 }
 
@@ -144,7 +144,8 @@ impl Packet {
         }
     }
 
-    /// Returns the packet with a tag: a number that links carry and never read. It takes the place of the SACK blocks.
+    /// Returns the packet with a tag, a number that links carry and never read. It is stored in the
+    /// SACK blocks, which a packet with a tag cannot have.
     pub const fn with_tag(mut self, tag: u64) -> Packet {
         self.sacks = [
             SackBlock { offset: tag as u16, length: (tag >> 16) as u16 },
@@ -154,7 +155,7 @@ impl Packet {
         self
     }
 
-    /// Returns the tag of a packet that was given one.
+    /// Returns the tag that [`Packet::with_tag`] stored; meaningless for a packet without one.
     pub fn tag(&self) -> u64 {
         let part = |block: SackBlock| u64::from(block.offset) | u64::from(block.length) << 16;
         part(self.sacks[0]) | part(self.sacks[1]) << 32
@@ -165,7 +166,7 @@ impl Packet {
         self.flags & flags == flags
     }
 
-    /// Returns whether the present link's queue has marked it.
+    /// Returns whether the queue of the present link has marked it (CE).
     #[inline]
     pub fn is_marked_here(&self) -> bool {
         self.has(flag::CE) && !self.was_marked

@@ -24,16 +24,16 @@ pub enum Playback {
     None,
     /// Sound: each packet holds `packet` of it.
     Sound {
-        /// What made it.
+        /// The codec that encoded it.
         codec: Codec,
-        /// Sound in a packet, which is as long in the making.
+        /// Duration of the sound in one packet; a packet is sent when so much has been recorded.
         packet: Dur,
         /// Time for which a packet of the least delay is held back.
         hold: Dur,
     },
     /// Frames of a picture: the packets that are sent at the same time.
     Frames {
-        /// From frame to frame.
+        /// Time between two frames.
         interval: Dur,
         /// Time for which a frame of the least delay is held back.
         hold: Dur,
@@ -41,7 +41,8 @@ pub enum Playback {
 }
 
 impl Playback {
-    /// Of a recorded call, whose codec and receiver are not known: as `voip` has them unless something else is given.
+    /// Playback assumed for a recorded call, whose codec and receiver are unknown: the defaults of
+    /// `voip`.
     pub const CALL: Playback =
         Playback::Sound { codec: Codec::G711Plc, packet: Dur(20_000_000), hold: Dur(60_000_000) };
 }

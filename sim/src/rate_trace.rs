@@ -11,14 +11,16 @@
 use crate::error::{Error, Result, quote};
 use crate::units::{Rate, Time, parse_dur, parse_rate};
 
-/// What a link may have sent, in bits times 10^9, so that a rate times nanoseconds is a whole number of it.
+/// Cumulative service of a link: the most that it can have sent, in bits times 10^9. In this unit a rate times
+/// nanoseconds is a whole number.
 pub type Service = u128;
 
 /// [`Service`] of one bit.
 const BIT: Service = 1_000_000_000;
 
-/// Bytes that leave at one opportunity of mahimahi's format.
+/// Bytes that one line of mahimahi's format lets through.
 const OPPORTUNITY_BYTES: u64 = 1500;
+/// The same as a [`Service`].
 const OPPORTUNITY: Service = OPPORTUNITY_BYTES as Service * 8 * BIT;
 
 /// Most lines of a trace: an hour at 100 Mb/s has thirty million opportunities.
@@ -43,13 +45,14 @@ enum Kind {
 struct Step {
     from: Time,
     rate: u64,
-    /// What may have been sent before it begins.
+    /// Cumulative service before it begins.
     before: Service,
 }
 
 impl RateTrace {
-    /// Returns whether a text names a file and is no rate, which begins with its number and ends with its unit.
-    pub fn is_named(text: &str) -> bool {
+    /// Returns whether `text` names a file rather than a rate. A rate begins with a number and ends
+    /// with a unit.
+    pub fn is_file_name(text: &str) -> bool {
         let text = text.trim();
         let unit =
             text.trim_start_matches(['+', '-']).trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -57,10 +60,10 @@ impl RateTrace {
         !(text.is_empty() || is_rate)
     }
 
-    /// Reads a trace from a file, which `field` names.
+    /// Reads a trace from the file at `path`; `field` is the scenario's field, for messages.
     ///
     /// # Errors
-    /// [`Error::Field`] when the file cannot be read, [`Error::Row`] with the line that is wrong.
+    /// [`Error::Field`] when the file cannot be read, otherwise those of [`RateTrace::parse`].
     pub fn read(field: &str, path: &str) -> Result<RateTrace> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             let fault = format!("cannot be read ({error})");
@@ -69,10 +72,11 @@ impl RateTrace {
         RateTrace::parse(&text, path)
     }
 
-    /// Parses a trace; `name` is the file for messages.
+    /// Parses the text of a trace, of either format; `name` is the file's, for messages.
     ///
     /// # Errors
-    /// [`Error::Row`] with the line that is wrong, [`Error::File`] for a trace that never lets anything pass.
+    /// [`Error::Row`] with the line at fault, [`Error::File`] for a trace without lines or one that
+    /// lets nothing pass in the end.
     pub fn parse(text: &str, name: &str) -> Result<RateTrace> {
         let lines =
             text.lines().zip(1u64..).map(|(line, number)| (line.split('#').next().unwrap_or(""), number));
@@ -88,12 +92,14 @@ impl RateTrace {
         }
     }
 
-    /// Returns the mean rate: over the period of a repeated trace, else up to the time of its last line.
+    /// Returns the mean rate: over the period of a repeated trace, otherwise up to the time of its
+    /// last line.
     pub fn mean(&self) -> Rate {
         self.mean
     }
 
-    /// Returns the time after which the trace is repeated, if it is.
+    /// Returns the period of a trace in mahimahi's format, which repeats; `None` for the other
+    /// format.
     pub fn period(&self) -> Option<Time> {
         match &self.kind {
             Kind::Opportunities(times) => times.last().map(|last| Time(*last)),
@@ -101,8 +107,8 @@ impl RateTrace {
         }
     }
 
-    /// Returns what may have been sent by `at`, that time included.
-    pub fn served_by(&self, at: Time) -> Service {
+    /// Returns the cumulative service by `at`, that time included.
+    pub fn service_by(&self, at: Time) -> Service {
         match &self.kind {
             Kind::Opportunities(times) => {
                 let period = times[times.len() - 1];
@@ -116,8 +122,8 @@ impl RateTrace {
         }
     }
 
-    /// Returns the first time by which `service` may have been sent.
-    pub fn served_when(&self, service: Service) -> Time {
+    /// Returns the first time by which the cumulative service reaches `service`.
+    pub fn time_of_service(&self, service: Service) -> Time {
         match &self.kind {
             Kind::Opportunities(times) => {
                 let Some(number) = service.div_ceil(OPPORTUNITY).checked_sub(1) else { return Time::ZERO };
@@ -144,32 +150,35 @@ pub struct Position {
 }
 
 impl Position {
-    /// Returns the beginning of a trace.
+    /// Returns the position at the beginning of a trace.
     pub fn new(trace: std::sync::Arc<RateTrace>) -> Position {
         Position { trace, used: 0 }
     }
 
-    /// Transmits `bytes` from `start` on; returns when they have left. A link that has been idle `was_idle` has used all
-    /// that the trace let pass before.
+    /// Transmits `bytes` from `start` on; returns when they have left. If the link was idle before
+    /// (`was_idle`), the service that the trace offered until then is lost.
     pub fn transmit(&mut self, bytes: u64, start: Time, was_idle: bool) -> Time {
         if was_idle {
-            self.used = self.used.max(self.trace.served_by(start));
+            self.used = self.used.max(self.trace.service_by(start));
         }
         self.used += Service::from(bytes * 8) * BIT;
-        self.trace.served_when(self.used).max(start)
+        self.trace.time_of_service(self.used).max(start)
     }
 
-    /// Returns the bytes that the trace let pass between two times.
+    /// Returns how many bytes the trace lets through between two times.
     pub fn bytes_between(&self, begin: Time, end: Time) -> u64 {
-        let span = self.trace.served_by(end).saturating_sub(self.trace.served_by(begin));
+        let span = self.trace.service_by(end).saturating_sub(self.trace.service_by(begin));
         u64::try_from(span / (8 * BIT)).unwrap_or(u64::MAX)
     }
 }
 
+/// Returns the error for a line of the trace `name`.
 fn row_error(name: &str, line: u64, problem: String) -> Error {
     Error::Row { file: name.into(), line, problem }
 }
 
+/// Parses mahimahi's format. `lines` are the words and the number of each line that is not empty,
+/// at least one.
 fn parse_opportunities(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
     let mut times: Vec<u64> = Vec::with_capacity(lines.len());
     for (words, line) in lines {
@@ -198,6 +207,7 @@ fn parse_opportunities(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTra
     Ok(RateTrace { kind: Kind::Opportunities(times), mean })
 }
 
+/// Parses the format `time rate`. `lines` are as for [`parse_opportunities`].
 fn parse_steps(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
     let mut steps: Vec<Step> = Vec::with_capacity(lines.len());
     for (words, line) in lines {
@@ -295,7 +305,7 @@ mod tests {
     }
 
     proptest! {
-        /// `served_when` is the inverse of `served_by`, and neither ever falls.
+        /// `time_of_service` is the inverse of `service_by`, and neither ever falls.
         #[test]
         fn served__when_and_by_agree(
             gaps in prop::collection::vec((1u64..50_000_000, prop_oneof![Just(0u64), 1u64..100_000_000]), 1..12),
@@ -312,9 +322,9 @@ mod tests {
             let trace = RateTrace::parse(&text, "t").expect("valid");
             for amount in amounts {
                 let amount = Service::from(amount) * 1000;
-                let when = trace.served_when(amount);
-                prop_assert!(trace.served_by(when) >= amount);
-                prop_assert!(when == Time::ZERO || trace.served_by(Time(when.0 - 1)) < amount);
+                let when = trace.time_of_service(amount);
+                prop_assert!(trace.service_by(when) >= amount);
+                prop_assert!(when == Time::ZERO || trace.service_by(Time(when.0 - 1)) < amount);
             }
         }
     }

@@ -208,9 +208,9 @@ pub struct ProbeRecord {
 }
 
 impl ProbeRecord {
-    /// Returns how long TCP handshake, TLS handshake and request took, in seconds: of the one that `end`, the end of the
-    /// run, has cut off, so far. One that the probe did not come to, or does not have, has none.
-    pub fn spans_s(&self, end: Time) -> [Option<f64>; 3] {
+    /// Returns the durations of TCP handshake, TLS handshake and request in seconds. A stage that the end of the run
+    /// cut off lasts until then (`end`). A stage that the probe does not have or did not reach is `None`.
+    pub fn stage_durations_s(&self, end: Time) -> [Option<f64>; 3] {
         let has = [self.is_foreign, self.has_tls, true];
         let mut from = Some(self.began);
         std::array::from_fn(|stage| {
@@ -240,12 +240,13 @@ impl std::ops::Add for Count {
 }
 
 impl Count {
-    /// Adds one packet.
+    /// Adds one packet of so many bytes.
     fn add_packet(&mut self, bytes: u16) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
     }
 
+    /// Returns the difference to an earlier count.
     fn since(self, earlier: Count) -> Count {
         Count { packets: self.packets - earlier.packets, bytes: self.bytes - earlier.bytes }
     }
@@ -267,18 +268,20 @@ pub struct ColourCounts {
 }
 
 impl ColourCounts {
-    /// Returns the packets dropped for one reason.
+    /// Returns the packets and bytes dropped for one reason.
     pub fn dropped_for(&self, reason: DropReason) -> Count {
         self.drops[reason as usize]
     }
 
-    /// Returns the packets dropped for any reason.
+    /// Returns the packets and bytes dropped for any reason.
     pub fn dropped(&self) -> Count {
         self.drops.iter().fold(Count::default(), |sum, &count| sum + count)
     }
 
-    /// Makes these the counts of two queues in a row, the second of which is `behind`.
-    pub fn pass_on(&mut self, behind: &ColourCounts) {
+    /// Merges the counts of the queue right behind this one, to which this one sends everything.
+    /// The pair's drops are those of both; what leaves the pair is what left `behind`. Arrivals and
+    /// marks stay those of the first queue.
+    pub fn merge_downstream(&mut self, behind: &ColourCounts) {
         for (own, dropped) in self.drops.iter_mut().zip(behind.drops) {
             *own = *own + dropped;
         }
@@ -324,7 +327,8 @@ impl Delays {
     /// Longer delays count as this, about 3 hours.
     const LONGEST: u64 = 1 << 37;
 
-    /// Counts one delay above zero.
+    /// Counts one delay above zero, in units of 100 ns; a delay below one unit counts in the first
+    /// bin.
     #[inline]
     fn add(&mut self, units: u64) {
         let units = units.min(Delays::LONGEST);
@@ -336,18 +340,20 @@ impl Delays {
         }
     }
 
+    /// Extends the bins up to `bin` and counts a delay there.
     #[cold]
     fn grow(&mut self, bin: usize) {
         self.bins.resize(bin + 1, 0);
         self.bins[bin] = 1;
     }
 
+    /// Returns how many delays were counted.
     fn len(&self) -> u64 {
         self.zero + self.bins.iter().map(|&count| u64::from(count)).sum::<u64>()
     }
 
-    /// Returns the library's histogram of the same delays.
-    fn histogram(&self) -> Histogram<u64> {
+    /// Returns the library's histogram of the same delays, in the same units.
+    fn to_histogram(&self) -> Histogram<u64> {
         // No larger than needed: clearing that of the longest delay costs as much as thousands of packets.
         let longest = Delays::bin_start(self.bins.len() as u64).max(2);
         let mut histogram = Histogram::new_with_bounds(1, longest, 3).expect("the bounds are valid");
@@ -372,8 +378,8 @@ impl QueueCounts {
         self.colours[colour.index()].arrived.add_packet(bytes);
     }
 
-    /// Counts a packet that was dropped.
-    pub fn dropped(&mut self, colour: Colour, bytes: u16, reason: DropReason) {
+    /// Counts a packet that was dropped for `reason`.
+    pub fn count_drop(&mut self, colour: Colour, bytes: u16, reason: DropReason) {
         self.colours[colour.index()].drops[reason as usize].add_packet(bytes);
     }
 
@@ -384,7 +390,7 @@ impl QueueCounts {
 
     /// Counts a packet that starts transmission.
     #[inline]
-    pub fn sent(&mut self, colour: Colour, bytes: u16) {
+    pub fn count_sent(&mut self, colour: Colour, bytes: u16) {
         self.colours[colour.index()].sent.add_packet(bytes);
     }
 
@@ -399,7 +405,7 @@ impl QueueCounts {
         self.delays.add(delay.0 / 100);
     }
 
-    /// Returns the mean of the queueing delays recorded, in seconds.
+    /// Returns the mean of the queueing delays recorded, in seconds; 0 if there are none.
     pub fn delay_mean_s(&self) -> f64 {
         match self.delays.len() {
             0 => 0.0,
@@ -407,15 +413,17 @@ impl QueueCounts {
         }
     }
 
-    /// Returns mean, p50, p95 and p99 of the queueing delays recorded, in seconds.
+    /// Returns mean, p50, p95 and p99 of the queueing delays recorded, in seconds; zeros if there
+    /// are none.
     pub fn delay_s(&self) -> [f64; 4] {
         let [p50, p95, p99] = self.delay_quantiles_s([0.5, 0.95, 0.99]);
         [self.delay_mean_s(), p50, p95, p99]
     }
 
-    /// Returns quantiles of the queueing delays recorded, in seconds.
+    /// Returns these quantiles (of 0 to 1) of the queueing delays recorded, in seconds, as resolved
+    /// by the bins.
     pub fn delay_quantiles_s<const N: usize>(&self, quantiles: [f64; N]) -> [f64; N] {
-        let histogram = self.delays.histogram();
+        let histogram = self.delays.to_histogram();
         quantiles.map(|quantile| histogram.value_at_quantile(quantile) as f64 * 1e-7)
     }
 
@@ -445,18 +453,19 @@ pub struct QueueRecord {
 }
 
 impl QueueRecord {
-    /// Returns the packets and bytes sent within the window.
+    /// Returns the packets and bytes sent within the window, of all colours.
     pub fn sent(&self) -> Count {
         self.colours.iter().fold(Count::default(), |sum, counts| sum + counts.sent)
     }
 
-    /// Returns the mean number of packets waiting, by Little's law from the mean delay.
+    /// Returns the mean number of packets waiting, computed from the mean delay by Little's law.
     pub fn mean_packets(&self) -> f64 {
         self.sent().packets as f64 / self.window_s * self.delay_s[0]
     }
 
-    /// Returns the share of the capacity used: by bytes on the wire with a link layer, else by IP lengths. On a link that nobody shares this is the share of the time in which some
-    /// packet was in transmission, since there every connection has the whole capacity.
+    /// Returns the share of the capacity used: by bytes on the wire with a link layer, otherwise by
+    /// IP lengths. On a link that nobody shares it is the share of the time in which some packet
+    /// was in transmission, since there every connection has the whole capacity.
     pub fn utilisation(&self) -> f64 {
         match self.busy {
             Some(busy) => busy.as_secs() / self.window_s,
@@ -527,7 +536,7 @@ mod tests {
                 library.saturating_record(units.min(Delays::LONGEST));
             }
         }
-        let histogram = delays.histogram();
+        let histogram = delays.to_histogram();
         assert_eq!(delays.len(), library.len());
         for step in 0..=1000 {
             let quantile = f64::from(step) / 1000.0;

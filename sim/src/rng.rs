@@ -4,7 +4,7 @@
 //! as 1, 2, 3", SC 2011, section 3.3). A draw never depends on what else happened in the run, so the
 //! same traffic meets every scheme, and results do not change with the number of threads.
 
-/// The purpose of a draw; each purpose has streams of its own.
+/// The purpose of a draw; the streams of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {
@@ -59,14 +59,14 @@ impl Stream {
         Stream { key: [mixed as u32, (mixed >> 32) as u32], entity, index: 0 }
     }
 
-    /// Returns the draw at `index`, whatever was drawn before.
+    /// Returns the 64 random bits at `index` of the stream; earlier draws do not matter.
     pub fn draw_at(&self, index: u64) -> u64 {
         let counter = [index as u32, (index >> 32) as u32, self.entity as u32, (self.entity >> 32) as u32];
         let block = philox4x32(counter, self.key);
         u64::from(block[0]) | u64::from(block[1]) << 32
     }
 
-    /// Returns the next 64 random bits.
+    /// Draws the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let value = self.draw_at(self.index);
         self.index += 1;
@@ -78,32 +78,34 @@ impl Stream {
         self.index += 1;
     }
 
-    /// Returns the next 32 random bits, the form in which policies take random numbers (`u / 2^32`).
+    /// Draws the next 32 random bits `u`; policies take `u / 2^32` as a uniform number.
     pub fn bits32(&mut self) -> u32 {
         self.bits() as u32
     }
 
-    /// Returns a number uniform in [0, 1), of 53 bits.
+    /// Draws a number uniform in [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Returns an integer uniform in [0, n); `n` must be positive.
+    /// Draws an integer uniform in [0, n); `n` must be positive.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Returns an exponential number with this mean.
+    /// Draws an exponential number with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
 
-    /// Returns a Pareto II (Lomax) number with this mean and a shape > 1: `λ(U^(-1/shape) − 1)`, `λ = mean·(shape−1)`.
+    /// Draws a Pareto II (Lomax) number with this mean and a shape above 1: `λ(U^(-1/shape) − 1)`
+    /// with `λ = mean·(shape−1)`.
     pub fn lomax(&mut self, mean: f64, shape: f64) -> f64 {
         mean * (shape - 1.0) * (libm::pow(1.0 - self.uniform(), -1.0 / shape) - 1.0)
     }
 
-    /// Returns a Poisson number with this mean by counting exponential gaps (fast enough for means up to thousands).
+    /// Draws a Poisson number with this mean by counting exponential gaps. The time grows with the
+    /// mean, which may be in the thousands.
     pub fn poisson(&mut self, mean: f64) -> u64 {
         let mut sum = self.exponential(1.0);
         let mut count = 0;
@@ -123,6 +125,7 @@ pub fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Returns the Philox4x32-10 block of `counter` under `key`.
 fn philox4x32(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let low = u64::from(counter[0]) * 0xd251_1f53;

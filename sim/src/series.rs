@@ -1,4 +1,4 @@
-//! Values over time: what markers and queues adapt, and samples of links and senders.
+//! Time series: the adaptive values of markers and queues, and samples of links and senders.
 
 use crate::units::Time;
 use mousehole_policy::Colour;

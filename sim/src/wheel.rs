@@ -16,8 +16,11 @@
 use crate::units::{Dur, Time};
 use std::collections::BTreeMap;
 
+/// Slots of the ring.
 const SLOTS: usize = 32_768;
+/// Words of the bit map of occupied slots.
 const WORDS: usize = SLOTS / 64;
+/// Sentinel for a node: the end of a list.
 const NONE: u32 = u32::MAX;
 /// Number of slot lists prefetched at a time: a memory access takes as long as a few events.
 const PREFETCHED_LISTS: usize = 8;
@@ -129,7 +132,7 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Adds an event; `at` must not lie before the last popped event.
+    /// Schedules a new event; `at` must not lie before the last popped event.
     #[inline(always)]
     pub fn push(&mut self, at: Time, key: u64, event: E) {
         let node = self.store_event(event);
@@ -169,7 +172,7 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Removes and returns the earliest event.
+    /// Removes and returns the earliest event; `None` if no event waits.
     pub fn pop(&mut self) -> Option<Scheduled<E>> {
         let node = self.pop_node()?;
         let Node { at, key, event, .. } = self.nodes[node as usize];
@@ -177,8 +180,8 @@ impl<E: Copy + Default> Wheel<E> {
         Some(Scheduled { at, key, event })
     }
 
-    /// Removes the earliest event from the order and returns its node, which still stores the event. The caller
-    /// schedules the node again or frees it.
+    /// Removes the earliest event from the order and returns its node, which still stores the
+    /// event; `None` if no event waits. The caller schedules the node again or frees it.
     #[inline(always)]
     pub fn pop_node(&mut self) -> Option<u32> {
         match self.current.pop() {
@@ -202,7 +205,7 @@ impl<E: Copy + Default> Wheel<E> {
         entry.event
     }
 
-    /// Returns the event in `node`, to be changed.
+    /// Returns the event in `node` for changing.
     #[inline]
     pub fn event_mut(&mut self, node: u32) -> &mut E {
         &mut self.nodes[node as usize].event
@@ -237,8 +240,9 @@ impl<E: Copy + Default> Wheel<E> {
         Some(self.sort_and_pop(first))
     }
 
-    /// Does the same where an overflow bucket begins before the next occupied slot: schedules its events in the
-    /// ring, which spans them once the cursor stands right before them.
+    /// Moves the cursor where an overflow bucket begins no later than the next occupied slot, and
+    /// pops the first node. It schedules the bucket's events in the ring, which spans them once the
+    /// cursor stands right before them. Returns `None` if no event waits.
     #[cold]
     #[inline(never)]
     fn load_overflow(&mut self) -> Option<u32> {
@@ -271,7 +275,7 @@ impl<E: Copy + Default> Wheel<E> {
         let (one, other) =
             (self.ordered_node(first, 1), self.ordered_node(self.nodes[first as usize].next, 0));
         if self.nodes[other.node as usize].next == NONE {
-            // Two, as in most slots with more than one.
+            // Most slots with several nodes have two.
             self.current.push(one.max(other));
             return one.min(other).node;
         }
@@ -314,7 +318,8 @@ impl<E: Copy + Default> Wheel<E> {
         self.prefetch_node(slot % PREFETCHED_LISTS, if beyond != 0 { self.slots[slot] } else { NONE });
     }
 
-    /// Prefetches `node` as the next one of a list.
+    /// Prefetches `node`, which may be [`NONE`], and records it as the last one prefetched of the
+    /// list numbered `list`.
     #[inline(always)]
     fn prefetch_node(&mut self, list: usize, node: u32) {
         self.prefetched[list] = node;
@@ -355,11 +360,12 @@ impl<E: Copy + Default> Wheel<E> {
         waiting.chain(current).map(|node| &self.nodes[node as usize].event)
     }
 
-    /// Stores an event in a free node, to be scheduled, and returns the node.
+    /// Stores an event in a free node and returns the node, which the caller schedules.
     ///
-    /// Always inlined, so that the event is built in its node. If it were built elsewhere field by field and copied in
-    /// larger pieces, each copy would wait until the fields have left the store buffer. For the same reason no function
-    /// that is called takes a reference to the event before it is stored.
+    /// Always inlined, so that the event is built in its node. If it were built elsewhere field by
+    /// field and copied in larger pieces, each copy would wait until the fields have left the store
+    /// buffer. For the same reason no function that is called takes a reference to the event before
+    /// it is stored.
     #[inline(always)]
     pub fn store_event(&mut self, event: E) -> u32 {
         if self.free == NONE {
@@ -389,7 +395,7 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Returns a node with its time and key.
+    /// Returns a node with its time and key, ready to be sorted; `rank` orders it among equals.
     fn ordered_node(&self, node: u32, rank: u32) -> OrderedNode {
         let Node { at, key, .. } = self.nodes[node as usize];
         OrderedNode { at, key, rank, node }
@@ -403,7 +409,8 @@ impl<E: Copy + Default> Wheel<E> {
         ((u128::from(high) << 64 | u128::from(low)) >> (start % 64)) as u64
     }
 
-    /// Returns the absolute number of the first occupied slot after the cursor, or [`NEVER`].
+    /// Returns the absolute number of the first occupied slot after the cursor, or [`NEVER`];
+    /// `window` is what [`Wheel::window`] returns.
     #[inline(always)]
     fn next_occupied(&self, window: u64) -> u64 {
         match window {
@@ -412,7 +419,8 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Does the same where the window is empty.
+    /// Returns the absolute number of the first occupied slot beyond the window, or [`NEVER`]; it
+    /// searches the whole ring.
     #[inline(never)]
     fn occupied_beyond(&self) -> u64 {
         let start = (self.cursor + 1) as usize % SLOTS;
@@ -423,7 +431,7 @@ impl<E: Copy + Default> Wheel<E> {
     }
 }
 
-/// Returns a boxed array without building it on the stack.
+/// Returns a boxed array filled with `item`, without building it on the stack.
 fn box_filled<T: Copy + std::fmt::Debug, const N: usize>(item: T) -> Box<[T; N]> {
     vec![item; N].into_boxed_slice().try_into().expect("as long as asked for")
 }

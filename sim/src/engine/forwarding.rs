@@ -154,7 +154,7 @@ impl World {
     #[cold]
     fn police_drop(&mut self, node: u32, link: usize) {
         let packet = self.wheel.event_mut(node).packet;
-        self.setup.links[link].police_drop(packet);
+        self.setup.links[link].count_policer_drop(packet);
         self.wheel.free_node(node);
         self.account_drops(link);
     }

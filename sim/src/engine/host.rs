@@ -111,11 +111,11 @@ impl World {
         let params = self.setup.senders.params_at(live.tcp);
         live.answer = packet.colour;
         let before = live.receiver.next();
-        let is_new = !live.receiver.has(packet.seq);
-        if is_new && packet.seq < live.receiver.highest() && !packet.has(flag::RETRANSMISSION) {
+        let is_new = !live.receiver.has_received(packet.seq);
+        if is_new && packet.seq < live.receiver.received_below() && !packet.has(flag::RETRANSMISSION) {
             self.reordered += 1;
         }
-        let reply = live.receiver.handle(packet, live.sender.cwnd(), self.now, params);
+        let reply = live.receiver.handle_data(packet, live.sender.cwnd(), self.now, params);
         if packet.seq >= live.progress.segments.0 {
             live.opener.handle_answer_to(live.progress.number);
             if packet.seq == live.progress.segments.0 && is_new {
@@ -180,7 +180,7 @@ impl World {
         let live = &mut self.live[slot as usize];
         let (now, params) = (self.now, self.setup.senders.params_at(live.tcp));
         let again = live.opener.repeats();
-        let sent = live.opener.sent();
+        let sent = live.opener.sent_at();
         if !live.opener.handle_syn_ack(now, params) {
             return;
         }
@@ -188,7 +188,7 @@ impl World {
         let live = &mut self.live[slot as usize];
         let params = self.setup.senders.params_at(live.tcp);
         if live.opening(params) == Opening::Sender {
-            live.sender.handshake_sample(sent, now, again, params);
+            live.sender.sample_handshake(sent, now, again, params);
             self.start_sending(slot);
         } else {
             let (kind, seq) = live.opener.request(0, now, params);
@@ -211,7 +211,7 @@ impl World {
             let params = self.setup.senders.params_at(live.tcp);
             // After the initial RTO the answering side would have repeated its SYN-ACK itself.
             let again = again.max(u8::from(self.now.since(sent) > params.initial_rto));
-            live.sender.handshake_sample(sent, self.now, again, params);
+            live.sender.sample_handshake(sent, self.now, again, params);
         }
         self.handle_request(slot);
     }

@@ -155,7 +155,7 @@ impl World {
     /// Ends the run once so much work waits at the slowest link that it stays busy to the end of the transfer.
     pub(super) fn stop_when_saturated(&mut self, slot: u32) {
         let Some(SendLog { steady: Some(steady), has_repeats: false, .. }) = &self.send_log else { return };
-        let work = self.setup.links[usize::from(steady.link)].work(self.now);
+        let work = self.setup.links[usize::from(steady.link)].unfinished_work(self.now);
         let enough = 2 * self.live[slot as usize].rtt.0 + u64::from(4 * steady.hops + 20) * steady.spacing.0;
         self.is_over = work.0 >= enough;
     }
@@ -292,7 +292,7 @@ fn queue_record(
         colours: link.window_counts(then, &at_end),
         delay_s: link.counts.delay_s(),
         wire_bytes: link.wire_bytes(),
-        busy: link.busy(),
+        busy: link.busy_time(),
         window_s: end.since(begin).as_secs(),
     }
 }

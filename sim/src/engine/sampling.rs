@@ -129,7 +129,7 @@ impl LinkSamples {
         // As in the counts, a packet whose transmission starts now still waits.
         let (packets, bytes) = link.backlog(Time(now.0.saturating_sub(1)));
         let rate = link.mean_rate(Time(now.0.saturating_sub(every.0)), now);
-        let drain = Dur((link.count_wire_bytes(packets, bytes) as f64 * 8e9 / rate.0 as f64) as u64);
+        let drain = Dur((link.total_wire_bytes(packets, bytes) as f64 * 8e9 / rate.0 as f64) as u64);
         self.backlog.push((now, Backlog { packets, bytes, rate_bps: rate.0 as f64, drain }));
         self.flows.push((now, std::array::from_fn(|index| counts[index].since(self.counts[index]))));
         self.counts = counts;

@@ -119,7 +119,7 @@ impl World {
     /// Acknowledges a request that has arrived before.
     pub(super) fn acknowledge_repeated(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        if live.request_acks.handle_repeated(self.setup.senders.params_at(live.tcp)) {
+        if live.request_acks.handle_repeated_request(self.setup.senders.params_at(live.tcp)) {
             self.send_request_ack(slot);
         }
     }

@@ -70,7 +70,7 @@ impl Unshared {
     }
 
     /// Returns for how long within the window some link was busy.
-    pub fn busy(&self) -> Dur {
+    pub fn busy_time(&self) -> Dur {
         self.busy
     }
 
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(pass(0, 5, 20), 20);
         assert_eq!(pass(1, 15, 20), 15);
         assert_eq!(pass(1, 95, 50), 95);
-        assert_eq!(links.busy(), Dur(30 + 5));
+        assert_eq!(links.busy_time(), Dur(30 + 5));
         assert_eq!(links.sent().iter().map(|sent| sent.0).sum::<u64>(), 3);
     }
 }

@@ -187,7 +187,7 @@ impl Plan {
             None => {
                 let link = &mut scenario.link;
                 let up_buffer = link.buffer_up().1.to_string();
-                let up = match (&link.up, RateTrace::is_named(link.down_rate().1)) {
+                let up = match (&link.up, RateTrace::is_file_name(link.down_rate().1)) {
                     (None, true) => format!("{}bit", self.up_rate.0),
                     _ => link.up_rate().1.to_string(),
                 };

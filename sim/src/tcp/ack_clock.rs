@@ -1,8 +1,8 @@
-//! The ACK clock: how many segments an input of the sender lets out, and duplicate ACKs.
+//! The ACK clock: how many segments the sender may send after an input, and its count of duplicate ACKs.
 
 /// Duplicate ACKs so far, and what may be sent until the next input.
 ///
-/// Recovery that counts segments in flight (RACK, SACK within a recovery) does not ask it.
+/// Recovery that counts segments in flight (RACK, SACK within a recovery) does not use it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AckClock {
     duplicates: u32,
@@ -15,26 +15,26 @@ pub(super) struct AckClock {
 }
 
 impl AckClock {
-    /// Begins an acknowledgement: nothing is to be sent until it has been judged.
+    /// Begins an acknowledgement: nothing may be sent until loss recovery has judged it.
     #[inline]
     pub(super) fn on_ack(&mut self) {
         self.burst = 0;
         self.is_limited = false;
     }
 
-    /// Lets out whatever the window allows.
+    /// Allows whatever the window allows to be sent.
     #[inline]
     pub(super) fn release_all(&mut self) {
         self.burst = u32::MAX;
     }
 
-    /// Lets out at most `segments`.
+    /// Allows at most `segments` to be sent until the next input.
     pub(super) fn release(&mut self, segments: u32) {
         self.burst = segments;
     }
 
-    /// Lets out one segment for a duplicate ACK (RFC 3042).
-    pub(super) fn limit_transmit(&mut self) {
+    /// Allows one segment beyond the window for a duplicate ACK (RFC 3042).
+    pub(super) fn allow_limited_transmit(&mut self) {
         self.is_limited = true;
     }
 
@@ -44,40 +44,42 @@ impl AckClock {
         self.duplicates
     }
 
-    /// Ends a series of duplicate ACKs: new data was acknowledged.
+    /// Resets the count of duplicate ACKs and of limited transmit, when new data is acknowledged.
     #[inline]
     pub(super) fn end_duplicates(&mut self) {
         self.duplicates = 0;
         self.limited_sent = 0;
     }
 
-    /// Counts duplicate ACKs from zero again, after a timeout.
+    /// Resets the count of duplicate ACKs after a timeout.
     pub(super) fn restart_duplicates(&mut self) {
         self.duplicates = 0;
     }
 
+    /// Returns the number of duplicate ACKs so far.
     #[inline]
     pub(super) fn duplicates(&self) -> u32 {
         self.duplicates
     }
 
+    /// Returns how many segments limited transmit has sent for the present duplicate ACKs.
     pub(super) fn limited_sent(&self) -> u32 {
         self.limited_sent
     }
 
-    /// Whether limited transmit has something to send.
+    /// Returns whether limited transmit may send a segment.
     #[inline]
     pub(super) fn is_limited(&self) -> bool {
         self.is_limited
     }
 
-    /// Whether more than limited transmit's segment may be sent.
+    /// Returns whether a segment may be sent within the window.
     #[inline]
     pub(super) fn is_released(&self) -> bool {
         self.burst > 0
     }
 
-    /// Takes note that a segment goes out by the window.
+    /// Records that a segment is sent in order, by the window or by limited transmit.
     #[inline]
     pub(super) fn on_sent(&mut self) {
         self.burst = self.burst.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The rules that a TCP follows where the RFCs and ns-2 differ.
+//! TCP dialects: the rules of a TCP where the RFCs and ns-2 differ.
 //!
 //! Most of ns-2's rules are the same in all its versions. Congestion control and loss recovery by
 //! them are in modules of their own. [`Ns2Quirks`] holds only what changed from version to version.
@@ -41,7 +41,7 @@ pub struct Ns2Quirks {
 }
 
 impl Dialect {
-    /// Returns the rules in which versions of ns-2 differ; for the RFCs, the values that stand for theirs.
+    /// Returns the rules in which versions of ns-2 differ; for the RFCs, the equivalent values.
     pub fn quirks(self) -> Ns2Quirks {
         match self {
             Dialect::Rfc => RFC,
@@ -84,7 +84,7 @@ impl Ns2Quirks {
     };
 }
 
-/// The manifest names every rule in force by a key of its own, also those that a dialect implies.
+/// The manifest has a key for every rule in force, also for those that a dialect implies.
 impl Serialize for Dialect {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -116,7 +116,8 @@ mod tests {
     use super::super::Params;
     use serde_json::{Value, json};
 
-    fn in_force(profile: &str) -> Value {
+    /// Returns the manifest's entry for a profile.
+    fn manifest_of(profile: &str) -> Value {
         let params = Params::find_profile(profile).expect("a known profile");
         serde_json::to_value(params).expect("parameters are JSON")
     }
@@ -125,12 +126,12 @@ mod tests {
     #[test]
     fn dialect__is_flat_in_the_manifest() {
         let rules = ["rfc5681", "growth", "timer_runs_when_idle", "recovery_burst", "impatient"];
-        let of = |profile| rules.map(|rule| in_force(profile)[rule].clone());
-        assert_eq!(of("rfc"), [json!(true), json!("byte-counting"), json!(false), json!(0), json!(true)]);
-        assert_eq!(of("ns2-2.35"), [json!(false), json!("per-ack"), json!(true), json!(2), json!(true)]);
-        assert_eq!(of("ns2-2001")[4], json!(false));
-        assert!(in_force("rfc").get("dialect").is_none());
-        let count = |profile| in_force(profile).as_object().map(serde_json::Map::len);
+        let values = |profile| rules.map(|rule| manifest_of(profile)[rule].clone());
+        assert_eq!(values("rfc"), [json!(true), json!("byte-counting"), json!(false), json!(0), json!(true)]);
+        assert_eq!(values("ns2-2.35"), [json!(false), json!("per-ack"), json!(true), json!(2), json!(true)]);
+        assert_eq!(values("ns2-2001")[4], json!(false));
+        assert!(manifest_of("rfc").get("dialect").is_none());
+        let count = |profile| manifest_of(profile).as_object().map(serde_json::Map::len);
         assert_eq!(count("rfc"), count("ns2-2001"));
     }
 }

@@ -1,6 +1,6 @@
 //! The side that opens a connection: its SYN, its request for each write, and their retransmissions.
 //!
-//! SYN and requests are single packets with a retransmission timeout of their own. The answer (a SYN-ACK, any data of
+//! SYN and requests are single packets with a separate retransmission timeout. The answer (a SYN-ACK, any data of
 //! the requested write, or an ACK of the request) acknowledges them. The answering side needs no timer: it
 //! answers a repeated SYN again, and its own timer would fire at the same instant.
 
@@ -45,12 +45,12 @@ impl Handshake {
         self.deadline
     }
 
-    /// Returns when the last SYN or request was sent, or sent again.
-    pub fn sent(&self) -> Time {
+    /// Returns when the last SYN or request was sent, the first time or again.
+    pub fn sent_at(&self) -> Time {
         self.sent
     }
 
-    /// Returns how often the last SYN or request was sent again.
+    /// Returns how often the last SYN or request was retransmitted.
     pub fn repeats(&self) -> u8 {
         self.transmissions.saturating_sub(1)
     }
@@ -61,7 +61,7 @@ impl Handshake {
         self.transmit(now, params)
     }
 
-    /// Takes a SYN-ACK; returns `false` if it is a repeated one, which changes nothing.
+    /// Ends the wait for a SYN-ACK; returns `false` if none was awaited, which changes nothing.
     pub fn handle_syn_ack(&mut self, now: Time, params: &Params) -> bool {
         if self.waiting != Waiting::SynAck {
             return false;
@@ -69,29 +69,31 @@ impl Handshake {
         if self.transmissions == 1 || params.timestamps {
             self.rto.sample(self.sent, now, params);
         } else {
-            self.rto.after_syn_loss();
+            self.rto.note_syn_loss();
         }
         self.rto.end_backoff();
-        self.finish();
+        self.end_wait();
         true
     }
 
-    /// Asks for write `number`; returns the request to send.
+    /// Requests write `number`; returns the packet to send.
     pub fn request(&mut self, number: u32, now: Time, params: &Params) -> (Kind, u32) {
         self.waiting = Waiting::Write(number);
         self.transmissions = 0;
         self.transmit(now, params)
     }
 
-    /// Takes data of write `number` or an acknowledgement of its request, which show that the request has arrived.
+    /// Ends the wait for write `number`: its data, or an acknowledgement of its request, has
+    /// arrived.
     pub fn handle_answer_to(&mut self, number: u32) {
         if matches!(self.waiting, Waiting::Write(requested) if number >= requested) {
             self.rto.end_backoff();
-            self.finish();
+            self.end_wait();
         }
     }
 
-    /// Takes the timer's expiry; returns the packet to send again, if an answer is outstanding.
+    /// Handles the timer's expiry; returns the packet to retransmit, `None` if no answer is
+    /// outstanding.
     pub fn handle_timeout(&mut self, now: Time, params: &Params) -> Option<(Kind, u32)> {
         if self.waiting == Waiting::Nothing {
             self.deadline = Time::NEVER;
@@ -104,8 +106,8 @@ impl Handshake {
         Some(self.transmit(now, params))
     }
 
-    /// Records a transmission at `now` and sets the retransmission deadline. Returns the packet's kind and its write's
-    /// number.
+    /// Records a transmission at `now` and sets the retransmission deadline. Returns the packet's
+    /// kind and the number of its write.
     fn transmit(&mut self, now: Time, params: &Params) -> (Kind, u32) {
         self.transmissions = self.transmissions.saturating_add(1);
         self.sent = now;
@@ -116,7 +118,8 @@ impl Handshake {
         }
     }
 
-    fn finish(&mut self) {
+    /// Stops the timer, since the answer has arrived.
+    fn end_wait(&mut self) {
         self.waiting = Waiting::Nothing;
         self.deadline = Time::NEVER;
     }

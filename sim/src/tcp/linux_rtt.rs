@@ -1,6 +1,6 @@
-//! The round-trip time estimator as Linux has it (`tcp_rtt_estimator`), for a sample from every ACK.
+//! Linux's round-trip time estimator (`tcp_rtt_estimator`), for a sample from every ACK.
 //!
-//! The mean moves by an eighth. The spread follows the greatest mean deviation of a round trip: it rises at once
+//! The mean is an EWMA with gain 1/8. The spread follows the greatest mean deviation of a round trip: it rises at once
 //! and falls by a quarter once per round trip, never below the least RTO. Where samples become shorter, the
 //! deviation follows eight times slower.
 
@@ -8,7 +8,7 @@ use super::profile::Params;
 use super::timer::RetransmissionTimer;
 use crate::units::Dur;
 
-/// Deviations of one connection, times four, in ticks; mean and spread are the timer's.
+/// Deviations of one connection, times four, in ticks; the timer stores mean and spread.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LinuxRtt {
     deviation4: i64,
@@ -20,8 +20,8 @@ pub(super) struct LinuxRtt {
 }
 
 impl LinuxRtt {
-    /// Takes a sample of an ACK of everything below `una`, when everything below `nxt` had been sent; ends the
-    /// backoff.
+    /// Adds the round-trip time of an ACK of everything below `una`, when everything below `nxt`
+    /// had been sent. Writes mean and spread into the timer, which ends the backoff.
     pub(super) fn sample(
         &mut self,
         rtt: Dur,
@@ -65,7 +65,8 @@ impl LinuxRtt {
 mod tests {
     use super::*;
 
-    fn timeout_after(samples_ms: &[u64]) -> f64 {
+    /// Returns the RTO in ms after these round-trip times, one per round trip.
+    fn rto_ms_after(samples_ms: &[u64]) -> f64 {
         let params = Params::find_profile("linux").expect("a known profile");
         let (mut rtt, mut timer) = (LinuxRtt::default(), RetransmissionTimer::new(Dur::ZERO));
         for (round, &ms) in samples_ms.iter().enumerate() {
@@ -78,22 +79,22 @@ mod tests {
 
     #[test]
     fn sample__the_first_gives_three_round_trips_or_the_least() {
-        assert_eq!(timeout_after(&[300]), 900.0);
-        assert_eq!(timeout_after(&[20]), 220.0);
+        assert_eq!(rto_ms_after(&[300]), 900.0);
+        assert_eq!(rto_ms_after(&[20]), 220.0);
     }
 
     /// Steady samples let the spread fall by a quarter of its excess per round trip, not faster.
     #[test]
     fn sample__the_spread_falls_by_a_quarter_per_round_trip() {
         // Round 2 still has the first round's greatest deviation; round 3 is the first that falls.
-        assert_eq!(timeout_after(&[300, 300]), 900.0);
-        assert_eq!(timeout_after(&[300, 300, 300]), 300.0 + 600.0 - (600.0 - 337.5) / 4.0);
+        assert_eq!(rto_ms_after(&[300, 300]), 900.0);
+        assert_eq!(rto_ms_after(&[300, 300, 300]), 300.0 + 600.0 - (600.0 - 337.5) / 4.0);
     }
 
     #[test]
     fn sample__a_long_one_widens_the_spread_at_once() {
         // Four deviations are 40 + 180 - 10 = 210 ms.
-        let long = timeout_after(&[20, 200]);
+        let long = rto_ms_after(&[20, 200]);
         assert_eq!(long, 20.0 + 180.0 / 8.0 + 210.0);
     }
 }

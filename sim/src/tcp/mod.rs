@@ -1,4 +1,5 @@
-//! TCP, sans-IO: a sender and a receiver take packets and the time, and are asked what to send.
+//! TCP without I/O ("sans-IO"): the caller passes packets and the time to a sender and a receiver, and asks them what
+//! to send.
 //!
 //! Everything in which TCPs differ is a field of [`Params`]; a profile is a named set of them.
 //! Windows and sequence numbers count segments. [`sender`] composes `congestion` (how much may be

@@ -144,20 +144,21 @@ pub struct Params {
 pub const PROFILES: [&str; 6] = ["rfc", "linux", "bbr", "prague", "ns2-2.35", "ns2-2001"];
 
 impl Params {
-    /// Whether a data segment is sent as ECN-capable. Retransmissions are not (RFC 3168 section 6.1.5) but of L4S, nor is
-    /// segment 0 of a one-way connection, which negotiates ECN in ns-2, SYN or not.
+    /// Returns whether a data segment is sent as ECN-capable. Retransmissions are so only with L4S
+    /// (RFC 3168 section 6.1.5). Segment 0 of a one-way connection never is, because it negotiates
+    /// ECN in ns-2, with or without a SYN.
     pub fn is_ecn_capable(&self, seq: u32, is_retransmission: bool) -> bool {
         let negotiates = seq == 0 && matches!(self.opening, Opening::None | Opening::OneWaySyn);
         self.ecn && (self.is_l4s() || !is_retransmission) && !negotiates
     }
 
-    /// Whether the TCP follows ns-2's rules, not the RFCs'.
+    /// Returns whether the TCP follows ns-2's rules, not the RFCs'.
     #[inline]
     pub fn is_ns2(&self) -> bool {
         matches!(self.dialect, Dialect::Ns2(_))
     }
 
-    /// Returns the header bytes of segment `seq`; some versions of ns-2 leave them out of segment 0.
+    /// Returns the header bytes of segment `seq`; some versions of ns-2 omit them from segment 0.
     #[inline]
     pub fn header_bytes(&self, seq: u32) -> u32 {
         if seq == 0 && self.dialect.quirks().first_without_header { 0 } else { self.header }
@@ -179,8 +180,8 @@ impl Params {
         }
     }
 
-    /// Returns the same TCP with BBR for its congestion control, which has its own ways with recovery and idle
-    /// times.
+    /// Returns the same TCP with BBR as its congestion control, without the recovery and idle rules
+    /// that BBR replaces.
     #[must_use]
     pub fn with_bbr(self) -> Params {
         Params {
@@ -193,13 +194,14 @@ impl Params {
         }
     }
 
-    /// Returns the same TCP with Prague for its congestion control and accurate feedback of marks.
+    /// Returns the same TCP with Prague as its congestion control and accurate feedback of marks.
     #[must_use]
     pub fn with_prague(self) -> Params {
         Params { congestion: Congestion::Prague, hystart: false, ecn: true, ..self }
     }
 
-    /// Whether its packets carry the identifier of L4S and its ACKs count marks (RFC 9331, RFC 9768).
+    /// Returns whether packets carry the identifier of L4S and ACKs count marks (RFC 9331, RFC
+    /// 9768).
     #[inline]
     pub fn is_l4s(&self) -> bool {
         self.congestion == Congestion::Prague
@@ -211,7 +213,8 @@ impl Params {
     }
 }
 
-/// Returns the parameters of a sender that follows the RFCs; other profiles are given as differences from it.
+/// Returns the parameters of a TCP that follows the RFCs; other profiles are given as differences
+/// from it.
 fn rfc() -> Params {
     Params {
         dialect: Dialect::Rfc,
@@ -251,12 +254,12 @@ fn rfc() -> Params {
     }
 }
 
-/// The median of the delays of web servers in packet traces of 2001 and before (Cao, Cleveland, Gao, Jeffay, Smith &
-/// Weigle, "Stochastic Models for Generating Synthetic HTTP Source Traffic", INFOCOM 2004).
+/// Median delay of web servers in packet traces of 2001 and before (Cao, Cleveland, Gao, Jeffay,
+/// Smith & Weigle, "Stochastic Models for Generating Synthetic HTTP Source Traffic", INFOCOM 2004).
 const SERVER_THINK: Dur = Dur::from_millis(6);
 
-/// Linux's defaults, as far as they are modelled (`docs/engine.md` lists what is not): segments of 1500
-/// bytes with time stamps.
+/// Returns Linux's defaults, as far as they are modelled (`docs/engine.md` lists what is not):
+/// segments of 1500 bytes with time stamps.
 fn linux() -> Params {
     Params {
         congestion: Congestion::Cubic,
@@ -283,7 +286,7 @@ fn linux() -> Params {
     }
 }
 
-/// Returns the parameters of ns-2.35's senders.
+/// Returns the parameters of ns-2.35's one-way TCP.
 fn ns2_235() -> Params {
     Params {
         dialect: Dialect::Ns2(Ns2Quirks::NS_2_35),
@@ -305,7 +308,7 @@ fn ns2_235() -> Params {
     }
 }
 
-/// Returns the parameters of ns-2's senders in 2001, by their differences from ns-2.35.
+/// Returns the parameters of ns-2's one-way TCP in 2001, as differences from ns-2.35.
 fn ns2_2001() -> Params {
     Params {
         dialect: Dialect::Ns2(Ns2Quirks::YEAR_2001),

@@ -1,4 +1,4 @@
-//! A sorted set of segment ranges, as receivers and SACK scoreboards keep.
+//! A sorted set of segment ranges, for receivers and SACK scoreboards.
 
 /// Disjoint, non-touching half-open ranges `[from, to)` in rising order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ impl Ranges {
         Ranges(Vec::new())
     }
 
-    /// Whether no segment is held.
+    /// Returns whether the set has no segment.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -20,17 +20,17 @@ impl Ranges {
         self.0.iter().copied()
     }
 
-    /// Returns how many segments are held.
+    /// Returns how many segments the set has.
     pub fn count(&self) -> u32 {
         self.iter().map(|(from, to)| to - from).sum()
     }
 
-    /// Returns one more than the highest segment held, 0 when empty.
+    /// Returns one more than the highest segment of the set, 0 when empty.
     pub fn end(&self) -> u32 {
         self.0.last().map_or(0, |&(_, to)| to)
     }
 
-    /// Adds `[from, to)`; returns how many segments are new.
+    /// Adds `[from, to)`, of which `from` must not exceed `to`; returns how many segments are new.
     pub fn insert(&mut self, from: u32, to: u32) -> u32 {
         if let Some(last) = self.0.last_mut().filter(|last| last.1 == from) {
             // Nearly all insertions extend the last range.
@@ -50,7 +50,7 @@ impl Ranges {
         (to - from) - held
     }
 
-    /// Returns the range that holds `segment`.
+    /// Returns the range that contains `segment`; `None` if the set does not have it.
     pub fn find(&self, segment: u32) -> Option<(u32, u32)> {
         let index = self.0.partition_point(|&(_, to)| to <= segment);
         self.0.get(index).copied().filter(|&(from, _)| from <= segment)

@@ -3,18 +3,19 @@
 //! Linux acknowledges each segment that lets its receive window grow. The window begins with 64 kB, and grows by two
 //! segments with each that arrives, up to a few times what arrived within a round trip. So a fast transfer is
 //! acknowledged segment by segment for hundreds of them, and a slow one, whose rounds 64 kB hold anyway, hardly at all.
-//! What arrives in a round trip is here the sender's window; not the hint that packets carry, which markers write and
-//! misbehaving senders choose. The receive window never limits the sender.
+//! The model uses the sender's window for what arrives in a round trip. The hint that packets carry does not serve,
+//! because markers write it and misbehaving senders choose it. The receive window never limits the sender.
 
 use super::profile::{Params, Variant};
 use super::ranges::Ranges;
 use crate::packet::{Packet, SackBlock, flag};
 use crate::units::{Dur, Time};
 
-/// Segments of the receive window that Linux begins with.
+/// Linux's first receive window, in segments.
 const FIRST_WINDOW: u16 = 44;
-/// Rounds that it comes to hold, and the largest round that counts: readings. It grows with at most 361 segments; in
-/// transfers of 2 MB without loss Linux 6.18 acknowledged 362 one by one (`python -m validation.transfers --acks`).
+/// Greatest receive window in round trips of data, and the largest round trip that counts, in segments: readings. The
+/// window grows with at most 361 segments; in transfers of 2 MB without loss Linux 6.18 acknowledged 362 one by one
+/// (`python -m validation.transfers --acks`).
 const ROUNDS: u16 = 3;
 const LARGEST_ROUND: f64 = 255.0;
 
@@ -32,7 +33,7 @@ pub struct Receiver {
     marks: u16,
     /// ACKs echo a congestion mark until the sender reports a reduction (RFC 3168 section 6.1.3).
     echo: bool,
-    /// Data and requests alternate at once, so that no ACK is quick (Linux's `pingpong`).
+    /// Requests follow data without delay, so that no ACK is quick (Linux's `pingpong`).
     is_interactive: bool,
     /// The receive window in segments, as far as it decides about ACKs.
     window: u16,
@@ -94,13 +95,13 @@ impl Receiver {
         self.next
     }
 
-    /// Whether `segment` has arrived already.
-    pub fn has(&self, segment: u32) -> bool {
+    /// Returns whether `segment` has arrived already.
+    pub fn has_received(&self, segment: u32) -> bool {
         segment < self.next || self.held.find(segment).is_some()
     }
 
-    /// Returns one more than the highest segment that has arrived.
-    pub fn highest(&self) -> u32 {
+    /// Returns one more than the highest segment that has arrived, in order or not.
+    pub fn received_below(&self) -> u32 {
         self.next.max(self.held.end())
     }
 
@@ -109,8 +110,9 @@ impl Receiver {
         self.delayed_until
     }
 
-    /// Takes a data segment, `round` of which arrive in a round trip; returns the acknowledgement to send now, if any.
-    pub fn handle(&mut self, packet: &Packet, round: f64, now: Time, params: &Params) -> Reply {
+    /// Handles a data segment; returns the acknowledgement to send now, if any. `round` is the
+    /// number of segments that arrive in a round trip.
+    pub fn handle_data(&mut self, packet: &Packet, round: f64, now: Time, params: &Params) -> Reply {
         let was_next = packet.seq == self.next && self.held.is_empty();
         self.is_interactive &= packet.seq >= self.next;
         let grows = self.grow_window(round, params);
@@ -133,33 +135,37 @@ impl Receiver {
         Reply::Now(self.acknowledge(packet.seq, params))
     }
 
-    /// Notes that its host sends a request `pause` after the last data arrived.
+    /// Records that this host sends a request `pause` after the last data arrived.
     ///
-    /// Within the time that an ACK may be delayed Linux takes the connection for an interactive one
-    /// (`tcp_event_data_sent`), until data arrives twice, a mark arrives or a delayed ACK is sent.
+    /// If that is within the time by which an ACK may be delayed, Linux regards the connection as
+    /// interactive (`tcp_event_data_sent`), until data arrives twice, a mark arrives or a delayed
+    /// ACK is sent.
     pub fn note_request(&mut self, pause: Dur, params: &Params) {
         self.is_interactive |= params.delayed_ack.is_some_and(|delay| pause < delay);
     }
 
-    /// Takes the expiry of the delayed ACK's timer; returns the ACK.
+    /// Handles the expiry of the delayed ACK's timer; returns the ACK to send.
     pub fn handle_timeout(&mut self, params: &Params) -> AckFields {
         self.is_interactive = false;
         self.flush(params)
     }
 
-    /// Returns the ACK of everything that has arrived, for a packet that is sent anyway.
+    /// Returns the ACK of everything that has arrived, for a packet that is sent anyway, and
+    /// cancels the delayed one.
     pub fn flush(&mut self, params: &Params) -> AckFields {
         self.acknowledge(self.next, params)
     }
 
-    /// Grows the receive window by two segments; returns false if it is large enough.
+    /// Grows the receive window by two segments, unless it is large enough; returns whether it
+    /// grew.
     fn grow_window(&mut self, round: f64, params: &Params) -> bool {
         let grows = params.tunes_window && self.window < ROUNDS * round.min(LARGEST_ROUND) as u16;
         self.window += 2 * u16::from(grows);
         grows
     }
 
-    /// Stores a segment: advances `next` over all that is now in order, or holds it until the gap before it is filled.
+    /// Stores a segment: advances `next` over all that is now in order, or holds the segment until
+    /// the gap before it is filled.
     fn store(&mut self, seq: u32) {
         if seq != self.next {
             if seq > self.next {
@@ -187,7 +193,8 @@ impl Receiver {
         }
     }
 
-    /// Returns the ACK to send now, and cancels the delayed one; `trigger` is the segment that caused it.
+    /// Returns the ACK to send now, and cancels the delayed one; `trigger` is the segment that
+    /// caused it.
     #[inline]
     fn acknowledge(&mut self, trigger: u32, params: &Params) -> AckFields {
         self.pending = 0;
@@ -200,8 +207,9 @@ impl Receiver {
         AckFields { next: self.next, sacks, ece: self.echo, marks: self.marks }
     }
 
-    /// Returns the block with the newest arrival first, then the most recently reported others (RFC 2018
-    /// section 4). Where these have merged there is room for older ones, which ns-2 has forgotten.
+    /// Returns the SACK blocks: the one with the newest arrival first, then those reported most
+    /// recently (RFC 2018 section 4). Blocks that have merged make room for older ones, which ns-2
+    /// does not report.
     fn sack_blocks(&mut self, trigger: u32, params: &Params) -> [SackBlock; 3] {
         let mut blocks = [SackBlock::default(); 3];
         if self.held.is_empty() {

@@ -46,7 +46,7 @@ pub enum RequestAck {
 }
 
 impl RequestAcks {
-    /// Takes a request; returns what acknowledges it.
+    /// Handles a request; returns how it is acknowledged.
     pub fn handle_request(&mut self, now: Time, params: &Params) -> RequestAck {
         if !params.acks_requests {
             return RequestAck::Carried;
@@ -61,20 +61,21 @@ impl RequestAcks {
         }
     }
 
-    /// Takes a request that has arrived before; returns whether an ACK is sent now.
-    pub fn handle_repeated(&mut self, params: &Params) -> bool {
+    /// Handles a request that has arrived before; returns whether an ACK is sent now.
+    pub fn handle_repeated_request(&mut self, params: &Params) -> bool {
         self.is_interactive = false;
         self.due = Time::NEVER;
         params.acks_requests
     }
 
-    /// Notes that the answer begins, which carries an ACK.
+    /// Records that the answer begins, which carries an ACK.
     pub fn note_answer(&mut self, now: Time, params: &Params) {
         self.due = Time::NEVER;
         self.is_interactive |= params.delayed_ack.is_some_and(|delay| now.since(self.asked) < delay);
     }
 
-    /// Takes the time of a delayed ACK; returns whether it is sent. It is not if an answer has carried it.
+    /// Handles the expiry of a delayed ACK's timer; returns whether the ACK is sent. It is not if
+    /// an answer has carried it.
     pub fn handle_timeout(&mut self, now: Time) -> bool {
         if self.due != now {
             return false;
@@ -93,10 +94,12 @@ mod tests {
 
     const CONVERSATION_START: Time = Time(5_000_000_000);
 
+    /// Returns the parameters of the profile `linux`.
     fn linux() -> Params {
         Params::find_profile("linux").expect("a known profile")
     }
 
+    /// Returns the time `after` milliseconds from the start of the conversation.
     fn ms(after: u64) -> Time {
         CONVERSATION_START + Dur::from_millis(after)
     }
@@ -137,7 +140,7 @@ mod tests {
         let (params, mut acks) = (linux(), RequestAcks::default());
         acks.handle_request(ms(0), &params);
         acks.note_answer(ms(1), &params);
-        assert!(acks.handle_repeated(&params));
+        assert!(acks.handle_repeated_request(&params));
         assert_eq!(acks.handle_request(ms(100), &params), RequestAck::Now);
     }
 
@@ -147,7 +150,7 @@ mod tests {
             let (params, mut acks) =
                 (Params::find_profile(profile).expect("a known profile"), RequestAcks::default());
             assert_eq!(acks.handle_request(ms(0), &params), RequestAck::Carried, "{profile}");
-            assert!(!acks.handle_repeated(&params), "{profile}");
+            assert!(!acks.handle_repeated_request(&params), "{profile}");
         }
         let undelayed = Params { delayed_ack: None, ..linux() };
         let mut acks = RequestAcks::default();

@@ -1,7 +1,7 @@
 //! Round-trip time estimator and retransmission timeout (RFC 6298; Jacobson 1988, integer form).
 //!
 //! `srtt ← srtt + (r − srtt)/8`, `rttvar ← rttvar + (|r − srtt| − rttvar)/4`, `RTO = srtt + 4·rttvar`.
-//! Time is counted in ticks of the sender's clock; `srtt` is kept times 8 and `rttvar` times 4, as
+//! Both are EWMAs. Time is counted in ticks of the sender's clock; `srtt` is stored times 8 and `rttvar` times 4, as
 //! BSD and ns-2 do. With a tick of one nanosecond this is RFC 6298 exactly.
 
 use super::profile::Params;
@@ -25,12 +25,13 @@ impl Estimator {
         Estimator { srtt8: 0, rttvar4: 0, rto_ticks: 0, phase, backoff: 1, sampled: false, syn_lost: false }
     }
 
-    /// Takes note that a SYN was lost: the first RTO of data is then at least 3 s (RFC 6298 section 5.7).
-    pub fn after_syn_loss(&mut self) {
+    /// Records that a SYN was lost: the first RTO of data is then at least 3 s (RFC 6298 section
+    /// 5.7).
+    pub fn note_syn_loss(&mut self) {
         self.syn_lost = true;
     }
 
-    /// Takes one sample: a segment sent at `sent` was acknowledged at `now`.
+    /// Adds a round-trip sample: a segment sent at `sent` was acknowledged at `now`.
     pub fn sample(&mut self, sent: Time, now: Time, params: &Params) {
         let tick = params.tick.0;
         let into_tick = (sent.0 + self.phase.0) % tick;
@@ -51,7 +52,7 @@ impl Estimator {
     /// Returns the RTO now in force, backoff included.
     pub fn rto(&self, params: &Params) -> Dur {
         let backoff = u64::from(self.backoff);
-        let base = self.base(params);
+        let base = self.base_rto(params);
         let timeout = if params.dialect.quirks().min_rto_before_backoff {
             base.0.max(params.min_rto.0).saturating_mul(backoff)
         } else {
@@ -60,24 +61,25 @@ impl Estimator {
         Dur(timeout.min(params.max_rto.0).max(2 * params.tick.0))
     }
 
-    /// Returns the smoothed round-trip time, if any sample was taken; zero after a far backoff.
+    /// Returns the smoothed round-trip time; `None` before any sample, zero after a long backoff.
     pub fn srtt(&self, params: &Params) -> Option<Dur> {
         self.sampled.then_some(Dur((self.srtt8 >> 3) * params.tick.0))
     }
 
-    /// Returns the mean times eight and the spread times four in ticks, if any sample was taken.
+    /// Returns the smoothed round-trip time times eight and the variation times four, in ticks;
+    /// `None` before any sample.
     pub(super) fn estimate(&self) -> Option<(u64, u64)> {
         self.sampled.then_some((self.srtt8, self.rttvar4))
     }
 
-    /// Takes mean and spread from an estimator elsewhere, in the same terms.
+    /// Sets the smoothed round-trip time times eight and the variation times four, in ticks.
     pub(super) fn set_estimate(&mut self, srtt8: u64, rttvar4: u64) {
         (self.srtt8, self.rttvar4, self.sampled) = (srtt8, rttvar4, true);
         self.rto_ticks = (rttvar4 * 8 + srtt8) >> 3;
     }
 
-    /// Doubles the RTO after a timeout (Karn). A far backoff forgets the mean and keeps the spread, except in
-    /// Linux.
+    /// Doubles the RTO after a timeout (Karn). A long backoff forgets the mean and keeps the
+    /// variation, except in Linux.
     pub fn back_off(&mut self, params: &Params) {
         if self.backoff < 64
             || (params.dialect.quirks().min_rto_before_backoff && self.rto(params) < params.max_rto)
@@ -97,7 +99,7 @@ impl Estimator {
 
     /// Returns the retransmission timeout without backoff: from the samples, or the initial one (RFC 6298, sections 2
     /// and 5.7).
-    fn base(&self, params: &Params) -> Dur {
+    fn base_rto(&self, params: &Params) -> Dur {
         match (self.sampled, self.syn_lost) {
             (true, _) if params.min_rto_on_spread => {
                 Dur((self.srtt8 >> 3) * params.tick.0 + (self.rttvar4 * params.tick.0).max(params.min_rto.0))

@@ -22,7 +22,7 @@ pub struct Transmit {
     pub retransmission: bool,
     /// Sent in fast recovery.
     pub in_recovery: bool,
-    /// Tells the receiver that the window was reduced (RFC 3168 section 6.1.2).
+    /// It carries CWR: the window was reduced (RFC 3168 section 6.1.2).
     pub cwr: bool,
 }
 
@@ -40,27 +40,29 @@ impl Sender {
         Sender::with_salt(params, phase, 0)
     }
 
-    /// Returns the same with a number of its own, from which BBR draws how long it waits between two probes.
+    /// Returns a sender with nothing to send yet; `salt` seeds BBR's random times between two
+    /// probes.
     pub fn with_salt(params: &Params, phase: Dur, salt: u64) -> Sender {
         Sender { tcb: Tcb::new(params, phase, salt), recovery: Recovery::new(params), last_sent: Time::ZERO }
     }
 
-    /// Takes the handshake's round trip from `sent` to `now`. If its packets were sent again, `repeats`
-    /// times, only time stamps give a sample.
-    pub fn handshake_sample(&mut self, sent: Time, now: Time, repeats: u8, params: &Params) {
+    /// Records the handshake's round trip from `sent` to `now`. If its packets were retransmitted,
+    /// `repeats` times, only time stamps give a sample.
+    pub fn sample_handshake(&mut self, sent: Time, now: Time, repeats: u8, params: &Params) {
         if repeats == 0 || (params.timestamps && now.since(sent) <= params.initial_rto) {
             self.tcb.timer.sample(sent, now, params);
             self.recovery.on_handshake(now.since(sent));
         } else {
-            self.tcb.timer.after_syn_loss();
+            self.tcb.timer.note_syn_loss();
         }
-        // RFC 6928 section 2: one may be due to a long round trip; more are a loss, and the window is one segment.
+        // RFC 6928 section 2: one may be due to a long round trip; more are a loss: the window is one segment.
         if repeats > 1 {
             self.tcb.congestion.set_loss_window();
         }
     }
 
-    /// Takes `segments` to send from the application.
+    /// Adds `segments` of the application to the data to send. After an idle time the window may
+    /// restart.
     pub fn write(&mut self, segments: u32, now: Time, params: &Params) {
         let idle = now.since(self.last_sent);
         if self.tcb.sequence.is_idle() && self.tcb.sequence.max() > 0 {
@@ -73,7 +75,7 @@ impl Sender {
         self.recovery.on_write(&mut self.tcb);
         self.tcb.sequence.write(segments);
         self.tcb.clock.release_all();
-        self.check();
+        self.check_invariants();
     }
 
     /// Returns when [`Sender::handle_timeout`] is due; [`Time::NEVER`] if no timer runs.
@@ -86,7 +88,7 @@ impl Sender {
         self.tcb.timer.timeout(params)
     }
 
-    /// Whether everything written has been acknowledged.
+    /// Returns whether everything written has been acknowledged.
     pub fn is_done(&self) -> bool {
         self.tcb.sequence.is_done()
     }
@@ -106,29 +108,29 @@ impl Sender {
         self.tcb.congestion.cwnd()
     }
 
-    /// Returns retransmitted segments and timeouts so far.
+    /// Returns the numbers of retransmitted segments and of timeouts so far.
     pub fn losses(&self) -> (u32, u32) {
         self.tcb.losses()
     }
 
-    /// Takes an acknowledgement; one of data never sent, or older than the last, changes nothing.
+    /// Handles an acknowledgement; one of data never sent, or older than the last, has no effect.
     pub fn handle_ack(&mut self, ack: &AckFields, now: Time, params: &Params) {
         self.tcb.clock.on_ack();
         if self.tcb.sequence.accepts(ack.next) {
             if params.is_l4s() {
                 self.tcb.take_feedback(ack);
-            } else if self.tcb.is_reduced_by_echo(ack.next, params.ecn && ack.ece) {
+            } else if self.tcb.note_echo(ack.next, params.ecn && ack.ece) {
                 self.reduce_for_mark(params);
             }
             self.recovery.on_ack(&mut self.tcb, ack, now, params);
         }
-        self.check();
+        self.check_invariants();
     }
 
-    /// Takes the expiry of the timer, at [`Sender::poll_timeout`]'s time.
+    /// Handles the expiry of the timer, at [`Sender::poll_timeout`]'s time.
     pub fn handle_timeout(&mut self, now: Time, params: &Params) {
         self.recovery.on_timeout(&mut self.tcb, now, params);
-        self.check();
+        self.check_invariants();
     }
 
     /// Returns the next segment to send now, if any.
@@ -139,7 +141,7 @@ impl Sender {
             None => self.recovery.next_segment(&mut self.tcb, now, params)?,
         };
         let transmit = self.emit(seq, now, params);
-        self.check();
+        self.check_invariants();
         Some(transmit)
     }
 
@@ -155,6 +157,7 @@ impl Sender {
         }
     }
 
+    /// Reduces the window for a congestion mark.
     #[inline(never)]
     fn reduce_for_mark(&mut self, params: &Params) {
         let flight = self.recovery.flight(&self.tcb, params);
@@ -172,9 +175,10 @@ impl Sender {
         Transmit { seq, retransmission, in_recovery: self.tcb.in_recovery(), cwr }
     }
 
-    /// Checks in debug builds what holds at the end of every call from outside.
+    /// Checks in debug builds the order of the sequence numbers, which holds at the end of every
+    /// public call.
     #[inline]
-    fn check(&self) {
+    fn check_invariants(&self) {
         debug_assert!(self.tcb.sequence.is_ordered(), "out of order: {:?}", self.tcb.sequence);
     }
 }

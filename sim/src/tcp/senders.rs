@@ -1,4 +1,4 @@
-//! The TCPs of a run's connections, and how often each is met.
+//! The TCPs of a run's connections, and the share of connections that uses each.
 
 use super::profile::Params;
 
@@ -18,18 +18,18 @@ pub struct Share {
 pub struct Senders(Vec<Share>);
 
 impl Senders {
-    /// Returns the TCPs of `shares`, of which there is at least one and which sum to 1.
+    /// Returns the TCPs of `shares`, which must not be empty and should sum to 1.
     pub fn new(shares: Vec<Share>) -> Senders {
         debug_assert!(!shares.is_empty(), "a run has a TCP");
         Senders(shares)
     }
 
-    /// Returns one TCP for every connection.
+    /// Returns the same TCP for every connection.
     pub fn single(params: Params) -> Senders {
         Senders(vec![Share { profile: String::new(), share: 1.0, params }])
     }
 
-    /// Returns all of them.
+    /// Returns all TCPs with their shares.
     pub fn shares(&self) -> &[Share] {
         &self.0
     }
@@ -40,13 +40,14 @@ impl Senders {
         &self.0[usize::from(index)].params
     }
 
-    /// Returns the parameters of the first TCP. Where all must agree (the dialect, who opens), they are everyone's.
+    /// Returns the parameters of the first TCP. Rules that all TCPs of a run share (the dialect,
+    /// who opens) may be read here.
     #[inline]
     pub fn first(&self) -> &Params {
         self.params_at(0)
     }
 
-    /// Returns the index of the TCP that a connection has whose uniform draw from 0 to 1 is `draw`.
+    /// Returns the index of the TCP that a connection uses; `draw` is its uniform draw from [0, 1).
     pub fn draw(&self, draw: f64) -> u8 {
         let mut below = 0.0;
         let last = self.0.len() - 1;

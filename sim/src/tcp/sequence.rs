@@ -42,40 +42,42 @@ impl Sequence {
         self.nxt - self.una
     }
 
-    /// Whether everything ever sent has been acknowledged.
+    /// Returns whether everything ever sent has been acknowledged.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.una == self.max
     }
 
-    /// Whether everything written has been acknowledged.
+    /// Returns whether everything written has been acknowledged.
     pub(super) fn is_done(&self) -> bool {
         self.una >= self.end
     }
 
-    /// Whether an acknowledgement of everything below `next` can be meant for what is outstanding.
+    /// Returns whether an acknowledgement of everything below `next` can belong to what is
+    /// outstanding.
     #[inline]
     pub(super) fn accepts(&self, next: u32) -> bool {
         (self.una..=self.max).contains(&next)
     }
 
-    /// Returns whether data that is next in order fits a receive window of `window` segments.
+    /// Returns whether the next segment in order exists and fits a receive window of `window`
+    /// segments.
     #[inline]
     pub(super) fn has_data_within(&self, window: u32) -> bool {
         self.nxt < self.end && self.nxt < self.una + window
     }
 
-    /// Whether anything written was never sent.
+    /// Returns whether anything written was never sent.
     pub(super) fn has_unsent(&self) -> bool {
         self.max < self.end
     }
 
-    /// Adds `segments` to what was written.
+    /// Adds `segments` to those written.
     pub(super) fn write(&mut self, segments: u32) {
         self.end += segments;
     }
 
-    /// Takes a cumulative acknowledgement of everything below `next`.
+    /// Records a cumulative acknowledgement of everything below `next`.
     #[inline]
     pub(super) fn advance(&mut self, next: u32) {
         self.una = next;
@@ -87,7 +89,7 @@ impl Sequence {
         self.nxt = self.una;
     }
 
-    /// Leaves out the segments below `seq`, which need not be sent again.
+    /// Skips the segments below `seq`, which need not be sent again.
     pub(super) fn skip_to(&mut self, seq: u32) {
         self.nxt = self.nxt.max(seq);
     }
@@ -99,7 +101,7 @@ impl Sequence {
         self.nxt - 1
     }
 
-    /// Takes note that `seq` is sent; returns whether it was sent before.
+    /// Records that `seq` is sent; returns whether it was sent before.
     #[inline]
     pub(super) fn on_sent(&mut self, seq: u32) -> bool {
         let is_retransmission = seq < self.max;
@@ -107,7 +109,7 @@ impl Sequence {
         is_retransmission
     }
 
-    /// Whether the numbers are in their order, as they are between two calls of the sender.
+    /// Returns whether the numbers are in order, as they are between two calls of the sender.
     pub(super) fn is_ordered(&self) -> bool {
         self.una <= self.nxt && self.nxt <= self.max && self.max <= self.end
     }

@@ -1,4 +1,4 @@
-//! The transmission control block: what every kind of loss recovery shares.
+//! The transmission control block: the sender's state that every kind of loss recovery shares.
 
 use super::ack_clock::AckClock;
 use super::congestion::{Controller, Feedback, NewAck};
@@ -23,7 +23,7 @@ enum CaState {
 
 /// State of a sending connection (RFC 9293 section 3.3.1), as far as loss recovery works on it.
 ///
-/// Each part keeps its own state. The methods here are the events that touch several parts.
+/// The methods here are the events that concern several of the parts.
 #[derive(Debug, Clone)]
 pub(super) struct Tcb {
     pub(super) sequence: Sequence,
@@ -37,7 +37,7 @@ pub(super) struct Tcb {
     forced: Option<u32>,
     /// The present acknowledgement echoes a congestion mark.
     is_echo: bool,
-    /// The next new segment tells the receiver that the window was reduced.
+    /// The next new segment carries CWR.
     cwr_pending: bool,
     /// Echoes of marks reduce the window again when more than this is acknowledged.
     ecn_recover: u32,
@@ -46,8 +46,8 @@ pub(super) struct Tcb {
 }
 
 impl Tcb {
-    /// Returns the state of a connection that has sent nothing; `phase` is that of its clock tick, `salt` the
-    /// source of its chance.
+    /// Returns the state of a connection that has sent nothing; `phase` is that of its clock tick,
+    /// `salt` seeds its random draws.
     pub(super) fn new(params: &Params, phase: Dur, salt: u64) -> Tcb {
         Tcb {
             sequence: Sequence::default(),
@@ -65,42 +65,43 @@ impl Tcb {
         }
     }
 
-    /// Returns retransmitted segments and timeouts so far.
+    /// Returns the numbers of retransmitted segments and of timeouts so far.
     pub(super) fn losses(&self) -> (u32, u32) {
         (self.retransmits, self.timeouts)
     }
 
-    /// Whether fast recovery is under way.
+    /// Returns whether fast recovery is under way.
     #[inline]
     pub(super) fn in_recovery(&self) -> bool {
         self.ca_state == CaState::Recovery
     }
 
-    /// Whether what a timeout has sent again is not yet acknowledged.
+    /// Returns whether data that was outstanding at the last timeout is still unacknowledged.
     pub(super) fn is_after_timeout(&self) -> bool {
         self.ca_state == CaState::Loss && self.sequence.una() < self.recover
     }
 
-    /// Returns the recovery point.
+    /// Returns the recovery point: one more than the highest segment sent at the last loss.
     #[inline]
-    pub(super) fn recover(&self) -> u32 {
+    pub(super) fn recovery_point(&self) -> u32 {
         self.recover
     }
 
-    /// Returns the data in flight that a reduction is taken of, in segments; limited transmit's does not
-    /// count (RFC 5681 section 3.2 step 2).
+    /// Returns the data in flight from which a reduction starts, in segments; limited transmit's
+    /// does not count (RFC 5681 section 3.2 step 2).
     pub(super) fn flight(&self) -> f64 {
         f64::from(self.sequence.outstanding().saturating_sub(self.clock.limited_sent()))
     }
 
-    /// Returns the send window with `inflation` for duplicate ACKs, bounded by the receive window.
+    /// Returns the send window in segments with `inflation` for duplicate ACKs, bounded by the
+    /// receive window.
     #[inline]
     pub(super) fn send_window(&self, inflation: u32, params: &Params) -> f64 {
         let receive = f64::from(params.receive_window);
         (self.congestion.cwnd().min(receive) + f64::from(inflation)).min(receive)
     }
 
-    /// Returns the next segment in order, if clock and window let it out.
+    /// Returns the next segment in order and counts it as sent, if ACK clock and window allow it.
     #[inline]
     pub(super) fn next_in_window(&mut self, inflation: u32, params: &Params) -> Option<u32> {
         let (is_limited, is_released) = (self.clock.is_limited(), self.clock.is_released());
@@ -122,23 +123,24 @@ impl Tcb {
         Some(self.sequence.take_next())
     }
 
-    /// Sends `seq` before anything else.
-    pub(super) fn force(&mut self, seq: u32) {
+    /// Makes `seq` the next segment to go out, whatever the window allows.
+    pub(super) fn force_segment(&mut self, seq: u32) {
         self.forced = Some(seq);
     }
 
-    /// Whether a segment is to go out before anything else.
-    pub(super) fn is_forced(&self) -> bool {
+    /// Returns whether a forced segment is pending.
+    pub(super) fn has_forced(&self) -> bool {
         self.forced.is_some()
     }
 
-    /// Returns the segment that goes out before anything else, once.
+    /// Returns the forced segment, once.
     #[inline]
     pub(super) fn take_forced(&mut self) -> Option<u32> {
         self.forced.take()
     }
 
-    /// Takes a cumulative acknowledgement of new data: numbers, round-trip sample, timer.
+    /// Records a cumulative acknowledgement of new data in sequence numbers, round-trip time and
+    /// timer.
     #[inline]
     pub(super) fn advance(&mut self, next: u32, now: Time, params: &Params) {
         self.sequence.advance(next);
@@ -152,8 +154,8 @@ impl Tcb {
         }
     }
 
-    /// Opens the window for `acked` new segments, when `flight` segments had been out before. The echo of
-    /// a congestion mark opens nothing (RFC 3168 section 6.1.2).
+    /// Opens the window for `acked` new segments; `flight` segments were in flight before. The echo
+    /// of a congestion mark opens nothing (RFC 3168 section 6.1.2).
     #[inline]
     pub(super) fn open_window(&mut self, acked: u32, flight: u32, now: Time, params: &Params) {
         if self.is_echo {
@@ -165,15 +167,15 @@ impl Tcb {
         self.congestion.on_ack(&NewAck { acked, flight, after_timeout, is_counted_in_full, now, srtt });
     }
 
-    /// Takes note whether the present acknowledgement echoes a congestion mark; returns whether it
-    /// reduces the window, as one echo per window of data does (RFC 3168 section 6.1.2).
+    /// Records whether the present acknowledgement echoes a congestion mark. Returns whether the
+    /// echo reduces the window, as one echo per window of data does (RFC 3168 section 6.1.2).
     #[inline]
-    pub(super) fn is_reduced_by_echo(&mut self, next: u32, is_echo: bool) -> bool {
+    pub(super) fn note_echo(&mut self, next: u32, is_echo: bool) -> bool {
         self.is_echo = is_echo;
         is_echo && next > self.ecn_recover && !self.in_recovery() && self.sequence.max() > 0
     }
 
-    /// Has congestion control take the count of marks that an acknowledgement carries.
+    /// Passes the count of marks that an acknowledgement carries to congestion control.
     pub(super) fn take_feedback(&mut self, ack: &AckFields) {
         let feedback = Feedback {
             acked: ack.next.saturating_sub(self.sequence.una()),
@@ -193,41 +195,43 @@ impl Tcb {
         if self.ca_state != CaState::Loss {
             self.ca_state = CaState::Cwr;
         }
-        self.on_reduction(params);
+        self.announce_reduction(params);
     }
 
-    /// Reduces the window for a loss that needs no recovery, since it is repaired already.
+    /// Reduces the window for a loss that is repaired already and needs no recovery.
     pub(super) fn reduce_for_repaired_loss(&mut self, flight: f64, params: &Params) {
         self.congestion.on_repaired_loss(flight);
-        self.on_reduction(params);
+        self.announce_reduction(params);
     }
 
-    /// Begins fast recovery: reduces the window and remembers how far recovery reaches.
+    /// Begins fast recovery: sets the recovery point and reduces the window.
     pub(super) fn enter_recovery(&mut self, flight: f64, params: &Params) {
         self.recover = self.sequence.max();
         self.ca_state = CaState::Recovery;
-        self.on_reduction(params);
+        self.announce_reduction(params);
         self.congestion.on_congestion(flight);
     }
 
-    /// Ends fast recovery; the window is left as it is.
+    /// Ends fast recovery; the window does not change.
     pub(super) fn leave_recovery(&mut self) {
         self.ca_state = CaState::Open;
     }
 
-    /// Ends fast recovery with the threshold as the window (RFC 6675 section 5); BBR has none.
+    /// Ends fast recovery with the threshold as the window (RFC 6675 section 5), or BBR's former
+    /// window.
     pub(super) fn leave_recovery_at_ssthresh(&mut self) {
         self.leave_recovery();
         self.congestion.end_recovery();
     }
 
-    /// Moves the recovery point.
-    pub(super) fn set_recover(&mut self, recover: u32) {
+    /// Sets the recovery point.
+    pub(super) fn set_recovery_point(&mut self, recover: u32) {
         self.recover = recover;
     }
 
-    /// Takes a retransmission timeout (RFC 5681 section 3.1, RFC 6298 section 5): the window closes to one
-    /// segment. The threshold is reduced for `flight` segments in flight, or stays if there is none.
+    /// Records a retransmission timeout (RFC 5681 section 3.1, RFC 6298 section 5): the window
+    /// closes to one segment. The threshold is reduced for `flight` segments in flight; with `None`
+    /// it stays.
     pub(super) fn time_out(&mut self, flight: Option<f64>, params: &Params) {
         self.timeouts += 1;
         match flight {
@@ -236,20 +240,21 @@ impl Tcb {
         }
         self.recover = self.sequence.max();
         self.ca_state = CaState::Loss;
-        self.on_reduction(params);
+        self.announce_reduction(params);
         self.timer.back_off(params);
         self.timer.cancel_timing();
     }
 
-    /// Has everything outstanding sent again, from the first unacknowledged segment on.
+    /// Rewinds to the first unacknowledged segment, so that everything outstanding is sent again,
+    /// and restarts the timer.
     pub(super) fn go_back(&mut self, now: Time, params: &Params) {
         self.sequence.rewind();
         self.timer.cancel_timing();
         self.timer.restart(now, params);
     }
 
-    /// Whether the timeout now due is of the segment that the last timeout sent again: then the threshold
-    /// stays (RFC 5681 section 3.1).
+    /// Returns whether the timeout now due concerns the segment that the last timeout
+    /// retransmitted: then the threshold stays (RFC 5681 section 3.1).
     pub(super) fn is_repeated_timeout(&self) -> bool {
         self.is_after_timeout() && self.sequence.nxt() <= self.sequence.una() + 1
     }
@@ -261,7 +266,7 @@ impl Tcb {
         if is_retransmission {
             self.retransmits += 1;
             if params.timestamps {
-                self.timer.time_again(seq, now);
+                self.timer.time_retransmission(seq, now);
             } else if !params.is_ns2() {
                 self.timer.cancel_timing();
             }
@@ -271,15 +276,15 @@ impl Tcb {
         is_retransmission
     }
 
-    /// Returns whether the segment going out, which is new, tells that the window was reduced; it does so
-    /// once per reduction (RFC 3168 section 6.1.2).
+    /// Returns whether the new segment going out carries CWR, as one does per reduction (RFC 3168
+    /// section 6.1.2).
     #[inline]
     pub(super) fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.cwr_pending)
     }
 
-    /// Has the receiver told of a reduction; echoes of this window reduce it no further.
-    fn on_reduction(&mut self, params: &Params) {
+    /// Makes the next new segment carry CWR; echoes of this window do not reduce it again.
+    fn announce_reduction(&mut self, params: &Params) {
         if params.ecn {
             self.ecn_recover = self.sequence.max();
             self.cwr_pending = true;

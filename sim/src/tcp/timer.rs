@@ -8,7 +8,8 @@ use crate::units::{Dur, Time};
 /// Linux's timer wheel).
 const FINE_TICKS: u64 = 63;
 
-/// Returns the expiry of a timer that is set at `now` to run for `time`, on a clock of `tick`; zero is an exact clock.
+/// Returns when a timer expires that is set at `now` to run for `time`, on a clock of `tick`; a
+/// zero tick is an exact clock.
 pub(super) fn expiry_time(now: Time, time: Dur, tick: Dur) -> Time {
     if tick == Dur::ZERO {
         return now + time;
@@ -52,22 +53,24 @@ impl RetransmissionTimer {
         self.deadline
     }
 
+    /// Returns whether the timer runs.
     #[inline]
     pub(super) fn is_running(&self) -> bool {
         self.deadline != Time::NEVER
     }
 
-    /// Sets the timer to a time that is not that of the retransmission timeout.
-    pub(super) fn set(&mut self, deadline: Time) {
+    /// Sets the timer to a deadline other than the retransmission timeout.
+    pub(super) fn set_deadline(&mut self, deadline: Time) {
         self.deadline = deadline;
     }
 
-    /// Sets the timer to one retransmission timeout from now.
+    /// Sets the timer to one retransmission timeout from `now`.
     #[inline]
     pub(super) fn restart(&mut self, now: Time, params: &Params) {
         self.deadline = now + self.rto.rto(params);
     }
 
+    /// Stops the timer.
     pub(super) fn stop(&mut self) {
         self.deadline = Time::NEVER;
     }
@@ -77,22 +80,24 @@ impl RetransmissionTimer {
         self.rto.rto(params)
     }
 
-    /// Returns the smoothed round-trip time, if any sample was taken.
+    /// Returns the smoothed round-trip time; `None` before any sample.
     pub(super) fn srtt(&self, params: &Params) -> Option<Dur> {
         self.rto.srtt(params)
     }
 
-    /// Takes a round-trip sample from elsewhere, such as the handshake.
+    /// Adds a round-trip sample from elsewhere, such as the handshake.
     pub(super) fn sample(&mut self, sent: Time, now: Time, params: &Params) {
         self.rto.sample(sent, now, params);
     }
 
-    /// Returns the mean times eight and the spread times four in ticks, if any sample was taken.
+    /// Returns the smoothed round-trip time times eight and the variation times four, in ticks;
+    /// `None` before any sample.
     pub(super) fn estimate(&self) -> Option<(u64, u64)> {
         self.rto.estimate()
     }
 
-    /// Takes mean and spread from an estimator elsewhere; this ends the backoff.
+    /// Sets the smoothed round-trip time times eight and the variation times four, in ticks, from
+    /// another estimator; this ends the backoff.
     pub(super) fn set_estimate(&mut self, srtt8: u64, rttvar4: u64) {
         self.rto.set_estimate(srtt8, rttvar4);
         self.rto.end_backoff();
@@ -103,9 +108,9 @@ impl RetransmissionTimer {
         self.rto.end_backoff();
     }
 
-    /// Takes note that the SYN or its answer was lost (RFC 6298 section 5.7).
-    pub(super) fn after_syn_loss(&mut self) {
-        self.rto.after_syn_loss();
+    /// Records that the SYN or its answer was lost (RFC 6298 section 5.7).
+    pub(super) fn note_syn_loss(&mut self) {
+        self.rto.note_syn_loss();
     }
 
     /// Doubles the timeout (RFC 6298 section 5.5).
@@ -113,7 +118,7 @@ impl RetransmissionTimer {
         self.rto.back_off(params);
     }
 
-    /// Takes note of a segment sent for the first time: it is timed if no other is.
+    /// Records a segment sent for the first time: it is timed if no other is.
     #[inline]
     pub(super) fn on_new_segment(&mut self, seq: u32, now: Time) {
         if !self.is_timing {
@@ -121,17 +126,18 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Times a segment that is sent again, which time stamps allow (RFC 7323 section 4).
-    pub(super) fn time_again(&mut self, seq: u32, now: Time) {
+    /// Times a segment that is retransmitted, which time stamps allow (RFC 7323 section 4).
+    pub(super) fn time_retransmission(&mut self, seq: u32, now: Time) {
         (self.is_timing, self.timed, self.timed_at) = (true, seq + 1, now);
     }
 
-    /// Gives up timing, for a segment sent twice gives no sample (Karn's algorithm).
+    /// Stops timing, since a segment sent twice gives no sample (Karn's algorithm).
     pub(super) fn cancel_timing(&mut self) {
         self.is_timing = false;
     }
 
-    /// Takes a sample if the timed segment lies below `next`, which is acknowledged; this ends the backoff.
+    /// Takes the sample if the timed segment is acknowledged, which ends the backoff; everything
+    /// below `next` is acknowledged.
     #[inline]
     pub(super) fn on_ack(&mut self, next: u32, now: Time, params: &Params) {
         if self.end_timing(next) {
@@ -139,12 +145,12 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Ends timing without a sample if the timed segment lies below `next`, as partial ACKs do.
+    /// Ends timing without a sample if the timed segment lies below `next`, as for partial ACKs.
     pub(super) fn on_partial_ack(&mut self, next: u32) {
         self.end_timing(next);
     }
 
-    /// Ends the timing, and the backoff, if the timed segment lies below `next`. Returns whether it does.
+    /// Ends timing and backoff if the timed segment lies below `next`; returns whether it does.
     #[inline]
     fn end_timing(&mut self, next: u32) -> bool {
         let is_acked = self.is_timing && next >= self.timed;
@@ -161,6 +167,7 @@ impl RetransmissionTimer {
 mod tests {
     use super::*;
 
+    /// Returns the expiry in ms, all arguments in ms.
     fn expiry_ms(now_ms: u64, time_ms: u64, tick_ms: u64) -> u64 {
         let at = |ms: u64| Time(ms * 1_000_000);
         expiry_time(at(now_ms), Dur::from_millis(time_ms), Dur::from_millis(tick_ms)).0 / 1_000_000

@@ -14,7 +14,7 @@ fn test(payload: &str, params: Value) -> MixSpec {
 
 fn spans(result: &RunResult, is_foreign: bool, stage: usize) -> Vec<f64> {
     let probes = result.outcome.probes.iter().filter(|probe| probe.is_foreign == is_foreign);
-    probes.filter_map(|probe| probe.spans_s(result.outcome.ended)[stage]).collect()
+    probes.filter_map(|probe| probe.stage_durations_s(result.outcome.ended)[stage]).collect()
 }
 
 fn range(times: &[f64]) -> (f64, f64) {

@@ -78,7 +78,7 @@ fn pacing__spaces_the_initial_window() {
     let mut talk = SenderHarness::new(params);
     let sent = talk.now;
     talk.wait(100);
-    talk.sender.handshake_sample(sent, talk.now, 0, &talk.params);
+    talk.sender.sample_handshake(sent, talk.now, 0, &talk.params);
     assert_eq!(talk.write(100), [0, 1]);
     let spacing = Dur::from_secs(2.0 * 0.1 / 27.7);
     for quantum in 1..5 {

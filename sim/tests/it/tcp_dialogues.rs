@@ -313,7 +313,7 @@ fn syn_loss__three_seconds() {
 fn syn_loss__the_second_costs_the_initial_window() {
     for (again, first) in [(1, seqs(0, 10)), (2, vec![0])] {
         let mut talk = newreno();
-        talk.sender.handshake_sample(Time::ZERO, Time(80_000_000), again, &talk.params);
+        talk.sender.sample_handshake(Time::ZERO, Time(80_000_000), again, &talk.params);
         assert_eq!(talk.write(20), first, "sent again {again} times");
         assert_eq!(talk.timer_ms(), 3000.0);
     }
@@ -322,7 +322,7 @@ fn syn_loss__the_second_costs_the_initial_window() {
 #[test]
 fn handshake__gives_a_sample() {
     let mut talk = newreno();
-    talk.sender.handshake_sample(Time::ZERO, Time(600_000_000), 0, &talk.params);
+    talk.sender.sample_handshake(Time::ZERO, Time(600_000_000), 0, &talk.params);
     talk.write(1);
     assert_eq!(talk.timer_ms(), 1800.0);
 }

@@ -149,7 +149,7 @@ fn tlp__probes_after_two_round_trips() {
 fn tlp__the_answer_to_a_short_probe_tells_losses() {
     let mut talk = SenderHarness::new(linux());
     talk.wait(RTT - 2);
-    talk.sender.handshake_sample(Time::ZERO, talk.now, 0, &talk.params);
+    talk.sender.sample_handshake(Time::ZERO, talk.now, 0, &talk.params);
     talk.write(2);
     talk.wait(RTT);
     talk.ack(2);

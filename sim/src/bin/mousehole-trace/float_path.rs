@@ -208,7 +208,7 @@ impl Path {
     /// Handles data that reaches the sink.
     fn data(&mut self, packet: &Packet) {
         self.note(TraceEvent::Receive, packet);
-        match self.receiver.handle(packet, self.sender.cwnd(), self.time(), &self.params) {
+        match self.receiver.handle_data(packet, self.sender.cwnd(), self.time(), &self.params) {
             Reply::Now(fields) => self.reply(fields),
             Reply::Later => self.arm_receiver(),
         }

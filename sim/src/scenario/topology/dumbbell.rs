@@ -73,7 +73,7 @@ fn check_rates(link: &LinkSpec) -> Result<()> {
 
 /// Returns the rate of a direction. A rate that changes over time is returned as its mean with its trace.
 fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Arc<RateTrace>>)> {
-    if !RateTrace::is_named(text) {
+    if !RateTrace::is_file_name(text) {
         return Ok((parse_rate(field, text)?, None));
     }
     if field == "link.rate" {

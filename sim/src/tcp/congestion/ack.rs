@@ -1,4 +1,4 @@
-//! What congestion control learns from an acknowledgement.
+//! The inputs of congestion control that an acknowledgement carries.
 
 use crate::units::{Dur, Time};
 
@@ -18,10 +18,10 @@ pub(in crate::tcp) struct NewAck {
     pub(in crate::tcp) srtt: Dur,
 }
 
-/// The round-trip time that an acknowledgement shows, which HyStart works on.
+/// The round-trip time that an acknowledgement shows; the input of HyStart.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::tcp) struct RttSample {
-    /// That of the segment delivered last.
+    /// Round-trip time of the segment delivered last.
     pub(in crate::tcp) rtt: Dur,
     /// The first segment that is not acknowledged.
     pub(in crate::tcp) una: u32,
@@ -30,7 +30,7 @@ pub(in crate::tcp) struct RttSample {
     pub(in crate::tcp) now: Time,
 }
 
-/// What an ACK of accurate ECN says (RFC 9768).
+/// The feedback of an ACK with accurate ECN (RFC 9768).
 #[derive(Debug, Clone, Copy)]
 pub(in crate::tcp) struct Feedback {
     /// Segments that it newly acknowledges.

@@ -1,14 +1,14 @@
 //! BBR congestion control, version 3 (draft-ietf-ccwg-bbr-06), in segments and seconds.
 //!
-//! BBR keeps a model of the path: the greatest delivery rate of the last two probing cycles, the least round-trip
+//! BBR maintains a model of the path: the greatest delivery rate of the last two probing cycles, the least round-trip
 //! time of ten seconds, and how much data the path has carried without much loss. It paces by the rate and bounds
-//! the data in flight. It starts up by doubling (section 5.3.1), drains the queue (5.3.2), and then probes for
+//! the data in flight. It starts by doubling (section 5.3.1), drains the queue (5.3.2), and then probes for
 //! bandwidth in cycles of DOWN, CRUISE, REFILL and UP (5.3.3); every five seconds it looks for the round-trip time
 //! with half of the data in flight (5.3.4). Names in parentheses are the draft's.
 //!
 //! *Deviations*: spurious recoveries are not detected, so that nothing is undone (5.5.11); segments have one size;
-//! a congestion mark (RFC 3168), on which the draft is silent, counts as a loss in its round trip; the chance in
-//! the length of a cycle is drawn from the connection's salt.
+//! a congestion mark (RFC 3168), on which the draft is silent, counts as a loss in its round trip; the random
+//! part of a cycle's length is drawn from the connection's salt.
 
 mod filters;
 
@@ -25,11 +25,11 @@ const UP_PACING_GAIN: f64 = 1.25;
 const CWND_GAIN: f64 = 2.0;
 const UP_CWND_GAIN: f64 = 2.25;
 const PROBE_RTT_CWND_GAIN: f64 = 0.5;
-/// Share of the bandwidth that pacing stays below it (`PacingMarginPercent`).
+/// Margin of the pacing rate below the bandwidth, as a share of it (`PacingMarginPercent`).
 const PACING_MARGIN: f64 = 0.01;
-/// Loss rate of a round trip that is too much (`LossThresh`).
+/// Loss rate of a round trip above which a probe ends (`LossThresh`).
 const LOSS_THRESHOLD: f64 = 0.02;
-/// Share that a reduction leaves at least (`Beta`).
+/// Least share of a bound that a reduction leaves (`Beta`).
 const BETA: f64 = 0.7;
 /// Share of the long-term bound that is left free while cruising (`Headroom`).
 const HEADROOM: f64 = 0.15;
@@ -80,7 +80,7 @@ pub(in crate::tcp) struct LostSegment {
     pub(in crate::tcp) is_app_limited: bool,
 }
 
-/// What an acknowledgement tells BBR.
+/// The input of BBR's model that an acknowledgement carries.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::tcp) struct ModelAck {
     pub(in crate::tcp) now: Time,
@@ -133,7 +133,7 @@ struct Model {
     has_begun: bool,
     initial_cwnd: f64,
     mss: f64,
-    /// Source of chance.
+    /// Seed of the flow's random draws, and how many were made.
     salt: u64,
     draws: u64,
 
@@ -204,10 +204,12 @@ impl Bbr {
         Bbr { window: Window::new(params.initial_window, None), model: Box::new(model) }
     }
 
+    /// Returns the congestion window.
     pub(super) fn window(&self) -> &Window {
         &self.window
     }
 
+    /// Returns the congestion window for changing.
     pub(super) fn window_mut(&mut self) -> &mut Window {
         &mut self.window
     }
@@ -219,8 +221,8 @@ impl Bbr {
         (self.model.pacing_rate, self.model.quantum as u32)
     }
 
-    /// Takes an acknowledgement (`UpdateOnACK`, section 5.2.3). Returns whether the connection counts as limited
-    /// by the application, as it does in ProbeRTT.
+    /// Updates the model and the window by an acknowledgement (`UpdateOnACK`, section 5.2.3).
+    /// Returns whether the connection counts as limited by the application, as it does in ProbeRTT.
     pub(in crate::tcp) fn on_model_ack(&mut self, ack: &ModelAck) -> bool {
         let mut cwnd = self.window.cwnd();
         self.model.update(ack, &mut cwnd);
@@ -228,14 +230,16 @@ impl Bbr {
         self.model.state == State::ProbeRtt
     }
 
-    /// Takes a segment marked lost (`HandleLostPacket`, section 5.5.10.2).
+    /// Records a segment marked lost (`HandleLostPacket`, section 5.5.10.2); `delivered` segments
+    /// have been delivered so far.
     pub(in crate::tcp) fn on_lost(&mut self, lost: &LostSegment, delivered: u32, now: Time) {
         let cwnd = self.window.cwnd();
         self.model.on_lost(lost, cwnd, delivered, now);
     }
 
-    /// Takes note that a loss is repaired already, or of a congestion mark.
-    pub(super) fn on_light_congestion(&mut self) {
+    /// Counts a loss that is repaired already, or a congestion mark, as a loss in the present round
+    /// trip.
+    pub(super) fn note_loss_in_round(&mut self) {
         self.model.is_loss_in_round = true;
     }
 
@@ -245,14 +249,14 @@ impl Bbr {
         self.model.is_recovering = true;
     }
 
-    /// Ends recovery: the window is what it was before (`RestoreCwnd`).
+    /// Ends recovery: the window is at least its size before (`RestoreCwnd`).
     pub(super) fn end_recovery(&mut self) {
         self.model.is_recovering = false;
         self.window.set_cwnd(self.window.cwnd().max(self.model.prior_cwnd));
     }
 
-    /// Sets pacing for the first segment after an idle time, or leaves ProbeRTT if its time is over
-    /// (`HandleRestartFromIdle`).
+    /// Sets the pacing rate for the first segment after an idle time, or leaves ProbeRTT if its
+    /// time is over (`HandleRestartFromIdle`).
     pub(in crate::tcp) fn restart_from_idle(&mut self, delivered: u32, now: Time) {
         let mut cwnd = self.window.cwnd();
         self.model.restart_from_idle(&mut cwnd, delivered, now);
@@ -261,6 +265,7 @@ impl Bbr {
 }
 
 impl Model {
+    /// Returns the model before the first transmission; the window is in segments, `mss` in bytes.
     fn new(initial_cwnd: f64, mss: f64, salt: u64) -> Model {
         Model {
             state: State::Startup,
@@ -319,7 +324,8 @@ impl Model {
         }
     }
 
-    /// Begins with the first transmission (`OnInit`, `InitPacingRate`).
+    /// Initialises the model at the first transmission (`OnInit`, `InitPacingRate`); further calls
+    /// change nothing.
     fn begin(&mut self, srtt: Option<Dur>, now: Time) {
         if self.has_begun {
             return;
@@ -333,7 +339,7 @@ impl Model {
         self.set_quantum();
     }
 
-    /// Runs the draft's `UpdateOnACK` in its order, for each ACK; `cwnd` is in segments.
+    /// Updates model and `cwnd`, in segments, by an ACK: the draft's `UpdateOnACK`, in its order.
     fn update(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         self.update_latest_delivery(ack);
         self.update_congestion_signals(ack, *cwnd);
@@ -353,7 +359,8 @@ impl Model {
 
     // Section 5.5.10.3: the delivery of the last round trip, and what losses make of it.
 
-    /// Takes the ACK's rate sample into the latest delivery signals (`UpdateLatestDeliverySignals`).
+    /// Updates the latest delivery signals by the ACK's rate sample
+    /// (`UpdateLatestDeliverySignals`).
     fn update_latest_delivery(&mut self, ack: &ModelAck) {
         self.is_loss_round_start = false;
         let Some(rate) = &ack.rate else { return };
@@ -392,17 +399,19 @@ impl Model {
         self.is_loss_in_round = false;
     }
 
+    /// Forgets the losses and deliveries of the present round (`ResetCongestionSignals`).
     fn reset_congestion_signals(&mut self) {
         (self.is_loss_in_round, self.bw_latest, self.inflight_latest) = (false, 0.0, 0);
     }
 
+    /// Lifts the short-term bounds (`ResetShortTermModel`).
     fn reset_short_term(&mut self) {
         (self.bw_shortterm, self.inflight_shortterm) = (f64::INFINITY, f64::INFINITY);
     }
 
     // Sections 5.5.1 to 5.5.6: rounds and bandwidth.
 
-    /// Counts round trips and takes the rate sample into the maximum filter of the bandwidth
+    /// Counts round trips and adds the rate sample to the maximum filter of the bandwidth
     /// (`UpdateMaxBw`).
     fn update_max_bw(&mut self, ack: &ModelAck) {
         self.is_round_start = false;
@@ -418,11 +427,13 @@ impl Model {
         }
     }
 
+    /// Starts a round trip, which ends when a segment sent from now on is delivered (`StartRound`).
     fn start_round(&mut self, delivered: u32) {
         self.next_round_delivered = delivered;
     }
 
-    /// Section 5.5.9: how much more was acknowledged than the bandwidth explains.
+    /// Updates the degree of aggregation: how much more was acknowledged than the bandwidth
+    /// explains (`UpdateACKAggregation`, section 5.5.9).
     fn update_aggregation(&mut self, ack: &ModelAck, cwnd: f64) {
         let mut expected = self.bw * ack.now.since(self.extra_acked_start).as_secs();
         if self.extra_acked_delivered <= expected {
@@ -437,16 +448,18 @@ impl Model {
 
     // Section 5.3.1: Startup.
 
+    /// Enters Startup (`EnterStartup`).
     fn enter_startup(&mut self) {
         self.state = State::Startup;
         (self.pacing_gain, self.cwnd_gain) = (STARTUP_PACING_GAIN, CWND_GAIN);
     }
 
+    /// Restarts the test for a full pipe (`ResetFullBW`).
     fn reset_full_bw(&mut self) {
         (self.full_bw, self.full_bw_count, self.is_full_now) = (0.0, 0, false);
     }
 
-    /// Notes once per round whether the bandwidth has stopped growing (`CheckFullBWReached`).
+    /// Checks once per round whether the bandwidth has stopped growing (`CheckFullBWReached`).
     fn check_full_bw(&mut self, rate: Option<&RateSample>) {
         let Some(rate) = rate.filter(|rate| !rate.is_app_limited) else { return };
         if self.is_full_now || !self.is_round_start {
@@ -472,12 +485,13 @@ impl Model {
         }
     }
 
-    /// Section 5.3.1.3: a round trip in recovery with much loss in many places.
+    /// Ends Startup after a round trip in recovery with a high loss rate and many ranges lost
+    /// (`CheckStartupHighLoss`, section 5.3.1.3).
     fn check_startup_loss(&mut self, rate: Option<&RateSample>) {
         if self.is_full || !self.is_loss_round_start {
             return;
         }
-        let is_high = rate.is_some_and(|rate| is_too_high(rate.lost, rate.tx_in_flight));
+        let is_high = rate.is_some_and(|rate| is_loss_too_high(rate.lost, rate.tx_in_flight));
         if self.is_recovering && self.lost_ranges >= STARTUP_LOSSES && is_high {
             self.is_full = true;
             self.inflight_longterm = self.bdp(1.0).max(f64::from(self.inflight_latest));
@@ -512,6 +526,7 @@ impl Model {
         (self.pacing_gain, self.cwnd_gain) = (DOWN_PACING_GAIN, CWND_GAIN);
     }
 
+    /// Enters ProbeBW_CRUISE (`StartProbeBW_CRUISE`).
     fn start_cruise(&mut self) {
         self.state = State::Cruise;
         (self.pacing_gain, self.cwnd_gain) = (1.0, CWND_GAIN);
@@ -536,18 +551,18 @@ impl Model {
         self.full_bw = ack.rate.map_or(0.0, |rate| rate.rate);
         self.state = State::Up;
         (self.pacing_gain, self.cwnd_gain) = (UP_PACING_GAIN, UP_CWND_GAIN);
-        self.raise_slope(cwnd);
+        self.raise_long_term_slope(cwnd);
     }
 
-    /// Advances the cycle of ProbeBW by one state if it is time (`UpdateProbeBWCyclePhase`).
+    /// Moves the cycle of ProbeBW to its next state when that is due (`UpdateProbeBWCyclePhase`).
     fn update_cycle(&mut self, ack: &ModelAck, cwnd: f64) {
-        if !self.is_full || self.adapt_long_term(ack, cwnd) {
+        if !self.is_full || self.adapt_long_term_model(ack, cwnd) {
             return;
         }
         match self.state {
             State::Down => self.leave_down(ack, cwnd),
             State::Cruise => {
-                self.is_refilled_in_time(ack, cwnd);
+                self.refill_if_due(ack, cwnd);
             }
             State::Refill if self.is_round_start => {
                 self.is_probe_sample = true;
@@ -560,22 +575,22 @@ impl Model {
 
     /// Leaves ProbeBW_DOWN for REFILL when a probe is due, or for CRUISE once the queue is drained.
     fn leave_down(&mut self, ack: &ModelAck, cwnd: f64) {
-        if !self.is_refilled_in_time(ack, cwnd) && self.may_cruise(ack.in_flight) {
+        if !self.refill_if_due(ack, cwnd) && self.may_cruise(ack.in_flight) {
             self.start_cruise();
         }
     }
 
     /// Leaves ProbeBW_UP for DOWN when the probe has found its limit.
     fn leave_up(&mut self, ack: &ModelAck, cwnd: f64) {
-        if self.may_go_down(ack, cwnd) {
+        if self.check_probe_limit(ack, cwnd) {
             self.was_too_high = false;
             self.start_down(ack.delivered, ack.now);
         }
     }
 
-    /// Starts to refill when it is time to probe (`IsTimeToProbeBW`); returns whether it does.
-    fn is_refilled_in_time(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
-        let rounds = self.target(cwnd).min(MOST_PROBE_ROUNDS);
+    /// Enters REFILL when the next probe is due (`IsTimeToProbeBW`); returns whether it did.
+    fn refill_if_due(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
+        let rounds = self.target_inflight(cwnd).min(MOST_PROBE_ROUNDS);
         let is_time =
             ack.now > self.cycle_start + self.probe_wait || f64::from(self.rounds_since_probe_up) >= rounds;
         if is_time {
@@ -584,13 +599,15 @@ impl Model {
         is_time
     }
 
+    /// Returns whether DOWN has drained the queue, so that CRUISE may begin (`IsTimeToCruise`).
     fn may_cruise(&self, in_flight: u32) -> bool {
         let in_flight = f64::from(in_flight);
-        in_flight <= self.with_headroom() && in_flight <= self.quantize(self.compute_bdp(self.max_bw.get()))
+        in_flight <= self.inflight_with_headroom() && in_flight <= self.quantize(self.compute_bdp(self.max_bw.get()))
     }
 
-    /// Returns whether ProbeBW_UP has found its limit or filled the pipe (`IsTimeToGoDown`).
-    fn may_go_down(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
+    /// Returns whether ProbeBW_UP has reached its limit or filled the pipe (`IsTimeToGoDown`).
+    /// While the long-term bound limits the window, it restarts the test for a full pipe.
+    fn check_probe_limit(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
         if self.was_too_high && f64::from(ack.in_flight) >= self.inflight_longterm {
             self.was_precautionary = true;
             return true;
@@ -603,8 +620,9 @@ impl Model {
         self.is_full_now
     }
 
-    /// `AdaptLongTermModel`; returns whether it changed the state.
-    fn adapt_long_term(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
+    /// Updates the long-term bound by the loss rate of a probe (`AdaptLongTermModel`); returns
+    /// whether it changed the state.
+    fn adapt_long_term_model(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.is_round_start {
             self.ack_phase = AckPhase::ProbeFeedback;
         }
@@ -620,7 +638,7 @@ impl Model {
             }
         }
         let Some(rate) = &ack.rate else { return false };
-        if !is_too_high(rate.lost, rate.tx_in_flight) && self.inflight_longterm.is_finite() {
+        if !is_loss_too_high(rate.lost, rate.tx_in_flight) && self.inflight_longterm.is_finite() {
             self.inflight_longterm = self.inflight_longterm.max(f64::from(rate.tx_in_flight));
             if self.state == State::Up {
                 self.probe_long_term_upward(ack, cwnd);
@@ -629,14 +647,16 @@ impl Model {
         false
     }
 
-    /// Doubles the growth of the long-term bound per round of ProbeBW_UP (`RaiseInflightLongtermSlope`).
-    fn raise_slope(&mut self, cwnd: f64) {
+    /// Doubles the growth of the long-term bound, for each round of ProbeBW_UP
+    /// (`RaiseInflightLongtermSlope`).
+    fn raise_long_term_slope(&mut self, cwnd: f64) {
         let growth = f64::from(1u32 << self.probe_up_rounds);
         self.probe_up_rounds = (self.probe_up_rounds + 1).min(30);
         self.probe_up_per_segment = (cwnd / growth).max(1.0);
     }
 
-    /// `ProbeInflightLongtermUpward`: by 1, 2, 4 … segments per round trip.
+    /// Raises the long-term bound by 1, 2, 4 … segments per round trip
+    /// (`ProbeInflightLongtermUpward`).
     fn probe_long_term_upward(&mut self, ack: &ModelAck, cwnd: f64) {
         if !ack.is_window_limit || cwnd < self.inflight_longterm {
             return;
@@ -648,13 +668,13 @@ impl Model {
             self.inflight_longterm += delta;
         }
         if self.is_round_start {
-            self.raise_slope(cwnd);
+            self.raise_long_term_slope(cwnd);
         }
     }
 
     // Section 5.5.10.2: losses while probing.
 
-    /// Notes a lost segment; ends a probe whose loss rate is too high (`HandleLostPacket`).
+    /// Records a lost segment; ends a probe whose loss rate is too high (`HandleLostPacket`).
     fn on_lost(&mut self, lost: &LostSegment, cwnd: f64, delivered: u32, now: Time) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = delivered;
@@ -665,7 +685,7 @@ impl Model {
             self.lost_ranges += 1;
         }
         self.after_lost = lost.seq + 1;
-        if !self.is_probe_sample || !is_too_high(lost.lost, lost.tx_in_flight) {
+        if !self.is_probe_sample || !is_loss_too_high(lost.lost, lost.tx_in_flight) {
             return;
         }
         // `InflightAtLoss`: where in the segments in flight losses crossed the threshold.
@@ -675,7 +695,7 @@ impl Model {
         self.was_too_high = true;
         self.is_probe_sample = false;
         if !lost.is_app_limited {
-            self.inflight_longterm = at_loss.max(self.target(cwnd) * BETA);
+            self.inflight_longterm = at_loss.max(self.target_inflight(cwnd) * BETA);
         }
         if self.state == State::Up {
             self.start_down(delivered, now);
@@ -684,7 +704,7 @@ impl Model {
 
     // Section 5.3.4: ProbeRTT.
 
-    /// Takes the RTT sample into the windowed minimum filters (`UpdateMinRTT`).
+    /// Updates the windowed minimum filters by the ACK's round-trip time (`UpdateMinRTT`).
     fn update_min_rtt(&mut self, ack: &ModelAck) {
         self.is_probe_rtt_due = ack.now > self.probe_rtt_stamp + PROBE_RTT_INTERVAL;
         if let Some(rtt) = ack.rtt
@@ -749,7 +769,7 @@ impl Model {
         }
     }
 
-    /// Sets pacing for the first segment after an idle time (`HandleRestartFromIdle`).
+    /// Sets the pacing rate for the first segment after an idle time (`HandleRestartFromIdle`).
     fn restart_from_idle(&mut self, cwnd: &mut f64, delivered: u32, now: Time) {
         self.is_idle_restart = true;
         self.extra_acked_start = now;
@@ -771,6 +791,7 @@ impl Model {
         }
     }
 
+    /// Sets the sending quantum to 1 ms at the pacing rate, within its bounds (section 5.6.3).
     fn set_quantum(&mut self) {
         let bytes = (self.pacing_rate * self.mss * 0.001).min(GREATEST_QUANTUM);
         self.quantum = (bytes / self.mss).floor().max(LEAST_QUANTUM);
@@ -791,41 +812,50 @@ impl Model {
         }
         let bound = match self.state {
             State::Down | State::Refill | State::Up => self.inflight_longterm,
-            State::Cruise | State::ProbeRtt => self.with_headroom(),
+            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
             State::Startup | State::Drain => f64::INFINITY,
         };
         *cwnd = cwnd.min(bound.min(self.inflight_shortterm).max(MIN_PIPE_CWND));
     }
 
+    /// Saves the window for the end of recovery or ProbeRTT (`SaveCwnd`).
     fn save_cwnd(&mut self, cwnd: f64) {
         let is_modulated = self.is_recovering || self.state == State::ProbeRtt;
         self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
+    /// Returns the bandwidth-delay product at `bw`, in segments; the initial window before any
+    /// round-trip time is known.
     fn compute_bdp(&self, bw: f64) -> f64 {
         self.min_rtt.map_or(self.initial_cwnd, |rtt| bw * rtt.as_secs())
     }
 
+    /// Returns `gain` bandwidth-delay products in segments (`BDPMultiple`); the initial window
+    /// before any round-trip time is known.
     fn bdp(&self, gain: f64) -> f64 {
         if self.min_rtt.is_none() { self.initial_cwnd } else { gain * self.compute_bdp(self.bw) }
     }
 
-    /// Returns a number of segments in flight with room for the sending quantum and for a probe (`QuantizationBudget`).
+    /// Returns `inflight`, in segments, with room for the sending quantum and for a probe
+    /// (`QuantizationBudget`).
     fn quantize(&self, inflight: f64) -> f64 {
         let least = (3.0 * self.quantum).max(MIN_PIPE_CWND);
         inflight.max(least) + if self.state == State::Up { 2.0 } else { 0.0 }
     }
 
+    /// Returns `gain` bandwidth-delay products with room for the quantum, in segments (`Inflight`).
     fn inflight(&self, gain: f64) -> f64 {
         self.quantize(self.bdp(gain))
     }
 
+    /// Returns the bound of the window in ProbeRTT, in segments (`ProbeRTTCwnd`).
     fn probe_rtt_cwnd(&self) -> f64 {
         self.bdp(PROBE_RTT_CWND_GAIN).max(MIN_PIPE_CWND)
     }
 
-    /// Returns the long-term bound less the headroom left to other flows, in segments; infinity without a bound.
-    fn with_headroom(&self) -> f64 {
+    /// Returns the long-term bound less the headroom left to other flows, in segments
+    /// (`InflightWithHeadroom`); infinity without a bound.
+    fn inflight_with_headroom(&self) -> f64 {
         let headroom = (HEADROOM * self.inflight_longterm).max(1.0);
         if self.inflight_longterm.is_infinite() {
             f64::INFINITY
@@ -834,20 +864,22 @@ impl Model {
         }
     }
 
-    /// `TargetInflight`.
-    fn target(&self, cwnd: f64) -> f64 {
+    /// Returns the bandwidth-delay product, bounded by `cwnd`, in segments (`TargetInflight`).
+    fn target_inflight(&self, cwnd: f64) -> f64 {
         self.bdp(1.0).min(cwnd)
     }
 
+    /// Returns whether the state is one of ProbeBW's four.
     fn is_in_probe_bw(&self) -> bool {
         matches!(self.state, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
+    /// Returns whether the state probes for bandwidth: Startup, REFILL or UP (`IsProbingBW`).
     fn is_probing(&self) -> bool {
         matches!(self.state, State::Startup | State::Refill | State::Up)
     }
 
-    /// Returns the next of the flow's random numbers (SplitMix64).
+    /// Draws the next of the flow's random numbers (SplitMix64).
     fn draw(&mut self) -> u64 {
         self.draws += 1;
         let mut z = self.salt.wrapping_add(self.draws.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -857,8 +889,9 @@ impl Model {
     }
 }
 
-/// `IsInflightTooHigh`.
-fn is_too_high(lost: u32, tx_in_flight: u32) -> bool {
+/// Returns whether so many losses, of the segments then in flight, exceed [`LOSS_THRESHOLD`]
+/// (`IsInflightTooHigh`).
+fn is_loss_too_high(lost: u32, tx_in_flight: u32) -> bool {
     f64::from(lost) > f64::from(tx_in_flight) * LOSS_THRESHOLD
 }
 

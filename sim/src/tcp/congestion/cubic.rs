@@ -8,7 +8,7 @@
 //! *Deviations*: the window grows for each segment acknowledged, not for each ACK, so that delayed ACKs
 //! do not slow it down (as Linux counts); floats, where kernels use integers; the data in flight is
 //! bounded by the window, as in [`super::reno`]. HyStart++ (RFC 9406) and the undoing of spurious
-//! reductions (section 4.9) are not included. With HyStart ([`super::hystart`]) the window grows as Linux has it
+//! reductions (section 4.9) are not included. With HyStart ([`super::hystart`]) the window grows as in Linux
 //! ([`super::linux_cubic`]).
 
 use super::linux_cubic::LinuxCubic;
@@ -33,16 +33,19 @@ pub(in crate::tcp) struct Cubic {
 }
 
 impl Cubic {
+    /// Returns the state with the initial window.
     pub(super) fn new(params: &Params) -> Cubic {
         let window = Window::new(params.initial_window, params.initial_ssthresh);
         let linux = params.hystart.then(LinuxCubic::default);
         Cubic { window, curve: Box::new(Curve { linux, ..Curve::default() }) }
     }
 
+    /// Returns the congestion window.
     pub(super) fn window(&self) -> &Window {
         &self.window
     }
 
+    /// Returns the congestion window for changing.
     pub(super) fn window_mut(&mut self) -> &mut Window {
         &mut self.window
     }
@@ -54,7 +57,7 @@ impl Cubic {
             return;
         }
         let acked =
-            if self.window.is_slow_start() { self.window.slow_start(ack) } else { f64::from(ack.acked) };
+            if self.window.is_slow_start() { self.window.grow_in_slow_start(ack) } else { f64::from(ack.acked) };
         if acked > 0.0 {
             let cwnd = self.window.cwnd();
             self.window.open_to(match &mut self.curve.linux {
@@ -64,35 +67,37 @@ impl Cubic {
         }
     }
 
-    /// Takes a round-trip time, at which HyStart may leave slow start.
+    /// Passes a round-trip time to HyStart, which may end slow start: the threshold is then the
+    /// window.
     pub(super) fn on_rtt(&mut self, sample: &RttSample) {
         let window = self.window.is_slow_start().then(|| self.window.cwnd());
         if let Some(linux) = &mut self.curve.linux
-            && linux.ends_slow_start(sample, window)
+            && linux.on_rtt(sample, window)
         {
             self.window.set_ssthresh(self.window.cwnd());
         }
     }
 
-    /// Leaves seven tenths of the window (section 4.6).
+    /// Reduces the window to seven tenths (section 4.6).
     pub(super) fn on_congestion(&mut self, flight: f64) {
         let ssthresh = self.compute_ssthresh(flight);
         self.window.reduce_to(ssthresh);
     }
 
-    /// Leaves seven tenths as the threshold, in whole segments (section 4.8).
+    /// Reduces the threshold to seven tenths, in whole segments (section 4.8).
     pub(super) fn on_timeout(&mut self, flight: f64) {
         let ssthresh = self.compute_ssthresh(flight);
         self.curve.forget_plateau();
         self.window.set_ssthresh(ssthresh.floor());
     }
 
-    /// Leaves out the time in which nothing was sent.
+    /// Excludes a time without transmissions from the age of the stage (section 5.8).
     pub(super) fn on_idle(&mut self, idle: Dur) {
-        self.curve.rest(idle);
+        self.curve.shift_epoch(idle);
     }
 
-    /// Notes a congestion event in the curve. Returns the new threshold, segments, by RFC 9438 or as Linux computes it.
+    /// Ends the stage of congestion avoidance. Returns the new threshold in segments, by RFC 9438
+    /// or as Linux computes it.
     fn compute_ssthresh(&mut self, flight: f64) -> f64 {
         let cwnd = self.window.cwnd();
         match &mut self.curve.linux {
@@ -134,14 +139,16 @@ impl Epoch {
         Epoch { start: now, origin, k: libm::cbrt((origin - cwnd) / C), reno: cwnd }
     }
 
-    fn window(&self, seconds: f64) -> f64 {
+    /// Returns the window `seconds` after the start of the stage (`W_cubic(t)`, section 4.2).
+    fn window_at(&self, seconds: f64) -> f64 {
         let beyond = seconds - self.k;
         C * (beyond * beyond * beyond) + self.origin
     }
 }
 
 impl Curve {
-    /// Ends the stage at `cwnd`, `flight` of it in use; returns the new threshold (sections 4.6, 4.7).
+    /// Ends the stage at `cwnd`, of which `flight` segments are in use; returns the new threshold
+    /// (sections 4.6, 4.7).
     fn reduce(&mut self, cwnd: f64, flight: f64) -> f64 {
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         self.prior = cwnd;
@@ -149,21 +156,22 @@ impl Curve {
         flight * BETA
     }
 
-    /// Lets the next stage begin on its own plateau, after a timeout (section 4.8).
+    /// Forgets the last window, so that the next stage begins at its own plateau, after a timeout
+    /// (section 4.8).
     fn forget_plateau(&mut self) {
         self.w_max = 0.0;
         if let Some(linux) = &mut self.linux {
-            linux.restart();
+            linux.reset();
         }
     }
 
-    /// Keeps the stage from aging for `idle`, in which nothing was sent (section 5.8).
-    fn rest(&mut self, idle: Dur) {
+    /// Moves the start of the stage by `idle`, in which nothing was sent (section 5.8).
+    fn shift_epoch(&mut self, idle: Dur) {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += idle;
         }
         if let Some(linux) = &mut self.linux {
-            linux.rest(idle);
+            linux.shift_epoch(idle);
         }
     }
 
@@ -175,10 +183,10 @@ impl Curve {
         let seconds = now.since(epoch.start).as_secs();
         let alpha = if epoch.reno >= prior { 1.0 } else { ALPHA };
         epoch.reno += alpha * acked / cwnd;
-        if epoch.window(seconds) < epoch.reno {
+        if epoch.window_at(seconds) < epoch.reno {
             return cwnd.max(epoch.reno);
         }
-        let target = epoch.window(seconds + rtt.as_secs()).clamp(cwnd, 1.5 * cwnd);
+        let target = epoch.window_at(seconds + rtt.as_secs()).clamp(cwnd, 1.5 * cwnd);
         cwnd + acked * (target - cwnd) / cwnd
     }
 }

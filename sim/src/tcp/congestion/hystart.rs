@@ -1,4 +1,4 @@
-//! HyStart as Linux has it (`tcp_cubic.c`): leaves slow start before the buffer overflows.
+//! HyStart as in Linux (`tcp_cubic.c`): ends slow start before the buffer overflows.
 //!
 //! In each round trip of slow start two signs end it, from a window of 16 segments on. ACKs that came at most
 //! 2 ms apart since the round began have lasted half of the least round-trip time: the window fills the path
@@ -49,8 +49,8 @@ impl HyStart {
         self.least_rtt
     }
 
-    /// Takes the round-trip time of the segment that an ACK delivers last; `window` is that of slow start, if
-    /// slow start is under way. Returns whether it is to end.
+    /// Records the round-trip time of the segment that an ACK delivers last. `window` is that of
+    /// slow start; `None` outside slow start. Returns whether slow start ends.
     pub(super) fn on_sample(&mut self, sample: &RttSample, window: Option<f64>) -> bool {
         let rtt = sample.rtt.max(Dur(1));
         if self.least_rtt == Dur::ZERO || rtt < self.least_rtt {
@@ -71,15 +71,15 @@ impl HyStart {
         if window < LOW_WINDOW {
             return false;
         }
-        self.has_left = round.is_long_train(sample.now, least_rtt) | round.is_delayed(rtt, least_rtt);
+        self.has_left = round.extend_train(sample.now, least_rtt) | round.add_delay_sample(rtt, least_rtt);
         self.has_left
     }
 }
 
 impl Round {
-    /// Returns whether the ACK train has lasted over half the least RTT, the first exit rule of HyStart. An ACK that
-    /// comes late does not belong to the train.
-    fn is_long_train(&mut self, now: Time, least_rtt: Dur) -> bool {
+    /// Adds an ACK to the ACK train, unless it comes too late for it. Returns whether the train has
+    /// lasted over half the least round-trip time, HyStart's first exit rule.
+    fn extend_train(&mut self, now: Time, least_rtt: Dur) -> bool {
         if now.since(self.last_ack) > TRAIN_SPACING {
             return false;
         }
@@ -87,10 +87,11 @@ impl Round {
         now.since(self.start).0 > (least_rtt + OFFLOAD).0 / 2
     }
 
-    /// Returns whether the round's RTT exceeds the least by an eighth, within bounds: HyStart's second exit rule.
+    /// Adds a round-trip time to the round. Returns whether the round's least exceeds the
+    /// connection's by an eighth, within bounds: HyStart's second exit rule.
     ///
     /// It is false for the first [`SAMPLES`] samples of the round.
-    fn is_delayed(&mut self, rtt: Dur, least_rtt: Dur) -> bool {
+    fn add_delay_sample(&mut self, rtt: Dur, least_rtt: Dur) -> bool {
         self.least = self.least.min(rtt);
         if self.samples < SAMPLES {
             self.samples += 1;
@@ -109,8 +110,9 @@ mod tests {
     const US: u64 = 1_000;
     const MS: u64 = 1_000_000;
 
-    /// Samples of one round trip, `(when, how long)` in ns; whether any ends slow start at a window of 100.
-    fn ends(hystart: &mut HyStart, una: u32, samples: &[(u64, u64)]) -> bool {
+    /// Feeds the samples of one round trip, `(time, round-trip time)` in ns; returns whether any
+    /// ends slow start at a window of 100.
+    fn ends_slow_start(hystart: &mut HyStart, una: u32, samples: &[(u64, u64)]) -> bool {
         let mut ends = false;
         for &(now, rtt) in samples {
             let sample = RttSample { rtt: Dur(rtt), una, nxt: una + 100, now: Time(now) };
@@ -125,9 +127,9 @@ mod tests {
             (0..count).map(|index| (index * spacing, 40 * MS)).collect()
         };
         // 20.5 ms is half of 40 ms and the allowance.
-        assert!(!ends(&mut HyStart::default(), 10, &train(21, MS)));
-        assert!(ends(&mut HyStart::default(), 10, &train(22, MS)));
-        assert!(!ends(&mut HyStart::default(), 10, &train(40, 2 * MS + US)), "too far apart for a train");
+        assert!(!ends_slow_start(&mut HyStart::default(), 10, &train(21, MS)));
+        assert!(ends_slow_start(&mut HyStart::default(), 10, &train(22, MS)));
+        assert!(!ends_slow_start(&mut HyStart::default(), 10, &train(40, 2 * MS + US)), "too far apart for a train");
     }
 
     #[test]
@@ -137,11 +139,11 @@ mod tests {
         };
         for (rtt, least, enough) in [(80, 80, 91), (20, 20, 25), (200, 200, 217)] {
             let mut hystart = HyStart::default();
-            assert!(!ends(&mut hystart, 10, &round(0, least * MS, 9)));
+            assert!(!ends_slow_start(&mut hystart, 10, &round(0, least * MS, 9)));
             let mut other = hystart.clone();
-            assert!(!ends(&mut other, 200, &round(1000 * MS, (enough - 1) * MS, 20)), "{rtt} ms");
-            assert!(!ends(&mut hystart, 200, &round(1000 * MS, enough * MS, 8)));
-            assert!(ends(&mut hystart, 200, &round(1030 * MS, enough * MS, 1)), "{rtt} ms");
+            assert!(!ends_slow_start(&mut other, 200, &round(1000 * MS, (enough - 1) * MS, 20)), "{rtt} ms");
+            assert!(!ends_slow_start(&mut hystart, 200, &round(1000 * MS, enough * MS, 8)));
+            assert!(ends_slow_start(&mut hystart, 200, &round(1030 * MS, enough * MS, 1)), "{rtt} ms");
         }
     }
 

@@ -3,8 +3,8 @@
 //! It is RFC 9438's curve, but: the target lies one least round-trip time ahead, not a smoothed one; the
 //! Reno-friendly window stays slower than Reno and counts whole segments; without a known plateau, after HyStart
 //! or a timeout, the window grows by a twentieth per round trip at least; while the window stays the same, both
-//! are looked at once in 31 ms only; and the distance to the plateau is rounded down, so that below it the target is
-//! up to a segment higher. At windows of a few segments each of these makes up to a tenth of the rate.
+//! are computed anew only once in 31 ms; and the distance to the plateau is rounded down, so that below it the target
+//! is up to a segment higher. At windows of a few segments each of these changes the rate by up to a tenth.
 
 use super::RttSample;
 use super::hystart::HyStart;
@@ -12,15 +12,15 @@ use crate::units::{Dur, Time};
 
 /// Segments per second cubed (`bic_scale`, 41·10/1024).
 const C: f64 = 0.4;
-/// What a reduction leaves of 1024 segments (`beta`).
+/// Segments that a reduction leaves of 1024 (`beta`).
 const BETA_1024: u32 = 717;
-/// Eighths of a window's acknowledgements that let the Reno-friendly window grow by one (`beta_scale`).
+/// Acknowledgements, in eighths of a window, for which the Reno-friendly window grows by one (`beta_scale`).
 const FRIENDLY_8: u32 = 15;
-/// The window is looked at again after this time (`HZ / 32`), or when it has changed.
+/// Growth is computed anew after this time (`HZ / 32`), or when the window has changed.
 const UPDATE_INTERVAL: Dur = Dur(31_250_000);
 /// Acknowledgements that grow the window by one at most, while no plateau is known.
 const MOST_ACKS_WITHOUT_PLATEAU: u32 = 20;
-/// Time after the start of a stage in which no round-trip times are taken.
+/// Time after the start of a stage in which round-trip times are ignored.
 const SETTLING: Dur = Dur::from_millis(1000);
 
 /// State of one connection; names in parentheses are Linux's.
@@ -51,13 +51,14 @@ struct Epoch {
 }
 
 impl LinuxCubic {
-    /// Takes a round-trip time; returns whether slow start, at `window`, is to end.
-    pub(super) fn ends_slow_start(&mut self, sample: &RttSample, window: Option<f64>) -> bool {
+    /// Passes a round-trip time to HyStart, with the window of slow start or `None` outside it;
+    /// returns whether slow start ends.
+    pub(super) fn on_rtt(&mut self, sample: &RttSample, window: Option<f64>) -> bool {
         let is_settling = self.epoch.is_some_and(|epoch| sample.now.since(epoch.start) < SETTLING);
         !is_settling && self.hystart.on_sample(sample, window)
     }
 
-    /// Ends the stage at a window of `cwnd`; returns the new threshold.
+    /// Ends the stage at a window of `cwnd`; returns the new threshold in segments, at least two.
     pub(super) fn reduce(&mut self, cwnd: f64) -> f64 {
         let cwnd = cwnd as u32;
         self.epoch = None;
@@ -67,13 +68,13 @@ impl LinuxCubic {
         f64::from((cwnd * BETA_1024 / 1024).max(2))
     }
 
-    /// Forgets everything, after a timeout.
-    pub(super) fn restart(&mut self) {
+    /// Forgets everything, after a timeout (`bictcp_reset`).
+    pub(super) fn reset(&mut self) {
         *self = LinuxCubic::default();
     }
 
-    /// Keeps the stage from aging for `idle`, in which nothing was sent.
-    pub(super) fn rest(&mut self, idle: Dur) {
+    /// Moves the start of the stage by `idle`, in which nothing was sent.
+    pub(super) fn shift_epoch(&mut self, idle: Dur) {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += idle;
         }
@@ -82,7 +83,7 @@ impl LinuxCubic {
     /// Returns the window after `acked` segments in congestion avoidance.
     pub(super) fn grow(&mut self, cwnd: f64, acked: u32, now: Time) -> f64 {
         let mut cwnd = cwnd as u32;
-        self.update(cwnd, acked, now);
+        self.update_pace(cwnd, acked, now);
         if self.credit >= self.pace {
             self.credit = 0;
             cwnd += 1;
@@ -93,8 +94,8 @@ impl LinuxCubic {
         f64::from(cwnd)
     }
 
-    /// Recomputes the pace of growth as Linux's `bictcp_update` does; `cwnd` and `acked` are segments.
-    fn update(&mut self, cwnd: u32, acked: u32, now: Time) {
+    /// Recomputes the pace of growth (`bictcp_update`); `cwnd` and `acked` are in segments.
+    fn update_pace(&mut self, cwnd: u32, acked: u32, now: Time) {
         self.acked += acked;
         let (last_cwnd, last_time) = self.updated;
         if self.pace > 0 && last_cwnd == cwnd && now.since(last_time) <= UPDATE_INTERVAL {
@@ -135,6 +136,7 @@ impl LinuxCubic {
 mod tests {
     use super::*;
 
+    /// Returns the time `ms` milliseconds after the start.
     fn ms(ms: u64) -> Time {
         Time(ms * 1_000_000)
     }

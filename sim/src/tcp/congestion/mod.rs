@@ -1,4 +1,4 @@
-//! Congestion control: how the window opens on acknowledgements, and what congestion leaves of it.
+//! Congestion control: how the window grows on acknowledgements and shrinks on congestion.
 //!
 //! The sender reports events to its [`Controller`] and reads the window back. Each algorithm owns its
 //! state. A further one is a module here and an arm of the enum. Windows are counted in segments.
@@ -36,8 +36,8 @@ pub(super) enum Controller {
 }
 
 impl Controller {
-    /// Returns the controller that `params` ask for, with the initial window; `salt` seeds the flow's random
-    /// draws.
+    /// Returns the controller that `params` select, with the initial window; `salt` seeds BBR's
+    /// random draws.
     pub(super) fn new(params: &Params, salt: u64) -> Controller {
         match (params.dialect, params.congestion) {
             (Dialect::Ns2(quirks), _) => Controller::Ns2(Ns2::new(quirks, params)),
@@ -48,18 +48,19 @@ impl Controller {
         }
     }
 
-    /// Returns the congestion window.
+    /// Returns the congestion window in segments.
     #[inline]
     pub(super) fn cwnd(&self) -> f64 {
         self.window().cwnd()
     }
 
-    /// Returns the slow start threshold; infinite until something sets it.
+    /// Returns the slow start threshold in segments; infinite until something sets it.
     pub(super) fn ssthresh(&self) -> f64 {
         self.window().ssthresh()
     }
 
-    /// Takes an acknowledgement of new data outside recovery.
+    /// Grows the window for an acknowledgement of new data outside recovery. BBR ignores it,
+    /// because its acknowledgements come with rate samples.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         match self {
@@ -67,7 +68,6 @@ impl Controller {
             Controller::Cubic(cubic) => cubic.on_ack(ack),
             Controller::Ns2(ns2) => ns2.on_ack(),
             Controller::Prague(prague) => prague.on_ack(ack),
-            // BBR's acknowledgements come with rate samples.
             Controller::Bbr(_) => {}
         }
     }
@@ -80,7 +80,8 @@ impl Controller {
         }
     }
 
-    /// Takes an ACK's count of marks, which only Prague asks for; returns whether it reduced the window.
+    /// Passes an ACK's count of marks to Prague; returns whether that reduced the window. Other
+    /// algorithms ignore it.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback) -> bool {
         match self {
             Controller::Prague(prague) => prague.on_feedback(feedback),
@@ -88,14 +89,15 @@ impl Controller {
         }
     }
 
-    /// Takes a round-trip time; only CUBIC with HyStart has a use for it.
+    /// Passes a round-trip time to CUBIC with HyStart; other algorithms ignore it.
     pub(super) fn on_rtt(&mut self, sample: &RttSample) {
         if let Controller::Cubic(cubic) = self {
             cubic.on_rtt(sample);
         }
     }
 
-    /// Reduces window and threshold for a loss, with `flight` segments in flight.
+    /// Reduces window and threshold for a loss, with `flight` segments in flight. BBR saves its
+    /// window instead.
     pub(super) fn on_congestion(&mut self, flight: f64) {
         match self {
             Controller::Reno(reno) => reno.on_congestion(flight),
@@ -106,15 +108,15 @@ impl Controller {
         }
     }
 
-    /// Reduces them for a loss that is repaired already.
+    /// Reduces window and threshold for a loss that is repaired already.
     pub(super) fn on_repaired_loss(&mut self, flight: f64) {
         match self {
-            Controller::Bbr(bbr) => bbr.on_light_congestion(),
+            Controller::Bbr(bbr) => bbr.note_loss_in_round(),
             _ => self.on_congestion(flight),
         }
     }
 
-    /// Ends a recovery: the window is the threshold, or what BBR had before.
+    /// Ends a recovery: the window becomes the threshold; BBR restores its former window.
     pub(super) fn end_recovery(&mut self) {
         match self {
             Controller::Bbr(bbr) => bbr.end_recovery(),
@@ -122,17 +124,18 @@ impl Controller {
         }
     }
 
-    /// Ends the repair after a timeout, which changes the window of BBR only.
+    /// Ends the repair after a timeout: BBR restores its former window; for others nothing changes.
     pub(super) fn end_timeout_repair(&mut self) {
         if let Controller::Bbr(bbr) = self {
             bbr.end_recovery();
         }
     }
 
-    /// Reduces them for the echo of a congestion mark, which never opens the window.
+    /// Reduces window and threshold for the echo of a congestion mark; the window never grows by
+    /// it.
     pub(super) fn on_mark(&mut self, flight: f64) {
         if let Controller::Bbr(bbr) = self {
-            return bbr.on_light_congestion();
+            return bbr.note_loss_in_round();
         }
         let before = self.cwnd();
         self.on_congestion(flight);
@@ -151,21 +154,23 @@ impl Controller {
         self.set_loss_window();
     }
 
-    /// Takes note that nothing was outstanding for `idle`.
+    /// Passes an idle time, in which nothing was outstanding, to CUBIC; other algorithms ignore it.
     pub(super) fn on_idle(&mut self, idle: Dur) {
         if let Controller::Cubic(cubic) = self {
             cubic.on_idle(idle);
         }
     }
 
-    /// Opens the window to its initial size: ns-2's one-way SYN is acknowledged (`delay_growth_`).
+    /// Sets ns-2's window to its initial size when its one-way SYN is acknowledged
+    /// (`delay_growth_`).
     pub(super) fn on_one_way_syn_acked(&mut self) {
         if let Controller::Ns2(ns2) = self {
             ns2.on_syn_acked();
         }
     }
 
-    /// Takes note that the first segment of a connection timed out, which some versions of ns-2 punish.
+    /// Cuts the initial window to one segment, in those versions of ns-2 that do so when the first
+    /// segment of a connection times out.
     pub(super) fn on_first_segment_lost(&mut self) {
         if let Controller::Ns2(ns2) = self {
             ns2.on_first_segment_lost();
@@ -182,10 +187,10 @@ impl Controller {
         self.set_cwnd(self.cwnd().min(f64::from(initial_window)));
     }
 
-    /// Halves the window for each `timeout` of an `idle` time, down to `initial_window`; the threshold keeps
-    /// three quarters of it (Linux's `tcp_cwnd_restart`).
+    /// Halves the window for each `timeout` of an `idle` time, down to `initial_window`. The
+    /// threshold becomes at least three quarters of the window before (Linux's `tcp_cwnd_restart`).
     pub(super) fn restart_by_halving(&mut self, idle: Dur, timeout: Dur, initial_window: u32) {
-        self.keep_threshold();
+        self.raise_ssthresh();
         let mut cwnd = self.cwnd();
         let least = cwnd.min(f64::from(initial_window));
         let mut left = idle.0.saturating_sub(timeout.0);
@@ -196,28 +201,30 @@ impl Controller {
         self.set_cwnd(cwnd.max(least));
     }
 
-    /// Closes the window half way to the `used` segments of it; the threshold keeps three quarters of it
-    /// (Linux's `tcp_cwnd_application_limited`).
-    pub(super) fn close_to_use(&mut self, used: u32) {
+    /// Shrinks the window half way to the `used` segments of it. The threshold becomes at least
+    /// three quarters of the window before (Linux's `tcp_cwnd_application_limited`).
+    pub(super) fn shrink_towards_use(&mut self, used: u32) {
         let (cwnd, used) = (self.cwnd(), f64::from(used));
         if used < cwnd {
-            self.keep_threshold();
+            self.raise_ssthresh();
             self.set_cwnd(((cwnd + used) / 2.0).floor());
         }
     }
 
-    fn keep_threshold(&mut self) {
+    /// Raises the threshold to three quarters of the window, if it is lower (Linux's
+    /// `tcp_current_ssthresh`).
+    fn raise_ssthresh(&mut self) {
         let window = self.window_mut();
         window.set_ssthresh(window.ssthresh().max(0.75 * window.cwnd()));
     }
 
-    /// Sets the window as loss recovery demands; it is not checked against any bound.
+    /// Sets the window in segments, for loss recovery; no bound applies.
     #[inline]
     pub(super) fn set_cwnd(&mut self, cwnd: f64) {
         self.window_mut().set_cwnd(cwnd);
     }
 
-    /// Returns the controller's congestion window.
+    /// Returns window and threshold of the algorithm.
     #[inline]
     fn window(&self) -> &Window {
         match self {
@@ -229,7 +236,7 @@ impl Controller {
         }
     }
 
-    /// Returns the controller's congestion window, to change it.
+    /// Returns window and threshold of the algorithm for changing.
     #[inline]
     fn window_mut(&mut self) -> &mut Window {
         match self {

@@ -1,7 +1,7 @@
 //! Congestion control of ns-2's one-way TCP (`oracle/semantics.md`, section 1.6), in segments.
 //!
 //! The window opens by one segment per ACK in slow start and by `1/cwnd` per ACK after it, whatever the
-//! ACK covers and whether the window is used or not. What is halved is the window that the sender used
+//! ACK covers and whether the window is used or not. A reduction halves the window that the sender used
 //! (congestion window, receive window, inflation), not the data in flight.
 
 use super::Window;
@@ -18,7 +18,8 @@ pub(in crate::tcp) struct Ns2 {
 }
 
 impl Ns2 {
-    /// Returns the initial window, or one segment where a one-way SYN goes out first.
+    /// Returns the state with the initial window, or one segment where a one-way SYN goes out
+    /// first.
     pub(super) fn new(quirks: Ns2Quirks, params: &Params) -> Ns2 {
         let initial_window = params.initial_window;
         let cwnd = if params.opening == Opening::OneWaySyn { 1 } else { initial_window };
@@ -30,10 +31,12 @@ impl Ns2 {
         }
     }
 
+    /// Returns the congestion window.
     pub(super) fn window(&self) -> &Window {
         &self.window
     }
 
+    /// Returns the congestion window for changing.
     pub(super) fn window_mut(&mut self) -> &mut Window {
         &mut self.window
     }
@@ -45,19 +48,20 @@ impl Ns2 {
         self.window.open_to(cwnd + if self.window.is_slow_start() { 1.0 } else { 1.0 / cwnd });
     }
 
-    /// Halves `used`, the window in use; the threshold is in whole segments.
+    /// Sets the window to half of `used`, the window in use, and the threshold to the same in whole
+    /// segments.
     pub(super) fn on_congestion(&mut self, used: f64) {
-        let half = self.half(used);
+        let half = self.halve(used);
         self.window.set_ssthresh(half.floor());
         self.window.set_cwnd(half.max(1.0));
     }
 
-    /// Halves the threshold.
+    /// Sets the threshold to half of `used`, in whole segments.
     pub(super) fn on_timeout(&mut self, used: f64) {
-        self.window.set_ssthresh(self.half(used).floor());
+        self.window.set_ssthresh(self.halve(used).floor());
     }
 
-    /// Opens the window to its initial size.
+    /// Sets the window to its initial size.
     pub(super) fn on_syn_acked(&mut self) {
         self.window.set_cwnd(f64::from(self.initial_window));
     }
@@ -69,7 +73,9 @@ impl Ns2 {
         }
     }
 
-    fn half(&self, used: f64) -> f64 {
+    /// Returns half of `used`, with or without the fraction of a segment, depending on ns-2's
+    /// version.
+    fn halve(&self, used: f64) -> f64 {
         if self.fractional_halving { used / 2.0 } else { f64::from(used as u32 / 2) }
     }
 }

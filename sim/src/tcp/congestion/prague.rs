@@ -35,6 +35,7 @@ pub(in crate::tcp) struct Prague {
 }
 
 impl Prague {
+    /// Returns the state with the initial window; the share of marks begins at 1, as in DCTCP.
     pub(super) fn new(params: &Params) -> Prague {
         Prague {
             window: Window::new(params.initial_window, params.initial_ssthresh),
@@ -48,15 +49,18 @@ impl Prague {
         }
     }
 
+    /// Returns the congestion window.
     pub(super) fn window(&self) -> &Window {
         &self.window
     }
 
+    /// Returns the congestion window for changing.
     pub(super) fn window_mut(&mut self) -> &mut Window {
         &mut self.window
     }
 
-    /// Counts marks; returns whether they reduce the window. A count below the last one is of an ACK that was overtaken.
+    /// Counts an ACK's marks, and reduces the window at most once in a round trip; returns whether
+    /// it did. A count of marks below the last one is that of an overtaken ACK and adds none.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback) -> bool {
         let more = feedback.marks.wrapping_sub(self.marks);
         self.new_marks = if more <= u16::MAX / 2 { u32::from(more) } else { 0 };
@@ -74,21 +78,21 @@ impl Prague {
         reduces
     }
 
-    /// Averages the share of marks over a round trip.
+    /// Ends a round trip: its share of marks enters the moving average (EWMA).
     fn end_round(&mut self, sent_below: u32) {
         let share = f64::from(self.marked) / f64::from(self.acked.max(self.marked).max(1));
         self.alpha += GAIN * (share - self.alpha);
         (self.acked, self.marked, self.round_end) = (0, 0, sent_below);
     }
 
-    /// Opens the window by what came without a mark, if it was used.
+    /// Opens the window by the segments acknowledged without a mark, if the window was used.
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         if !self.window.is_used_by(ack.flight) {
             return;
         }
         let unmarked = NewAck { acked: ack.acked.saturating_sub(self.new_marks), ..*ack };
         let left = if self.window.is_slow_start() {
-            self.window.slow_start(&unmarked)
+            self.window.grow_in_slow_start(&unmarked)
         } else {
             unmarked.acked.into()
         };
@@ -116,13 +120,15 @@ mod tests {
     use super::*;
     use crate::units::Time;
 
+    /// Returns a connection in congestion avoidance at `cwnd` segments.
     fn prague(cwnd: f64) -> Prague {
         let mut prague = Prague::new(&Params::find_profile("prague").expect("a known profile"));
         prague.window.reduce_to(cwnd);
         prague
     }
 
-    /// Acknowledges a round of `segments`, of which `marked` came with marks; returns the round's end.
+    /// Acknowledges a round of `segments`, one by one, of which `marked` came with marks; returns
+    /// the next segment expected.
     fn play_round(prague: &mut Prague, una: u32, segments: u32, marked: u16) -> u32 {
         let (mut next, marks) = (una, prague.marks);
         for done in 1..=segments {

@@ -13,25 +13,28 @@ pub(in crate::tcp) struct Reno {
 }
 
 impl Reno {
+    /// Returns the state with the initial window.
     pub(super) fn new(params: &Params) -> Reno {
         Reno { window: Window::new(params.initial_window, params.initial_ssthresh) }
     }
 
+    /// Returns the congestion window.
     pub(super) fn window(&self) -> &Window {
         &self.window
     }
 
+    /// Returns the congestion window for changing.
     pub(super) fn window_mut(&mut self) -> &mut Window {
         &mut self.window
     }
 
-    /// Opens the window (RFC 5681 section 3.1), if it was used.
+    /// Opens the window for an ACK of new data (RFC 5681 section 3.1), if the window was used.
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         if !self.window.is_used_by(ack.flight) {
             return;
         }
         let acked =
-            if self.window.is_slow_start() { self.window.slow_start(ack) } else { f64::from(ack.acked) };
+            if self.window.is_slow_start() { self.window.grow_in_slow_start(ack) } else { f64::from(ack.acked) };
         if acked > 0.0 {
             let cwnd = self.window.cwnd();
             self.window.open_to(cwnd + acked / cwnd);

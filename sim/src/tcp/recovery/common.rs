@@ -1,4 +1,4 @@
-//! What several kinds of loss recovery share: the threshold of duplicate ACKs, and the RFCs' timeout.
+//! Rules that several kinds of loss recovery share: the threshold of duplicate ACKs, and the RFCs' timeout.
 
 use crate::tcp::profile::Params;
 use crate::tcp::tcb::Tcb;
@@ -7,8 +7,8 @@ use crate::units::Time;
 /// Duplicate ACKs, or segments SACKed above a hole, that show a loss (RFC 5681, RFC 6675 `DupThresh`).
 pub(super) const DUP_THRESH: u32 = 3;
 
-/// Takes a timeout by the RFCs, unless nothing is outstanding: all is sent again in slow start. Returns
-/// whether there was something.
+/// Handles a retransmission timeout by the RFCs: everything outstanding is sent again in slow
+/// start. Returns `false` if nothing is outstanding, and stops the timer.
 pub(super) fn time_out(tcb: &mut Tcb, now: Time, params: &Params) -> bool {
     tcb.clock.restart_duplicates();
     if tcb.sequence.is_idle() {

@@ -1,8 +1,8 @@
 //! Delivery rate samples (draft-ietf-ccwg-bbr-06 section 4.1), in segments and seconds.
 //!
 //! A sample is the data delivered between the sending of a segment and its delivery, over the longer of the times
-//! in which it was sent and in which it was acknowledged. Only BBR asks for samples; other senders keep none of
-//! this. The state of a segment lives as long as that of [`super::rack`], in the same order.
+//! in which it was sent and in which it was acknowledged. Only BBR uses samples; other senders have none of this
+//! state. The state of a segment lives as long as that of [`super::rack`], in the same order.
 
 use crate::tcp::congestion::{LostSegment, RateSample};
 use crate::units::{Dur, Time};
@@ -43,7 +43,7 @@ pub(super) struct DeliveryRate {
     /// Samples are limited by the application until more than this is delivered; 0 if they are not.
     app_limited: u32,
     newest: Option<Newest>,
-    /// Segments marked lost that congestion control has not been told of.
+    /// Segments marked lost that have not been reported to congestion control.
     losses: Vec<LostSegment>,
 }
 
@@ -53,17 +53,18 @@ impl DeliveryRate {
         self.delivered
     }
 
-    /// Whether the application limits the rate at present.
+    /// Returns whether the application limits the rate at present.
     pub(super) fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }
 
-    /// Takes note that the application leaves the path without data (`MarkConnectionAppLimited`).
+    /// Records that the application leaves the path without data, with `in_flight` segments in
+    /// flight (`MarkConnectionAppLimited`).
     pub(super) fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// Takes note that the segment at `index` goes out, when so many are `in_flight`, itself included.
+    /// Records that the segment at `index` is sent; with it, `in_flight` segments are in flight.
     pub(super) fn on_sent(&mut self, index: usize, in_flight: u32, now: Time) {
         if in_flight <= 1 {
             (self.first_sent_at, self.delivered_at) = (now, now);
@@ -83,29 +84,32 @@ impl DeliveryRate {
         }
     }
 
-    /// Begins an acknowledgement (`InitRateSample`).
-    pub(super) fn begin(&mut self) {
+    /// Begins an acknowledgement (`InitRateSample`); those functions follow that report its
+    /// deliveries.
+    pub(super) fn begin_ack(&mut self) {
         self.newest = None;
     }
 
-    /// Forgets the first segment, which is cumulatively acknowledged; it is `seq`, newly delivered if `is_new`.
+    /// Removes the first segment, numbered `seq`, which is cumulatively acknowledged. It counts as
+    /// delivered if `is_new`: it was not SACKed before.
     pub(super) fn on_acked(&mut self, seq: u32, is_new: bool, now: Time) {
         if let Some(sent) = self.segments.pop_front()
             && is_new
         {
-            self.deliver(seq, sent, now);
+            self.record_delivery(seq, sent, now);
         }
     }
 
-    /// Takes the delivery of segment `seq`, at `index`, which stays outstanding.
+    /// Records the delivery of segment `seq`, at `index`, which stays outstanding.
     pub(super) fn on_sacked(&mut self, seq: u32, index: usize, now: Time) {
         if let Some(&sent) = self.segments.get(index) {
-            self.deliver(seq, sent, now);
+            self.record_delivery(seq, sent, now);
         }
     }
 
-    /// `UpdateRateSample`: the segment sent last counts.
-    fn deliver(&mut self, seq: u32, sent: Sent, now: Time) {
+    /// Records a delivery; of those of one acknowledgement the segment sent last gives the sample
+    /// (`UpdateRateSample`).
+    fn record_delivery(&mut self, seq: u32, sent: Sent, now: Time) {
         self.delivered += 1;
         self.delivered_at = now;
         let is_newest = match self.newest {
@@ -120,7 +124,7 @@ impl DeliveryRate {
         }
     }
 
-    /// Takes note that segment `seq`, at `index`, is lost.
+    /// Records that segment `seq`, at `index`, is lost.
     pub(super) fn on_lost(&mut self, seq: u32, index: usize) {
         self.lost += 1;
         if let Some(sent) = self.segments.get(index) {
@@ -138,8 +142,8 @@ impl DeliveryRate {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the sample of the present acknowledgement (`GenerateRateSample`); an interval below the least
-    /// round-trip time gives no rate.
+    /// Returns the sample of the present acknowledgement (`GenerateRateSample`); `None` if it
+    /// delivered nothing. The rate is 0 for an interval below the least round-trip time.
     pub(super) fn sample(&mut self, min_rtt: Option<Dur>) -> Option<RateSample> {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
@@ -164,6 +168,7 @@ impl DeliveryRate {
 mod tests {
     use super::*;
 
+    /// Returns the time `ms` milliseconds after the start.
     fn ms(ms: u64) -> Time {
         Time(ms * 1_000_000)
     }
@@ -174,15 +179,15 @@ mod tests {
         let mut rate = DeliveryRate::default();
         (0..10).for_each(|seq| rate.on_sent(seq, seq as u32 + 1, ms(0)));
         for seq in 0..10 {
-            rate.begin();
+            rate.begin_ack();
             rate.on_acked(seq, true, ms(100 + u64::from(seq)));
         }
         let sample = rate.sample(None).expect("a delivery");
         assert_eq!((sample.delivered, sample.prior_delivered, sample.tx_in_flight), (10, 0, 10));
         assert!((sample.rate - 10.0 / 0.109).abs() < 1e-6);
-        // A segment sent now has the time of the last delivery: one sent later tells the spacing.
+        // A segment sent now has the time of the last delivery; one sent later shows the spacing.
         (0..10).for_each(|index| rate.on_sent(index, index as u32 + 1, ms(109 + index as u64)));
-        rate.begin();
+        rate.begin_ack();
         (10..20).for_each(|seq| rate.on_acked(seq, true, ms(230)));
         let sample = rate.sample(None).expect("a delivery");
         assert!((sample.rate - 10.0 / 0.121).abs() < 1e-6, "{}", sample.rate);
@@ -192,7 +197,7 @@ mod tests {
     fn sample__shorter_than_the_round_trip_has_no_rate() {
         let mut rate = DeliveryRate::default();
         rate.on_sent(0, 1, ms(0));
-        rate.begin();
+        rate.begin_ack();
         rate.on_acked(0, true, ms(9));
         assert_eq!(rate.sample(Some(Dur::from_millis(10))).map(|sample| sample.rate), Some(0.0));
     }
@@ -203,28 +208,28 @@ mod tests {
         rate.on_sent(0, 1, ms(0));
         rate.mark_app_limited(1);
         rate.on_sent(1, 2, ms(1));
-        rate.begin();
+        rate.begin_ack();
         rate.on_acked(0, true, ms(50));
         assert!(!rate.sample(None).expect("a delivery").is_app_limited);
         assert!(rate.is_app_limited());
-        rate.begin();
+        rate.begin_ack();
         rate.on_acked(1, true, ms(51));
         assert!(rate.sample(None).expect("a delivery").is_app_limited);
         assert!(!rate.is_app_limited());
     }
 
     #[test]
-    fn on_lost__tells_what_was_lost_since_the_segment_was_sent() {
+    fn on_lost__reports_the_losses_since_the_segment_was_sent() {
         let mut rate = DeliveryRate::default();
         (0..4).for_each(|seq| rate.on_sent(seq, seq as u32 + 1, ms(0)));
         rate.on_lost(0, 0);
         rate.on_lost(1, 1);
-        let told = rate
+        let losses = rate
             .take_losses()
             .iter()
             .map(|loss| (loss.seq, loss.lost, loss.tx_in_flight))
             .collect::<Vec<_>>();
-        assert_eq!(told, [(0, 1, 1), (1, 2, 2)]);
+        assert_eq!(losses, [(0, 1, 1), (1, 2, 2)]);
         assert!(rate.take_losses().is_empty());
     }
 }

@@ -28,8 +28,8 @@ use ns2_sack::Ns2Sack;
 use sack::Sack;
 use tlp::RackTlp;
 
-/// Loss recovery of one connection. The tag is a byte of its own, for every packet reads it several times and
-/// a tag in the spare values of a field takes twice the instructions.
+/// Loss recovery of one connection. The tag is a separate byte: every packet reads it several times, and a tag in the
+/// spare values of a field takes twice the instructions.
 #[derive(Debug, Clone)]
 #[repr(u8)]
 pub(super) enum Recovery {
@@ -46,7 +46,7 @@ pub(super) enum Recovery {
 }
 
 impl Recovery {
-    /// Returns the recovery that `params` ask for.
+    /// Returns the recovery that `params` select.
     pub(super) fn new(params: &Params) -> Recovery {
         match (params.dialect, params.variant) {
             (Dialect::Ns2(_), Variant::Sack) => Recovery::Ns2Sack(Ns2Sack::default()),
@@ -57,8 +57,8 @@ impl Recovery {
         }
     }
 
-    /// Returns what a reduction of the window is taken of, in segments: the data in flight; the window
-    /// under RACK, as in Linux; the window in use in ns-2.
+    /// Returns the segments that a reduction of the window starts from: the data in flight; the
+    /// window under RACK, as in Linux; the window in use in ns-2.
     pub(super) fn flight(&self, tcb: &Tcb, params: &Params) -> f64 {
         match self {
             Recovery::NewReno(_) | Recovery::Sack(_) => tcb.flight(),
@@ -68,7 +68,7 @@ impl Recovery {
         }
     }
 
-    /// Takes an acknowledgement of everything below `ack.next`, which is at least the last one's.
+    /// Handles an acknowledgement of everything below `ack.next`, which is at least the last one's.
     #[inline]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         match self {
@@ -80,8 +80,8 @@ impl Recovery {
         }
     }
 
-    /// Handles the expiry of the sender's timer: the retransmission timeout, and with RACK also reordering, probe and
-    /// pacing.
+    /// Handles the expiry of the sender's timer: the retransmission timeout, and with RACK also
+    /// reordering, probe and pacing.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         match self {
             Recovery::NewReno(newreno) => newreno.on_timeout(tcb, now, params),
@@ -104,29 +104,30 @@ impl Recovery {
         }
     }
 
-    /// Takes the handshake's round trip, the first of the connection.
+    /// Passes the handshake's round-trip time, the first of the connection, to RACK.
     pub(super) fn on_handshake(&mut self, rtt: Dur) {
         if let Recovery::Rack(rack) = self {
             rack.on_handshake(rtt);
         }
     }
 
-    /// Takes note that the application writes; nothing of it is counted yet.
+    /// Checks, before a write of the application is counted, whether the application has limited
+    /// the rate (RACK only).
     pub(super) fn on_write(&mut self, tcb: &mut Tcb) {
         if let Recovery::Rack(rack) = self {
             rack.check_app_limited(tcb);
         }
     }
 
-    /// Takes note that the window restarts after an idle time.
+    /// Records that the window restarts after an idle time (RACK only).
     pub(super) fn on_restart(&mut self, now: Time) {
         if let Recovery::Rack(rack) = self {
             rack.on_restart(now);
         }
     }
 
-    /// Takes note that `seq` goes out, and starts the timer if need be; `was_idle` says that nothing was
-    /// outstanding before.
+    /// Records that `seq` is sent, and starts the timer if need be; `was_idle` says that nothing
+    /// was outstanding before.
     #[inline]
     pub(super) fn on_sent(&mut self, tcb: &mut Tcb, seq: u32, was_idle: bool, now: Time, params: &Params) {
         if let Recovery::Rack(rack) = self {

@@ -1,9 +1,9 @@
 //! Fast retransmit and fast recovery by counting duplicate ACKs: Reno (RFC 5681) and NewReno (RFC 6582).
 //!
 //! Three duplicate ACKs show a loss. The first unacknowledged segment is sent again, the window is halved,
-//! and each further duplicate inflates it by one segment, for one has left the network. Reno recovers until
-//! the first acknowledgement of new data. NewReno stays until all that was out at the loss is acknowledged,
-//! and sends the next hole again on each partial ACK.
+//! and each further duplicate inflates it by one segment, for one has left the network. Reno's recovery ends with
+//! the first acknowledgement of new data. NewReno's ends when everything is acknowledged that was outstanding at the
+//! loss; until then each partial ACK makes it send the next hole again.
 
 use super::common::{DUP_THRESH, time_out};
 use crate::tcp::profile::{Params, Variant};
@@ -24,15 +24,15 @@ impl NewReno {
     /// Handles an ACK, new or duplicate.
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         if ack.next == tcb.sequence.una() {
-            self.on_duplicate(tcb, now, params);
-        } else if params.variant == Variant::Newreno && tcb.in_recovery() && ack.next < tcb.recover() {
-            self.on_partial(tcb, ack.next, now, params);
+            self.on_duplicate_ack(tcb, now, params);
+        } else if params.variant == Variant::Newreno && tcb.in_recovery() && ack.next < tcb.recovery_point() {
+            self.on_partial_ack(tcb, ack.next, now, params);
         } else {
-            self.on_new(tcb, ack.next, now, params);
+            self.on_new_ack(tcb, ack.next, now, params);
         }
     }
 
-    /// Takes a retransmission timeout.
+    /// Handles a retransmission timeout.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         self.inflation = 0;
         time_out(tcb, now, params);
@@ -44,15 +44,16 @@ impl NewReno {
         tcb.next_in_window(self.inflation, params)
     }
 
-    /// Counts a duplicate ACK (RFC 5681 section 3.2); without data outstanding it is none (section 2).
-    fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+    /// Handles a duplicate ACK (RFC 5681 section 3.2): limited transmit, fast retransmit at the
+    /// third, inflation after it. Without data outstanding it is no duplicate (section 2).
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if tcb.sequence.is_idle() {
             return;
         }
         let duplicates = tcb.clock.count_duplicate();
         if duplicates < DUP_THRESH {
             if params.limited_transmit && !tcb.in_recovery() {
-                tcb.clock.limit_transmit();
+                tcb.clock.allow_limited_transmit();
             }
             return;
         }
@@ -69,13 +70,13 @@ impl NewReno {
         tcb.enter_recovery(tcb.flight(), params);
         tcb.timer.restart(now, params);
         tcb.timer.cancel_timing();
-        tcb.force(tcb.sequence.una());
+        tcb.force_segment(tcb.sequence.una());
         (self.inflation, self.had_partial) = (DUP_THRESH, false);
     }
 
-    /// Takes an ACK of a part of what was out at the loss: the next hole is sent again, the window deflates
-    /// by what is covered, and the first such ACK restarts the timer (RFC 6582 section 3.2 step 3).
-    fn on_partial(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
+    /// Handles a partial ACK in recovery: the next hole is sent again, the window deflates by what
+    /// is covered, and the first partial ACK restarts the timer (RFC 6582 section 3.2 step 3).
+    fn on_partial_ack(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         self.inflation = deflate(tcb, self.inflation, next - tcb.sequence.una());
         tcb.sequence.advance(next);
         tcb.timer.on_partial_ack(next);
@@ -83,13 +84,13 @@ impl NewReno {
             tcb.timer.restart(now, params);
         }
         self.had_partial = true;
-        tcb.force(next);
+        tcb.force_segment(next);
         tcb.clock.release_all();
     }
 
-    /// Takes an ACK of new data that ends a recovery, if one is under way; the window is then the threshold,
-    /// or what is in flight and one (RFC 6582 section 3.2 step 3, option 1).
-    fn on_new(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
+    /// Handles an ACK of new data. It ends a recovery, if one is under way; the window is then the
+    /// threshold, or the flight plus one (RFC 6582 section 3.2 step 3, option 1).
+    fn on_new_ack(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         let flight = tcb.sequence.nxt().max(next) - una;
         let has_recovered = tcb.in_recovery();
@@ -106,10 +107,11 @@ impl NewReno {
     }
 }
 
-/// Whether three duplicate ACKs start a recovery: not those caused by what the last one or a timeout has
-/// sent again (RFC 6582 section 3.2 step 2). Before the first loss there is no recovery point.
+/// Returns whether three duplicate ACKs start a recovery: not those caused by retransmissions of
+/// the last recovery or timeout (RFC 6582 section 3.2 step 2). Before the first loss there is no
+/// recovery point.
 fn may_fast_retransmit(tcb: &Tcb) -> bool {
-    tcb.sequence.una() > tcb.recover() || tcb.recover() == 0
+    tcb.sequence.una() > tcb.recovery_point() || tcb.recovery_point() == 0
 }
 
 /// Deflates the window by the `covered` segments of a partial ACK and adds one back; returns the inflation

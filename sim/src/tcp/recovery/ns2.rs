@@ -7,15 +7,16 @@ use crate::tcp::profile::{Opening, Params, Variant};
 use crate::tcp::tcb::Tcb;
 use crate::units::Time;
 
-/// Whether three duplicate ACKs start a recovery: not those caused by what is sent again ("careful").
+/// Returns whether three duplicate ACKs start a recovery: not those caused by retransmissions
+/// ("careful").
 pub(super) fn may_fast_retransmit(tcb: &Tcb, params: &Params) -> bool {
     let una = tcb.sequence.una();
-    una > tcb.recover() || (una == 1 && params.dialect.quirks().early_fast_retransmit)
+    una > tcb.recovery_point() || (una == 1 && params.dialect.quirks().early_fast_retransmit)
 }
 
-/// Takes an acknowledgement of new data outside recovery, or one that ends it: the window opens.
+/// Handles an acknowledgement of new data outside recovery, or one that ends it: the window opens.
 #[inline]
-pub(super) fn accept(tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
+pub(super) fn accept_new_ack(tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
     let una = tcb.sequence.una();
     let flight = tcb.sequence.nxt().max(next) - una;
     tcb.advance(next, now, params);
@@ -26,9 +27,10 @@ pub(super) fn accept(tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
     tcb.clock.release_all();
 }
 
-/// Takes a timeout: all that is outstanding is sent again in slow start. If nothing is, the window still
-/// closes and the timer runs on. Returns whether something was. Tahoe goes on counting duplicate ACKs, so those that
-/// are still to come cause no limited transmit and no third duplicate.
+/// Handles a timeout: everything outstanding is sent again in slow start. Returns `false` if
+/// nothing is outstanding; the window closes all the same and the timer runs on. Tahoe does not
+/// reset its count of duplicate ACKs, so those still to come cause no limited transmit and no third
+/// duplicate.
 pub(super) fn time_out(tcb: &mut Tcb, now: Time, params: &Params) -> bool {
     if params.variant != Variant::Tahoe {
         tcb.clock.restart_duplicates();

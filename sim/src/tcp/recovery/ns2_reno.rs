@@ -23,15 +23,15 @@ impl Ns2Reno {
     #[inline]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         if ack.next == tcb.sequence.una() {
-            self.on_duplicate(tcb, now, params);
-        } else if params.variant == Variant::Newreno && tcb.in_recovery() && ack.next < tcb.recover() {
-            self.on_partial(tcb, ack.next, now, params);
+            self.on_duplicate_ack(tcb, now, params);
+        } else if params.variant == Variant::Newreno && tcb.in_recovery() && ack.next < tcb.recovery_point() {
+            self.on_partial_ack(tcb, ack.next, now, params);
         } else {
-            self.on_new(tcb, ack.next, now, params);
+            self.on_new_ack(tcb, ack.next, now, params);
         }
     }
 
-    /// Takes the expiry of the timer.
+    /// Handles the expiry of the retransmission timer.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         self.inflation = 0;
         ns2::time_out(tcb, now, params);
@@ -43,19 +43,19 @@ impl Ns2Reno {
         tcb.next_in_window(self.inflation, params)
     }
 
-    /// Returns the window in use, inflation included.
+    /// Returns the window in use in segments, inflation included.
     pub(super) fn used_window(&self, tcb: &Tcb, params: &Params) -> f64 {
         tcb.send_window(self.inflation, params)
     }
 
     /// Handles a duplicate ACK: limited transmit, fast retransmit at the third (in Tahoe slow start), window inflation
     /// after it.
-    fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let in_recovery = tcb.in_recovery();
         let duplicates = tcb.clock.count_duplicate();
         if duplicates < DUP_THRESH {
             if params.limited_transmit && !in_recovery {
-                tcb.clock.limit_transmit();
+                tcb.clock.allow_limited_transmit();
             }
             return;
         }
@@ -73,7 +73,8 @@ impl Ns2Reno {
         tcb.clock.release(if is_newreno { NS2_RECOVERY_BURST } else { u32::MAX });
     }
 
-    /// Enters fast recovery, unless ns-2's check for multiple fast retransmits forbids it, and inflates the window.
+    /// Enters fast recovery and inflates the window, unless ns-2's check for multiple fast
+    /// retransmits forbids it. Versions that inflate outside recovery, too, inflate in any case.
     fn on_third_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let may_begin = ns2::may_fast_retransmit(tcb, params);
         if may_begin {
@@ -82,7 +83,7 @@ impl Ns2Reno {
             tcb.timer.cancel_timing();
             // Duplicates also count when everything written is acknowledged, and nothing is left to send.
             if !tcb.sequence.is_done() {
-                tcb.force(tcb.sequence.una());
+                tcb.force_segment(tcb.sequence.una());
             }
             self.had_partial = false;
         }
@@ -91,18 +92,19 @@ impl Ns2Reno {
         }
     }
 
-    /// Sends the lost segment and all after it again in slow start, as Tahoe does.
+    /// Retransmits from the lost segment on in slow start, as Tahoe does, unless the check for
+    /// multiple fast retransmits forbids it.
     fn slow_start_again(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if ns2::may_fast_retransmit(tcb, params) {
-            tcb.set_recover(tcb.sequence.max());
+            tcb.set_recovery_point(tcb.sequence.max());
             tcb.congestion.on_congestion(self.used_window(tcb, params));
             tcb.congestion.set_loss_window();
             tcb.go_back(now, params);
         }
     }
 
-    /// Takes an ACK of a part of what was out at the loss: the next hole is sent again.
-    fn on_partial(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
+    /// Handles a partial ACK in recovery: the next hole is sent again.
+    fn on_partial_ack(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         let quirks = params.dialect.quirks();
         let covered = next - tcb.sequence.una();
         self.inflation =
@@ -113,18 +115,18 @@ impl Ns2Reno {
             tcb.timer.restart(now, params);
         }
         self.had_partial = true;
-        tcb.force(next);
+        tcb.force_segment(next);
         tcb.clock.release(NS2_RECOVERY_BURST);
     }
 
-    /// Takes an ACK of new data. Recovery only ends with it if the window is inflated; without partial
-    /// deflation it may go on.
+    /// Handles an ACK of new data. It ends recovery only if the window is inflated; without partial
+    /// deflation recovery may go on.
     #[inline]
-    fn on_new(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
+    fn on_new_ack(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         if self.inflation > 0 && tcb.in_recovery() {
             tcb.leave_recovery();
         }
         (self.inflation, self.had_partial) = (0, false);
-        ns2::accept(tcb, next, now, params);
+        ns2::accept_new_ack(tcb, next, now, params);
     }
 }

@@ -23,20 +23,20 @@ pub(in crate::tcp) struct Ns2Sack {
 }
 
 impl Ns2Sack {
-    /// Enters, continues or leaves recovery.
+    /// Handles an ACK: enters, continues or leaves recovery.
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         if tcb.in_recovery() {
             self.board.update(ack);
             self.continue_recovery(tcb, ack.next, now, params);
         } else if ack.next > una {
-            // What the receiver has reported is forgotten.
-            ns2::accept(tcb, ack.next, now, params);
+            // The SACK blocks reported so far are forgotten.
+            ns2::accept_new_ack(tcb, ack.next, now, params);
             self.board.clear(ack.next);
             self.ignores_sacks = false;
         } else if !self.ignores_sacks && una > 0 && self.board.update(ack) > 0 {
             // Before the first segment is acknowledged the scoreboard takes no blocks.
-            self.on_duplicate(tcb, now, params);
+            self.on_duplicate_ack(tcb, now, params);
         }
     }
 
@@ -54,13 +54,13 @@ impl Ns2Sack {
         if tcb.in_recovery() { self.next_by_pipe(tcb, params) } else { tcb.next_in_window(0, params) }
     }
 
-    /// Counts a duplicate ACK that has brought new blocks; the third starts recovery.
-    fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+    /// Counts a duplicate ACK with new SACK blocks; the third starts recovery.
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let duplicates = tcb.clock.count_duplicate();
         if duplicates == DUP_THRESH && ns2::may_fast_retransmit(tcb, params) {
             self.start_recovery(tcb, now, params);
         } else if duplicates < DUP_THRESH && params.limited_transmit {
-            tcb.clock.limit_transmit();
+            tcb.clock.allow_limited_transmit();
         }
     }
 
@@ -72,14 +72,15 @@ impl Ns2Sack {
         self.board.note_retransmitted_below(una + 1);
         tcb.timer.restart(now, params);
         tcb.timer.cancel_timing();
-        tcb.force(una);
+        tcb.force_segment(una);
     }
 
-    /// Handles an ACK in recovery: keeps ns-2's `pipe`, and ends recovery once `next` reaches the recovery point.
+    /// Handles an ACK in recovery: updates ns-2's `pipe`, and ends recovery once `next` reaches the
+    /// recovery point.
     fn continue_recovery(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         tcb.clock.release_all();
         self.pipe -= 1;
-        if next >= tcb.recover() {
+        if next >= tcb.recovery_point() {
             tcb.advance(next, now, params);
             self.end_recovery(tcb);
         } else if next > tcb.sequence.una() {
@@ -93,12 +94,12 @@ impl Ns2Sack {
     /// Ends recovery: the window stays halved and the scoreboard is forgotten.
     fn end_recovery(&mut self, tcb: &mut Tcb) {
         tcb.leave_recovery();
-        tcb.set_recover(1);
+        tcb.set_recovery_point(1);
         self.board.clear(tcb.sequence.una());
     }
 
-    /// Returns the lowest hole, else new data, while the pipe has room; the ACK that starts recovery sends
-    /// one segment only.
+    /// Returns the lowest hole, or else new data, while the pipe has room. The ACK that starts
+    /// recovery sends one segment only.
     fn next_by_pipe(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
         if !tcb.clock.is_released() || self.pipe >= tcb.congestion.cwnd() as i64 {
             return None;

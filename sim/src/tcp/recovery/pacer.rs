@@ -7,16 +7,16 @@ use crate::units::{Dur, Time};
 pub(super) struct Pacer {
     /// When the next quantum may leave (`C.next_send_time`).
     next: Time,
-    /// Segments that the present quantum still lets out.
+    /// Segments of the present quantum that may still be sent.
     left: u32,
     /// A segment waits for the next quantum.
     is_waiting: bool,
 }
 
 impl Pacer {
-    /// Returns whether a segment may leave now. At the time of the next burst it refills the burst to `quantum`
-    /// segments.
-    pub(super) fn is_open(&mut self, quantum: u32, now: Time) -> bool {
+    /// Returns whether a segment may be sent now; if not, a segment is recorded as waiting. When
+    /// the next quantum is due, it is refilled with `quantum` segments first.
+    pub(super) fn try_open(&mut self, quantum: u32, now: Time) -> bool {
         if now >= self.next {
             (self.next, self.left) = (now, quantum);
         }
@@ -24,18 +24,18 @@ impl Pacer {
         !self.is_waiting
     }
 
-    /// Takes note that the time has come for which a segment waited.
+    /// Records that the wait of a segment is over.
     pub(super) fn end_wait(&mut self) {
         self.is_waiting = false;
     }
 
-    /// Takes note that a segment leaves; `rate` is in segments per second.
+    /// Records that a segment is sent; `rate` is in segments per second.
     pub(super) fn on_sent(&mut self, rate: f64, now: Time) {
         self.next = self.next.max(now) + Dur::from_secs(1.0 / rate);
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Returns when a waiting segment may leave; [`Time::NEVER`] if none waits.
+    /// Returns when a waiting segment may be sent; [`Time::NEVER`] if none waits.
     pub(super) fn due(&self) -> Time {
         if self.is_waiting { self.next } else { Time::NEVER }
     }
@@ -52,7 +52,7 @@ mod tests {
         let mut now = Time::ZERO;
         let mut sent = 0;
         while now < Time(1_000_000_000) {
-            while pacer.is_open(2, now) {
+            while pacer.try_open(2, now) {
                 pacer.on_sent(100.0, now);
                 sent += 1;
             }
@@ -65,10 +65,10 @@ mod tests {
     #[test]
     fn due__is_never_unless_a_segment_waits() {
         let mut pacer = Pacer::default();
-        assert!(pacer.is_open(1, Time::ZERO));
+        assert!(pacer.try_open(1, Time::ZERO));
         pacer.on_sent(100.0, Time::ZERO);
         assert_eq!(pacer.due(), Time::NEVER);
-        assert!(!pacer.is_open(1, Time(5_000_000)));
+        assert!(!pacer.try_open(1, Time(5_000_000)));
         assert_eq!(pacer.due(), Time(10_000_000));
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Prr {
 /// The delivery that an acknowledgement reports.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delivery {
-    /// Segments delivered before it: acknowledged, and selectively acknowledged above.
+    /// Segments delivered before it, cumulatively or selectively acknowledged.
     pub(super) before: u32,
     /// Segments that it delivers.
     pub(super) delivered: u32,
@@ -33,7 +33,8 @@ pub(super) struct Delivery {
 }
 
 impl Prr {
-    /// Sets the window after an acknowledgement, if recovery is under way and something was delivered.
+    /// Sets the window after an acknowledgement, if recovery is under way and something was
+    /// delivered.
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, delivery: Delivery) {
         if !tcb.in_recovery() || delivery.delivered == 0 {
             return;
@@ -45,12 +46,12 @@ impl Prr {
         tcb.congestion.set_cwnd(f64::from(delivery.in_flight + count));
     }
 
-    /// Takes note that a segment goes out in recovery.
+    /// Records that a segment is sent in recovery.
     pub(super) fn on_sent(&mut self) {
         self.sent += 1;
     }
 
-    /// Returns how many segments to send for an acknowledgement (section 6.2).
+    /// Counts a delivery; returns how many segments may be sent for it (section 6.2).
     fn send_count(&mut self, ack: Delivery, ssthresh: u32) -> u32 {
         self.delivered += ack.delivered;
         let count = if ack.in_flight > ssthresh {

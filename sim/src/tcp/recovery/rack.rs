@@ -1,7 +1,7 @@
 //! RACK: loss detection by time (RFC 8985 section 6), in segments.
 //!
 //! A segment is lost when one sent later has been delivered and the reordering window has passed since.
-//! The time of the last transmission is kept for each segment that is outstanding, and for no others.
+//! The time of the last transmission is stored for each segment that is outstanding, and for no others.
 //!
 //! *Deviations*: the least round-trip time is that of the whole connection; receivers send no DSACK, so the
 //! reordering window never widens (section 6.2 step 4, `reo_wnd_mult` = 1).
@@ -13,8 +13,8 @@ use crate::tcp::receiver::AckFields;
 use crate::units::{Dur, Time};
 use std::collections::VecDeque;
 
-/// Room kept for send times between two writes.
-const KEPT: usize = 32;
+/// Capacity for segments that is not freed between two writes.
+const RETAINED_CAPACITY: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -44,8 +44,8 @@ pub(super) struct AckSummary {
     pub(super) rtt: DeliveredRtt,
 }
 
-/// Round-trip times that one acknowledgement shows, of segments sent once; without any, that of the first
-/// segment acknowledged, which time stamps tell.
+/// Round-trip times that one acknowledgement shows, of segments sent once; without any, that of the first segment
+/// acknowledged, measured by time stamps.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DeliveredRtt {
     acked: Option<(Dur, Dur)>,
@@ -55,27 +55,31 @@ pub(super) struct DeliveredRtt {
 }
 
 impl DeliveredRtt {
-    /// Returns the time of the first segment, which the retransmission timeout follows (`seq_rtt_us`).
-    pub(super) fn first(&self) -> Option<Dur> {
-        self.certain_acked().or(self.sacked).map(|(first, _)| first).or(self.stamped)
+    /// Returns the round-trip time of the first segment, the input of the retransmission timeout
+    /// (`seq_rtt_us`); `None` if the acknowledgement shows none.
+    pub(super) fn first_rtt(&self) -> Option<Dur> {
+        self.unambiguous_acked().or(self.sacked).map(|(first, _)| first).or(self.stamped)
     }
 
-    /// Returns the time of the last segment, which congestion control follows (`ca_rtt_us`).
-    pub(super) fn last(&self) -> Option<Dur> {
-        self.sacked.or(self.certain_acked()).map(|(_, last)| last).or(self.stamped)
+    /// Returns the round-trip time of the last segment, the input of congestion control
+    /// (`ca_rtt_us`); `None` if the acknowledgement shows none.
+    pub(super) fn last_rtt(&self) -> Option<Dur> {
+        self.sacked.or(self.unambiguous_acked()).map(|(_, last)| last).or(self.stamped)
     }
 
-    /// An acknowledgement of a segment sent twice may be that of the first transmission.
-    fn certain_acked(&self) -> Option<(Dur, Dur)> {
+    /// Returns the times of the first and last segment cumulatively acknowledged. It is `None` if
+    /// any of them was sent twice, since the acknowledgement may be that of the first transmission.
+    fn unambiguous_acked(&self) -> Option<(Dur, Dur)> {
         self.acked.filter(|_| !self.has_acked_again)
     }
 
-    /// Returns the time of the first segment newly SACKed that was sent once.
-    pub(super) fn first_sacked(&self) -> Option<Dur> {
+    /// Returns the round-trip time of the first segment newly SACKed that was sent once.
+    pub(super) fn first_sacked_rtt(&self) -> Option<Dur> {
         self.sacked.map(|(first, _)| first)
     }
 
-    /// Takes the RTT of a cumulatively acknowledged segment, unless it was retransmitted or SACKed before.
+    /// Adds a cumulatively acknowledged segment. One that was SACKed before gives no time; one that
+    /// was retransmitted makes the times ambiguous.
     fn on_acked(&mut self, segment: Segment, now: Time) {
         let rtt = now.since(segment.sent);
         if segment.retransmitted {
@@ -85,7 +89,7 @@ impl DeliveredRtt {
         }
     }
 
-    /// Takes the RTT of a newly SACKed segment, unless it was retransmitted.
+    /// Adds a newly SACKed segment, unless it was retransmitted.
     fn on_sacked(&mut self, segment: Segment, now: Time) {
         if !segment.retransmitted {
             let rtt = now.since(segment.sent);
@@ -97,7 +101,7 @@ impl DeliveredRtt {
 /// State of every outstanding segment, and the round-trip times that loss detection needs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rack {
-    /// The first segment kept.
+    /// Number of the first segment stored: everything below is acknowledged.
     base: u32,
     segments: VecDeque<Segment>,
     sacked: Ranges,
@@ -124,28 +128,30 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// Returns the state of a connection that has sent nothing, with delivery rate samples if asked for.
+    /// Returns the state of a connection that has sent nothing; `has_rate` selects delivery rate
+    /// samples.
     pub(super) fn new(has_rate: bool) -> Rack {
         Rack { rate: has_rate.then(Box::default), ..Rack::default() }
     }
 
-    /// Takes the handshake's round trip, the first for the least one: its packets are small, so that it may be
-    /// less than that of any segment of data.
+    /// Records the handshake's round-trip time as the least one so far. Its packets are small, so
+    /// that it may be less than that of any segment of data.
     pub(super) fn on_handshake(&mut self, rtt: Dur) {
         self.min_rtt = Some(rtt);
     }
 
-    /// Returns how many segments have been delivered so far.
+    /// Returns how many segments have been delivered so far, cumulatively or selectively
+    /// acknowledged.
     pub(super) fn delivered(&self) -> u32 {
         self.base + self.sacked_count
     }
 
-    /// Returns how many segments are in flight: sent, neither delivered nor lost.
+    /// Returns how many segments are in flight: sent, and neither delivered nor lost.
     pub(super) fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// Returns the least round-trip time so far.
+    /// Returns the least round-trip time so far; `None` before any sample.
     pub(super) fn min_rtt(&self) -> Option<Dur> {
         self.min_rtt
     }
@@ -155,17 +161,18 @@ impl Rack {
         self.lost
     }
 
-    /// Whether no SACK block is outstanding and no loss unrepaired; else probes wait (section 7.2).
+    /// Returns whether no SACK block is outstanding and no loss unrepaired; otherwise probes wait
+    /// (section 7.2).
     pub(super) fn is_clean(&self) -> bool {
         self.sacked_count == 0 && self.lost == 0
     }
 
-    /// Returns when the first segment that is not acknowledged was last sent, if it was sent again.
-    pub(super) fn first_sent_again(&self) -> Option<Time> {
+    /// Returns when the first unacknowledged segment was last retransmitted; `None` if it was not.
+    pub(super) fn first_retransmitted_at(&self) -> Option<Time> {
         self.segments.front().filter(|segment| segment.retransmitted).map(|segment| segment.sent)
     }
 
-    /// Takes note that segment `seq` goes out; new segments come in their order.
+    /// Records that segment `seq` is sent; new segments must come in order.
     pub(super) fn on_sent(&mut self, seq: u32, now: Time) {
         let index = (seq - self.base) as usize;
         let Some(segment) = self.segments.get_mut(index) else {
@@ -200,11 +207,12 @@ impl Rack {
         Some(self.lost_from)
     }
 
-    /// Takes an acknowledgement (section 6.2 steps 1 to 3).
+    /// Updates the segments by an acknowledgement (section 6.2 steps 1 to 3); returns what it
+    /// delivers. Losses are detected afterwards ([`Rack::detect_losses`]).
     pub(super) fn on_ack(&mut self, ack: &AckFields, now: Time) -> AckSummary {
         let mut summary = AckSummary::default();
         if let Some(rate) = &mut self.rate {
-            rate.begin();
+            rate.begin_ack();
         }
         if let Some(segment) = self.segments.front().filter(|_| ack.next > self.base) {
             let rtt = now.since(segment.sent);
@@ -223,12 +231,12 @@ impl Rack {
                 self.sacked_count -= 1;
             } else {
                 summary.delivered += 1;
-                self.deliver(self.base, segment, now);
+                self.record_delivery(self.base, segment, now);
             }
             self.base += 1;
         }
         self.sacked.trim(self.base);
-        if self.segments.is_empty() && self.segments.capacity() > KEPT {
+        if self.segments.is_empty() && self.segments.capacity() > RETAINED_CAPACITY {
             self.segments.shrink_to(0);
         }
         // In rising order, so that the blocks of one acknowledgement never look like reordering.
@@ -242,7 +250,7 @@ impl Rack {
         summary
     }
 
-    /// Takes a SACK block; returns how many segments it newly covers.
+    /// Marks the segments of a SACK block; returns how many it newly covers.
     fn on_sacked(&mut self, from: u32, to: u32, now: Time, rtt: &mut DeliveredRtt) -> u32 {
         let mut seq = from;
         let mut count = 0;
@@ -258,7 +266,7 @@ impl Rack {
                 rate.on_sacked(seq, index, now);
             }
             self.segments[index].state = State::Sacked;
-            self.deliver(seq, segment, now);
+            self.record_delivery(seq, segment, now);
             count += 1;
             seq += 1;
         }
@@ -267,8 +275,8 @@ impl Rack {
         count
     }
 
-    /// Takes note that `segment` was delivered: round-trip time, reordering.
-    fn deliver(&mut self, seq: u32, segment: Segment, now: Time) {
+    /// Records that `segment` was delivered: counts, round-trip time, reordering.
+    fn record_delivery(&mut self, seq: u32, segment: Segment, now: Time) {
         match segment.state {
             State::InFlight => self.in_flight -= 1,
             State::Lost => self.lost -= 1,
@@ -289,9 +297,9 @@ impl Rack {
         self.latest = self.latest.max((segment.sent, seq));
     }
 
-    /// Returns the reordering window (section 6.2 step 4): nothing in recovery or with three segments
-    /// SACKed while no reordering has been seen, else a quarter of the least round-trip time, at most the
-    /// smoothed one.
+    /// Returns the reordering window (section 6.2 step 4). It is zero in recovery or with three
+    /// segments SACKed, while no reordering has been seen; otherwise a quarter of the least
+    /// round-trip time, at most the smoothed one.
     fn reordering_window(&self, in_recovery: bool, srtt: Option<Dur>) -> Dur {
         if !self.reordering_seen && (in_recovery || self.sacked_count >= DUP_THRESH) {
             return Dur::ZERO;
@@ -300,9 +308,9 @@ impl Rack {
         srtt.map_or(quarter, |srtt| quarter.min(srtt))
     }
 
-    /// Marks the segments that are lost now (section 6.2 step 5). Returns how many there are, and when the
-    /// reordering window of others passes ([`Time::NEVER`] if there are none).
-    pub(super) fn detect(&mut self, now: Time, in_recovery: bool, srtt: Option<Dur>) -> (u32, Time) {
+    /// Marks the segments that are lost now (section 6.2 step 5). Returns how many there are, and
+    /// when the reordering window of all others has passed ([`Time::NEVER`] if there are none).
+    pub(super) fn detect_losses(&mut self, now: Time, in_recovery: bool, srtt: Option<Dur>) -> (u32, Time) {
         let wait = self.rtt + self.reordering_window(in_recovery, srtt);
         let mut found = 0;
         let mut reordering_due = Time::ZERO;
@@ -337,8 +345,8 @@ impl Rack {
         (found, if reordering_due == Time::ZERO { Time::NEVER } else { reordering_due })
     }
 
-    /// Marks losses after a retransmission timeout (section 6.3): the first segment, and all that were sent
-    /// longer ago than a round trip and the reordering window.
+    /// Marks losses after a retransmission timeout (section 6.3): the first segment, and all that
+    /// were sent longer ago than a round trip and the reordering window.
     pub(super) fn on_timeout(&mut self, now: Time, srtt: Option<Dur>) {
         let wait = self.rtt + self.reordering_window(true, srtt);
         for (index, segment) in self.segments.iter_mut().enumerate() {
@@ -361,10 +369,12 @@ mod tests {
     use super::*;
     use crate::packet::SackBlock;
 
+    /// Returns the time `ms` milliseconds after the start.
     fn ms(ms: u64) -> Time {
         Time(ms * 1_000_000)
     }
 
+    /// Returns an ACK with one SACK block.
     fn ack(next: u32, (from, to): (u32, u32)) -> AckFields {
         let block = SackBlock { offset: (from - next) as u16, length: (to - from) as u16 };
         AckFields { next, sacks: [block, SackBlock::default(), SackBlock::default()], ece: false, marks: 0 }
@@ -377,10 +387,10 @@ mod tests {
         (0..4).for_each(|seq| rack.on_sent(seq, ms(0)));
         [(4, 40), (5, 50), (6, 90)].into_iter().for_each(|(seq, at)| rack.on_sent(seq, ms(at)));
         rack.on_ack(&ack(0, (1, 4)), ms(100));
-        assert_eq!(rack.detect(ms(100), false, None).0, 1);
+        assert_eq!(rack.detect_losses(ms(100), false, None).0, 1);
         rack.on_sent(0, ms(100));
         // 0 took 100 ms, 5 took 150 ms: 4 and 6, sent before 0, are lost.
         rack.on_ack(&ack(4, (5, 6)), ms(200));
-        assert_eq!((rack.rtt, rack.detect(ms(200), true, None).0), (Dur::from_millis(100), 2));
+        assert_eq!((rack.rtt, rack.detect_losses(ms(200), true, None).0), (Dur::from_millis(100), 2));
     }
 }

@@ -4,9 +4,8 @@
 //! segments above it have been selectively acknowledged (`IsLost`, section 4); `pipe` counts what is
 //! neither acknowledged nor lost, plus what was retransmitted (`SetPipe`).
 //!
-//! *Deviations*: a partial ACK has the next hole sent again at once, as NewReno has it (RFC 6582), where
-//! RFC 6675 waits for three SACKs above it or an empty pipe; a rescue never repeats what this recovery has
-//! sent again.
+//! *Deviations*: a partial ACK makes the sender retransmit the next hole at once, as in NewReno (RFC 6582), where
+//! RFC 6675 waits for three SACKs above it or an empty pipe; a rescue never repeats a retransmission of this recovery.
 
 use super::common::{DUP_THRESH, time_out};
 use super::prr::{Delivery, Prr};
@@ -32,16 +31,17 @@ pub(in crate::tcp) struct Sack {
 }
 
 impl Sack {
-    /// Takes an acknowledgement; with PRR the window in recovery follows what it delivers.
+    /// Handles an acknowledgement; with PRR the window in recovery follows the delivery.
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         if params.prr {
             self.on_ack_with_prr(tcb, ack, now, params);
         } else {
-            self.judge(tcb, ack, now, params);
+            self.update_recovery(tcb, ack, now, params);
         }
     }
 
-    /// Takes a retransmission timeout: what the receiver has reported is forgotten (RFC 2018 section 8).
+    /// Handles a retransmission timeout: the SACK blocks reported so far are forgotten (RFC 2018
+    /// section 8).
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if time_out(tcb, now, params) {
             let una = tcb.sequence.una();
@@ -50,8 +50,8 @@ impl Sack {
         }
     }
 
-    /// Returns the next segment to send: by the pipe in recovery, else by the window, without what is
-    /// selectively acknowledged.
+    /// Returns the next segment to send: by the pipe in recovery, otherwise by the window, skipping
+    /// segments that are selectively acknowledged.
     #[inline]
     pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
         if tcb.in_recovery() {
@@ -63,7 +63,7 @@ impl Sack {
         tcb.next_in_window(0, params)
     }
 
-    /// Takes note that a segment goes out.
+    /// Records that a segment is sent.
     #[inline]
     pub(super) fn on_sent(&mut self, tcb: &Tcb) {
         if tcb.in_recovery() {
@@ -71,35 +71,36 @@ impl Sack {
         }
     }
 
-    /// Handles an ACK, then limits the segments that recovery may send by proportional rate reduction (RFC 6937).
+    /// Handles an ACK, then limits the segments that recovery may send by proportional rate
+    /// reduction (RFC 9937).
     #[inline(never)]
     fn on_ack_with_prr(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let (una, lost_below) = (tcb.sequence.una(), self.board.lost_below());
         let before = una + self.board.count();
-        self.judge(tcb, ack, now, params);
+        self.update_recovery(tcb, ack, now, params);
         let acked_below = tcb.sequence.una();
         let is_safe = acked_below > una && self.board.lost_below() <= lost_below.max(acked_below);
         let delivered = (acked_below + self.board.count()).saturating_sub(before);
         // The scoreboard counts what is about to be retransmitted as in flight.
-        let in_flight = self.pipe.saturating_sub(u32::from(tcb.is_forced()));
+        let in_flight = self.pipe.saturating_sub(u32::from(tcb.has_forced()));
         self.prr.on_ack(tcb, Delivery { before, delivered, in_flight, is_safe });
     }
 
-    /// Enters, continues or leaves recovery.
-    fn judge(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
+    /// Updates the scoreboard by an ACK, then enters, continues or leaves recovery.
+    fn update_recovery(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let newly_sacked = self.board.update(ack);
         if tcb.in_recovery() {
             self.continue_recovery(tcb, ack.next, now, params);
         } else if ack.next > tcb.sequence.una() {
-            self.on_new(tcb, ack.next, newly_sacked, now, params);
+            self.on_new_ack(tcb, ack.next, newly_sacked, now, params);
         } else if !tcb.sequence.is_idle() && newly_sacked > 0 {
-            self.on_duplicate(tcb, now, params);
+            self.on_duplicate_ack(tcb, now, params);
         }
     }
 
-    /// Takes an acknowledgement of new data outside recovery. If it also brings new SACK blocks, it counts
-    /// as a duplicate as well (RFC 6675 section 2).
-    fn on_new(&mut self, tcb: &mut Tcb, next: u32, newly_sacked: u32, now: Time, params: &Params) {
+    /// Handles an acknowledgement of new data outside recovery. If it also brings new SACK blocks,
+    /// it counts as a duplicate as well (RFC 6675 section 2).
+    fn on_new_ack(&mut self, tcb: &mut Tcb, next: u32, newly_sacked: u32, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         let flight = tcb.sequence.nxt().max(next) - una;
         tcb.advance(next, now, params);
@@ -107,23 +108,24 @@ impl Sack {
         tcb.clock.release_all();
         if newly_sacked > 0 {
             tcb.clock.count_duplicate();
-            if self.board.lost_below() > next && next >= tcb.recover() {
+            if self.board.lost_below() > next && next >= tcb.recovery_point() {
                 self.start_recovery(tcb, now, params);
             }
         }
     }
 
-    /// Handles a duplicate ACK outside recovery: enters recovery when a segment counts as lost (RFC 6675, section 5),
-    /// else uses limited transmit. Below the recovery point of an earlier loss it releases segments instead.
-    fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+    /// Handles a duplicate ACK outside recovery: enters recovery when a segment counts as lost (RFC
+    /// 6675, section 5), otherwise uses limited transmit. Below the recovery point of an earlier
+    /// loss it only sends by the window.
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         let is_lost = tcb.clock.count_duplicate() >= DUP_THRESH || self.board.lost_below() > una;
-        if una < tcb.recover() {
+        if una < tcb.recovery_point() {
             tcb.clock.release_all();
         } else if is_lost {
             self.start_recovery(tcb, now, params);
         } else if params.limited_transmit {
-            tcb.clock.limit_transmit();
+            tcb.clock.allow_limited_transmit();
         }
     }
 
@@ -132,10 +134,10 @@ impl Sack {
         let una = tcb.sequence.una();
         tcb.enter_recovery(tcb.flight(), params);
         self.prr = Prr::default();
-        self.board.begin(una + 1);
+        self.board.set_high_rxt(una + 1);
         // Section 5 (4.3): no rescue before the first retransmission has arrived.
         (self.rescue_rxt, self.rescued) = (una + 1, 0);
-        tcb.force(una);
+        tcb.force_segment(una);
         tcb.timer.cancel_timing();
         tcb.timer.restart(now, params);
         self.set_pipe(tcb);
@@ -147,7 +149,7 @@ impl Sack {
         if has_advanced {
             tcb.advance(next, now, params);
         }
-        if next >= tcb.recover() {
+        if next >= tcb.recovery_point() {
             tcb.leave_recovery_at_ssthresh();
             tcb.clock.release_all();
             return;
@@ -159,22 +161,23 @@ impl Sack {
         self.set_pipe(tcb);
     }
 
-    /// Sends `una` again after a partial ACK, which shows it to be lost even without three SACKs above it.
+    /// Retransmits `una` after a partial ACK, which shows it to be lost even without three SACKs
+    /// above it.
     fn retransmit_presumed(&mut self, tcb: &mut Tcb, una: u32) {
         if self.board.skip_sacked(una) == una {
-            self.board.begin(una + 1);
+            self.board.set_high_rxt(una + 1);
             self.presumed = una + 1;
-            tcb.force(una);
+            tcb.force_segment(una);
             tcb.timer.cancel_timing();
         }
     }
 
-    /// Estimates the data in flight (`SetPipe`, section 4): what was retransmitted without being lost
-    /// counts twice.
+    /// Estimates the data in flight (`SetPipe`, section 4). A segment that was retransmitted
+    /// without being lost counts twice.
     fn set_pipe(&mut self, tcb: &Tcb) {
         let (una, nxt) = (tcb.sequence.una(), tcb.sequence.nxt());
         let lost_below = self.board.lost_below().max(self.presumed).clamp(una, nxt);
-        self.pipe = self.board.holes(lost_below, nxt) + self.board.holes(una, self.board.high_rxt());
+        self.pipe = self.board.count_holes(lost_below, nxt) + self.board.count_holes(una, self.board.high_rxt());
     }
 
     /// Returns the next segment while the pipe has room (`NextSeg`, section 4): a lost one, new data, a hole
@@ -185,30 +188,32 @@ impl Sack {
         }
         let hole = self.board.first_hole(tcb.sequence.una());
         let seq = if hole < self.board.lost_below() {
-            self.retransmit(hole)
+            self.take_hole(hole)
         } else if tcb.sequence.has_data_within(params.receive_window) {
             tcb.sequence.take_next()
         } else if hole < self.board.end() {
-            self.retransmit(hole)
+            self.take_hole(hole)
         } else {
-            self.rescue(tcb)?
+            self.take_rescue(tcb)?
         };
         self.pipe += 1;
         Some(seq)
     }
 
-    fn retransmit(&mut self, hole: u32) -> u32 {
-        self.board.begin(hole + 1);
+    /// Returns `hole`, and records that it is retransmitted.
+    fn take_hole(&mut self, hole: u32) -> u32 {
+        self.board.set_high_rxt(hole + 1);
         hole
     }
 
-    /// Returns the last outstanding segment, once per recovery (NextSeg rule 4).
-    fn rescue(&mut self, tcb: &Tcb) -> Option<u32> {
+    /// Returns the last outstanding segment for a rescue retransmission, once per recovery (NextSeg
+    /// rule 4).
+    fn take_rescue(&mut self, tcb: &Tcb) -> Option<u32> {
         if tcb.sequence.una() <= self.rescue_rxt {
             return None;
         }
         let last = self.board.last_hole(tcb.sequence.nxt())?;
-        (self.rescue_rxt, self.rescued) = (tcb.recover(), last + 1);
+        (self.rescue_rxt, self.rescued) = (tcb.recovery_point(), last + 1);
         Some(last)
     }
 }

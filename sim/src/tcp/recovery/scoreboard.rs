@@ -1,4 +1,4 @@
-//! The SACK scoreboard: what the receiver holds out of order, and what was retransmitted.
+//! The SACK scoreboard: which segments the receiver has out of order, and which were retransmitted.
 
 use super::common::DUP_THRESH;
 use crate::tcp::ranges::Ranges;
@@ -13,13 +13,15 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Forgets everything (RFC 2018 section 8, after a timeout).
+    /// Forgets all SACK blocks and retransmissions (RFC 2018 section 8); `una` is the first
+    /// unacknowledged segment.
     pub(super) fn clear(&mut self, una: u32) {
         self.sacked.clear();
         self.high_rxt = una;
     }
 
-    /// Takes the blocks of an ACK; returns how many segments they newly cover.
+    /// Adds the blocks of an ACK and forgets what it acknowledges; returns how many segments the
+    /// blocks newly cover.
     pub(super) fn update(&mut self, ack: &AckFields) -> u32 {
         self.sacked.trim(ack.next);
         ack.blocks().map(|(from, to)| self.sacked.insert(from, to)).sum()
@@ -40,8 +42,8 @@ impl Scoreboard {
         if self.sacked.is_empty() { seq } else { self.sacked.find(seq).map_or(seq, |(_, to)| to) }
     }
 
-    /// Returns one more than the last lost segment, or 0: unacknowledged segments below have three SACKed
-    /// ones above (`IsLost`, RFC 6675 section 4).
+    /// Returns one more than the last lost segment, or 0. Every unacknowledged segment below has
+    /// three SACKed ones above it (`IsLost`, RFC 6675 section 4).
     pub(super) fn lost_below(&self) -> u32 {
         let mut above = 0;
         for (from, to) in self.sacked.iter().rev() {
@@ -58,13 +60,14 @@ impl Scoreboard {
         self.high_rxt
     }
 
-    /// Takes note that segments below `seq` were retransmitted in this recovery, or need not be.
+    /// Records that the segments below `seq` were retransmitted in this recovery, or need not be.
     pub(super) fn note_retransmitted_below(&mut self, seq: u32) {
         self.high_rxt = self.high_rxt.max(seq);
     }
 
-    /// Begins a recovery in which segments below `seq` were retransmitted.
-    pub(super) fn begin(&mut self, seq: u32) {
+    /// Sets the highest retransmission: the segments below `seq` were retransmitted in this
+    /// recovery.
+    pub(super) fn set_high_rxt(&mut self, seq: u32) {
         self.high_rxt = seq;
     }
 
@@ -73,14 +76,15 @@ impl Scoreboard {
         self.skip_sacked(self.high_rxt.max(una))
     }
 
-    /// Returns the last segment below `end` that was neither SACKed nor retransmitted.
+    /// Returns the last segment below `end` that was neither SACKed nor retransmitted; `None` if
+    /// there is none.
     pub(super) fn last_hole(&self, end: u32) -> Option<u32> {
         let last = self.sacked.find(end - 1).map_or(end, |(from, _)| from) - 1;
         (last >= self.high_rxt).then_some(last)
     }
 
     /// Returns how many segments of `[from, to)` are not selectively acknowledged.
-    pub(super) fn holes(&self, from: u32, to: u32) -> u32 {
+    pub(super) fn count_holes(&self, from: u32, to: u32) -> u32 {
         if to <= from {
             return 0;
         }

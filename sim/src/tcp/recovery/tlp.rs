@@ -2,12 +2,12 @@
 //! probes (section 7).
 //!
 //! As in Linux, and in no RFC, the retransmission timeout starts anew when the first segment is sent again, and
-//! with every segment delivered that left before. Else it would fire where a retransmission is lost, one round trip
-//! before RACK can find that.
+//! with every segment delivered that left before. Otherwise it would fire where a retransmission is lost, one round
+//! trip before RACK can detect that.
 //!
-//! One timer serves three purposes: to look for losses again when the reordering window has passed, to send
-//! a probe when acknowledgements have stopped, and the retransmission timeout. The functions that every
-//! packet calls stay out of line, so that senders without RACK do not pay for them.
+//! One timer serves four purposes: to detect losses when the reordering window has passed, to send a probe when
+//! acknowledgements have stopped, the retransmission timeout, and pacing. The functions that every packet calls are not
+//! inlined, so that senders without RACK do not pay for them.
 
 use super::pacer::Pacer;
 use super::prr::{Delivery, Prr};
@@ -26,7 +26,7 @@ const MAX_ACK_DELAY: Dur = Dur::from_millis(200);
 /// Probe timeout before any round-trip sample (section 7.2).
 const INITIAL_PROBE_TIMEOUT: Dur = Dur::from_millis(1000);
 
-/// What Linux adds to the timers of reordering and of probes (`TCP_TIMEOUT_MIN_US`).
+/// Time that Linux adds to the timers of reordering and of probes (`TCP_TIMEOUT_MIN_US`).
 const TIMER_ALLOWANCE: Dur = Dur::from_millis(2);
 
 /// The purpose for which the timer runs.
@@ -101,14 +101,14 @@ impl RackTlp {
             tcb.clock.end_duplicates();
             tcb.timer.end_backoff();
         }
-        self.take_rtt(tcb, &summary.rtt, now, params);
+        self.sample_rtt(tcb, &summary.rtt, now, params);
         if was_after_timeout && !tcb.is_after_timeout() {
             tcb.congestion.end_timeout_repair();
         }
         self.awaits_sample &= !summary.has_sample;
         self.end_probe(tcb, ack, has_advanced || summary.has_blocks, params);
         let was_recovering = tcb.in_recovery();
-        if was_recovering && ack.next >= tcb.recover() {
+        if was_recovering && ack.next >= tcb.recovery_point() {
             tcb.leave_recovery_at_ssthresh();
         }
         let lost = self.find_losses(tcb, now, params);
@@ -123,17 +123,18 @@ impl RackTlp {
             self.prr.on_ack(tcb, Delivery { before, delivered, in_flight, is_safe });
         }
         if self.pacer.is_some() {
-            self.update_model(tcb, summary.delivered, summary.rtt.last(), now);
+            self.update_model(tcb, summary.delivered, summary.rtt.last_rtt(), now);
         }
-        let restarts = has_advanced || self.is_before_first(&summary.rtt, now);
+        let restarts = has_advanced || self.sacks_older_segment(&summary.rtt, now);
         self.set_timer(tcb, restarts, now, params);
     }
 
-    /// Whether an acknowledgement SACKs a segment that left before the first one was sent again: it tells nothing
-    /// of that one yet (Linux's `FLAG_SET_XMIT_TIMER`).
-    fn is_before_first(&self, shown: &DeliveredRtt, now: Time) -> bool {
-        let sent = self.rack.first_sent_again();
-        shown.first_sacked().zip(sent).is_some_and(|(rtt, sent)| rtt > now.since(sent))
+    /// Returns whether an acknowledgement SACKs a segment that left before the first unacknowledged
+    /// one was retransmitted: it does not show the fate of that retransmission yet (Linux's
+    /// `FLAG_SET_XMIT_TIMER`).
+    fn sacks_older_segment(&self, shown: &DeliveredRtt, now: Time) -> bool {
+        let sent = self.rack.first_retransmitted_at();
+        shown.first_sacked_rtt().zip(sent).is_some_and(|(rtt, sent)| rtt > now.since(sent))
     }
 
     /// Handles the expiry of the timer: pacing, reordering, probe or retransmission.
@@ -154,12 +155,13 @@ impl RackTlp {
         }
     }
 
-    /// Returns the next segment while the window has room: a lost one, else new data.
+    /// Returns the next segment while the window has room and pacing allows it: a lost one, or else
+    /// new data.
     #[inline(never)]
     pub(super) fn next_segment(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> Option<u32> {
         let is_limit = f64::from(self.rack.in_flight()) + 1.0 > tcb.congestion.cwnd();
         let mut next = None;
-        if !is_limit && self.may_leave(tcb, now, params) {
+        if !is_limit && self.may_send(tcb, now, params) {
             let has_data = tcb.sequence.has_data_within(params.receive_window);
             next = self.rack.next_lost().or_else(|| has_data.then(|| tcb.sequence.take_next()));
         }
@@ -170,36 +172,37 @@ impl RackTlp {
         next
     }
 
-    /// Takes the handshake's round trip.
+    /// Records the handshake's round-trip time.
     pub(super) fn on_handshake(&mut self, rtt: Dur) {
         self.rack.on_handshake(rtt);
     }
 
-    /// Takes note that the window restarts after an idle time.
+    /// Records that the window restarts after an idle time.
     pub(super) fn on_restart(&mut self, now: Time) {
         self.window_use.on_restart(now);
     }
 
-    /// Takes note that a segment goes out; new data puts off the probe. A probe of new data is sent out of
-    /// turn, so that the next segment in order is the one after it.
+    /// Records that a segment is sent; new data delays the probe. A probe of new data is sent out
+    /// of turn, so that the next segment in order is the one after it.
     #[inline(never)]
     pub(super) fn on_sent(&mut self, tcb: &mut Tcb, seq: u32, now: Time, params: &Params) {
         if self.pacer.is_some() {
-            self.pace(tcb, now, params);
+            self.pace_segment(tcb, now, params);
         }
         self.rack.on_sent(seq, now);
         self.has_sent = true;
         // Every segment is timed here.
         tcb.timer.cancel_timing();
         tcb.sequence.skip_to(seq + 1);
-        let is_first_again = seq == tcb.sequence.una() && self.rack.first_sent_again().is_some();
+        let is_first_again = seq == tcb.sequence.una() && self.rack.first_retransmitted_at().is_some();
         self.set_timer(tcb, is_first_again, now, params);
         if tcb.in_recovery() {
             self.prr.on_sent();
         }
     }
 
-    /// Takes note whether the application leaves the path without data (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    /// Checks whether the application leaves the path without data, and marks the rate samples if
+    /// so (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
     pub(super) fn check_app_limited(&mut self, tcb: &Tcb) {
         let in_flight = self.rack.in_flight();
         let is_unused = f64::from(in_flight) < tcb.congestion.cwnd().floor() && self.rack.lost() == 0;
@@ -211,7 +214,7 @@ impl RackTlp {
         }
     }
 
-    /// Hands an acknowledgement to BBR's model of the path.
+    /// Passes an acknowledgement to BBR's model of the path; without BBR it does nothing.
     #[inline(never)]
     fn update_model(&mut self, tcb: &mut Tcb, newly_acked: u32, rtt: Option<Dur>, now: Time) {
         self.report_losses(tcb, now);
@@ -226,7 +229,7 @@ impl RackTlp {
         }
     }
 
-    /// Tells congestion control of the segments marked lost.
+    /// Reports the segments newly marked lost to BBR.
     fn report_losses(&mut self, tcb: &mut Tcb, now: Time) {
         let (Some(rate), Some(bbr)) = (&mut self.rack.rate, tcb.congestion.bbr()) else { return };
         for lost in rate.take_losses() {
@@ -234,23 +237,24 @@ impl RackTlp {
         }
     }
 
-    /// Whether pacing lets a segment leave now; if one waits, the timer is set to its time.
-    fn may_leave(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> bool {
+    /// Returns whether pacing allows a segment to be sent now; if one must wait, the timer is set
+    /// to that time.
+    fn may_send(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> bool {
         let has_data = tcb.sequence.has_data_within(params.receive_window) || self.rack.lost() > 0;
         let Some(pacer) = self.pacer.as_mut().filter(|_| has_data) else { return true };
         let srtt = tcb.timer.srtt(params);
         let Some(bbr) = tcb.congestion.bbr() else { return true };
         let (_, quantum) = bbr.pacing(srtt, now);
-        let is_open = pacer.is_open(quantum, now);
+        let is_open = pacer.try_open(quantum, now);
         if !is_open {
             self.set_timer(tcb, false, now, params);
         }
         is_open
     }
 
-    /// Takes note that a segment leaves, perhaps after an idle time.
+    /// Records in pacer and model that a segment is sent, perhaps after an idle time.
     #[inline(never)]
-    fn pace(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+    fn pace_segment(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let srtt = tcb.timer.srtt(params);
         let (Some(pacer), Some(rate), Some(bbr)) = (&mut self.pacer, &self.rack.rate, tcb.congestion.bbr())
         else {
@@ -263,25 +267,26 @@ impl RackTlp {
         pacer.on_sent(pacing_rate, now);
     }
 
-    /// Takes the round-trip times that an acknowledgement shows.
-    fn take_rtt(&mut self, tcb: &mut Tcb, shown: &DeliveredRtt, now: Time, params: &Params) {
+    /// Passes the round-trip times that an acknowledgement shows to the estimator and to congestion
+    /// control.
+    fn sample_rtt(&mut self, tcb: &mut Tcb, shown: &DeliveredRtt, now: Time, params: &Params) {
         let (una, nxt) = (tcb.sequence.una(), tcb.sequence.nxt());
-        if let Some(rtt) = shown.first() {
+        if let Some(rtt) = shown.first_rtt() {
             self.rtt.sample(rtt, (una, nxt), &mut tcb.timer, params);
         }
-        if let Some(rtt) = shown.last() {
+        if let Some(rtt) = shown.last_rtt() {
             tcb.congestion.on_rtt(&RttSample { rtt, una, nxt, now });
         }
     }
 
-    /// Marks losses and returns how many there are. The first of a window starts recovery, in which a probe
-    /// is forgotten (section 7.1).
+    /// Marks losses and returns how many there are. The first of a window starts recovery, which
+    /// forgets an outstanding probe (section 7.1).
     fn find_losses(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> u32 {
         let is_repairing = is_repairing(tcb);
-        let (lost, due) = self.rack.detect(now, is_repairing, smoothed_rtt(tcb, params));
+        let (lost, due) = self.rack.detect_losses(now, is_repairing, smoothed_rtt(tcb, params));
         self.reordering_due = match due {
             Time::NEVER => due,
-            due => expiry_time(now, due.since(now) + linux_allowance(params), params.timer_tick),
+            due => expiry_time(now, due.since(now) + timer_allowance(params), params.timer_tick),
         };
         if lost > 0 && !is_repairing {
             tcb.enter_recovery(tcb.congestion.cwnd(), params);
@@ -290,13 +295,13 @@ impl RackTlp {
             if !params.prr
                 && let Some(seq) = self.rack.next_lost()
             {
-                tcb.force(seq);
+                tcb.force_segment(seq);
             }
         }
         lost
     }
 
-    /// Looks for losses when the reordering window has passed.
+    /// Detects losses when the reordering window has passed.
     fn on_reordering_timer(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let was_recovering = tcb.in_recovery();
         self.find_losses(tcb, now, params);
@@ -308,19 +313,20 @@ impl RackTlp {
         self.set_timer(tcb, false, now, params);
     }
 
-    /// Sends a probe (section 7.3): a new segment if there is one, else the last one again.
+    /// Sends a probe (section 7.3): a new segment if there is one, otherwise the last one again.
     fn send_probe(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let has_new = tcb.sequence.has_data_within(params.receive_window);
         let seq = if has_new { tcb.sequence.nxt() } else { tcb.sequence.max() - 1 };
         self.probe = Some(Probe { end: tcb.sequence.nxt().max(seq + 1), is_retransmission: !has_new });
         self.timeout = expiry_time(now, tcb.timer.timeout(params), params.timer_tick);
         self.awaits_sample = true;
-        tcb.force(seq);
+        tcb.force_segment(seq);
         self.set_timer(tcb, false, now, params);
     }
 
-    /// Judges whether the probe repaired a loss (section 7.4.2), which then costs as much as any loss; `is_news`
-    /// says that the acknowledgement advances or has SACK blocks.
+    /// Ends a probe that is acknowledged. If the probe repaired a loss (section 7.4.2), the window
+    /// is reduced as for any loss. `is_news` says that the acknowledgement advances or has SACK
+    /// blocks.
     fn end_probe(&mut self, tcb: &mut Tcb, ack: &AckFields, is_news: bool, params: &Params) {
         let Some(probe) = self.probe.filter(|probe| ack.next >= probe.end) else { return };
         if !probe.is_retransmission || !is_news {
@@ -333,8 +339,8 @@ impl RackTlp {
         }
     }
 
-    /// Takes a retransmission timeout (RFC 6298 section 5 with RFC 8985 section 6.3): segments delivered stay
-    /// known.
+    /// Handles a retransmission timeout (RFC 6298 section 5 with RFC 8985 section 6.3); deliveries
+    /// reported so far are not forgotten.
     fn on_retransmission_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let flight = (!is_repairing(tcb)).then(|| tcb.congestion.cwnd());
         tcb.time_out(flight, params);
@@ -343,7 +349,7 @@ impl RackTlp {
         tcb.congestion.set_cwnd(f64::from(self.rack.in_flight() + 1));
         self.timeout = expiry_time(now, tcb.timer.timeout(params), params.timer_tick);
         (self.reordering_due, self.probe) = (Time::NEVER, None);
-        tcb.force(tcb.sequence.una());
+        tcb.force_segment(tcb.sequence.una());
         self.set_timer(tcb, false, now, params);
     }
 
@@ -370,35 +376,36 @@ impl RackTlp {
         if pacing_due < due {
             self.timer = TimerKind::Pacing;
         }
-        tcb.timer.set(due.min(pacing_due));
+        tcb.timer.set_deadline(due.min(pacing_due));
     }
 
-    /// Whether a probe may go out (section 7.3): one at a time, none in a repair, and a round-trip time
-    /// measured between two.
+    /// Returns whether a probe may be sent (section 7.3): one at a time, none in a repair, and only
+    /// if a round-trip time was measured since the last one.
     fn may_probe(&self, tcb: &Tcb) -> bool {
         !is_repairing(tcb) && self.probe.is_none() && !self.awaits_sample && self.rack.is_clean()
     }
 }
 
-/// Returns the allowance that Linux adds to some timers; zero where timers are not Linux's.
-fn linux_allowance(params: &Params) -> Dur {
+/// Returns the time that Linux adds to some timers; zero where timers are not Linux's.
+fn timer_allowance(params: &Params) -> Dur {
     if params.timer_tick == Dur::ZERO { Dur::ZERO } else { TIMER_ALLOWANCE }
 }
 
-/// Whether fast recovery is under way, or the repair after a timeout.
+/// Returns whether fast recovery or the repair after a timeout is under way.
 fn is_repairing(tcb: &Tcb) -> bool {
     tcb.in_recovery() || tcb.is_after_timeout()
 }
 
-/// Returns the smoothed round-trip time; none after a far backoff has forgotten it.
+/// Returns the smoothed round-trip time; `None` before any sample, or after a backoff so long that
+/// it was forgotten.
 fn smoothed_rtt(tcb: &Tcb, params: &Params) -> Option<Dur> {
     tcb.timer.srtt(params).filter(|srtt| *srtt > Dur::ZERO)
 }
 
-/// Returns the time until a probe (section 7.2): two round trips, and the longest delay of an acknowledgement
-/// if it may be delayed.
+/// Returns the time until a probe (section 7.2): two round trips, plus the longest delay of an
+/// acknowledgement if only one segment is outstanding, or else the timer allowance.
 fn probe_timeout(tcb: &Tcb, params: &Params) -> Dur {
     let Some(srtt) = smoothed_rtt(tcb, params) else { return INITIAL_PROBE_TIMEOUT };
     let is_last = tcb.sequence.max() - tcb.sequence.una() == 1;
-    srtt + srtt + if is_last { MAX_ACK_DELAY } else { linux_allowance(params) }
+    srtt + srtt + if is_last { MAX_ACK_DELAY } else { timer_allowance(params) }
 }

@@ -1,4 +1,4 @@
-//! Whether the congestion window is used, as Linux has it (`tcp_cwnd_validate`, after RFC 2861 and RFC 7661).
+//! Congestion window validation as in Linux (`tcp_cwnd_validate`, after RFC 2861 and RFC 7661).
 //!
 //! The window may open while it limited sending at any moment of the last window of data; in slow start half of
 //! it in use suffices. A window that was not used for a retransmission timeout closes half way to what was.
@@ -23,13 +23,14 @@ pub(super) struct WindowUse {
 }
 
 impl WindowUse {
-    /// Whether the window is used, so that acknowledgements may open it.
+    /// Returns whether the window is used, so that acknowledgements may open it.
     pub(super) fn is_used(&self, tcb: &Tcb) -> bool {
         let (cwnd, half) = (tcb.congestion.cwnd(), f64::from(2 * self.most_out));
         self.was_limit || (cwnd < tcb.congestion.ssthresh() && cwnd < half)
     }
 
-    /// Takes note that sending has stopped; `is_limit` says whether the window is the reason.
+    /// Records that sending has stopped; `is_limit` says whether the window is the reason. A window
+    /// that was not used for a retransmission timeout shrinks.
     pub(super) fn on_stopped(&mut self, tcb: &mut Tcb, is_limit: bool, now: Time, params: &Params) {
         let out = tcb.sequence.outstanding();
         if tcb.sequence.una() >= self.noted_at || is_limit || (!self.was_limit && out > self.most_out) {
@@ -42,13 +43,13 @@ impl WindowUse {
         self.used = self.used.max(out);
         if params.window_validation && now.since(self.stamp) >= tcb.timer.timeout(params) {
             if !tcb.in_recovery() && !tcb.is_after_timeout() {
-                tcb.congestion.close_to_use(self.used.max(params.initial_window));
+                tcb.congestion.shrink_towards_use(self.used.max(params.initial_window));
             }
             (self.used, self.stamp) = (0, now);
         }
     }
 
-    /// Takes note that the window restarts after an idle time.
+    /// Records that the window restarts after an idle time.
     pub(super) fn on_restart(&mut self, now: Time) {
         (self.used, self.stamp) = (0, now);
     }

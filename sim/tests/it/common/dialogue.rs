@@ -111,7 +111,7 @@ impl ReceiverHarness {
     pub fn receive_with(&mut self, seq: u32, flags: u8) -> Option<AckFields> {
         let mut packet = Packet::new(0, Kind::Data, seq, 1500);
         packet.flags = flags | flag::ECT;
-        match self.receiver.handle(&packet, self.round, self.now, &self.params) {
+        match self.receiver.handle_data(&packet, self.round, self.now, &self.params) {
             Reply::Now(ack) => Some(ack),
             Reply::Later => None,
         }

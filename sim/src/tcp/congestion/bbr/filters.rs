@@ -10,16 +10,18 @@ pub(super) struct TwoCycleMax {
 }
 
 impl TwoCycleMax {
+    /// Returns the maximum, 0 without samples.
     pub(super) fn get(&self) -> f64 {
         self.last.max(self.present)
     }
 
-    /// Takes a sample.
+    /// Adds a sample to the present cycle.
     pub(super) fn update(&mut self, value: f64) {
         self.present = self.present.max(value);
     }
 
-    /// Begins a cycle; without a sample of its own the last one's is kept.
+    /// Begins a cycle. A cycle without samples does not end, so that the maximum of the one before
+    /// remains.
     pub(super) fn advance(&mut self) {
         if self.present > 0.0 {
             (self.last, self.present) = (self.present, 0.0);
@@ -27,7 +29,7 @@ impl TwoCycleMax {
     }
 }
 
-/// The maximum of the last so many round trips (section 5.5.9).
+/// The maximum of a number of recent round trips (section 5.5.9).
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecentMax {
     /// Round trip and value, both rising to the front's value: a value below a later one is forgotten.
@@ -35,11 +37,13 @@ pub(super) struct RecentMax {
 }
 
 impl RecentMax {
+    /// Returns the maximum, 0 without samples.
     pub(super) fn get(&self) -> f64 {
         self.values.front().map_or(0.0, |&(_, value)| value)
     }
 
-    /// Takes a sample of a round trip; those `rounds` and more before it are forgotten.
+    /// Adds a sample of round trip `round`, and forgets those of `rounds` and more round trips
+    /// before it.
     pub(super) fn update(&mut self, value: f64, round: u32, rounds: u32) {
         while self.values.back().is_some_and(|&(_, last)| last <= value) {
             self.values.pop_back();
@@ -66,7 +70,7 @@ mod tests {
         filter.advance();
         assert_eq!(filter.get(), 3.0);
         filter.advance();
-        assert_eq!(filter.get(), 3.0, "a cycle without samples tells nothing");
+        assert_eq!(filter.get(), 3.0, "a cycle without samples does not count");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The model driven by hand: acknowledgements in, state and control parameters out.
+//! Tests of BBR's model without a network: acknowledgements in, state and control parameters out.
 
 use super::*;
 use std::collections::VecDeque;
@@ -18,6 +18,7 @@ struct Path {
 }
 
 impl Path {
+    /// Returns a path on which a first round trip of the connection is over.
     fn new(rate: f64) -> Path {
         let params = Params::find_profile("bbr").expect("a known profile");
         let mut bbr = Bbr::new(&params, 1);
@@ -27,17 +28,19 @@ impl Path {
         Path { bbr, now, delivered: 0, sent, rate, rtt: Dur::from_millis(100), loss: 0.0 }
     }
 
+    /// Returns the model under test.
     fn model(&self) -> &Model {
         &self.bbr.model
     }
 
+    /// Returns the congestion window in segments.
     fn cwnd(&self) -> f64 {
         self.bbr.window.cwnd()
     }
 
-    /// One acknowledgement of two segments. It is of what was sent a round trip ago, at the rate of then, and comes
-    /// at the path's rate at most.
-    fn ack(&mut self) {
+    /// Delivers an acknowledgement of two segments. They were sent a round trip ago, at the rate of
+    /// that time, and arrive at no more than the path's rate.
+    fn acknowledge_two(&mut self) {
         let then = Time(self.now.0 - self.rtt.0);
         while self.sent.len() > 1 && self.sent[1].0 <= then {
             self.sent.pop_front();
@@ -68,24 +71,27 @@ impl Path {
         });
     }
 
-    fn round(&mut self) {
+    /// Acknowledges segments until the model counts a new round trip.
+    fn run_round(&mut self) {
         let round = self.model().round_count;
         while self.model().round_count == round {
-            self.ack();
+            self.acknowledge_two();
         }
     }
 
-    fn rounds_until(&mut self, state: State, most: u32) -> u32 {
+    /// Acknowledges segments until the model is in `state`; returns the number of round trips,
+    /// which must not exceed `most`.
+    fn run_until(&mut self, state: State, most: u32) -> u32 {
         let begun = self.model().round_count;
         while self.model().state != state {
-            self.ack();
+            self.acknowledge_two();
             let rounds = self.model().round_count - begun;
             assert!(rounds <= most, "no {state:?} in {most} rounds, but {:?}", self.model().state);
         }
         self.model().round_count - begun
     }
 
-    /// The path has lost a segment of those in flight.
+    /// Reports a lost segment: the `lost`th since it was sent, of `tx_in_flight` in flight.
     fn lose(&mut self, lost: u32, tx_in_flight: u32) {
         let seq = 10 * self.delivered + 2 * lost;
         let lost = LostSegment { seq, lost, tx_in_flight, is_app_limited: false };
@@ -106,28 +112,28 @@ fn begin__paces_the_initial_window() {
 #[test]
 fn startup__ends_when_the_rate_stops_growing() {
     let mut path = Path::new(1000.0);
-    let rounds = path.rounds_until(State::Drain, 20);
+    let rounds = path.run_until(State::Drain, 20);
     assert!((6..=10).contains(&rounds), "{rounds}");
     assert!((path.model().bw - 1000.0).abs() < 1.0);
     assert_eq!(path.model().pacing_gain, DRAIN_PACING_GAIN);
     // The data in flight is below the path's already when DOWN begins, which ends it at once.
-    path.rounds_until(State::Cruise, 4);
+    path.run_until(State::Cruise, 4);
 }
 
 /// Section 5.3.1.3: losses in six places of a round in recovery, above two per cent.
 #[test]
 fn startup__ends_by_loss() {
     let mut path = Path::new(1e6);
-    (0..3).for_each(|_| path.round());
+    (0..3).for_each(|_| path.run_round());
     path.bbr.enter_recovery();
     path.loss = 0.1;
     (0..5).for_each(|place| path.lose(place + 1, 40));
-    path.round();
-    path.round();
+    path.run_round();
+    path.run_round();
     assert_eq!(path.model().state, State::Startup, "five places are not enough");
     (0..6).for_each(|place| path.lose(place + 1, 40));
-    path.round();
-    path.round();
+    path.run_round();
+    path.run_round();
     assert_ne!(path.model().state, State::Startup);
     assert!(path.model().inflight_longterm.is_finite());
 }
@@ -136,14 +142,14 @@ fn startup__ends_by_loss() {
 #[test]
 fn probe_bw__cycles() {
     let mut path = Path::new(1000.0);
-    path.rounds_until(State::Cruise, 30);
+    path.run_until(State::Cruise, 30);
     let begun = path.now;
-    path.rounds_until(State::Refill, 40);
+    path.run_until(State::Refill, 40);
     let waited = path.now.since(begun).as_secs();
     assert!((1.7..=3.2).contains(&waited), "{waited}");
-    assert_eq!(path.rounds_until(State::Up, 5), 1);
+    assert_eq!(path.run_until(State::Up, 5), 1);
     assert_eq!((path.model().pacing_gain, path.model().cwnd_gain), (1.25, 2.25));
-    path.rounds_until(State::Down, 8);
+    path.run_until(State::Down, 8);
     assert_eq!(path.model().pacing_gain, 0.9);
 }
 
@@ -151,8 +157,8 @@ fn probe_bw__cycles() {
 #[test]
 fn probe_bw__much_loss_sets_the_long_term_bound() {
     let mut path = Path::new(1000.0);
-    path.rounds_until(State::Cruise, 30);
-    path.rounds_until(State::Up, 60);
+    path.run_until(State::Cruise, 30);
+    path.run_until(State::Up, 60);
     path.lose(2, 125);
     assert_eq!(path.model().state, State::Up, "1.6 %");
     path.lose(3, 125);
@@ -161,7 +167,7 @@ fn probe_bw__much_loss_sets_the_long_term_bound() {
     assert!((bound - (124.0 + (0.02 * 124.0 - 2.0) / 0.98)).abs() < 1e-9, "{bound}");
     // Section 5.3.3.6: the next probe stops when it reaches the bound.
     assert!(path.model().was_too_high);
-    let headroom = path.model().with_headroom();
+    let headroom = path.model().inflight_with_headroom();
     assert!((headroom - 0.85 * bound).abs() < 1e-9);
 }
 
@@ -169,15 +175,15 @@ fn probe_bw__much_loss_sets_the_long_term_bound() {
 #[test]
 fn cruise__a_loss_lowers_the_short_term_bounds() {
     let mut path = Path::new(1000.0);
-    path.rounds_until(State::Cruise, 40);
+    path.run_until(State::Cruise, 40);
     path.rate = 500.0;
-    (0..2).for_each(|_| path.round());
+    (0..2).for_each(|_| path.run_round());
     path.lose(1, 100);
-    (0..2).for_each(|_| path.round());
+    (0..2).for_each(|_| path.run_round());
     let lowered = path.model().bw_shortterm / path.model().max_bw.get();
     assert!((0.69..=0.9).contains(&lowered), "{lowered}");
     assert_eq!(path.model().bw, path.model().bw_shortterm);
-    path.rounds_until(State::Refill, 60);
+    path.run_until(State::Refill, 60);
     assert!(path.model().bw_shortterm.is_infinite());
 }
 
@@ -185,15 +191,15 @@ fn cruise__a_loss_lowers_the_short_term_bounds() {
 #[test]
 fn probe_rtt__halves_the_data_in_flight() {
     let mut path = Path::new(1000.0);
-    path.rounds_until(State::Cruise, 40);
+    path.run_until(State::Cruise, 40);
     path.rtt = Dur::from_millis(110);
-    path.rounds_until(State::ProbeRtt, 60);
+    path.run_until(State::ProbeRtt, 60);
     assert!((4.9..=5.6).contains(&path.now.as_secs()), "{:?}", path.now);
     let before = path.model().prior_cwnd;
     path.rate = 400.0;
-    path.round();
+    path.run_round();
     assert!(path.cwnd() <= path.model().probe_rtt_cwnd());
-    path.rounds_until(State::Cruise, 8);
+    path.run_until(State::Cruise, 8);
     assert!(path.cwnd() >= 0.8 * before.min(path.model().inflight_longterm));
 }
 
@@ -201,7 +207,7 @@ fn probe_rtt__halves_the_data_in_flight() {
 #[test]
 fn recovery__gives_the_window_back() {
     let mut path = Path::new(1000.0);
-    path.rounds_until(State::Cruise, 40);
+    path.run_until(State::Cruise, 40);
     let before = path.cwnd();
     path.bbr.enter_recovery();
     path.bbr.window_mut().set_cwnd(1.0);
@@ -213,8 +219,8 @@ fn recovery__gives_the_window_back() {
 #[test]
 fn restart_from_idle__paces_at_the_bandwidth() {
     let mut path = Path::new(1000.0);
-    path.rounds_until(State::Cruise, 30);
-    path.rounds_until(State::Up, 60);
+    path.run_until(State::Cruise, 30);
+    path.run_until(State::Up, 60);
     path.bbr.restart_from_idle(path.delivered, path.now);
     assert!((path.model().pacing_rate - 0.99 * path.model().bw).abs() < 1e-6);
     assert!(path.model().is_idle_restart);
