@@ -457,7 +457,7 @@ impl Session {
             self.devices.account.way(way).under_way = self.driver.under_way(way) as u64 + u64::from(stored);
             let link = self.driver.link(way);
             queues.push(queue(link, name, now));
-            balance.push(Balance { link: name.into(), ..Balance::take(link, now) });
+            balance.push(Balance { link: name.into(), ..Balance::from_link(link, now) });
         }
         let series = self.series();
         let Devices { sides: [client, server], flows, mut account, pcapng, .. } = self.devices;
@@ -572,7 +572,7 @@ fn collect_outcome(flows: Flows, account: &Account, records: Records, now: Time)
         opened,
         most_live,
         balance,
-        in_flight: InFlight { accounted, found: under_way },
+        in_flight: InFlight { accounted, counted: under_way },
     }
 }
 

@@ -59,7 +59,7 @@ impl Commands {
     }
 
     /// Takes back the buffers of applied commands, so that their memory is reused; keeps any new commands.
-    pub(super) fn reuse(&mut self, open: Vec<Open>, wake: Vec<(Time, u32)>) {
+    pub(super) fn reuse_buffers(&mut self, open: Vec<Open>, wake: Vec<(Time, u32)>) {
         if self.open.is_empty() {
             self.open = open;
         }

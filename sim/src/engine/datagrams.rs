@@ -34,7 +34,7 @@ impl World {
         let next = now + stream.interval + pause;
         self.inject_datagrams(slot, index, packets, bytes);
         self.live[slot as usize].think_until = next;
-        self.arm(slot);
+        self.arm_timer(slot);
     }
 
     /// Begins to play one direction of the recorded flow of a connection, which has lasted for `joined`.
@@ -60,14 +60,14 @@ impl World {
         let connection = self.recorded[number].connection as usize;
         let traffic = self.setup.traffic.clone();
         let Some(flow) = traffic.connections[connection].writes.datagrams() else { return };
-        while let Some(datagram) = self.recorded[number].take(flow, self.now) {
+        while let Some(datagram) = self.recorded[number].take_due(flow, self.now) {
             self.inject_datagrams(slot, index, 1, datagram.bytes());
         }
         let next = self.recorded[number].next_due(flow);
         let live = &mut self.live[slot as usize];
         live.think_until = next.unwrap_or(Time::NEVER);
         live.is_finished = next.is_none();
-        self.arm(slot);
+        self.arm_timer(slot);
         self.release(slot);
     }
 

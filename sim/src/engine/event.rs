@@ -64,7 +64,7 @@ impl What {
     /// Returns the event of a packet of `kind` that reaches its host. The kind is decided when the packet is sent, so
     /// that handling takes one jump.
     #[inline(always)]
-    pub fn deliver(kind: Kind) -> What {
+    pub fn for_delivery(kind: Kind) -> What {
         match kind {
             Kind::Data => What::Data,
             Kind::Ack => What::Ack,

@@ -24,7 +24,7 @@ fn order_key(packet: &Packet) -> u64 {
 /// Prepares the next hop of a packet that reaches the far end of a link at `at`: the next queue, or its host.
 /// Returns when the packet gets there, and the class of that event.
 #[inline(always)]
-fn next_hop(
+fn prepare_next_hop(
     event: &mut Event,
     path_state: &mut PathState,
     layout: &Layout,
@@ -34,14 +34,14 @@ fn next_hop(
     let packet = &mut event.packet;
     packet.hop += 1;
     let upward = packet.is_upward();
-    if let Some(link) = layout.link(packet.hop, upward, path_state.path) {
+    if let Some(link) = layout.link_at(packet.hop, upward, path_state.path) {
         packet.link = link;
         event.what = What::Arrive;
         return (at, class::ARRIVE);
     }
-    event.what = What::deliver(packet.kind);
+    event.what = What::for_delivery(packet.kind);
     let end = if upward { End::ServerIn } else { End::ClientIn };
-    (path_state.pass(ends, end, at, packet.bytes) + path_state.host_delay, class::DELIVER)
+    (path_state.cross_access_link(ends, end, at, packet.bytes) + path_state.host_delay, class::DELIVER)
 }
 
 impl World {
@@ -54,24 +54,24 @@ impl World {
         path_state.in_flight += 1;
         packet.flags |= flag::bits_if(path_state.upload, flag::UPLOAD);
         let upward = packet.is_upward();
-        let first = self.setup.layout.link(0, upward, path_state.path);
+        let first = self.setup.layout.link_at(0, upward, path_state.path);
         packet.link = first.expect("every path crosses a link");
         let end = if upward { End::ClientOut } else { End::ServerOut };
-        let at = path_state.pass(&self.ends, end, self.now, packet.bytes) + path_state.host_delay;
-        let key = self.key(class::ARRIVE, order_key(&packet), at);
+        let at = path_state.cross_access_link(&self.ends, end, self.now, packet.bytes) + path_state.host_delay;
+        let key = self.next_key(class::ARRIVE, order_key(&packet), at);
         let node = self.wheel.store_event(Event { packet, what: What::Arrive });
         self.wheel.schedule(node, at, key);
         if self.setup.trace {
-            self.note_sent(node);
+            self.trace_sent(node);
         }
     }
 
     /// Adds a line to the trace if the packet in `node`, which its host sends, is not a reverse one.
     #[inline(never)]
-    fn note_sent(&mut self, node: u32) {
+    fn trace_sent(&mut self, node: u32) {
         let packet = self.wheel.event_mut(node).packet;
         if !packet.is_reverse() {
-            self.note(TraceEvent::Send, packet);
+            self.trace_event(TraceEvent::Send, packet);
         }
     }
 
@@ -81,11 +81,11 @@ impl World {
     fn forward(&mut self, node: u32, number: usize, start: Time, at: Time, waited: bool) {
         let event = self.wheel.event_mut(node);
         let path_state = &mut self.path_states[event.packet.flow as usize];
-        let (at, class) = next_hop(event, path_state, &self.setup.layout, &self.ends, at);
+        let (at, class) = prepare_next_hop(event, path_state, &self.setup.layout, &self.ends, at);
         let order = order_key(&event.packet);
         let key = match self.keeps_insertion_order {
             true if waited => insertion::key(start, at, number as u64),
-            _ => self.key(class, order, at),
+            _ => self.next_key(class, order, at),
         };
         self.wheel.schedule(node, at, key);
     }
@@ -106,7 +106,7 @@ impl World {
                 !layout.polices(hop, upward, path) || marker.police(packet, identity, self.now)
             };
             if !passes {
-                return self.police_drop(node, number);
+                return self.drop_policed(node, number);
             }
         }
         if self.setup.trace {
@@ -121,12 +121,12 @@ impl World {
     fn arrive_traced(&mut self, node: u32, number: usize) {
         let packet = self.wheel.event_mut(node).packet;
         if number == usize::from(self.setup.data_link) {
-            self.note(TraceEvent::Enqueue, packet);
+            self.trace_event(TraceEvent::Enqueue, packet);
         }
         let packet = &mut self.wheel.event_mut(node).packet;
         let arrival = self.setup.links[number].arrive(packet, self.now);
         if matches!(arrival, Arrival::Arrives { .. }) {
-            self.note_mark(node);
+            self.trace_mark(node);
         }
         self.after_arrival(node, number, arrival);
     }
@@ -152,7 +152,7 @@ impl World {
 
     /// Drops the packet in `node` at the policer before a link.
     #[cold]
-    fn police_drop(&mut self, node: u32, link: usize) {
+    fn drop_policed(&mut self, node: u32, link: usize) {
         let packet = self.wheel.event_mut(node).packet;
         self.setup.links[link].count_policer_drop(packet);
         self.wheel.free_node(node);
@@ -160,10 +160,10 @@ impl World {
     }
 
     /// Adds a line to the trace if the packet in `node` was marked at the bottleneck.
-    fn note_mark(&mut self, node: u32) {
+    fn trace_mark(&mut self, node: u32) {
         let packet = self.wheel.event_mut(node).packet;
         if packet.link == self.setup.data_link && packet.has(flag::CE) && !packet.was_marked {
-            self.note(TraceEvent::Mark, packet);
+            self.trace_event(TraceEvent::Mark, packet);
         }
     }
 
@@ -189,7 +189,7 @@ impl World {
     fn account_drops(&mut self, link: usize) {
         while let Some(Dropped { packet, .. }) = self.setup.links[link].take_drop() {
             if self.setup.trace && packet.link == self.setup.data_link {
-                self.note(TraceEvent::Drop, packet);
+                self.trace_event(TraceEvent::Drop, packet);
             }
             self.path_states[packet.flow as usize].in_flight -= 1;
             if packet.kind == Kind::Datagram {

@@ -141,7 +141,7 @@ impl Graph {
 
     /// Returns the link of `path` after `hop` links have been crossed, or `None` at its end.
     #[inline]
-    pub fn link(&self, hop: u8, reverse: bool, path: u32) -> Option<u16> {
+    pub fn link_at(&self, hop: u8, reverse: bool, path: u32) -> Option<u16> {
         let direction = self.direction(path, reverse);
         (hop < direction.hops).then(|| self.links[direction.first as usize + usize::from(hop)])
     }

@@ -17,7 +17,7 @@ impl World {
     pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
         let bytes = self.write_bytes(slot, number);
         let is_measurable = self.live[slot as usize].open.payload.is_measurable();
-        let is_measured = is_measurable && self.register_page(self.name_page(slot, number).key);
+        let is_measured = is_measurable && self.register_page(self.page_of_write(slot, number).key);
         let live = &mut self.live[slot as usize];
         let params = self.setup.senders.params_at(live.tcp);
         live.begin(number, bytes, self.now, params);
@@ -35,7 +35,7 @@ impl World {
             }
             (Opening::Sender, _) => self.start_sending(slot),
         }
-        self.arm(slot);
+        self.arm_timer(slot);
     }
 
     /// Handles the packet in `node`, which has reached its host; `kind` is its kind where the caller knows it.
@@ -46,18 +46,18 @@ impl World {
         let slot = packet.flow;
         self.path_states[slot as usize].in_flight -= 1;
         if self.setup.trace {
-            self.note(if kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
+            self.trace_event(if kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
         }
         match kind {
-            Kind::Data => self.data(slot, &packet),
-            Kind::Ack => self.ack(slot, &packet),
-            Kind::Syn => self.syn(slot, &packet),
-            Kind::SynAck => self.syn_ack(slot),
-            Kind::Request => self.request(slot, packet.seq),
+            Kind::Data => self.receive_data(slot, &packet),
+            Kind::Ack => self.receive_ack(slot, &packet),
+            Kind::Syn => self.receive_syn(slot, &packet),
+            Kind::SynAck => self.receive_syn_ack(slot),
+            Kind::Request => self.receive_request(slot, packet.seq),
             Kind::RequestAck => self.live[slot as usize].opener.handle_answer_to(packet.seq),
             Kind::Datagram | Kind::Quic => self.receive_datagram(&packet),
         }
-        self.arm(slot);
+        self.arm_timer(slot);
         self.release(slot);
     }
 
@@ -69,7 +69,7 @@ impl World {
     }
 
     /// Handles the timer event of a connection. It may be stale, or early because deadlines have moved.
-    pub(super) fn timer(&mut self, slot: u32, generation: u32) {
+    pub(super) fn handle_timer(&mut self, slot: u32, generation: u32) {
         let live = &mut self.live[slot as usize];
         if live.generation != generation || !live.is_open {
             return;
@@ -83,7 +83,7 @@ impl World {
         let live = &mut self.live[slot as usize];
         if live.sender.poll_timeout() <= now {
             live.sender.handle_timeout(now, self.setup.senders.params_at(live.tcp));
-            self.pump(slot);
+            self.send_segments(slot);
         }
         let live = &mut self.live[slot as usize];
         if live.opener.poll_timeout() <= now
@@ -95,18 +95,18 @@ impl World {
         if live.think_until <= now {
             if matches!(live.open.payload, Payload::Datagrams(_)) {
                 self.send_datagram(slot);
-                return self.arm(slot);
+                return self.arm_timer(slot);
             }
             let next = self.live[slot as usize].progress.number + 1;
             self.flush_ack(slot);
             self.begin_write(slot, next);
         }
-        self.arm(slot);
+        self.arm_timer(slot);
     }
 
     /// Handles a data packet at its receiver, which may send an ACK.
     #[inline(always)]
-    fn data(&mut self, slot: u32, packet: &Packet) {
+    fn receive_data(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
         let params = self.setup.senders.params_at(live.tcp);
         live.answer = packet.colour;
@@ -138,7 +138,7 @@ impl World {
             self.send_ack(slot, fields);
         }
         if !self.probes.is_empty() && next > before {
-            self.take_probe_data(slot, next);
+            self.receive_probe_data(slot, next);
         }
         if done {
             self.complete_write(slot);
@@ -147,7 +147,7 @@ impl World {
 
     /// Handles an acknowledgement at the sender of the data.
     #[inline(always)]
-    fn ack(&mut self, slot: u32, packet: &Packet) {
+    fn receive_ack(&mut self, slot: u32, packet: &Packet) {
         let (sacks, ece, marks) = (packet.sacks, packet.has(flag::ECE), packet.remaining);
         let fields = AckFields { next: packet.seq, sacks, ece, marks };
         let live = &mut self.live[slot as usize];
@@ -156,15 +156,15 @@ impl World {
         live.sender.handle_ack(&fields, self.now, params);
         let pushes = live.opening(params) == Opening::Sender;
         let uploaded = pushes && !was_done && live.sender.is_done();
-        self.pump(slot);
+        self.send_segments(slot);
         if uploaded && self.live[slot as usize].progress.is_complete {
-            self.think(slot);
+            self.schedule_next_write(slot);
         }
     }
 
     /// Handles a SYN at the server: answers it by a SYN-ACK.
     #[inline(never)]
-    fn syn(&mut self, slot: u32, packet: &Packet) {
+    fn receive_syn(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
         let again = if live.answered.0 == Time::ZERO { 0 } else { live.answered.1.saturating_add(1) };
         live.answered = (self.now, again);
@@ -176,7 +176,7 @@ impl World {
 
     /// Completes the handshake at the side that opened: sends the request, or data.
     #[inline(never)]
-    fn syn_ack(&mut self, slot: u32) {
+    fn receive_syn_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (now, params) = (self.now, self.setup.senders.params_at(live.tcp));
         let again = live.opener.repeats();
@@ -184,7 +184,7 @@ impl World {
         if !live.opener.handle_syn_ack(now, params) {
             return;
         }
-        self.note_probe_open(slot);
+        self.record_probe_open(slot);
         let live = &mut self.live[slot as usize];
         let params = self.setup.senders.params_at(live.tcp);
         if live.opening(params) == Opening::Sender {
@@ -198,13 +198,13 @@ impl World {
 
     /// Handles request `number` at the server; ignores a repeated one.
     #[inline(never)]
-    fn request(&mut self, slot: u32, number: u32) {
+    fn receive_request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
         if number > 0 && live.open.payload == Payload::LongLived {
-            return self.take_probe_packet(slot, number);
+            return self.receive_probe_packet(slot, number);
         }
         if number != live.progress.number || live.progress.is_asked {
-            return self.acknowledge_repeated(slot);
+            return self.acknowledge_repeated_request(slot);
         }
         if number == 0 {
             let (sent, again) = live.answered;
@@ -221,11 +221,11 @@ impl World {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
         live.sender.write(end - first, self.now, self.setup.senders.params_at(live.tcp));
-        self.pump(slot);
+        self.send_segments(slot);
     }
 
     /// Sends all segments that the sender may send now.
-    pub(super) fn pump(&mut self, slot: u32) {
+    pub(super) fn send_segments(&mut self, slot: u32) {
         loop {
             let live = &mut self.live[slot as usize];
             let params = self.setup.senders.params_at(live.tcp);
@@ -301,7 +301,7 @@ impl World {
             self.record_transfer(slot, now);
             self.outstanding -= 1;
         }
-        self.note_probe_write(slot);
+        self.record_probe_write(slot);
         if self.write_count(slot) == self.live[slot as usize].progress.number + 1 {
             self.live[slot as usize].is_finished = true;
             let tag = self.live[slot as usize].open.tag;
@@ -310,14 +310,14 @@ impl World {
                 self.apply_commands();
             }
         } else if self.live[slot as usize].opening(self.setup.senders.first()) != Opening::Sender {
-            self.think(slot);
+            self.schedule_next_write(slot);
         }
         // Checked last: completing a transfer may start the next one of its page.
         self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 
     /// Schedules the next write after its pause, if there is one.
-    fn think(&mut self, slot: u32) {
+    fn schedule_next_write(&mut self, slot: u32) {
         let next = self.live[slot as usize].progress.number + 1;
         let listed =
             self.listed_writes(slot).and_then(|writes| writes.get(next as usize)).map(|write| write.idle);
@@ -339,7 +339,7 @@ impl World {
     /// Records the present write as a transfer that ended at `end`, [`Time::NEVER`] if it did not.
     pub(super) fn record_transfer(&mut self, slot: u32, end: Time) {
         let live = &self.live[slot as usize];
-        let page = self.name_page(slot, live.progress.number);
+        let page = self.page_of_write(slot, live.progress.number);
         let (progress, (retransmits, timeouts)) = (&live.progress, live.sender.losses());
         self.transfers.push(Transfer {
             key: live.open.key,
@@ -370,23 +370,23 @@ impl World {
             },
             page: page.key,
             page_transfers: page.transfers,
-            service_ns: self.service(slot).0,
+            service_ns: self.service_time(slot).0,
         });
     }
 
     /// Schedules a timer event for the connection if something is due before the pending one.
     #[inline(always)]
-    pub(super) fn arm(&mut self, slot: u32) {
+    pub(super) fn arm_timer(&mut self, slot: u32) {
         let live = &self.live[slot as usize];
         let due = live.next_due();
         if due < live.timer_at && live.is_open {
-            self.rearm(slot, due);
+            self.replace_timer(slot, due);
         }
     }
 
     /// Replaces the pending timer event by one at `due`; the old one becomes stale.
     #[inline(never)]
-    fn rearm(&mut self, slot: u32, due: Time) {
+    fn replace_timer(&mut self, slot: u32, due: Time) {
         let live = &mut self.live[slot as usize];
         live.generation += 1;
         live.timer_at = due;
@@ -445,7 +445,7 @@ impl World {
     }
 
     /// Returns the page that write `number` belongs to.
-    fn name_page(&self, slot: u32, number: u32) -> PageOf {
+    fn page_of_write(&self, slot: u32, number: u32) -> PageOf {
         let open = &self.live[slot as usize].open;
         match open.payload {
             Payload::Replayed(index) => self.setup.traffic.page(open.page, index, number),

@@ -61,9 +61,9 @@ impl Layout {
 
     /// Returns the link after `hop` links have been crossed, or `None` at the end of the path.
     #[inline]
-    pub fn link(&self, hop: u8, reverse: bool, path: u32) -> Option<u16> {
+    pub fn link_at(&self, hop: u8, reverse: bool, path: u32) -> Option<u16> {
         match (&self.access, hop) {
-            (Access::Graph(graph), _) => graph.link(hop, reverse, path),
+            (Access::Graph(graph), _) => graph.link_at(hop, reverse, path),
             (Access::Shared { servers, .. }, _) => {
                 let (server, client) = (path >> 16, path & 0xffff);
                 let from_server = 2 + 2 * server;
@@ -169,7 +169,7 @@ impl End {
 impl Layout {
     /// Returns the delay and the rate of a private access link.
     #[inline]
-    pub fn private(&self, end: End) -> (Dur, Option<Rate>) {
+    pub fn access_link(&self, end: End) -> (Dur, Option<Rate>) {
         let (server, client) = match self.access {
             Access::Private { server, client } => (server, client),
             _ => (None, None),
@@ -190,7 +190,7 @@ pub struct PrivateLinks {
 impl PrivateLinks {
     /// Transmits `bytes` that arrive at the link at `end` at `at`; returns when they have left it.
     #[inline]
-    pub fn pass(&mut self, end: End, at: Time, bytes: u16, pace: Pace) -> Time {
+    pub fn transmit(&mut self, end: End, at: Time, bytes: u16, pace: Pace) -> Time {
         let through = self.free[end as usize].max(at) + pace.tx_time(u64::from(bytes));
         self.free[end as usize] = through;
         through
@@ -219,10 +219,10 @@ pub(super) struct PathState {
 impl PathState {
     /// Sends a packet of `bytes` over the private access link at `end`; returns when it reaches the far end.
     #[inline(always)]
-    pub fn pass(&mut self, ends: &Ends, end: End, at: Time, bytes: u16) -> Time {
+    pub fn cross_access_link(&mut self, ends: &Ends, end: End, at: Time, bytes: u16) -> Time {
         let (delay, pace) = ends[end as usize];
         let through = match pace {
-            Some(pace) => self.links.pass(end, at, bytes, pace),
+            Some(pace) => self.links.transmit(end, at, bytes, pace),
             None => at,
         };
         through + delay

@@ -59,15 +59,15 @@ impl<S: ConnectionSource> Misbehaving<S> {
     }
 
     /// Collects the commands of the inner source and applies the rules to the connections it opens.
-    fn ask(&mut self, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
+    fn relay_commands(&mut self, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
         let mut own = commands.capture(|own| ask(&mut self.inner, own));
         commands.wake.append(&mut own.wake);
         commands.probes.append(&mut own.probes);
-        own.open.into_iter().for_each(|open| self.admit(open, commands));
+        own.open.into_iter().for_each(|open| self.open_by_rules(open, commands));
     }
 
     /// Opens a connection of the inner source, changed by the rules where its sender misbehaves.
-    fn admit(&mut self, mut open: Open, commands: &mut Commands) {
+    fn open_by_rules(&mut self, mut open: Open, commands: &mut Commands) {
         let Some(bytes) =
             self.payload_bytes(&open, commands).filter(|&bytes| self.does_misbehave(&open, bytes))
         else {
@@ -79,19 +79,19 @@ impl<S: ConnectionSource> Misbehaving<S> {
         };
         (open.misbehaves, open.hint) = (true, self.rules.hint);
         match open.payload {
-            Payload::Single(_) => self.admit_pieces(open, bytes, commands),
+            Payload::Single(_) => self.open_pieces(open, bytes, commands),
             // A long-lived flow becomes several long-lived flows.
             Payload::LongLived if self.rules.parallel => {
                 let copies = 0..u64::from(self.rules.split);
                 commands.open.extend(copies.map(|k| Open { key: piece_key(open.key, k), ..open }));
             }
-            _ => self.admit_pieces(open, 1, commands),
+            _ => self.open_pieces(open, 1, commands),
         }
     }
 
     /// Opens all pieces of a transfer if they are sent in parallel, else the first. With `bytes` = 1 the transfer
     /// stays in one piece.
-    fn admit_pieces(&mut self, whole: Open, bytes: u64, commands: &mut Commands) {
+    fn open_pieces(&mut self, whole: Open, bytes: u64, commands: &mut Commands) {
         let pieces = split::count(bytes, self.rules.split);
         let slot = self.pending.insert(Pending { whole, bytes, opened: 0, left: pieces });
         let now = if self.rules.parallel { pieces } else { 1 };
@@ -126,12 +126,12 @@ impl<S: ConnectionSource> Misbehaving<S> {
 impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
     /// Passes on the inner source's commands before the first event.
     fn begin(&mut self, commands: &mut Commands) {
-        self.ask(commands, |inner, own| inner.begin(own));
+        self.relay_commands(commands, |inner, own| inner.begin(own));
     }
 
     /// Wakes the inner source.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
-        self.ask(commands, |inner, own| inner.wake(token, now, own));
+        self.relay_commands(commands, |inner, own| inner.wake(token, now, own));
     }
 
     /// Opens the next piece of a transfer, or notifies the inner source when the last piece has arrived.
@@ -146,7 +146,7 @@ impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
             && let Some(done) = self.pending.try_remove(slot as usize)
             && done.whole.tag != NO_TAG
         {
-            self.ask(commands, |inner, own| inner.connection_finished(done.whole.tag, now, own));
+            self.relay_commands(commands, |inner, own| inner.connection_finished(done.whole.tag, now, own));
         }
     }
 
@@ -200,7 +200,7 @@ mod tests {
         commands.open
     }
 
-    fn hint_of_one() -> Rules {
+    fn rules_with_hint_one() -> Rules {
         Rules { share: 1.0, split: 1, parallel: true, hint: 1, min_bytes: 1000, sources: Vec::new() }
     }
 
@@ -208,7 +208,7 @@ mod tests {
     fn hint__is_claimed_by_large_transfers_and_flows_without_end() {
         let payloads =
             [Payload::Single(1000), Payload::Single(999), Payload::LongLived, Payload::Keystrokes(0)];
-        let hints: Vec<(u64, u8, bool)> = collect_opened(&payloads, hint_of_one())
+        let hints: Vec<(u64, u8, bool)> = collect_opened(&payloads, rules_with_hint_one())
             .iter()
             .map(|open| (open.key, open.hint, open.misbehaves))
             .collect();
@@ -217,13 +217,13 @@ mod tests {
 
     #[test]
     fn split__the_first_piece_keeps_the_key() {
-        let pieces = collect_opened(&[Payload::Single(10_001)], Rules { split: 3, ..hint_of_one() });
+        let pieces = collect_opened(&[Payload::Single(10_001)], Rules { split: 3, ..rules_with_hint_one() });
         let sizes: Vec<Payload> = pieces.iter().map(|piece| piece.payload).collect();
         assert_eq!(sizes, [Payload::Single(3334), Payload::Single(3334), Payload::Single(3333)]);
         assert_eq!(pieces[0].key, 0);
         assert!(pieces[1].key != pieces[2].key && pieces[1].key != 0);
         let next =
-            collect_opened(&[Payload::Single(10_001)], Rules { split: 3, parallel: false, ..hint_of_one() });
+            collect_opened(&[Payload::Single(10_001)], Rules { split: 3, parallel: false, ..rules_with_hint_one() });
         assert_eq!(next.len(), 1);
     }
 }

@@ -34,7 +34,7 @@ impl<S: ConnectionSource> Mix<S> {
     }
 
     /// Passes on the commands of the source at `index`, with their tokens, tags and keys replaced.
-    fn ask(&mut self, index: usize, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
+    fn relay_commands(&mut self, index: usize, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
         let (number, source) = &mut self.sources[index];
         let before = commands.scripts.len();
         let own = commands.capture(|own| ask(source, own));
@@ -44,12 +44,12 @@ impl<S: ConnectionSource> Mix<S> {
         for (at, token) in own.wake {
             commands.wake.push((at, self.wakes.insert((index, token)) as u32));
         }
-        commands.probes.extend(own.probes.into_iter().map(|probed| key(*number, probed)));
+        commands.probes.extend(own.probes.into_iter().map(|probed| mixed_key(*number, probed)));
         for open in own.open {
             let tag = if open.tag == NO_TAG { NO_TAG } else { self.tags.insert((index, open.tag)) as u32 };
             commands.open.push(Open {
-                key: key(*number, open.key),
-                object_key: key(*number, open.object_key),
+                key: mixed_key(*number, open.key),
+                object_key: mixed_key(*number, open.object_key),
                 page: match open.payload {
                     Payload::Replayed(_) => copy_key(*number, open.page),
                     _ => page_key(*number, open.page),
@@ -66,36 +66,36 @@ impl<S: ConnectionSource> ConnectionSource for Mix<S> {
     /// Asks every source for its commands before the first event.
     fn begin(&mut self, commands: &mut Commands) {
         for index in 0..self.sources.len() {
-            self.ask(index, commands, |source, own| source.begin(own));
+            self.relay_commands(index, commands, |source, own| source.begin(own));
         }
     }
 
     /// Wakes the source that asked for this time.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         if let Some((index, token)) = self.wakes.try_remove(token as usize) {
-            self.ask(index, commands, |source, own| source.wake(token, now, own));
+            self.relay_commands(index, commands, |source, own| source.wake(token, now, own));
         }
     }
 
     /// Notifies the source whose connection has ended.
     fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         if let Some((index, tag)) = self.tags.try_remove(tag as usize) {
-            self.ask(index, commands, |source, own| source.connection_finished(tag, now, own));
+            self.relay_commands(index, commands, |source, own| source.connection_finished(tag, now, own));
         }
     }
 
     /// Returns what the viewers of every source have seen.
     fn views(&self, now: Time) -> Vec<ViewRecord> {
-        let of = |(number, source): &(u16, S)| {
+        let views_of = |(number, source): &(u16, S)| {
             let source_number = *number;
             source.views(now).into_iter().map(move |view| ViewRecord { source: source_number, ..view })
         };
-        self.sources.iter().flat_map(of).collect()
+        self.sources.iter().flat_map(views_of).collect()
     }
 }
 
 /// Returns the key in the mix of a source's own key; a key too long for the prefix is hashed.
-fn key(number: u16, own: u64) -> u64 {
+fn mixed_key(number: u16, own: u64) -> u64 {
     match (number, own >> KEY_BITS) {
         (0, _) => own,
         (_, 0) => u64::from(number) << KEY_BITS | own,
@@ -110,5 +110,5 @@ fn copy_key(number: u16, copy: u64) -> u64 {
 
 /// Returns the key in the mix of a source's page; 0 means no page.
 fn page_key(number: u16, own: u64) -> u64 {
-    if own == 0 { 0 } else { key(number, own) }
+    if own == 0 { 0 } else { mixed_key(number, own) }
 }

@@ -67,7 +67,7 @@ impl World {
             free: Vec::new(),
             path_states: Vec::new(),
             ends: End::ALL.map(|end| {
-                let (delay, rate) = setup.layout.private(end);
+                let (delay, rate) = setup.layout.access_link(end);
                 (delay, rate.map(Pace::new))
             }),
             commands: Commands::default(),
@@ -121,7 +121,7 @@ impl World {
 
     /// Keeps a send log of the only connection there is. With `steady` the run ends as soon as the slowest link is
     /// saturated for the rest of the transfer.
-    pub fn until_saturated(mut self, steady: Option<SteadyState>) -> World {
+    pub fn with_send_log(mut self, steady: Option<SteadyState>) -> World {
         self.send_log = Some(SendLog::new(steady));
         self.setup.trace = true;
         self
@@ -144,7 +144,7 @@ impl World {
                 return Err(Error::Cancelled);
             }
             self.prefetch_ahead();
-            self.handle(node, what);
+            self.handle_event(node, what);
         }
         Ok(self.finish())
     }
@@ -152,7 +152,7 @@ impl World {
     /// Handles the event in `node`. A packet stays in its node as long as it travels and its event is changed in place.
     /// If it were copied at each hop, it would be read before the changes have left the store buffer.
     #[inline]
-    fn handle(&mut self, node: u32, what: What) {
+    fn handle_event(&mut self, node: u32, what: What) {
         match what {
             What::Arrive => self.arrive(node),
             What::Data => self.deliver(node, Some(Kind::Data)),
@@ -161,21 +161,21 @@ impl World {
             what => {
                 let slot = self.wheel.event(node).1.packet.flow;
                 self.wheel.free_node(node);
-                self.handle_other(slot, what);
+                self.handle_without_packet(slot, what);
             }
         }
     }
 
     /// Handles an event that has no packet and is about the connection in `slot`, if about any.
     #[inline]
-    fn handle_other(&mut self, slot: u32, what: What) {
+    fn handle_without_packet(&mut self, slot: u32, what: What) {
         match what {
             What::Arrive | What::Data | What::Ack | What::Other => {
                 unreachable!("an event of a packet is handled in its node")
             }
             What::Serve(link) => self.serve(link, true),
-            What::Control(link) => self.control(link as usize),
-            What::Timer(generation) => self.timer(slot, generation),
+            What::Control(link) => self.run_control_step(link as usize),
+            What::Timer(generation) => self.handle_timer(slot, generation),
             What::Wake(token) => {
                 match &mut self.setup.bulk {
                     Some(bulk) if token == BULK => bulk.wake(token, self.now, &mut self.commands),
@@ -189,13 +189,13 @@ impl World {
             What::ProbeDue(number) => self.repeat_probe(slot, number),
             What::WindowBegins => self.open_window(),
             What::WindowEnds => self.close_window(),
-            What::Sample => self.sample(),
+            What::Sample => self.take_sample(),
             What::Deadline => self.is_over = true,
         }
     }
 
     /// Has a marker take its periodic control step and schedules the next one.
-    fn control(&mut self, link: usize) {
+    fn run_control_step(&mut self, link: usize) {
         let marker = &mut self.setup.markers[link];
         marker.control(self.now);
         if let Some(due) = marker.control_due() {
@@ -205,14 +205,14 @@ impl World {
 
     /// Schedules the next sample, unless it would lie beyond the measured window.
     fn schedule_sample(&mut self) {
-        let Some(due) = self.sampling.as_ref().map(|sampling| sampling.due(self.now)) else { return };
+        let Some(due) = self.sampling.as_ref().map(|sampling| sampling.next_due(self.now)) else { return };
         if due <= self.setup.window.1 {
             self.schedule(due, class::WINDOW, class::FIRST_IN_WINDOW, What::Sample);
         }
     }
 
     /// Takes a sample of all links and senders. It does not count as an event.
-    fn sample(&mut self) {
+    fn take_sample(&mut self) {
         self.events -= 1;
         if let Some(sampling) = &mut self.sampling {
             let windows = self.long_lived.iter().map(|&(slot, _)| self.live[slot as usize].sender.cwnd());
@@ -230,15 +230,15 @@ impl World {
             }
             let mut opens = std::mem::take(&mut self.commands.open);
             for open in opens.drain(..) {
-                self.open(open);
+                self.open_connection(open);
             }
-            self.commands.reuse(opens, wakes);
+            self.commands.reuse_buffers(opens, wakes);
         }
         self.send_self_probes();
     }
 
     /// Opens a connection: gives it a slot, notifies flow-aware links, and begins its first write.
-    fn open(&mut self, open: Open) {
+    fn open_connection(&mut self, open: Open) {
         let layout = &self.setup.layout;
         let path = layout.path(open.client, open.server);
         let rtt = open.rtt.unwrap_or(self.setup.rtt).max(layout.base_rtt(path));

@@ -48,7 +48,7 @@ impl Probes {
     }
 
     /// Returns the load-generating connection in `slot` with its place, if it was probed.
-    pub fn load_at(&mut self, slot: u32) -> Option<(usize, &mut Load)> {
+    pub fn find_load(&mut self, slot: u32) -> Option<(usize, &mut Load)> {
         self.loads.iter_mut().enumerate().find(|(_, load)| load.slot == slot)
     }
 }

@@ -28,7 +28,7 @@ pub struct Outcome {
     pub scripts: Vec<Script>,
     /// Packet trace, empty unless asked for.
     pub trace: Vec<TraceRow>,
-    /// Packets that the only connection sent; empty except after [`World::until_saturated`].
+    /// Packets that the only connection sent; empty except after [`World::with_send_log`].
     pub send_log: SendLog,
     /// Payload bytes that arrived at clients for the first time within the window.
     pub goodput_bytes: u64,
@@ -73,13 +73,13 @@ pub struct InFlight {
     /// Packets in flight by the connections' accounts: injected − delivered − dropped.
     pub accounted: u64,
     /// Packets found in the network: in scheduled events and in queues.
-    pub found: u64,
+    pub counted: u64,
 }
 
 impl InFlight {
     /// Returns whether the counters agree with what was found.
     pub fn holds(&self) -> bool {
-        self.accounted == self.found
+        self.accounted == self.counted
     }
 }
 
@@ -102,7 +102,7 @@ pub struct Balance {
 
 impl Balance {
     /// Returns the totals of one link at `now`.
-    pub fn take(link: &mut Link, now: Time) -> Balance {
+    pub fn from_link(link: &mut Link, now: Time) -> Balance {
         let mut balance = Balance {
             link: link.name.clone(),
             arrived: (0, 0),
@@ -111,7 +111,7 @@ impl Balance {
             waiting: (0, 0),
         };
         let add = |sum: &mut (u64, u64), part: Count| *sum = (sum.0 + part.packets, sum.1 + part.bytes);
-        for colour in counts_by(link, now) {
+        for colour in counts_at(link, now) {
             add(&mut balance.arrived, colour.arrived);
             add(&mut balance.dropped, colour.dropped());
             add(&mut balance.sent, colour.sent);
@@ -133,7 +133,7 @@ impl Balance {
 impl World {
     /// Adds a line to the packet trace, or to the send log if that is kept.
     #[cold]
-    pub(super) fn note(&mut self, event: TraceEvent, packet: Packet) {
+    pub(super) fn trace_event(&mut self, event: TraceEvent, packet: Packet) {
         if let Some(log) = &mut self.send_log {
             return log.record(event, &packet, self.now);
         }
@@ -221,13 +221,13 @@ impl World {
         let datagrams = self.datagram_records();
         let views = self.setup.source.views(now);
         let probes = self.probe_records();
-        let series = self.series();
-        let in_flight = self.in_flight();
-        let forward = counts_by(&mut self.setup.links[usize::from(self.setup.data_link)], now);
+        let series = self.collect_series();
+        let in_flight = self.count_in_flight();
+        let forward = counts_at(&mut self.setup.links[usize::from(self.setup.data_link)], now);
         Outcome {
             forward_packets: forward.iter().map(|counts| counts.sent.packets).sum(),
             in_flight,
-            balance: self.setup.links.iter_mut().map(|link| Balance::take(link, now)).collect(),
+            balance: self.setup.links.iter_mut().map(|link| Balance::from_link(link, now)).collect(),
             transfers: self.transfers,
             scripts: self.commands.scripts,
             queues: self.queues,
@@ -251,18 +251,18 @@ impl World {
 
 impl World {
     /// Compares the connections' accounts of packets in flight with the packets found in events and queues.
-    fn in_flight(&mut self) -> InFlight {
+    fn count_in_flight(&mut self) -> InFlight {
         let accounted = self.path_states.iter().map(|path_state| u64::from(path_state.in_flight)).sum();
         let is_packet =
             |event: &&Event| matches!(event.what, What::Arrive | What::Data | What::Ack | What::Other);
         let travelling = self.wheel.events().filter(is_packet).count() as u64;
         let (now, links) = (self.now, self.setup.links.iter_mut());
         let queued: u64 = links.map(|link| u64::from(link.count_stored(now))).sum();
-        InFlight { accounted, found: travelling + queued }
+        InFlight { accounted, counted: travelling + queued }
     }
 
     /// Collects what markers and queues have recorded over time, and the samples.
-    fn series(&mut self) -> Vec<Series> {
+    fn collect_series(&mut self) -> Vec<Series> {
         let parts = self.setup.links.iter_mut().zip(&mut self.setup.markers);
         let named = parts.flat_map(|(link, marker)| {
             let all = marker.series().into_iter().chain(link.queue().series());
@@ -272,7 +272,7 @@ impl World {
         let mut all: Vec<Series> = named.collect();
         if let Some(sampling) = self.sampling.take() {
             let key = |place: usize| self.live[self.long_lived[place].0 as usize].open.key;
-            all.extend(sampling.series(|link| self.setup.links[usize::from(link)].name.clone(), key));
+            all.extend(sampling.into_series(|link| self.setup.links[usize::from(link)].name.clone(), key));
         }
         all
     }
@@ -298,6 +298,6 @@ fn queue_record(
 }
 
 /// Returns the counts of a link by colour, of which what has left it for transmission by `now` is sent.
-fn counts_by(link: &mut Link, now: Time) -> [ColourCounts; 3] {
+fn counts_at(link: &mut Link, now: Time) -> [ColourCounts; 3] {
     link.counts_before(Time(now.0.saturating_add(1)))
 }

@@ -79,14 +79,14 @@ impl World {
     }
 
     /// Notes that the handshake of the connection in `slot` is over, if it is a foreign probe.
-    pub(super) fn note_probe_open(&mut self, slot: u32) {
+    pub(super) fn record_probe_open(&mut self, slot: u32) {
         if let Payload::Probe { record, .. } = self.live[slot as usize].open.payload {
             self.probes.records[record as usize].ends[0] = self.now;
         }
     }
 
     /// Notes that the present write of the connection in `slot` has arrived, if it is a foreign probe.
-    pub(super) fn note_probe_write(&mut self, slot: u32) {
+    pub(super) fn record_probe_write(&mut self, slot: u32) {
         let live = &self.live[slot as usize];
         let Payload::Probe { tls_bytes, record } = live.open.payload else { return };
         let stage = if tls_bytes == 0 { 2 } else { 1 + live.progress.number as usize };
@@ -122,7 +122,7 @@ impl World {
 
     /// Sends the packet of a self probe again, unless it has arrived.
     pub(super) fn repeat_probe(&mut self, slot: u32, number: u32) {
-        let Some((index, load)) = self.probes.load_at(slot) else { return };
+        let Some((index, load)) = self.probes.find_load(slot) else { return };
         if load.open.iter().any(|probe| probe.number == number && !probe.has_arrived) {
             self.send_probe_packet(index, number);
         }
@@ -130,10 +130,10 @@ impl World {
 
     /// Takes the packet of a self probe: a request at the server, or with an upload the answer at the client. It counts
     /// from when all earlier ones of the connection have arrived.
-    pub(super) fn take_probe_packet(&mut self, slot: u32, number: u32) {
+    pub(super) fn receive_probe_packet(&mut self, slot: u32, number: u32) {
         let live = &self.live[slot as usize];
         let (upload, next_segment) = (live.open.upload, live.sender.sent_below());
-        let Some((_, load)) = self.probes.load_at(slot) else { return };
+        let Some((_, load)) = self.probes.find_load(slot) else { return };
         if let Some(probe) = load.open.iter_mut().find(|probe| probe.number == number) {
             probe.has_arrived = true;
         }
@@ -147,15 +147,15 @@ impl World {
             in_order.for_each(|probe| probe.segment = probe.segment.or(Some(next_segment)));
         }
         ended.into_iter().for_each(|record| self.end_probe_stage(record, 2));
-        self.end_if_settled();
+        self.end_run_if_settled();
     }
 
     /// Ends or continues the self probes whose segment is below `next`, up to which the data of the connection in `slot`
     /// has arrived.
     #[inline(never)]
-    pub(super) fn take_probe_data(&mut self, slot: u32, next: u32) {
+    pub(super) fn receive_probe_data(&mut self, slot: u32, next: u32) {
         let upload = self.live[slot as usize].open.upload;
-        let Some((index, load)) = self.probes.load_at(slot) else { return };
+        let Some((index, load)) = self.probes.find_load(slot) else { return };
         let is_there = |probe: &SelfProbe| probe.segment.is_some_and(|segment| segment < next);
         if upload {
             let arrived = load.open.iter_mut().filter(|probe| is_there(probe));
@@ -166,10 +166,10 @@ impl World {
             self.probes.loads[index].open.pop_front();
             self.end_probe_stage(probe.record, 2);
         }
-        self.end_if_settled();
+        self.end_run_if_settled();
     }
 
-    fn end_if_settled(&mut self) {
+    fn end_run_if_settled(&mut self) {
         self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 

@@ -156,7 +156,7 @@ impl ReceiveStats {
         shown.reverse();
         let whole = complete.first().zip(complete.last());
         let freezes = whole.map_or(0, |(first, last)| {
-            freezes(&shown, first.0.0 + point_ns, last.0.0 + interval.0 + point_ns, interval)
+            count_freezes(&shown, first.0.0 + point_ns, last.0.0 + interval.0 + point_ns, interval)
         });
         Played::Frames {
             frames: complete.len() as u64,
@@ -170,7 +170,7 @@ impl ReceiveStats {
 /// Returns how often a picture freezes that has to be there from `begin` to `end`, of frames shown at these times: a
 /// frame lasts at least three times as long as the mean of the latest, and 150 ms longer. Before there is a frame,
 /// the mean is the interval of the sender.
-fn freezes(shown: &[u64], begin: u64, end: u64, interval: Dur) -> u64 {
+fn count_freezes(shown: &[u64], begin: u64, end: u64, interval: Dur) -> u64 {
     let (mut before, mut count, mut durations) = (begin, 0, Vec::with_capacity(shown.len()));
     for &at in shown.iter().chain([&end]) {
         let duration = at.saturating_sub(before) as f64;

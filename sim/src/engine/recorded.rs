@@ -24,9 +24,9 @@ impl Recorded {
     }
 
     /// Takes the next datagram if it is due by `now`.
-    pub fn take(&mut self, flow: &Datagrams, now: Time) -> Option<Datagram> {
+    pub fn take_due(&mut self, flow: &Datagrams, now: Time) -> Option<Datagram> {
         let (datagram, behind) = flow.next(self.is_reverse, self.place)?;
-        (self.due(datagram) <= now).then(|| {
+        (self.due_time(datagram) <= now).then(|| {
             self.place = behind;
             datagram
         })
@@ -34,10 +34,10 @@ impl Recorded {
 
     /// Returns when the next datagram is due; `None` after the last one.
     pub fn next_due(&self, flow: &Datagrams) -> Option<Time> {
-        flow.next(self.is_reverse, self.place).map(|(datagram, _)| self.due(datagram))
+        flow.next(self.is_reverse, self.place).map(|(datagram, _)| self.due_time(datagram))
     }
 
-    fn due(&self, datagram: Datagram) -> Time {
+    fn due_time(&self, datagram: Datagram) -> Time {
         self.opened + (datagram.at() - self.joined)
     }
 }

@@ -62,13 +62,13 @@ impl Replay {
 
     /// Asks to be woken for the next connection that starts at its recorded time, if there is one. There is none where the
     /// overlay holds only what a run sees, and everything in it waits for something else.
-    fn schedule(&mut self, commands: &mut Commands) {
+    fn schedule_next(&mut self, commands: &mut Commands) {
         for _ in 0..self.overlay.arrivals().len() {
             if self.cursor == self.overlay.arrivals().len() {
                 self.cursor = 0;
                 self.repetition += 1;
             }
-            let next = self.under_cursor();
+            let next = self.instance_at_cursor();
             if !self.waits_within_run(&next) {
                 commands.wake.push((Time(self.recorded_time(&next).since(self.offset).0), CURSOR));
                 return;
@@ -77,7 +77,7 @@ impl Replay {
         }
     }
 
-    fn under_cursor(&self) -> Instance {
+    fn instance_at_cursor(&self) -> Instance {
         Instance { arrival: self.overlay.arrivals()[self.cursor], repetition: self.repetition }
     }
 
@@ -89,14 +89,14 @@ impl Replay {
     /// Whether a connection waits for another one that this run plays.
     fn waits_within_run(&self, instance: &Instance) -> bool {
         let wait = self.waiting.as_ref().and_then(|waiting| waiting.wait(instance.arrival.connection));
-        let parent = wait.and_then(|wait| self.in_same_lap(instance, wait.parent));
+        let parent = wait.and_then(|wait| self.find_in_same_lap(instance, wait.parent));
         parent.is_some_and(|parent| self.recorded_time(&parent) >= self.offset)
     }
 
     /// Returns another connection of the same copy and lap of the trace; `None` if it lies before repetition 0, or in
     /// another block of a traffic that was resampled in blocks of time. A lap differs from a repetition where a copy's shift moves
     /// connections beyond the period's end.
-    fn in_same_lap(&self, instance: &Instance, connection: u32) -> Option<Instance> {
+    fn find_in_same_lap(&self, instance: &Instance, connection: u32) -> Option<Instance> {
         let Arrival { connection: own, copy, .. } = instance.arrival;
         if !self.overlay.are_together(own, connection) {
             return None;
@@ -114,7 +114,7 @@ impl Replay {
         let connection = &self.traffic.connections[arrival.connection as usize];
         let key = self.overlay.key(arrival, *repetition);
         let rtt = self.rtt.or(connection.rtt);
-        let directions = split_ways(connection, arrival.connection, joined);
+        let directions = open_directions(connection, arrival.connection, joined);
         commands.open.extend(directions.map(|open| Open { key, rtt, ..open }));
     }
 
@@ -126,7 +126,7 @@ impl Replay {
             return self.open_datagrams(&instance, Dur::ZERO, commands);
         }
         let copy = self.overlay.pages(&arrival, repetition, connection.start);
-        let open = open_for(connection, arrival.connection);
+        let open = open_command(connection, arrival.connection);
         let page = match open.payload {
             Payload::Single(_) => self.traffic.page(copy, arrival.connection, 0),
             _ => PageOf::new(copy, 0),
@@ -152,15 +152,15 @@ impl ConnectionSource for Replay {
             let repetition = if arrival.at < self.offset { 0 } else { u64::MAX };
             self.open_datagrams(&Instance { arrival, repetition }, joined, commands);
         }
-        self.schedule(commands);
+        self.schedule_next(commands);
     }
 
     /// Opens the connection whose recorded time has come, or the one whose think time has passed.
     fn wake(&mut self, token: u32, _now: Time, commands: &mut Commands) {
         if token == CURSOR {
-            self.open(self.under_cursor(), commands);
+            self.open(self.instance_at_cursor(), commands);
             self.cursor += 1;
-            self.schedule(commands);
+            self.schedule_next(commands);
         } else {
             let instance = self.thinking.remove(token as usize);
             self.open(instance, commands);
@@ -172,7 +172,7 @@ impl ConnectionSource for Replay {
         let ended = self.running.remove(tag as usize);
         let Some(waiting) = &self.waiting else { return };
         for &child in waiting.children(ended.arrival.connection) {
-            let (Some(instance), Some(wait)) = (self.in_same_lap(&ended, child), waiting.wait(child)) else {
+            let (Some(instance), Some(wait)) = (self.find_in_same_lap(&ended, child), waiting.wait(child)) else {
                 continue;
             };
             commands.wake.push((now + wait.think, self.thinking.insert(instance) as u32));
@@ -181,7 +181,7 @@ impl ConnectionSource for Replay {
 }
 
 /// Returns the commands to open a flow of datagrams that has lasted for `joined`: one for each direction that still has some.
-pub(super) fn split_ways(
+pub(super) fn open_directions(
     connection: &Connection,
     index: u32,
     joined: Dur,
@@ -193,12 +193,12 @@ pub(super) fn split_ways(
     [false, true].into_iter().filter(has_some).map(move |is_reverse| Open {
         payload: Payload::Recorded { connection: index, joined },
         upload: connection.upload != is_reverse,
-        ..open_for(connection, index)
+        ..open_command(connection, index)
     })
 }
 
 /// Returns the command to open this connection of a trace; `index` is its number there.
-pub(super) fn open_for(connection: &Connection, index: u32) -> Open {
+pub(super) fn open_command(connection: &Connection, index: u32) -> Open {
     Open {
         key: u64::from(index),
         client: connection.client,

@@ -78,7 +78,7 @@ impl Sampling {
     }
 
     /// Returns when the next sample is due, after one at `now`.
-    pub fn due(&self, now: Time) -> Time {
+    pub fn next_due(&self, now: Time) -> Time {
         now + self.every
     }
 
@@ -105,12 +105,12 @@ impl Sampling {
 
     /// Returns the series of the samples; a colour that no packet had has none. `name` names links by number, `key`
     /// flows by the order of their opening.
-    pub fn series(self, name: impl Fn(u16) -> String, key: impl Fn(usize) -> u64) -> Vec<Series> {
+    pub fn into_series(self, name: impl Fn(u16) -> String, key: impl Fn(usize) -> u64) -> Vec<Series> {
         let every = self.every;
         let mut all = Vec::new();
         for link in self.links {
             let name = name(link.number);
-            all.extend(link.series(&name, every));
+            all.extend(link.into_series(&name, every));
         }
         let senders = |name, flow, points| Series { name, flow, points, ..Series::default() };
         if !self.connections.is_empty() {
@@ -136,7 +136,7 @@ impl LinkSamples {
     }
 
     /// Returns the samples of a link as named series; `every` is their interval.
-    fn series(self, link: &str, every: Dur) -> Vec<Series> {
+    fn into_series(self, link: &str, every: Dur) -> Vec<Series> {
         let one = |name, colour, points| Series { link: link.to_string(), name, colour, flow: None, points };
         let state = |name, value: fn(&Backlog) -> f64| {
             one(name, None, self.backlog.iter().map(|(at, backlog)| (*at, value(backlog))).collect())

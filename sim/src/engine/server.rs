@@ -43,12 +43,12 @@ impl Servers {
     }
 
     /// Returns the service time of a job.
-    pub fn service(&self, bytes: u64) -> Dur {
+    pub fn service_time(&self, bytes: u64) -> Dur {
         self.rate.tx_time(bytes)
     }
 
     /// Adds a job of `bytes` for the connection in `slot` at `server`. Returns its service time if it begins at once.
-    pub fn arrive(&mut self, server: u32, slot: u32, bytes: u64) -> Option<Dur> {
+    pub fn add_job(&mut self, server: u32, slot: u32, bytes: u64) -> Option<Dur> {
         let index = server as usize;
         if index >= self.servers.len() {
             self.servers.resize_with(index + 1, Server::default);
@@ -56,20 +56,20 @@ impl Servers {
         self.jobs += 1;
         let rank = if self.order == Order::Stf { bytes } else { 0 };
         self.servers[index].waiting.push(Reverse((rank, self.jobs, slot, bytes)));
-        if self.servers[index].busy.is_some() { None } else { self.begin(index) }
+        if self.servers[index].busy.is_some() { None } else { self.begin_next_job(index) }
     }
 
     /// Ends the present job of `server`. Returns its connection, and the service time of the next job if there is one.
-    pub fn done(&mut self, server: u32) -> (Option<u32>, Option<Dur>) {
+    pub fn finish_job(&mut self, server: u32) -> (Option<u32>, Option<Dur>) {
         let index = server as usize;
-        (self.servers[index].busy.take(), self.begin(index))
+        (self.servers[index].busy.take(), self.begin_next_job(index))
     }
 
     /// Begins the next job of a server and returns its service time, or `None` if no job waits.
-    fn begin(&mut self, index: usize) -> Option<Dur> {
+    fn begin_next_job(&mut self, index: usize) -> Option<Dur> {
         let Reverse((_, _, slot, bytes)) = self.servers[index].waiting.pop()?;
         self.servers[index].busy = Some(slot);
-        Some(self.service(bytes))
+        Some(self.service_time(bytes))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::rng::{Purpose, Stream};
 use crate::traffic::model::law::{Law, Sizes};
 
 /// Waits of jobs in seconds, by number of the job: `jobs` are (arrival in ns, bytes) in order.
-fn waits(servers: &mut Servers, jobs: &[(u64, u64)]) -> Vec<f64> {
+fn simulate_waits(servers: &mut Servers, jobs: &[(u64, u64)]) -> Vec<f64> {
     let mut waits = vec![0.0; jobs.len()];
     let (mut next, mut done_at) = (0, None);
     let mut begun = |slot: Option<u32>, now: u64| {
@@ -16,12 +16,12 @@ fn waits(servers: &mut Servers, jobs: &[(u64, u64)]) -> Vec<f64> {
         let arrival = jobs.get(next).map_or(u64::MAX, |job| job.0);
         match done_at {
             Some(done) if done <= arrival => {
-                let (_, service) = servers.done(0);
+                let (_, service) = servers.finish_job(0);
                 done_at = service.map(|service| done + service.0);
                 begun(servers.servers[0].busy, done);
             }
             _ => {
-                if let Some(service) = servers.arrive(0, next as u32, jobs[next].1) {
+                if let Some(service) = servers.add_job(0, next as u32, jobs[next].1) {
                     done_at = Some(arrival + service.0);
                     begun(servers.servers[0].busy, arrival);
                 }
@@ -32,7 +32,7 @@ fn waits(servers: &mut Servers, jobs: &[(u64, u64)]) -> Vec<f64> {
     waits
 }
 
-fn poisson(count: u64, mean_gap_s: f64, bytes: impl Fn(u64) -> u64) -> Vec<(u64, u64)> {
+fn poisson_jobs(count: u64, mean_gap_s: f64, bytes: impl Fn(u64) -> u64) -> Vec<(u64, u64)> {
     let mut at = 0.0;
     let job = |k| {
         at += Stream::new(9, Purpose::Arrival, k).exponential(mean_gap_s * 1e9);
@@ -55,11 +55,11 @@ fn fcfs__waits_are_those_of_m_g_1() {
     let kinds: [&dyn Fn(u64) -> u64; 3] =
         [&|_| 10_000, &|k| size(k).exponential(10_000.0).ceil() as u64, &|k| pareto.draw(size(k))];
     for (kind, bytes) in kinds.into_iter().enumerate() {
-        let jobs = poisson(400_000, 0.1, bytes);
+        let jobs = poisson_jobs(400_000, 0.1, bytes);
         let services: Vec<f64> = jobs.iter().map(|job| job.1 as f64 / 200_000.0).collect();
         let rho = mean(services.iter().copied()) / 0.1;
         let expected = mean(services.iter().map(|s| s * s)) / 0.1 / 2.0 / (1.0 - rho);
-        let found = mean(waits(&mut Servers::new(Rate(1_600_000), Order::Fcfs), &jobs).into_iter());
+        let found = mean(simulate_waits(&mut Servers::new(Rate(1_600_000), Order::Fcfs), &jobs).into_iter());
         assert!((found / expected - 1.0).abs() < 0.05, "{kind}: {found} s for {expected} s");
     }
 }
@@ -67,8 +67,8 @@ fn fcfs__waits_are_those_of_m_g_1() {
 /// Shortest first, not pre-empted: mean wait of size x is λE[S²] ÷ 2(1 − ρ(x))², constant per size (Phipps 1956).
 #[test]
 fn stf__waits_are_those_of_shortest_first() {
-    let jobs = poisson(400_000, 0.1, |k| 1 + Stream::new(4, Purpose::Size, k).below(30_000));
-    let found = waits(&mut Servers::new(Rate(1_600_000), Order::Stf), &jobs);
+    let jobs = poisson_jobs(400_000, 0.1, |k| 1 + Stream::new(4, Purpose::Size, k).below(30_000));
+    let found = simulate_waits(&mut Servers::new(Rate(1_600_000), Order::Stf), &jobs);
     let second = mean(jobs.iter().map(|job| libm::pow(job.1 as f64 / 200_000.0, 2.0)));
     for (from, to) in [(1, 1000), (14_500, 15_500), (27_000, 28_000)] {
         let of_size: Vec<usize> = (0..jobs.len()).filter(|&k| (from..to).contains(&jobs[k].1)).collect();
@@ -84,23 +84,23 @@ fn stf__waits_are_those_of_shortest_first() {
 #[test]
 fn stf__serves_the_shortest_first_and_never_interrupts() {
     let mut servers = Servers::new(Rate(8_000), Order::Stf);
-    assert_eq!(servers.arrive(3, 0, 500), Some(Dur::from_millis(500)));
+    assert_eq!(servers.add_job(3, 0, 500), Some(Dur::from_millis(500)));
     for (slot, bytes) in [(1, 900), (2, 100), (3, 100), (4, 20)] {
-        assert_eq!(servers.arrive(3, slot, bytes), None);
+        assert_eq!(servers.add_job(3, slot, bytes), None);
     }
-    let order: Vec<u32> = std::iter::from_fn(|| servers.done(3).0).collect();
+    let order: Vec<u32> = std::iter::from_fn(|| servers.finish_job(3).0).collect();
     assert_eq!(order, [0, 4, 2, 3, 1]);
-    assert_eq!(servers.arrive(3, 5, 1), Some(Dur::from_millis(1)), "idle again");
+    assert_eq!(servers.add_job(3, 5, 1), Some(Dur::from_millis(1)), "idle again");
 }
 
 #[test]
 fn fcfs__serves_in_order_and_servers_do_not_share() {
     let mut servers = Servers::new(Rate(8_000), Order::Fcfs);
-    assert!(servers.arrive(0, 0, 500).is_some() && servers.arrive(1, 9, 500).is_some());
+    assert!(servers.add_job(0, 0, 500).is_some() && servers.add_job(1, 9, 500).is_some());
     for slot in 1..4 {
-        assert_eq!(servers.arrive(0, slot, 1000 - u64::from(slot)), None);
+        assert_eq!(servers.add_job(0, slot, 1000 - u64::from(slot)), None);
     }
-    let order: Vec<u32> = std::iter::from_fn(|| servers.done(0).0).collect();
+    let order: Vec<u32> = std::iter::from_fn(|| servers.finish_job(0).0).collect();
     assert_eq!(order, [0, 1, 2, 3]);
-    assert_eq!(servers.done(1), (Some(9), None));
+    assert_eq!(servers.finish_job(1), (Some(9), None));
 }

@@ -26,7 +26,7 @@ impl World {
             return self.start_job(slot);
         }
         if !acks_requests {
-            self.satisfy_client(slot);
+            self.end_request_wait(slot);
         }
         self.schedule(self.now + think, class::WAKE, 1 << 40 | u64::from(slot), What::Ready(slot));
     }
@@ -34,35 +34,35 @@ impl World {
     /// Hands over a request whose think time is over to the server's CPU.
     pub(super) fn end_think(&mut self, slot: u32) {
         self.start_job(slot);
-        self.arm(slot);
+        self.arm_timer(slot);
     }
 
     /// Hands a request to its server's CPU; where servers have none, the answer is sent at once.
     fn start_job(&mut self, slot: u32) {
         let (server, bytes) = (self.live[slot as usize].open.server, self.live[slot as usize].progress.bytes);
         if !self.needs_cpu(slot) {
-            return self.answer(slot);
+            return self.send_answer(slot);
         }
         if !self.setup.senders.params_at(self.live[slot as usize].tcp).acks_requests {
-            self.satisfy_client(slot);
+            self.end_request_wait(slot);
         }
-        let begun = self.setup.servers.as_mut().and_then(|servers| servers.arrive(server, slot, bytes));
+        let begun = self.setup.servers.as_mut().and_then(|servers| servers.add_job(server, slot, bytes));
         self.schedule_job_end(server, begun);
     }
 
     /// Sends the answer whose job a server's CPU has finished, and begins the next job.
     pub(super) fn finish_job(&mut self, server: u32) {
         let Some(servers) = &mut self.setup.servers else { return };
-        let (slot, next) = servers.done(server);
+        let (slot, next) = servers.finish_job(server);
         self.schedule_job_end(server, next);
         if let Some(slot) = slot {
-            self.answer(slot);
-            self.arm(slot);
+            self.send_answer(slot);
+            self.arm_timer(slot);
         }
     }
 
     /// Starts to send the answer to a request that the server has processed.
-    fn answer(&mut self, slot: u32) {
+    fn send_answer(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         live.request_acks.note_answer(self.now, self.setup.senders.params_at(live.tcp));
         self.start_sending(slot);
@@ -86,10 +86,10 @@ impl World {
     }
 
     /// Returns the service time of the present write at an idle server, including the time that it thinks.
-    pub(super) fn service(&self, slot: u32) -> Dur {
+    pub(super) fn service_time(&self, slot: u32) -> Dur {
         let live = &self.live[slot as usize];
         let servers = self.setup.servers.as_ref().filter(|_| self.needs_cpu(slot));
-        let job = servers.map_or(Dur::ZERO, |servers| servers.service(live.progress.bytes));
+        let job = servers.map_or(Dur::ZERO, |servers| servers.service_time(live.progress.bytes));
         self.server_think(slot) + job
     }
 
@@ -102,7 +102,7 @@ impl World {
     }
 
     /// Has the client wait for an answer without repeating its request, where no packet acknowledges requests.
-    fn satisfy_client(&mut self, slot: u32) {
+    fn end_request_wait(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         live.opener.handle_answer_to(live.progress.number);
     }
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// Acknowledges a request that has arrived before.
-    pub(super) fn acknowledge_repeated(&mut self, slot: u32) {
+    pub(super) fn acknowledge_repeated_request(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.request_acks.handle_repeated_request(self.setup.senders.params_at(live.tcp)) {
             self.send_request_ack(slot);

@@ -27,7 +27,7 @@ struct Session {
     page: u32,
     /// Objects of the present page, requested so far, and requested but not complete.
     objects: u32,
-    launched: u32,
+    requested: u32,
     outstanding: u32,
     /// Key and size of the present page, for the records.
     page_record: PageOf,
@@ -85,8 +85,8 @@ impl ConnectionSource for Sessions {
             return self.start_page(slot, now, commands);
         }
         let session = &self.sessions[token as usize];
-        match session.launched < session.objects {
-            true => self.launch(token, now, commands),
+        match session.requested < session.objects {
+            true => self.request_object(token, now, commands),
             false => self.start_page(token, now, commands),
         }
     }
@@ -99,7 +99,7 @@ impl ConnectionSource for Sessions {
         }
         let slot = self.complete_object(tag, now, commands);
         if let Fetch::IndexFirst(parallel) = self.fetch {
-            self.launch_parallel(slot, parallel, now, commands);
+            self.request_parallel(slot, parallel, now, commands);
         }
     }
 }
@@ -121,11 +121,11 @@ impl Sessions {
 
     /// Requests objects of the session's page while fewer than `parallel` are outstanding; does nothing if the
     /// session has ended.
-    fn launch_parallel(&mut self, slot: u32, parallel: u32, now: Time, commands: &mut Commands) {
+    fn request_parallel(&mut self, slot: u32, parallel: u32, now: Time, commands: &mut Commands) {
         let Some(session) = self.sessions.get(slot as usize) else { return };
         let free = parallel.saturating_sub(session.outstanding);
-        for _ in 0..free.min(session.objects - session.launched) {
-            self.launch(slot, now, commands);
+        for _ in 0..free.min(session.objects - session.requested) {
+            self.request_object(slot, now, commands);
         }
     }
 
@@ -138,7 +138,7 @@ impl Sessions {
             pages: self.draws.pages(name),
             page: 0,
             objects: 0,
-            launched: 0,
+            requested: 0,
             outstanding: 0,
             page_record: PageOf::default(),
         };
@@ -149,33 +149,33 @@ impl Sessions {
     fn start_page(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let page = self.draws.page(session.name, session.page);
-        (session.server, session.objects, session.launched) = (page.server, page.objects, 0);
+        (session.server, session.objects, session.requested) = (page.server, page.objects, 0);
         session.page_record = self.draws.name_page(session.name, session.page, page.objects);
         match self.fetch {
             Fetch::Pipelined => self.open_page(slot, commands),
-            _ => self.launch(slot, now, commands),
+            _ => self.request_object(slot, now, commands),
         }
     }
 
     /// Opens the only connection of a page, which carries all its objects.
     fn open_page(&mut self, slot: u32, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
-        (session.launched, session.outstanding) = (session.objects, 1);
+        (session.requested, session.outstanding) = (session.objects, 1);
         let (name, page, objects) = (session.name, session.page, session.objects);
         let object = Object { session: slot, number: 0, bytes: 0, part: 0 };
         let tag = self.objects.insert(object) as u32;
         let payload = commands.payload_for(self.draws.script(name, page, objects));
-        let open = self.open_for(tag, payload);
+        let open = self.open_command(tag, payload);
         commands.open.push(open);
     }
 
     /// Requests the session's next object; where objects are paced, schedules the one after it.
-    fn launch(&mut self, slot: u32, now: Time, commands: &mut Commands) {
+    fn request_object(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
-        let number = session.launched;
-        session.launched += 1;
+        let number = session.requested;
+        session.requested += 1;
         session.outstanding += 1;
-        let (name, page, more) = (session.name, session.page, session.launched < session.objects);
+        let (name, page, more) = (session.name, session.page, session.requested < session.objects);
         let bytes = self.draws.object(name, page, number).bytes;
         let object = Object { session: slot, number, bytes, part: 0 };
         let tag = self.objects.insert(object) as u32;
@@ -193,13 +193,13 @@ impl Sessions {
         let Some(bytes) = self.draws.part(object.bytes, object.part) else {
             return false;
         };
-        let open = self.open_for(tag, Payload::Single(bytes));
+        let open = self.open_command(tag, Payload::Single(bytes));
         commands.open.push(open);
         true
     }
 
     /// Returns the command that opens a connection for this object.
-    fn open_for(&self, tag: u32, payload: Payload) -> Open {
+    fn open_command(&self, tag: u32, payload: Payload) -> Open {
         let object = self.objects[tag as usize];
         let session = &self.sessions[object.session as usize];
         Open {
@@ -220,7 +220,7 @@ impl Sessions {
     /// Schedules the session's next page, or ends the session, if every object of the page has arrived.
     fn end_page_if_complete(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
-        if session.outstanding > 0 || session.launched < session.objects {
+        if session.outstanding > 0 || session.requested < session.objects {
             return;
         }
         let done = session.page;

@@ -8,7 +8,7 @@ use super::connection::{Open, Payload};
 use super::ftp::Ftp;
 use super::misbehaving::Misbehaving;
 use super::mix::Mix;
-use super::replay::{Replay, open_for, split_ways};
+use super::replay::{Replay, open_command, open_directions};
 use super::sessions::Sessions;
 use super::testers::Testers;
 use super::viewers::Viewers;
@@ -125,7 +125,7 @@ impl List {
     }
 
     /// Returns the connection that starts next, if any is left.
-    fn upcoming(&self) -> Option<&Connection> {
+    fn next_connection(&self) -> Option<&Connection> {
         self.traffic.connections[..self.end].get(self.next)
     }
 
@@ -135,21 +135,21 @@ impl List {
     }
 
     /// Asks to be woken for the next connection.
-    fn schedule(&mut self, commands: &mut Commands) {
-        if let Some(connection) = self.upcoming() {
+    fn schedule_next(&mut self, commands: &mut Commands) {
+        if let Some(connection) = self.next_connection() {
             commands.wake.push((connection.start, if self.is_long_lived { BULK } else { 0 }));
         }
     }
 
     /// Opens the connections that are due by `now`.
-    fn open(&mut self, now: Time, commands: &mut Commands) {
-        while let Some(connection) = self.upcoming().filter(|next| next.start <= now) {
+    fn open_due(&mut self, now: Time, commands: &mut Commands) {
+        while let Some(connection) = self.next_connection().filter(|next| next.start <= now) {
             if connection.kind == Kind::Datagrams {
-                commands.open.extend(split_ways(connection, self.next as u32, Dur::ZERO));
+                commands.open.extend(open_directions(connection, self.next as u32, Dur::ZERO));
                 self.next += 1;
                 continue;
             }
-            let mut open = open_for(connection, self.next as u32);
+            let mut open = open_command(connection, self.next as u32);
             if self.is_long_lived {
                 open.payload = Payload::LongLived;
                 open.key |= 1 << 63;
@@ -158,17 +158,17 @@ impl List {
             commands.open.push(open);
             self.next += 1;
         }
-        self.schedule(commands);
+        self.schedule_next(commands);
     }
 }
 
 impl ConnectionSource for List {
     fn begin(&mut self, commands: &mut Commands) {
-        self.schedule(commands);
+        self.schedule_next(commands);
     }
 
     fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
-        self.open(now, commands);
+        self.open_due(now, commands);
     }
 }
 
@@ -184,12 +184,12 @@ impl Poisson {
         Poisson { draws, next: 0 }
     }
 
-    fn schedule(&mut self, now: Time, commands: &mut Commands) {
+    fn schedule_next(&mut self, now: Time, commands: &mut Commands) {
         commands.wake.push((now + self.draws.gap(self.next), 0));
     }
 
     /// Opens the next connection at `now` and asks to be woken for the one after it.
-    fn open(&mut self, now: Time, commands: &mut Commands) {
+    fn open_due(&mut self, now: Time, commands: &mut Commands) {
         let (client, server) = self.draws.hosts(self.next);
         commands.open.push(Open {
             key: self.next,
@@ -200,17 +200,17 @@ impl Poisson {
             ..Open::default()
         });
         self.next += 1;
-        self.schedule(now, commands);
+        self.schedule_next(now, commands);
     }
 }
 
 impl ConnectionSource for Poisson {
     fn begin(&mut self, commands: &mut Commands) {
-        self.schedule(Time::ZERO, commands);
+        self.schedule_next(Time::ZERO, commands);
     }
 
     fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
-        self.open(now, commands);
+        self.open_due(now, commands);
     }
 }
 
@@ -228,29 +228,29 @@ impl Starts {
     }
 
     /// Asks to be woken when the next connection opens.
-    fn schedule(&mut self, commands: &mut Commands) {
+    fn schedule_next(&mut self, commands: &mut Commands) {
         if let Some((at, _)) = self.opens.get(self.next) {
             commands.wake.push((*at, 0));
         }
     }
 
     /// Opens all connections that are due at `now`.
-    fn open(&mut self, now: Time, commands: &mut Commands) {
+    fn open_due(&mut self, now: Time, commands: &mut Commands) {
         while let Some((_, open)) = self.opens.get(self.next).filter(|(at, _)| *at <= now) {
             commands.open.push(*open);
             self.next += 1;
         }
-        self.schedule(commands);
+        self.schedule_next(commands);
     }
 }
 
 impl ConnectionSource for Starts {
     fn begin(&mut self, commands: &mut Commands) {
-        self.schedule(commands);
+        self.schedule_next(commands);
     }
 
     fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
-        self.open(now, commands);
+        self.open_due(now, commands);
     }
 }
 
@@ -272,13 +272,13 @@ impl Isolated {
     }
 
     /// Opens the next connection of the traffic.
-    fn open(&mut self, commands: &mut Commands) {
+    fn open_next(&mut self, commands: &mut Commands) {
         if let Some(connection) = self.traffic.connections.get(self.next as usize) {
             commands.open.push(Open {
                 key: u64::from(self.next),
                 tag: self.next,
                 request_bytes: self.request_bytes.get(self.next as usize).copied().unwrap_or(0),
-                ..open_for(connection, self.next)
+                ..open_command(connection, self.next)
             });
             self.next += 1;
         }
@@ -291,7 +291,7 @@ impl ConnectionSource for Isolated {
     }
 
     fn wake(&mut self, _token: u32, _now: Time, commands: &mut Commands) {
-        self.open(commands);
+        self.open_next(commands);
     }
 
     fn connection_finished(&mut self, _tag: u32, now: Time, commands: &mut Commands) {

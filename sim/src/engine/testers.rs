@@ -104,7 +104,7 @@ mod tests {
     use crate::traffic::model::responsiveness::Responsiveness;
 
     /// Plays the wake-ups of a test until `end` and returns what it opened and asked, with their times in seconds.
-    fn played(model: Responsiveness, end: f64) -> Vec<(f64, String)> {
+    fn play_test(model: Responsiveness, end: f64) -> Vec<(f64, String)> {
         let mut testers = Testers::new(TestDraws::new(model, 1), Dur::from_millis(400));
         let (mut commands, mut all) = (Commands::default(), Vec::new());
         testers.begin(&mut commands);
@@ -125,13 +125,13 @@ mod tests {
         all
     }
 
-    fn one(direction: FlowDirection, connections: u32) -> Responsiveness {
+    fn responsiveness(direction: FlowDirection, connections: u32) -> Responsiveness {
         Responsiveness { direction, connections, start_spread_s: 0.0, ..Responsiveness::default() }
     }
 
     #[test]
     fn test__loads_first_and_alternates_probes() {
-        let found = played(one(FlowDirection::Down, 2), 2.7);
+        let found = play_test(responsiveness(FlowDirection::Down, 2), 2.7);
         let times: Vec<f64> = found.iter().map(|(at, _)| *at).collect();
         assert_eq!(times, [0.0, 1.0, 2.0, 2.2, 2.4, 2.6]);
         assert_eq!([&*found[0].1, &*found[1].1], ["load 0", "load 1"]);
@@ -140,8 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn test__loads_both_directions_beside_each_other() {
-        let found = played(one(FlowDirection::Both, 1), 0.5);
+    fn test__loads_both_directions_at_once() {
+        let found = play_test(responsiveness(FlowDirection::Both, 1), 0.5);
         let what: Vec<&str> = found.iter().map(|(_, what)| what.as_str()).collect();
         assert_eq!(what, ["load 0", "load up 100000000"]);
     }

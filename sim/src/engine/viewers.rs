@@ -68,7 +68,7 @@ impl Viewers {
     }
 
     /// Asks for the next segment of the viewer's video.
-    fn ask(&mut self, number: u32, commands: &mut Commands) {
+    fn request_segment(&mut self, number: u32, commands: &mut Commands) {
         let (model, viewer) = (self.draws.model(), &mut self.viewers[number as usize]);
         let place = model.choose(viewer.buffer.as_secs(), viewer.place);
         viewer.place = Some(place);
@@ -97,7 +97,7 @@ impl ConnectionSource for Viewers {
     fn wake(&mut self, number: u32, now: Time, commands: &mut Commands) {
         let segments = self.draws.segments(number, self.viewers[number as usize].video + 1);
         let viewer = &mut self.viewers[number as usize];
-        viewer.play(now, self.window);
+        viewer.play_until(now, self.window);
         let is_over = viewer.arrived == viewer.segments;
         if is_over {
             (viewer.video, viewer.segments, viewer.arrived) = (viewer.video + 1, segments, 0);
@@ -106,7 +106,7 @@ impl ConnectionSource for Viewers {
         if viewer.arrived == 0 {
             (viewer.player, viewer.asked) = (Player::Starting, now);
         }
-        self.ask(number, commands);
+        self.request_segment(number, commands);
     }
 
     /// Adds a segment to the buffer, begins to play if that is enough, and plans the next step.
@@ -114,7 +114,7 @@ impl ConnectionSource for Viewers {
         let (model, window) = (self.draws.model(), self.window);
         let (full, startup) = (Dur::from_secs(model.buffer_s), Dur::from_secs(model.startup_s));
         let viewer = &mut self.viewers[number as usize];
-        viewer.play(now, window);
+        viewer.play_until(now, window);
         viewer.arrived += 1;
         viewer.buffer += self.segment;
         if (window.0..window.1).contains(&now) {
@@ -134,7 +134,7 @@ impl ConnectionSource for Viewers {
         } else if viewer.buffer + self.segment > full && viewer.player == Player::Playing {
             commands.wake.push((now + Dur((viewer.buffer + self.segment).0 - full.0), number));
         } else {
-            self.ask(number, commands);
+            self.request_segment(number, commands);
         }
     }
 
@@ -142,7 +142,7 @@ impl ConnectionSource for Viewers {
     fn views(&self, now: Time) -> Vec<ViewRecord> {
         let seen = self.viewers.iter().map(|viewer| {
             let mut viewer = *viewer;
-            viewer.play(now, self.window);
+            viewer.play_until(now, self.window);
             if viewer.player == Player::Starting {
                 viewer.record_start(now, self.window);
             }
@@ -154,7 +154,7 @@ impl ConnectionSource for Viewers {
 
 impl Viewer {
     /// Plays the video up to `now`: records what was played and how long it stood still.
-    fn play(&mut self, now: Time, window: (Time, Time)) {
+    fn play_until(&mut self, now: Time, window: (Time, Time)) {
         let (from, passed) = (self.at, now.since(self.at));
         self.at = now;
         match self.player {

@@ -21,7 +21,7 @@ fn at(seconds: f64) -> Time {
 }
 
 /// Returns viewers whose first segment has been asked for, of a video of ten segments.
-fn begun(window: (Time, Time)) -> (Viewers, Commands) {
+fn begin_viewing(window: (Time, Time)) -> (Viewers, Commands) {
     let mut viewers = Viewers::new(ViewingDraws::new(viewing(), 1), window);
     let mut commands = Commands::default();
     viewers.begin(&mut commands);
@@ -39,7 +39,7 @@ fn arrive(viewers: &mut Viewers, commands: &mut Commands, seconds: f64) {
 
 #[test]
 fn viewer__starts_stalls_and_goes_on() {
-    let (mut viewers, mut commands) = begun(WHOLE);
+    let (mut viewers, mut commands) = begin_viewing(WHOLE);
     for seconds in [1.0, 2.0] {
         arrive(&mut viewers, &mut commands, seconds); // 4 s at 2 s: it begins
     }
@@ -53,7 +53,7 @@ fn viewer__starts_stalls_and_goes_on() {
 
 #[test]
 fn viewer__waits_while_the_buffer_is_full() {
-    let (mut viewers, mut commands) = begun(WHOLE);
+    let (mut viewers, mut commands) = begin_viewing(WHOLE);
     for seconds in [0.5, 1.0, 1.5] {
         arrive(&mut viewers, &mut commands, seconds);
     }
@@ -67,7 +67,7 @@ fn viewer__waits_while_the_buffer_is_full() {
 
 #[test]
 fn viewer__begins_the_next_video_when_the_last_is_over() {
-    let (mut viewers, mut commands) = begun(WHOLE);
+    let (mut viewers, mut commands) = begin_viewing(WHOLE);
     viewers.viewers[0].segments = 2;
     for seconds in [1.0, 2.0] {
         arrive(&mut viewers, &mut commands, seconds);
@@ -86,7 +86,7 @@ fn viewer__begins_the_next_video_when_the_last_is_over() {
 
 #[test]
 fn records__are_about_the_window() {
-    let (mut viewers, mut commands) = begun((at(5.0), at(8.0)));
+    let (mut viewers, mut commands) = begin_viewing((at(5.0), at(8.0)));
     for seconds in [1.0, 2.0, 9.0, 11.0] {
         arrive(&mut viewers, &mut commands, seconds);
     }

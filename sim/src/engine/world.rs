@@ -82,14 +82,14 @@ impl World {
     /// Schedules an event that has no packet and is about the connection in `slot`; see [`World::schedule`].
     #[inline(always)]
     pub(super) fn schedule_for(&mut self, slot: u32, at: Time, class: u64, content: u64, what: What) {
-        let key = self.key(class, content, at);
+        let key = self.next_key(class, content, at);
         let packet = Packet { flow: slot, ..Packet::NONE };
         self.wheel.push(at, key, Event { packet, what });
     }
 
     /// Returns the key that orders an event, scheduled now, among those of its time `at`.
     #[inline(always)]
-    pub(super) fn key(&mut self, class: u64, content: u64, at: Time) -> u64 {
+    pub(super) fn next_key(&mut self, class: u64, content: u64, at: Time) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
         if self.keeps_insertion_order && class > class::SERVE {
             self.scheduled += 1;

@@ -7,7 +7,7 @@
 //! run. But a single write of k segments is sent exactly as the first k segments of a longer write: the sender does
 //! not know where the write ends, later segments queue behind earlier ones, and nothing is lost. So each path is
 //! simulated once, with its longest transfer, until that transfer has saturated the path's slowest link
-//! ([`crate::engine::World::until_saturated`]). The simulation records when each segment is sent. The arrival of the last
+//! ([`crate::engine::World::with_send_log`]). The simulation records when each segment is sent. The arrival of the last
 //! segment of a shorter transfer is then arithmetic (`idle_path.rs`), whether that segment is full or not.
 //! Connections with several writes are simulated one by one. The time that servers think is added to each, and where
 //! servers have a CPU, the service time of an idle one.
@@ -115,7 +115,7 @@ fn simulate_longest(
     let case = Case { path, writes: vec![(0, fill_segments(plan, path, longest))], request_bytes: 0 };
     let setup = make_idle_setup(plan, path.tcp, &[case], Vec::new());
     let steady = IdlePath::steady_state(plan, path);
-    let outcome = World::new(setup).until_saturated(steady).run(cancel)?;
+    let outcome = World::new(setup).with_send_log(steady).run(cancel)?;
     let Some(begin) = outcome.transfers.first().map(|transfer| transfer.start) else { return Ok(()) };
     if outcome.send_log.has_repeats {
         return Ok(());

@@ -94,10 +94,10 @@ impl IdlePath {
         let (from, to) =
             if upward { (End::ClientOut, End::ServerIn) } else { (End::ServerOut, End::ClientIn) };
         let end = |end: End| {
-            let (delay, rate) = layout.private(end);
+            let (delay, rate) = layout.access_link(end);
             stage(rate, Wire::default(), 0, delay + host_delay, None)
         };
-        let numbers = (0..=u8::MAX).map_while(|hop| layout.link(hop, upward, path.path));
+        let numbers = (0..=u8::MAX).map_while(|hop| layout.link_at(hop, upward, path.path));
         let links = numbers.map(|number| {
             let link = &plan.links[usize::from(number)];
             stage(Some(link.rate), link.wire, link.burst, link.delay, Some(number))

@@ -63,7 +63,7 @@ fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
         }
     }
     for (end, field) in [(End::ServerOut, "access.rate"), (End::ClientIn, "access.client_rate")] {
-        if let (_, Some(rate)) = network.layout.private(end) {
+        if let (_, Some(rate)) = network.layout.access_link(end) {
             check_rate(field, &rate.to_string(), rate, Wire::default())?;
         }
     }

@@ -66,7 +66,7 @@ fn number_hosts(layout: &Layout) -> Result<Hosts> {
 }
 
 fn list_hops(layout: &Layout, path: u32) -> Hops {
-    let way = |reverse| (0..=u8::MAX).map_while(|hop| layout.link(hop, reverse, path)).collect();
+    let way = |reverse| (0..=u8::MAX).map_while(|hop| layout.link_at(hop, reverse, path)).collect();
     Hops { data: way(false), back: way(true) }
 }
 
