@@ -1,4 +1,4 @@
-//! Open-loop models: each arrival opens connections and schedules the next arrival.
+//! The source of an open-loop model: each arrival opens connections and schedules the next arrival.
 
 use super::commands::{Commands, ConnectionSource};
 use super::connection::Open;
@@ -18,14 +18,15 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Returns a source of arrivals by these draws.
+    /// Returns a source whose arrivals follow these draws.
     pub fn new(draws: OpenLoop) -> Arrivals {
         Arrivals { next: draws.initial(), draws, planned: Vec::new() }
     }
 }
 
 impl ConnectionSource for Arrivals {
-    /// Schedules the rest of each arrival in progress at the start, then the first new arrival.
+    /// Schedules the rest of each arrival in progress at the start, and handles the first new
+    /// arrival.
     fn begin(&mut self, commands: &mut Commands) {
         for number in 0..self.next {
             commands.wake.push((Time::ZERO + self.draws.residual(number), number as u32 + 1));

@@ -8,7 +8,7 @@ use crate::units::Time;
 /// Tag of a connection whose source need not be notified when it ends.
 pub const NO_TAG: u32 = u32::MAX;
 
-/// Wake-up token of the scenario's bulk flows, which run beside any source.
+/// Wake-up token of the scenario's bulk flows, which run in addition to the source.
 pub const BULK: u32 = u32::MAX;
 
 /// A source of connections, which the engine drives while a run is under way.
@@ -17,17 +17,18 @@ pub const BULK: u32 = u32::MAX;
 /// source asked for, and [`connection_finished`](Self::connection_finished) when one of its connections ends.
 /// After each call it applies the commands the source has added. A source never sees packets.
 pub trait ConnectionSource {
-    /// Gives the commands that precede the first event.
+    /// Adds the commands that precede the first event.
     fn begin(&mut self, commands: &mut Commands);
 
-    /// Handles a time the source asked for; `token` is the one it gave with that time.
+    /// Handles a time that the source asked for; `token` is the one that it gave with that time.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands);
 
-    /// Handles the end of the connection with this tag; never called for [`NO_TAG`]. Sources whose connections
-    /// do not wait for each other do nothing.
+    /// Handles the end of the connection with this tag; never called for [`NO_TAG`]. Sources whose
+    /// connections do not wait for each other do nothing.
     fn connection_finished(&mut self, _tag: u32, _now: Time, _commands: &mut Commands) {}
 
-    /// Returns what its viewers of streams have seen by `now`, the end of the run.
+    /// Returns the records of its viewers of streams up to `now`, the end of the run; none for
+    /// other sources.
     fn views(&self, _now: Time) -> Vec<ViewRecord> {
         Vec::new()
     }
@@ -42,7 +43,7 @@ pub struct Commands {
     pub wake: Vec<(Time, u32)>,
     /// Keys of the long-lived flows over which to send a self probe now.
     pub probes: Vec<u64>,
-    /// The writes of [`Payload::Scripted`] connections, kept for the whole run.
+    /// The writes of [`Payload::Scripted`] connections; they stay for the whole run.
     pub scripts: Vec<Script>,
 }
 
@@ -58,7 +59,8 @@ impl Commands {
         }
     }
 
-    /// Takes back the buffers of applied commands, so that their memory is reused; keeps any new commands.
+    /// Takes back the empty buffers of applied commands, so that their memory is reused, unless new
+    /// commands have been added since.
     pub(super) fn reuse_buffers(&mut self, open: Vec<Open>, wake: Vec<(Time, u32)>) {
         if self.open.is_empty() {
             self.open = open;
@@ -68,8 +70,8 @@ impl Commands {
         }
     }
 
-    /// Returns the commands that `ask` gives, apart from those already here. Scripts are the exception: they are
-    /// added here, because their numbers must hold for the whole run.
+    /// Returns the commands that `ask` adds, separate from those already here. Scripts are the
+    /// exception: they are added here, because their numbers must hold for the whole run.
     pub fn capture(&mut self, ask: impl FnOnce(&mut Commands)) -> Commands {
         let mut own = Commands { scripts: std::mem::take(&mut self.scripts), ..Commands::default() };
         ask(&mut own);

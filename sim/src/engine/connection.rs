@@ -22,11 +22,11 @@ pub struct Open {
     pub rtt: Option<Dur>,
     /// The writes it carries.
     pub payload: Payload,
-    /// Given back to the source when the connection has ended; [`super::commands::NO_TAG`] if it is not.
+    /// The source gets it back when the connection has ended, unless it is [`super::commands::NO_TAG`].
     pub tag: u32,
     /// Class of its application.
     pub class: Class,
-    /// What it was by its behaviour, if it was recorded.
+    /// Class of a recorded flow by its behaviour; `None` if it was not recorded.
     pub flow_class: Option<FlowClass>,
     /// It was QUIC in the trace.
     pub is_quic: bool,
@@ -81,7 +81,7 @@ impl Default for Open {
 }
 
 impl Open {
-    /// Returns the properties that markers and queues are notified of.
+    /// Returns the properties by which markers and queues know the connection.
     pub fn flow(&self) -> Flow {
         Flow { key: self.key, client: self.client, server: self.server, class: self.class }
     }
@@ -100,12 +100,11 @@ pub enum Payload {
     LongLived,
     /// Keystrokes without end, by these rules of the run's applications.
     Keystrokes(u32),
-    /// A foreign probe: the bytes of a TLS handshake, unless there is none, and an answer of one byte; the number of its
-    /// record is the engine's.
+    /// A foreign probe: a TLS handshake, unless it has no bytes, and an answer of one byte.
     Probe {
-        /// What the server sends in the handshake.
+        /// Bytes that the server sends in the handshake; 0 without one.
         tls_bytes: u32,
-        /// Number of its record.
+        /// Number of its record, which the engine assigns.
         record: u32,
     },
     /// The packets of this datagram flow of the run: those of its applications come first, then recorded ones.
@@ -115,13 +114,13 @@ pub enum Payload {
     Recorded {
         /// Index of the connection.
         connection: u32,
-        /// How long it has lasted when it is opened.
+        /// Age of the recorded flow when it is opened.
         joined: Dur,
     },
 }
 
 impl Payload {
-    /// Returns whether its writes are transfers that can be measured.
+    /// Returns whether its writes can be measured as transfers.
     pub fn is_measurable(self) -> bool {
         !matches!(
             self,
@@ -173,7 +172,7 @@ pub(super) struct Live {
     pub before: u32,
     /// When the next write begins; [`Time::NEVER`] if none is scheduled.
     pub think_until: Time,
-    /// When the answering side sent its SYN-ACK, and how often it repeated it.
+    /// When the answering side sent its SYN-ACK, [`Time::ZERO`] before that, and how often it repeated it.
     pub answered: (Time, u8),
     /// When the pending timer event fires.
     pub timer_at: Time,
@@ -189,7 +188,8 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Returns a connection that has not sent anything.
+    /// Returns a connection that has not sent anything. `tcp` is the index of `params` in the run's
+    /// TCPs, `phase` that of its clock tick, `rtt` its round-trip time without queueing.
     pub fn new(open: Open, (tcp, params): (u8, &Params), phase: Dur, rtt: Dur, generation: u32) -> Live {
         Live {
             open,
@@ -212,7 +212,8 @@ impl Live {
         }
     }
 
-    /// Returns how the connection opens: as the profile says, except that a client pushes its upload.
+    /// Returns how the connection opens: as the profile says, except that in an upload the sender
+    /// of data opens where its receiver would.
     #[inline]
     pub fn opening(&self, params: &Params) -> Opening {
         match params.opening {
@@ -221,7 +222,8 @@ impl Live {
         }
     }
 
-    /// Begins write `number` of `bytes` at `now`; `u64::MAX` bytes never end.
+    /// Begins write `number` of `bytes` at `now`; `u64::MAX` is a write without end. The write
+    /// before must be complete.
     pub fn begin(&mut self, number: u32, bytes: u64, now: Time, params: &Params) {
         let first = self.progress.segments.1;
         if number > 0 {
@@ -243,7 +245,8 @@ impl Live {
         self.think_until = Time::NEVER;
     }
 
-    /// Returns the earliest time at which a timer or the next write is due.
+    /// Returns the earliest time at which a timer or the next write is due; [`Time::NEVER`] if
+    /// nothing is.
     #[inline]
     pub fn next_due(&self) -> Time {
         let ends = self.sender.poll_timeout().min(self.receiver.poll_timeout());
@@ -256,7 +259,7 @@ impl Live {
         (self.progress.segments.1 - self.sender.una()).min(u32::from(u16::MAX)) as u16
     }
 
-    /// Returns the IP length of segment `seq` of the present write.
+    /// Returns the IP length of segment `seq`, of the present write or the last of the one before.
     pub fn segment_bytes(&self, seq: u32, params: &Params) -> u16 {
         let end = self.progress.segments.1;
         if seq == 0 && params.opening == Opening::OneWaySyn {
@@ -273,8 +276,9 @@ impl Live {
         (payload + u64::from(header)) as u16
     }
 
-    /// Returns the bytes of the connection's first `segments` segments, wrapping: of the present write and of the one
-    /// before it, exactly; earlier ones count as full, which only a packet that was late by a whole write can meet.
+    /// Returns the bytes of the connection's first `segments` segments, wrapping. It is exact
+    /// within the present write and the one before it. Earlier segments count as full; only a
+    /// packet that was late by a whole write can need them.
     #[inline]
     pub fn position_after(&self, segments: u32, params: &Params) -> u32 {
         let (first, end) = self.progress.segments;
@@ -292,7 +296,7 @@ impl Live {
         self.before.wrapping_add(full.wrapping_sub(missing))
     }
 
-    /// Returns the payload of the last segment of the present write.
+    /// Returns the payload of the last segment of the present write, in bytes.
     fn last_payload(&self, params: &Params) -> u64 {
         if params.whole_segments {
             return u64::from(params.mss);

@@ -14,7 +14,7 @@ use crate::traffic::class::FlowClass;
 use crate::units::{Dur, Time};
 
 impl World {
-    /// Sends the next packet or frame of the flow in `slot` and schedules the one after it.
+    /// Sends the packets of the flow in `slot` that are due, and schedules the next ones.
     pub(super) fn send_datagram(&mut self, slot: u32) {
         let (now, open) = (self.now, self.live[slot as usize].open);
         let Payload::Datagrams(index) = open.payload else { return };
@@ -37,7 +37,8 @@ impl World {
         self.arm_timer(slot);
     }
 
-    /// Begins to play one direction of the recorded flow of a connection, which has lasted for `joined`.
+    /// Starts to play one direction of a recorded flow on the connection in `slot`; `connection` is
+    /// its index in the traffic, `joined` its age.
     pub(super) fn begin_recorded(&mut self, slot: u32, connection: u32, joined: Dur) {
         let index = self.datagrams.len() as u32;
         let live = &mut self.live[slot as usize];
@@ -53,8 +54,8 @@ impl World {
         self.send_recorded(slot, index);
     }
 
-    /// Sends the packets of a recorded flow that are due, and schedules the next one. After the last one the slot is free
-    /// as soon as no packet is in the network.
+    /// Sends the packets of recorded flow `index` that are due, and schedules the next one. After
+    /// the last one the slot is free as soon as no packet is in the network.
     fn send_recorded(&mut self, slot: u32, index: u32) {
         let number = index as usize - self.setup.apps.streams.len();
         let connection = self.recorded[number].connection as usize;
@@ -71,7 +72,7 @@ impl World {
         self.release(slot);
     }
 
-    /// Sends some packets of flow `index` at once.
+    /// Sends some packets of flow `index` at once, of `bytes` of IP length each.
     fn inject_datagrams(&mut self, slot: u32, index: u32, packets: u32, bytes: u16) {
         let (now, is_measured) = (self.now, self.is_in_window(self.now));
         let stats = &mut self.datagrams[index as usize];
@@ -83,7 +84,7 @@ impl World {
         }
         for number in 0..packets {
             let packet = Packet::new(slot, Kind::Datagram, first.wrapping_add(number), bytes);
-            // The time of sending travels with the packet: a table of packets in flight would have to be searched.
+            // The packet carries its time of sending: a table of packets in flight would have to be searched.
             self.inject(Packet { window_hint: 0, ..packet.with_tag(now.0) });
         }
     }
@@ -123,12 +124,13 @@ impl World {
         }
     }
 
+    /// Returns whether a time lies in the measured window.
     fn is_in_window(&self, at: Time) -> bool {
         (self.setup.window.0..self.setup.window.1).contains(&at)
     }
 
-    /// Returns a record for every flow that began; of recorded flows, which are many and short, for those only that sent
-    /// something in the window.
+    /// Returns a record for every flow that began. Recorded flows, which are many and short, have
+    /// one only if they sent something in the window.
     pub(super) fn datagram_records(&self) -> Vec<DatagramRecord> {
         let of_apps = self.setup.apps.streams.len();
         let shown = |(index, stats): &(usize, &ReceiveStats)| *index < of_apps || stats.is_measured();

@@ -10,13 +10,13 @@ use crate::packet::{Kind, Packet};
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(super) struct Event {
-    /// For events without a packet [`Packet::NONE`], with the slot of the connection that they are about, if any.
+    /// [`Packet::NONE`] for events without a packet, with the slot of the connection that they concern, if any.
     pub packet: Packet,
     pub what: What,
 }
 
 impl Default for Event {
-    /// Returns an event for a node of the wheel that stores none yet.
+    /// Returns a placeholder for a node of the wheel that stores no event yet.
     fn default() -> Self {
         Event { packet: Packet::NONE, what: What::Deadline }
     }
@@ -61,8 +61,8 @@ pub(super) enum What {
 }
 
 impl What {
-    /// Returns the event of a packet of `kind` that reaches its host. The kind is decided when the packet is sent, so
-    /// that handling takes one jump.
+    /// Returns the event of a packet of `kind` that reaches its host. It is decided when the packet
+    /// is sent, so that handling takes one jump.
     #[inline(always)]
     pub fn for_delivery(kind: Kind) -> What {
         match kind {
@@ -87,21 +87,22 @@ pub(super) mod class {
     pub const FIRST_IN_WINDOW: u64 = 0;
 }
 
-/// The order of ns-2, which is that of scheduling, as a key that both paths of a queue know: first what was scheduled
-/// earliest, and at equal times what had waited in a queue, by link, before what hosts and idle links scheduled.
+/// The event order of ns-2, which is that of scheduling, as a key that both paths of a queue can compute. The event
+/// scheduled earliest comes first. Of those scheduled at the same time, packets that had waited in a queue come first,
+/// by link, before the events that hosts and idle links scheduled.
 pub(super) mod insertion {
     use super::class;
     use crate::units::Time;
 
-    /// What was scheduled longer ahead than this, about a minute, is first; ns-2's longest timer is 64 s.
+    /// Events scheduled further ahead than this, about a minute, come first; ns-2's longest timer is 64 s.
     const LONGEST: u64 = (1 << 36) - 1;
     /// Bits of the rank.
     const BITS: u32 = 24;
     /// Ranks below this are links'.
     pub const WAITED: u64 = 1 << (BITS - 1);
 
-    /// Returns the key of an event that was scheduled at `since` for `at`. `rank`, below 2^24, orders events that were
-    /// scheduled at the same time.
+    /// Returns the key of an event that was scheduled at `since` for `at`; a lower key comes first.
+    /// `rank`, below 2^24, orders events that were scheduled at the same time.
     #[inline(always)]
     pub fn key(since: Time, at: Time, rank: u64) -> u64 {
         let ahead = (at.0.wrapping_sub(since.0)).min(LONGEST);

@@ -1,4 +1,4 @@
-//! Forwards packets from host to host: over private links, through markers and queues.
+//! Forwarding of packets from host to host: over private links, through markers and queues.
 //!
 //! A packet stays in its node of the wheel from the sending host to the receiving one, except while a queue
 //! stores it.
@@ -21,8 +21,8 @@ fn order_key(packet: &Packet) -> u64 {
     u64::from(packet.flow & 0x01ff_ffff) << 35 | u64::from(packet.seq) << 3 | packet.kind as u64
 }
 
-/// Prepares the next hop of a packet that reaches the far end of a link at `at`: the next queue, or its host.
-/// Returns when the packet gets there, and the class of that event.
+/// Sets the next hop of a packet that reaches the far end of a link at `at`: the next queue, or its
+/// host. Returns when the packet gets there, and the class of that event.
 #[inline(always)]
 fn prepare_next_hop(
     event: &mut Event,
@@ -66,7 +66,8 @@ impl World {
         }
     }
 
-    /// Adds a line to the trace if the packet in `node`, which its host sends, is not a reverse one.
+    /// Adds a line to the trace if the packet in `node`, which its host sends, goes in the
+    /// direction of the data.
     #[inline(never)]
     fn trace_sent(&mut self, node: u32) {
         let packet = self.wheel.event_mut(node).packet;
@@ -75,8 +76,9 @@ impl World {
         }
     }
 
-    /// Schedules the next hop of the packet in `node`, which reaches the far end of link `number` at `at`. It waited
-    /// there if its transmission starts later than now, or if the slow path says so.
+    /// Schedules the next hop of the packet in `node`, which reaches the far end of link `number`
+    /// at `at`. `waited` says whether it waited in the link's queue before its transmission started
+    /// at `start`.
     #[inline(always)]
     fn forward(&mut self, node: u32, number: usize, start: Time, at: Time, waited: bool) {
         let event = self.wheel.event_mut(node);
@@ -90,7 +92,8 @@ impl World {
         self.wheel.schedule(node, at, key);
     }
 
-    /// Handles the arrival of the packet in `node` at its link: marks or polices it, then hands it to the link.
+    /// Handles the arrival of the packet in `node` at its link: marks or polices it, then passes it
+    /// to the link.
     #[inline(always)]
     pub(super) fn arrive(&mut self, node: u32) {
         let packet = &mut self.wheel.event_mut(node).packet;
@@ -116,7 +119,8 @@ impl World {
         self.after_arrival(node, number, arrival);
     }
 
-    /// Does the rest of [`World::arrive`] where a packet trace is kept.
+    /// Passes the packet in `node` to link `number` as [`World::arrive`] does, and adds its lines
+    /// to the packet trace.
     #[inline(never)]
     fn arrive_traced(&mut self, node: u32, number: usize) {
         let packet = self.wheel.event_mut(node).packet;
@@ -131,7 +135,7 @@ impl World {
         self.after_arrival(node, number, arrival);
     }
 
-    /// Continues after link `number` has taken or dropped the packet in `node`.
+    /// Continues after link `number` has passed, queued or dropped the packet in `node`.
     #[inline(always)]
     fn after_arrival(&mut self, node: u32, number: usize, arrival: Arrival) {
         match arrival {
@@ -150,7 +154,7 @@ impl World {
         }
     }
 
-    /// Drops the packet in `node` at the policer before a link.
+    /// Drops the packet in `node`, which the policer before a link has rejected.
     #[cold]
     fn drop_policed(&mut self, node: u32, link: usize) {
         let packet = self.wheel.event_mut(node).packet;
@@ -159,7 +163,7 @@ impl World {
         self.account_drops(link);
     }
 
-    /// Adds a line to the trace if the packet in `node` was marked at the bottleneck.
+    /// Adds a line to the trace if the bottleneck has marked the packet in `node`.
     fn trace_mark(&mut self, node: u32) {
         let packet = self.wheel.event_mut(node).packet;
         if packet.link == self.setup.data_link && packet.has(flag::CE) && !packet.was_marked {
@@ -167,8 +171,8 @@ impl World {
         }
     }
 
-    /// Has a link start its next transmission, or schedules the time to ask it again. `waited` says that the packet has
-    /// waited for the transmitter.
+    /// Makes a link start its next transmission, or schedules the time to ask it again. `waited`
+    /// says that the packet has waited for the transmitter.
     pub(super) fn serve(&mut self, link: u32, waited: bool) {
         let served = self.setup.links[link as usize].serve(self.now);
         self.account_drops(link as usize);
@@ -185,7 +189,8 @@ impl World {
         }
     }
 
-    /// Accounts for the packets that a link has dropped since the last call.
+    /// Accounts for the packets that a link has dropped since the last call: trace, packets in
+    /// flight, losses of their flows.
     fn account_drops(&mut self, link: usize) {
         while let Some(Dropped { packet, .. }) = self.setup.links[link].take_drop() {
             if self.setup.trace && packet.link == self.setup.data_link {

@@ -1,4 +1,4 @@
-//! Users who transfer files: one after the other, at fixed times, or a single one without end.
+//! The source of FTP users, who transfer files: one after the other, at fixed times, or a single one without end.
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
@@ -11,7 +11,7 @@ pub struct Ftp {
     draws: FtpDraws,
     /// Number of files begun, by flow.
     begun: Vec<u32>,
-    /// Whether a flow's latest file is unfinished; kept with `skip` only.
+    /// Whether a flow's latest file is unfinished; maintained only with `skip`.
     busy: Vec<bool>,
 }
 
@@ -31,7 +31,7 @@ impl ConnectionSource for Ftp {
         }
     }
 
-    /// Opens a connection for the flow's next file, or leaves that file out.
+    /// Opens a connection for the flow's next file, or skips that file.
     fn wake(&mut self, flow: u32, now: Time, commands: &mut Commands) {
         let number = self.begun[flow as usize];
         self.begun[flow as usize] += 1;
@@ -59,7 +59,8 @@ impl ConnectionSource for Ftp {
         });
     }
 
-    /// Schedules the flow's next file after a pause; with `skip`, notes that the next period need not be left out.
+    /// Schedules the flow's next file after a pause; with `skip`, records that the next period need
+    /// not be skipped.
     fn connection_finished(&mut self, flow: u32, now: Time, commands: &mut Commands) {
         if self.draws.model().skip {
             self.busy[flow as usize] = false;

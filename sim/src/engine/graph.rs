@@ -1,4 +1,4 @@
-//! Paths over any graph of links. `scenario/topology` finds them before the run; here they are looked up in
+//! Paths over any graph of links. `scenario/topology` computes them before the run; here they are looked up in
 //! constant time.
 
 use crate::units::{Dur, Rate};
@@ -22,11 +22,11 @@ pub struct Span {
     pub delay: Dur,
     /// A marker stands before its queue.
     pub is_marked: bool,
-    /// It is a host's own link: packets it marks are policed at the next link with a marker.
+    /// It is the access link of a host: packets that it marks are policed at the next link with a marker.
     pub is_host: bool,
 }
 
-/// How the numbers of a connection's hosts, modulo the hosts there are, choose its path.
+/// The hosts of a graph. The numbers of a connection's hosts, modulo the hosts there are, select its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hosts {
     /// Clients.
@@ -62,11 +62,11 @@ struct Direction {
     hops: u8,
     /// Hop of the first marker.
     mark: u8,
-    /// Hop whose policer checks packets that hosts have marked; [`NOWHERE`] if there is none.
+    /// Hop whose policer checks packets that hosts have marked; [`NO_HOP`] if there is none.
     police: u8,
 }
 
-const NOWHERE: u8 = u8::MAX;
+const NO_HOP: u8 = u8::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Path {
@@ -91,8 +91,9 @@ pub struct Graph {
 type Shape = [Vec<(u64, u64)>; 2];
 
 impl Graph {
-    /// Returns the graph whose path number n has `hops[n]`; `spans` are all links by number. With `remark` every
-    /// marker on a path sets colours, else only the first. `recorded` are the links whose queues are reported.
+    /// Returns the graph whose path number n has `hops[n]`; `spans` are all links by number. With
+    /// `remark` every marker on a path sets colours, otherwise only the first. `recorded` are the
+    /// links whose queues are reported.
     pub fn new(hosts: Hosts, hops: &[Hops], spans: &[Span], remark: bool, recorded: Vec<u16>) -> Graph {
         let mut graph = Graph { hosts, paths: Vec::new(), links: Vec::new(), remark, recorded };
         let mut shapes: BTreeMap<Shape, u32> = BTreeMap::new();
@@ -106,7 +107,8 @@ impl Graph {
         graph
     }
 
-    /// Stores the links of one direction and finds its first marker and its policer.
+    /// Stores the links of one direction; returns them with the hops of its first marker and its
+    /// policer.
     fn add_direction(&mut self, links: &[u16], spans: &[Span]) -> Direction {
         let first = self.links.len() as u32;
         let span = |hop: u8| spans[usize::from(links[usize::from(hop)])];
@@ -116,10 +118,10 @@ impl Graph {
         let edge = marked.find(|&hop| !span(hop).is_host);
         let police = edge.filter(|_| mark.is_some_and(|hop| span(hop).is_host));
         self.links.extend_from_slice(links);
-        Direction { first, hops, mark: mark.unwrap_or(0), police: police.unwrap_or(NOWHERE) }
+        Direction { first, hops, mark: mark.unwrap_or(0), police: police.unwrap_or(NO_HOP) }
     }
 
-    /// Returns how hosts are numbered.
+    /// Returns the numbers of hosts.
     pub fn hosts(&self) -> Hosts {
         self.hosts
     }
@@ -139,7 +141,8 @@ impl Graph {
         self.hosts.ends(path)
     }
 
-    /// Returns the link of `path` after `hop` links have been crossed, or `None` at its end.
+    /// Returns the link of `path` after `hop` links have been crossed, `None` at its end; `reverse`
+    /// selects the direction of the acknowledgements.
     #[inline]
     pub fn link_at(&self, hop: u8, reverse: bool, path: u32) -> Option<u16> {
         let direction = self.direction(path, reverse);
@@ -176,7 +179,7 @@ impl Graph {
         self.paths.iter().map(|path| path.rtt).max().unwrap_or_default()
     }
 
-    /// Returns the first path with the same rates and delays.
+    /// Returns the number of the first path with the same rates and delays.
     pub fn equivalent(&self, path: u32) -> u32 {
         self.paths[path as usize].equivalent
     }
@@ -186,12 +189,14 @@ impl Graph {
         &self.recorded
     }
 
+    /// Returns one direction of a path.
     #[inline]
     fn direction(&self, path: u32, reverse: bool) -> Direction {
         self.paths[path as usize].directions[usize::from(reverse)]
     }
 }
 
+/// Returns rate and delay of each link, by which equivalent paths are recognised.
 fn shape(links: &[u16], spans: &[Span]) -> Vec<(u64, u64)> {
     links.iter().map(|&link| (spans[usize::from(link)].rate.0, spans[usize::from(link)].delay.0)).collect()
 }

@@ -1,4 +1,4 @@
-//! The hosts: opening connections, requests, writes, acknowledgements and timers.
+//! The hosts' ends of connections: opening, requests, writes, acknowledgements and timers.
 
 use super::commands::ConnectionSource;
 use super::connection::Payload;
@@ -12,8 +12,8 @@ use crate::traffic::connection::{PageOf, Write};
 use crate::units::Time;
 
 impl World {
-    /// Begins write `number` of the connection in `slot`: opens the connection, sends the request, or has the server
-    /// send, depending on the profile.
+    /// Begins write `number` of the connection in `slot`: opens the connection, sends the request,
+    /// or starts to send, depending on the profile.
     pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
         let bytes = self.write_bytes(slot, number);
         let is_measurable = self.live[slot as usize].open.payload.is_measurable();
@@ -38,7 +38,8 @@ impl World {
         self.arm_timer(slot);
     }
 
-    /// Handles the packet in `node`, which has reached its host; `kind` is its kind where the caller knows it.
+    /// Handles the packet in `node`, which has reached its host. `kind` is its kind where the
+    /// caller knows it, `None` to read it.
     #[inline(always)]
     pub(super) fn deliver(&mut self, node: u32, kind: Option<Kind>) {
         let packet = self.wheel.take_event(node).packet;
@@ -61,14 +62,15 @@ impl World {
         self.release(slot);
     }
 
-    /// Does the same for packets that are neither data nor acknowledgements. Out of line: they are rare, and the code
-    /// of every event has to fit the instruction cache.
+    /// Handles the packet in `node`, which is neither data nor an acknowledgement. Not inlined:
+    /// such packets are rare, and the code of every event has to fit the instruction cache.
     #[inline(never)]
     pub(super) fn deliver_other(&mut self, node: u32) {
         self.deliver(node, None);
     }
 
-    /// Handles the timer event of a connection. It may be stale, or early because deadlines have moved.
+    /// Handles the timer event of a connection: everything that is due by now. The event may be
+    /// stale, or early because deadlines have moved.
     pub(super) fn handle_timer(&mut self, slot: u32, generation: u32) {
         let live = &mut self.live[slot as usize];
         if live.generation != generation || !live.is_open {
@@ -162,7 +164,7 @@ impl World {
         }
     }
 
-    /// Handles a SYN at the server: answers it by a SYN-ACK.
+    /// Handles a SYN at the answering side: sends a SYN-ACK.
     #[inline(never)]
     fn receive_syn(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
@@ -174,7 +176,7 @@ impl World {
         self.inject(answer);
     }
 
-    /// Completes the handshake at the side that opened: sends the request, or data.
+    /// Handles a SYN-ACK at the side that opened: sends the request, or data.
     #[inline(never)]
     fn receive_syn_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
@@ -196,7 +198,7 @@ impl World {
         }
     }
 
-    /// Handles request `number` at the server; ignores a repeated one.
+    /// Handles request `number` at the server; a repeated one is at most acknowledged.
     #[inline(never)]
     fn receive_request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
@@ -216,7 +218,7 @@ impl World {
         self.handle_request(slot);
     }
 
-    /// Hands the present write to its sender.
+    /// Passes the present write to its sender, and sends what may be sent.
     pub(super) fn start_sending(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
@@ -292,7 +294,8 @@ impl World {
         self.inject(packet);
     }
 
-    /// Completes the present write, whose last byte has arrived: records it, and begins or awaits the next one.
+    /// Completes the present write, whose last byte has arrived: records it, and schedules the next
+    /// one or ends the connection.
     fn complete_write(&mut self, slot: u32) {
         let now = self.now;
         let live = &mut self.live[slot as usize];
@@ -316,7 +319,7 @@ impl World {
         self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 
-    /// Schedules the next write after its pause, if there is one.
+    /// Schedules the next write after its pause, if the connection has one.
     fn schedule_next_write(&mut self, slot: u32) {
         let next = self.live[slot as usize].progress.number + 1;
         let listed =
@@ -336,7 +339,8 @@ impl World {
         }
     }
 
-    /// Records the present write as a transfer that ended at `end`, [`Time::NEVER`] if it did not.
+    /// Records the present write as a transfer that ended at `end`; [`Time::NEVER`] if it did not
+    /// end.
     pub(super) fn record_transfer(&mut self, slot: u32, end: Time) {
         let live = &self.live[slot as usize];
         let page = self.page_of_write(slot, live.progress.number);
@@ -395,8 +399,8 @@ impl World {
         self.schedule_for(slot, at, class::TIMER, u64::from(slot), What::Timer(generation));
     }
 
-    /// Registers the page (0 for none) of a transfer that begins now, if the window is open. Returns whether the
-    /// transfer is measured: it begins in the window, or its page did.
+    /// Records that a transfer of this page (0 for none) begins now, if the window is open. Returns
+    /// whether the transfer is measured: it begins in the window, or its page did.
     fn register_page(&mut self, page: u64) -> bool {
         let (begin, end) = self.setup.window;
         let is_within = (begin..end).contains(&self.now);
@@ -409,7 +413,7 @@ impl World {
         is_within || self.pages.contains(&page)
     }
 
-    /// Returns the writes of a connection that has a list of them.
+    /// Returns the writes of a connection that has a list of them; `None` for others.
     fn listed_writes(&self, slot: u32) -> Option<&[Write]> {
         match self.live[slot as usize].open.payload {
             Payload::Single(_)
@@ -444,7 +448,7 @@ impl World {
         }
     }
 
-    /// Returns the page that write `number` belongs to.
+    /// Returns the page of write `number`; key 0 for none.
     fn page_of_write(&self, slot: u32, number: u32) -> PageOf {
         let open = &self.live[slot as usize].open;
         match open.payload {

@@ -16,7 +16,8 @@ pub const UP: u16 = 1;
 /// How hosts reach the bottleneck.
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// No rate limit; a connection's own round-trip time is divided equally among its four ends.
+    /// No rate limit. The part of a connection's round-trip time that exceeds that of the links is divided equally among
+    /// its four ends.
     Unlimited,
     /// A link for each connection at each host, with unlimited buffers; `None` is any rate.
     Private {
@@ -59,7 +60,8 @@ impl Layout {
         }
     }
 
-    /// Returns the link after `hop` links have been crossed, or `None` at the end of the path.
+    /// Returns the link after `hop` links have been crossed, or `None` at the end of the path;
+    /// `reverse` selects the direction from client to server.
     #[inline]
     pub fn link_at(&self, hop: u8, reverse: bool, path: u32) -> Option<u16> {
         match (&self.access, hop) {
@@ -80,7 +82,8 @@ impl Layout {
         }
     }
 
-    /// Returns whether the marker before the link at `hop` sets colours; else those set earlier are kept.
+    /// Returns whether the marker before the link at `hop` sets colours; otherwise earlier colours
+    /// stay.
     #[inline]
     pub fn marks(&self, hop: u8, reverse: bool, path: u32) -> bool {
         match &self.access {
@@ -89,7 +92,7 @@ impl Layout {
         }
     }
 
-    /// Returns whether the link at `hop` is the one whose policer checks packets that a host has marked.
+    /// Returns whether the policer before the link at `hop` checks packets that a host has marked.
     #[inline]
     pub fn polices(&self, hop: u8, reverse: bool, path: u32) -> bool {
         matches!(&self.access, Access::Graph(graph) if graph.polices(hop, reverse, path))
@@ -116,13 +119,13 @@ impl Layout {
         }
     }
 
-    /// Returns the end-host delay of a connection with this round-trip time: what the links of its path do not
-    /// account for, divided equally among its four ends.
+    /// Returns the delay at each of the four ends of a connection with this round-trip time: a
+    /// quarter of what exceeds the delays of its path.
     pub fn host_delay(&self, rtt: Dur, path: u32) -> Dur {
         Dur((rtt - self.base_rtt(path)).0 / 4)
     }
 
-    /// Returns the first path with the same rates and delays, by which equivalent paths are recognised.
+    /// Returns the number of the first path with the same rates and delays.
     pub fn equivalent(&self, path: u32) -> u32 {
         match &self.access {
             Access::Graph(graph) => graph.equivalent(path),
@@ -130,7 +133,7 @@ impl Layout {
         }
     }
 
-    /// Returns the client and the server of a path.
+    /// Returns the client and the server of a path; (0, 0) where all share one.
     pub fn ends(&self, path: u32) -> (u32, u32) {
         match &self.access {
             Access::Graph(graph) => graph.ends(path),
@@ -167,7 +170,8 @@ impl End {
 }
 
 impl Layout {
-    /// Returns the delay and the rate of a private access link.
+    /// Returns delay and rate of a private access link; without a rate it takes no time to
+    /// transmit.
     #[inline]
     pub fn access_link(&self, end: End) -> (Dur, Option<Rate>) {
         let (server, client) = match self.access {
@@ -188,7 +192,8 @@ pub struct PrivateLinks {
 }
 
 impl PrivateLinks {
-    /// Transmits `bytes` that arrive at the link at `end` at `at`; returns when they have left it.
+    /// Transmits `bytes` that arrive at `at` over the link at `end`; returns when they have left
+    /// it.
     #[inline]
     pub fn transmit(&mut self, end: End, at: Time, bytes: u16, pace: Pace) -> Time {
         let through = self.free[end as usize].max(at) + pace.tx_time(u64::from(bytes));
@@ -217,7 +222,8 @@ pub(super) struct PathState {
 }
 
 impl PathState {
-    /// Sends a packet of `bytes` over the private access link at `end`; returns when it reaches the far end.
+    /// Sends a packet of `bytes` that arrives at `at` over the private access link at `end`;
+    /// returns when it reaches the far end.
     #[inline(always)]
     pub fn cross_access_link(&mut self, ends: &Ends, end: End, at: Time, bytes: u16) -> Time {
         let (delay, pace) = ends[end as usize];

@@ -1,7 +1,7 @@
 //! Misbehaving senders: they split a transfer into pieces that each look short, or claim a constant window.
 //!
 //! The transfer's key decides by a random draw whether its sender misbehaves, so the same senders misbehave
-//! under every scheme. Each piece is a connection of its own. The source that asked for the transfer is notified
+//! under every scheme. Each piece is a separate connection. The source that asked for the transfer is notified
 //! when the last piece has arrived.
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
@@ -58,7 +58,8 @@ impl<S: ConnectionSource> Misbehaving<S> {
         Misbehaving { inner, rules, seed, traffic, pending: Slab::new() }
     }
 
-    /// Collects the commands of the inner source and applies the rules to the connections it opens.
+    /// Passes on the commands that `ask` makes the inner source add, with the rules applied to the
+    /// connections that it opens.
     fn relay_commands(&mut self, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
         let mut own = commands.capture(|own| ask(&mut self.inner, own));
         commands.wake.append(&mut own.wake);
@@ -66,7 +67,7 @@ impl<S: ConnectionSource> Misbehaving<S> {
         own.open.into_iter().for_each(|open| self.open_by_rules(open, commands));
     }
 
-    /// Opens a connection of the inner source, changed by the rules where its sender misbehaves.
+    /// Opens a connection of the inner source, changed by the rules if its sender misbehaves.
     fn open_by_rules(&mut self, mut open: Open, commands: &mut Commands) {
         let Some(bytes) =
             self.payload_bytes(&open, commands).filter(|&bytes| self.does_misbehave(&open, bytes))
@@ -89,8 +90,8 @@ impl<S: ConnectionSource> Misbehaving<S> {
         }
     }
 
-    /// Opens all pieces of a transfer if they are sent in parallel, else the first. With `bytes` = 1 the transfer
-    /// stays in one piece.
+    /// Opens all pieces of a transfer if they are sent in parallel, otherwise the first. With
+    /// `bytes` = 1 the transfer stays in one piece.
     fn open_pieces(&mut self, whole: Open, bytes: u64, commands: &mut Commands) {
         let pieces = split::count(bytes, self.rules.split);
         let slot = self.pending.insert(Pending { whole, bytes, opened: 0, left: pieces });
@@ -100,7 +101,8 @@ impl<S: ConnectionSource> Misbehaving<S> {
         }
     }
 
-    /// Returns the payload of a connection, `u64::MAX` for a long-lived flow, or `None` where size has no meaning.
+    /// Returns the payload of a connection, `u64::MAX` for a long-lived flow, or `None` where its
+    /// size has no meaning.
     fn payload_bytes(&self, open: &Open, commands: &Commands) -> Option<u64> {
         match open.payload {
             Payload::Single(bytes) => Some(bytes),
@@ -150,12 +152,14 @@ impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
         }
     }
 
+    /// Returns the records of the inner source.
     fn views(&self, now: Time) -> Vec<ViewRecord> {
         self.inner.views(now)
     }
 }
 
-/// Returns the command that opens the next piece of a transfer; its end is reported under the tag `slot`.
+/// Returns the command that opens the next piece of a transfer and counts it as opened; its end is
+/// reported under the tag `slot`.
 fn next_piece(pending: &mut Pending, pieces: u32, slot: u32) -> Open {
     let number = pending.opened;
     pending.opened += 1;
@@ -173,7 +177,7 @@ fn next_piece(pending: &mut Pending, pieces: u32, slot: u32) -> Open {
     }
 }
 
-/// Returns the key of a piece: the transfer's own for the first, a hash for the others.
+/// Returns the key of a piece: that of the transfer for the first, a hash for the others.
 fn piece_key(whole: u64, number: u64) -> u64 {
     match number {
         0 => whole,
@@ -200,6 +204,8 @@ mod tests {
         commands.open
     }
 
+    /// Returns the rules by which every sender of at least 1000 bytes claims a window of one
+    /// segment.
     fn rules_with_hint_one() -> Rules {
         Rules { share: 1.0, split: 1, parallel: true, hint: 1, min_bytes: 1000, sources: Vec::new() }
     }

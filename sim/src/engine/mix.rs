@@ -1,8 +1,8 @@
-//! Several sources of traffic at once.
+//! The mix of several sources of traffic that run at once.
 //!
-//! Each source has tokens and tags of its own. The mix replaces them by slots, so that those of two sources never
+//! Each source chooses its tokens and tags. The mix replaces them by slots, so that those of two sources never
 //! collide. Keys of source n > 0 carry n in bits 56 to 61, so that the same transfer has the same key under every
-//! scheme and in every mix in which this source has this number. Source 0 keeps its keys as they are.
+//! scheme and in every mix in which this source has this number. The keys of source 0 do not change.
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
@@ -21,9 +21,9 @@ const PAGE_BITS: u32 = 32;
 /// Several sources that run at once.
 pub struct Mix<S> {
     sources: Vec<(u16, S)>,
-    /// Index of the source and its own token, by the token the engine is given.
+    /// Index of the source and the source's token, by the token that the engine gets.
     wakes: Slab<(usize, u32)>,
-    /// Index of the source and its own tag, by the tag the engine is given.
+    /// Index of the source and the source's tag, by the tag that the engine gets.
     tags: Slab<(usize, u32)>,
 }
 
@@ -33,7 +33,8 @@ impl<S: ConnectionSource> Mix<S> {
         Mix { sources, wakes: Slab::new(), tags: Slab::new() }
     }
 
-    /// Passes on the commands of the source at `index`, with their tokens, tags and keys replaced.
+    /// Passes on the commands that `ask` makes the source at `index` add, with their tokens, tags
+    /// and keys replaced.
     fn relay_commands(&mut self, index: usize, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
         let (number, source) = &mut self.sources[index];
         let before = commands.scripts.len();
@@ -63,7 +64,7 @@ impl<S: ConnectionSource> Mix<S> {
 }
 
 impl<S: ConnectionSource> ConnectionSource for Mix<S> {
-    /// Asks every source for its commands before the first event.
+    /// Relays every source's commands before the first event.
     fn begin(&mut self, commands: &mut Commands) {
         for index in 0..self.sources.len() {
             self.relay_commands(index, commands, |source, own| source.begin(own));
@@ -84,7 +85,7 @@ impl<S: ConnectionSource> ConnectionSource for Mix<S> {
         }
     }
 
-    /// Returns what the viewers of every source have seen.
+    /// Returns the records of the viewers of every source.
     fn views(&self, now: Time) -> Vec<ViewRecord> {
         let views_of = |(number, source): &(u16, S)| {
             let source_number = *number;
@@ -94,7 +95,8 @@ impl<S: ConnectionSource> ConnectionSource for Mix<S> {
     }
 }
 
-/// Returns the key in the mix of a source's own key; a key too long for the prefix is hashed.
+/// Returns the key in the mix for the key `own` of source `number`; a key too long for the prefix
+/// is hashed.
 fn mixed_key(number: u16, own: u64) -> u64 {
     match (number, own >> KEY_BITS) {
         (0, _) => own,
@@ -103,12 +105,13 @@ fn mixed_key(number: u16, own: u64) -> u64 {
     }
 }
 
-/// Returns the copy of a connection of a trace, from which its pages get the keys of [`page_key`].
+/// Returns the number of a copy of a trace in the mix; the keys of its pages, which derive from it,
+/// are those of [`page_key`].
 fn copy_key(number: u16, copy: u64) -> u64 {
     u64::from(number) << (KEY_BITS - PAGE_BITS) | copy
 }
 
-/// Returns the key in the mix of a source's page; 0 means no page.
+/// Returns the key in the mix for a source's page; 0 stays 0, which means no page.
 fn page_key(number: u16, own: u64) -> u64 {
     if own == 0 { 0 } else { mixed_key(number, own) }
 }

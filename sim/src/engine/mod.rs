@@ -57,7 +57,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 impl World {
-    /// Returns a world before its first event.
+    /// Returns a world before its first event, with the events of the window and the first commands
+    /// of the sources scheduled.
     pub fn new(mut setup: Setup) -> World {
         let packet = setup.links[usize::from(setup.data_link)].rate.tx_time(750);
         let mut world = World {
@@ -119,8 +120,8 @@ impl World {
         world
     }
 
-    /// Keeps a send log of the only connection there is. With `steady` the run ends as soon as the slowest link is
-    /// saturated for the rest of the transfer.
+    /// Records a send log of the run's only connection. With `steady` the run ends as soon as the
+    /// slowest link is saturated for the rest of the transfer.
     pub fn with_send_log(mut self, steady: Option<SteadyState>) -> World {
         self.send_log = Some(SendLog::new(steady));
         self.setup.trace = true;
@@ -166,7 +167,7 @@ impl World {
         }
     }
 
-    /// Handles an event that has no packet and is about the connection in `slot`, if about any.
+    /// Handles an event that has no packet and concerns the connection in `slot`, if any.
     #[inline]
     fn handle_without_packet(&mut self, slot: u32, what: What) {
         match what {
@@ -194,7 +195,7 @@ impl World {
         }
     }
 
-    /// Has a marker take its periodic control step and schedules the next one.
+    /// Runs a marker's periodic control step and schedules the next one.
     fn run_control_step(&mut self, link: usize) {
         let marker = &mut self.setup.markers[link];
         marker.control(self.now);
@@ -211,7 +212,8 @@ impl World {
         }
     }
 
-    /// Takes a sample of all links and senders. It does not count as an event.
+    /// Takes a sample of all links and senders, and schedules the next one. It does not count as an
+    /// event.
     fn take_sample(&mut self) {
         self.events -= 1;
         if let Some(sampling) = &mut self.sampling {
@@ -221,7 +223,7 @@ impl World {
         self.schedule_sample();
     }
 
-    /// Carries out the commands of the source, and those that follow from them.
+    /// Applies the commands of the sources, and those that follow from them.
     fn apply_commands(&mut self) {
         while !(self.commands.open.is_empty() && self.commands.wake.is_empty()) {
             let mut wakes = std::mem::take(&mut self.commands.wake);
@@ -237,7 +239,8 @@ impl World {
         self.send_self_probes();
     }
 
-    /// Opens a connection: gives it a slot, notifies flow-aware links, and begins its first write.
+    /// Opens a connection: assigns a slot and a path, notifies flow-aware links, and begins its
+    /// first write.
     fn open_connection(&mut self, open: Open) {
         let layout = &self.setup.layout;
         let path = layout.path(open.client, open.server);

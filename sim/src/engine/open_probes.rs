@@ -1,4 +1,4 @@
-//! The probes of responsiveness that have not ended, by connection.
+//! The state of the probes of responsiveness: records, and those that have not ended, by connection.
 
 use crate::record::ProbeRecord;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// A self probe that has not ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SelfProbe {
-    /// Names it within its connection, and in the packet of its own; 0 is the connection's own request.
+    /// Its number in its connection, which its packet carries; 0 is the connection's first request.
     pub number: u32,
     /// The number of its record.
     pub record: usize,
@@ -34,7 +34,7 @@ pub(super) struct Load {
 /// All probes of a run.
 #[derive(Debug, Default)]
 pub(super) struct Probes {
-    /// What is recorded of each, by number.
+    /// The record of each, by number.
     pub records: Vec<ProbeRecord>,
     /// The load-generating connections that were probed.
     pub loads: Vec<Load>,
@@ -47,7 +47,8 @@ impl Probes {
         self.loads.is_empty()
     }
 
-    /// Returns the load-generating connection in `slot` with its place, if it was probed.
+    /// Returns index and state of the load-generating connection in `slot`; `None` if it was not
+    /// probed.
     pub fn find_load(&mut self, slot: u32) -> Option<(usize, &mut Load)> {
         self.loads.iter_mut().enumerate().find(|(_, load)| load.slot == slot)
     }

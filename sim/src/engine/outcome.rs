@@ -22,7 +22,7 @@ pub struct Outcome {
     /// The queues of the bottleneck, down, then up; then of further links of a topology; last of modems by themselves,
     /// which count in the bottleneck's queues too.
     pub queues: Vec<QueueRecord>,
-    /// Values over time: what markers and queues adapted, then samples of links and senders.
+    /// Time series: adaptive values of markers and queues, then samples of links and senders.
     pub series: Vec<Series>,
     /// Scripts of the connections with several writes of a model; see [`crate::record::Template`].
     pub scripts: Vec<Script>,
@@ -72,12 +72,12 @@ impl Outcome {
 pub struct InFlight {
     /// Packets in flight by the connections' accounts: injected − delivered − dropped.
     pub accounted: u64,
-    /// Packets found in the network: in scheduled events and in queues.
+    /// Packets counted in the network: in scheduled events and in queues.
     pub counted: u64,
 }
 
 impl InFlight {
-    /// Returns whether the counters agree with what was found.
+    /// Returns whether both counts agree.
     pub fn holds(&self) -> bool {
         self.accounted == self.counted
     }
@@ -85,7 +85,7 @@ impl InFlight {
 
 /// The conservation law of one link over the whole run: arrived = dropped + sent + waiting.
 ///
-/// On the fast path what waits is known from the departures that are scheduled for later.
+/// On the fast path the waiting packets are those whose departures are scheduled for later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balance {
     /// Name of the link.
@@ -101,7 +101,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Returns the totals of one link at `now`.
+    /// Returns the totals of a link up to `now`, that time included.
     pub fn from_link(link: &mut Link, now: Time) -> Balance {
         let mut balance = Balance {
             link: link.name.clone(),
@@ -131,7 +131,7 @@ impl Balance {
 }
 
 impl World {
-    /// Adds a line to the packet trace, or to the send log if that is kept.
+    /// Adds a line to the packet trace, or to the send log if there is one.
     #[cold]
     pub(super) fn trace_event(&mut self, event: TraceEvent, packet: Packet) {
         if let Some(log) = &mut self.send_log {
@@ -160,7 +160,7 @@ impl World {
         self.is_over = work.0 >= enough;
     }
 
-    /// Begins the measured window: remembers the counters.
+    /// Begins the measured window: stores the counters.
     pub(super) fn open_window(&mut self) {
         for &number in self.setup.layout.recorded() {
             let link = &mut self.setup.links[usize::from(number)];
@@ -206,7 +206,8 @@ impl World {
         }
     }
 
-    /// Returns the results when nothing more happens; unfinished measured transfers are recorded as censored.
+    /// Returns the results at the end of the run; unfinished measured transfers are recorded as
+    /// censored.
     pub(super) fn finish(mut self) -> Outcome {
         if !self.window_is_over {
             self.close_window();
@@ -250,7 +251,8 @@ impl World {
 }
 
 impl World {
-    /// Compares the connections' accounts of packets in flight with the packets found in events and queues.
+    /// Returns the packets in flight by the connections' accounts, and as counted in events and
+    /// queues.
     fn count_in_flight(&mut self) -> InFlight {
         let accounted = self.path_states.iter().map(|path_state| u64::from(path_state.in_flight)).sum();
         let is_packet =
@@ -261,7 +263,7 @@ impl World {
         InFlight { accounted, counted: travelling + queued }
     }
 
-    /// Collects what markers and queues have recorded over time, and the samples.
+    /// Returns the time series of markers and queues, by link, and the samples.
     fn collect_series(&mut self) -> Vec<Series> {
         let parts = self.setup.links.iter_mut().zip(&mut self.setup.markers);
         let named = parts.flat_map(|(link, marker)| {
@@ -278,7 +280,8 @@ impl World {
     }
 }
 
-/// Returns the record of a link's queue over the measured window, which ends `now`; `then` are its counts at the beginning.
+/// Returns the record of a link's queue over the measured window, which ends `now`; `then` are its
+/// counts at the beginning.
 fn queue_record(
     link: &mut Link,
     then: &[ColourCounts; 3],
@@ -297,7 +300,8 @@ fn queue_record(
     }
 }
 
-/// Returns the counts of a link by colour, of which what has left it for transmission by `now` is sent.
+/// Returns the counts of a link by colour; packets whose transmission starts by `now` count as
+/// sent.
 fn counts_at(link: &mut Link, now: Time) -> [ColourCounts; 3] {
     link.counts_before(Time(now.0.saturating_add(1)))
 }

@@ -1,10 +1,10 @@
 //! Probes of responsiveness: how long small requests take on new connections and on those that fill the line.
 //!
 //! A foreign probe is a connection with two writes, the TLS handshake and the answer of one byte. A self probe is a
-//! request within a load-generating connection. Where the load goes down, the request is a packet of its own, and the
+//! request within a load-generating connection. Where the load goes down, the request is a separate packet, and the
 //! answer is in the next new segment that the server sends once all earlier requests of the connection have arrived.
 //! Where the load goes up it is the other way round: the request is in the client's next new segment, and the answer is
-//! a packet of its own. A packet that is lost is sent again after the retransmission timeout, doubled each time.
+//! a separate packet. A packet that is lost is sent again after the retransmission timeout, doubled each time.
 //! Deviation: no duplicate acknowledgement hastens that.
 
 use super::connection::Payload;
@@ -24,7 +24,8 @@ impl World {
         }
     }
 
-    /// Sends a self probe within the long-lived flow of this key. One whose handshake is not over takes none.
+    /// Sends a self probe in the long-lived flow of this key, unless the flow is over or its
+    /// handshake is not.
     fn send_self_probe(&mut self, key: u64) {
         let known = self.probes.loads.iter().position(|load| load.key == key);
         let Some(index) = known.or_else(|| self.add_load(key)) else { return };
@@ -44,8 +45,8 @@ impl World {
         }
     }
 
-    /// Adds the long-lived flow of `key` to the measured loads. Returns its place among them; `None`, and adds nothing,
-    /// if the flow is over.
+    /// Adds the long-lived flow of `key` to the probed loads and returns its index among them;
+    /// `None` if there is no such flow.
     fn add_load(&mut self, key: u64) -> Option<usize> {
         let slots = self.long_lived.iter().map(|(slot, _)| *slot);
         let slot = slots.into_iter().find(|slot| self.live[*slot as usize].open.key == key)?;
@@ -53,7 +54,7 @@ impl World {
         Some(self.probes.loads.len() - 1)
     }
 
-    /// Begins the record of a probe on the connection in `slot` and returns its number.
+    /// Adds the record of a probe on the connection in `slot` and returns its number.
     fn begin_probe(&mut self, slot: u32, is_foreign: bool) -> usize {
         let open = &self.live[slot as usize].open;
         let is_measured = (self.setup.window.0..self.setup.window.1).contains(&self.now);
@@ -70,7 +71,7 @@ impl World {
         self.probes.records.len() - 1
     }
 
-    /// Begins the record of a foreign probe, whose connection in `slot` has just been opened.
+    /// Adds the record of a foreign probe, whose connection in `slot` has just been opened.
     pub(super) fn begin_foreign_probe(&mut self, slot: u32) {
         let number = self.begin_probe(slot, true);
         if let Payload::Probe { record, .. } = &mut self.live[slot as usize].open.payload {
@@ -78,14 +79,15 @@ impl World {
         }
     }
 
-    /// Notes that the handshake of the connection in `slot` is over, if it is a foreign probe.
+    /// Records that the handshake of the connection in `slot` is over, if it is a foreign probe.
     pub(super) fn record_probe_open(&mut self, slot: u32) {
         if let Payload::Probe { record, .. } = self.live[slot as usize].open.payload {
             self.probes.records[record as usize].ends[0] = self.now;
         }
     }
 
-    /// Notes that the present write of the connection in `slot` has arrived, if it is a foreign probe.
+    /// Records that the present write of the connection in `slot` has arrived, if it is a foreign
+    /// probe.
     pub(super) fn record_probe_write(&mut self, slot: u32) {
         let live = &self.live[slot as usize];
         let Payload::Probe { tls_bytes, record } = live.open.payload else { return };
@@ -102,7 +104,7 @@ impl World {
         }
     }
 
-    /// Sends the packet of a self probe, and plans to send it again.
+    /// Sends the packet of self probe `number` on load `index`, and schedules its retransmission.
     fn send_probe_packet(&mut self, index: usize, number: u32) {
         let load = &mut self.probes.loads[index];
         let slot = load.slot;
@@ -120,7 +122,7 @@ impl World {
         self.schedule_for(slot, due, class::WAKE, order, What::ProbeDue(number));
     }
 
-    /// Sends the packet of a self probe again, unless it has arrived.
+    /// Sends the packet of a self probe again, unless it has arrived or the probe has ended.
     pub(super) fn repeat_probe(&mut self, slot: u32, number: u32) {
         let Some((index, load)) = self.probes.find_load(slot) else { return };
         if load.open.iter().any(|probe| probe.number == number && !probe.has_arrived) {
@@ -128,8 +130,8 @@ impl World {
         }
     }
 
-    /// Takes the packet of a self probe: a request at the server, or with an upload the answer at the client. It counts
-    /// from when all earlier ones of the connection have arrived.
+    /// Handles the packet of a self probe: a request at the server, or with an upload the answer at
+    /// the client. It takes effect when all earlier ones of the connection have arrived.
     pub(super) fn receive_probe_packet(&mut self, slot: u32, number: u32) {
         let live = &self.live[slot as usize];
         let (upload, next_segment) = (live.open.upload, live.sender.sent_below());
@@ -150,8 +152,8 @@ impl World {
         self.end_run_if_settled();
     }
 
-    /// Ends or continues the self probes whose segment is below `next`, up to which the data of the connection in `slot`
-    /// has arrived.
+    /// Ends or continues the self probes whose segment lies below `next`; the data of the
+    /// connection in `slot` has arrived up to there.
     #[inline(never)]
     pub(super) fn receive_probe_data(&mut self, slot: u32, next: u32) {
         let upload = self.live[slot as usize].open.upload;
@@ -169,6 +171,7 @@ impl World {
         self.end_run_if_settled();
     }
 
+    /// Ends the run if the window is over and nothing measured is outstanding.
     fn end_run_if_settled(&mut self) {
         self.is_over |= self.window_is_over && self.outstanding == 0;
     }

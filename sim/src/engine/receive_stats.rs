@@ -1,4 +1,4 @@
-//! What a flow of datagrams has sent and received: delays, losses, jitter, and what was missing when it was played.
+//! Statistics of a flow of datagrams: delays, losses, jitter, and what was missing when it was played.
 
 use super::connection::Open;
 use crate::playback::Playback;
@@ -14,7 +14,7 @@ const MISSING: u64 = u64::MAX;
 const FREEZE_FRAMES: usize = 30;
 const FREEZE_EXCESS_NS: f64 = 150e6;
 
-/// Statistics of one flow, and where its sender is.
+/// Statistics of one flow, and the state of its sender.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveStats {
     pub(super) open: Option<Open>,
@@ -31,7 +31,7 @@ pub(super) struct ReceiveStats {
     first: u32,
     /// One-way delays of the packets sent within the window, in the order of their numbers.
     delays_ns: Vec<u64>,
-    /// When each frame was sent, and the place of its first packet among the delays; of video only.
+    /// When each frame was sent, and the index of its first packet in `delays_ns`; for video only.
     frames: Vec<(Time, usize)>,
     /// IP bytes of the packets that arrived.
     bytes: u64,
@@ -47,7 +47,8 @@ impl ReceiveStats {
         ReceiveStats { playback, ..ReceiveStats::default() }
     }
 
-    /// Records that `packets` packets are sent at `now`, within the window, of which the first has this number.
+    /// Records that `packets` packets are sent at `now`, within the window; the first has this
+    /// number.
     pub(super) fn record_sent(&mut self, now: Time, number: u32, packets: u32) {
         if self.delays_ns.is_empty() {
             self.first = number;
@@ -74,7 +75,7 @@ impl ReceiveStats {
         self.bytes += u64::from(bytes);
     }
 
-    /// Returns the record of the flow, if it began.
+    /// Returns the record of the flow, `None` if it has not begun.
     pub(super) fn record(&self) -> Option<DatagramRecord> {
         let open = self.open?;
         let mut sorted: Vec<u64> = self.delays_ns.iter().copied().filter(|&delay| delay != MISSING).collect();
@@ -106,7 +107,8 @@ impl ReceiveStats {
         })
     }
 
-    /// Returns the playout of the flow. `least_ns` is the delay of its fastest packet, `None` if none arrived.
+    /// Returns the playout of the flow. `least_ns` is the delay of its fastest packet, `None` if
+    /// nothing arrived.
     fn play_out(&self, least_ns: Option<u64>) -> Played {
         // A flow of which nothing arrived has no playout point: all of it is missing at any.
         let point = |hold: Dur| least_ns.unwrap_or(0) + hold.0;
@@ -167,9 +169,10 @@ impl ReceiveStats {
     }
 }
 
-/// Returns how often a picture freezes that has to be there from `begin` to `end`, of frames shown at these times: a
-/// frame lasts at least three times as long as the mean of the latest, and 150 ms longer. Before there is a frame,
-/// the mean is the interval of the sender.
+/// Returns how often a picture freezes between `begin` and `end`, when frames are shown at the
+/// times `shown`. A frame freezes if it lasts at least three times as long as the mean of the
+/// latest, and 150 ms longer. Before the first frame the mean is the sender's interval. All times
+/// are in ns.
 fn count_freezes(shown: &[u64], begin: u64, end: u64, interval: Dur) -> u64 {
     let (mut before, mut count, mut durations) = (begin, 0, Vec::with_capacity(shown.len()));
     for &at in shown.iter().chain([&end]) {

@@ -2,6 +2,7 @@
 use super::*;
 use crate::playback::Codec;
 
+/// Returns the statistics of a flow that has begun.
 fn stats(playback: Playback) -> ReceiveStats {
     ReceiveStats { open: Some(Open::default()), ..ReceiveStats::new(playback) }
 }
@@ -56,7 +57,8 @@ fn play_out__sound_misses_what_is_lost_or_late() {
     assert!(mouth_to_ear_s.is_nan() && (missing, gaps) == (2, 1));
 }
 
-/// Frames of two packets every 40 ms, held back 50 ms.
+/// Returns frames, missing frames, freezes and length in seconds of a video of two packets every 40
+/// ms, held back 50 ms; `None` is a lost packet.
 fn play_video(delays_ms: &[[Option<u64>; 2]]) -> (u64, u64, u64, f64) {
     let mut flow = stats(Playback::Frames { interval: Dur::from_millis(40), hold: Dur::from_millis(50) });
     for (frame, delays) in (0u32..).zip(delays_ms) {

@@ -1,4 +1,4 @@
-//! A recorded flow of datagrams that is being played: how far it has come.
+//! The position of a recorded flow of datagrams that is being played.
 
 use crate::traffic::datagrams::{Datagram, Datagrams};
 use crate::units::{Dur, Time};
@@ -12,18 +12,19 @@ pub(super) struct Recorded {
     /// When it was opened, and how long it had lasted then.
     opened: Time,
     joined: Dur,
-    /// See [`Datagrams::next`].
+    /// Position of the next datagram; see [`Datagrams::next`].
     place: u64,
 }
 
 impl Recorded {
-    /// Returns one direction of the flow of this connection, opened at `now`, when it has lasted for `joined`.
+    /// Returns the position of one direction of this connection's flow, which is opened at `now` at
+    /// the age `joined`.
     pub fn new(flow: &Datagrams, connection: u32, is_reverse: bool, now: Time, joined: Dur) -> Recorded {
         let place = flow.place(is_reverse, joined);
         Recorded { connection, is_reverse, opened: now, joined, place }
     }
 
-    /// Takes the next datagram if it is due by `now`.
+    /// Returns the next datagram if it is due by `now`, and moves on; otherwise `None`.
     pub fn take_due(&mut self, flow: &Datagrams, now: Time) -> Option<Datagram> {
         let (datagram, behind) = flow.next(self.is_reverse, self.place)?;
         (self.due_time(datagram) <= now).then(|| {
@@ -37,6 +38,7 @@ impl Recorded {
         flow.next(self.is_reverse, self.place).map(|(datagram, _)| self.due_time(datagram))
     }
 
+    /// Returns when a datagram is due in this run.
     fn due_time(&self, datagram: Datagram) -> Time {
         self.opened + (datagram.at() - self.joined)
     }

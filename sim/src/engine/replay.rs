@@ -6,7 +6,7 @@
 //! times all the same, and so does a connection whose predecessor lies before the run.
 //!
 //! Flows of datagrams are played at their recorded times in either loop. Those that are in progress when the run begins are
-//! joined midway.
+//! joined in the middle.
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
@@ -32,7 +32,7 @@ struct Instance {
 pub struct Replay {
     traffic: Arc<Traffic>,
     overlay: Overlay,
-    /// Who waits for whom; `None` in an open loop.
+    /// Which connection waits for which; `None` in an open loop.
     waiting: Option<Waiting>,
     cursor: usize,
     /// How often the whole overlay has been played.
@@ -46,8 +46,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Returns a replay of `overlay` of `traffic` from `offset` on, in a closed loop if it is given who waits for whom;
-    /// `rtt` overrides the trace's round-trip times.
+    /// Returns a replay of `overlay` of `traffic` from `offset` on, in a closed loop if `waiting`
+    /// is given; `rtt` overrides the trace's round-trip times.
     pub fn new(
         traffic: Arc<Traffic>,
         overlay: Overlay,
@@ -60,8 +60,9 @@ impl Replay {
         Replay { traffic, overlay, waiting, cursor, repetition: 0, offset, rtt, running, thinking }
     }
 
-    /// Asks to be woken for the next connection that starts at its recorded time, if there is one. There is none where the
-    /// overlay holds only what a run sees, and everything in it waits for something else.
+    /// Asks to be woken for the next connection that starts at its recorded time, if there is one.
+    /// There is none where the overlay holds only what a run sees, and everything in it waits for
+    /// something else.
     fn schedule_next(&mut self, commands: &mut Commands) {
         for _ in 0..self.overlay.arrivals().len() {
             if self.cursor == self.overlay.arrivals().len() {
@@ -77,25 +78,26 @@ impl Replay {
         }
     }
 
+    /// Returns the connection at the cursor.
     fn instance_at_cursor(&self) -> Instance {
         Instance { arrival: self.overlay.arrivals()[self.cursor], repetition: self.repetition }
     }
 
-    /// Returns the recorded time of a connection, from the beginning of repetition 0 on.
+    /// Returns the recorded time of a connection, counted from the beginning of repetition 0.
     fn recorded_time(&self, instance: &Instance) -> Time {
         instance.arrival.at + Dur(self.overlay.period.0 * instance.repetition)
     }
 
-    /// Whether a connection waits for another one that this run plays.
+    /// Returns whether a connection waits for another one that this run plays.
     fn waits_within_run(&self, instance: &Instance) -> bool {
         let wait = self.waiting.as_ref().and_then(|waiting| waiting.wait(instance.arrival.connection));
         let parent = wait.and_then(|wait| self.find_in_same_lap(instance, wait.parent));
         parent.is_some_and(|parent| self.recorded_time(&parent) >= self.offset)
     }
 
-    /// Returns another connection of the same copy and lap of the trace; `None` if it lies before repetition 0, or in
-    /// another block of a traffic that was resampled in blocks of time. A lap differs from a repetition where a copy's shift moves
-    /// connections beyond the period's end.
+    /// Returns another connection of the same copy and lap of the trace; `None` if it lies before
+    /// repetition 0, or in another block of a traffic that was resampled in blocks of time. A lap
+    /// differs from a repetition where a copy's shift moves connections beyond the period's end.
     fn find_in_same_lap(&self, instance: &Instance, connection: u32) -> Option<Instance> {
         let Arrival { connection: own, copy, .. } = instance.arrival;
         if !self.overlay.are_together(own, connection) {
@@ -108,7 +110,7 @@ impl Replay {
         Some(Instance { arrival: Arrival { at, connection, copy }, repetition })
     }
 
-    /// Opens the two directions of a flow of datagrams that has lasted for `joined`.
+    /// Opens the two directions of a flow of datagrams of the age `joined`.
     fn open_datagrams(&self, instance: &Instance, joined: Dur, commands: &mut Commands) {
         let Instance { arrival, repetition } = instance;
         let connection = &self.traffic.connections[arrival.connection as usize];
@@ -118,7 +120,7 @@ impl Replay {
         commands.open.extend(directions.map(|open| Open { key, rtt, ..open }));
     }
 
-    /// Opens a connection. If others wait for it, its end is reported.
+    /// Opens a connection. If others wait for it, its end will be reported.
     fn open(&mut self, instance: Instance, commands: &mut Commands) {
         let Instance { arrival, repetition } = instance;
         let connection = &self.traffic.connections[arrival.connection as usize];
@@ -167,7 +169,7 @@ impl ConnectionSource for Replay {
         }
     }
 
-    /// Lets the think times begin of the connections that waited for this one.
+    /// Starts the think times of the connections that waited for this one.
     fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         let ended = self.running.remove(tag as usize);
         let Some(waiting) = &self.waiting else { return };
@@ -180,7 +182,8 @@ impl ConnectionSource for Replay {
     }
 }
 
-/// Returns the commands to open a flow of datagrams that has lasted for `joined`: one for each direction that still has some.
+/// Returns the commands to open a flow of datagrams of the age `joined`: one for each direction
+/// that still has datagrams.
 pub(super) fn open_directions(
     connection: &Connection,
     index: u32,

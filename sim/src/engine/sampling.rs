@@ -8,7 +8,7 @@ use crate::record::ColourCounts;
 use crate::series::Series;
 use crate::units::{Dur, Time};
 
-/// Congestion windows are sampled of so many long-lived flows, by the order of their opening.
+/// Number of long-lived flows whose congestion windows are sampled, in the order of their opening.
 const MOST_FLOWS: usize = 64;
 
 /// Packets that wait, without one in transmission.
@@ -34,7 +34,7 @@ const CONNECTIONS: &str = "connections";
 /// Congestion window in segments.
 const CWND_SEGMENTS: &str = "cwnd_segments";
 
-/// What has been sampled so far.
+/// The samples taken so far.
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
     every: Dur,
@@ -54,19 +54,19 @@ struct LinkSamples {
     flows: Vec<(Time, [ColourCounts; 3])>,
 }
 
-/// What waits at a link.
+/// The packets that wait at a link.
 #[derive(Debug, Clone, Copy)]
 struct Backlog {
     packets: u32,
     bytes: u64,
-    /// Rate of the link in bit/s, of one that changes the mean since the last sample; and the time that the packets take
-    /// at that rate.
+    /// Rate of the link in bit/s, if it changes the mean since the last sample; and the time that the packets take at
+    /// that rate.
     rate_bps: f64,
     drain: Dur,
 }
 
 impl Sampling {
-    /// Returns samples every `every`, which must not be zero, of these links.
+    /// Returns empty samples of these links; `every`, the interval of samples, must not be zero.
     pub fn new(every: Dur, links: &[u16]) -> Sampling {
         let links = links.iter().map(|&number| LinkSamples {
             number,
@@ -82,8 +82,8 @@ impl Sampling {
         now + self.every
     }
 
-    /// Adds a sample of all links, the number of open connections and the congestion windows of long-lived flows, before
-    /// any event at `now`.
+    /// Adds a sample of all links, the number of open connections and the congestion windows of
+    /// long-lived flows (`windows`, in the order of opening), before any event at `now`.
     pub fn sample(
         &mut self,
         links: &mut [Link],
@@ -103,8 +103,8 @@ impl Sampling {
         }
     }
 
-    /// Returns the series of the samples; a colour that no packet had has none. `name` names links by number, `key`
-    /// flows by the order of their opening.
+    /// Returns the samples as series; a colour that no packet had has none. `name` returns a link's
+    /// name by its number, `key` a flow's key by its index in the order of opening.
     pub fn into_series(self, name: impl Fn(u16) -> String, key: impl Fn(usize) -> u64) -> Vec<Series> {
         let every = self.every;
         let mut all = Vec::new();
@@ -135,7 +135,7 @@ impl LinkSamples {
         self.counts = counts;
     }
 
-    /// Returns the samples of a link as named series; `every` is their interval.
+    /// Returns the samples of the link called `link` as series; `every` is their interval.
     fn into_series(self, link: &str, every: Dur) -> Vec<Series> {
         let one = |name, colour, points| Series { link: link.to_string(), name, colour, flow: None, points };
         let state = |name, value: fn(&Backlog) -> f64| {

@@ -1,4 +1,4 @@
-//! The send log of a connection that has its path to itself, and the point from which the rest of it is known.
+//! The send log of a connection alone on its path, and the point from which the rest of the transfer is known.
 //!
 //! A long transfer soon saturates the slowest link of its path and never lets it run empty again. From then on its
 //! segments leave that link one transmission time apart, so the run can stop. Let `τ` be the transmission time of a
@@ -12,7 +12,7 @@ use crate::packet::{Kind, Packet};
 use crate::record::TraceEvent;
 use crate::units::{Dur, Time};
 
-/// What is needed to tell when the slowest link of a path is saturated for the rest of a transfer.
+/// Parameters of the test whether the slowest link of a path is saturated for the rest of a transfer.
 #[derive(Debug, Clone, Copy)]
 pub struct SteadyState {
     /// The slowest link; the first of them if several are equally slow.

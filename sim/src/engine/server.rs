@@ -37,12 +37,12 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Returns idle servers of this rate each.
+    /// Returns idle servers, each with a CPU of this rate.
     pub fn new(rate: Rate, order: Order) -> Servers {
         Servers { rate, order, servers: Vec::new(), jobs: 0 }
     }
 
-    /// Returns the service time of a job.
+    /// Returns the service time of a job of `bytes`.
     pub fn service_time(&self, bytes: u64) -> Dur {
         self.rate.tx_time(bytes)
     }
@@ -59,7 +59,8 @@ impl Servers {
         if self.servers[index].busy.is_some() { None } else { self.begin_next_job(index) }
     }
 
-    /// Ends the present job of `server`. Returns its connection, and the service time of the next job if there is one.
+    /// Ends the present job of `server`. Returns its connection's slot, `None` if it had no job,
+    /// and the service time of the next job if there is one.
     pub fn finish_job(&mut self, server: u32) -> (Option<u32>, Option<Dur>) {
         let index = server as usize;
         (self.servers[index].busy.take(), self.begin_next_job(index))

@@ -3,7 +3,8 @@ use super::*;
 use crate::rng::{Purpose, Stream};
 use crate::traffic::model::law::{Law, Sizes};
 
-/// Waits of jobs in seconds, by number of the job: `jobs` are (arrival in ns, bytes) in order.
+/// Returns the waits of jobs in seconds, by number of the job; `jobs` are (arrival in ns, bytes) in
+/// order.
 fn simulate_waits(servers: &mut Servers, jobs: &[(u64, u64)]) -> Vec<f64> {
     let mut waits = vec![0.0; jobs.len()];
     let (mut next, mut done_at) = (0, None);
@@ -32,6 +33,8 @@ fn simulate_waits(servers: &mut Servers, jobs: &[(u64, u64)]) -> Vec<f64> {
     waits
 }
 
+/// Returns jobs that arrive by a Poisson process, as (arrival in ns, bytes); `bytes` gives the size
+/// by number.
 fn poisson_jobs(count: u64, mean_gap_s: f64, bytes: impl Fn(u64) -> u64) -> Vec<(u64, u64)> {
     let mut at = 0.0;
     let job = |k| {
@@ -41,6 +44,7 @@ fn poisson_jobs(count: u64, mean_gap_s: f64, bytes: impl Fn(u64) -> u64) -> Vec<
     (0..count).map(job).collect()
 }
 
+/// Returns the mean of the values.
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len() as f64;
     values.sum::<f64>() / count

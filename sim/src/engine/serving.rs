@@ -1,4 +1,4 @@
-//! How servers answer requests: their kernel's acknowledgement, the time that they think, and their CPUs.
+//! The servers' answers to requests: the kernel's acknowledgement, the think time, and the CPU.
 
 use super::connection::Payload;
 use super::event::{What, class};
@@ -8,7 +8,7 @@ use crate::tcp::request_acks::RequestAck;
 use crate::units::Dur;
 
 impl World {
-    /// Handles a request that has reached its server, which answers when it has thought.
+    /// Handles a request that has reached its server, and schedules the answer.
     pub(super) fn handle_request(&mut self, slot: u32) {
         let think = self.server_think(slot);
         let live = &mut self.live[slot as usize];
@@ -31,13 +31,13 @@ impl World {
         self.schedule(self.now + think, class::WAKE, 1 << 40 | u64::from(slot), What::Ready(slot));
     }
 
-    /// Hands over a request whose think time is over to the server's CPU.
+    /// Passes a request whose think time is over to the server's CPU.
     pub(super) fn end_think(&mut self, slot: u32) {
         self.start_job(slot);
         self.arm_timer(slot);
     }
 
-    /// Hands a request to its server's CPU; where servers have none, the answer is sent at once.
+    /// Passes a request to its server's CPU; where servers have none, the answer is sent at once.
     fn start_job(&mut self, slot: u32) {
         let (server, bytes) = (self.live[slot as usize].open.server, self.live[slot as usize].progress.bytes);
         if !self.needs_cpu(slot) {
@@ -74,8 +74,9 @@ impl World {
         self.setup.servers.is_some() && !live.open.upload && live.progress.bytes != u64::MAX
     }
 
-    /// Returns how long the server thinks before it answers the present write's request. Uploads and long-lived flows
-    /// need no thought. In a recorded connection the pause before a later write holds it already.
+    /// Returns the server's think time for the present write's request. It is zero for uploads and
+    /// long-lived flows. In a recorded connection the pause before a later write includes it
+    /// already.
     fn server_think(&self, slot: u32) -> Dur {
         let live = &self.live[slot as usize];
         let is_recorded_pause = matches!(live.open.payload, Payload::Replayed(_)) && live.progress.number > 0;
@@ -85,7 +86,7 @@ impl World {
         live.open.server_think.unwrap_or_else(|| self.setup.senders.params_at(live.tcp).server_think)
     }
 
-    /// Returns the service time of the present write at an idle server, including the time that it thinks.
+    /// Returns the service time of the present write at an idle server, think time included.
     pub(super) fn service_time(&self, slot: u32) -> Dur {
         let live = &self.live[slot as usize];
         let servers = self.setup.servers.as_ref().filter(|_| self.needs_cpu(slot));
@@ -93,7 +94,7 @@ impl World {
         self.server_think(slot) + job
     }
 
-    /// Schedules the end of a job that has begun.
+    /// Schedules the end of a job, if one has begun.
     fn schedule_job_end(&mut self, server: u32, service: Option<Dur>) {
         if let Some(service) = service {
             let at = self.now + service;
@@ -101,7 +102,7 @@ impl World {
         }
     }
 
-    /// Has the client wait for an answer without repeating its request, where no packet acknowledges requests.
+    /// Ends the client's retransmission of its request, where no packet acknowledges requests.
     fn end_request_wait(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         live.opener.handle_answer_to(live.progress.number);
@@ -116,7 +117,7 @@ impl World {
         }
     }
 
-    /// Acknowledges a request that has arrived before.
+    /// Acknowledges a request that has arrived before, if the server acknowledges requests.
     pub(super) fn acknowledge_repeated_request(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.request_acks.handle_repeated_request(self.setup.senders.params_at(live.tcp)) {

@@ -18,7 +18,7 @@ const ARRIVAL: u32 = u32::MAX - 1;
 /// A session in progress.
 #[derive(Debug, Clone, Copy)]
 struct Session {
-    /// Names the session in the model's draws.
+    /// The session's number in the model's draws.
     name: u64,
     client: u32,
     server: u32,
@@ -110,8 +110,8 @@ impl Sessions {
         commands.wake.extend(self.draws.session_gap(self.arrived).map(|gap| (now + gap, ARRIVAL)));
     }
 
-    /// Removes an object that has arrived as a whole, and ends its page if it was the last. Returns the slot of its
-    /// session, which may have ended.
+    /// Removes an object that has arrived completely, and ends its page if it was the last. Returns
+    /// the slot of its session, which may have ended.
     fn complete_object(&mut self, tag: u32, now: Time, commands: &mut Commands) -> u32 {
         let slot = self.objects.remove(tag as usize).session;
         self.sessions[slot as usize].outstanding -= 1;
@@ -129,7 +129,7 @@ impl Sessions {
         }
     }
 
-    /// Adds a session and returns its slot.
+    /// Adds session `name` and returns its slot.
     fn add_session(&mut self, name: u64) -> u32 {
         let session = Session {
             name,
@@ -187,7 +187,8 @@ impl Sessions {
         }
     }
 
-    /// Opens a connection for the object's current part; returns `false` if all parts have been transferred.
+    /// Opens a connection for the object's present part; returns `false` if all parts have been
+    /// transferred.
     fn open_part(&mut self, tag: u32, commands: &mut Commands) -> bool {
         let object = self.objects[tag as usize];
         let Some(bytes) = self.draws.part(object.bytes, object.part) else {

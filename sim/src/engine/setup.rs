@@ -1,4 +1,4 @@
-//! Everything a run is made of.
+//! The setup of a run: links, markers, sources and parameters.
 
 use super::layout::Layout;
 use super::server::Servers;
@@ -21,7 +21,7 @@ pub struct Apps {
     pub streams: Vec<Stream>,
 }
 
-/// Everything a run is made of.
+/// The setup of a run, from which [`World::new`](super::World::new) starts.
 pub struct Setup {
     /// TCPs of the connections.
     pub senders: Senders,
@@ -33,9 +33,9 @@ pub struct Setup {
     pub links: Vec<Link>,
     /// Marker before each link's queue.
     pub markers: Vec<Marker>,
-    /// Where connections come from.
+    /// The source of connections.
     pub source: Source,
-    /// The scenario's bulk flows, which run beside the source.
+    /// The scenario's bulk flows, which run in addition to the source.
     pub bulk: Option<List>,
     /// Rules of keystrokes and datagrams.
     pub apps: Apps,
@@ -43,17 +43,17 @@ pub struct Setup {
     pub servers: Option<Servers>,
     /// The writes of replayed connections.
     pub traffic: Arc<Traffic>,
-    /// Round-trip time of connections without one of their own.
+    /// Round-trip time of connections that do not specify one.
     pub rtt: Dur,
     /// Transfers that start in this window are measured.
     pub window: (Time, Time),
     /// The run ends here at the latest; transfers that are unfinished then are censored.
     pub deadline: Time,
-    /// Seed of the engine's own draws.
+    /// Seed of the engine's draws.
     pub seed: u64,
-    /// Keep a packet trace of the data path.
+    /// Record a packet trace of the data path.
     pub trace: bool,
-    /// Some policy reads where in its flow's data a packet ends.
+    /// Some policy reads the position of packets in their flow's data.
     pub positions: bool,
     /// Sample links and senders at this interval.
     pub sampled: Option<Dur>,

@@ -124,24 +124,25 @@ impl List {
         List { traffic, next: 0, end, is_long_lived: false }
     }
 
-    /// Returns the connection that starts next, if any is left.
+    /// Returns the connection that starts next, `None` after the last one.
     fn next_connection(&self) -> Option<&Connection> {
         self.traffic.connections[..self.end].get(self.next)
     }
 
-    /// Returns a list whose connections never end: each has an unlimited write in place of its own.
+    /// Returns a list whose connections never end: each has a write without end instead of its
+    /// recorded ones.
     pub fn long_lived(traffic: Arc<Traffic>) -> List {
         List { is_long_lived: true, ..List::new(traffic) }
     }
 
-    /// Asks to be woken for the next connection.
+    /// Asks to be woken for the next connection, if there is one.
     fn schedule_next(&mut self, commands: &mut Commands) {
         if let Some(connection) = self.next_connection() {
             commands.wake.push((connection.start, if self.is_long_lived { BULK } else { 0 }));
         }
     }
 
-    /// Opens the connections that are due by `now`.
+    /// Opens the connections that are due by `now`, and asks for the next one.
     fn open_due(&mut self, now: Time, commands: &mut Commands) {
         while let Some(connection) = self.next_connection().filter(|next| next.start <= now) {
             if connection.kind == Kind::Datagrams {
@@ -184,11 +185,12 @@ impl Poisson {
         Poisson { draws, next: 0 }
     }
 
+    /// Asks to be woken for the next transfer.
     fn schedule_next(&mut self, now: Time, commands: &mut Commands) {
         commands.wake.push((now + self.draws.gap(self.next), 0));
     }
 
-    /// Opens the next connection at `now` and asks to be woken for the one after it.
+    /// Opens the next connection at `now`, and asks to be woken for the one after it.
     fn open_due(&mut self, now: Time, commands: &mut Commands) {
         let (client, server) = self.draws.hosts(self.next);
         commands.open.push(Open {
@@ -221,7 +223,8 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Returns a source that opens each connection at its time; the order of equal times is kept.
+    /// Returns a source that opens each connection at its time, those of equal times in the order
+    /// given.
     pub fn new(mut opens: Vec<(Time, Open)>) -> Starts {
         opens.sort_by_key(|(at, _)| *at);
         Starts { opens, next: 0 }
@@ -234,7 +237,7 @@ impl Starts {
         }
     }
 
-    /// Opens all connections that are due at `now`.
+    /// Opens all connections that are due by `now`, and asks for the next one.
     fn open_due(&mut self, now: Time, commands: &mut Commands) {
         while let Some((_, open)) = self.opens.get(self.next).filter(|(at, _)| *at <= now) {
             commands.open.push(*open);
@@ -262,16 +265,17 @@ pub struct Isolated {
 }
 
 impl Isolated {
-    /// Idle time between connections, in which the last one's packets and timers run out.
+    /// Idle time between connections, in which the last packets arrive and the last timers expire.
     pub const PAUSE: Dur = Dur::from_millis(10_000);
 
-    /// Returns a source that plays the connections of `traffic` in order and ignores their start times. Where
-    /// `request_bytes` has a number other than 0, requests have that payload.
+    /// Returns a source that plays the connections of `traffic` in order and ignores their start
+    /// times. Where `request_bytes`, by connection, has a number other than 0, requests have that
+    /// payload.
     pub fn new(traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Isolated {
         Isolated { traffic, request_bytes, next: 0 }
     }
 
-    /// Opens the next connection of the traffic.
+    /// Opens the next connection of the traffic, if there is one.
     fn open_next(&mut self, commands: &mut Commands) {
         if let Some(connection) = self.traffic.connections.get(self.next as usize) {
             commands.open.push(Open {

@@ -1,4 +1,4 @@
-//! Testers of responsiveness: they fill the line with long-lived flows and send probes beside and within them.
+//! Testers of responsiveness: they fill the line with long-lived flows and send probes within and outside them.
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
@@ -6,7 +6,7 @@ use crate::flow::Class;
 use crate::traffic::model::responsiveness::{INTERVAL, TestDraws};
 use crate::units::{Dur, Time};
 
-/// What a test does when it is woken; the lowest bits of its tokens.
+/// Actions of a test when it is woken: its token modulo [`ACTIONS`].
 const ADD_LOAD: u32 = 0;
 const PROBE_FOREIGN: u32 = 1;
 const PROBE_SELF: u32 = 2;
@@ -30,7 +30,7 @@ impl Testers {
         Testers { draws, gap, done }
     }
 
-    /// Opens the next load-generating connection; begins to probe when all are there.
+    /// Opens the next load-generating connection; schedules the first probes after the last one.
     fn add_load(&self, test: u32, number: u32, now: Time, commands: &mut Commands) {
         let (host, upload) = self.draws.model().host_of_test(test);
         commands.open.push(Open {
@@ -103,7 +103,7 @@ mod tests {
     use crate::traffic::model::FlowDirection;
     use crate::traffic::model::responsiveness::Responsiveness;
 
-    /// Plays the wake-ups of a test until `end` and returns what it opened and asked, with their times in seconds.
+    /// Returns what a test opens and asks for until `end`, in seconds, with the times in seconds.
     fn play_test(model: Responsiveness, end: f64) -> Vec<(f64, String)> {
         let mut testers = Testers::new(TestDraws::new(model, 1), Dur::from_millis(400));
         let (mut commands, mut all) = (Commands::default(), Vec::new());
@@ -125,6 +125,7 @@ mod tests {
         all
     }
 
+    /// Returns a test without random start.
     fn responsiveness(direction: FlowDirection, connections: u32) -> Responsiveness {
         Responsiveness { direction, connections, start_spread_s: 0.0, ..Responsiveness::default() }
     }

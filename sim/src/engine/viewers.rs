@@ -7,7 +7,7 @@ use crate::record::ViewRecord;
 use crate::traffic::model::stream::ViewingDraws;
 use crate::units::{Dur, Time};
 
-/// What a viewer's player does.
+/// State of a viewer's player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Player {
     /// No video was asked for, or the last one is over.
@@ -29,9 +29,9 @@ struct Viewer {
     /// Its segments, and how many of them have arrived.
     segments: u32,
     arrived: u32,
-    /// Place in the ladder of the segment asked for last; none before the first of a video.
+    /// Position in the ladder of the segment asked for last; `None` before the first of a video.
     place: Option<usize>,
-    /// What the buffer held at the time `at`, up to which the video was played.
+    /// Video in the buffer at the time `at`, up to which it was played.
     buffer: Dur,
     at: Time,
     record: ViewRecord,
@@ -67,7 +67,7 @@ impl Viewers {
         Viewers { segment: Dur::from_secs(draws.model().segment_s), draws, window, viewers }
     }
 
-    /// Asks for the next segment of the viewer's video.
+    /// Requests the next segment of the viewer's video, at the rate that its model chooses.
     fn request_segment(&mut self, number: u32, commands: &mut Commands) {
         let (model, viewer) = (self.draws.model(), &mut self.viewers[number as usize]);
         let place = model.choose(viewer.buffer.as_secs(), viewer.place);
@@ -93,7 +93,7 @@ impl ConnectionSource for Viewers {
         commands.wake.extend(starts.map(|(start, number)| (Time::ZERO + start, number)));
     }
 
-    /// Goes on asking for segments, now that the buffer has room, or begins the next video.
+    /// Requests the next segment, now that the buffer has room, or begins the next video.
     fn wake(&mut self, number: u32, now: Time, commands: &mut Commands) {
         let segments = self.draws.segments(number, self.viewers[number as usize].video + 1);
         let viewer = &mut self.viewers[number as usize];
@@ -109,7 +109,8 @@ impl ConnectionSource for Viewers {
         self.request_segment(number, commands);
     }
 
-    /// Adds a segment to the buffer, begins to play if that is enough, and plans the next step.
+    /// Adds a segment to the buffer, starts the player if that is enough, and requests or schedules
+    /// the next segment or video.
     fn connection_finished(&mut self, number: u32, now: Time, commands: &mut Commands) {
         let (model, window) = (self.draws.model(), self.window);
         let (full, startup) = (Dur::from_secs(model.buffer_s), Dur::from_secs(model.startup_s));
@@ -138,7 +139,7 @@ impl ConnectionSource for Viewers {
         }
     }
 
-    /// Returns what each viewer has seen that has asked for a video.
+    /// Returns the record of each viewer that has asked for a video.
     fn views(&self, now: Time) -> Vec<ViewRecord> {
         let seen = self.viewers.iter().map(|viewer| {
             let mut viewer = *viewer;
@@ -153,7 +154,7 @@ impl ConnectionSource for Viewers {
 }
 
 impl Viewer {
-    /// Plays the video up to `now`: records what was played and how long it stood still.
+    /// Plays the video up to `now`: records how long it played and how long it stood still.
     fn play_until(&mut self, now: Time, window: (Time, Time)) {
         let (from, passed) = (self.at, now.since(self.at));
         self.at = now;
@@ -175,8 +176,8 @@ impl Viewer {
         }
     }
 
-    /// Records the time to the first picture of a video that was asked for within the window; that of a video that
-    /// has not begun, so far.
+    /// Records the time to the first picture of a video that was asked for within the window. If
+    /// the video has not begun, the time so far counts.
     fn record_start(&mut self, now: Time, window: (Time, Time)) {
         if (window.0..window.1).contains(&self.asked) {
             self.record.starts += 1;

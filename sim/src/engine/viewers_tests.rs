@@ -4,7 +4,8 @@ use crate::traffic::model::stream::Viewing;
 
 const WHOLE: (Time, Time) = (Time::ZERO, Time(u64::MAX - 1));
 
-/// One viewer of one rate of 1 Mbit/s in segments of 2 s, who begins at once with 4 s in the buffer, which holds 6 s.
+/// Returns one viewer of one rate of 1 Mbit/s in segments of 2 s. It starts at once, plays from 4 s
+/// in the buffer on, and its buffer holds 6 s.
 fn viewing() -> Viewing {
     Viewing {
         ladder_bps: vec![1e6],
@@ -16,6 +17,7 @@ fn viewing() -> Viewing {
     }
 }
 
+/// Returns the time `seconds` after the start.
 fn at(seconds: f64) -> Time {
     Time::ZERO + Dur::from_secs(seconds)
 }
@@ -31,7 +33,7 @@ fn begin_viewing(window: (Time, Time)) -> (Viewers, Commands) {
     (viewers, commands)
 }
 
-/// Has the segment arrive that was asked for, at a time in seconds.
+/// Delivers the segment that was asked for, at a time in seconds.
 fn arrive(viewers: &mut Viewers, commands: &mut Commands, seconds: f64) {
     assert_eq!(commands.open.drain(..).count(), 1, "one segment at a time");
     viewers.connection_finished(0, at(seconds), commands);

@@ -1,4 +1,4 @@
-//! A run in progress: all its state, and what every part of the engine does with it.
+//! The state of a run in progress, with the functions that every part of the engine uses.
 
 use super::commands::Commands;
 use super::connection::Live;
@@ -45,7 +45,7 @@ pub struct World {
     pub(super) queues: Vec<QueueRecord>,
     /// Statistics of the datagram flows, by number: those of the run's applications come first, then recorded ones.
     pub(super) datagrams: Vec<ReceiveStats>,
-    /// How far each recorded one has come.
+    /// The positions of the recorded ones.
     pub(super) recorded: Vec<Recorded>,
     /// Slots of the long-lived flows, and the segments each had delivered when the window began.
     pub(super) long_lived: Vec<(u32, u32)>,
@@ -73,13 +73,15 @@ impl World {
     /// Memory of one live connection and its path state in bytes; scoreboards take more.
     pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PathState>();
 
-    /// Schedules an event that has no packet; `content` orders it among events of the same time and class.
+    /// Schedules an event that has no packet and concerns no connection; `content` orders it among
+    /// events of the same time and class.
     #[inline(always)]
     pub(super) fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
         self.schedule_for(Packet::NONE.flow, at, class, content, what);
     }
 
-    /// Schedules an event that has no packet and is about the connection in `slot`; see [`World::schedule`].
+    /// Schedules an event that has no packet and concerns the connection in `slot`; see
+    /// [`World::schedule`].
     #[inline(always)]
     pub(super) fn schedule_for(&mut self, slot: u32, at: Time, class: u64, content: u64, what: What) {
         let key = self.next_key(class, content, at);
@@ -87,7 +89,8 @@ impl World {
         self.wheel.push(at, key, Event { packet, what });
     }
 
-    /// Returns the key that orders an event, scheduled now, among those of its time `at`.
+    /// Returns the key that orders an event, scheduled now, among those of its time `at`. In
+    /// insertion order it counts the event.
     #[inline(always)]
     pub(super) fn next_key(&mut self, class: u64, content: u64, at: Time) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
@@ -121,7 +124,8 @@ impl World {
         }
     }
 
-    /// Frees the slot of a connection that is over, has no packet in the network and no acknowledgement delayed.
+    /// Frees the slot of a connection whose writes have all arrived, once nothing of it is in
+    /// flight.
     #[inline(always)]
     pub(super) fn release(&mut self, slot: u32) {
         if self.live[slot as usize].is_finished {
@@ -129,7 +133,8 @@ impl World {
         }
     }
 
-    /// Does the rest of [`World::release`] for a connection whose writes have all arrived.
+    /// Frees the slot of a finished connection if no packet is in the network, everything is
+    /// acknowledged and no acknowledgement is delayed.
     #[inline(never)]
     fn release_finished(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
