@@ -254,7 +254,7 @@ impl Options {
             .map_err(|error| form_problem(&error.to_string()).for_field("scenario"))?;
         cell.link.buffer = self.buffer.clone();
         if let Some(load) = self.load {
-            match places::loaded(&cell.traffic.mix, load) {
+            match places::with_web_load(&cell.traffic.mix, load) {
                 Some(mix) => cell.traffic.mix = mix,
                 None => cell.traffic.load = Some(load),
             }
@@ -326,11 +326,11 @@ impl Options {
         if let Some((name, share)) = shares.iter().find(|(_, share)| !(*share > 0.0 && *share <= 1.0)) {
             return Err(Error::field("apps", format!("{name}:{share}"), "a share above 0 and at most 1"));
         }
-        let mix = places::entries(users, shares).map_err(|name| {
+        let mix = places::mix_entries(users, shares).map_err(|name| {
             let apps = places::places().apps.iter().map(|one| one.name.as_str());
             Error::unknown("apps", "application", &name, apps)
         })?;
-        let label = places::label(self.place.as_deref(), users);
+        let label = places::traffic_label(self.place.as_deref(), users);
         Ok((mix, label))
     }
 }

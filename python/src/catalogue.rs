@@ -25,14 +25,14 @@ fn places(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pyfunction]
 // python: -> list[dict[str, Any]]
 fn place_entries(py: Python<'_>, users: u32, shares: Vec<(String, f64)>) -> PyResult<Bound<'_, PyAny>> {
-    let found = scenario::places::entries(users, &shares);
+    let found = scenario::places::mix_entries(users, &shares);
     convert::to_python(py, &found.map_err(PyKeyError::new_err)?)
 }
 
 /// Returns the name of a place's traffic for titles.
 #[pyfunction]
 fn place_label(place: Option<&str>, users: u32) -> String {
-    scenario::places::label(place, users)
+    scenario::places::traffic_label(place, users)
 }
 
 /// Returns every named scheme: name, summary, source, detail, stages and params.

@@ -291,7 +291,7 @@ fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResu
 // python: mix: Sequence[MixEntry], -> list[MixEntry] | None
 fn loaded_mix<'py>(py: Python<'py>, mix: &Bound<'py, PyAny>, load: f64) -> PyResult<Bound<'py, PyAny>> {
     let mix: Vec<MixSpec> = convert::from_python("traffic.mix", mix)?;
-    convert::to_python(py, &places::loaded(&mix, load))
+    convert::to_python(py, &places::with_web_load(&mix, load))
 }
 
 /// Returns what was understood of traffic, from its summary: a line, names with values, and sentences with their kinds.

@@ -9,9 +9,9 @@
 //! - `mousehole-bench scheme bulk 10 fq-codel`: `bulk` or `web` under another scheme.
 //! - `mousehole-bench model linux fq-codel web:sfd 10`: a model's traffic at 90 % of 10 Mb/s, from senders of a profile
 //!   under a scheme; what people run.
-//! - `mousehole-bench threads 4 100`: four replications of `bulk`, each on a thread of its own.
+//! - `mousehole-bench threads 4 100`: four replications of `bulk`, each on a separate thread.
 //!
-//! Full records and statistics are kept.
+//! Full records and statistics are collected.
 
 use mousehole_sim::engine::World;
 use mousehole_sim::error::Result;
@@ -27,15 +27,16 @@ const USAGE: &str = "usage: mousehole-bench bulk|web SECONDS | scheme bulk|web S
                      model PROFILE SCHEME MODEL SECONDS | \
                      flows FLOWS MBPS SECONDS | threads THREADS SECONDS; all above 0";
 
+/// Runs the case of the command line; exits with 2 on a usage error or a failed run.
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some(scenarios) = scenarios(&arguments) else {
+    let Some(scenarios) = parse_scenarios(&arguments) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
     match run_all(&scenarios) {
         Ok(results) => {
-            println!("{}", line(&arguments[0], &results));
+            println!("{}", format_results(&arguments[0], &results));
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -45,29 +46,30 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the runs that the command line asks for; more than one are to run at once.
-fn scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
+/// Returns the runs that the command line asks for; several are to run at once. `None` on a usage
+/// error.
+fn parse_scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     let case = arguments.first()?;
     if let [_, of, seconds, scheme] = arguments
         && case == "scheme"
     {
-        let own = scenarios(&[of.clone(), seconds.clone()])?;
+        let own = parse_scenarios(&[of.clone(), seconds.clone()])?;
         return Some(own.into_iter().map(|own| Scenario { scheme: scheme.clone(), ..own }).collect());
     }
     if let [_, profile, scheme, model, seconds] = arguments
         && case == "model"
     {
         let seconds = seconds.parse().ok().filter(|number| *number > 0)?;
-        return Some(vec![modelled(profile, scheme, model, seconds)]);
+        return Some(vec![model_scenario(profile, scheme, model, seconds)]);
     }
     let numbers: Option<Vec<u32>> =
         arguments[1..].iter().map(|text| text.parse().ok().filter(|number| *number > 0)).collect();
     match (case.as_str(), &numbers?[..]) {
-        ("bulk", [seconds]) => Some(vec![bulk(*seconds)]),
-        ("web", [seconds]) => Some(vec![web(*seconds)]),
-        ("flows", [flows, mbps, seconds]) => Some(vec![many_flows(*flows, *mbps, *seconds)]),
+        ("bulk", [seconds]) => Some(vec![bulk_scenario(*seconds)]),
+        ("web", [seconds]) => Some(vec![web_scenario(*seconds)]),
+        ("flows", [flows, mbps, seconds]) => Some(vec![many_flows_scenario(*flows, *mbps, *seconds)]),
         ("threads", [threads, seconds]) => {
-            let nth = |replication| Scenario { replication, ..bulk(*seconds) };
+            let nth = |replication| Scenario { replication, ..bulk_scenario(*seconds) };
             Some((0..*threads).map(nth).collect())
         }
         _ => None,
@@ -86,8 +88,9 @@ fn run_all(scenarios: &[Scenario]) -> Result<Vec<RunResult>> {
     })
 }
 
-/// Counts are sums over the runs, the rest is the first run's.
-fn line(case: &str, results: &[RunResult]) -> serde_json::Value {
+/// Returns the results as JSON. Packets, events and transfers are sums over the runs; the rest is
+/// the first run's.
+fn format_results(case: &str, results: &[RunResult]) -> serde_json::Value {
     let outcome = &results[0].outcome;
     let sum = |count: fn(&RunResult) -> u64| results.iter().map(count).sum::<u64>();
     serde_json::json!({
@@ -106,8 +109,9 @@ fn line(case: &str, results: &[RunResult]) -> serde_json::Value {
     })
 }
 
-/// Returns the most memory that this program had resident, bytes, as Linux counts it; 0 on other systems. The
-/// value from the parent's wait would include the parent's own memory before the program started.
+/// Returns the peak resident memory of this program in bytes, as Linux counts it; 0 on other
+/// systems. The value from the parent's wait would include the parent's memory before the program
+/// started.
 fn peak_resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -115,9 +119,9 @@ fn peak_resident_bytes() -> u64 {
         .map_or(0, |kib| kib * 1024)
 }
 
-/// Returns the bulk case with other numbers of flows and another rate.
-fn many_flows(flows: u32, mbps: u32, seconds: u32) -> Scenario {
-    let mut scenario = bulk(seconds);
+/// Returns the bulk case with another number of flows and another rate.
+fn many_flows_scenario(flows: u32, mbps: u32, seconds: u32) -> Scenario {
+    let mut scenario = bulk_scenario(seconds);
     scenario.link.rate = Some(format!("{mbps}mbit"));
     scenario.link.buffer = "1bdp".into();
     if let Some(access) = &mut scenario.access {
@@ -128,8 +132,8 @@ fn many_flows(flows: u32, mbps: u32, seconds: u32) -> Scenario {
     scenario
 }
 
-/// Windows, segment and header sizes as the ns-2 scripts set them.
-fn bulk(seconds: u32) -> Scenario {
+/// Returns 100 bulk flows, with windows, segment and header sizes as in the ns-2 scripts.
+fn bulk_scenario(seconds: u32) -> Scenario {
     Scenario {
         warmup: "0s".into(),
         duration: format!("{seconds}s"),
@@ -157,7 +161,8 @@ fn bulk(seconds: u32) -> Scenario {
     }
 }
 
-fn web(seconds: u32) -> Scenario {
+/// Returns Poisson web transfers and 10 bulk flows, as in the ns-2 script.
+fn web_scenario(seconds: u32) -> Scenario {
     let transfers_per_s = 0.7 * 10e6 / 8.0 / 12_000.0;
     Scenario {
         warmup: "0s".into(),
@@ -193,8 +198,8 @@ fn web(seconds: u32) -> Scenario {
     }
 }
 
-/// Returns the traffic of a model from senders of a profile under a scheme.
-fn modelled(profile: &str, scheme: &str, model: &str, seconds: u32) -> Scenario {
+/// Returns the traffic of a model at 90 % of 10 Mb/s, from senders of a profile under a scheme.
+fn model_scenario(profile: &str, scheme: &str, model: &str, seconds: u32) -> Scenario {
     Scenario {
         warmup: "0s".into(),
         duration: format!("{seconds}s"),

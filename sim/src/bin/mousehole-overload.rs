@@ -18,6 +18,7 @@ use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 use std::collections::HashMap;
 use std::process::ExitCode;
 
+/// Rate of the link.
 const RATE: Rate = Rate(3_000_000);
 const WARM: Time = Time(100_000_000_000);
 const END: Time = Time(700_000_000_000);
@@ -26,6 +27,7 @@ const RULES: [&str; 2] = ["ns2", "policy"];
 const HEADER: &str = "queue,src,rate,share,rule,seeds,scheme,out,ns2_out,sd_out,in,ns2_in,sd_in,\
     queue_packets,ns2_queue_packets,sd_queue";
 
+/// Compares every row; exits with 2 on a usage error or an unreadable table.
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let seeds = arguments.next().and_then(|text| text.parse::<u64>().ok()).filter(|seeds| *seeds > 0);
@@ -44,7 +46,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a line by each rule for each row of the table that there is a scheme for, and counts the others.
+/// Prints, for each row of the table that has a scheme, a line for each rule, or for `only` one;
+/// counts the other rows.
+///
+/// # Errors
+/// The text of the first scheme that fails.
 fn compare(text: &str, seeds: u64, only: Option<&str>) -> std::result::Result<(), String> {
     println!("{HEADER}");
     let mut lines = text.lines();
@@ -57,11 +63,11 @@ fn compare(text: &str, seeds: u64, only: Option<&str>) -> std::result::Result<()
             continue;
         };
         for (rule, scheme) in
-            RULES.into_iter().zip(schemes).filter(|(rule, _)| only.is_none_or(|one| one == *rule))
+            RULES.into_iter().zip(schemes).filter(|(rule, _)| only.is_none_or(|wanted| wanted == *rule))
         {
             let runs: Result<Vec<Overload>> =
                 (0..seeds).map(|seed| Source::new(&row, seed).play(&scheme)).collect();
-            println!("{}", row.comparison(rule, &scheme, &runs.map_err(|error| error.to_string())?));
+            println!("{}", row.format_comparison(rule, &scheme, &runs.map_err(|error| error.to_string())?));
         }
     }
     if left_out > 0 {
@@ -70,7 +76,7 @@ fn compare(text: &str, seeds: u64, only: Option<&str>) -> std::result::Result<()
     Ok(())
 }
 
-/// Shares dropped of OUT and IN arrivals, and mean packets waiting, of 600 s after 100 s.
+/// Shares dropped of OUT and IN arrivals, and mean packets waiting, over 600 s after 100 s.
 #[derive(Debug, Clone, Copy)]
 struct Overload {
     out: f64,
@@ -78,79 +84,87 @@ struct Overload {
     waiting: f64,
 }
 
-/// One of the three.
+/// Selects one of the three.
 type Measure = fn(&Overload) -> f64;
 
 /// A row of the table: fields by column.
 struct Row<'a>(HashMap<&'a str, &'a str>);
 
 impl Row<'_> {
+    /// Returns the field of a column; empty if the table has no such column.
     fn text(&self, column: &str) -> &str {
         self.0.get(column).copied().unwrap_or_default()
     }
 
+    /// Returns the field of a column as a number; 0 if it is none.
     fn number(&self, column: &str) -> f64 {
         self.text(column).parse().unwrap_or(0.0)
     }
 
+    /// Returns whether the field of a column is 1.
     fn is_on(&self, column: &str) -> bool {
         self.text(column) == "1"
     }
 
-    /// Returns the same queue in our words: by ns-2's rule, by the policy's.
+    /// Returns the row's queue as two of our schemes: by ns-2's rule, and by the policy's. `None`
+    /// for a queue that we do not have.
     fn schemes(&self) -> Option<[String; 2]> {
         let wq = self.number("wq");
         let (ns2, policy) = match self.text("q") {
-            "RED" => (self.red("ns2-red", ""), self.red("red", ",guard=2,mean=1000B")),
+            "RED" => (self.red_scheme("ns2-red", ""), self.red_scheme("red", ",guard=2,mean=1000B")),
             // One precedence: all packets are OUT.
             "REDds" => {
-                (format!("ns2-sfd(mode=decoupled,{})", self.line("out_")), self.red("red", ",mean=1000B"))
+                (format!("ns2-sfd(mode=decoupled,{})", self.red_parameters("out_")), self.red_scheme("red", ",mean=1000B"))
             }
-            "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), self.sfd("coupled", &format!("wq={wq}"))),
+            "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), self.sfd_scheme("coupled", &format!("wq={wq}"))),
             "RIOdsD" => {
-                (format!("ns2-sfd(mode=decoupled,wq={wq})"), self.sfd("decoupled", &format!("wq={wq}")))
+                (format!("ns2-sfd(mode=decoupled,wq={wq})"), self.sfd_scheme("decoupled", &format!("wq={wq}")))
             }
             "RIO" => {
                 let how = format!("wq={wq},gentle={},wait={}", self.is_on("gentle"), self.is_on("wait"));
-                (format!("ns2-rio({how})"), self.sfd("coupled", &how))
+                (format!("ns2-rio({how})"), self.sfd_scheme("coupled", &how))
             }
-            "WREDds" => (format!("ns2-sfd(mode=total,wq={wq})"), self.sfd("total", &format!("wq={wq}"))),
+            "WREDds" => (format!("ns2-sfd(mode=total,wq={wq})"), self.sfd_scheme("total", &format!("wq={wq}"))),
             _ => return None,
         };
         Some([ns2, policy])
     }
 
-    /// Returns SFD with the thresholds of its Table 1 in packets, whatever the buffer.
-    fn sfd(&self, mode: &str, how: &str) -> String {
+    /// Returns SFD with the thresholds of its Table 1 in packets, whatever the buffer; `how` are
+    /// further parameters.
+    fn sfd_scheme(&self, mode: &str, how: &str) -> String {
         format!("sfd(mode={mode},in_min=10,in_max=30,out_min=8,out_max=24,unit=packets,mean=1000B,{how})")
     }
 
-    fn line(&self, prefix: &str) -> String {
+    /// Returns RED's line as parameters of a scheme, with `prefix` before their names.
+    fn red_parameters(&self, prefix: &str) -> String {
         let (min, max, maxp) = (self.number("min"), self.number("max"), 1.0 / self.number("linterm"));
         format!("{prefix}min={min},{prefix}max={max},{prefix}maxp={maxp},wq={}", self.number("wq"))
     }
 
-    fn red(&self, scheme: &str, more: &str) -> String {
+    /// Returns RED with the row's parameters and `more` parameters.
+    fn red_scheme(&self, scheme: &str, more: &str) -> String {
         let is_plain = self.text("q") == "RED";
         let on = |column: &str| is_plain && self.is_on(column);
         let unit = if on("qib") { "bytes" } else { "packets" };
         let how =
             format!("gentle={},wait={},byte={},unit={unit}{more}", on("gentle"), on("wait"), on("bytes"));
-        format!("{scheme}({},{how})", self.line(""))
+        format!("{scheme}({},{how})", self.red_parameters(""))
     }
 
-    fn theirs(&self) -> Overload {
+    /// Returns ns-2's result of the row.
+    fn ns2_result(&self) -> Overload {
         let waiting = self.number("trueq");
         Overload { out: self.number("fid0_droprate"), inside: self.number("fid1_droprate"), waiting }
     }
 
     /// Returns the line printed for this row under one of the rules.
-    fn comparison(&self, rule: &str, scheme: &str, runs: &[Overload]) -> String {
-        let theirs = self.theirs();
+    fn format_comparison(&self, rule: &str, scheme: &str, runs: &[Overload]) -> String {
+        let ns2 = self.ns2_result();
         let measures: [(Measure, f64); 3] = [
-            (|run| run.out, theirs.out),
-            (|run| run.inside, theirs.inside),
-            (|run| run.waiting, theirs.waiting),
+            (|run| run.out, ns2.out),
+            (|run| run.inside, ns2.inside),
+            (|run| run.waiting, ns2.waiting),
         ];
         let cells = measures.map(|(measure, expected)| {
             let values: Vec<f64> = runs.iter().map(measure).collect();
@@ -178,6 +192,7 @@ struct Source {
 }
 
 impl Source {
+    /// Returns the arrivals of a row.
     fn new(row: &Row, seed: u64) -> Source {
         let even = row.text("src") == "cbr";
         Source {
@@ -191,17 +206,18 @@ impl Source {
         }
     }
 
+    /// Sends the arrivals through a queue with this scheme; returns its result.
     fn play(mut self, scheme: &str) -> Result<Overload> {
         let mut hop = Hop::with_scheme(scheme, RATE, Buffer::Packets(self.limit), false)?;
         hop.link.measure(WARM, END);
         let mut now = Time::ZERO;
         let mut then = None;
         while now < END {
-            now += self.gap();
+            now += self.draw_gap();
             if then.is_none() && now >= WARM {
                 then = Some(hop.link.counts.colours);
             }
-            let colour = self.colour();
+            let colour = self.draw_colour();
             hop.arrive(coloured(colour, packet(0, 0, self.bytes)), now);
             hop.left.clear();
             hop.dropped.clear();
@@ -210,17 +226,20 @@ impl Source {
         Ok(Overload::from_counts(&counts, hop.link.counts.delay_mean_s()))
     }
 
-    fn gap(&mut self) -> Dur {
+    /// Draws the time to the next arrival.
+    fn draw_gap(&mut self) -> Dur {
         let mean_s = 1.0 / self.rate;
         Dur::from_secs(if self.even { mean_s } else { self.gaps.exponential(mean_s) })
     }
 
-    fn colour(&mut self) -> Colour {
+    /// Draws the colour of an arrival: green is IN, yellow is OUT.
+    fn draw_colour(&mut self) -> Colour {
         if self.share > 0.0 && self.colours.uniform() < self.share { Colour::Green } else { Colour::Yellow }
     }
 }
 
 impl Overload {
+    /// Returns the result for the counts of the measured time and its mean queueing delay.
     fn from_counts(counts: &[ColourCounts; 3], delay_mean_s: f64) -> Overload {
         let lost = |colour: Colour| {
             let counts = counts[colour.index()];
@@ -232,7 +251,8 @@ impl Overload {
     }
 }
 
-/// Returns the rate at which our draws make as many arrivals as ns-2 had, so that only the queues differ.
+/// Returns the rate at which our draws make as many arrivals as ns-2 counted, so that only the
+/// queues differ.
 fn matched_rate(row: &Row, seed: u64) -> f64 {
     let mut gaps = Stream::new(seed, Purpose::Arrival, 0);
     let counted = row.number("fid0_arr") + row.number("fid1_arr");

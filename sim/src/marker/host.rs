@@ -1,4 +1,4 @@
-//! The host of any marker policy: it keeps the table of flows, sweeps it, and takes the policy's slow step.
+//! The host of a marker policy: it maintains the table of flows, sweeps it, and runs the policy's slow step.
 
 use super::table::{Table, grow_to};
 use crate::flow::Flow;
@@ -15,19 +15,19 @@ pub struct PolicyMarker {
     mark: MarkFn,
     state: State,
     table: Table,
-    /// What each slot's connection is for.
+    /// The application of each slot's connection.
     applications: Vec<Application>,
     /// Seed of the random numbers; `None` where the policy reads none.
     seed: Option<u64>,
     /// How often the table is swept, and when next.
     period: Option<Dur>,
     due: Time,
-    /// What the policy showed of its state over time, by reading.
+    /// The policy's readings over time, by reading.
     readings: Vec<Vec<(Time, f64)>>,
 }
 
 impl PolicyMarker {
-    /// Returns a marker that has seen nothing. `seed` is that of its random numbers.
+    /// Returns a marker that has seen no packet; `seed` is that of its random numbers.
     ///
     /// # Panics
     /// When the parameters are not those of a marker.
@@ -46,23 +46,23 @@ impl PolicyMarker {
             params,
         };
         if period.is_some() {
-            marker.adapt(Time::ZERO);
+            marker.run_slow_step(Time::ZERO);
         }
         marker
     }
 
-    /// Returns the policy.
+    /// Returns the policy that it runs.
     pub fn policy(&self) -> &'static Policy {
         self.params.policy()
     }
 
-    /// Notes that a new connection uses `slot`.
+    /// Records that a new connection uses `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.table.open(slot, flow);
         *grow_to(&mut self.applications, slot) = flow.class.application();
     }
 
-    /// Returns when [`PolicyMarker::control`] is to be called next, if ever.
+    /// Returns when [`PolicyMarker::control`] is to be called next; `None` if never.
     pub fn control_due(&self) -> Option<Time> {
         self.period.map(|_| self.due)
     }
@@ -83,7 +83,7 @@ impl PolicyMarker {
         true
     }
 
-    /// Forgets expired flows and takes the policy's slow step, if they are due.
+    /// Forgets expired flows and runs the policy's slow step, if they are due.
     pub fn control(&mut self, now: Time) {
         let Some(period) = self.period.filter(|_| self.due <= now) else { return };
         self.due = now + period;
@@ -95,10 +95,10 @@ impl PolicyMarker {
             }
             is_over
         });
-        self.adapt(now);
+        self.run_slow_step(now);
     }
 
-    /// Returns what the policy showed over time.
+    /// Returns the policy's readings over time, and forgets them.
     pub fn series(&mut self) -> Vec<Series> {
         let names = self.policy().readings();
         let points = self.readings.iter_mut().map(std::mem::take);
@@ -107,8 +107,9 @@ impl PolicyMarker {
         series.collect()
     }
 
-    /// Takes the policy's slow step, and notes its readings if it did or if they have changed.
-    fn adapt(&mut self, now: Time) {
+    /// Runs the policy's slow step. It records the readings if the step was taken or if they have
+    /// changed.
+    fn run_slow_step(&mut self, now: Time) {
         let policy = self.params.policy();
         let mut counts = Counts::default();
         if policy.adapts() {

@@ -1,4 +1,4 @@
-//! Markers at run time. A marker is at the edge, before the queue of a link; it sees every packet of its
+//! Markers at run time. A marker stands at the network's edge, before the queue of a link, and sees every packet of its
 //! direction.
 //!
 //! The decisions of a marker are in a policy header. One type runs all of them ([`PolicyMarker`]).
@@ -21,13 +21,13 @@ use std::rc::Rc;
 pub enum Marker {
     /// Leaves every packet as it is.
     None,
-    /// A policy that keeps its states by flow or by user.
+    /// A policy with a state for each flow or user.
     Policy(Box<PolicyMarker>),
     /// A policy that sees both directions of a link.
     Shared(Rc<RefCell<PolicyMarker>>),
     /// SFD as ns-2.35 implements it.
     Ns2Sfd(Ns2Sfd),
-    /// Takes the window out of every packet, as if senders wrote none.
+    /// Clears the window hint of every packet, as if senders wrote none.
     NoHint,
     /// Several markers, one behind the other.
     Chain(Vec<Marker>),
@@ -42,7 +42,7 @@ impl Marker {
         }
     }
 
-    /// Returns one marker for several, one behind the other.
+    /// Returns one marker that applies several in order; [`Marker::None`] for an empty list.
     pub fn chain_markers(mut all: Vec<Marker>) -> Marker {
         match all.len() {
             0 => Marker::None,
@@ -51,7 +51,7 @@ impl Marker {
         }
     }
 
-    /// Notes that a new connection uses `slot`: its 5-tuple is new.
+    /// Records that a new connection uses `slot`: its 5-tuple is new.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
             Marker::None | Marker::NoHint => {}
@@ -74,8 +74,9 @@ impl Marker {
         }
     }
 
-    /// Returns the markers of it that act at a host: all except those that act only at the network's edge.
-    pub fn keep_host_markers(self) -> Marker {
+    /// Returns those of its markers that act at a host: all except the ones that act only at the
+    /// network's edge.
+    pub fn into_host_markers(self) -> Marker {
         match self {
             Marker::Chain(all) => {
                 Marker::chain_markers(all.into_iter().filter(|marker| !marker.is_at_edge_only()).collect())
@@ -85,12 +86,12 @@ impl Marker {
         }
     }
 
-    /// Returns whether it must be told of every connection.
+    /// Returns whether [`Marker::open`] must be called for every connection.
     pub fn is_flow_aware(&self) -> bool {
         !matches!(self, Marker::None | Marker::NoHint)
     }
 
-    /// Returns when [`Marker::control`] is to be called next, if ever.
+    /// Returns when [`Marker::control`] is to be called next; `None` if never.
     pub fn control_due(&self) -> Option<Time> {
         match self {
             Marker::Policy(policy) => policy.control_due(),
@@ -100,7 +101,7 @@ impl Marker {
         }
     }
 
-    /// Takes the slow steps that are due: sweeps tables and adapts what is adaptive.
+    /// Runs the slow steps that are due: sweeps tables and adapts adaptive values.
     pub fn control(&mut self, now: Time) {
         match self {
             Marker::Policy(policy) => policy.control(now),
@@ -110,7 +111,7 @@ impl Marker {
         }
     }
 
-    /// Returns the values that it recorded over time.
+    /// Returns the values recorded over time, and forgets them.
     pub fn series(&mut self) -> Vec<Series> {
         match self {
             Marker::Policy(policy) => policy.series(),
@@ -120,8 +121,8 @@ impl Marker {
         }
     }
 
-    /// Applies to a packet that its host has marked already what acts at the network's edge only: policers. Returns
-    /// false if the packet is dropped.
+    /// Applies the markers that act only at the network's edge, which are policers, to a packet
+    /// that its host has marked already. Returns false if the packet is dropped.
     pub fn police(&mut self, packet: &mut Packet, identity: u64, now: Time) -> bool {
         match self {
             Marker::Chain(all) => all.iter_mut().all(|marker| marker.police(packet, identity, now)),
@@ -144,6 +145,7 @@ impl Marker {
         true
     }
 
+    /// Returns whether it acts only at the network's edge, not at a host.
     fn is_at_edge_only(&self) -> bool {
         matches!(self, Marker::Policy(policy) if policy.policy().is_at_edge_only())
     }

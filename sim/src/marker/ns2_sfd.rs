@@ -4,9 +4,9 @@ use super::table::grow_to;
 use crate::packet::Colour;
 use crate::units::{Dur, Time};
 
-/// SFD as ns-2.35's DiffServ policy does it, quirks included (`oracle/semantics.md`, 1.2):
-/// a 5 s timeout, checked only on entries walked past on the way to the packet's own, and (for
-/// S-SFD) one packet promoted after every five. No parameter worth having, so not a policy.
+/// SFD as in ns-2.35's DiffServ policy, quirks included (`oracle/semantics.md`, 1.2): a 5 s
+/// timeout, checked only on entries walked past on the way to the packet's own, and (for S-SFD) one
+/// packet promoted after every five. It has no parameter of interest and is therefore not a policy.
 #[derive(Debug, Clone)]
 pub struct Ns2Sfd {
     threshold: u32,
@@ -40,7 +40,7 @@ impl Ns2Sfd {
         }
     }
 
-    /// Assigns a new flow id to the slot, as ns-2 gives every object its own.
+    /// Assigns a new flow id to the slot, as ns-2 does for every object.
     pub fn open(&mut self, slot: u32) {
         *grow_to(&mut self.names, slot) = self.next_name;
         self.next_name += 1;
@@ -49,7 +49,7 @@ impl Ns2Sfd {
     /// Returns green for IN, yellow for OUT.
     pub fn mark(&mut self, slot: u32, bytes: u32, now: Time) -> Colour {
         let name = self.names[slot as usize];
-        let index = self.find(name, now);
+        let index = self.find_entry(name, now);
         let entry = &mut self.entries[index];
         entry.last = now;
         entry.bytes += u64::from(bytes);
@@ -66,8 +66,9 @@ impl Ns2Sfd {
         Colour::Yellow
     }
 
-    /// Walks the list to the flow's entry, purging stale ones on the way; appends a new one at the end.
-    fn find(&mut self, name: u64, now: Time) -> usize {
+    /// Returns the index of the flow's entry. Walks the list from its beginning and removes stale
+    /// entries on the way; appends a new entry at the end.
+    fn find_entry(&mut self, name: u64, now: Time) -> usize {
         let own = self.entries.iter().position(|entry| entry.name == name).unwrap_or(self.entries.len());
         let timeout = self.timeout;
         let mut position = 0;

@@ -1,9 +1,9 @@
-//! A marker's table: states by flow, by connection or by user, as an edge router would keep them.
+//! A marker's table: states by flow, by connection or by user, as in an edge router.
 
 use crate::flow::Flow;
 use mousehole_policy::{Key, Policy};
 
-/// Returns the entry of `slot`, in a list that grows to hold it.
+/// Returns the entry of `slot`, and grows the list if it is too short.
 pub fn grow_to<T: Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
     let slot = slot as usize;
     if slot >= list.len() {
@@ -24,7 +24,7 @@ pub struct Table {
     lingers: bool,
     states: Vec<u64>,
     lingering: Vec<u64>,
-    /// The user of each slot, where states are kept by user.
+    /// The user of each slot, where states are by user.
     users: Vec<u32>,
 }
 
@@ -41,7 +41,8 @@ impl Table {
         }
     }
 
-    /// Starts a fresh flow in `slot`, whose connection is new. A user keeps the state of earlier connections.
+    /// Starts a fresh flow in `slot`, whose connection is new. Where states are by user, the user's
+    /// state stays.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.key == Key::User {
             *grow_to(&mut self.users, slot) = flow.client;
@@ -64,8 +65,8 @@ impl Table {
         &mut self.states[index * self.width..][..self.width]
     }
 
-    /// Forgets the flows for which `is_over` returns true. The order in which it is asked does not depend on which
-    /// slots were reused.
+    /// Clears the flows for which `is_over` returns true. The order of its calls does not depend on
+    /// which slots were reused.
     pub fn sweep(&mut self, mut is_over: impl FnMut(&[u64]) -> bool) {
         if self.width == 0 {
             return;
@@ -91,6 +92,7 @@ impl Table {
         self.states.chunks_exact(width).chain(self.lingering.chunks_exact(width))
     }
 
+    /// Grows the states to hold `index`.
     fn grow(&mut self, index: u32) {
         let needed = (index as usize + 1) * self.width;
         if needed > self.states.len() {

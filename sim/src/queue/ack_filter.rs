@@ -2,8 +2,8 @@
 //!
 //! tc-cake(8), and the rule of `cake_ack_filter` in Linux's `sch_cake.c`, described from its behaviour. A waiting pure ACK
 //! may go if the arriving one acknowledges at least as much, and more by number or by SACK. An ACK whose echo of a mark
-//! differs from the one before it stays, so that no mark is lost. The plain filter takes the oldest such ACK once there
-//! are two of them, and so keeps the distance that Reno's duplicates need; the aggressive one also takes a single one that
+//! differs from the one before it stays, so that no mark is lost. The plain filter drops the oldest such ACK once there
+//! are two of them, and so leaves the distance that Reno's duplicates need; the aggressive one also drops a single one that
 //! stands right before the arriving ACK and has the same echo.
 //!
 //! Deviations: only a pure ACK triggers the filter (Linux: any segment, as all have an acknowledgement), since segments of
@@ -22,8 +22,9 @@ pub enum AckFilter {
 }
 
 impl AckFilter {
-    /// Returns the place in `fifo` of the ACK that its newest packet makes superfluous.
-    pub(super) fn superfluous(self, fifo: &PacketFifo) -> Option<usize> {
+    /// Returns the index in `fifo` of the ACK that its newest packet makes superfluous; `None` if
+    /// there is none.
+    pub(super) fn find_superfluous(self, fifo: &PacketFifo) -> Option<usize> {
         let newest = fifo.tail().filter(|packet| packet.kind == Kind::Ack)?;
         let last = fifo.occupancy().packets as usize - 1;
         let is_same_flow =
@@ -81,20 +82,23 @@ mod tests {
     use super::*;
     use crate::units::Time;
 
+    /// Returns a pure ACK.
     fn ack(next: u32) -> Packet {
         Packet { flags: flag::REVERSE, ..Packet::new(1, Kind::Ack, next, 52) }
     }
 
+    /// Returns an ACK with one SACK block.
     fn sack(next: u32, offset: u16, length: u16) -> Packet {
         let mut packet = ack(next);
         packet.sacks[0] = SackBlock { offset, length };
         packet
     }
 
+    /// Returns the index of the superfluous ACK by either filter, when these packets wait.
     fn superfluous(packets: &[Packet]) -> [Option<usize>; 2] {
         let mut fifo = PacketFifo::default();
         packets.iter().for_each(|&packet| fifo.push(packet, Time::ZERO));
-        [AckFilter::Conservative, AckFilter::Aggressive].map(|filter| filter.superfluous(&fifo))
+        [AckFilter::Conservative, AckFilter::Aggressive].map(|filter| filter.find_superfluous(&fifo))
     }
 
     #[test]

@@ -18,9 +18,9 @@ use mousehole_policy::{Backlog, ParameterError, Params, Verdict, View};
 pub struct Adaptation {
     /// Time between steps; longer than zero.
     pub interval: Dur,
-    /// Most that is added at a step; a quarter of `max_p` if that is less.
+    /// Greatest increase at a step; a quarter of `max_p` if that is less.
     pub alpha: f64,
-    /// What `max_p` is multiplied by to lower it, below 1.
+    /// Factor that lowers `max_p`, below 1.
     pub beta: f64,
     /// The target range of the average, as shares of the way from min to max.
     pub target: (f64, f64),
@@ -41,8 +41,8 @@ impl Default for Adaptation {
 }
 
 impl Adaptation {
-    /// Returns `max_p` after one step at this average of a RED with these thresholds.
-    pub fn step(&self, max_p: f64, average: f64, min: f64, max: f64) -> f64 {
+    /// Returns `max_p` after one step, for a RED with this average and these thresholds.
+    pub fn next_max_p(&self, max_p: f64, average: f64, min: f64, max: f64) -> f64 {
         let at = |share: f64| min + share * (max - min);
         if average > at(self.target.1) && max_p <= self.range.1 {
             (max_p + self.alpha.min(max_p / 4.0)).min(1.0)
@@ -65,7 +65,7 @@ pub struct AdaptiveRed {
 }
 
 impl AdaptiveRed {
-    /// Returns the RED of `params`, whose `max_p` starts at `max_p`.
+    /// Returns the RED of `params`; `max_p` starts at the value given.
     ///
     /// # Errors
     /// [`ParameterError`] when `max_p` is out of range.
@@ -89,7 +89,7 @@ impl AdaptiveRed {
         self.max_p
     }
 
-    /// Returns the average in mean packets.
+    /// Returns RED's average queue, in mean packets.
     pub fn average(&self) -> f64 {
         self.red.readings()[0]
     }
@@ -99,32 +99,33 @@ impl AdaptiveRed {
         while self.next_step <= now {
             let at = self.next_step;
             self.next_step += self.adaptation.interval;
-            if !self.step(at) {
+            if !self.take_step(at) {
                 let rest = now.since(self.next_step).0 / self.adaptation.interval.0;
                 self.next_step += Dur(rest * self.adaptation.interval.0);
             }
         }
     }
 
-    /// Returns RED's verdict on an arrival, after the adaptation that is due.
+    /// Returns RED's verdict on an arrival that finds `backlog`, after the steps that are due;
+    /// `random` are 32 uniform bits.
     #[inline]
-    pub fn packet(&mut self, view: &View, backlog: &Backlog, now: Time, random: u32) -> Verdict {
+    pub fn judge(&mut self, view: &View, backlog: &Backlog, now: Time, random: u32) -> Verdict {
         if self.next_step <= now {
             self.advance(now);
         }
         self.red.judge_with(view, backlog, now, random)
     }
 
-    /// Returns `max_p` over time.
+    /// Returns the values of `max_p` over time.
     pub fn series(&self) -> Series {
         Series { name: "max_p", points: self.trajectory.clone(), ..Series::default() }
     }
 
-    /// Takes one step. Returns whether it changed anything. A value that RED refuses (below 1e-9) is not
-    /// applied.
-    fn step(&mut self, at: Time) -> bool {
+    /// Takes one step; returns whether it changed `max_p`. A value that RED refuses (below 1e-9) is
+    /// not applied.
+    fn take_step(&mut self, at: Time) -> bool {
         let [min, max] = ["min", "max"].map(|name| self.red.params().number(name));
-        let next = self.adaptation.step(self.max_p, self.average(), min, max);
+        let next = self.adaptation.next_max_p(self.max_p, self.average(), min, max);
         if next == self.max_p || self.red.params_mut().set_number("maxp", next).is_err() {
             return false;
         }

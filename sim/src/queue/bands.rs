@@ -1,7 +1,7 @@
-//! Any queue header, with the simulator's packets: strict priority, weighted shares, users' own.
+//! The host of a queue header, for the simulator's packets: strict priority, weighted shares, users' headers.
 //!
-//! `mousehole_policy::Bands` holds the packets and asks the header. What it wants to know of a packet beside its view,
-//! the hash of its flow and the application of its connection, is noted here when connections open.
+//! `mousehole_policy::Bands` holds the packets and calls the header. In addition to a packet's view the header may read
+//! the hash of its flow and the application of its connection, which are recorded here when connections open.
 
 use super::flow_names::FlowNames;
 use super::{Dequeued, Dropped};
@@ -18,6 +18,7 @@ impl Waits for Packet {
         Packet::view(self)
     }
 
+    /// Marks the packet (CE) if it is ECN-capable.
     #[inline]
     fn mark(&mut self) {
         if self.has(flag::ECT) {
@@ -76,12 +77,12 @@ impl Bands {
         (all.packets, all.bytes)
     }
 
-    /// Returns what waits in a band, for traces and tests.
+    /// Returns the backlog of a band, for traces and tests.
     pub fn band(&self, band: usize) -> &Backlog {
         &self.bands.waiting().band(band).waiting
     }
 
-    /// Returns what the policy shows of its state, for traces and tests.
+    /// Returns the policy's readings, for traces and tests.
     pub fn readings(&self) -> Vec<f64> {
         self.bands.readings()
     }
@@ -96,25 +97,27 @@ impl Bands {
         let view = packet.view().with_application(self.find_application(&packet));
         let random = if self.draws { rng.bits32() } else { 0 };
         self.bands.enqueue(packet, &view, (hash, random), now.0, |packet, verdict| {
-            drops.push(dropped(packet, verdict));
+            drops.push(to_dropped(packet, verdict));
         });
     }
 
     /// Returns the next packet; packets that the policy drops at the head go into `drops`.
     #[inline]
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
-        let next = self.bands.dequeue(now.0, |packet, verdict| drops.push(dropped(packet, verdict)));
+        let next = self.bands.dequeue(now.0, |packet, verdict| drops.push(to_dropped(packet, verdict)));
         next.map_or(Dequeued::Empty, |(packet, since_ns, _)| Dequeued::Packet(packet, Time(since_ns)))
     }
 
-    /// Returns the application of a packet's connection; that of a connection which was not opened here is not known.
+    /// Returns the application of a packet's connection; `Unknown` for a connection that was not
+    /// opened here.
     fn find_application(&self, packet: &Packet) -> Application {
         let all = self.applications.as_deref().unwrap_or_default();
         all.get(packet.flow as usize).copied().unwrap_or_default()
     }
 }
 
-fn dropped(packet: Packet, verdict: Verdict) -> Dropped {
+/// Returns the record of a dropped packet.
+fn to_dropped(packet: Packet, verdict: Verdict) -> Dropped {
     let reason = if verdict == Verdict::Early { DropReason::Early } else { DropReason::Forced };
     Dropped { packet, reason }
 }

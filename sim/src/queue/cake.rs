@@ -1,15 +1,15 @@
 //! CAKE-like: a shaper, tins by priority, and in each DRR++ over COBALT queues, fair between hosts, then flows.
 //!
 //! Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018, and the manual page tc-cake(8). Nothing is copied from its code. It is a
-//! comparator, hence Rust.
+//! Gateways", LANMAN 2018, and the manual page tc-cake(8). Nothing is copied from its code. Since it is only a
+//! comparator, it is written in Rust.
 //!
 //! - Shaper: in deficit mode, no burst: a packet of L bytes holds the next one back for 8 L / rate.
 //! - Tins: one, or three (voice, best effort, bulk) with a quarter, all and a sixteenth of the rate as
 //!   thresholds; the best tin that is below its threshold goes first, else the one soonest below it.
 //! - Flows: 1024 queues per tin, 8-way set-associative; a collision needs nine flows in one set of eight.
 //! - Hosts: a flow's quantum, its first too, is divided by the number of bulk flows of its source or destination
-//!   host. A flow is bulk once it has had its quantum and something waits; one that waits empty is not.
+//!   host. A flow is bulk once it has used its quantum and has a backlog; an empty flow in the round is not.
 //! - Overflow: the head of the longest queue is dropped, and its BLUE grows.
 //! - A flow that is found empty keeps its queue while COBALT has a state to forget, but is sparse again with its next
 //!   packet (`CAKE_SET_DECAYING` of `cake_dequeue` in Linux's `sch_cake.c`).
@@ -75,8 +75,8 @@ impl Params {
         }
     }
 
-    /// Returns CoDel's parameters of a tin with this part of the rate. The target is at least the time of one and a
-    /// half full packets; the interval grows by as much as the target does.
+    /// Returns CoDel's parameters for a tin of this rate. The target is at least the transmission
+    /// time of one and a half full packets; the interval grows by as much as the target does.
     fn codel_params(&self, rate: Rate) -> CodelParams {
         let least = Dur(self.rtt.0 / 20);
         let target = least.max(Dur(rate.tx_time(FULL).0 * 3 / 2));
@@ -85,7 +85,8 @@ impl Params {
     }
 }
 
-/// Returns the bytes a lone flow may send per round: a packet, less at low rates, but at least 300.
+/// Returns the bytes that a lone flow may send per round: a full packet, less at low rates, but at
+/// least 300.
 fn quantum(rate: Rate) -> u32 {
     (rate.0 >> 15).clamp(300, FULL) as u32
 }
@@ -151,7 +152,7 @@ impl Cake {
         if self.occupancy.packets == 0 {
             self.next = self.next.max(now);
         }
-        let tin = self.classifier.as_ref().map_or(0, |classifier| classifier.index(&packet));
+        let tin = self.classifier.as_ref().map_or(0, |classifier| classifier.classify(&packet));
         let hash = mix(self.perturbation ^ self.names.name(&packet));
         self.occupancy.add(&packet);
         let superfluous = self.tins[tin].enqueue(packet, hash, &self.hosts, self.params.ack_filter, now);
@@ -164,12 +165,12 @@ impl Cake {
         }
     }
 
-    /// Returns the next packet, or the time at which the shaper lets one go.
+    /// Returns the next packet, or the time at which the shaper allows one.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         if self.params.shape && self.occupancy.packets > 0 && now < self.next {
             return Dequeued::WaitUntil(self.next);
         }
-        while let Some(index) = self.choose(now) {
+        while let Some(index) = self.choose_tin(now) {
             let tin = &mut self.tins[index];
             let before = tin.occupancy();
             let head = tin.dequeue(&self.hosts, now, &mut self.rng, drops);
@@ -178,22 +179,23 @@ impl Cake {
                 // An idle shaper saves no credit; a shaper that is asked late makes up for it.
                 let bytes = Wire { overhead: 0, layer: self.params.layer }.bytes(u64::from(packet.bytes));
                 self.next += self.params.rate.tx_time(bytes);
-                self.tins[index].pass(bytes);
+                self.tins[index].advance_clock(bytes);
                 return Dequeued::Packet(packet, at);
             }
         }
         Dequeued::Empty
     }
 
-    /// Chooses the best tin below its threshold, else the one that is soonest below it.
-    fn choose(&self, now: Time) -> Option<usize> {
+    /// Returns the best tin below its threshold, or else the one that is soonest below it; `None`
+    /// if nothing waits.
+    fn choose_tin(&self, now: Time) -> Option<usize> {
         let waiting = self.tins.iter().enumerate().filter(|(_, tin)| tin.occupancy().packets > 0);
-        waiting.min_by_key(|(index, tin)| (tin.ready(now), *index)).map(|(index, _)| index)
+        waiting.min_by_key(|(index, tin)| (tin.ready_at(now), *index)).map(|(index, _)| index)
     }
 
     /// Drops the head of the longest queue of all tins.
     fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Dropped>) {
-        let longest = self.tins.iter().map(Tin::longest).enumerate();
+        let longest = self.tins.iter().map(Tin::find_longest).enumerate();
         let Some((index, (_, queue))) =
             longest.max_by_key(|(index, (bytes, _))| (*bytes, usize::MAX - index))
         else {

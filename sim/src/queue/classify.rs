@@ -22,11 +22,12 @@ pub(super) struct Classifier {
 }
 
 impl Classifier {
+    /// Returns a classifier without connections.
     pub fn new(by: ClassifyBy) -> Classifier {
         Classifier { by, classes: Vec::new() }
     }
 
-    /// Notifies the queue that a new connection has `slot`.
+    /// Records that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.by == ClassifyBy::Class {
             let slot = slot as usize;
@@ -35,8 +36,9 @@ impl Classifier {
         }
     }
 
-    /// Returns 0, 1 or 2, best first. A connection that was not opened here has the default class.
-    pub fn index(&self, packet: &Packet) -> usize {
+    /// Returns the packet's queue: 0, 1 or 2, best first. A connection that was not opened here has
+    /// the default class.
+    pub fn classify(&self, packet: &Packet) -> usize {
         match self.by {
             ClassifyBy::Colour => packet.colour.index(),
             ClassifyBy::Demoted => 1 + packet.colour.index().min(1),

@@ -5,7 +5,7 @@
 //! overflows and shrinks when it is found empty, at most once per target time. BLUE drops what is ECN-capable too.
 //! Neither drops the last packet of a queue.
 //!
-//! The CoDel part is the one of Linux's `sch_cake.c`, described here from its behaviour, and parts from RFC 8289:
+//! The CoDel part is the one of Linux's `sch_cake.c`, described here from its behaviour, and differs from RFC 8289:
 //!
 //! - It decides on each packet that leaves, and drops at most one for each time that a drop is due.
 //! - A delay is too long beyond the target and beyond the time of four full packets.
@@ -79,7 +79,7 @@ impl Cobalt {
         drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
         while let Some((mut packet, at)) = fifo.pop() {
-            if !self.should_drop(params, &mut packet, at, now, rng) || fifo.is_empty() {
+            if !self.decide_drop(params, &mut packet, at, now, rng) || fifo.is_empty() {
                 return Some((packet, at));
             }
             drops.push(Dropped { packet, reason: DropReason::Early });
@@ -88,8 +88,9 @@ impl Cobalt {
         None
     }
 
-    /// Returns whether a packet that arrived `at` should be dropped; marks it instead where it can.
-    fn should_drop(
+    /// Updates CoDel and BLUE by a packet that arrived `at` and leaves `now`. Returns whether it
+    /// should be dropped; where it can, it is marked instead.
+    fn decide_drop(
         &mut self,
         params: &CobaltParams,
         packet: &mut Packet,
@@ -104,7 +105,7 @@ impl Cobalt {
         if delay > params.codel.target && delay > params.spared {
             if !self.is_dropping {
                 self.is_dropping = true;
-                self.drop_next = now + self.step(params);
+                self.drop_next = now + self.drop_spacing(params);
             }
             self.count = self.count.max(1);
         } else {
@@ -116,12 +117,12 @@ impl Cobalt {
                 packet.flags |= flag::CE;
             }
             self.change_count(self.count.saturating_add(1));
-            self.drop_next += self.step(params);
+            self.drop_next += self.drop_spacing(params);
             is_past = now > self.drop_next;
         } else if is_due {
             while self.count > 0 && now >= self.drop_next {
                 self.change_count(self.count - 1);
-                self.drop_next += self.step(params);
+                self.drop_next += self.drop_spacing(params);
                 is_past = now > self.drop_next;
             }
         }
@@ -136,7 +137,7 @@ impl Cobalt {
         drops
     }
 
-    /// Takes notice that the queue has nothing to send: BLUE's probability and the count fall.
+    /// Records that the queue has nothing to send: BLUE's probability and the count fall.
     pub fn on_empty(&mut self, params: &CobaltParams, now: Time) {
         if self.blue > 0.0 {
             self.change_blue(params, now, -STEP_DOWN);
@@ -144,26 +145,27 @@ impl Cobalt {
         self.is_dropping = false;
         if self.count > 0 && now >= self.drop_next {
             self.change_count(self.count - 1);
-            self.drop_next += self.step(params);
+            self.drop_next += self.drop_spacing(params);
         }
     }
 
-    /// Returns whether there is nothing left that a queue without packets forgets with time.
+    /// Returns whether no state is left that decays with time in an empty queue.
     pub fn is_at_rest(&self, now: Time) -> bool {
         self.blue == 0.0 && self.count == 0 && now >= self.drop_next
     }
 
+    /// Sets the count and its inverse square root.
     fn change_count(&mut self, count: u32) {
         self.count = count;
         self.inverse_sqrt = 1.0 / f64::from(count.max(1)).sqrt();
     }
 
-    /// Returns the time between two drops.
-    fn step(&self, params: &CobaltParams) -> Dur {
+    /// Returns the time to the next drop: the interval over the square root of the count.
+    fn drop_spacing(&self, params: &CobaltParams) -> Dur {
         Dur((params.codel.interval.0 as f64 * self.inverse_sqrt) as u64)
     }
 
-    /// Changes BLUE's probability, at most once per target time.
+    /// Changes BLUE's probability by `by`, at most once per target time.
     fn change_blue(&mut self, params: &CobaltParams, now: Time, by: f64) {
         if self.changed.is_none_or(|changed| now.since(changed) > params.codel.target) {
             self.blue = (self.blue + by).clamp(0.0, 1.0);
@@ -184,10 +186,12 @@ mod tests {
         spared: Dur::from_millis(5),
     };
 
+    /// Returns the time `ms` milliseconds after the start.
     fn at(ms: u64) -> Time {
         Time(ms * 1_000_000)
     }
 
+    /// Returns a data packet of 1000 bytes.
     fn packet(seq: u32) -> Packet {
         Packet::new(1, Kind::Data, seq, 1000)
     }
@@ -200,13 +204,15 @@ mod tests {
     }
 
     impl Standing {
+        /// Returns an empty queue.
         fn new() -> Standing {
             let rng = Stream::new(1, Purpose::Queue, 0);
             Standing { cobalt: Cobalt::default(), fifo: PacketFifo::default(), rng }
         }
 
-        /// Takes a packet at a time. It and those behind it have waited for `delay_ms`. Returns how many were dropped.
-        fn take(&mut self, now_ms: u64, delay_ms: u64) -> usize {
+        /// Dequeues a packet at a time. It and those behind it have waited for `delay_ms`. Returns
+        /// how many were dropped.
+        fn dequeue_at(&mut self, now_ms: u64, delay_ms: u64) -> usize {
             let mut drops = Vec::new();
             self.fifo = PacketFifo::default();
             (0..4).for_each(|seq| self.fifo.push(packet(seq), at(now_ms - delay_ms)));
@@ -219,43 +225,43 @@ mod tests {
     #[test]
     fn first_drop__comes_with_the_second_late_packet_of_a_new_queue() {
         let mut queue = Standing::new();
-        assert_eq!(queue.take(100, 5), 0, "not above the target");
-        assert_eq!(queue.take(101, 6), 0, "the first late packet");
-        assert_eq!(queue.take(102, 6), 1, "no pace is known yet");
-        assert_eq!((103..172).map(|ms| queue.take(ms, 6)).sum::<usize>(), 0);
-        assert_eq!(queue.take(173, 6), 1, "100 ms / √2 later");
-        assert_eq!((174..230).map(|ms| queue.take(ms, 6)).sum::<usize>(), 0);
-        assert_eq!(queue.take(231, 6), 1, "100 ms / √3 later");
+        assert_eq!(queue.dequeue_at(100, 5), 0, "not above the target");
+        assert_eq!(queue.dequeue_at(101, 6), 0, "the first late packet");
+        assert_eq!(queue.dequeue_at(102, 6), 1, "no pace is known yet");
+        assert_eq!((103..172).map(|ms| queue.dequeue_at(ms, 6)).sum::<usize>(), 0);
+        assert_eq!(queue.dequeue_at(173, 6), 1, "100 ms / √2 later");
+        assert_eq!((174..230).map(|ms| queue.dequeue_at(ms, 6)).sum::<usize>(), 0);
+        assert_eq!(queue.dequeue_at(231, 6), 1, "100 ms / √3 later");
     }
 
     /// The count falls by one each time that a drop would be due, so that a new standing delay meets a pace at once.
     #[test]
     fn count__falls_step_by_step_while_the_delay_is_low() {
         let mut queue = Standing::new();
-        let dropped: usize = (101..=400).map(|ms| queue.take(ms, 6)).sum();
+        let dropped: usize = (101..=400).map(|ms| queue.dequeue_at(ms, 6)).sum();
         let count = queue.cobalt.count;
         assert_eq!(count as usize, dropped + 1);
         let due = queue.cobalt.drop_next;
         assert!(due > at(401), "{due:?}");
-        queue.take(401, 1);
+        queue.dequeue_at(401, 1);
         assert_eq!(queue.cobalt.count, count, "no drop is due yet");
-        assert_eq!((402..=420).map(|ms| queue.take(ms, 1)).sum::<usize>(), 0);
+        assert_eq!((402..=420).map(|ms| queue.dequeue_at(ms, 1)).sum::<usize>(), 0);
         assert_eq!(queue.cobalt.count, count - 1);
-        assert_eq!((421..=1500).map(|ms| queue.take(ms, 1)).sum::<usize>(), 0);
+        assert_eq!((421..=1500).map(|ms| queue.dequeue_at(ms, 1)).sum::<usize>(), 0);
         assert_eq!(queue.cobalt.count, 0);
         assert_eq!(
-            (queue.take(1501, 6), queue.take(1502, 6)),
+            (queue.dequeue_at(1501, 6), queue.dequeue_at(1502, 6)),
             (0, 0),
             "a queue with a past waits an interval"
         );
-        assert_eq!((1503..1601).map(|ms| queue.take(ms, 6)).sum::<usize>(), 0);
-        assert_eq!(queue.take(1601, 6), 1);
+        assert_eq!((1503..1601).map(|ms| queue.dequeue_at(ms, 6)).sum::<usize>(), 0);
+        assert_eq!(queue.dequeue_at(1601, 6), 1);
     }
 
     #[test]
     fn marks__replace_drops_one_at_a_time() {
         let mut queue = Standing::new();
-        queue.take(101, 6);
+        queue.dequeue_at(101, 6);
         let (mut fifo, mut drops) = (PacketFifo::default(), Vec::new());
         for seq in 0..3 {
             fifo.push(Packet { flags: flag::ECT, ..packet(seq) }, at(90));
@@ -272,8 +278,8 @@ mod tests {
         let mut queue = Standing::new();
         queue.cobalt.on_overflow(&PARAMS, at(100));
         queue.cobalt.blue = 0.0;
-        assert_eq!(queue.take(101, 6), 1);
-        assert_eq!(queue.take(102, 6), 0);
+        assert_eq!(queue.dequeue_at(101, 6), 1);
+        assert_eq!(queue.dequeue_at(102, 6), 0);
     }
 
     #[test]
@@ -293,7 +299,7 @@ mod tests {
     fn blue__spares_the_last_packet() {
         let mut queue = Standing::new();
         queue.cobalt.blue = 1.0;
-        assert_eq!(queue.take(1, 1), 3);
+        assert_eq!(queue.dequeue_at(1, 1), 3);
     }
 
     #[test]

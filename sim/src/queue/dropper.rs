@@ -1,4 +1,4 @@
-//! The host of any dropper policy: it keeps the policy's parameters and state, and draws its random numbers.
+//! The host of a dropper policy: it owns the policy's parameters and state, and draws its random numbers.
 
 use crate::packet::Colour;
 use crate::rng::Stream;
@@ -14,7 +14,7 @@ pub struct Dropper {
     /// The state after a trial with the strictest draw.
     trial: State,
     least_is_strictest: bool,
-    /// Number of packets yet to judge with a draw at once.
+    /// Number of packets still to be judged with a draw at once.
     without_trial: u8,
 }
 
@@ -22,7 +22,7 @@ pub struct Dropper {
 const WITHOUT_TRIAL: u8 = 16;
 
 impl Dropper {
-    /// Returns a dropper that has seen nothing.
+    /// Returns a dropper that has seen no packet.
     ///
     /// # Panics
     /// When the parameters are not those of a dropper.
@@ -38,7 +38,7 @@ impl Dropper {
         }
     }
 
-    /// Returns the policy.
+    /// Returns the policy that it runs.
     pub fn policy(&self) -> &'static Policy {
         self.params.policy()
     }
@@ -48,7 +48,7 @@ impl Dropper {
         &self.params
     }
 
-    /// Returns its parameters, to change them.
+    /// Returns its parameters for changing.
     pub fn params_mut(&mut self) -> &mut Params {
         &mut self.params
     }
@@ -80,19 +80,19 @@ impl Dropper {
         verdict
     }
 
-    /// Returns the verdict with these 32 uniform bits.
+    /// Returns the verdict on an arrival that finds `backlog`, with these 32 uniform bits.
     #[inline]
     pub fn judge_with(&mut self, view: &View, backlog: &Backlog, now: Time, random: u32) -> Verdict {
         self.drop.call(&self.params, &mut self.state, view, backlog, now.0, random)
     }
 
-    /// Notes that a packet of `colour` started transmission and left `after` waiting.
+    /// Records that a packet of `colour` started transmission and left `after` waiting.
     #[inline]
-    pub fn departed(&mut self, colour: Colour, after: &Backlog, now: Time) {
+    pub fn record_departure(&mut self, colour: Colour, after: &Backlog, now: Time) {
         self.params.policy().departed(&self.params, &mut self.state, colour, after, now.0);
     }
 
-    /// Returns what the policy shows of its state; NaN for none yet.
+    /// Returns the policy's readings; NaN for values not known yet.
     pub fn readings(&self) -> Vec<f64> {
         self.policy().read(&self.params, &self.state)
     }

@@ -1,9 +1,9 @@
-//! One FIFO with a drop policy that decides at the arrival: drop-tail, RED, multi-RED.
+//! A FIFO with a drop policy that decides at the arrival: drop-tail, RED, multi-RED.
 //!
 //! The packet in transmission is not in the queue. There are two ways to run it, and a test compares them.
 //! The slow path stores packets and is called for each departure. The fast path ([`Fifo::pass`]) knows at the
-//! arrival when the packet will start transmission; it keeps only sizes and start times, and removes them
-//! when it is next asked.
+//! arrival when the packet will start transmission; it stores only sizes and start times, and removes them
+//! at the next call.
 
 use super::adaptive_red::AdaptiveRed;
 use super::{Dequeued, Dropped, Dropper, Ns2DsRed, Ns2Red, Ns2Rio};
@@ -15,12 +15,12 @@ use crate::units::{Buffer, Time};
 use mousehole_policy::{Backlog, FullBuffer, Limit, NEVER, Verdict};
 use std::collections::VecDeque;
 
-/// How a FIFO decides whom to drop.
+/// The drop policy of a FIFO.
 #[derive(Clone)]
 pub enum Policy {
     /// Only the buffer's limit.
     DropTail,
-    /// A policy header's rule: RED, multi-RED, SHRED, a user's own.
+    /// A policy header: RED, multi-RED, SHRED, a user's.
     Dropper(Box<Dropper>),
     /// RED whose `max_p` adapts.
     Adaptive(Box<AdaptiveRed>),
@@ -33,7 +33,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Returns whether it is asked, and its average moves, for packets that find the buffer full.
+    /// Returns whether packets that find the buffer full also reach it and move its average.
     fn sees_full_buffers(&self) -> bool {
         match self {
             Policy::DropTail | Policy::Ns2DsRed(_) => false,
@@ -42,7 +42,7 @@ impl Policy {
         }
     }
 
-    /// Returns whether it wants to know of departures.
+    /// Returns whether its state changes with departures.
     fn tracks_departures(&self) -> bool {
         match self {
             Policy::Dropper(dropper) => dropper.policy().tracks_departures(),
@@ -60,7 +60,7 @@ struct ScheduledDeparture {
     colour: Colour,
 }
 
-/// Returns a buffer's limit as the policies' headers have it.
+/// Returns a buffer as the limit type of the policies' headers.
 pub(super) fn convert_limit(buffer: Buffer) -> Limit {
     match buffer {
         Buffer::Packets(packets) => Limit::packets(packets),
@@ -115,7 +115,7 @@ impl Fifo {
         }
     }
 
-    /// Returns the next packet on the slow path.
+    /// Returns the next packet on the slow path; [`Dequeued::Empty`] if none waits.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         match self.stored.pop_front() {
             Some((packet, at)) => {
@@ -130,18 +130,18 @@ impl Fifo {
         }
     }
 
-    /// Removes the packet that came last and returns it (slow path).
+    /// Removes and returns the packet that arrived last (slow path); `None` if none waits.
     pub fn remove_newest(&mut self, now: Time) -> Option<Packet> {
         let (packet, _) = self.stored.pop_back()?;
         self.remove(packet.bytes, packet.colour, now);
         Some(packet)
     }
 
-    /// Accepts an arrival on the fast path, at a link that transmits until `busy_until`, and marks it if the
-    /// policy says so. Returns when the packet starts transmission.
+    /// Admits an arrival on the fast path, at a link that transmits until `busy_until`, and marks
+    /// it if the policy says so. Returns when the packet starts transmission.
     ///
     /// # Errors
-    /// The reason why the packet is dropped.
+    /// The reason for which the packet is dropped.
     #[inline(always)]
     pub fn pass(
         &mut self,
@@ -150,7 +150,7 @@ impl Fifo {
         busy_until: Time,
         rng: &mut Stream,
     ) -> Result<Time, DropReason> {
-        self.expire(now);
+        self.remove_departed(now);
         let is_idle = busy_until <= now;
         self.waiting.idle_since_ns = if is_idle { busy_until.0 } else { NEVER };
         if let Some(reason) = self.admit(packet, now, rng) {
@@ -159,7 +159,7 @@ impl Fifo {
         if is_idle {
             // Nothing waits, and this packet does not either.
             if self.tracks_departures {
-                self.departed(packet.colour, now);
+                self.record_departure(packet.colour, now);
             }
             return Ok(now);
         }
@@ -171,24 +171,25 @@ impl Fifo {
 
     /// Returns the packets and bytes waiting at `now`.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
-        self.expire(now);
+        self.remove_departed(now);
         (self.waiting.packets, self.waiting.bytes)
     }
 
     /// Returns the packets and bytes waiting at `now`, by colour.
     pub fn waiting(&mut self, now: Time) -> Backlog {
-        self.expire(now);
+        self.remove_departed(now);
         self.waiting
     }
 
-    /// Tells a FIFO on the slow path since when an arrival could have left at once, `None` if it has to wait. A
-    /// transmitter's is known from [`Fifo::dequeue`]; a token bucket's depends on the arrival.
+    /// Sets, for a FIFO on the slow path, the time since which an arrival could have left at once;
+    /// `None` if it has to wait. A transmitter's is known from [`Fifo::dequeue`]; a token bucket's
+    /// depends on the arrival.
     pub fn note_idle_since(&mut self, since: Option<Time>) {
         let since = since.filter(|_| self.stored.is_empty());
         self.waiting.idle_since_ns = since.map_or(NEVER, |since| since.0);
     }
 
-    /// Returns the packet that leaves next (slow path).
+    /// Returns the packet that leaves next (slow path); `None` if none waits.
     pub fn head(&self) -> Option<&Packet> {
         self.stored.front().map(|(packet, _)| packet)
     }
@@ -206,7 +207,7 @@ impl Fifo {
         }
     }
 
-    /// Returns what the policy shows of its state, averages in packets, for traces and tests.
+    /// Returns the policy's readings, averages in packets, for traces and tests.
     pub fn averages(&self) -> Vec<f64> {
         match &self.policy {
             Policy::DropTail => Vec::new(),
@@ -218,9 +219,10 @@ impl Fifo {
         }
     }
 
-    /// Removes the scheduled departures up to `now`: at equal times departures precede arrivals.
+    /// Removes the scheduled departures up to `now`, that time included: at equal times departures
+    /// precede arrivals.
     #[inline]
-    fn expire(&mut self, now: Time) {
+    fn remove_departed(&mut self, now: Time) {
         while let Some(&ScheduledDeparture { start, bytes, colour }) = self.scheduled.front() {
             if start > now {
                 break;
@@ -230,7 +232,8 @@ impl Fifo {
         }
     }
 
-    /// Decides on an arrival and marks it if the policy says so. Returns the reason for a drop, `None` to admit it.
+    /// Decides on an arrival and marks it if the policy says so. Returns the reason for a drop,
+    /// `None` if the packet is admitted.
     #[inline(always)]
     fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<DropReason> {
         let full = self.limit.is_full(&self.waiting, u32::from(packet.bytes), 1);
@@ -241,19 +244,19 @@ impl Fifo {
             // First, as it is the commonest and leaves nothing to do.
             Policy::DropTail => return None,
             Policy::Dropper(dropper) => dropper.judge(&packet.view(), &self.waiting, now, rng),
-            Policy::Adaptive(red) => red.packet(&packet.view(), &self.waiting, now, rng.bits32()),
+            Policy::Adaptive(red) => red.judge(&packet.view(), &self.waiting, now, rng.bits32()),
             Policy::Ns2Red(red) => {
-                red.arrive(packet.bytes, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
+                red.judge(packet.bytes, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
             }
             Policy::Ns2DsRed(red) => {
-                red.arrive(packet.colour, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
+                red.judge(packet.colour, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
             }
             Policy::Ns2Rio(rio) => {
                 let arrival = (packet.colour, packet.bytes, packet.has(flag::ECT));
-                rio.arrive(arrival, &self.waiting, now, rng.uniform())
+                rio.judge(arrival, &self.waiting, now, rng.uniform())
             }
         };
-        // ns-2's RED looks at the buffer itself.
+        // ns-2's RED checks the buffer itself.
         let verdict = if full && !matches!(self.policy, Policy::Ns2Red(_)) {
             FullBuffer.verdict(verdict)
         } else {
@@ -265,22 +268,25 @@ impl Fifo {
         drop_reason(verdict)
     }
 
+    /// Adds a packet to the backlog.
     fn add(&mut self, bytes: u16, colour: Colour) {
         self.waiting.add(colour, u32::from(bytes));
     }
 
+    /// Removes a packet from the backlog and reports its departure to the policy.
     fn remove(&mut self, bytes: u16, colour: Colour, now: Time) {
         self.waiting.remove(colour, u32::from(bytes));
         if self.tracks_departures {
-            self.departed(colour, now);
+            self.record_departure(colour, now);
         }
     }
 
+    /// Reports a departure to a policy that tracks them.
     #[inline(never)]
-    fn departed(&mut self, colour: Colour, now: Time) {
+    fn record_departure(&mut self, colour: Colour, now: Time) {
         match &mut self.policy {
-            Policy::Dropper(dropper) => dropper.departed(colour, &self.waiting, now),
-            Policy::Ns2DsRed(red) => red.departed(colour, &self.waiting, now),
+            Policy::Dropper(dropper) => dropper.record_departure(colour, &self.waiting, now),
+            Policy::Ns2DsRed(red) => red.record_departure(colour, &self.waiting, now),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The names of flows, for hashes: a connection and a direction.
+//! Names of flows, for hashes: a connection in one direction.
 
 use crate::flow::Flow;
 use crate::packet::Packet;
@@ -11,14 +11,15 @@ pub(super) struct FlowNames {
 }
 
 impl FlowNames {
-    /// Notes that a new connection has `slot`.
+    /// Records that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         let slot = slot as usize;
         self.keys.resize(self.keys.len().max(slot + 1), 0);
         self.keys[slot] = flow.key;
     }
 
-    /// Returns the name of a packet's flow; a slot that was not opened counts as one connection.
+    /// Returns the name of a packet's flow: a hash of its connection's key, its slot and its
+    /// direction. The key of a slot that was not opened counts as 0.
     pub fn name(&self, packet: &Packet) -> u64 {
         let key = self.keys.get(packet.flow as usize).copied().unwrap_or_default();
         mix(key) ^ (u64::from(packet.flow) * 2 + u64::from(packet.is_reverse()))

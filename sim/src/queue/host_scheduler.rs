@@ -4,7 +4,7 @@
 //! Differentiation", section VI.B: classes in order (interactive, web, bulk), in each
 //! the colours in order. Green and yellow packets need tokens for their bytes, red ones none. A colour that
 //! lacks tokens in one class is blocked in the classes below, so that small packets there cannot starve the
-//! ones that wait. Packets wait for tokens, they are not demoted; only the head of a FIFO may go.
+//! ones that wait. Packets wait for tokens and are not demoted; only the head of a FIFO may leave.
 //!
 //! Within a class and colour connections take turns by packets. Deviation: their weights are equal, as in the
 //! experiments. When the head whose turn it is lacks tokens, its colour waits, so that no connection of the
@@ -24,7 +24,7 @@ const CLASSES: usize = 3;
 const COLOURS: usize = 3;
 const RED: usize = Colour::Red as usize;
 
-/// The shaper of a user: a policy that says when a packet has its tokens.
+/// The shaper of a user: a policy that decides when a packet has its tokens.
 struct Shaper {
     params: Params,
     user: State,
@@ -32,8 +32,10 @@ struct Shaper {
 }
 
 impl Shaper {
-    /// Takes the tokens of a packet; an error is the time at which there are enough, [`Time::NEVER`] if there never
-    /// are.
+    /// Takes the tokens of a packet.
+    ///
+    /// # Errors
+    /// The time at which there will be enough; [`Time::NEVER`] if there never will.
     fn take_tokens(&mut self, packet: &Packet, now: Time) -> Result<(), Time> {
         let policy = self.params.policy();
         match policy.shape(&self.params, &mut self.user, &mut self.state, &packet.view(), now.0) {
@@ -78,7 +80,7 @@ impl HostScheduler {
         }
     }
 
-    /// Notes that a connection took over `slot`.
+    /// Records that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.classifier.open(slot, flow);
     }
@@ -88,7 +90,7 @@ impl HostScheduler {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Stores an arrival, or drops it where its user's buffer is full.
+    /// Stores an arrival, or drops it if the user's buffer is full.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.is_full_for(&packet, self.limit) {
             drops.push(Dropped { packet, reason: DropReason::Forced });
@@ -102,11 +104,11 @@ impl HostScheduler {
         self.occupancy.add(&packet);
         self.fifos[index].push(packet, now);
         if self.turns.find_list(index as u32).is_none() {
-            self.take_turn(index as u32);
+            self.queue_for_turn(index as u32);
         }
     }
 
-    /// Gives the next packet, or the time at which one has its tokens.
+    /// Returns the next packet, or the earliest time at which one has its tokens.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         let mut ready = [Time::ZERO; COLOURS];
         for list in 0..CLASSES * COLOURS {
@@ -114,8 +116,8 @@ impl HostScheduler {
             let Some(index) = self.turns.first(list).filter(|_| ready[colour] == Time::ZERO) else {
                 continue;
             };
-            match self.try_tokens(index, colour, now) {
-                Ok(()) => return self.send(index),
+            match self.take_tokens_for_head(index, colour, now) {
+                Ok(()) => return self.pop_head(index),
                 Err(time) => ready[colour] = time,
             }
         }
@@ -125,27 +127,31 @@ impl HostScheduler {
         }
     }
 
-    fn try_tokens(&mut self, index: u32, colour: usize, now: Time) -> Result<(), Time> {
+    /// Takes the tokens of the head of FIFO `index`, if its colour needs any; errors are those of
+    /// [`Shaper::take_tokens`].
+    fn take_tokens_for_head(&mut self, index: u32, colour: usize, now: Time) -> Result<(), Time> {
         match self.fifos[index as usize].head() {
             Some(head) if colour != RED => self.shaper.take_tokens(head, now),
             _ => Ok(()),
         }
     }
 
-    fn send(&mut self, index: u32) -> Dequeued {
+    /// Removes and returns the head of FIFO `index`.
+    fn pop_head(&mut self, index: u32) -> Dequeued {
         let Some((packet, at)) = self.fifos[index as usize].pop() else { return Dequeued::Empty };
         self.occupancy.remove(&packet);
-        self.take_turn(index);
+        self.queue_for_turn(index);
         Dequeued::Packet(packet, at)
     }
 
-    /// Queues a connection for the class and colour of its head, behind the others; or not at all.
-    fn take_turn(&mut self, index: u32) {
+    /// Appends a connection to the list of the class and colour of its head; removes one without
+    /// packets from its list.
+    fn queue_for_turn(&mut self, index: u32) {
         match self.fifos[index as usize].head() {
             Some(head) => {
                 let is_free = self.exempts_acks && head.kind == Kind::Ack;
                 let colour = if is_free { RED } else { head.colour.index() };
-                self.turns.push(self.classifier.index(head) * COLOURS + colour, index);
+                self.turns.push(self.classifier.classify(head) * COLOURS + colour, index);
             }
             None => self.turns.remove(index),
         }

@@ -1,8 +1,9 @@
 //! Many doubly linked lists over numbered members, each member in at most one of them.
 //!
-//! Round robin and ranking need members taken from the middle of a list and put at the end of another,
+//! Round robin and ranking move members from the middle of a list to the end of another,
 //! without allocation; links are stored separately from the members.
 
+/// Sentinel: no list, or no member.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
@@ -37,15 +38,17 @@ impl Lists {
         }
     }
 
+    /// Returns the first member of a list; `None` if the list is empty.
     pub fn first(&self, list: usize) -> Option<u32> {
         Some(self.ends[list].first).filter(|&member| member != NONE)
     }
 
+    /// Returns the last member of a list; `None` if the list is empty.
     pub fn last(&self, list: usize) -> Option<u32> {
         Some(self.ends[list].last).filter(|&member| member != NONE)
     }
 
-    /// Returns the list a member is in.
+    /// Returns the list that a member is in; `None` if it is in none.
     pub fn find_list(&self, member: u32) -> Option<usize> {
         Some(self.members[member as usize].list).filter(|&list| list != NONE).map(|list| list as usize)
     }
@@ -85,6 +88,7 @@ impl Lists {
 mod tests {
     use super::*;
 
+    /// Removes the members of a list and returns them in order.
     fn drain(lists: &mut Lists, list: usize) -> Vec<u32> {
         std::iter::from_fn(|| {
             let member = lists.first(list)?;

@@ -96,7 +96,7 @@ impl Queue {
         }
     }
 
-    /// Returns the values it recorded over time.
+    /// Returns the values that it recorded over time.
     pub fn series(&mut self) -> Vec<Series> {
         match self {
             Queue::Fifo(fifo) => fifo.series(),
@@ -124,7 +124,8 @@ impl Queue {
         }
     }
 
-    /// Returns the next packet, or when to ask again; packets dropped meanwhile go into `drops`.
+    /// Returns the next packet, or when to ask again; packets dropped in the meantime go into
+    /// `drops`.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),

@@ -1,4 +1,4 @@
-//! Multi-RED as ns-2.35's DiffServ queue has it (`oracle/semantics.md` 1.3), for comparisons with its runs only.
+//! Multi-RED as in ns-2.35's DiffServ queue (`oracle/semantics.md` 1.3), for comparisons with its runs only.
 //!
 //! It differs from the papers' rule, which the policy (`multi_red.h`) follows, in these points. Nothing is
 //! dropped by chance once `count * p_b > 1`, so that the next drop waits until the average is beyond max. An
@@ -18,14 +18,14 @@ use std::ops::Range;
 /// Decays counted one by one, as ns-2 rounds them; the rest of a very long idle time is a power.
 const ROUNDED_SLOTS: u64 = 10_000;
 
-/// By which length a colour is judged; the same as `mode` of `multi_red.h`.
+/// The queue length by which a colour is judged; the same as `mode` of `multi_red.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// By what waits of it and of better colours (RIO-C).
+    /// The packets of this and of better colours (RIO-C).
     Coupled,
-    /// By what waits of it alone (RIO-D).
+    /// The packets of this colour alone (RIO-D).
     Decoupled,
-    /// By all that waits, one average for all (WRED).
+    /// All packets, with one average for all (WRED).
     Total,
 }
 
@@ -46,8 +46,8 @@ struct Level {
 }
 
 impl Ns2DsRed {
-    /// Returns one virtual queue for each line, best colour first; one to three. Of a line, the thresholds, `max_p`,
-    /// `w_q`, mean packet, rate and ECN count.
+    /// Returns one virtual queue for each line, best colour first; one to three. It reads the
+    /// thresholds, `max_p`, `w_q`, mean packet, rate and ECN of a line.
     pub fn new(mode: Mode, lines: &[RedLine]) -> Ns2DsRed {
         let levels = lines.iter().map(|spec| Level {
             spec: RedLine {
@@ -64,17 +64,17 @@ impl Ns2DsRed {
 
     /// Returns the average by which `colour` is judged, in packets.
     pub fn average(&self, colour: Colour) -> f64 {
-        f64::from(self.levels[self.averages_to_update(self.level(colour)).start].average)
+        f64::from(self.levels[self.averages_to_update(self.level_of(colour)).start].average)
     }
 
     /// Judges an arrival that finds `waiting`; `u` is uniform in [0, 1).
-    pub fn arrive(&mut self, colour: Colour, ect: bool, waiting: &Backlog, now: Time, u: f64) -> Verdict {
-        let own = self.level(colour);
+    pub fn judge(&mut self, colour: Colour, ect: bool, waiting: &Backlog, now: Time, u: f64) -> Verdict {
+        let own = self.level_of(colour);
         for index in self.averages_to_update(own) {
-            self.update(index, waiting, now);
+            self.update_average(index, waiting, now);
         }
         let average = self.average(colour);
-        let hit = self.levels[own].hit(average, u);
+        let hit = self.levels[own].judge_average(average, u);
         let verdict = if ect && self.levels[own].spec.ecn && hit.drops() { Verdict::Mark } else { hit };
         if !verdict.drops() {
             let range = self.averages_to_update(own);
@@ -83,10 +83,10 @@ impl Ns2DsRed {
         verdict
     }
 
-    /// Notes that a packet of `colour` started transmission and left `after` waiting.
-    pub fn departed(&mut self, colour: Colour, after: &Backlog, now: Time) {
-        let own = self.level(colour);
-        let is_empty = |index: usize| self.length(index, after) == 0;
+    /// Records that a packet of `colour` started transmission and left `after` waiting.
+    pub fn record_departure(&mut self, colour: Colour, after: &Backlog, now: Time) {
+        let own = self.level_of(colour);
+        let is_empty = |index: usize| self.level_length(index, after) == 0;
         let idle = match self.mode {
             _ if !is_empty(own) => 0..0,
             Mode::Total => 0..1,
@@ -99,11 +99,14 @@ impl Ns2DsRed {
         self.levels[idle].iter_mut().for_each(|level| level.idle_since = Some(now));
     }
 
-    fn level(&self, colour: Colour) -> usize {
+    /// Returns the index of the virtual queue of a colour; the last one takes all colours beyond
+    /// it.
+    fn level_of(&self, colour: Colour) -> usize {
         colour.index().min(self.levels.len() - 1)
     }
 
-    /// Returns the averages that an arrival at a level belongs to; the first is the one that judges it.
+    /// Returns the indices of the averages that an arrival at level `own` belongs to; the first is
+    /// the one that judges it.
     fn averages_to_update(&self, own: usize) -> Range<usize> {
         match self.mode {
             Mode::Coupled => own..self.levels.len(),
@@ -112,24 +115,26 @@ impl Ns2DsRed {
         }
     }
 
-    /// Returns the waiting packets of a level; the last level includes all colours beyond it.
-    fn length(&self, index: usize, waiting: &Backlog) -> u32 {
-        let of = |colour: &&Colour| self.level(**colour) == index;
+    /// Returns the number of waiting packets of a level; the last level includes all colours beyond
+    /// it.
+    fn level_length(&self, index: usize, waiting: &Backlog) -> u32 {
+        let of = |colour: &&Colour| self.level_of(**colour) == index;
         Colour::ALL.iter().filter(of).map(|colour| waiting.colour_packets[colour.index()]).sum()
     }
 
-    fn update(&mut self, index: usize, waiting: &Backlog, now: Time) {
+    /// Updates the average of a level by an arrival that finds `waiting`.
+    fn update_average(&mut self, index: usize, waiting: &Backlog, now: Time) {
         let level = &self.levels[index];
         let idle = level.idle_since.map_or(0, |since| idle_slots(&level.spec, now.since(since)));
-        let mut average = level.decay(idle + 1);
+        let mut average = level.decayed_average(idle + 1);
         let mut add = |w_q: f64, length: u32| {
             average = (f64::from(average) + w_q * f64::from(length)) as f32;
         };
         match self.mode {
-            Mode::Decoupled => add(level.spec.w_q, self.length(index, waiting)),
+            Mode::Decoupled => add(level.spec.w_q, self.level_length(index, waiting)),
             Mode::Total => add(level.spec.w_q, waiting.packets),
             Mode::Coupled => {
-                (0..=index).for_each(|part| add(self.levels[part].spec.w_q, self.length(part, waiting)));
+                (0..=index).for_each(|part| add(self.levels[part].spec.w_q, self.level_length(part, waiting)));
             }
         }
         self.levels[index].average = average;
@@ -137,7 +142,8 @@ impl Ns2DsRed {
 }
 
 impl Level {
-    fn decay(&self, slots: u64) -> f32 {
+    /// Returns the average after so many slots with an empty queue, rounded in each as ns-2 does.
+    fn decayed_average(&self, slots: u64) -> f32 {
         let keep = 1.0 - self.spec.w_q;
         let rounded =
             (0..slots.min(ROUNDED_SLOTS)).fold(self.average, |average, _| (f64::from(average) * keep) as f32);
@@ -147,7 +153,9 @@ impl Level {
         }
     }
 
-    fn hit(&mut self, average: f64, u: f64) -> Verdict {
+    /// Judges an arrival at this average by the level's line, and counts it; `u` is uniform in [0,
+    /// 1).
+    fn judge_average(&mut self, average: f64, u: f64) -> Verdict {
         let RedLine { min_packets: min, max_packets: max, max_p, .. } = self.spec;
         if average <= min {
             self.count = -1;

@@ -1,4 +1,4 @@
-//! RED as ns-2.35 has it (`oracle/semantics.md` 1.4, `use_mark_p_` off), for comparisons with its runs only.
+//! RED as in ns-2.35 (`oracle/semantics.md` 1.4, `use_mark_p_` off), for comparisons with its runs only.
 //!
 //! It differs from the paper's rule, which the policy follows, in these points. Nothing is dropped early
 //! while at most one packet (or, counted in bytes, none) waits. The first arrival above min is never dropped
@@ -22,7 +22,7 @@ pub struct Ns2Red {
     counted: Time,
 }
 
-/// What spaces the drops of one line: arrivals and bytes since the last drop.
+/// The state that spaces the drops of one line: arrivals and bytes since the last drop.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spacing {
     count: u64,
@@ -43,18 +43,18 @@ pub(super) struct Arrival {
 }
 
 impl Ns2Red {
-    /// Returns RED before a buffer of `limit`.
+    /// Returns RED at a buffer of `limit`.
     pub fn new(spec: RedLine, limit: Buffer) -> Ns2Red {
         Ns2Red { spec, limit, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER }
     }
 
     /// Returns the average length in mean packets.
     pub fn average(&self) -> f64 {
-        self.average / self.unit()
+        self.average / self.average_unit()
     }
 
     /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
-    pub fn arrive(&mut self, bytes: u16, ect: bool, backlog: &Backlog, now: Time, u: f64) -> Verdict {
+    pub fn judge(&mut self, bytes: u16, ect: bool, backlog: &Backlog, now: Time, u: f64) -> Verdict {
         let length = if self.spec.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
         self.update_average(length, Time(backlog.idle_since_ns), now);
         self.spacing.count(bytes);
@@ -70,6 +70,8 @@ impl Ns2Red {
         verdict
     }
 
+    /// Updates the average (an EWMA) by an arrival that finds `length`; idle time counts as slots
+    /// of length 0, once.
     fn update_average(&mut self, length: u64, idle_since: Time, now: Time) {
         let is_idle = idle_since < now && idle_since != self.counted;
         let slots = if is_idle { idle_slots(&self.spec, now.since(idle_since)) } else { 0 };
@@ -78,7 +80,8 @@ impl Ns2Red {
         self.average = self.average * libm::pow(keep, slots as f64 + 1.0) + self.spec.w_q * length as f64;
     }
 
-    fn unit(&self) -> f64 {
+    /// Returns the unit of the average: bytes of a mean packet, or 1 where packets are counted.
+    fn average_unit(&self) -> f64 {
         if self.spec.queue_in_bytes { self.spec.mean_packet_bytes } else { 1.0 }
     }
 }
@@ -95,7 +98,8 @@ impl Spacing {
         (self.count, self.count_bytes) = (0, 0);
     }
 
-    /// Judges an arrival that was counted, by the line of `spec`; does not restart.
+    /// Judges an arrival that was counted, by the line of `spec`; it does not restart the spacing
+    /// after a drop.
     pub fn judge(&mut self, spec: &RedLine, arrival: &Arrival) -> Verdict {
         let &Arrival { average, crowded, bytes, ect, u } = arrival;
         if average < spec.min_packets || !crowded {
@@ -110,14 +114,16 @@ impl Spacing {
             (self.count, self.count_bytes) = (1, u64::from(bytes));
             return Verdict::Pass;
         }
-        match u <= self.chance(spec, base_probability(spec, average), bytes) {
+        match u <= self.drop_probability(spec, base_probability(spec, average), bytes) {
             false => Verdict::Pass,
             true if spec.ecn && ect => Verdict::Mark,
             true => Verdict::Early,
         }
     }
 
-    fn chance(&self, spec: &RedLine, base: f64, bytes: u16) -> f64 {
+    /// Returns the probability of a drop, spaced by the arrivals or bytes since the last one;
+    /// `base` is that of the average.
+    fn drop_probability(&self, spec: &RedLine, base: f64, bytes: u16) -> f64 {
         let mean = spec.mean_packet_bytes;
         let count = if spec.byte_mode { self.count_bytes / mean as u64 } else { self.count };
         let expected = count as f64 * base;
@@ -131,6 +137,8 @@ impl Spacing {
     }
 }
 
+/// Returns the probability that the line gives an average, in mean packets, at or above
+/// `min_packets`.
 fn base_probability(spec: &RedLine, average: f64) -> f64 {
     let &RedLine { min_packets, max_packets, max_p, .. } = spec;
     if average >= max_packets {
@@ -151,7 +159,7 @@ pub(super) fn is_full(spec: &RedLine, limit: Buffer, backlog: &Backlog, bytes: u
     }
 }
 
-/// Returns how many mean packets could have been sent in a time.
+/// Returns how many mean packets the link could have sent in the time `idle`.
 pub(super) fn idle_slots(spec: &RedLine, idle: Dur) -> u64 {
     let bits = u128::from(idle.0) * spec.rate_bps as u128;
     (bits / (8_000_000_000 * spec.mean_packet_bytes as u128)) as u64

@@ -1,4 +1,4 @@
-//! RIO as ns-2.35's `Queue/RED/RIO` has it (`oracle/semantics.md` 1.5), for comparisons with its runs only.
+//! RIO as in ns-2.35's `Queue/RED/RIO` (`oracle/semantics.md` 1.5), for comparisons with its runs only.
 //!
 //! It applies [`super::Ns2Red`]'s rule twice: to IN by the average of IN packets, to OUT by the average of
 //! all. It differs from that rule in these points. Both averages, and the idle time by which they decay, are
@@ -34,8 +34,8 @@ struct Line {
 }
 
 impl Ns2Rio {
-    /// Returns RIO before a buffer of `limit`; all other colours than green are OUT. Of the lines, `byte_mode` and
-    /// `queue_in_bytes` are not used.
+    /// Returns RIO at a buffer of `limit`; all colours but green are OUT. The lines' `byte_mode`
+    /// and `queue_in_bytes` are ignored.
     pub fn new(inside: RedLine, out: RedLine, limit: Buffer) -> Ns2Rio {
         Ns2Rio { limit, inside: Line::new(inside), out: Line::new(out), emptied: Time::ZERO }
     }
@@ -46,7 +46,7 @@ impl Ns2Rio {
     }
 
     /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
-    pub fn arrive(
+    pub fn judge(
         &mut self,
         (colour, bytes, ect): (Colour, u16, bool),
         backlog: &Backlog,
@@ -79,13 +79,14 @@ impl Ns2Rio {
 }
 
 impl Line {
+    /// Returns a RED that counts packets, whose queue has been empty so far.
     fn new(spec: RedLine) -> Line {
         let spec = RedLine { byte_mode: false, queue_in_bytes: false, ..spec };
         Line { spec, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER }
     }
 
-    /// Updates the average for an arrival that counts: it decays over idle time not counted yet, and takes in
-    /// the length found.
+    /// Updates the average (an EWMA) by an arrival that finds `length`; idle time since
+    /// `idle_since` counts as slots of length 0, once.
     fn update_average(&mut self, length: u32, idle_since: Option<Time>, now: Time) {
         let since = idle_since.filter(|since| *since != self.counted);
         let slots = since.map_or(0, |since| idle_slots(&self.spec, now.since(since)));

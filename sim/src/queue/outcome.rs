@@ -1,4 +1,4 @@
-//! What a queue discipline answers: the next packet, and the packets that it dropped.
+//! The answers of a queue discipline: the next packet, and the packets that it dropped.
 
 use crate::drop_reason::DropReason;
 use crate::packet::Packet;

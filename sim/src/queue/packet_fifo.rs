@@ -1,4 +1,4 @@
-//! A plain FIFO of packets with their arrival times, of which the other disciplines are built.
+//! A plain FIFO of packets with their arrival times, from which the other disciplines are built.
 
 use crate::packet::Packet;
 use crate::units::{Buffer, Time};
@@ -25,44 +25,49 @@ impl PacketFifo {
         self.packets.push_back((packet, now));
     }
 
-    /// Removes the first packet; returns it and its arrival time.
+    /// Removes the first packet; returns it and its arrival time, `None` if the FIFO is empty.
     pub fn pop(&mut self) -> Option<(Packet, Time)> {
         let (packet, at) = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some((packet, at))
     }
 
-    /// Removes the last packet; returns it and its arrival time.
+    /// Removes the last packet; returns it and its arrival time, `None` if the FIFO is empty.
     pub fn pop_tail(&mut self) -> Option<(Packet, Time)> {
         let (packet, at) = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.bytes);
         Some((packet, at))
     }
 
-    /// Removes the packet at this place, 0 for the first; returns it, or `None` if there are fewer.
+    /// Removes the packet at this index, 0 for the first, and returns it; `None` if there are
+    /// fewer.
     pub fn remove(&mut self, place: usize) -> Option<Packet> {
         let (packet, _) = self.packets.remove(place)?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
     }
 
-    /// Returns the packets, the first to go first.
+    /// Returns the packets in the order in which they leave.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter().map(|(packet, _)| packet)
     }
 
+    /// Returns the first packet, `None` if the FIFO is empty.
     pub fn head(&self) -> Option<&Packet> {
         self.packets.front().map(|(packet, _)| packet)
     }
 
+    /// Returns the last packet, `None` if the FIFO is empty.
     pub fn tail(&self) -> Option<&Packet> {
         self.packets.back().map(|(packet, _)| packet)
     }
 
+    /// Returns whether no packet waits.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
+    /// Returns the number of packets and bytes waiting.
     pub fn occupancy(&self) -> Occupancy {
         Occupancy { packets: self.packets.len() as u32, bytes: self.bytes }
     }
@@ -81,7 +86,7 @@ impl Occupancy {
         self.bytes -= u64::from(packet.bytes);
     }
 
-    /// Subtracts what one of the FIFOs has lost between `before` and `after`.
+    /// Subtracts the packets by which one of the FIFOs has shrunk from `before` to `after`.
     pub fn shrink(&mut self, before: Occupancy, after: Occupancy) {
         self.packets -= before.packets - after.packets;
         self.bytes -= before.bytes - after.bytes;

@@ -1,7 +1,7 @@
 //! PIE: drops arrivals with a probability that a controller adjusts to the queueing delay.
 //!
 //! RFC 8033: the basic scheme (its Appendix A) and, as options, ECN, the departure-rate estimate,
-//! de-randomised drops and the cap on steps (its Appendix B). Defaults are the RFC's; a comparator, hence Rust.
+//! de-randomised drops and the cap on steps (its Appendix B). Defaults are the RFC's. A comparator, hence in Rust.
 //!
 //! The delay is the sojourn time of the packet that left last, zero when nothing waits (time stamps, which
 //! the RFC allows and Linux does), or bytes waiting over the estimated departure rate.
@@ -11,7 +11,7 @@
 //!
 //! Deviations: the RFC's switching on and off with the queue's length (section 5.3) is left out: PIE is
 //! always on, and decays as its Appendix A does. A delay is zero as soon as nothing waits, where Appendix A
-//! keeps the last packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B
+//! uses the last packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B
 //! counts during it. The RFC gives no mean packet; ours has 1500 bytes.
 
 use super::packet_fifo::PacketFifo;
@@ -79,7 +79,7 @@ impl Default for Params {
     }
 }
 
-/// The controller's state: a probability, the last delay, and what is left of the burst allowance.
+/// The controller's state: the drop probability, the last delay, and the rest of the burst allowance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Controller {
     /// Probability that an arrival is dropped.
@@ -91,11 +91,12 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Updates the probability at the present delay `delay_s` (RFC 8033, `calculate_drop_prob`).
+    /// Takes one step: updates the probability at the present delay `delay_s` (RFC 8033,
+    /// `calculate_drop_prob`), and shortens the burst allowance.
     pub fn step(&mut self, params: &Params, delay_s: f64) {
         let off = delay_s - params.target.as_secs();
         let mut change = params.alpha * off + params.beta * (delay_s - self.delay_s);
-        change *= scale(self.probability);
+        change *= step_scale(self.probability);
         if params.cap && self.probability >= 0.1 {
             change = change.min(0.02);
         }
@@ -115,8 +116,9 @@ impl Controller {
     }
 }
 
-/// Returns the factor of a step: small probabilities take small steps (RFC 8033: the auto-tuning table).
-fn scale(probability: f64) -> f64 {
+/// Returns the factor of a step: small probabilities take small steps (the auto-tuning table of RFC
+/// 8033).
+fn step_scale(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] = [
         (1e-6, 1.0 / 2048.0),
         (1e-5, 1.0 / 512.0),
@@ -136,12 +138,13 @@ struct Rate {
     average_s: f64,
 }
 
+/// Bytes over which the departure rate is measured.
 const MEASURED: u64 = 1 << 14;
 
 impl Rate {
     /// Records the departure of a packet of `bytes` that leaves `waiting` bytes behind. A measurement that starts with
     /// it does not count it.
-    fn departed(&mut self, bytes: u64, waiting: u64, now: Time) {
+    fn record_departure(&mut self, bytes: u64, waiting: u64, now: Time) {
         self.bytes += bytes;
         if let Some(since) = self.since.filter(|_| self.bytes >= MEASURED) {
             let took = now.since(since).as_secs();
@@ -154,6 +157,8 @@ impl Rate {
         }
     }
 
+    /// Returns how long `waiting` bytes take at the estimated rate, in seconds; 0 before the first
+    /// estimate.
     fn delay_s(&self, waiting: u64) -> f64 {
         waiting as f64 * self.average_s / MEASURED as f64
     }
@@ -195,7 +200,7 @@ impl Pie {
         self.controller
     }
 
-    /// Makes the steps that are due by `now`; the other calls do so themselves.
+    /// Takes the steps that are due by `now`; the other calls do so themselves.
     pub fn advance(&mut self, now: Time) {
         while self.next_step <= now {
             let before = self.controller;
@@ -218,7 +223,7 @@ impl Pie {
         }
         let reason = if self.fifo.occupancy().is_full_for(&packet, params.limit) {
             DropReason::Forced
-        } else if self.controller.burst > Dur::ZERO || !self.hits(rng) {
+        } else if self.controller.burst > Dur::ZERO || !self.drops_by_chance(rng) {
             return self.fifo.push(packet, now);
         } else if self.params.ecn
             && packet.has(flag::ECT)
@@ -238,10 +243,11 @@ impl Pie {
         self.advance(now);
         let Some((packet, at)) = self.fifo.pop() else { return Dequeued::Empty };
         self.sojourn_s = now.since(at).as_secs();
-        self.rate.departed(u64::from(packet.bytes), self.fifo.occupancy().bytes, now);
+        self.rate.record_departure(u64::from(packet.bytes), self.fifo.occupancy().bytes, now);
         Dequeued::Packet(packet, at)
     }
 
+    /// Returns the present queueing delay in seconds, as it is measured; 0 if nothing waits.
     fn delay_s(&self) -> f64 {
         match self.params.delay {
             _ if self.fifo.is_empty() => 0.0,
@@ -250,8 +256,9 @@ impl Pie {
         }
     }
 
-    /// Decides whether an arrival is dropped by chance (RFC 8033, `drop_early`).
-    fn hits(&mut self, rng: &mut Stream) -> bool {
+    /// Returns whether an arrival is dropped by chance (RFC 8033, `drop_early`); de-randomised, it
+    /// adds up the probability.
+    fn drops_by_chance(&mut self, rng: &mut Stream) -> bool {
         let Controller { probability, delay_s, .. } = self.controller;
         let is_short = self.fifo.occupancy().bytes <= 2 * u64::from(self.params.mean_packet);
         if is_short || (delay_s < self.params.target.as_secs() / 2.0 && probability < 0.2) {

@@ -3,12 +3,12 @@
 //! McKenney, Stochastic Fairness Queueing, INFOCOM 1990, in the form of Linux's sch_sfq as tc-sfq(8) describes it: round
 //! robin by bytes, a quantum at a time; a flow that gets a queue waits at the end of the round; when the limit is
 //! passed the longest queue loses its newest packet; the hash changes every few seconds if asked for, so that flows
-//! that share a queue do not share it for ever. This is a comparator, not a policy of ours, hence Rust.
+//! that share a queue do not share it for ever. This is a comparator, not a policy of ours, hence in Rust.
 //!
 //! Flows are hashed by connection and direction (`flow_names.rs`), by a seeded mix and not Jenkins' hash. Sizes are IP
 //! lengths, so the default quantum is 1500 bytes, not 1514 with Ethernet's header. `headdrop` and the RED inside each
-//! queue, both off by default in Linux, are left out. A changed hash takes effect at the next arrival or departure, which
-//! nobody can tell from a timer. Where it finds no queue or room for a waiting packet, the packet is dropped, as there.
+//! queue, both off by default in Linux, are left out. A changed hash takes effect at the next arrival or departure. That
+//! cannot be distinguished from a timer. A waiting packet for which the new hash has no room is dropped, as in Linux.
 
 use super::flow_names::FlowNames;
 use super::lists::Lists;
@@ -38,6 +38,7 @@ pub struct Params {
     pub perturb: Option<Dur>,
 }
 
+/// Sentinel: the bucket has no queue.
 const NO_QUEUE: u32 = u32::MAX;
 
 struct FlowQueue {
@@ -105,7 +106,8 @@ impl Sfq {
         }
     }
 
-    /// Returns the next packet of the queue whose turn it is.
+    /// Returns the next packet of the queue whose turn it is; packets for which a changed hash has
+    /// no room go into `drops`.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         self.change_hash(now, drops);
         while let Some(&index) = self.round.front() {
@@ -117,7 +119,7 @@ impl Sfq {
             }
             let (packet, at) = queue.fifo.pop().expect("a queue in the round holds packets");
             queue.allotment -= i64::from(packet.bytes);
-            self.forget(index, &packet);
+            self.account_removal(index, &packet);
             if self.queues[index as usize].fifo.is_empty() {
                 self.round.pop_front();
             }
@@ -126,7 +128,7 @@ impl Sfq {
         Dequeued::Empty
     }
 
-    /// Puts a packet into its flow's queue, or drops it where there is no room.
+    /// Adds a packet to its flow's queue, or drops it if there is no room.
     fn store(&mut self, packet: Packet, at: Time, drops: &mut Vec<Dropped>) {
         let bucket = self.choose_bucket(&packet);
         let index = match self.buckets[bucket as usize] {
@@ -147,34 +149,37 @@ impl Sfq {
             self.buckets[bucket as usize] = index;
             self.round.push_back(index);
         }
-        self.note_length(index);
+        self.update_length(index);
     }
 
-    /// Drops the newest packet of the longest queue, and where all hold one packet that of the queue whose turn it is.
+    /// Drops the newest packet of the longest queue; if all hold one packet, that of the queue
+    /// whose turn it is.
     fn drop_from_longest(&mut self, drops: &mut Vec<Dropped>) {
         let next = self.round.front().copied();
         let found = if self.longest > 1 { self.by_length.last(self.longest) } else { next };
         let index = found.expect("more packets than the limit wait");
         let (packet, _) =
             self.queues[index as usize].fifo.pop_tail().expect("the longest queue holds packets");
-        self.forget(index, &packet);
+        self.account_removal(index, &packet);
         if self.queues[index as usize].fifo.is_empty() {
             self.round.pop_front();
         }
         drops.push(Dropped { packet, reason: DropReason::Forced });
     }
 
-    /// Takes a packet that has left its queue out of the account; an empty queue is free for another flow.
-    fn forget(&mut self, index: u32, packet: &Packet) {
+    /// Updates the counts for a packet that has left its queue; an empty queue is free for another
+    /// flow.
+    fn account_removal(&mut self, index: u32, packet: &Packet) {
         self.occupancy.remove(packet);
         let queue = &self.queues[index as usize];
         if queue.fifo.is_empty() {
             self.buckets[queue.bucket as usize] = NO_QUEUE;
         }
-        self.note_length(index);
+        self.update_length(index);
     }
 
-    fn note_length(&mut self, index: u32) {
+    /// Moves a queue to the list of its length, and updates the greatest length.
+    fn update_length(&mut self, index: u32) {
         let length = self.queues[index as usize].fifo.occupancy().packets as usize;
         self.by_length.push(length, index);
         self.longest = self.longest.max(length);
@@ -183,7 +188,7 @@ impl Sfq {
         }
     }
 
-    /// Sorts what waits anew if the hash has changed by now. Each flow keeps its order.
+    /// Sorts the waiting packets anew if the hash has changed by now. Each flow keeps its order.
     fn change_hash(&mut self, now: Time, drops: &mut Vec<Dropped>) {
         let Some(period) = self.params.perturb else { return };
         let epoch = now.0 / period.0.max(1);
@@ -194,7 +199,7 @@ impl Sfq {
         let mut waiting = Vec::with_capacity(self.occupancy.packets as usize);
         for index in 0..self.params.flows {
             while let Some((packet, at)) = self.queues[index as usize].fifo.pop() {
-                self.forget(index, &packet);
+                self.account_removal(index, &packet);
                 waiting.push((packet, at));
             }
         }
@@ -202,6 +207,7 @@ impl Sfq {
         waiting.into_iter().for_each(|(packet, at)| self.store(packet, at, drops));
     }
 
+    /// Returns the bucket of a packet's flow.
     fn choose_bucket(&self, packet: &Packet) -> u32 {
         let hash = mix(mix(self.seed ^ self.epoch) ^ self.names.name(packet)) >> 32;
         ((hash * u64::from(self.params.divisor)) >> 32) as u32

@@ -1,11 +1,11 @@
 //! Ideals that rank flows: the fewest remaining segments first (SRPT), or the least attained service (LAS).
 //!
-//! SRPT serves the flow whose transfer has least left (Schrage, "A Proof of the Optimality of the Shortest
+//! SRPT serves the flow whose transfer has the least data left (Schrage, "A Proof of the Optimality of the Shortest
 //! Remaining Processing Time Discipline", 1968), as far as the waiting packets show it: the lesser of what
 //! the first and the last of them carry. Nobody can deploy it, because sizes are not known. LAS serves the
 //! flow that has been served least, in packets since its connection opened (Kleinrock, "Queueing Systems II",
-//! 1976: foreground-background), and needs no sizes. Both are FIFO within a flow, serve of flows of equal
-//! rank the one that came to it first, and drop the newest packet of the worst flow when full.
+//! 1976: foreground-background), and needs no sizes. Both are FIFO within a flow. Of flows of equal rank they serve the
+//! one that reached the rank first; when full they drop the newest packet of the worst flow.
 //! Work-conserving.
 //!
 //! A direction of a connection is a flow; packets without data have nothing remaining and go first.
@@ -105,6 +105,7 @@ impl Srpt {
         Dequeued::Packet(packet, at)
     }
 
+    /// Adds flows up to `index`.
     fn reserve(&mut self, index: usize) {
         if index >= self.flows.len() {
             self.flows.resize_with(index + 1, Entry::default);
@@ -112,7 +113,7 @@ impl Srpt {
         }
     }
 
-    /// Moves a flow to the rank that its packets give it.
+    /// Moves a flow to the rank that its packets give it; a flow without packets has no rank.
     fn update_rank(&mut self, index: usize) {
         let entry = &self.flows[index];
         let rank = match (entry.fifo.head(), entry.fifo.tail()) {
@@ -136,6 +137,7 @@ impl Srpt {
     }
 }
 
+/// Returns the remaining segments that a packet shows; 0 for packets without data.
 fn remaining(packet: &Packet) -> u16 {
     if packet.kind == Kind::Data { packet.remaining } else { 0 }
 }
@@ -148,22 +150,24 @@ struct Ranks {
 }
 
 impl Ranks {
+    /// Returns the ranks without flows.
     fn new() -> Ranks {
         Ranks { lists: Lists::new(1 << 16), bits: [vec![0; 1024], vec![0; 16], vec![0; 1]] }
     }
 
+    /// Makes room for flows below `count`.
     fn reserve(&mut self, count: usize) {
         self.lists.reserve(count);
     }
 
-    /// Returns the flow of least rank that has had this rank longest.
+    /// Returns the flow of least rank that has had this rank longest; `None` if no flow has a rank.
     fn best(&self) -> Option<u32> {
-        self.find(u64::trailing_zeros).and_then(|rank| self.lists.first(rank))
+        self.find_rank(u64::trailing_zeros).and_then(|rank| self.lists.first(rank))
     }
 
-    /// Returns the flow of greatest rank that came to this rank last.
+    /// Returns the flow of greatest rank that reached this rank last; `None` if no flow has a rank.
     fn worst(&self) -> Option<u32> {
-        self.find(|word| 63 - word.leading_zeros()).and_then(|rank| self.lists.last(rank))
+        self.find_rank(|word| 63 - word.leading_zeros()).and_then(|rank| self.lists.last(rank))
     }
 
     /// Moves a flow to a rank, or out of the ranks; a flow that stays keeps its turn.
@@ -176,10 +180,11 @@ impl Ranks {
             Some(rank) => self.lists.push(rank, flow),
             None => self.lists.remove(flow),
         }
-        [old, new].into_iter().flatten().for_each(|rank| self.note(rank));
+        [old, new].into_iter().flatten().for_each(|rank| self.update_bitmaps(rank));
     }
 
-    fn note(&mut self, rank: usize) {
+    /// Updates the bitmaps for a rank whose list may have become empty or not empty.
+    fn update_bitmaps(&mut self, rank: usize) {
         let mut is_used = self.lists.first(rank).is_some();
         let mut at = rank;
         for level in &mut self.bits {
@@ -193,7 +198,8 @@ impl Ranks {
         }
     }
 
-    fn find(&self, pick: impl Fn(u64) -> u32) -> Option<usize> {
+    /// Returns the first or last rank in use; `pick` selects a bit of a word that is not 0.
+    fn find_rank(&self, pick: impl Fn(u64) -> u32) -> Option<usize> {
         let mut at = 0;
         for level in self.bits.iter().rev() {
             if level[at] == 0 {

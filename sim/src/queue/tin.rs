@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const QUEUES: usize = 1024;
 const WAYS: usize = 8;
 
-/// Lists a queue may be in: sparse ones go first. What was found empty decays until COBALT has no state left.
+/// Lists that a queue may be in: sparse ones go first. A queue that has become empty decays until COBALT has no state left.
 const SPARSE: usize = 0;
 const BULK: usize = 1;
 const DECAYING: usize = 2;
@@ -45,25 +45,27 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
+    /// Returns the hosts of no connection.
     pub fn new(isolation: Isolation) -> Hosts {
         Hosts { isolation, numbers: BTreeMap::new(), ends: Vec::new() }
     }
 
-    /// Notifies the queue that a new connection has `slot`.
+    /// Records the hosts of a new connection in `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         let slot = slot as usize;
         self.ends.resize(self.ends.len().max(slot + 1), [0; 2]);
-        self.ends[slot] = [self.number(flow.client, 0), self.number(flow.server, 1)];
+        self.ends[slot] = [self.assign_number(flow.client, 0), self.assign_number(flow.server, 1)];
     }
 
-    /// Returns the source and the destination host of a packet.
+    /// Returns the numbers of a packet's source and destination host.
     pub fn find_ends(&self, packet: &Packet) -> [u32; 2] {
         let [client, server] = self.ends.get(packet.flow as usize).copied().unwrap_or_default();
         if packet.is_reverse() { [client, server] } else { [server, client] }
     }
 
-    /// Returns the dense number of a host. Clients and servers have separate numbers: client 3 is not server 3.
-    fn number(&mut self, host: u32, end: u32) -> u32 {
+    /// Returns the dense number of a host, and assigns one to a new host. Clients and servers have
+    /// separate numbers: client 3 is not server 3.
+    fn assign_number(&mut self, host: u32, end: u32) -> u32 {
         let next = self.numbers.len() as u32 * 2 + end;
         match self.numbers.get(&host) {
             Some(number) => number & !1 | end,
@@ -104,6 +106,7 @@ pub(super) struct Tin {
 }
 
 impl Tin {
+    /// Returns an empty tin with this share of the rate; `quantum` is in bytes.
     pub fn new(rate: Rate, cobalt: CobaltParams, quantum: u32) -> Tin {
         let mut lists = Lists::new(3);
         lists.reserve(QUEUES);
@@ -121,12 +124,13 @@ impl Tin {
         }
     }
 
+    /// Returns the packets and bytes waiting.
     pub fn occupancy(&self) -> Occupancy {
         self.occupancy
     }
 
     /// Returns the time from which on the tin is below its threshold, `now` if it is already.
-    pub fn ready(&self, now: Time) -> Time {
+    pub fn ready_at(&self, now: Time) -> Time {
         self.clock.max(now)
     }
 
@@ -142,24 +146,24 @@ impl Tin {
         if self.occupancy.packets == 0 {
             self.clock = self.clock.max(now);
         }
-        let index = self.find(hash);
+        let index = self.find_queue(hash);
         match self.lists.find_list(index as u32) {
-            None | Some(DECAYING) => self.admit(index, hosts, &packet),
-            Some(BULK) => self.make_bulk(index),
+            None | Some(DECAYING) => self.assign_queue(index, hosts, &packet),
+            Some(BULK) => self.count_as_bulk(index),
             Some(_) => {}
         }
         self.occupancy.add(&packet);
         self.bytes[index] += u64::from(packet.bytes);
         let fifo = &mut self.queues[index].fifo;
         fifo.push(packet, now);
-        let superfluous = fifo.remove(filter?.superfluous(fifo)?)?;
+        let superfluous = fifo.remove(filter?.find_superfluous(fifo)?)?;
         self.occupancy.remove(&superfluous);
         self.bytes[index] -= u64::from(superfluous.bytes);
         Some(superfluous)
     }
 
-    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn. Before them, as in Linux's
-    /// `cake_dequeue`, it looks at one decaying queue.
+    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn. Before that,
+    /// as in Linux's `cake_dequeue`, it ages one decaying queue.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
@@ -176,12 +180,12 @@ impl Tin {
             if self.queues[index as usize].deficit <= 0 {
                 self.lists.push(BULK, index);
                 if !self.queues[index as usize].fifo.is_empty() {
-                    self.make_bulk(index as usize);
+                    self.count_as_bulk(index as usize);
                 }
-                self.queues[index as usize].deficit += self.share(hosts, index as usize);
+                self.queues[index as usize].deficit += self.quantum_share(hosts, index as usize);
                 continue;
             }
-            if let Some((packet, at)) = self.serve(index as usize, now, rng, drops) {
+            if let Some((packet, at)) = self.dequeue_from(index as usize, now, rng, drops) {
                 self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
                 return Some((packet, at));
             }
@@ -189,18 +193,19 @@ impl Tin {
         }
     }
 
-    /// Advances the tin's own time by a packet that has so many bytes on the wire.
-    pub fn pass(&mut self, bytes: u64) {
+    /// Advances the tin's clock by a packet that has so many bytes on the wire.
+    pub fn advance_clock(&mut self, bytes: u64) {
         self.clock += self.rate.tx_time(bytes);
     }
 
-    /// Returns the bytes and the number of the longest queue.
-    pub fn longest(&self) -> (u64, usize) {
+    /// Returns the bytes and the index of the longest queue.
+    pub fn find_longest(&self) -> (u64, usize) {
         let most = self.bytes.iter().enumerate().max_by_key(|(index, bytes)| (**bytes, QUEUES - index));
         most.map_or((0, 0), |(index, bytes)| (*bytes, index))
     }
 
-    /// Removes the head of a queue because the buffer is full, and returns it.
+    /// Removes the head of a queue because the buffer is full, and returns it; `None` if the queue
+    /// is empty.
     pub fn drop_head(&mut self, index: usize, now: Time) -> Option<Packet> {
         let queue = &mut self.queues[index];
         let (packet, _) = queue.fifo.pop()?;
@@ -210,8 +215,9 @@ impl Tin {
         Some(packet)
     }
 
-    /// Returns the queue of a flow: its own, a free one of its set, or its first choice if all eight are taken.
-    fn find(&mut self, hash: u64) -> usize {
+    /// Returns the queue of a flow: the one it has, a free one of its set, or its first choice if
+    /// all eight are taken.
+    fn find_queue(&mut self, hash: u64) -> usize {
         let first = (hash >> 32) as usize % QUEUES;
         let set = first - first % WAYS;
         let way = |step: usize| set + (first + step) % WAYS;
@@ -224,8 +230,8 @@ impl Tin {
         index
     }
 
-    /// Returns the next packet of one queue under COBALT.
-    fn serve(
+    /// Returns the next packet of one queue under COBALT; `None` if it has none.
+    fn dequeue_from(
         &mut self,
         index: usize,
         now: Time,
@@ -241,26 +247,26 @@ impl Tin {
         head
     }
 
-    /// Gives a queue to a new flow, which is sparse at first.
-    fn admit(&mut self, index: usize, hosts: &Hosts, packet: &Packet) {
+    /// Assigns a queue to a new flow, which is sparse at first.
+    fn assign_queue(&mut self, index: usize, hosts: &Hosts, packet: &Packet) {
         let ends = hosts.find_ends(packet);
         for (loads, host) in self.loads.iter_mut().zip(ends) {
             loads.resize(loads.len().max(host as usize + 1), 0);
         }
         self.queues[index].hosts = ends;
-        self.queues[index].deficit = self.share(hosts, index);
+        self.queues[index].deficit = self.quantum_share(hosts, index);
         self.lists.push(SPARSE, index as u32);
     }
 
     /// Counts a flow as bulk at its hosts, if it is not counted yet.
-    fn make_bulk(&mut self, index: usize) {
+    fn count_as_bulk(&mut self, index: usize) {
         if !std::mem::replace(&mut self.queues[index].is_bulk, true) {
-            self.count(index, 1);
+            self.change_loads(index, 1);
         }
     }
 
-    /// Takes a flow without packets out of the rounds, and no longer counts it at its hosts. Its queue is free for others
-    /// once COBALT's state is at rest.
+    /// Removes a flow without packets from the rounds, and no longer counts it at its hosts. Its
+    /// queue is free for others once COBALT's state is at rest.
     fn retire(&mut self, index: u32, now: Time) {
         if self.queues[index as usize].cobalt.is_at_rest(now) {
             self.lists.remove(index);
@@ -268,18 +274,19 @@ impl Tin {
             self.lists.push(DECAYING, index);
         }
         if std::mem::take(&mut self.queues[index as usize].is_bulk) {
-            self.count(index as usize, -1);
+            self.change_loads(index as usize, -1);
         }
     }
 
-    fn count(&mut self, index: usize, by: i32) {
+    /// Changes the number of bulk flows at both hosts of a queue.
+    fn change_loads(&mut self, index: usize, by: i32) {
         for (loads, host) in self.loads.iter_mut().zip(self.queues[index].hosts) {
             loads[host as usize] = loads[host as usize].wrapping_add_signed(by);
         }
     }
 
-    /// Returns a flow's share of the quantum.
-    fn share(&self, hosts: &Hosts, index: usize) -> i64 {
+    /// Returns a flow's share of the quantum, in units of [`BYTE`].
+    fn quantum_share(&self, hosts: &Hosts, index: usize) -> i64 {
         let [source, destination] = self.queues[index].hosts;
         let load = |end: usize, host: u32| i64::from(self.loads[end][host as usize]);
         let divisor = match hosts.isolation {

@@ -17,7 +17,7 @@ pub struct Unshared {
     sent: [(u64, u64); 3],
     /// All links are free from this time on.
     busy_until: Time,
-    /// How long within the window some link was busy.
+    /// Time within the window in which some link was busy.
     busy: Dur,
 }
 
@@ -39,7 +39,7 @@ impl Unshared {
         self.window = (begin, end);
     }
 
-    /// Notifies the queue that a new connection has `slot`.
+    /// Records that a new connection has `slot`.
     pub fn open(&mut self, slot: u32) {
         let slot = slot as usize;
         if slot >= self.free.len() {
@@ -48,7 +48,8 @@ impl Unshared {
         self.free[slot] = Time::ZERO;
     }
 
-    /// Returns when the transmission of a packet starts that arrives at `now` and takes `duration`.
+    /// Returns when the transmission of a packet starts that arrives at `now` and takes `duration`,
+    /// and counts it.
     #[inline]
     pub fn pass(&mut self, packet: &Packet, now: Time, duration: Dur) -> Time {
         let free = &mut self.free[packet.flow as usize];
@@ -69,13 +70,14 @@ impl Unshared {
         self.sent
     }
 
-    /// Returns for how long within the window some link was busy.
+    /// Returns the time within the window in which some link was busy.
     pub fn busy_time(&self) -> Dur {
         self.busy
     }
 
-    /// Counts the time until `until` as busy, from `now` on or from where it is counted already. A packet that waits
-    /// for its link finds it busy until then, so there is no gap before it starts.
+    /// Counts the time until `until` as busy, from `now` or from where it is counted already. A
+    /// packet that waits for its link finds it busy until then, so there is no gap before it
+    /// starts.
     fn add_busy(&mut self, now: Time, until: Time) {
         let (begin, end) = self.window;
         let from = self.busy_until.max(now);

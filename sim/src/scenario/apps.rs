@@ -1,4 +1,4 @@
-//! Sources of a run: each model's, those of a mix, and misbehaving senders.
+//! The sources of a run for applications, and the combination of sources with a mix and misbehaving senders.
 
 use super::mix;
 use super::plan::Plan;
@@ -22,13 +22,13 @@ use crate::traffic::model::{FlowDirection, Model};
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
-/// Returns the seed of source `number` of a run; source 0 has the run's own.
+/// Returns the seed of source `number` of a run; that of source 0 is the run's.
 pub fn derive_seed(seed: u64, number: u16) -> u64 {
     if number == 0 { seed } else { seed ^ hash(u64::from(number) | 1 << 20) }
 }
 
-/// Returns everything that the run plays as one source: the main source, the mix, and misbehaviour applied to
-/// all.
+/// Returns one source for everything that the run plays: the main source, the `entries` of the mix,
+/// and the rules of misbehaviour applied to all.
 pub fn combine_sources(
     plan: &Plan,
     main: Source,
@@ -56,17 +56,19 @@ pub fn no_traffic() -> Source {
     Source::List(List::new(Arc::default()))
 }
 
-/// Users who fetch or send files, under a run's seed.
+/// Returns the source of users who fetch or send files, under a run's seed.
 pub fn ftp_users(model: &ftp::Ftp, seed: u64) -> Source {
     Source::Ftp(Ftp::new(model.draws(seed)))
 }
 
-/// Viewers of streams, under a run's seed, who are recorded within the window.
+/// Returns the source of viewers of streams, under a run's seed; they are recorded within the
+/// window.
 pub fn viewers(model: &Viewing, seed: u64, window: (Time, Time)) -> Source {
     Source::Viewers(Viewers::new(ViewingDraws::new(model.clone(), seed), window))
 }
 
-/// Testers of responsiveness, under a run's seed; their probes take their share of the slower direction that is loaded.
+/// Returns the source of testers of responsiveness, under a run's seed. Their probes take their
+/// share of the slower direction that is loaded.
 pub fn testers(plan: &Plan, model: &Responsiveness, seed: u64) -> Source {
     let [down, up] = [false, true].map(|upload| plan.load_rate(upload));
     let capacity = match model.direction {
@@ -77,7 +79,7 @@ pub fn testers(plan: &Plan, model: &Responsiveness, seed: u64) -> Source {
     Source::Testers(Testers::new(TestDraws::new(model.clone(), seed), model.probe_gap(capacity)))
 }
 
-/// Returns remote logins as a source; their rules are added to the run's.
+/// Returns the source of remote logins; adds the rules of their keystrokes to `apps`.
 pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) -> Source {
     let rules = Payload::Keystrokes(apps.keystrokes.len() as u32);
     let (bytes, request_bytes) = keystroke_payloads(plan, model);
@@ -98,7 +100,7 @@ pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) 
     Source::Starts(Starts::new((0..model.users).map(session).collect()))
 }
 
-/// Returns the payload of an echo and of a keystroke.
+/// Returns the payload of an echo and of a keystroke, in bytes.
 pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
     let (echo, typed) = (
         model.packet_bytes - plan.senders.first().header,
@@ -107,7 +109,7 @@ pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
     (u64::from(echo), typed as u16)
 }
 
-/// Flows of datagrams; they are added to the run's.
+/// Returns the source of flows of datagrams; adds the flows to `apps`.
 pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
     let mut opens = Vec::new();
     for (begin, stream) in senders.streams(seed) {
@@ -127,7 +129,8 @@ pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
 }
 
 impl Plan {
-    /// Returns the payload of echo and keystroke, if source `number` is remote logins.
+    /// Returns the payload of echo and keystroke if source `number` is remote logins; otherwise
+    /// `None`.
     pub(super) fn find_keystroke(&self, number: u16) -> Option<(u64, u16)> {
         self.models().find_map(|(known, model)| match model {
             Model::Telnet(telnet) if known == number => Some(keystroke_payloads(self, telnet)),

@@ -1,4 +1,4 @@
-//! Markers and queues of a scheme's parts: policies by what runs a header, native parts by one file for each family.
+//! Builds the markers and queues of a scheme: policies by the host of a header, native parts by one file for each family.
 
 mod adaptive_red;
 mod cake;
@@ -16,7 +16,7 @@ use crate::rng::{Purpose, Stream};
 use mousehole_policy::Params;
 use mousehole_scheme::scheme::Placed;
 
-/// Returns the marker of a scheme, before its queue.
+/// Returns the markers of a scheme, which stand before its queue, as one.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
@@ -29,7 +29,7 @@ pub fn build_marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
-pub fn queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
+pub fn build_queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
     let placed = scheme.placed().find(|one| one.part().role() == Role::Queue);
     let placed = placed.expect("parsing ends in a queue");
     match placed.params(context)? {
@@ -62,7 +62,7 @@ pub fn build_host_queue(scheme: &Scheme, context: LinkContext) -> Result<Option<
     Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, exempts_acks, context.buffer)))))
 }
 
-/// Builds one marker of a scheme, a policy or a native one.
+/// Returns one marker of a scheme, a policy or a native one.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
@@ -74,7 +74,7 @@ fn build_placed_marker(placed: Placed, context: LinkContext) -> Result<Marker> {
     })
 }
 
-/// Builds a native marker, whose values were checked.
+/// Returns a native marker, whose values were checked.
 fn build_native_marker(placed: Placed) -> Marker {
     match placed.part().name() {
         "no-hint" => Marker::NoHint,
@@ -83,7 +83,7 @@ fn build_native_marker(placed: Placed) -> Marker {
     }
 }
 
-/// Builds a native queue, whose values have the right kinds and ranges.
+/// Returns a native queue, whose values have the right kinds and ranges.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
@@ -97,7 +97,7 @@ fn build_native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
         "cake" => cake::build_cake(values, context),
         "srpt" => ideal::build_srpt(values),
         "las" => ideal::build_las(values),
-        "empty" => ideal::empty(),
+        "empty" => ideal::build_empty(),
         "ns2-red" => ns2::build_red(values, context)?,
         "ns2-dsred" => ns2::build_dsred(values, context)?,
         "ns2-rio" => ns2::build_rio(values, context)?,
@@ -116,7 +116,7 @@ mod tests {
             match part.role {
                 Role::Queue => {
                     let scheme = Scheme::parse(part.name).unwrap();
-                    assert!(queue(&scheme, LinkContext::EXAMPLE).is_ok(), "{}", part.name);
+                    assert!(build_queue(&scheme, LinkContext::EXAMPLE).is_ok(), "{}", part.name);
                 }
                 Role::Marker => {
                     let scheme = Scheme::parse(&format!("{}|droptail", part.name)).unwrap();

@@ -1,4 +1,4 @@
-//! What an emulator takes from a scenario: its two links with their queues and markers, for real packets.
+//! The parts of a scenario that an emulator uses for real packets: its two links with their queues and markers.
 
 use super::run::Parts;
 use super::scheme::Scheme;
@@ -45,8 +45,8 @@ impl Emulation {
         let seed = scenario.replication_seed();
         let parts = Parts { links: &network.links, scheme: &scheme, slow_path: scenario.slow_path };
         Ok(Emulation {
-            links: take_two(parts.links(seed)?),
-            markers: take_two(parts.markers(seed)?),
+            links: take_two(parts.build_links(seed)?),
+            markers: take_two(parts.build_markers(seed)?),
             host_delay: network.layout.host_delay(network.rtt, 0),
             rtt: network.rtt,
             seed,
@@ -78,6 +78,8 @@ fn refuse_networks(scenario: &Scenario) -> Result<()> {
     }
 }
 
+/// Returns the elements as an array; there are two, since a dumbbell without access links has two
+/// links.
 fn take_two<T>(all: Vec<T>) -> [T; 2] {
     all.try_into().unwrap_or_else(|_| unreachable!("a dumbbell without access links has two links"))
 }

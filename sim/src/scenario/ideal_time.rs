@@ -1,4 +1,4 @@
-//! The ideal completion time of each transfer: how long it takes when it has the network to itself.
+//! The ideal completion time of each transfer: its completion time alone on the network.
 //!
 //! It is the denominator of slowdown. The path and the TCP are those of the run, but every queue is empty and no
 //! buffer drops. The buffer is part of what is compared, so it must not change the denominator.
@@ -83,8 +83,11 @@ pub fn compute_ideal_times(
     Ok(times)
 }
 
-/// Returns the ideal times of transfers that are the only write of their connection, in seconds. All others, and
-/// those that need a simulation of their own, are NaN.
+/// Returns the ideal times of transfers that are the only write of their connection, in seconds.
+/// All others, and those that need a separate simulation, are NaN.
+///
+/// # Errors
+/// [`crate::error::Error::Cancelled`] after a cancel.
 fn time_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Vec<f64>> {
     let mut times = vec![f64::NAN; transfers.len()];
     if plan.senders.first().opening == Opening::OneWaySyn {
@@ -92,7 +95,7 @@ fn time_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) 
     }
     let single = transfers.iter().enumerate().filter(|(_, transfer)| is_single_write(plan, transfer));
     let mut writes: Vec<SingleWrite> =
-        single.map(|(index, transfer)| (find_path(transfer), transfer.bytes, index)).collect();
+        single.map(|(index, transfer)| (path_key(transfer), transfer.bytes, index)).collect();
     writes.sort_unstable();
     for on_path in writes.chunk_by(|one, next| one.0 == next.0) {
         simulate_longest(plan, on_path, &mut times, cancel)?;
@@ -100,9 +103,12 @@ fn time_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) 
     Ok(times)
 }
 
-/// Simulates the longest of `writes`, which share a path and are sorted by size, and fills in the times of all.
-/// Leaves them NaN if data and acknowledgements share a link or if a segment is sent twice, since the arithmetic of
-/// an idle path does not hold then.
+/// Simulates the longest of `writes`, which share a path and are sorted by size, and sets the times
+/// of all. It leaves them NaN if data and acknowledgements share a link or if a segment is sent
+/// twice, since the arithmetic of an idle path does not hold then.
+///
+/// # Errors
+/// [`crate::error::Error::Cancelled`] after a cancel.
 fn simulate_longest(
     plan: &Plan,
     writes: &[SingleWrite],
@@ -122,7 +128,7 @@ fn simulate_longest(
     }
     let mut completions = Completions::new(plan, path, steady, &outcome.send_log);
     for &(_, bytes, index) in writes {
-        times[index] = completions.find_time(bytes).since(begin).as_secs();
+        times[index] = completions.completion_time(bytes).since(begin).as_secs();
     }
     Ok(())
 }
@@ -141,6 +147,8 @@ struct Completions<'a> {
 }
 
 impl Completions<'_> {
+    /// Returns the state before any transfer; `send_log` is that of the longest transfer on the
+    /// path.
     fn new<'a>(
         plan: &'a Plan,
         path: PathKey,
@@ -148,13 +156,13 @@ impl Completions<'_> {
         send_log: &'a SendLog,
     ) -> Completions<'a> {
         let params = plan.senders.params_at(path.tcp);
-        let (path, sent) = (IdlePath::from_data(plan, path), send_log.sent.iter());
+        let (path, sent) = (IdlePath::for_data(plan, path), send_log.sent.iter());
         Completions { params, path, sent, steady, forwarded: 0, is_steady: false }
     }
 
-    /// Returns when a transfer of `bytes` is complete. Each call must be for at least as many bytes as the
-    /// one before.
-    fn find_time(&mut self, bytes: u64) -> Time {
+    /// Returns when a transfer of `bytes` is complete. Each call must be for at least as many bytes
+    /// as the one before.
+    fn completion_time(&mut self, bytes: u64) -> Time {
         let params = self.params;
         let last = u64::from(params.segments(bytes)) - 1;
         let remainder = (bytes - last * u64::from(params.mss) + u64::from(params.header)) as u16;
@@ -193,18 +201,25 @@ impl Completions<'_> {
     }
 }
 
-/// Simulates the cases one after the other on the idle network.
+/// Simulates the cases one after the other on the idle network; returns the times of the writes
+/// that end.
+///
+/// # Errors
+/// [`crate::error::Error::Cancelled`] after a cancel.
 fn simulate(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     let mut times = Times::new();
     for tcp in 0..plan.senders.shares().len() as u8 {
         let cases: Vec<Case> = cases.iter().filter(|case| case.path.tcp == tcp).cloned().collect();
-        simulate_with(plan, tcp, &cases, &mut times, cancel)?;
+        simulate_tcp(plan, tcp, &cases, &mut times, cancel)?;
     }
     Ok(times)
 }
 
-/// Simulates cases of one TCP; adds their times.
-fn simulate_with(plan: &Plan, tcp: u8, cases: &[Case], times: &mut Times, cancel: &AtomicBool) -> Result<()> {
+/// Simulates cases whose connections all use TCP `tcp`; adds their times.
+///
+/// # Errors
+/// [`crate::error::Error::Cancelled`] after a cancel.
+fn simulate_tcp(plan: &Plan, tcp: u8, cases: &[Case], times: &mut Times, cancel: &AtomicBool) -> Result<()> {
     if cases.is_empty() {
         return Ok(());
     }
@@ -246,7 +261,7 @@ fn make_idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>
         link
     };
     let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();
-    // The time that servers think is added to the times, and holds what their acknowledgements of requests take.
+    // The servers' think time is added to the times later, and covers their acknowledgements of requests.
     let own = plan.senders.params_at(tcp);
     let params = Params {
         server_think: Dur::ZERO,
@@ -274,7 +289,8 @@ fn make_idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>
     }
 }
 
-fn find_path(transfer: &Transfer) -> PathKey {
+/// Returns the path of a transfer.
+fn path_key(transfer: &Transfer) -> PathKey {
     PathKey { path: transfer.path, rtt_ns: transfer.rtt_ns, upload: transfer.upload, tcp: transfer.tcp }
 }
 
@@ -285,7 +301,7 @@ fn is_single_write(plan: &Plan, transfer: &Transfer) -> bool {
 
 /// Returns the transfer with all its writes, to be played alone on its path.
 fn make_case(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script]) -> Case {
-    let path = find_path(transfer);
+    let path = path_key(transfer);
     if let Some((echo, request_bytes)) = plan.find_keystroke(transfer.source) {
         return Case { path, writes: vec![(0, echo), (KEYSTROKE_PAUSE_NS, echo)], request_bytes };
     }
@@ -306,7 +322,7 @@ fn fill_segments(plan: &Plan, path: PathKey, bytes: u64) -> u64 {
     bytes.next_multiple_of(u64::from(plan.senders.params_at(path.tcp).mss))
 }
 
-/// Returns the cases as traffic, a connection each.
+/// Returns the cases as traffic, with one connection for each.
 fn make_traffic(plan: &Plan, cases: &[Case]) -> Traffic {
     let connection = |case: &Case| {
         let (client, server) = plan.layout.ends(case.path.path);

@@ -13,7 +13,7 @@ fn assert_ideal(plan: &Plan, transfers: &[Transfer], what: &str) {
     let cases: Vec<Case> = transfers.iter().map(make_case).collect();
     let own = simulate(plan, &cases, &cancel).expect("a run");
     for ((transfer, time), case) in transfers.iter().zip(times).zip(cases) {
-        assert!(!time.is_nan(), "{what}: nothing is told");
+        assert!(!time.is_nan(), "{what}: no time is derived");
         let (expected, bytes, upload) = (own[&(case, 0)], transfer.bytes, transfer.upload);
         let is_same = (time - expected).abs() < 5e-10;
         assert!(is_same, "{what}: {bytes} B, upload {upload}: {time} s, alone {expected} s");
@@ -21,7 +21,7 @@ fn assert_ideal(plan: &Plan, transfers: &[Transfer], what: &str) {
 }
 
 #[test]
-fn followed__equals_played() {
+fn time_single_writes__equals_separate_runs() {
     let mut scenario = Scenario::default();
     scenario.traffic.model = Some("poisson".into());
     for (rate, rtt, profile) in [
@@ -44,8 +44,9 @@ fn followed__equals_played() {
     }
 }
 
-/// Returns a chain of links, each with a rate, a delay and perhaps an own rate back, of any overhead.
-fn chain() -> impl Strategy<Value = (TopologySpec, u32)> {
+/// Generates chains of links, each with a rate, a delay and perhaps a different rate back, and an
+/// overhead in bytes.
+fn any_chain() -> impl Strategy<Value = (TopologySpec, u32)> {
     let link = (1u32..8000, 0u32..30_000, prop::option::of(1u32..8000));
     (prop::collection::vec(link, 1..6), 0u32..60).prop_map(|(links, overhead)| {
         let written = |(number, (rate, delay, back)): (usize, &(u32, u32, Option<u32>))| {
@@ -77,7 +78,8 @@ fn chain() -> impl Strategy<Value = (TopologySpec, u32)> {
     })
 }
 
-fn single_writes() -> impl Strategy<Value = Vec<(u64, bool)>> {
+/// Generates the bytes of single writes, and whether each is an upload.
+fn any_single_writes() -> impl Strategy<Value = Vec<(u64, bool)>> {
     prop::collection::vec((prop_oneof![1u64..6000, 1u64..200_000, 1u64..900_000], any::<bool>()), 1..8)
 }
 
@@ -85,9 +87,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn followed__equals_played_on_any_chain(
-        (spec, overhead) in chain(),
-        sizes in single_writes(),
+    fn time_single_writes__equals_separate_runs_on_any_chain(
+        (spec, overhead) in any_chain(),
+        sizes in any_single_writes(),
         own_rtt in prop::option::of(0u64..300_000_000),
         profile in prop::sample::select(vec!["rfc", "linux", "ns2-2001"]),
     ) {
@@ -99,12 +101,12 @@ proptest! {
     }
 
     #[test]
-    fn followed__equals_played_with_access_links(
+    fn time_single_writes__equals_separate_runs_with_access_links(
         rates in prop::collection::vec(100u32..20_000, 3),
         delay in 0u32..20_000,
         shared in any::<bool>(),
         burst in prop::option::of(1500u32..60_000),
-        sizes in single_writes(),
+        sizes in any_single_writes(),
         own_rtt in prop::option::of(0u64..300_000_000),
     ) {
         let kbit = |rate: u32| format!("{rate}kbit");
@@ -125,8 +127,8 @@ proptest! {
     }
 }
 
-/// Checks the same where a timer may have fired although nothing was lost: then each transfer has its own
-/// run, otherwise all times are derived.
+/// Checks the same where a timer may have fired although nothing was lost. Such transfers have
+/// separate runs; all other times are derived.
 fn assert_all_ideal(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u64>) {
     let plan = Plan::new(scenario).expect("a valid scenario");
     let rtt = own_rtt.map_or(plan.own_rtt, Dur).max(plan.layout.base_rtt(0));
@@ -134,11 +136,12 @@ fn assert_all_ideal(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<
     let transfers: Vec<Transfer> = sizes.iter().map(one).collect();
     let cancel = AtomicBool::new(false);
     let times = time_single_writes(&plan, &transfers, &cancel).expect("a run");
-    let told = transfers.into_iter().zip(times).filter(|(_, time)| !time.is_nan());
-    let known: Vec<Transfer> = told.map(|(transfer, _)| transfer).collect();
+    let derived = transfers.into_iter().zip(times).filter(|(_, time)| !time.is_nan());
+    let known: Vec<Transfer> = derived.map(|(transfer, _)| transfer).collect();
     assert_ideal(&plan, &known, &scenario.to_toml());
 }
 
+/// Returns a transfer of so many bytes on path 0.
 fn transfer(plan: &Plan, bytes: u64, upload: bool) -> Transfer {
     Transfer {
         path: 0,

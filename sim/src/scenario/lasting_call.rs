@@ -1,4 +1,4 @@
-//! What a scheme's markers make of a call that lasts: the price of counting what a flow has sent.
+//! The treatment of a long call by a scheme's markers: the price of counting the bytes that a flow has sent.
 
 use super::{LinkContext, Scheme, build};
 use crate::error::Result;
@@ -9,12 +9,13 @@ use crate::units::{Dur, Time};
 /// A packet of G.711 with 20 ms of sound: 160 B, and 40 B of RTP, UDP and IP (RFC 3551 section 4.5.14).
 const CALL_BYTES: u16 = 200;
 const CALL_INTERVAL: Dur = Dur::from_millis(20);
-/// So many packets are a minute.
+/// Packets in a minute.
 const CALL_PACKETS: u32 = 3000;
 
-/// Returns whether the scheme's markers give packets of a call, alone on the link, a worse colour the longer it lasts.
+/// Returns whether the scheme's markers drop packets of a call, alone on the link, or give them a
+/// worse colour within a minute.
 ///
-/// `compare` says so of a scheme that it recommends for traffic without calls.
+/// `compare` warns of such a scheme when it recommends it for traffic without calls.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
@@ -42,6 +43,7 @@ pub fn demotes_calls(scheme: &Scheme, context: LinkContext) -> Result<bool> {
 mod tests {
     use super::*;
 
+    /// Returns whether the scheme demotes calls on the example link.
     fn demotes(text: &str) -> bool {
         demotes_calls(&Scheme::parse(text).unwrap(), LinkContext::EXAMPLE).unwrap()
     }

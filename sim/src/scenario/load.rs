@@ -7,7 +7,7 @@ use crate::traffic::waiting::Loop;
 pub struct Load {
     /// The load that the scenario asks for.
     pub target: Option<f64>,
-    /// Load of the files as they are: the scenario's own, or the first ones of its mix.
+    /// Load of the files before copying and stretching: the scenario's main ones, or the first ones of its mix.
     pub native: Option<f64>,
     /// Number of copies of the files that run at the same time.
     pub copies: u32,
@@ -37,7 +37,7 @@ impl Default for Load {
 
 impl Load {
     /// Adds the load that a source of a mix offers. Uploads do not load the data direction. If the scenario has no
-    /// files of its own, copies and stretching are those of the first files of the mix.
+    /// main files, copies and stretching are those of the first files of the mix.
     pub(super) fn add(&mut self, source: &Load, is_upload: bool) {
         if self.native.is_none() {
             (self.native, self.copies, self.dilation) = (source.native, source.copies, source.dilation);

@@ -1,4 +1,4 @@
-//! Several sources of traffic, and misbehaving senders: their part of a scenario, checked.
+//! Checks of the parts of a scenario for a mix of sources and for misbehaving senders.
 
 use super::spec::{MixSpec, Scenario, TrafficSpec};
 use crate::engine::misbehaving::Rules;
@@ -13,22 +13,22 @@ use serde_json::Value;
 /// One source of a mix.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// What records call it.
+    /// Its name in records.
     pub name: String,
-    /// What it plays.
+    /// The traffic that it plays.
     pub plays: Plays,
-    /// Load of its own.
+    /// The load that it is to offer, if one is given.
     pub load: Option<f64>,
 }
 
-/// What a source of a mix plays.
+/// The traffic of one source of a mix.
 #[derive(Debug, Clone)]
 pub enum Plays {
     /// A model.
     Model(Model),
     /// Files.
     Trace {
-        /// What the clients sent.
+        /// The clients' data is played, not the servers'.
         upload: bool,
     },
 }
@@ -65,7 +65,7 @@ pub fn parse_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     let own = &names[names.len() - specs.len()..];
     let checked = specs.iter().zip(own).enumerate().map(|(index, (spec, (_, name)))| {
         let field = name_field(index as u16 + 1);
-        let plays = plays(spec).map_err(|error| error.inside(&field))?;
+        let plays = parse_plays(spec).map_err(|error| error.inside(&field))?;
         if name.is_empty() || names.iter().filter(|(_, other)| other == name).count() > 1 {
             let allowed = "a name that no other source has";
             return Err(Error::field(format!("{field}.name"), quote(name), allowed));
@@ -75,8 +75,8 @@ pub fn parse_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     checked.collect()
 }
 
-/// Checks what an entry plays; errors name fields of the entry.
-fn plays(spec: &MixSpec) -> Result<Plays> {
+/// Parses the traffic of an entry; errors name fields of the entry.
+fn parse_plays(spec: &MixSpec) -> Result<Plays> {
     match (spec.model.is_empty(), spec.files.is_empty()) {
         (false, true) => parse_model(spec).map(Plays::Model),
         (true, false) => parse_trace(spec),
@@ -90,7 +90,7 @@ fn plays(spec: &MixSpec) -> Result<Plays> {
     }
 }
 
-/// Parses an entry that replays files, which have neither parameters nor a count.
+/// Parses an entry that replays files, for which neither parameters nor a count are allowed.
 fn parse_trace(spec: &MixSpec) -> Result<Plays> {
     let params = spec.params.as_ref().map(Value::to_string);
     let count = spec.count.map(|count| count.to_string());
@@ -117,10 +117,11 @@ fn parse_model(spec: &MixSpec) -> Result<Model> {
     Ok(model)
 }
 
-/// Returns the parameters with `count` as the model's number of users.
+/// Returns the parameters `given` with `count` as the model's number of users.
 ///
 /// # Errors
-/// [`Error::Field`] naming `count` where the model has no such number, or where it or a load is given too.
+/// [`Error::Field`] naming `count` where the model has no such number, or where it or a load is
+/// given, too.
 fn insert_count(spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
     let refuse = |with: &str, allowed: &str| Err(Error::conflict("count", count, with, allowed));
     let parameter = match model::count_parameter(&spec.model) {
@@ -158,7 +159,7 @@ pub fn check_load(model: Option<&Model>, load: Option<f64>) -> Result<()> {
     }
 }
 
-/// Returns the part of the scenario in which source `number` is written, for errors.
+/// Returns the path of the field that describes source `number`, for errors.
 pub fn name_field(number: u16) -> String {
     match number {
         0 => "traffic".to_string(),
@@ -203,8 +204,8 @@ pub fn parse_misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     }))
 }
 
-/// Returns numbers and names of all sources: 0 is the source of the scenario outside its mix, if there is
-/// one.
+/// Returns numbers and names of all sources. Number 0 is the scenario's source outside its mix; it
+/// is missing if there is a mix and no such source.
 pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     let mut names = Vec::new();
     if traffic.mix.is_empty() || has_main(traffic) {
@@ -223,7 +224,7 @@ pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     names
 }
 
-/// Returns what an entry without a name is called: its model's name, or its first file's without folders.
+/// Returns the name of an entry that gives none: its model's, or its first file's without folders.
 fn default_name(spec: &MixSpec) -> &str {
     match spec.files.first() {
         Some(file) if spec.model.is_empty() => file.rsplit('/').next().unwrap_or(file),

@@ -1,4 +1,4 @@
-//! A scenario as text: the fields of a mix, and of misbehaving senders.
+//! Text fields of a scenario: those of a mix, and of misbehaving senders.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixSpec {
-    /// What records call it; the model's name if absent.
+    /// Its name in records; the model's name, or the first file's, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Name of a traffic model.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// Traffic files in its place.
+    /// Traffic files instead of a model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Which way its payload goes: `down` (server to client), `up` or, of a model that can, `both`.
@@ -41,9 +41,9 @@ pub struct MisbehavingSpec {
     pub pieces: String,
     /// The window hint that every packet claims; 0 means the true one.
     pub hint: u8,
-    /// Smaller transfers are left alone.
+    /// Senders of smaller transfers behave.
     pub min_bytes: String,
-    /// Names of the sources whose senders may misbehave; all where it is empty.
+    /// Names of the sources whose senders may misbehave; all if it is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
 }

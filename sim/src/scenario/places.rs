@@ -1,4 +1,4 @@
-//! Traffic by users and applications: what each application sends, and ready-made numbers of both.
+//! Traffic by users and applications: the model of each application, and ready-made places with their users.
 
 use super::mix_spec::MixSpec;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// The most users of a place.
 pub const MOST_USERS: u32 = 10_000;
 
-/// What one application sends, as an entry of a mix without its number of users.
+/// The traffic of one application, as an entry of a mix without its number of users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Application {
@@ -27,7 +27,7 @@ pub struct Application {
     pub params: Map<String, Value>,
 }
 
-/// Ready-made traffic: so many users, of whom these shares run each application.
+/// Ready-made traffic: a number of users, and the share of them that runs each application.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
@@ -59,14 +59,16 @@ pub fn places() -> &'static Places {
     &TABLE
 }
 
-/// Returns an entry of a mix per application, or the name of one that there is not.
+/// Returns the entries of a mix, one for each application; `shares` are the shares of the `users`
+/// that run them.
 ///
-/// So many users run it as is nearest to their share, at least one. They are neighbours among the hosts, and those of the
-/// next application begin behind them, so that few users run everything.
+/// The number of users of an application is the nearest to its share, at least one. Its users are
+/// neighbours among the hosts, and those of the next application follow them, so that few users run
+/// everything.
 ///
 /// # Errors
 /// The name of an application that is not in the table.
-pub fn entries(users: u32, shares: &[(String, f64)]) -> Result<Vec<MixSpec>, String> {
+pub fn mix_entries(users: u32, shares: &[(String, f64)]) -> Result<Vec<MixSpec>, String> {
     let mut first = 0;
     let entry = |(name, share): &(String, f64)| {
         let found = TABLE.apps.iter().find(|app| app.name == *name);
@@ -93,12 +95,12 @@ pub fn entries(users: u32, shares: &[(String, f64)]) -> Result<Vec<MixSpec>, Str
     shares.iter().map(entry).collect()
 }
 
-/// The application whose load a load of users is.
+/// The application that a load of users refers to.
 const WEB: &str = "web";
 
-/// Returns a mix in which the entry of web pages has this load in the place of its number of users; None without such an
-/// entry.
-pub fn loaded(mix: &[MixSpec], load: f64) -> Option<Vec<MixSpec>> {
+/// Returns the mix with this load instead of a number of users in the entry of web pages; `None`
+/// without such an entry.
+pub fn with_web_load(mix: &[MixSpec], load: f64) -> Option<Vec<MixSpec>> {
     let web = TABLE.apps.iter().find(|app| app.name == WEB)?;
     let is_web = |entry: &MixSpec| entry.name.as_deref() == Some(WEB) && entry.model == web.model;
     let with_load = |entry: &MixSpec| match is_web(entry) {
@@ -108,8 +110,8 @@ pub fn loaded(mix: &[MixSpec], load: f64) -> Option<Vec<MixSpec>> {
     mix.iter().any(is_web).then(|| mix.iter().map(with_load).collect())
 }
 
-/// Returns the name of such traffic for titles: `home, 4 users`.
-pub fn label(place: Option<&str>, users: u32) -> String {
+/// Returns the name of such traffic for titles, such as `home, 4 users`.
+pub fn traffic_label(place: Option<&str>, users: u32) -> String {
     let people = if users == 1 { "1 user".to_owned() } else { format!("{users} users") };
     place.map_or(people.clone(), |name| format!("{name}, {people}"))
 }

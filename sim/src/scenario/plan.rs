@@ -1,4 +1,4 @@
-//! A scenario that was checked: every text turned into units, every fault named.
+//! The checked form of a scenario: texts are parsed into units, and faults are reported.
 
 use super::link_context::LinkContext;
 use super::mix::{self, Entry};
@@ -23,7 +23,7 @@ use crate::traffic::read::{self, Direction};
 use crate::traffic::waiting::Loop;
 use crate::units::{Dur, Rate, Time, parse_dur};
 
-/// Samples of a run at most; beyond them no picture shows more.
+/// Greatest number of samples of a run; no chart can show more.
 const MOST_SAMPLES: u64 = 100_000;
 
 /// A checked scenario.
@@ -39,9 +39,9 @@ pub struct Plan {
     pub rate: Rate,
     /// Rate of the bottleneck from clients to servers.
     pub up_rate: Rate,
-    /// Round-trip time that `bdp` means, and about which bulk flows have theirs.
+    /// Round-trip time that `bdp` means, and around which those of bulk flows are drawn.
     pub rtt: Dur,
-    /// Round-trip time of connections without one of their own, unless their path's is longer.
+    /// Round-trip time of connections that do not specify one, unless their path's is longer.
     pub own_rtt: Dur,
     /// Links by number: the bottleneck from servers to clients, then back, then the rest.
     pub links: Vec<PlannedLink>,
@@ -65,7 +65,7 @@ pub struct Plan {
     pub mix: Vec<Entry>,
     /// Whether files are replayed in an open or a closed loop, if the scenario says.
     pub replay: Option<Loop>,
-    /// How senders misbehave, if some do.
+    /// The rules of misbehaving senders, if there are any.
     pub misbehaviour: Option<Rules>,
 }
 
@@ -78,11 +78,11 @@ impl Plan {
         if scenario.schema != SCHEMA {
             return Err(Error::field("schema", quote(&scenario.schema), format!("\"{SCHEMA}\"")));
         }
-        let direction = payload_of_files(&scenario.traffic)?;
+        let direction = parse_payload_direction(&scenario.traffic)?;
         check_classes(&scenario.traffic)?;
         check_format(&scenario.traffic)?;
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
-        let (warmup, duration) = window(scenario)?;
+        let (warmup, duration) = parse_window(scenario)?;
         parse_connections(&scenario.traffic.connections)?;
         let senders = tcp::parse_senders(&scenario.tcp, scenario.traffic.server_think.as_deref())?;
         Plan {
@@ -99,18 +99,18 @@ impl Plan {
             sampled: parse_sample_interval(scenario, warmup + duration)?,
             direction,
             data_link: DOWN,
-            model: model(scenario)?,
+            model: parse_traffic_model(scenario)?,
             server: scenario.server.as_ref().map(|spec| parse_server(spec, direction)).transpose()?,
             mix: mix::parse_entries(scenario)?,
-            replay: replay(&scenario.traffic)?,
+            replay: parse_replay(&scenario.traffic)?,
             misbehaviour: mix::parse_misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }
         .with_data_link()
-        .consistent()
+        .check_consistency()
     }
 
-    /// Returns the plan with the link that its data cross.
+    /// Returns the plan with the link that its data cross: the uplink if all sources upload.
     fn with_data_link(self) -> Plan {
         let traffic = &self.scenario.traffic;
         let replays = !traffic.files.is_empty() || traffic.bulk.is_some();
@@ -123,19 +123,20 @@ impl Plan {
         Plan { data_link, ..self }
     }
 
-    /// Returns the models of all sources, by number.
+    /// Returns the models of all sources with the sources' numbers.
     pub fn models(&self) -> impl Iterator<Item = (u16, &Model)> {
         let main = self.model.iter().map(|model| (0, model));
         let entries = (1..).zip(&self.mix).filter_map(|(number, entry)| Some((number, entry.model()?)));
         main.chain(entries)
     }
 
-    /// Returns the plan, if its parts fit together.
+    /// Returns the plan if its parts fit together.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `tcp.profile` or the packet size of model telnet where the two do not fit, or the scheme
-    /// if its marker needs both directions of a link and the network is a graph.
-    fn consistent(self) -> Result<Plan> {
+    /// [`Error::Field`] naming `tcp.profile` or the packet size of model telnet where the two do
+    /// not fit, or the scheme if its marker needs both directions of a link and the network is a
+    /// graph.
+    fn check_consistency(self) -> Result<Plan> {
         let asks = matches!(self.senders.first().opening, Opening::Request);
         let telnet = self.models().find_map(|(number, model)| match model {
             Model::Telnet(telnet) => Some((number, telnet)),
@@ -156,20 +157,20 @@ impl Plan {
                 let error = Error::field("params.packet_bytes", telnet.packet_bytes, allowed);
                 Err(error.inside(&mix::name_field(number)))
             }
-            _ => self.with_an_edge_that_sees_both_directions(),
+            _ => self.check_two_way_marker(),
         }
     }
 
-    /// Returns the bytes of the longest header of any TCP of the run.
+    /// Returns the longest header of any TCP of the run, in bytes.
     fn longest_header(&self) -> u32 {
         let headers = self.senders.shares().iter().map(|one| one.params.header.max(one.params.ack_bytes));
         headers.max().unwrap_or_default()
     }
 
-    /// Refuses an edge that learns from acknowledgements on a graph. Such an edge stands at both ends of the
-    /// bottleneck. On a graph, where data may be marked elsewhere and acknowledgements may take other paths,
-    /// it would count all data as outstanding.
-    fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
+    /// Returns the plan unless its marker learns from acknowledgements and the network is a graph.
+    /// Such a marker stands at both ends of the bottleneck. On a graph, where data may be marked
+    /// elsewhere and acknowledgements may take other paths, it would count all data as outstanding.
+    fn check_two_way_marker(self) -> Result<Plan> {
         let needs_both = build::build_marker(&self.scheme, LinkContext::EXAMPLE)?.other_direction().is_some();
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {
             let with = "a topology or a host stage, where its marker does not see both directions";
@@ -179,7 +180,8 @@ impl Plan {
         Ok(self)
     }
 
-    /// Returns the scenario with every parameter of its traffic model and the bottleneck's rates written out.
+    /// Returns the scenario with every parameter of its traffic model and the bottleneck's rates
+    /// and buffers made explicit.
     pub fn filled(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
         let ends = scenario.ends();
@@ -199,7 +201,7 @@ impl Plan {
                 (link.rate, link.down, link.up, link.up_buffer) =
                     (None, Some(down), Some(up), Some(up_buffer));
             }
-            Some(spec) => topology::fill(spec, ends),
+            Some(spec) => topology::fill_bottleneck(spec, ends),
         }
         scenario.at = Some(ends);
         if let Some(model) = &self.model {
@@ -213,14 +215,14 @@ impl Plan {
         scenario
     }
 
-    /// Returns the rate that loads of a direction are parts of: what full packets leave of the link's rate to IP
-    /// (`Wire::ip_rate`).
+    /// Returns the rate to which loads of a direction relate: the share of the link's rate that
+    /// full packets leave to IP (`Wire::ip_rate`).
     pub fn load_rate(&self, upload: bool) -> Rate {
         let (link, rate) = if upload { (UP, self.up_rate) } else { (DOWN, self.rate) };
         self.links[usize::from(link)].wire.ip_rate(rate)
     }
 
-    /// Returns the measured window.
+    /// Returns the measured window, from its beginning to its end.
     pub fn window(&self) -> (Time, Time) {
         let begin = Time::ZERO + self.warmup;
         (begin, begin + self.duration)
@@ -236,7 +238,7 @@ impl Plan {
         Time::ZERO + self.warmup + Dur(self.duration.0.saturating_mul(u64::from(self.scenario.max_windows)))
     }
 
-    /// Returns the connections written out in the scenario, as traffic.
+    /// Returns the connections listed in the scenario, as traffic in order of start.
     ///
     /// # Errors
     /// [`Error::Field`] naming the connection and its field.
@@ -247,7 +249,11 @@ impl Plan {
     }
 }
 
-fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
+/// Returns the warm-up and the length of the measured window.
+///
+/// # Errors
+/// [`Error::Field`] naming `warmup`, `duration` or `max_windows`.
+fn parse_window(scenario: &Scenario) -> Result<(Dur, Dur)> {
     let warmup = parse_dur("warmup", &scenario.warmup)?;
     let duration = parse_dur("duration", &scenario.duration)?;
     if duration == Dur::ZERO {
@@ -259,8 +265,8 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
     Ok((warmup, duration))
 }
 
-/// Returns the interval of samples; `None` if the scenario asks for none. `whole` is the time up to the end of the
-/// window.
+/// Returns the interval of samples; `None` if the scenario asks for none. `whole` is the time from
+/// the start to the end of the window.
 fn parse_sample_interval(scenario: &Scenario, whole: Dur) -> Result<Option<Dur>> {
     let Some(text) = &scenario.series else { return Ok(None) };
     let every = parse_dur("series", text)?;
@@ -272,7 +278,7 @@ fn parse_sample_interval(scenario: &Scenario, whole: Dur) -> Result<Option<Dur>>
     Ok(Some(every))
 }
 
-/// Checks what the user says of the classes of flows, which only files have.
+/// Checks the user's corrections of the classes of flows, which only files have.
 fn check_classes(traffic: &TrafficSpec) -> Result<()> {
     let field = read::CLASSES;
     Corrections::parse(field, traffic.classes.iter().map(String::as_str))?;
@@ -298,8 +304,9 @@ fn check_format(traffic: &TrafficSpec) -> Result<()> {
     Ok(())
 }
 
-/// Returns which way the payload of files and bulk flows goes; that of a model is checked with the model.
-fn payload_of_files(traffic: &TrafficSpec) -> Result<Direction> {
+/// Returns the direction of the payload of files and bulk flows; that of a model is checked with
+/// the model.
+fn parse_payload_direction(traffic: &TrafficSpec) -> Result<Direction> {
     let Some(name) = &traffic.payload else { return Ok(Direction::Down) };
     let has_files = !traffic.files.is_empty() || traffic.bulk.is_some();
     if !has_files && traffic.model.is_none() {
@@ -310,13 +317,13 @@ fn payload_of_files(traffic: &TrafficSpec) -> Result<Direction> {
     if has_files { Direction::parse("traffic.payload", name) } else { Ok(Direction::Down) }
 }
 
-/// Returns whether the payload of a connection written out goes up.
+/// Returns whether the payload of a listed connection goes up.
 fn is_upload(payload: Option<&str>) -> bool {
     payload == Some(Direction::Up.name())
 }
 
-/// Checks `traffic.replay`, which only files have.
-fn replay(traffic: &TrafficSpec) -> Result<Option<Loop>> {
+/// Parses `traffic.replay`, which only files may have; `None` if absent.
+fn parse_replay(traffic: &TrafficSpec) -> Result<Option<Loop>> {
     let Some(name) = &traffic.replay else { return Ok(None) };
     let asked = Loop::parse("traffic.replay", name)?;
     if traffic.files.is_empty() && traffic.mix.iter().all(|entry| entry.files.is_empty()) {
@@ -330,7 +337,7 @@ fn replay(traffic: &TrafficSpec) -> Result<Option<Loop>> {
 ///
 /// # Errors
 /// [`Error::Field`] naming the faulty field of `traffic`.
-fn model(scenario: &Scenario) -> Result<Option<Model>> {
+fn parse_traffic_model(scenario: &Scenario) -> Result<Option<Model>> {
     let traffic = &scenario.traffic;
     check_one_source(traffic)?;
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
@@ -348,7 +355,8 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     Ok(model)
 }
 
-/// Checks that the scenario has one main source of traffic, or bulk flows or a mix.
+/// Checks that the scenario has at most one main source of traffic, and at least that, bulk flows
+/// or a mix.
 fn check_one_source(traffic: &TrafficSpec) -> Result<()> {
     let sources = [
         ("files", !traffic.files.is_empty()),
@@ -387,11 +395,12 @@ fn check_bulk(bulk: &BulkSpec) -> Result<()> {
     Ok(())
 }
 
+/// Parses the connections that the scenario lists.
 fn parse_connections(specs: &[ConnectionSpec]) -> Result<Vec<Connection>> {
     specs.iter().enumerate().map(|(index, spec)| parse_connection(index, spec)).collect()
 }
 
-/// Parses one connection that the scenario writes out.
+/// Parses one connection that the scenario lists.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.connections[index].<field>`.
@@ -436,7 +445,7 @@ fn parse_connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
     })
 }
 
-/// Returns the class of a flow of UDP that its sums show, as those of a log's row do.
+/// Returns the class of a flow of UDP by its sums, which are classified like those of a log's row.
 fn classify_sums(sums: &DatagramsSpec, duration: Option<Dur>, is_up: bool) -> FlowClass {
     let mut totals = [(Some(sums.reverse_packets), sums.reverse_bytes), (Some(sums.packets), sums.bytes)];
     if is_up {
@@ -445,7 +454,7 @@ fn classify_sums(sums: &DatagramsSpec, duration: Option<Dur>, is_up: bool) -> Fl
     class::classify(&FlowShape::from_totals(Protocol::Udp, [0, 0], duration, totals))
 }
 
-/// Returns a flow of datagrams with these sums.
+/// Returns the flow of datagrams with these sums; `field` is for errors.
 fn parse_datagrams(sums: &DatagramsSpec, duration: Option<Dur>, field: &str) -> Result<Writes> {
     let amount = |packets: u64, bytes: u64| match packets.max(bytes) {
         0..=1_000_000_000_000 => Ok(Amount::from_sums(packets, bytes)),

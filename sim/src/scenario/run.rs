@@ -1,4 +1,4 @@
-//! Builds what a plan describes, runs it and returns its records.
+//! Builds the world of a plan, runs it and returns its records.
 
 use super::link_context::LinkContext;
 use super::load::Load;
@@ -45,8 +45,8 @@ impl RunResult {
     }
 }
 
-/// Returns a name for each class of a source that has several; it begins with the source's name if there are several
-/// sources.
+/// Returns a name for each class of a source that has several classes. The name begins with the
+/// source's if there are several sources.
 fn name_groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowClass, String)> {
     let named = |(number, class): (u16, FlowClass)| {
         let source = sources.iter().find(|(known, _)| *known == number).filter(|_| sources.len() > 1);
@@ -57,23 +57,24 @@ fn name_groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowCl
     traffic.groups().into_iter().map(named).collect()
 }
 
-/// Runs a plan. `traffic` holds the connections read from its files, and may be `None` if it names no files.
+/// Runs a plan. `traffic` is the traffic read from its files; it may be `None` if the plan names no
+/// files.
 ///
 /// # Errors
-/// `Error::Field` when the traffic cannot be played as asked, `Error::File` when a user's own policy gave an answer out
-/// of range, `Error::Cancelled` after a cancel.
+/// `Error::Field` when the traffic cannot be played as asked, `Error::File` when a user's policy
+/// gave an answer out of range, `Error::Cancelled` after a cancel.
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = plan.replication_seed();
     let mut apps = Apps::default();
     let replayed = sources::load_replay(plan, traffic)?;
-    let (source, load) = sources::build(plan, &replayed, &mut apps)?;
+    let (source, load) = sources::build_sources(plan, &replayed, &mut apps)?;
     let traffic = replayed.traffic;
     let bottlenecks = Parts::new(plan);
     let setup = Setup {
         senders: plan.senders.clone(),
         layout: plan.layout.clone(),
-        links: bottlenecks.links(seed)?,
-        markers: bottlenecks.markers(seed)?,
+        links: bottlenecks.build_links(seed)?,
+        markers: bottlenecks.build_markers(seed)?,
         source,
         apps,
         bulk: sources::bulk_flows(plan, seed).map(|flows| List::long_lived(Arc::new(flows))),
@@ -99,7 +100,8 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources, groups })
 }
 
-/// Refuses a run in which a user's own policy gave an answer out of range in this thread.
+/// Refuses a run in which a user's policy gave an answer out of range in this thread, and forgets
+/// the fault.
 ///
 /// # Errors
 /// [`Error::File`] naming the policy's header.
@@ -107,7 +109,7 @@ pub fn refuse_fault() -> Result<()> {
     mousehole_policy::take_fault().map_or(Ok(()), |fault| Err(Error::file(fault.header, fault.problem)))
 }
 
-/// What the links and markers of a run are built of.
+/// The parts of a plan from which links and markers are built.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
     pub links: &'a [PlannedLink],
@@ -117,23 +119,27 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// Returns the parts of a plan.
     fn new(plan: &'a Plan) -> Parts<'a> {
         Parts { links: &plan.links, scheme: &plan.scheme, slow_path: plan.scenario.slow_path }
     }
 
-    /// Builds the links with their queues.
-    pub fn links(&self, seed: u64) -> Result<Vec<Link>> {
+    /// Returns the links with their queues.
+    ///
+    /// # Errors
+    /// [`Error::Field`] when a value of the scheme does not fit a link.
+    pub fn build_links(&self, seed: u64) -> Result<Vec<Link>> {
         let link = |(number, planned): (usize, &PlannedLink)| {
-            let context = self.context(planned, seed, number);
+            let context = self.link_context(planned, seed, number);
             let queue = match planned.runs {
                 Runs::Fifo => build_fifo(planned.buffer),
-                Runs::Scheme => build::queue(self.scheme, context)?,
+                Runs::Scheme => build::build_queue(self.scheme, context)?,
                 Runs::Host => build::build_host_queue(self.scheme, context)?
                     .unwrap_or_else(|| build_fifo(planned.buffer)),
             };
             let name = &planned.name;
             let Some(shaper) = self.shaper(planned) else {
-                return Ok(on_line(planned, name, number, queue, seed).with_settings(
+                return Ok(build_line(planned, name, number, queue, seed).with_settings(
                     planned.fault.clone(),
                     planned.wire,
                     self.slow_path,
@@ -144,23 +150,23 @@ impl<'a> Parts<'a> {
             if !self.scheme.shapes_by_clock() {
                 link.set_burst(shaper.burst);
             }
-            let modem = on_line(planned, &format!("{name}-modem"), number, build_fifo(planned.buffer), seed);
+            let modem = build_line(planned, &format!("{name}-modem"), number, build_fifo(planned.buffer), seed);
             link.set_modem(modem.with_settings(Fault::default(), planned.wire, false));
             Ok(link)
         };
         self.links.iter().enumerate().map(link).collect()
     }
 
-    /// Builds the markers that stand before the queues of the links.
+    /// Returns the marker before the queue of each link.
     ///
     /// # Errors
-    /// [`Error::Field`] when a value does not fit the link.
-    pub fn markers(&self, seed: u64) -> Result<Vec<Marker>> {
+    /// [`Error::Field`] when a value of the scheme does not fit a link.
+    pub fn build_markers(&self, seed: u64) -> Result<Vec<Marker>> {
         let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
             true if planned.runs == Runs::Host => {
-                Ok(build::build_marker(self.scheme, self.context(planned, seed, number))?.keep_host_markers())
+                Ok(build::build_marker(self.scheme, self.link_context(planned, seed, number))?.into_host_markers())
             }
-            true => build::build_marker(self.scheme, self.context(planned, seed, number)),
+            true => build::build_marker(self.scheme, self.link_context(planned, seed, number)),
             false => Ok(Marker::None),
         };
         let mut markers = self.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
@@ -175,14 +181,14 @@ impl<'a> Parts<'a> {
         Ok(markers)
     }
 
-    /// Returns the shaper before a link, if the scheme is one that is put into it.
+    /// Returns the shaper before a link, if there is one and the scheme's queue runs in it.
     fn shaper(&self, planned: &'a PlannedLink) -> Option<&'a Shaper> {
         planned.shaper.as_ref().filter(|_| planned.runs == Runs::Scheme && !self.scheme.stays_on_line())
     }
 
-    /// Returns the properties of link `number` that parts of a scheme can read; those of its shaper where the scheme is
-    /// put into one.
-    fn context(&self, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
+    /// Returns the properties of link `number` that parts of a scheme can read. They are those of
+    /// its shaper if the scheme's queue runs in it.
+    fn link_context(&self, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
         let bottleneck = &self.links[usize::from(if number == usize::from(UP) { UP } else { DOWN })];
         let rate = |link| self.shaper(link).map_or(link.rate, |shaper| shaper.rate);
         let shaper = self.shaper(planned);
@@ -197,8 +203,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns a link with the rate, trace, burst and delay that were planned.
-fn on_line(planned: &PlannedLink, name: &str, number: usize, queue: Queue, seed: u64) -> Link {
+/// Returns a link with this queue and the planned rate, trace, burst and delay.
+fn build_line(planned: &PlannedLink, name: &str, number: usize, queue: Queue, seed: u64) -> Link {
     let mut link = Link::new(name, number as u64, planned.rate, planned.delay, queue, seed);
     link.set_burst(planned.burst);
     if let Some(trace) = &planned.trace {
@@ -207,11 +213,12 @@ fn on_line(planned: &PlannedLink, name: &str, number: usize, queue: Queue, seed:
     link
 }
 
+/// Returns a drop-tail queue.
 fn build_fifo(buffer: Buffer) -> Queue {
     Queue::Fifo(Fifo::new(buffer, Policy::DropTail))
 }
 
-/// Returns the parameters of a scheme as text, for manifests.
+/// Returns names and values of a scheme's parameters as text, for manifests.
 pub fn scheme_parameters(scheme: &Scheme) -> Vec<(String, String)> {
     scheme.parameters().into_iter().map(|(name, _, value)| (name, value)).collect()
 }

@@ -1,4 +1,4 @@
-//! The servers' CPUs of a scenario, checked.
+//! Parses the `[server]` part of a scenario: the servers' CPUs.
 
 use super::spec::ServerSpec;
 use crate::engine::server::Order;

@@ -1,4 +1,4 @@
-//! Where the connections of a run come from: files, models, connections written out, and several of these.
+//! The sources of a run's connections: files, models, listed connections, and mixes of these.
 
 use super::apps;
 use super::load::Load;
@@ -21,21 +21,21 @@ use crate::traffic::waiting::{self, Loop, Waiting};
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
-/// A transfer that takes the link by itself for more than this part of the window is no part of a fitted model, unless one
-/// was recorded: it would be in hardly any window.
+/// A transfer that occupies the link alone for more than this part of the window is left out of a fitted model, unless
+/// one was recorded: it would be in hardly any window.
 const PART_OF_WINDOW: f64 = 0.1;
 
-/// What the run's sources replay.
+/// The traffic that the run's sources replay.
 pub(super) struct Replayed {
     pub traffic: Arc<Traffic>,
     /// How files are replayed; `None` if there are no files.
     replay: Option<Loop>,
-    /// Where a model fitted to files is played, how often their clients are in it, and the load of the files.
+    /// With a model fitted to files: how often their clients are in it, and the load of the files.
     fitted: Option<(u32, f64)>,
 }
 
-/// Returns the traffic that the run's sources replay: that read from files, or that drawn by a model fitted to them,
-/// and the connections written out.
+/// Returns the traffic that the run's sources replay: that read from files, or that drawn by a
+/// model fitted to them, and the listed connections.
 ///
 /// # Errors
 /// [`Error::Field`] when files were not read or cannot be played as asked.
@@ -58,7 +58,7 @@ pub(super) fn load_replay(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Rep
     Ok(Replayed { traffic: Arc::new(drawn.traffic), replay, fitted })
 }
 
-/// Returns the traffic read from files together with the connections written out.
+/// Returns the traffic read from files together with the listed connections.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.files` when files were not read.
@@ -77,11 +77,12 @@ fn join_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>>
     }
 }
 
-/// Returns all sources of the run as one, and what they offer.
+/// Returns all sources of the run as one, and the load that they offer; adds the rules of
+/// applications to `apps`.
 ///
 /// # Errors
 /// [`Error::Field`] when a source cannot be played as asked.
-pub(super) fn build(plan: &Plan, replayed: &Replayed, apps: &mut Apps) -> Result<(Source, Load)> {
+pub(super) fn build_sources(plan: &Plan, replayed: &Replayed, apps: &mut Apps) -> Result<(Source, Load)> {
     let traffic = &replayed.traffic;
     let mut load = Load { target: plan.scenario.traffic.load, replay: replayed.replay, ..Load::default() };
     let main =
@@ -93,7 +94,7 @@ pub(super) fn build(plan: &Plan, replayed: &Replayed, apps: &mut Apps) -> Result
     Ok((apps::combine_sources(plan, main, entries, traffic, plan.replication_seed()), load))
 }
 
-/// Returns the source of the scenario outside its mix.
+/// Returns the scenario's source outside its mix, and writes its load into `load`.
 fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let spec = &plan.scenario.traffic;
     match &plan.model {
@@ -106,7 +107,7 @@ fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
     }
 }
 
-/// Returns the sources of the mix; the load that they offer to clients is added to the load achieved.
+/// Returns the sources of the mix; adds the load that they offer to clients to `load`.
 fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
     let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
         let mut own = Load { target: entry.load, replay: load.replay, ..Load::default() };
@@ -121,7 +122,8 @@ fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
     sources.collect()
 }
 
-/// Returns the files of source `number`, laid over themselves.
+/// Returns the source that replays the overlaid files of `source`, a number and whether it uploads;
+/// writes its load into `load`.
 fn replay_source(
     plan: &Plan,
     traffic: &Arc<Traffic>,
@@ -156,11 +158,12 @@ fn replay_source(
     Ok(Source::Replay(Box::new(Replay::new(traffic.clone(), overlay, waiting, offset, rtt))))
 }
 
-/// Returns the kind of loop in which all files of the run are replayed; `None` if there are no files.
+/// Returns the kind of loop in which all files of the run are replayed; `None` if there are no
+/// files.
 ///
 /// # Errors
-/// [`Error::Field`] naming `traffic.replay` when a closed loop is asked for and files do not tell when connections
-/// ended.
+/// [`Error::Field`] naming `traffic.replay` when a closed loop is asked for and the files do not
+/// record when connections ended.
 fn choose_loop(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
     let main = (!plan.scenario.traffic.files.is_empty()).then_some(0);
     let in_mix = (1..).zip(&plan.mix).filter_map(|(number, entry)| entry.model().is_none().then_some(number));
@@ -168,7 +171,8 @@ fn choose_loop(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
     if numbers.is_empty() { Ok(None) } else { waiting::choose_loop(plan.replay, traffic, &numbers).map(Some) }
 }
 
-/// Returns source `number` of the run, which is a model's.
+/// Returns source `number` of the run, which plays a model; writes its load into `load`, and the
+/// rules of applications into `apps`.
 fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let (seed, replication) = (apps::derive_seed(plan.scenario.seed, number), plan.scenario.replication);
     let drawn = apps::derive_seed(plan.replication_seed(), number);
@@ -183,12 +187,12 @@ fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: 
         load.session_rate = Some(1.0 / web.inter_session_s);
     }
     Ok(match &model {
-        Model::WebSfd(web) => sessions(PageDraws::Sfd(web.draws(seed, replication))),
-        Model::RioPs(model) => sessions(PageDraws::Users(model.process().draws(seed, replication))),
-        Model::Http(model) => sessions(PageDraws::Users(model.process().draws(seed, replication))),
-        Model::Shred(model) => arrivals(OpenLoop::Shred(model.draws(seed, replication))),
-        Model::PackMime(model) => arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))),
-        Model::Http2(model) => arrivals(OpenLoop::Http2(model.draws(seed, replication))),
+        Model::WebSfd(web) => web_sessions(PageDraws::Sfd(web.draws(seed, replication))),
+        Model::RioPs(model) => web_sessions(PageDraws::Users(model.process().draws(seed, replication))),
+        Model::Http(model) => web_sessions(PageDraws::Users(model.process().draws(seed, replication))),
+        Model::Shred(model) => open_loop_arrivals(OpenLoop::Shred(model.draws(seed, replication))),
+        Model::PackMime(model) => open_loop_arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))),
+        Model::Http2(model) => open_loop_arrivals(OpenLoop::Http2(model.draws(seed, replication))),
         Model::Poisson(poisson) => Source::Poisson(Poisson::new(poisson.draws(seed, replication))),
         Model::Ftp(ftp) => apps::ftp_users(ftp, drawn),
         Model::Telnet(telnet) => apps::telnet_sessions(plan, telnet, drawn, apps),
@@ -201,15 +205,18 @@ fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: 
     })
 }
 
-fn sessions(draws: PageDraws) -> Source {
+/// Returns the source of closed-loop web sessions.
+fn web_sessions(draws: PageDraws) -> Source {
     Source::Sessions(Box::new(Sessions::new(draws)))
 }
 
-fn arrivals(draws: OpenLoop) -> Source {
+/// Returns the source of an open-loop model.
+fn open_loop_arrivals(draws: OpenLoop) -> Source {
     Source::Arrivals(Box::new(Arrivals::new(draws)))
 }
 
-/// Flows without end, under a run's seed.
+/// Returns the scenario's bulk flows, under a run's seed, as connections of one write; `None` if it
+/// has none.
 pub(super) fn bulk_flows(plan: &Plan, seed: u64) -> Option<Traffic> {
     let spec = plan.scenario.traffic.bulk.as_ref()?;
     let connections = (0..spec.flows).map(|flow| {

@@ -1,4 +1,4 @@
-//! A scenario as text: the fields of `scenario.toml`, with their defaults.
+//! The text form of a scenario: the fields of `scenario.toml`, with their defaults.
 
 pub use super::mix_spec::{MisbehavingSpec, MixSpec};
 use super::topology::spec::{HostStageSpec, TopologySpec};
@@ -14,7 +14,7 @@ pub const SCHEMA: &str = "mousehole.scenario/1";
 /// Rate of a link without one.
 const DEFAULT_RATE: &str = "10mbit";
 
-/// Buffer from clients to servers, of a link whose directions have no rates of their own.
+/// Buffer from clients to servers, for a link whose directions have one rate.
 const DEFAULT_UP_BUFFER: &str = "1000p";
 
 /// One run: one scheme, one replication.
@@ -25,7 +25,7 @@ pub struct Scenario {
     pub schema: String,
     /// Base seed of all random numbers.
     pub seed: u64,
-    /// Number of the replication; each has its own draws under the seed.
+    /// Number of the replication; each has different draws under the seed.
     pub replication: u32,
     /// Time before the measured window.
     pub warmup: String,
@@ -59,7 +59,7 @@ pub struct Scenario {
     /// Losses on purpose.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultSpec>,
-    /// Keep a packet trace.
+    /// Record a packet trace.
     pub trace: bool,
     /// Interval at which links and senders are sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ pub struct LinkSpec {
     /// The same from clients to servers; as `down` if absent, of a file the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up: Option<String>,
-    /// Round-trip time without queueing, for connections that have none of their own.
+    /// Round-trip time without queueing, for connections that do not specify one.
     pub rtt: String,
     /// Use `rtt` for every connection.
     pub ignore_trace_rtt: bool,
@@ -119,7 +119,7 @@ pub struct LinkSpec {
     pub up_buffer: Option<String>,
     /// Link bytes on the wire per packet, beyond the IP length.
     pub overhead: u32,
-    /// Name of the link layer, in place of `overhead`.
+    /// Name of the link layer, instead of `overhead`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layer: Option<String>,
     /// Depth of the token bucket that the link then is, as of Linux's tbf; without it the link is a transmitter. With a
@@ -139,7 +139,7 @@ pub struct LinkSpec {
     /// The same from clients to servers; as `modem_buffer`, or without it as that direction's buffer, if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up_modem_buffer: Option<String>,
-    /// What the shaper counts of each packet: a link layer, or `none`; as the line has it if absent.
+    /// The link layer whose bytes the shaper counts, or `none`; that of the line if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape_layer: Option<String>,
 }
@@ -158,10 +158,10 @@ pub struct AccessSpec {
     /// Delay at the client, if it differs; private links only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_delay: Option<String>,
-    /// So many servers share their links; without it every connection has links of its own.
+    /// Number of servers, whose links are shared; without it every connection has separate links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servers: Option<u32>,
-    /// So many clients share their links.
+    /// Number of clients, whose links are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<u32>,
 }
@@ -177,6 +177,7 @@ pub struct ServerSpec {
     pub order: String,
 }
 
+/// Returns the default order of servers' jobs.
 fn fcfs() -> String {
     "fcfs".into()
 }
@@ -190,7 +191,7 @@ pub struct TcpSpec {
     /// `reno`, `newreno` or `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
-    /// `reno`, `cubic` or `bbr`.
+    /// `reno`, `cubic`, `bbr` or `prague`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
     /// Payload bytes of a full segment.
@@ -251,7 +252,7 @@ pub struct TrafficSpec {
     /// can, `both`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<String>,
-    /// What the user says of the classes of the files' flows, such as `port 5060=call`.
+    /// The user's corrections of the classes of the files' flows, such as `port 5060=call`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
     /// The format of the files, as a file of formats describes it; empty to recognise it by content.
@@ -310,10 +311,10 @@ pub struct ConnectionSpec {
     /// Recorded seconds from its start to its last byte, if known; a closed-loop replay needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
+    /// `interactive`, `web` or `bulk`: its application for schemes that know applications.
     #[serde(default)]
     pub class: Class,
-    /// What it is by its behaviour, a name of docs/classes.md; without, a flow of datagrams is classified by its sums.
+    /// Its class by its behaviour, a name of docs/classes.md; a flow of datagrams without one is classified by its sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_class: Option<String>,
     /// Which way the payload goes: `down` (server to client) or `up`.
@@ -322,7 +323,7 @@ pub struct ConnectionSpec {
     /// The writes, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<WriteSpec>,
-    /// Datagrams in place of writes, sent within `duration_s`.
+    /// Datagrams instead of writes, sent within `duration_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<DatagramsSpec>,
 }
@@ -455,7 +456,8 @@ impl Default for TcpSpec {
 }
 
 impl LinkSpec {
-    /// Returns the rate from servers to clients as text, or the name of a trace's file; and the field that has it.
+    /// Returns the field that gives the rate from servers to clients and its text, a rate or the
+    /// name of a trace's file.
     pub fn down_rate(&self) -> (&'static str, &str) {
         match (&self.down, &self.rate) {
             (Some(down), _) => ("link.down", down),
@@ -464,12 +466,13 @@ impl LinkSpec {
         }
     }
 
-    /// Returns the same from clients to servers, where it is that of the other direction if it is not given.
+    /// Returns the field that gives the rate from clients to servers and its text; those of the
+    /// other direction if it is not given.
     pub fn up_rate(&self) -> (&'static str, &str) {
         self.up.as_deref().map_or_else(|| self.down_rate(), |up| ("link.up", up))
     }
 
-    /// Returns the buffer of the link from clients to servers as text, and the field that has it.
+    /// Returns the field that gives the buffer from clients to servers and its text.
     pub fn buffer_up(&self) -> (&'static str, &str) {
         match (&self.up_buffer, &self.up) {
             (Some(own), _) => ("link.up_buffer", own),
@@ -478,22 +481,24 @@ impl LinkSpec {
         }
     }
 
-    /// Returns the shaper's rate from servers to clients as text, and the field that has it; `None` without a shaper.
+    /// Returns the field that gives the shaper's rate from servers to clients and its text; `None`
+    /// without a shaper.
     pub fn shape_down(&self) -> Option<(&'static str, &str)> {
         self.shape.as_deref().map(|text| ("link.shape", text))
     }
 
-    /// Returns the same from clients to servers.
+    /// Returns the field that gives the shaper's rate from clients to servers and its text; `None`
+    /// without a shaper.
     pub fn shape_up(&self) -> Option<(&'static str, &str)> {
         self.up_shape.as_deref().map_or_else(|| self.shape_down(), |text| Some(("link.up_shape", text)))
     }
 
-    /// Returns the modem's buffer from servers to clients as text, and the field that has it.
+    /// Returns the field that gives the modem's buffer from servers to clients and its text.
     pub fn modem_down(&self) -> (&'static str, &str) {
         self.modem_buffer.as_deref().map_or(("link.buffer", &self.buffer), |text| ("link.modem_buffer", text))
     }
 
-    /// Returns the same from clients to servers.
+    /// Returns the field that gives the modem's buffer from clients to servers and its text.
     pub fn modem_up(&self) -> (&'static str, &str) {
         match (&self.up_modem_buffer, &self.modem_buffer) {
             (Some(own), _) => ("link.up_modem_buffer", own),
@@ -504,10 +509,10 @@ impl LinkSpec {
 }
 
 impl Scenario {
-    /// Reads a scenario from TOML; `name` is the file for messages.
+    /// Parses a scenario in TOML; `name` is the file for messages.
     ///
     /// # Errors
-    /// [`Error::Row`] with the line of what is wrong.
+    /// [`Error::Row`] with the line at fault.
     pub fn from_toml(text: &str, name: &str) -> Result<Scenario> {
         let mut scenario: Scenario = toml::from_str(text).map_err(|error| {
             let line = error
@@ -523,8 +528,8 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Returns the ends at which the scheme is: as asked for, else both if the bottleneck's directions have rates of their
-    /// own, else that of the link from servers to clients.
+    /// Returns the ends at which the scheme is. The default is both if the bottleneck's directions
+    /// have separate rates, otherwise the link from servers to clients.
     pub fn ends(&self) -> Ends {
         let is_two_way = self.topology.is_none() && self.link.up.is_some();
         self.at.unwrap_or(if is_two_way { Ends::Both } else { Ends::Down })
@@ -535,21 +540,21 @@ impl Scenario {
         rng::mix(self.seed).wrapping_add(rng::mix(u64::from(self.replication) | 1 << 40))
     }
 
-    /// Writes the scenario as TOML.
+    /// Returns the scenario as TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// Reads a scenario from JSON.
+    /// Parses a scenario in JSON.
     ///
     /// # Errors
-    /// [`Error::Field`] telling what is wrong.
+    /// [`Error::Field`] with the parser's message.
     pub fn from_json(text: &str) -> Result<Scenario> {
         serde_json::from_str(text).map_err(|error| form_problem(&error.to_string()).for_field("scenario"))
     }
 }
 
-/// Names that fields had, and what is written in their place.
+/// Former names of fields, and the text that replaces them today.
 const REPLACED: &[(&str, &str)] = &[
     ("both_directions", "at = \"both\" (false was at = \"down\")"),
     (
@@ -563,12 +568,13 @@ const REPLACED: &[(&str, &str)] = &[
     ("upload", "payload = \"up\" beside model or writes and not among params (false was payload = \"down\")"),
 ];
 
-/// Returns the text to write today in place of a field that had this name; `None` for any other field.
+/// Returns the text that replaces a field that had this name; `None` for any other field.
 pub fn find_replacement(field: &str) -> Option<&'static str> {
     REPLACED.iter().find(|(old, _)| *old == field).map(|(_, new)| *new)
 }
 
-/// Returns the message of a parser, or if it is about a field that was replaced, what to write in its place.
+/// Returns a parser's message, or the replacement if the message is about a field that was
+/// replaced.
 fn with_new_name(message: &str) -> String {
     let old = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
     match old.and_then(|(old, _)| Some((old, find_replacement(old)?))) {
@@ -577,7 +583,7 @@ fn with_new_name(message: &str) -> String {
     }
 }
 
-/// Returns the problem of a form, from the message of a parser.
+/// Returns the problem of a text that has the wrong form, from the message of a parser.
 pub fn form_problem(message: &str) -> Problem {
     Problem::Form { value: None, problem: simplify(&with_new_name(message)) }
 }

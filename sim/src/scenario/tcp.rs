@@ -7,7 +7,7 @@ use crate::tcp::senders::Share;
 use crate::tcp::{Congestion, Params, Senders, Variant};
 use crate::units::{Dur, parse_dur};
 
-/// How far the shares of senders may be from 1 in all, for they are written in decimals.
+/// Greatest difference of the sum of senders' shares from 1; they are written in decimals.
 const SHARES_TOLERANCE: f64 = 1e-6;
 
 /// Returns the TCPs in force: one profile, or several with the share of connections that have each, as in
@@ -38,9 +38,9 @@ pub(super) fn parse_senders(spec: &TcpSpec, server_think: Option<&str>) -> Resul
     Ok(Senders::new(all))
 }
 
-/// The field with the time that servers think.
+/// The field of the servers' think time.
 const SERVER_THINK: &str = "traffic.server_think";
-/// The longest time that servers may think.
+/// The longest think time of servers.
 const LONGEST_THINK: Dur = Dur::from_millis(60_000);
 
 /// Parses the servers' think time, at most [`LONGEST_THINK`].
@@ -67,7 +67,8 @@ fn parse_share(part: &str, share: &str) -> Result<f64> {
     }
 }
 
-/// Checks that shares sum to 1, that no profile comes twice, and that all follow the RFCs.
+/// Checks that shares sum to 1, that no profile comes twice, and that several profiles all follow
+/// the RFCs. `given` is for errors.
 fn check_shares(given: &str, all: &[Share]) -> Result<()> {
     let refuse = |allowed: &str| Err(Error::field("tcp.profile", quote(given), allowed));
     let sum: f64 = all.iter().map(|one| one.share).sum();
@@ -99,7 +100,10 @@ fn parse_params(spec: &TcpSpec) -> Result<Params> {
     Ok(params)
 }
 
-/// Applies sizes and windows: numbers with a least and a greatest value.
+/// Sets the sizes and windows that the scenario names.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.<field>` for a number out of range.
 fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     for (target, given, field, allowed) in [
         (&mut params.mss, spec.mss, "tcp.mss", 1..=9000),
@@ -117,7 +121,8 @@ fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Applies the receive window. In a profile whose first threshold is the receive window, it stays so.
+/// Sets the first slow start threshold. In a profile that has one, it follows a receive window that
+/// the scenario names.
 fn set_ssthresh(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     if spec.initial_ssthresh == Some(0) {
         return Err(Error::field("tcp.initial_ssthresh", 0, "at least 1 segment"));
@@ -162,7 +167,8 @@ fn set_timers(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Applies variant and congestion control, and the settings that belong to them; PRR and RACK need SACK.
+/// Sets loss recovery and congestion control, and the settings that belong to them; PRR and RACK
+/// need SACK.
 fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     params.variant = spec.variant.unwrap_or(params.variant);
     if params.variant != Variant::Sack {
@@ -183,7 +189,7 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Congestion control; the ns2 profiles have their own Reno, and BBR works on RACK.
+/// Sets congestion control. The ns2 profiles have only their variant of Reno, and BBR needs RACK.
 fn set_congestion(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     let congestion = spec.congestion.unwrap_or(params.congestion);
     let conflict = |name: &str, allowed: &str| {
@@ -212,7 +218,7 @@ fn set_congestion(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Returns the profile as errors name it.
+/// Returns the profile as it appears in errors.
 fn profile_text(spec: &TcpSpec) -> String {
     format!("tcp.profile {}", quote(&spec.profile).into_given())
 }

@@ -187,7 +187,7 @@ fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
         ..LinkContext::EXAMPLE
     };
     let queue = Scheme::parse(scheme)
-        .and_then(|scheme| build::queue(&scheme, context))
+        .and_then(|scheme| build::build_queue(&scheme, context))
         .unwrap_or_else(|error| panic!("{error}"));
     Hop::new(Rate(1_000_000), queue, slow)
 }

@@ -137,7 +137,7 @@ fn scenario(case: &Value) -> Scenario {
 fn play_in_floats(case: &Value) -> Vec<Ours> {
     let plan = Plan::new(&scenario(case)).unwrap_or_else(|error| panic!("{error}"));
     let bytes = plan.scenario.traffic.connections[0].writes[0].bytes;
-    let rows = float_path::trace(&plan, bytes, setting(case, "tend")).expect("a path");
+    let rows = float_path::trace_connection(&plan, bytes, setting(case, "tend")).expect("a path");
     rows.iter().filter_map(|row| named(row.1).map(|name| (row.0, name, row.2, row.3))).collect()
 }
 

@@ -84,7 +84,7 @@ fn cake__shapes_by_bytes_on_the_wire() {
         seed: 3,
         link: 0,
     };
-    let queue = build::queue(&Scheme::parse("cake(shape=50)").unwrap(), context).unwrap();
+    let queue = build::build_queue(&Scheme::parse("cake(shape=50)").unwrap(), context).unwrap();
     let mut hop = Hop::new(rate, queue, false);
     (0..3).for_each(|number| hop.arrive(packet(0, number, 1500), Time::ZERO));
     hop.finish();

@@ -157,7 +157,7 @@ fn chain__applies_markers_in_order_and_hosts_leave_the_policer_out() {
         let policer = marker("policer", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "1000B")]);
         Marker::chain_markers(vec![marker("application", &[]), policer])
     };
-    let (mut edge, mut host) = (policed(), policed().keep_host_markers());
+    let (mut edge, mut host) = (policed(), policed().into_host_markers());
     for marker in [&mut edge, &mut host] {
         marker.open(0, &make_flow(0, Class::Web));
     }

@@ -22,7 +22,7 @@ fn automatic(rate_bps: u64) -> Params {
 #[test]
 fn step__is_the_papers_aimd() {
     let adaptation = Adaptation::default();
-    let step = |max_p, average| adaptation.step(max_p, average, 5.0, 15.0);
+    let step = |max_p, average| adaptation.next_max_p(max_p, average, 5.0, 15.0);
     assert_eq!(step(0.1, 11.5), 0.1 + 0.01, "alpha is 0.01 where a quarter of max_p is more");
     assert_eq!(step(0.02, 11.5), 0.02 + 0.005, "alpha is a quarter of max_p where that is less");
     assert_eq!(step(0.1, 8.5), 0.1 * 0.9);

@@ -50,7 +50,7 @@ fn bands(text: &str, limit: Buffer) -> Queue {
     let context =
         LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, ..LinkContext::EXAMPLE };
     Scheme::parse(text)
-        .and_then(|scheme| build::queue(&scheme, context))
+        .and_then(|scheme| build::build_queue(&scheme, context))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -48,7 +48,7 @@ trait Judge {
 
 impl Judge for Ns2Red {
     fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
-        Ns2Red::arrive(self, arrival.bytes, false, found, arrival.now, arrival.u)
+        Ns2Red::judge(self, arrival.bytes, false, found, arrival.now, arrival.u)
     }
 
     fn averages(&self) -> Vec<f64> {
@@ -63,7 +63,7 @@ impl Judge for Ns2Red {
 impl Judge for Ns2Rio {
     fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
         let packet = (arrival.colour, arrival.bytes, false);
-        Ns2Rio::arrive(self, packet, found, arrival.now, arrival.u)
+        Ns2Rio::judge(self, packet, found, arrival.now, arrival.u)
     }
 
     fn averages(&self) -> Vec<f64> {
@@ -79,12 +79,12 @@ impl Judge for Ns2DsRed {
     fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
         match found.packets >= LIMIT {
             true => Verdict::Forced,
-            false => Ns2DsRed::arrive(self, arrival.colour, false, found, arrival.now, arrival.u),
+            false => Ns2DsRed::judge(self, arrival.colour, false, found, arrival.now, arrival.u),
         }
     }
 
     fn departed(&mut self, colour: Colour, after: &Backlog, now: Time) {
-        Ns2DsRed::departed(self, colour, after, now);
+        Ns2DsRed::record_departure(self, colour, after, now);
     }
 
     fn averages(&self) -> Vec<f64> {

@@ -104,7 +104,7 @@ impl Pair {
         if let Some(dropper) = &mut self.dropper {
             if dropper.policy().tracks_departures() {
                 for (colour, last_ns) in departures.colours() {
-                    dropper.departed(colour, &found, Time(last_ns));
+                    dropper.record_departure(colour, &found, Time(last_ns));
                 }
             }
             if !full || FullBuffer.asks(dropper.policy().sees_full_buffers()) {

@@ -1,10 +1,10 @@
-//! One flow over the path of `oracle/tcl/a_tcp.tcl`, with time added up as ns-2 does it: in 64-bit floats.
+//! One flow over the path of `oracle/tcl/a_tcp.tcl`, with time added up as in ns-2: in 64-bit floats.
 //!
 //! The engine counts nanoseconds and has one event a hop. Where two events fall into one instant, ns-2's order
-//! is that of rounding errors of 1e-16 s, which nanoseconds cannot know. Here are the same sender and receiver on
+//! is that of rounding errors of 1e-16 s, which nanoseconds cannot show. Here the same sender and receiver run on
 //! links of ns-2's arithmetic: a transmission ends at `now + 8 size / rate`, its packet arrives at
-//! `now + (8 size / rate + delay)`, each an event, equal floats in the order of scheduling. What differs between
-//! the engine and ns-2, and not between this and ns-2, is such a tie and nothing else.
+//! `now + (8 size / rate + delay)`, each an event, equal floats in the order of scheduling. A difference between
+//! the engine and ns-2 that does not appear here is such a tie and nothing else.
 
 use mousehole_sim::engine::layout::{DOWN, UP};
 use mousehole_sim::packet::{Kind, Packet};
@@ -21,7 +21,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// Time in s, event, segment, bytes.
 pub type Row = (f64, TraceEvent, i64, u16);
 
-/// What can happen; links by number.
+/// Events; links by number.
 #[derive(Debug, Clone, Copy)]
 enum What {
     /// A packet has crossed a link.
@@ -47,6 +47,7 @@ struct Line {
 }
 
 impl Line {
+    /// Returns an idle line with a long queue.
     fn new(rate: Rate, delay: Dur) -> Line {
         // ns-2 reads "20ms" as 20 times 0.001.
         let delay_s = delay.0 as f64 / 1e6 * 1e-3;
@@ -62,7 +63,8 @@ impl Line {
         }
     }
 
-    fn planned(link: &PlannedLink) -> Line {
+    /// Returns the line of a planned link.
+    fn from_planned(link: &PlannedLink) -> Line {
         let limit = match link.buffer {
             Buffer::Packets(packets) => packets as usize,
             Buffer::Bytes(_) => usize::MAX,
@@ -70,8 +72,8 @@ impl Line {
         Line { limit, lost: link.fault.drop.clone(), ..Line::new(link.rate, link.delay) }
     }
 
-    /// Decides whether an arrival is lost or finds no room.
-    fn refuses(&mut self) -> bool {
+    /// Counts an arrival; returns whether it is lost or finds no room.
+    fn loses_arrival(&mut self) -> bool {
         let number = self.arrivals;
         self.arrivals += 1;
         self.lost.contains(&number) || self.waiting.len() + 1 >= self.limit
@@ -83,7 +85,7 @@ const LAST: usize = 1;
 const BACK: usize = 2;
 const HOME: usize = 3;
 
-/// A timer: what it was set to in nanoseconds, and how often it was set.
+/// A timer: its deadline in nanoseconds, and how often it was set.
 #[derive(Default)]
 struct Alarm {
     deadline: Option<Time>,
@@ -105,15 +107,15 @@ struct Path {
     rows: Vec<Row>,
 }
 
-/// Plays the only connection of a plan until `end_s`.
+/// Returns the packet trace of the only connection of a plan, which sends `bytes`, until `end_s`.
 ///
 /// # Errors
-/// What is wrong with the access links' texts.
-pub fn trace(plan: &Plan, bytes: u64, end_s: f64) -> mousehole_sim::error::Result<Vec<Row>> {
+/// Those of the access links' texts.
+pub fn trace_connection(plan: &Plan, bytes: u64, end_s: f64) -> mousehole_sim::error::Result<Vec<Row>> {
     let access = plan.scenario.access.as_ref();
     let rate = parse_rate("access.rate", access.map_or("100mbit", |access| &access.rate))?;
     let delay = parse_dur("access.delay", access.map_or("1ms", |access| &access.delay))?;
-    let [down, up] = [DOWN, UP].map(|number| Line::planned(&plan.links[usize::from(number)]));
+    let [down, up] = [DOWN, UP].map(|number| Line::from_planned(&plan.links[usize::from(number)]));
     let params = plan.senders.first().clone();
     let mut path = Path {
         lines: [Line::new(rate, delay), down, up, Line::new(rate, delay)],
@@ -129,63 +131,69 @@ pub fn trace(plan: &Plan, bytes: u64, end_s: f64) -> mousehole_sim::error::Resul
     };
     let syn = u32::from(path.params.opening == Opening::OneWaySyn);
     path.sender.write(path.params.segments(bytes) + syn, Time::ZERO, &path.params);
-    path.pump();
+    path.send_segments();
     path.run(end_s);
     Ok(path.rows)
 }
 
 impl Path {
+    /// Handles events until `end_s` or until there are none.
     fn run(&mut self, end_s: f64) {
         while let Some(Reverse((bits, number))) = self.turns.pop() {
             self.now = f64::from_bits(bits);
             if self.now > end_s {
                 return;
             }
-            self.happen(self.events[number]);
+            self.handle_event(self.events[number]);
         }
     }
 
-    fn happen(&mut self, what: What) {
+    /// Handles an event; stale timers are ignored.
+    fn handle_event(&mut self, what: What) {
         match what {
             What::Free(line) => {
                 self.lines[line].busy = false;
                 self.transmit(line);
             }
-            What::Arrive(LAST, packet) => self.data(&packet),
-            What::Arrive(HOME, packet) => self.ack(&packet),
+            What::Arrive(LAST, packet) => self.receive_data(&packet),
+            What::Arrive(HOME, packet) => self.receive_ack(&packet),
             What::Arrive(line, packet) => self.enqueue(line + 1, packet),
             What::Retransmit(set) if set == self.retransmit.set => {
                 self.retransmit.deadline = None;
                 self.sender.handle_timeout(self.time(), &self.params);
-                self.pump();
+                self.send_segments();
             }
             What::Acknowledge(set) if set == self.acknowledge.set => {
                 self.acknowledge.deadline = None;
                 let fields = self.receiver.handle_timeout(&self.params);
-                self.reply(fields);
+                self.send_ack(fields);
             }
             What::Retransmit(_) | What::Acknowledge(_) => {}
         }
     }
 
+    /// Schedules an event `after_s` seconds from now.
     fn schedule(&mut self, after_s: f64, what: What) {
         self.turns.push(Reverse(((self.now + after_s).to_bits(), self.events.len())));
         self.events.push(what);
     }
 
+    /// Returns the present time, rounded to nanoseconds.
     fn time(&self) -> Time {
         Time((self.now * 1e9).round() as u64)
     }
 
-    fn note(&mut self, event: TraceEvent, packet: &Packet) {
+    /// Adds a row to the trace.
+    fn record_row(&mut self, event: TraceEvent, packet: &Packet) {
         let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
         self.rows.push((self.now, event, seq, packet.bytes));
     }
 
+    /// Queues a packet on a line, unless the line loses it.
     fn enqueue(&mut self, line: usize, packet: Packet) {
-        if self.lines[line].refuses() {
+        if self.lines[line].loses_arrival() {
             if line == LAST {
-                self.note(TraceEvent::Drop, &packet);
+                self.record_row(TraceEvent::Drop, &packet);
             }
             return;
         }
@@ -195,6 +203,7 @@ impl Path {
         }
     }
 
+    /// Starts the next transmission of a line, if a packet waits.
     fn transmit(&mut self, number: usize) {
         let line = &mut self.lines[number];
         let Some(packet) = line.waiting.pop_front() else { return };
@@ -206,15 +215,16 @@ impl Path {
     }
 
     /// Handles data that reaches the sink.
-    fn data(&mut self, packet: &Packet) {
-        self.note(TraceEvent::Receive, packet);
+    fn receive_data(&mut self, packet: &Packet) {
+        self.record_row(TraceEvent::Receive, packet);
         match self.receiver.handle_data(packet, self.sender.cwnd(), self.time(), &self.params) {
-            Reply::Now(fields) => self.reply(fields),
+            Reply::Now(fields) => self.send_ack(fields),
             Reply::Later => self.arm_receiver(),
         }
     }
 
-    fn reply(&mut self, fields: AckFields) {
+    /// Sends an acknowledgement.
+    fn send_ack(&mut self, fields: AckFields) {
         let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
         let options =
             if blocks > 0 { self.params.sack_bytes.0 + blocks * self.params.sack_bytes.1 } else { 0 };
@@ -225,24 +235,25 @@ impl Path {
     }
 
     /// Handles an acknowledgement that reaches the sender.
-    fn ack(&mut self, packet: &Packet) {
-        self.note(TraceEvent::Ack, packet);
+    fn receive_ack(&mut self, packet: &Packet) {
+        self.record_row(TraceEvent::Ack, packet);
         let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: false, marks: 0 };
         self.sender.handle_ack(&fields, self.time(), &self.params);
-        self.pump();
+        self.send_segments();
     }
 
     /// Sends what may be sent; timers are set before packets are scheduled.
-    fn pump(&mut self) {
+    fn send_segments(&mut self) {
         self.arm_sender();
         while let Some(out) = self.sender.poll_transmit(self.time(), &self.params) {
             self.arm_sender();
             let packet = Packet::new(0, Kind::Data, out.seq, self.segment_bytes(out.seq));
-            self.note(TraceEvent::Send, &packet);
+            self.record_row(TraceEvent::Send, &packet);
             self.enqueue(0, packet);
         }
     }
 
+    /// Returns the IP length of segment `seq`.
     fn segment_bytes(&self, seq: u32) -> u16 {
         let params = &self.params;
         let bytes = match seq {
@@ -252,6 +263,7 @@ impl Path {
         bytes as u16
     }
 
+    /// Sets the sender's timer.
     fn arm_sender(&mut self) {
         let due = self.sender.poll_timeout();
         if let Some(after_s) = self.retransmit.move_to(due, self.now, &self.params) {
@@ -259,6 +271,7 @@ impl Path {
         }
     }
 
+    /// Sets the timer of the delayed ACK.
     fn arm_receiver(&mut self) {
         let due = self.receiver.poll_timeout();
         if let Some(after_s) = self.acknowledge.move_to(due, self.now, &self.params) {
@@ -268,7 +281,8 @@ impl Path {
 }
 
 impl Alarm {
-    /// Sets the timer to `due`; how long from `now_s` if it must be scheduled. ns-2 multiplies ticks.
+    /// Sets the timer to `due`. Returns the seconds from `now_s` until then if an event must be
+    /// scheduled, computed as ns-2 does: it multiplies ticks.
     fn move_to(&mut self, due: Time, now_s: f64, params: &Params) -> Option<f64> {
         let due = Some(due).filter(|due| *due != Time::NEVER);
         if due == self.deadline {

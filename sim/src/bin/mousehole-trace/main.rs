@@ -1,4 +1,4 @@
-//! Packet traces for comparison with other simulators; `make oracle` calls it.
+//! Prints packet traces for comparison with other simulators; `make oracle` calls it.
 //!
 //! Reads one scenario as JSON per line and prints its packet trace as CSV: number of the line from 0,
 //! time in s, event, segment, bytes of IP. An `ack` names the last segment acknowledged.
@@ -16,11 +16,12 @@ use std::io::{BufRead, BufWriter, Write, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
+/// Prints the traces of standard input's scenarios; exits with 2 on an error.
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let trace = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => engine,
-        ["--floats"] => floats,
+        [] => trace_by_engine,
+        ["--floats"] => trace_in_floats,
         _ => {
             eprintln!("usage: mousehole-trace [--floats] < SCENARIOS");
             return ExitCode::from(2);
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// Prints the trace of every line of standard input by `trace`.
 fn print_all(trace: fn(&str) -> Result<Vec<Row>>) -> std::result::Result<(), Box<dyn std::error::Error>> {
     let mut out = BufWriter::new(stdout().lock());
     for (number, line) in stdin().lock().lines().enumerate() {
@@ -45,14 +47,16 @@ fn print_all(trace: fn(&str) -> Result<Vec<Row>>) -> std::result::Result<(), Box
     Ok(out.flush()?)
 }
 
-fn engine(json: &str) -> Result<Vec<Row>> {
+/// Returns the packet trace of a scenario in JSON, played by the engine.
+fn trace_by_engine(json: &str) -> Result<Vec<Row>> {
     let scenario = Scenario { trace: true, ..Scenario::from_json(json)? };
     let trace = run(&Plan::new(&scenario)?, None, &AtomicBool::new(false))?.outcome.trace;
     Ok(trace.iter().map(|row| (row.at.as_secs(), row.event, row.seq, row.bytes)).collect())
 }
 
-fn floats(json: &str) -> Result<Vec<Row>> {
+/// Returns the packet trace of a scenario in JSON, played with time in floats.
+fn trace_in_floats(json: &str) -> Result<Vec<Row>> {
     let plan = Plan::new(&Scenario::from_json(json)?)?;
     let bytes = plan.scenario.traffic.connections.iter().flat_map(|one| &one.writes).map(|write| write.bytes);
-    float_path::trace(&plan, bytes.sum(), plan.deadline().as_secs())
+    float_path::trace_connection(&plan, bytes.sum(), plan.deadline().as_secs())
 }

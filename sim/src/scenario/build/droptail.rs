@@ -5,7 +5,7 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use crate::units::Buffer;
 
-/// Builds a drop-tail FIFO; with `ns2` a buffer in packets holds one packet less, as ns-2 counts.
+/// Returns a drop-tail FIFO; with `ns2` a buffer in packets holds one packet less, as ns-2 counts.
 pub(super) fn build_droptail(values: &Values, context: LinkContext) -> Queue {
     let limit = match context.buffer {
         Buffer::Packets(packets) if values.flag("ns2") => Buffer::Packets(packets.saturating_sub(1)),

@@ -1,4 +1,4 @@
-//! Builds markers and queues as ns-2.35 ships them.
+//! Builds ns-2.35's markers and queues.
 
 use crate::error::Result;
 use crate::marker::{Marker, Ns2Sfd};
@@ -8,16 +8,21 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_scheme::parts::ns2::thresholds;
 
+/// Returns ns-2's SFD marker.
 pub(super) fn build_sfd(values: &Values) -> Marker {
     Marker::Ns2Sfd(Ns2Sfd::new(values.size("th") as u32, values.flag("selective")))
 }
 
+/// Returns ns-2's RED.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
 pub(super) fn build_red(values: &Values, context: LinkContext) -> Result<Queue> {
     let line = parse_red_line(values, "", context)?;
     Ok(build_fifo(context, Policy::Ns2Red(Box::new(Ns2Red::new(line, context.buffer)))))
 }
 
-/// Builds ns-2's RED for two drop precedences.
+/// Returns ns-2's multi-RED for two drop precedences.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
@@ -31,12 +36,20 @@ pub(super) fn build_dsred(values: &Values, context: LinkContext) -> Result<Queue
     Ok(build_fifo(context, Policy::Ns2DsRed(Box::new(Ns2DsRed::new(mode, &lines)))))
 }
 
+/// Returns ns-2's RIO.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
 pub(super) fn build_rio(values: &Values, context: LinkContext) -> Result<Queue> {
     let (inside, out) = (parse_red_line(values, "in_", context)?, parse_red_line(values, "out_", context)?);
     Ok(build_fifo(context, Policy::Ns2Rio(Box::new(Ns2Rio::new(inside, out, context.buffer)))))
 }
 
-/// Returns the line whose own parameters begin with `prefix`.
+/// Returns the RED line whose parameters begin with `prefix`; some parameters are common to all
+/// lines.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a threshold does not fit the link.
 fn parse_red_line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> {
     let (min_packets, max_packets) = thresholds(values, prefix, context)?;
     let is_set = |name: &str| values.has(name) && values.flag(name);
@@ -55,6 +68,7 @@ fn parse_red_line(values: &Values, prefix: &str, context: LinkContext) -> Result
     })
 }
 
+/// Returns a FIFO with this drop policy and the link's buffer.
 fn build_fifo(context: LinkContext, policy: Policy) -> Queue {
     Queue::Fifo(Fifo::new(context.buffer, policy))
 }

@@ -4,11 +4,13 @@ use crate::queue::pie::{Delay, Params};
 use crate::queue::{Pie, Queue};
 use crate::scenario::values::Values;
 
+/// Returns the queue of PIE.
 pub(super) fn build_pie(values: &Values) -> Queue {
-    Queue::Pie(Box::new(Pie::new(params(values))))
+    Queue::Pie(Box::new(Pie::new(read_params(values))))
 }
 
-fn params(values: &Values) -> Params {
+/// Returns PIE's parameters.
+fn read_params(values: &Values) -> Params {
     Params {
         target: values.time("target"),
         period: values.time("period"),

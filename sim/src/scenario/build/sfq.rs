@@ -6,7 +6,7 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use crate::units::Dur;
 
-/// Builds stochastic fairness queueing.
+/// Returns the queue of stochastic fairness queueing.
 pub(super) fn build_sfq(values: &Values, context: LinkContext) -> Queue {
     let perturb_s = values.number("perturb");
     let params = queue::sfq::Params {

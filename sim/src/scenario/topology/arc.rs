@@ -6,12 +6,13 @@ use crate::error::{Error, Result, quote};
 use crate::units::{Dur, Rate, parse_dur, parse_rate};
 use std::collections::BTreeSet;
 
-/// More one-way links than this are refused.
+/// Greatest number of one-way links.
 const MOST_LINKS: usize = 20_000;
 
 /// A buffer without end, as text.
 pub(super) const UNLIMITED: &str = "unlimited";
 
+/// Greatest delay of a link.
 const MOST_DELAY: Dur = Dur::from_millis(1_000_000);
 
 /// A one-way link between two nodes.
@@ -28,21 +29,23 @@ pub(super) struct Arc {
     pub buffer: Option<String>,
     pub scheme: bool,
     pub mark: bool,
-    /// It goes the way it was written.
+    /// It has the direction that the scenario gives.
     pub is_forward: bool,
 }
 
 impl Arc {
+    /// Returns its name, `from-to`.
     pub fn name(&self) -> String {
         format!("{}-{}", self.from, self.to)
     }
 
-    /// Returns the buffer as text.
+    /// Returns the buffer as text: the one given, or `1bdp` with the scheme and `unlimited`
+    /// without.
     pub fn buffer_text(&self) -> &str {
         self.buffer.as_deref().unwrap_or(if self.scheme { "1bdp" } else { UNLIMITED })
     }
 
-    /// Returns a buffer's text; `None` for an unlimited one.
+    /// Returns a buffer's text; `None` for no text and for an unlimited buffer.
     ///
     /// # Errors
     /// [`Error::Field`] naming `field` for an unlimited buffer at a link with the scheme.
@@ -56,6 +59,9 @@ impl Arc {
 }
 
 /// Returns every one-way link, those of host groups last.
+///
+/// # Errors
+/// [`Error::Field`] naming the faulty field of `topology`.
 pub(super) fn list_arcs(spec: &TopologySpec, ends: Ends) -> Result<Vec<Arc>> {
     let mut arcs = Vec::new();
     for (index, link) in spec.links.iter().enumerate() {
@@ -77,12 +83,12 @@ pub(super) fn list_arcs(spec: &TopologySpec, ends: Ends) -> Result<Vec<Arc>> {
     Ok(arcs)
 }
 
-/// Returns the name of a host of a group.
+/// Returns the name of host `number` of a group.
 pub(super) fn host_name(group: &HostGroup, number: u32) -> String {
     format!("{}{number}", group.name)
 }
 
-/// Returns the link between a group's host and its node.
+/// Returns the link between host `number` of a group and the group's node.
 fn make_host_link(group: &HostGroup, number: u32) -> TopologyLink {
     TopologyLink {
         from: host_name(group, number),

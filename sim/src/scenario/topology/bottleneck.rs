@@ -1,4 +1,4 @@
-//! The bottleneck of a topology: finds its link and applies the fields that change it.
+//! The bottleneck of a topology: its link is found, and the fields that change it are applied.
 
 use super::super::spec::Ends;
 use super::arc::{Arc, list_arcs};
@@ -7,11 +7,12 @@ use super::spec::TopologySpec;
 use crate::error::{Error, Result, quote};
 use crate::units::{Rate, parse_rate};
 
-/// Puts the bottleneck first and the reverse link second, and applies the fields that change them.
+/// Moves the bottleneck to the first position and the reverse link to the second, and applies the
+/// fields that change them.
 ///
 /// # Errors
 /// [`Error::Field`] naming `topology.bottleneck`, or the field that describes it.
-pub fn put_first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
+pub fn put_bottleneck_first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     check_named(arcs, spec)?;
     let field = "topology.bottleneck";
     let number = match spec.bottleneck.as_deref() {
@@ -35,12 +36,14 @@ pub fn put_first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     apply_overrides(arcs, spec)
 }
 
+/// Returns whether the link has the scheme and the direction that the scenario gives.
 fn has_scheme(arc: &Arc) -> bool {
     arc.scheme && arc.is_forward
 }
 
-/// Returns the fields that describe the bottleneck, and their values.
-fn overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
+/// Returns the fields that describe the bottleneck, and their values: rate and buffer, then those
+/// of the reverse link.
+fn bottleneck_overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
     [
         ("topology.rate", spec.rate.as_deref()),
         ("topology.buffer", spec.buffer.as_deref()),
@@ -49,10 +52,10 @@ fn overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
     ]
 }
 
-/// Checks that the bottleneck is named if several links may be it and a field describes it.
+/// Checks that the bottleneck is named if several links may be meant and a field describes it.
 fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
     let is_clear = spec.bottleneck.is_some() || arcs.iter().filter(|arc| has_scheme(arc)).count() == 1;
-    match overrides(spec).into_iter().find(|(_, value)| value.is_some()) {
+    match bottleneck_overrides(spec).into_iter().find(|(_, value)| value.is_some()) {
         Some((field, Some(value))) if !is_clear => {
             let with = "several links that have the scheme";
             let allowed = "name the one that is meant in topology.bottleneck";
@@ -65,7 +68,7 @@ fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
 /// Changes the first two links; the reverse link follows the first unless it was written out separately.
 fn apply_overrides(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     let back_follows = !(arcs[0].is_forward && arcs[1].is_forward);
-    let [rate, buffer, up_rate, up_buffer] = overrides(spec);
+    let [rate, buffer, up_rate, up_buffer] = bottleneck_overrides(spec);
     for (number, rates, buffers) in [
         (0, vec![rate], vec![buffer]),
         (1, with_inherited(back_follows, rate, up_rate), with_inherited(back_follows, buffer, up_buffer)),
@@ -82,22 +85,27 @@ fn apply_overrides(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     Ok(())
 }
 
+/// A field and its value, if given.
 type Override<'a> = (&'static str, Option<&'a str>);
 
+/// Returns the override of a value of the reverse link, after that of the first link if the reverse
+/// link follows it.
 fn with_inherited<'a>(follows: bool, first: Override<'a>, own: Override<'a>) -> Vec<Override<'a>> {
     follows.then_some(first).into_iter().chain([own]).collect()
 }
 
+/// Returns the last override that is given; `None` if none is.
 fn find_last_given<'a>(overrides: &[Override<'a>]) -> Option<(&'static str, &'a str)> {
     overrides.iter().rev().find_map(|&(field, value)| value.map(|text| (field, text)))
 }
 
-/// Writes out which link of a checked topology is the bottleneck, its rates and buffers, and the round-trip time.
-pub fn fill(spec: &mut TopologySpec, ends: Ends) {
+/// Writes bottleneck, rates, buffers and round-trip time of a topology that was accepted into its
+/// fields.
+pub fn fill_bottleneck(spec: &mut TopologySpec, ends: Ends) {
     let drawn = || -> Result<(Option<String>, Vec<Arc>)> {
         let drawn = kinds::write_out(spec)?;
         let mut arcs = list_arcs(&drawn, ends)?;
-        put_first(&mut arcs, &drawn)?;
+        put_bottleneck_first(&mut arcs, &drawn)?;
         Ok((drawn.rtt.clone(), arcs))
     };
     // What was accepted once is accepted again.
@@ -108,7 +116,7 @@ pub fn fill(spec: &mut TopologySpec, ends: Ends) {
     (spec.up, spec.up_buffer) = (Some(format_rate(up.rate)), Some(up.buffer_text().into()));
 }
 
-/// Returns a rate in the largest unit that leaves a whole number.
+/// Returns a rate as text in the largest unit that leaves a whole number.
 fn format_rate(rate: Rate) -> String {
     let units = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1000, "kbit"), (1, "bit")];
     let (factor, unit) =

@@ -1,4 +1,4 @@
-//! A topology written out, or drawn by its kind: checked, numbered, and routed.
+//! Builds the network of a topology, written out or drawn by its kind: checks, numbers and routes it.
 
 use super::super::scheme::Scheme;
 use super::super::spec::{Ends, LinkSpec, Scenario};
@@ -17,13 +17,16 @@ use crate::units::{Buffer, Dur, parse_buffer, parse_dur};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the links and paths of a scenario with a topology.
+///
+/// # Errors
+/// [`Error::Field`] naming the field at fault.
 pub fn build_network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     check_alone(scenario)?;
     refuse_rate_of_scheme(scenario, Scheme::parse(&scenario.scheme)?.shape())?;
     let spec = kinds::write_out(spec)?;
     let mut arcs = list_arcs(&spec, scenario.ends())?;
     let (clients, servers) = list_hosts(&spec, &arcs)?;
-    bottleneck::put_first(&mut arcs, &spec)?;
+    bottleneck::put_bottleneck_first(&mut arcs, &spec)?;
     let hosts = number_hosts(&spec, clients.len(), servers.len())?;
     let hops = find_routes(&arcs, hosts, &clients, &servers)?;
     let rtts = hops.iter().map(|path| sum_rtt(path, &arcs));
@@ -38,8 +41,8 @@ pub fn build_network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network
     Ok(Network { links, layout, rtt: unit, own_rtt })
 }
 
-/// Returns the round-trip time of connections without one of their own; zero where the links alone determine
-/// it.
+/// Returns the round-trip time of connections that do not specify one; zero where the links alone
+/// determine it. `shortest` is that of the shortest path.
 fn parse_own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
     let Some(text) = text else { return Ok(Dur::ZERO) };
     match parse_dur("topology.rtt", text)? {
@@ -51,7 +54,7 @@ fn parse_own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
     }
 }
 
-/// Refuses the dumbbell's fields beside a topology, where they have no meaning.
+/// Refuses the dumbbell's fields next to a topology, where they have no meaning.
 fn check_alone(scenario: &Scenario) -> Result<()> {
     let with = "topology, which has links of its own";
     if scenario.at == Some(Ends::Up) {
@@ -113,6 +116,9 @@ fn list_hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<Str
 }
 
 /// Returns the rule by which the hosts' numbers select paths.
+///
+/// # Errors
+/// [`Error::Field`] naming `topology.paired` or `topology.hosts`.
 fn number_hosts(spec: &TopologySpec, clients: usize, servers: usize) -> Result<Hosts> {
     let paired = spec.paired.unwrap_or(false);
     if paired && clients != servers {
@@ -128,7 +134,10 @@ fn number_hosts(spec: &TopologySpec, clients: usize, servers: usize) -> Result<H
     Ok(hosts)
 }
 
-/// Returns the path of each pair of hosts.
+/// Returns the path of each pair of hosts, in the order of [`Hosts::path`].
+///
+/// # Errors
+/// [`Error::Field`] naming `topology.links` if there is no path.
 fn find_routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) -> Result<Vec<Hops>> {
     let names: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
     let nodes: BTreeMap<&str, usize> = names.into_iter().enumerate().map(|(n, name)| (name, n)).collect();
@@ -144,11 +153,11 @@ fn find_routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String
         let (client, server) = hosts.ends(number as u32);
         let (client, server) = (&clients[client as usize], &servers[server as usize]);
         let mut path = |from: &str, to: &str| {
-            let links = router.path(nodes[from], nodes[to]).filter(|links| links.len() < 255);
+            let links = router.find_path(nodes[from], nodes[to]).filter(|links| links.len() < 255);
             links.ok_or_else(|| unreachable_error(from, to))
         };
         let data = path(server, client)?;
-        // Where every link has its opposite the way back is the same; else it is found like any other.
+        // If every link has its opposite, the way back is the same; otherwise it is found like any other.
         let same: Option<Vec<u16>> = data.iter().rev().map(|&link| opposites[usize::from(link)]).collect();
         let back = same.map_or_else(|| path(client, server), Ok)?;
         Ok(Hops { data, back })
@@ -156,15 +165,18 @@ fn find_routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String
     (0..hosts.paths()).map(hops).collect()
 }
 
+/// Returns the error for a missing path.
 fn unreachable_error(from: &str, to: &str) -> Error {
     Error::missing("topology.links", format!("a path from \"{from}\" to \"{to}\" of fewer than 255 links"))
 }
 
+/// Returns the round-trip propagation delay of a path.
 fn sum_rtt(path: &Hops, arcs: &[Arc]) -> Dur {
     Dur(path.data.iter().chain(&path.back).map(|&link| arcs[usize::from(link)].delay.0).sum())
 }
 
-/// Returns an arc as a link. A buffer in bandwidth-delay products is of the arc's rate and `rtt`.
+/// Returns an arc as a link. A buffer in bandwidth-delay products refers to the arc's rate and
+/// `rtt`.
 fn plan_link(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
     let buffer = match arc.buffer_text() {
         UNLIMITED => Buffer::Packets(u32::MAX),
@@ -179,7 +191,8 @@ fn plan_link(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
     })
 }
 
-/// Returns the bottleneck both ways, then the other links with the scheme, or all.
+/// Returns the numbers of the links whose queues are reported: the bottleneck both ways, then the
+/// other links with the scheme, or all links.
 fn select_recorded(links: &[PlannedLink], all: bool) -> Vec<u16> {
     let is_recorded = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
     (0..links.len()).filter(is_recorded).map(|number| number as u16).collect()

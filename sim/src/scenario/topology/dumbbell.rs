@@ -18,6 +18,9 @@ const MOST_BURST: u64 = 1_000_000_000;
 const LONGEST_BURST: Dur = Dur::from_millis(10_000);
 
 /// Returns the links and paths of a scenario without a topology.
+///
+/// # Errors
+/// [`Error::Field`] naming a field of `link` or `access`, or `scheme`.
 pub fn build_network(scenario: &Scenario) -> Result<Network> {
     let link = &scenario.link;
     check_rates(link)?;
@@ -45,7 +48,7 @@ pub fn build_network(scenario: &Scenario) -> Result<Network> {
         PlannedLink { trace, ..bottleneck("down", rate, buffer, ends.has_down()) },
         PlannedLink { trace: up_trace, ..bottleneck("up", up_rate, up_buffer, ends.has_up()) },
     ];
-    shaper::put_before(scenario, &mut links, rtt)?;
+    shaper::put_shapers(scenario, &mut links, rtt)?;
     if let (Access::Shared { servers, clients }, Some((rate, delay))) = (&layout.access, shared) {
         let access = |number| PlannedLink::with_unlimited_buffer(format!("access-{number}"), rate, delay);
         links.extend((0..2 * (servers + clients)).map(access));
@@ -71,7 +74,8 @@ fn check_rates(link: &LinkSpec) -> Result<()> {
     }
 }
 
-/// Returns the rate of a direction. A rate that changes over time is returned as its mean with its trace.
+/// Returns the rate of a direction, given by a field and its text. A rate that changes over time is
+/// returned as its mean with its trace.
 fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Arc<RateTrace>>)> {
     if !RateTrace::is_file_name(text) {
         return Ok((parse_rate(field, text)?, None));
@@ -89,8 +93,9 @@ fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate
     Ok((trace.mean(), Some(Arc::new(trace))))
 }
 
-/// Returns the depth of the token bucket in bytes; 0 without one. At the rate of the slower direction, an idle bucket
-/// must be full before the next connection whose ideal completion time is computed.
+/// Returns the depth of the token bucket in bytes; 0 without one. At the rate of the slower
+/// direction, a bucket must fill within the pause before the next connection whose ideal completion
+/// time is computed.
 fn parse_burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
     let Some(text) = &link.burst else { return Ok(0) };
     let (bytes, least) = (parse_size("link.burst", text)?, wire.bytes(u64::from(FULL_PACKET)));
@@ -104,7 +109,7 @@ fn parse_burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
     Err(Error::field("link.burst", quote(text), allowed))
 }
 
-/// Refuses a round-trip time of zero, or one below `base`, that of the links themselves.
+/// Refuses a round-trip time of zero, or one below `base`, that of the links.
 fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     if rtt >= base && rtt > Dur::ZERO {
         return Ok(());
@@ -113,7 +118,8 @@ fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     Err(Error::field("link.rtt", quote(&link.rtt), least))
 }
 
-/// Returns the layout, and the rate and delay of shared access links; `None` without such links.
+/// Returns the layout, and rate and delay of shared access links; `None` without such links.
+/// `delay` is that of the bottleneck.
 fn build_layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
     let base_rtt = Dur(2 * delay.0);
     let none =

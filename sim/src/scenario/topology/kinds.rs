@@ -1,4 +1,4 @@
-//! Topologies with a name and a few parameters; each is drawn as the links and hosts one could write out.
+//! Kinds of topologies, with a name and a few parameters; each is expanded to the links and hosts that one could write out.
 
 mod pieces;
 mod tree;
@@ -10,9 +10,14 @@ use crate::error::{Error, Result, quote};
 use serde_json::Value;
 use std::borrow::Cow;
 
+/// Names of the kinds.
 const KINDS: [&str; 3] = ["two-tier", "y", "tree"];
 
-/// Returns the topology written out: the links and hosts of its kind, with the fields given in addition.
+/// Returns the topology written out: the links and hosts of its kind, with the fields given in
+/// addition.
+///
+/// # Errors
+/// [`Error::Field`] naming `topology.kind` or `topology.params`.
 pub fn write_out(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
     let Some(kind) = spec.kind.as_deref() else {
         return match &spec.params {

@@ -1,4 +1,4 @@
-//! Which links there are, and which of them a connection crosses: the dumbbell, or `[topology]`.
+//! The network of a scenario: its links and the paths over them, as a dumbbell or by `[topology]`.
 
 mod arc;
 mod bottleneck;
@@ -17,7 +17,7 @@ use crate::engine::layout::End;
 use crate::error::{Error, Result, quote};
 use crate::link_layer::Wire;
 use crate::units::{Dur, Rate};
-pub use bottleneck::fill;
+pub use bottleneck::fill_bottleneck;
 pub use kinds::write_out;
 use network::FULL_PACKET;
 pub use network::{Network, PlannedLink, Runs, Shaper};
@@ -45,15 +45,15 @@ impl Network {
     }
 }
 
-/// Checks that every link, shared or private, can be used at all: that a full packet does not occupy it for longer than
-/// a retransmission timer.
+/// Checks of every link, shared or private, that a full packet does not occupy it for longer than a
+/// retransmission timer.
 fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
     for (number, link) in network.links.iter().enumerate() {
         let name = || format!("link {}", link.name);
         let (field, value) = match (&scenario.topology, number, &scenario.access) {
             (Some(_), _, _) => ("topology.links", name()),
-            (None, 0, _) => own_text(scenario.link.down_rate()),
-            (None, 1, _) => own_text(scenario.link.up_rate()),
+            (None, 0, _) => to_owned_field(scenario.link.down_rate()),
+            (None, 1, _) => to_owned_field(scenario.link.up_rate()),
             (None, _, Some(access)) => ("access.rate", access.rate.clone()),
             (None, _, None) => ("host_stage.rate", name()),
         };
@@ -70,11 +70,13 @@ fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
     Ok(())
 }
 
-fn own_text((field, text): (&'static str, &str)) -> (&'static str, String) {
+/// Returns a field and its text, owned.
+fn to_owned_field((field, text): (&'static str, &str)) -> (&'static str, String) {
     (field, text.to_string())
 }
 
-/// Refuses a rate at which a full packet takes longer than [`LONGEST_TRANSMISSION`].
+/// Refuses a rate at which a full packet takes longer than [`LONGEST_TRANSMISSION`]; `field` and
+/// `value` are for the error.
 fn check_rate(field: &str, value: &str, rate: Rate, wire: Wire) -> Result<()> {
     let bytes = wire.bytes(u64::from(FULL_PACKET));
     let time = rate.tx_time(bytes);
@@ -82,13 +84,14 @@ fn check_rate(field: &str, value: &str, rate: Rate, wire: Wire) -> Result<()> {
         return Ok(());
     }
     let overhead = bytes - u64::from(FULL_PACKET);
-    let beside = if overhead == 0 { String::new() } else { format!(" and {overhead} bytes of overhead") };
-    let fault = format!("takes {:.0} s to send {FULL_PACKET} bytes{beside}", time.as_secs());
+    let extra = if overhead == 0 { String::new() } else { format!(" and {overhead} bytes of overhead") };
+    let fault = format!("takes {:.0} s to send {FULL_PACKET} bytes{extra}", time.as_secs());
     let allowed = format!("a rate at which that takes at most {:.0} s", LONGEST_TRANSMISSION.as_secs());
     Err(Error::faulty(field, quote(value), fault, allowed))
 }
 
-/// Puts the losses on purpose at their links.
+/// Adds the losses that the scenario asks for to their links; `by_name` allows links other than
+/// `down` and `up`.
 fn apply_faults(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -> Result<()> {
     for spec in specs {
         let number = match spec.link.as_str() {

@@ -9,13 +9,13 @@ use crate::rate_trace::RateTrace;
 use crate::units::{Buffer, Dur, Rate, parse_rate};
 use std::sync::Arc;
 
-/// More paths than this are refused: each pair of hosts has one, which is found before the run.
+/// Greatest number of paths: each pair of hosts has one, which is computed before the run.
 pub(super) const MOST_PATHS: usize = 250_000;
 
-/// The packet by which links are found too slow, in bytes.
+/// Bytes of the packet by which the speed of links is checked.
 pub(super) const FULL_PACKET: u32 = 1500;
 
-/// A rate at which nothing takes time.
+/// A rate at which transmission takes no time.
 pub(super) const UNLIMITED: Rate = Rate(u64::MAX);
 
 /// The queue at a link.
@@ -44,11 +44,11 @@ pub struct PlannedLink {
     pub runs: Runs,
     /// The scheme's marker is before it.
     pub is_marked: bool,
-    /// What packets cost on the wire.
+    /// Overhead of packets on the wire.
     pub wire: Wire,
     /// Depth of its token bucket in bytes; 0 for a transmitter.
     pub burst: u64,
-    /// Losses on purpose.
+    /// Losses that the scenario asks for.
     pub fault: Fault,
     /// Its rate over time, of which `rate` is the mean.
     pub trace: Option<Arc<RateTrace>>,
@@ -63,7 +63,7 @@ pub struct Shaper {
     pub rate: Rate,
     /// Buffer of the scheme's queue.
     pub buffer: Buffer,
-    /// What the shaper counts for each packet.
+    /// Overhead that the shaper counts for each packet.
     pub wire: Wire,
     /// Depth of its token bucket in bytes.
     pub burst: u64,
@@ -87,7 +87,7 @@ impl PlannedLink {
         }
     }
 
-    /// Returns the same with the scheme's queue and marker.
+    /// Returns the link with the scheme's queue and marker.
     pub(super) fn with_scheme(self) -> PlannedLink {
         PlannedLink { runs: Runs::Scheme, is_marked: true, ..self }
     }
@@ -102,7 +102,7 @@ pub struct Network {
     pub layout: Layout,
     /// Round-trip time that `bdp` means.
     pub rtt: Dur,
-    /// Round-trip time of connections without one of their own, unless their path's is longer.
+    /// Round-trip time of connections that do not specify one, unless their path's is longer.
     pub own_rtt: Dur,
 }
 

@@ -8,7 +8,7 @@ use petgraph::{Incoming, Outgoing};
 use std::collections::BTreeMap;
 use std::ops::Add;
 
-/// What a path costs.
+/// Cost of a path: delay first, then links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 struct Cost {
     delay_ns: u64,
@@ -22,7 +22,7 @@ impl Add for Cost {
     }
 }
 
-/// Finds paths; caches the results for each destination.
+/// A router: finds shortest paths, and caches the results for each destination.
 pub struct Router {
     graph: DiGraph<(), Cost>,
     /// By destination: the link to take at each node.
@@ -42,8 +42,8 @@ impl Router {
         Router { graph, next: BTreeMap::new() }
     }
 
-    /// Returns the links of the path from one node to another, if there is one.
-    pub fn path(&mut self, from: usize, to: usize) -> Option<Vec<u16>> {
+    /// Returns the links of the shortest path from one node to another; `None` if there is none.
+    pub fn find_path(&mut self, from: usize, to: usize) -> Option<Vec<u16>> {
         // A host with one link in is reached by way of the node before it, which it shares with others.
         let mut into = self.graph.edges_directed(NodeIndex::new(to), Incoming);
         let last = match (into.next(), into.next()) {
@@ -64,7 +64,7 @@ impl Router {
     }
 }
 
-/// Returns the link to take at each node towards `target`.
+/// Returns the link to take at each node towards `target`; `None` where there is no path.
 fn next_links(graph: &DiGraph<(), Cost>, target: usize) -> Vec<Option<u16>> {
     let costs = dijkstra(Reversed(graph), NodeIndex::new(target), None, |edge| *edge.weight());
     let best = |node: NodeIndex| {

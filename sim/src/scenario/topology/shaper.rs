@@ -1,7 +1,7 @@
-//! A shaper before a modem: `link.shape` and the fields beside it.
+//! A shaper before a modem: `link.shape` and its related fields.
 //!
 //! The line, with its rate or trace, is then the modem's, and so is the FIFO on it. The scheme's queue stands before and
-//! sends at a rate of its own.
+//! sends at the shaper's rate.
 
 use super::super::Shape;
 use super::super::install::line::default_burst;
@@ -13,17 +13,19 @@ use crate::error::{Error, Result, quote};
 use crate::link_layer::{LinkLayer, Wire};
 use crate::units::{Dur, parse_buffer};
 
-/// What a shaper that accounts for nothing counts beside the IP length: the header of the Ethernet device before a modem.
+/// Bytes beyond the IP length that a shaper without a link layer counts: the header of the Ethernet device before a
+/// modem.
 const ETHERNET: u32 = 14;
 
 /// The name of no link layer, by which a shaper accounts for nothing.
 const NO_LAYER: &str = "none";
 
-/// Puts the scheme of a link behind a shaper, if the scenario asks for one; the link becomes the modem's.
+/// Puts a shaper before each link that has one in the scenario; the scheme's queue runs in it, and
+/// the link becomes the modem's.
 ///
 /// # Errors
-/// [`Error::Field`] naming `link.shape` or a field beside it.
-pub fn put_before(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> Result<()> {
+/// [`Error::Field`] naming `link.shape`, a related field or `scheme`.
+pub fn put_shapers(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> Result<()> {
     let spec = &scenario.link;
     let scheme = Scheme::parse(&scenario.scheme)?;
     let own = scheme.shape();
@@ -63,18 +65,19 @@ pub fn put_before(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> R
     Ok(())
 }
 
-/// Refuses what has no meaning: fields of a modem without a shaper, and a shaper where the scheme is not.
+/// Refuses fields of a modem without a shaper, and a shaper where the scheme is not. `own` is the
+/// scheme's rate.
 fn check_fields(scenario: &Scenario, own: Option<Shape>) -> Result<()> {
     let spec = &scenario.link;
     if spec.shape.is_none() {
         refuse_rate_of_scheme(scenario, own)?;
-        let beside = [
+        let modem_fields = [
             ("link.up_shape", &spec.up_shape),
             ("link.modem_buffer", &spec.modem_buffer),
             ("link.up_modem_buffer", &spec.up_modem_buffer),
             ("link.shape_layer", &spec.shape_layer),
         ];
-        return match beside.into_iter().find_map(|(field, value)| Some((field, value.as_ref()?))) {
+        return match modem_fields.into_iter().find_map(|(field, value)| Some((field, value.as_ref()?))) {
             Some((field, value)) => {
                 let allowed =
                     "give link.shape as well, such as 90%; without it the queue on the line is link.buffer";
@@ -93,6 +96,9 @@ fn check_fields(scenario: &Scenario, own: Option<Shape>) -> Result<()> {
 }
 
 /// Returns the wire by which the shaper counts packets: the line's, or that of `link.shape_layer`.
+///
+/// # Errors
+/// [`Error::Field`] naming `link.shape_layer`, or a field of the line's wire.
 fn parse_counted_wire(spec: &LinkSpec) -> Result<Wire> {
     match spec.shape_layer.as_deref() {
         None => parse_wire(spec),
@@ -101,7 +107,7 @@ fn parse_counted_wire(spec: &LinkSpec) -> Result<Wire> {
     }
 }
 
-/// Refuses a scheme with the rate of a shaper on a link that has none.
+/// Refuses a scheme that has a shaper's rate (`own`) on a link without a shaper.
 ///
 /// # Errors
 /// [`Error::Field`] naming the scheme.

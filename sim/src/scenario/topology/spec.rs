@@ -1,4 +1,4 @@
-//! A topology as text: the fields of `[topology]` and `[host_stage]`, with their defaults.
+//! The text form of a topology: the fields of `[topology]` and `[host_stage]`, with their defaults.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct TopologySpec {
     /// Client n communicates with server n, even if the traffic names another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paired: Option<bool>,
-    /// Link whose rate `load` and `1bdp` mean, as from-to; else the slowest one with the scheme.
+    /// Link to whose rate `load` and `1bdp` refer, as from-to; the slowest one with the scheme if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<String>,
     /// Rate of the bottleneck; replaces that of its link.
@@ -36,12 +36,12 @@ pub struct TopologySpec {
     /// Buffer of the link back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up_buffer: Option<String>,
-    /// Round-trip time of connections without one of their own where their path is shorter, and the unit `bdp`.
+    /// Round-trip time of connections that do not specify one and whose path is shorter; also the unit `bdp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<String>,
-    /// Every marker on a path sets colours; else those of the first marker are kept.
+    /// Every marker on a path sets colours; otherwise those of the first marker stay.
     pub remark: bool,
-    /// Tell the queues of all links, not only of those with the scheme.
+    /// Report the queues of all links, not only of those with the scheme.
     pub all_queues: bool,
     /// The links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -78,7 +78,7 @@ pub struct TopologyLink {
     pub one_way: bool,
 }
 
-/// Hosts of one kind at one node, each with a link of its own.
+/// Hosts of one kind at one node, each with a separate link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostGroup {
@@ -86,9 +86,9 @@ pub struct HostGroup {
     pub name: String,
     /// Node their links lead to.
     pub at: String,
-    /// How many.
+    /// Number of hosts.
     pub count: u32,
-    /// What they do.
+    /// Role of the hosts.
     pub role: Role,
     /// Rate of each link.
     pub rate: String,
@@ -100,7 +100,7 @@ pub struct HostGroup {
     pub buffer: Option<String>,
 }
 
-/// What the hosts of a group do.
+/// Role of the hosts of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -114,7 +114,7 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostStageSpec {
-    /// So many users; a connection belongs to that of its client number modulo this.
+    /// Number of users; a connection belongs to the user of its client number modulo this.
     pub users: u32,
     /// Rate at which each user's queue is emptied.
     #[serde(default = "unlimited")]
@@ -124,10 +124,12 @@ pub struct HostStageSpec {
     pub mark: bool,
 }
 
+/// Returns the default delay of a link.
 fn no_delay() -> String {
     "0ms".into()
 }
 
+/// Returns the default rate of a user's queue.
 fn unlimited() -> String {
     "unlimited".into()
 }

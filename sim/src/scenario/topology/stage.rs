@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 use crate::units::Dur;
 
 /// Returns the network with the users' queues before its first links.
+///
+/// # Errors
+/// [`Error::Field`] naming `host_stage` or one of its fields.
 pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) -> Result<Network> {
     if !(1..=10_000).contains(&spec.users) {
         return Err(Error::field("host_stage.users", spec.users, "from 1 to 10000"));
@@ -65,6 +68,7 @@ fn number_hosts(layout: &Layout) -> Result<Hosts> {
     }
 }
 
+/// Returns the links of a path, both ways.
 fn list_hops(layout: &Layout, path: u32) -> Hops {
     let way = |reverse| (0..=u8::MAX).map_while(|hop| layout.link_at(hop, reverse, path)).collect();
     Hops { data: way(false), back: way(true) }

@@ -1,10 +1,10 @@
-//! What packets cost on the wire of the links: `link.overhead` or `link.layer`.
+//! Overhead of packets on the wire of the links: `link.overhead` or `link.layer`.
 
 use super::super::spec::LinkSpec;
 use crate::error::{Error, Result, quote};
 use crate::link_layer::{LinkLayer, Wire};
 
-/// Most bytes of overhead per packet: as many as the longest packet has itself.
+/// Greatest overhead per packet: as many bytes as the longest packet has.
 const MOST_OVERHEAD: u32 = 65_535;
 
 /// Returns the rule for the bytes of a packet on the wire.

@@ -39,7 +39,7 @@ impl Hop {
     pub fn with_scheme(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
         let context =
             LinkContext { rate, bottleneck: rate, buffer, wire: Default::default(), seed: 3, link: 0 };
-        Ok(Hop::new(rate, build::queue(&Scheme::parse(scheme)?, context)?, slow))
+        Ok(Hop::new(rate, build::build_queue(&Scheme::parse(scheme)?, context)?, slow))
     }
 
     /// Starts every transmission due up to `now`; departures precede arrivals.

@@ -87,7 +87,7 @@ fn parsed(scheme: &str) -> Scheme {
 
 /// Returns whether departures from the scheme's queue are known at the arrival.
 pub fn decides_at_arrival(scheme: &str) -> bool {
-    let queue = build::queue(&parsed(scheme), LinkContext::EXAMPLE);
+    let queue = build::build_queue(&parsed(scheme), LinkContext::EXAMPLE);
     queue.unwrap_or_else(|error| panic!("{error}")).as_fifo().is_some()
 }
 

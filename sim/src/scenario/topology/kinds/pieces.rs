@@ -1,10 +1,10 @@
-//! What every kind of topology is drawn with: links, groups of hosts, and the checks of their counts.
+//! Pieces of every kind of topology: links, groups of hosts, and the checks of their counts.
 
 use super::super::spec::{HostGroup, Role, TopologyLink};
 use crate::error::{Error, Result};
 
-/// Returns a drop-tail link; the buffer is unlimited where none is named.
-pub(super) fn link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option<&str>) -> TopologyLink {
+/// Returns a drop-tail link; the buffer is unlimited if none is given.
+pub(super) fn make_link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option<&str>) -> TopologyLink {
     TopologyLink {
         from: from.into(),
         to: to.into(),
@@ -15,13 +15,15 @@ pub(super) fn link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option
     }
 }
 
-/// Returns the link with the scheme's queue, and if `mark` with its markers, at which packets enter.
-pub(super) fn scheme(link: TopologyLink, mark: bool) -> TopologyLink {
+/// Returns the link with the scheme's queue, and if `mark` with its markers, at which packets
+/// enter.
+pub(super) fn with_scheme(link: TopologyLink, mark: bool) -> TopologyLink {
     TopologyLink { scheme: true, mark: Some(mark), ..link }
 }
 
-/// Hosts at a node, with links as [`link`] makes them.
-pub(super) fn hosts(
+/// Returns a group of `count` hosts at node `at`; `way` are rate, delay and buffer of each host's
+/// link.
+pub(super) fn make_hosts(
     role: Role,
     name: &str,
     at: &str,
@@ -40,7 +42,7 @@ pub(super) fn hosts(
     }
 }
 
-/// Refuses counts that no topology could have.
+/// Refuses a count outside 1 to 1000; each count comes with its field.
 pub(super) fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
     match counts.iter().find(|(_, count)| !(1..=1000).contains(count)) {
         Some((name, count)) => Err(Error::field(*name, count, "from 1 to 1000")),
@@ -48,7 +50,7 @@ pub(super) fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
     }
 }
 
-/// Nanoseconds as text.
+/// Returns nanoseconds as text.
 pub(super) fn format_nanoseconds(span: u64) -> String {
     format!("{span}ns")
 }

@@ -1,20 +1,20 @@
-//! The 800-host tree (Noureddine & Tobagi, section II, Figure 1): users' links gathered at two levels of
+//! The 800-host tree (Noureddine & Tobagi, section II, Figure 1): users' links converge at two levels of
 //! routers before the bottleneck, mirrored behind it.
 //!
-//! The paper names rates, counts and round-trip times, not where the delays lie: here every user's link, every
+//! The paper gives rates, counts and round-trip times, but not the links' delays. Here every user's link, every
 //! first-level link and the bottleneck have 1 ms, and the rest of the round-trip time lies on the second-level
 //! links. Router n of the second level has time n on both sides, and user n of one side talks to user n of
 //! the other, so that each path has one of the times exactly.
 
 use super::super::spec::{Role, TopologySpec};
-use super::pieces::{check_counts, format_nanoseconds, hosts, link, scheme};
+use super::pieces::{check_counts, format_nanoseconds, make_hosts, make_link, with_scheme};
 use crate::error::{Error, Result, quote};
 use crate::traffic::model::with_params;
 use crate::units::{Dur, parse_dur};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What can be chosen.
+/// Parameters of the tree.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Tree {
     rate: String,
@@ -48,10 +48,14 @@ impl Default for Tree {
     }
 }
 
+/// Delay of every link but those of the second level.
 const HOP: Dur = Dur::from_millis(1);
 
-/// Returns the topology. The scheme runs where streams meet: towards and over the bottleneck. The first routers
-/// mark.
+/// Returns the topology. The scheme runs where streams meet: towards and over the bottleneck. The
+/// first routers mark.
+///
+/// # Errors
+/// [`Error::Field`] naming the parameter.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(Tree::default(), params)?;
     check_counts(&[("users", kind.users), ("first_routers", kind.first_routers)])?;
@@ -61,7 +65,7 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     let mut drawing = TopologySpec {
         bottleneck: Some("left-right".into()),
         paired: Some(true),
-        links: vec![scheme(link("left", "right", &kind.rate, &hop, buffer), false)],
+        links: vec![with_scheme(make_link("left", "right", &kind.rate, &hop, buffer), false)],
         ..TopologySpec::default()
     };
     if !(1..=1000).contains(&kind.rtts.len()) {
@@ -70,23 +74,23 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     for (group, text) in kind.rtts.iter().enumerate() {
         let delay = format_nanoseconds(second_delay(text)?);
         let (above, below) = (format!("left{group}"), format!("right{group}"));
-        drawing.links.push(scheme(link(&above, "left", &kind.second_rate, &delay, second), false));
-        drawing.links.push(link("right", &below, &kind.second_rate, &delay, second));
+        drawing.links.push(with_scheme(make_link(&above, "left", &kind.second_rate, &delay, second), false));
+        drawing.links.push(make_link("right", &below, &kind.second_rate, &delay, second));
         for router in 0..kind.first_routers {
             let (from, to) = (format!("left{group}.{router}"), format!("right{group}.{router}"));
-            drawing.links.push(scheme(link(&from, &above, &kind.first_rate, &hop, first), true));
-            drawing.links.push(link(&below, &to, &kind.first_rate, &hop, first));
+            drawing.links.push(with_scheme(make_link(&from, &above, &kind.first_rate, &hop, first), true));
+            drawing.links.push(make_link(&below, &to, &kind.first_rate, &hop, first));
             let way = (kind.user_rate.as_str(), hop.as_str(), user);
             let name = |side: &str| format!("{side}{group}.{router}.");
-            drawing.hosts.push(hosts(Role::Server, &name("source"), &from, kind.users, way));
-            drawing.hosts.push(hosts(Role::Client, &name("sink"), &to, kind.users, way));
+            drawing.hosts.push(make_hosts(Role::Server, &name("source"), &from, kind.users, way));
+            drawing.hosts.push(make_hosts(Role::Client, &name("sink"), &to, kind.users, way));
         }
     }
     Ok(drawing)
 }
 
-/// Returns the delay of a second-level link: half the round-trip time minus five hops of 1 ms, divided by two
-/// links.
+/// Returns the delay of a second-level link in nanoseconds, so that a path with two of them and
+/// five hops of 1 ms each way has the round-trip time `rtt`.
 fn second_delay(rtt: &str) -> Result<u64> {
     let way = parse_dur("rtts", rtt)?;
     match way.0 / 2 {

@@ -5,13 +5,13 @@
 //! delays is lost; the defaults of the second tier are chosen here, the rest is the simple topology's.
 
 use super::super::spec::{Role, TopologySpec};
-use super::pieces::{check_counts, hosts, link, scheme};
+use super::pieces::{check_counts, make_hosts, make_link, with_scheme};
 use crate::error::{Error, Result};
 use crate::traffic::model::with_params;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What can be chosen.
+/// Parameters of the two-tier topology.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TwoTier {
     rate: String,
@@ -47,6 +47,9 @@ impl Default for TwoTier {
 }
 
 /// Returns the topology. The scheme's queue is at every router towards the clients; R1 marks.
+///
+/// # Errors
+/// [`Error::Field`] naming the parameter.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(TwoTier::default(), params)?;
     check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;
@@ -55,10 +58,10 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     let mut drawing = TopologySpec {
         bottleneck: Some("r1-r0".into()),
         links: vec![
-            scheme(link("r1", "r0", &kind.rate, &kind.delay, buffer), true),
-            scheme(link("r0", "r2", &kind.tier_rate, &kind.tier_delay, buffer), false),
+            with_scheme(make_link("r1", "r0", &kind.rate, &kind.delay, buffer), true),
+            with_scheme(make_link("r0", "r2", &kind.tier_rate, &kind.tier_delay, buffer), false),
         ],
-        hosts: vec![hosts(Role::Server, "server", "r1", kind.servers, access)],
+        hosts: vec![make_hosts(Role::Server, "server", "r1", kind.servers, access)],
         ..TopologySpec::default()
     };
     let (rates, delays) = (&kind.tier_access_rates, &kind.tier_access_delays);
@@ -69,14 +72,14 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     }
     for client in 0..kind.clients {
         let name = format!("client{client}");
-        drawing.links.push(scheme(link("r0", &name, access.0, access.1, buffer), false));
+        drawing.links.push(with_scheme(make_link("r0", &name, access.0, access.1, buffer), false));
         drawing.clients.push(name);
     }
     for (index, (rate, delay)) in
         rates.iter().flat_map(|rate| delays.iter().map(move |delay| (rate, delay))).enumerate()
     {
         let name = format!("tier{index}");
-        drawing.links.push(scheme(link("r2", &name, rate, delay, buffer), false));
+        drawing.links.push(with_scheme(make_link("r2", &name, rate, delay, buffer), false));
         drawing.clients.push(name);
     }
     Ok(drawing)

@@ -7,14 +7,14 @@
 //! 10 Mb/s and 80 ms fit the first experiment, 6 Mb/s for each of both links the second.
 
 use super::super::spec::{Role, TopologyLink, TopologySpec};
-use super::pieces::{check_counts, format_nanoseconds, hosts, link, scheme};
+use super::pieces::{check_counts, format_nanoseconds, make_hosts, make_link, with_scheme};
 use crate::error::Result;
 use crate::traffic::model::with_params;
 use crate::units::parse_dur;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What can be chosen.
+/// Parameters of the Y topology.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Y {
     rate: String,
@@ -42,7 +42,11 @@ impl Default for Y {
     }
 }
 
-/// Returns the topology. The delay of the path is divided: half on the bottleneck, a quarter before it, an eighth at each host.
+/// Returns the topology. The one-way delay of a path is divided: half on the bottleneck, a quarter
+/// before it, an eighth at each host.
+///
+/// # Errors
+/// [`Error::Field`] naming the parameter.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(Y::default(), params)?;
     check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;
@@ -50,23 +54,23 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     let ends = (kind.access_rate.as_str(), format_nanoseconds(way / 8));
     let ends = (ends.0, ends.1.as_str(), None);
     let buffer = Some(kind.buffer.as_str());
-    let edge = link("n0", "n3", &kind.access_rate, &format_nanoseconds(way / 4), None);
+    let edge = make_link("n0", "n3", &kind.access_rate, &format_nanoseconds(way / 4), None);
     let mut drawing = TopologySpec {
         bottleneck: Some("n3-n1".into()),
         rtt: Some(kind.rtt.clone()),
         links: vec![
             TopologyLink { mark: Some(true), ..edge },
-            scheme(link("n3", "n1", &kind.rate, &format_nanoseconds(way / 2), buffer), false),
-            scheme(link("n3", "n2", &kind.second_rate, &format_nanoseconds(way / 2), buffer), false),
+            with_scheme(make_link("n3", "n1", &kind.rate, &format_nanoseconds(way / 2), buffer), false),
+            with_scheme(make_link("n3", "n2", &kind.second_rate, &format_nanoseconds(way / 2), buffer), false),
         ],
         hosts: vec![
-            hosts(Role::Server, "server", "n0", kind.servers, ends),
-            hosts(Role::Client, "first", "n1", kind.clients, ends),
+            make_hosts(Role::Server, "server", "n0", kind.servers, ends),
+            make_hosts(Role::Client, "first", "n1", kind.clients, ends),
         ],
         ..TopologySpec::default()
     };
     if kind.second_clients > 0 {
-        drawing.hosts.push(hosts(Role::Client, "second", "n2", kind.second_clients, ends));
+        drawing.hosts.push(make_hosts(Role::Client, "second", "n2", kind.second_clients, ends));
     }
     Ok(drawing)
 }
