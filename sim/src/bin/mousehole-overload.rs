@@ -113,18 +113,24 @@ impl Row<'_> {
         let (ns2, policy) = match self.text("q") {
             "RED" => (self.red_scheme("ns2-red", ""), self.red_scheme("red", ",guard=2,mean=1000B")),
             // One precedence: all packets are OUT.
-            "REDds" => {
-                (format!("ns2-sfd(mode=decoupled,{})", self.red_parameters("out_")), self.red_scheme("red", ",mean=1000B"))
+            "REDds" => (
+                format!("ns2-sfd(mode=decoupled,{})", self.red_parameters("out_")),
+                self.red_scheme("red", ",mean=1000B"),
+            ),
+            "RIOds" => {
+                (format!("ns2-sfd(mode=coupled,wq={wq})"), self.sfd_scheme("coupled", &format!("wq={wq}")))
             }
-            "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), self.sfd_scheme("coupled", &format!("wq={wq}"))),
-            "RIOdsD" => {
-                (format!("ns2-sfd(mode=decoupled,wq={wq})"), self.sfd_scheme("decoupled", &format!("wq={wq}")))
-            }
+            "RIOdsD" => (
+                format!("ns2-sfd(mode=decoupled,wq={wq})"),
+                self.sfd_scheme("decoupled", &format!("wq={wq}")),
+            ),
             "RIO" => {
                 let how = format!("wq={wq},gentle={},wait={}", self.is_on("gentle"), self.is_on("wait"));
                 (format!("ns2-rio({how})"), self.sfd_scheme("coupled", &how))
             }
-            "WREDds" => (format!("ns2-sfd(mode=total,wq={wq})"), self.sfd_scheme("total", &format!("wq={wq}"))),
+            "WREDds" => {
+                (format!("ns2-sfd(mode=total,wq={wq})"), self.sfd_scheme("total", &format!("wq={wq}")))
+            }
             _ => return None,
         };
         Some([ns2, policy])
@@ -161,11 +167,8 @@ impl Row<'_> {
     /// Returns the line printed for this row under one of the rules.
     fn format_comparison(&self, rule: &str, scheme: &str, runs: &[Overload]) -> String {
         let ns2 = self.ns2_result();
-        let measures: [(Measure, f64); 3] = [
-            (|run| run.out, ns2.out),
-            (|run| run.inside, ns2.inside),
-            (|run| run.waiting, ns2.waiting),
-        ];
+        let measures: [(Measure, f64); 3] =
+            [(|run| run.out, ns2.out), (|run| run.inside, ns2.inside), (|run| run.waiting, ns2.waiting)];
         let cells = measures.map(|(measure, expected)| {
             let values: Vec<f64> = runs.iter().map(measure).collect();
             let mean = values.iter().sum::<f64>() / values.len() as f64;

@@ -57,7 +57,8 @@ impl World {
         let first = self.setup.layout.link_at(0, upward, path_state.path);
         packet.link = first.expect("every path crosses a link");
         let end = if upward { End::ClientOut } else { End::ServerOut };
-        let at = path_state.cross_access_link(&self.ends, end, self.now, packet.bytes) + path_state.host_delay;
+        let at =
+            path_state.cross_access_link(&self.ends, end, self.now, packet.bytes) + path_state.host_delay;
         let key = self.next_key(class::ARRIVE, order_key(&packet), at);
         let node = self.wheel.store_event(Event { packet, what: What::Arrive });
         self.wheel.schedule(node, at, key);

@@ -228,8 +228,10 @@ mod tests {
         assert_eq!(sizes, [Payload::Single(3334), Payload::Single(3334), Payload::Single(3333)]);
         assert_eq!(pieces[0].key, 0);
         assert!(pieces[1].key != pieces[2].key && pieces[1].key != 0);
-        let next =
-            collect_opened(&[Payload::Single(10_001)], Rules { split: 3, parallel: false, ..rules_with_hint_one() });
+        let next = collect_opened(
+            &[Payload::Single(10_001)],
+            Rules { split: 3, parallel: false, ..rules_with_hint_one() },
+        );
         assert_eq!(next.len(), 1);
     }
 }

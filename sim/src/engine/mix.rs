@@ -35,7 +35,12 @@ impl<S: ConnectionSource> Mix<S> {
 
     /// Passes on the commands that `ask` makes the source at `index` add, with their tokens, tags
     /// and keys replaced.
-    fn relay_commands(&mut self, index: usize, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
+    fn relay_commands(
+        &mut self,
+        index: usize,
+        commands: &mut Commands,
+        ask: impl FnOnce(&mut S, &mut Commands),
+    ) {
         let (number, source) = &mut self.sources[index];
         let before = commands.scripts.len();
         let own = commands.capture(|own| ask(source, own));

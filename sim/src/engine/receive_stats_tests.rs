@@ -45,8 +45,7 @@ fn play_out__sound_misses_what_is_lost_or_late() {
     let hold = Dur::from_millis(60);
     let sound = Playback::Sound { codec: Codec::G711, packet: Dur::from_millis(20), hold };
     let delays = [None, Some(10), Some(70), Some(71), None, None, Some(30), None];
-    let Played::Sound { codec, mouth_to_ear_s, packets, missing, gaps } = play(sound, &delays).played
-    else {
+    let Played::Sound { codec, mouth_to_ear_s, packets, missing, gaps } = play(sound, &delays).played else {
         panic!("sound")
     };
     assert_eq!((codec, packets, missing, gaps), (Codec::G711, 8, 5, 3));

@@ -174,7 +174,8 @@ impl ConnectionSource for Replay {
         let ended = self.running.remove(tag as usize);
         let Some(waiting) = &self.waiting else { return };
         for &child in waiting.children(ended.arrival.connection) {
-            let (Some(instance), Some(wait)) = (self.find_in_same_lap(&ended, child), waiting.wait(child)) else {
+            let (Some(instance), Some(wait)) = (self.find_in_same_lap(&ended, child), waiting.wait(child))
+            else {
                 continue;
             };
             commands.wake.push((now + wait.think, self.thinking.insert(instance) as u32));

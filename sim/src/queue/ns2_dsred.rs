@@ -134,7 +134,8 @@ impl Ns2DsRed {
             Mode::Decoupled => add(level.spec.w_q, self.level_length(index, waiting)),
             Mode::Total => add(level.spec.w_q, waiting.packets),
             Mode::Coupled => {
-                (0..=index).for_each(|part| add(self.levels[part].spec.w_q, self.level_length(part, waiting)));
+                (0..=index)
+                    .for_each(|part| add(self.levels[part].spec.w_q, self.level_length(part, waiting)));
             }
         }
         self.levels[index].average = average;

@@ -163,8 +163,8 @@ impl IdlePath {
         let full = (params.mss + params.header) as u16;
         let ack = (params.ack_bytes + params.sack_bytes.0 + 3 * params.sack_bytes.1) as u16;
         let spacing = data.longest_transmission(full);
-        let is_slow =
-            IdlePath::for_acks(plan, path).longest_transmission(ack) > spacing || 4 * spacing.0 >= params.min_rto.0;
+        let is_slow = IdlePath::for_acks(plan, path).longest_transmission(ack) > spacing
+            || 4 * spacing.0 >= params.min_rto.0;
         let slowest = data.stages.iter().find(|stage| stage.transmission_time(full) == spacing)?;
         let hops = data.stages.len() as u32;
         slowest.link.filter(|_| !is_slow).map(|link| SteadyState { link, spacing, hops })

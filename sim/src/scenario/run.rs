@@ -150,7 +150,8 @@ impl<'a> Parts<'a> {
             if !self.scheme.shapes_by_clock() {
                 link.set_burst(shaper.burst);
             }
-            let modem = build_line(planned, &format!("{name}-modem"), number, build_fifo(planned.buffer), seed);
+            let modem =
+                build_line(planned, &format!("{name}-modem"), number, build_fifo(planned.buffer), seed);
             link.set_modem(modem.with_settings(Fault::default(), planned.wire, false));
             Ok(link)
         };
@@ -164,7 +165,8 @@ impl<'a> Parts<'a> {
     pub fn build_markers(&self, seed: u64) -> Result<Vec<Marker>> {
         let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
             true if planned.runs == Runs::Host => {
-                Ok(build::build_marker(self.scheme, self.link_context(planned, seed, number))?.into_host_markers())
+                Ok(build::build_marker(self.scheme, self.link_context(planned, seed, number))?
+                    .into_host_markers())
             }
             true => build::build_marker(self.scheme, self.link_context(planned, seed, number)),
             false => Ok(Marker::None),

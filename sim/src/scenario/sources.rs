@@ -191,7 +191,9 @@ fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: 
         Model::RioPs(model) => web_sessions(PageDraws::Users(model.process().draws(seed, replication))),
         Model::Http(model) => web_sessions(PageDraws::Users(model.process().draws(seed, replication))),
         Model::Shred(model) => open_loop_arrivals(OpenLoop::Shred(model.draws(seed, replication))),
-        Model::PackMime(model) => open_loop_arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))),
+        Model::PackMime(model) => {
+            open_loop_arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication))))
+        }
         Model::Http2(model) => open_loop_arrivals(OpenLoop::Http2(model.draws(seed, replication))),
         Model::Poisson(poisson) => Source::Poisson(Poisson::new(poisson.draws(seed, replication))),
         Model::Ftp(ftp) => apps::ftp_users(ftp, drawn),

@@ -602,7 +602,8 @@ impl Model {
     /// Returns whether DOWN has drained the queue, so that CRUISE may begin (`IsTimeToCruise`).
     fn may_cruise(&self, in_flight: u32) -> bool {
         let in_flight = f64::from(in_flight);
-        in_flight <= self.inflight_with_headroom() && in_flight <= self.quantize(self.compute_bdp(self.max_bw.get()))
+        in_flight <= self.inflight_with_headroom()
+            && in_flight <= self.quantize(self.compute_bdp(self.max_bw.get()))
     }
 
     /// Returns whether ProbeBW_UP has reached its limit or filled the pipe (`IsTimeToGoDown`).

@@ -56,8 +56,11 @@ impl Cubic {
         if !self.window.is_used_by(ack.flight) {
             return;
         }
-        let acked =
-            if self.window.is_slow_start() { self.window.grow_in_slow_start(ack) } else { f64::from(ack.acked) };
+        let acked = if self.window.is_slow_start() {
+            self.window.grow_in_slow_start(ack)
+        } else {
+            f64::from(ack.acked)
+        };
         if acked > 0.0 {
             let cwnd = self.window.cwnd();
             self.window.open_to(match &mut self.curve.linux {

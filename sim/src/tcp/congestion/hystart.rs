@@ -129,7 +129,10 @@ mod tests {
         // 20.5 ms is half of 40 ms and the allowance.
         assert!(!ends_slow_start(&mut HyStart::default(), 10, &train(21, MS)));
         assert!(ends_slow_start(&mut HyStart::default(), 10, &train(22, MS)));
-        assert!(!ends_slow_start(&mut HyStart::default(), 10, &train(40, 2 * MS + US)), "too far apart for a train");
+        assert!(
+            !ends_slow_start(&mut HyStart::default(), 10, &train(40, 2 * MS + US)),
+            "too far apart for a train"
+        );
     }
 
     #[test]

@@ -177,7 +177,8 @@ impl Sack {
     fn set_pipe(&mut self, tcb: &Tcb) {
         let (una, nxt) = (tcb.sequence.una(), tcb.sequence.nxt());
         let lost_below = self.board.lost_below().max(self.presumed).clamp(una, nxt);
-        self.pipe = self.board.count_holes(lost_below, nxt) + self.board.count_holes(una, self.board.high_rxt());
+        self.pipe =
+            self.board.count_holes(lost_below, nxt) + self.board.count_holes(una, self.board.high_rxt());
     }
 
     /// Returns the next segment while the pipe has room (`NextSeg`, section 4): a lost one, new data, a hole

@@ -61,7 +61,10 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
         links: vec![
             TopologyLink { mark: Some(true), ..edge },
             with_scheme(make_link("n3", "n1", &kind.rate, &format_nanoseconds(way / 2), buffer), false),
-            with_scheme(make_link("n3", "n2", &kind.second_rate, &format_nanoseconds(way / 2), buffer), false),
+            with_scheme(
+                make_link("n3", "n2", &kind.second_rate, &format_nanoseconds(way / 2), buffer),
+                false,
+            ),
         ],
         hosts: vec![
             make_hosts(Role::Server, "server", "n0", kind.servers, ends),
