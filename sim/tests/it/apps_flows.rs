@@ -1,13 +1,13 @@
 //! Logins, file transfers in both directions and datagrams: exact times on an empty link, and conservation laws.
-use crate::common::{SCHEMES, entry, find_error, mixed, payload, play, scenario, sending, with_up};
+use crate::common::{SCHEMES, entry, find_error, payload, play, scenario, with_direction, with_mix, with_up};
 use mousehole_sim::record::{FlowRecord, Played, Transfer};
 use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, MixSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 use serde_json::{Value, json};
 
-fn alone(model: &str, params: Value) -> RunResult {
-    play(&mixed(scenario("droptail"), vec![entry(model, params)]))
+fn play_alone(model: &str, params: Value) -> RunResult {
+    play(&with_mix(scenario("droptail"), vec![entry(model, params)]))
 }
 
 fn assert_near(value: f64, expected: f64, tolerance: f64) {
@@ -17,7 +17,7 @@ fn assert_near(value: f64, expected: f64, tolerance: f64) {
 /// 100 B at 4 Mbit/s take 0.2 ms each way on top of 40 ms.
 #[test]
 fn telnet__echo_delay_is_exact_on_an_empty_link() {
-    let result = alone("telnet", json!({"users": 1}));
+    let result = play_alone("telnet", json!({"users": 1}));
     let echoes = &result.outcome.transfers;
     let undisturbed = echoes.iter().filter(|echo| echo.end.since(echo.start).0 == 40_400_000);
     assert!(undisturbed.count() * 3 > echoes.len());
@@ -37,7 +37,7 @@ fn telnet__echo_delay_is_exact_on_an_empty_link() {
 
 #[test]
 fn telnet__types_about_five_characters_a_second() {
-    let result = alone("telnet", json!({"users": 20}));
+    let result = play_alone("telnet", json!({"users": 20}));
     let typed = result.outcome.transfers.len() as f64 / 20.0 / 20.0;
     // A keystroke waits for its predecessor's echo: the mean gap is E[max(X, 40.4 ms)] with X of mean 0.2 s.
     let expected = 1.0 / (0.0404 + 0.2 * libm::exp(-0.0404f64 / 0.2));
@@ -45,7 +45,7 @@ fn telnet__types_about_five_characters_a_second() {
     assert!(result.outcome.queues[0].colours[0].sent.packets > 1000);
 }
 
-fn one_connection(upload: bool, bytes: u64) -> RunResult {
+fn play_one_connection(upload: bool, bytes: u64) -> RunResult {
     let one = ConnectionSpec { payload: payload(upload), ..crate::common::connection(0.0, &[(0.0, bytes)]) };
     play(&crate::common::with_connections(scenario("droptail"), vec![one]))
 }
@@ -54,7 +54,7 @@ fn one_connection(upload: bool, bytes: u64) -> RunResult {
 /// packet.
 #[test]
 fn upload__is_exact_on_an_empty_link() {
-    let result = one_connection(true, 14_600);
+    let result = play_one_connection(true, 14_600);
     let [transfer] = result.outcome.transfers[..] else { panic!("one transfer") };
     let (syn, answer, data) = (80_000, 80_000, 3_000_000);
     assert_eq!(transfer.end.since(transfer.start).0, 60_000_000 + syn + answer + 10 * data);
@@ -92,7 +92,7 @@ fn ideal_time__of_an_upload_is_its_time_on_an_empty_link() {
 #[test]
 fn ftp__users_pause_and_go_on() {
     let params = json!({"users": 4, "mean_bytes": 20000, "shape": 0, "off_s": 0.5});
-    let result = play(&mixed(scenario("droptail"), vec![sending("both", entry("ftp", params))]));
+    let result = play(&with_mix(scenario("droptail"), vec![with_direction("both", entry("ftp", params))]));
     let transfers = &result.outcome.transfers;
     assert!(transfers.iter().all(|one| one.bytes == 20_000 && one.end != Time::NEVER));
     let (up, down): (Vec<&Transfer>, Vec<&Transfer>) = transfers.iter().partition(|one| one.upload);
@@ -109,7 +109,7 @@ fn ftp__users_pause_and_go_on() {
 #[test]
 fn ftp__period_is_kept() {
     let params = json!({"users": 8, "mean_bytes": 500_000, "shape": 0, "period_s": 5, "start_spread_s": 0});
-    let result = alone("ftp", params);
+    let result = play_alone("ftp", params);
     let mut starts: Vec<u64> = result.outcome.transfers.iter().map(|one| one.start.0).collect();
     starts.sort_unstable();
     assert_eq!(starts.len(), 32);
@@ -126,7 +126,7 @@ fn ftp__period_is_kept() {
 #[test]
 fn ftp__skips_periods_of_unfinished_files() {
     let params = json!({"users": 8, "mean_bytes": 500_000, "shape": 0, "period_s": 5, "start_spread_s": 0, "skip": true});
-    let result = alone("ftp", params);
+    let result = play_alone("ftp", params);
     assert_eq!(result.load.achieved, None);
     let mut transfers = result.outcome.transfers;
     transfers.sort_unstable_by_key(|one| (one.client, one.start));
@@ -142,8 +142,10 @@ fn ftp__skips_periods_of_unfinished_files() {
 fn ftp__long_lived_flows_fill_both_directions() {
     let mut base = Scenario { warmup: "5s".into(), ..scenario("droptail") };
     base.link.up_buffer = Some("30p".into());
-    let result =
-        play(&mixed(base, vec![sending("both", entry("ftp", json!({"users": 3, "endless": true})))]));
+    let result = play(&with_mix(
+        base,
+        vec![with_direction("both", entry("ftp", json!({"users": 3, "endless": true})))],
+    ));
     assert!(result.outcome.transfers.is_empty());
     let flows = &result.outcome.flows;
     assert_eq!(flows.len(), 6);
@@ -171,9 +173,9 @@ fn bulk__flows_record_their_goodput() {
 #[test]
 fn udp__delay_is_exact_on_an_empty_link() {
     for direction in ["down", "up"] {
-        let result = play(&mixed(
+        let result = play(&with_mix(
             scenario("droptail"),
-            vec![sending(direction, entry("udp", json!({"rate_bps": 800_000})))],
+            vec![with_direction(direction, entry("udp", json!({"rate_bps": 800_000})))],
         ));
         let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
         assert_eq!(flow.delay_s, [0.022; 4], "{direction}");
@@ -188,7 +190,7 @@ fn udp__delay_is_exact_on_an_empty_link() {
 /// Twice the rate of the link: half is lost, and what arrives has waited for a full buffer.
 #[test]
 fn udp__ignores_loss() {
-    let result = alone("udp", json!({"rate_bps": 8_000_000}));
+    let result = play_alone("udp", json!({"rate_bps": 8_000_000}));
     let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
     assert_eq!(flow.sent, flow.received + flow.lost);
     assert_near(flow.lost as f64 / flow.sent as f64, 0.5, 0.01);
@@ -198,7 +200,7 @@ fn udp__ignores_loss() {
 
 #[test]
 fn voip__sends_as_often_as_it_talks() {
-    let result = alone("voip", json!({"calls": 25}));
+    let result = play_alone("voip", json!({"calls": 25}));
     assert_eq!(result.outcome.datagrams.len(), 50);
     let sent: u64 = result.outcome.datagrams.iter().map(|flow| flow.sent).sum();
     assert_near(sent as f64, 50.0 * 20.0 * 50.0 * 1.004 / 2.591, 0.1);
@@ -211,7 +213,7 @@ fn voip__sends_as_often_as_it_talks() {
 /// 100 B at 4 Mbit/s take 0.2 ms on top of 20 ms one way.
 #[test]
 fn game__is_exact_on_an_empty_link() {
-    let result = alone("game", json!({"players": 1, "packets_per_s": 50, "start_spread_s": 0}));
+    let result = play_alone("game", json!({"players": 1, "packets_per_s": 50, "start_spread_s": 0}));
     assert_eq!(result.outcome.datagrams.len(), 2);
     for flow in &result.outcome.datagrams {
         assert_eq!((flow.delay_s, flow.lost, flow.late), ([0.0202; 4], 0, 0));
@@ -224,7 +226,7 @@ fn game__is_exact_on_an_empty_link() {
 #[test]
 fn videocall__is_exact_on_an_empty_link() {
     let params = json!({"calls": 1, "direction": "down", "start_spread_s": 0});
-    let result = alone("videocall", params);
+    let result = play_alone("videocall", params);
     let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
     let Played::Frames { frames, missing, freezes, length_s } = flow.played else { panic!("frames") };
     assert_eq!((flow.sent, flow.received, missing, freezes), (6 * frames, 6 * frames, 0, 0));
@@ -238,7 +240,7 @@ fn videocall__is_exact_on_an_empty_link() {
 fn videocall__misses_what_comes_after_its_deadline() {
     for (playout_s, is_missing) in [(0.0108, true), (0.0109, false)] {
         let params = json!({"calls": 1, "direction": "down", "playout_s": playout_s});
-        let result = alone("videocall", params);
+        let result = play_alone("videocall", params);
         let Played::Frames { frames, missing, .. } = result.outcome.datagrams[0].played else {
             panic!("frames")
         };
@@ -251,7 +253,7 @@ fn videocall__misses_what_comes_after_its_deadline() {
 fn stream__climbs_to_the_highest_rate_on_an_empty_link() {
     let ladder = json!([250_000, 500_000, 1_000_000, 2_000_000]);
     let params = json!({"viewers": 1, "ladder_bps": ladder, "video_s": 1000, "start_spread_s": 0});
-    let result = alone("stream", params);
+    let result = play_alone("stream", params);
     let [view] = result.outcome.views[..] else { panic!("one viewer") };
     let ended = result.outcome.ended.as_secs();
     assert!(view.stalled_s == 0.0 && view.played_s > 19.0 && ended < 60.0, "{view:?}");
@@ -268,7 +270,7 @@ fn stream__stands_still_on_a_link_that_is_too_slow() {
     let mut base = scenario("droptail");
     (base.link.rate, base.duration) = (Some("500kbit".into()), "120s".into());
     let params = json!({"viewers": 1, "ladder_bps": [800_000], "video_s": 10_000, "start_spread_s": 0});
-    let result = play(&mixed(base, vec![entry("stream", params)]));
+    let result = play(&with_mix(base, vec![entry("stream", params)]));
     let [view] = result.outcome.views[..] else { panic!("one viewer") };
     // 200 kB a segment of 2 s, with 40 B of headers for each 1460 B; the windows are slow to open, too.
     let least = 1.0 - 500.0 / 800.0 * 1460.0 / 1500.0;
@@ -282,7 +284,7 @@ fn stream__stands_still_on_a_link_that_is_too_slow() {
 #[test]
 fn stream__times_its_starts() {
     let params = json!({"viewers": 4, "video_s": 4, "pause_s": 0.5, "ladder_bps": [400_000]});
-    let result = alone("stream", params);
+    let result = play_alone("stream", params);
     assert_eq!(result.outcome.views.len(), 4);
     let starts: u64 = result.outcome.views.iter().map(|view| view.starts).sum();
     let startup_s: f64 = result.outcome.views.iter().map(|view| view.startup_s).sum();
@@ -297,11 +299,11 @@ fn stream__times_its_starts() {
 fn paths__uploads_and_datagrams_are_the_same_on_both() {
     let run = |slow_path| {
         let base = Scenario { at: Some(Ends::Both), duration: "6s".into(), slow_path, ..scenario("red") };
-        play(&mixed(
+        play(&with_mix(
             base,
             vec![
                 entry("telnet", json!({"users": 3})),
-                sending("both", entry("ftp", json!({"users": 2, "off_s": 0.3}))),
+                with_direction("both", entry("ftp", json!({"users": 2, "off_s": 0.3}))),
                 entry("voip", json!({"calls": 3})),
                 entry("udp", json!({"rate_bps": 700_000})),
                 entry("game", json!({"players": 2})),
@@ -325,12 +327,12 @@ fn conservation__with_uploads_and_datagrams() {
     for &scheme in SCHEMES.iter() {
         let base =
             Scenario { at: Some(Ends::Both), duration: "6s".into(), max_windows: 40, ..scenario(scheme) };
-        let result = play(&mixed(
+        let result = play(&with_mix(
             base,
             vec![
-                sending("up", MixSpec { load: Some(0.6), ..entry("poisson", json!({})) }),
-                sending("both", entry("ftp", json!({"users": 2, "endless": true}))),
-                sending("both", entry("udp", json!({"flows": 2, "rate_bps": 1_000_000}))),
+                with_direction("up", MixSpec { load: Some(0.6), ..entry("poisson", json!({})) }),
+                with_direction("both", entry("ftp", json!({"users": 2, "endless": true}))),
+                with_direction("both", entry("udp", json!({"flows": 2, "rate_bps": 1_000_000}))),
                 entry("voip", json!({"calls": 2})),
                 entry("videocall", json!({"rate_bps": 600_000})),
                 entry("stream", json!({})),
@@ -364,7 +366,7 @@ fn models__of_calls_games_and_streams_name_a_faulty_parameter() {
         ("stream", json!({"ladder_bps": [2e6, 1e6]}), ["ladder_bps", "2000000", "rising"]),
         ("stream", json!({"startup_s": 30}), ["startup_s", "30", "buffer_s"]),
     ] {
-        let error = find_error(&mixed(scenario("droptail"), vec![entry(model, params)]));
+        let error = find_error(&with_mix(scenario("droptail"), vec![entry(model, params)]));
         let sentence = error.to_string();
         assert!(sentence.starts_with("traffic.mix[0].params") && !sentence.contains('\n'), "{sentence}");
         assert!(parts.iter().all(|part| sentence.contains(part)), "{parts:?}: {sentence}");

@@ -1,28 +1,28 @@
 //! Misbehaving senders: who misbehaves, how, and that the pieces add up to the transfer.
-use crate::common::{SCHEMES, entry, mixed, play, scenario};
+use crate::common::{SCHEMES, entry, play, scenario, with_mix};
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn gamed(base: Scenario, gaming: MisbehavingSpec) -> Scenario {
+fn with_gaming(base: Scenario, gaming: MisbehavingSpec) -> Scenario {
     let traffic = TrafficSpec { gaming: Some(gaming), ..base.traffic };
     Scenario { traffic, ..base }
 }
 
-fn one_transfer(bytes: u64) -> Scenario {
+fn one_transfer_scenario(bytes: u64) -> Scenario {
     crate::common::with_connections(scenario("droptail"), crate::common::transfers(1, 0.0, bytes))
 }
 
-fn all_split(pieces: &str) -> MisbehavingSpec {
+fn split_all(pieces: &str) -> MisbehavingSpec {
     MisbehavingSpec { share: 1.0, split: 4, pieces: pieces.into(), ..MisbehavingSpec::default() }
 }
 
 #[test]
 fn split__pieces_make_the_whole() {
     for pieces in ["parallel", "consecutive"] {
-        let result = play(&gamed(one_transfer(1_000_001), all_split(pieces)));
+        let result = play(&with_gaming(one_transfer_scenario(1_000_001), split_all(pieces)));
         let parts = &result.outcome.transfers;
         let sizes: Vec<u64> = parts.iter().map(|part| part.bytes).collect();
         assert_eq!((sizes.len(), sizes.iter().sum::<u64>()), (4, 1_000_001), "{pieces}: {sizes:?}");
@@ -41,10 +41,13 @@ fn split__pieces_make_the_whole() {
 
 #[test]
 fn min_bytes__leaves_small_transfers_alone() {
-    let result = play(&gamed(one_transfer(99_999), all_split("parallel")));
+    let result = play(&with_gaming(one_transfer_scenario(99_999), split_all("parallel")));
     assert_eq!(result.outcome.transfers.len(), 1);
     assert!(!result.outcome.transfers[0].misbehaves);
-    assert_eq!(play(&gamed(one_transfer(100_000), all_split("parallel"))).outcome.transfers.len(), 4);
+    assert_eq!(
+        play(&with_gaming(one_transfer_scenario(100_000), split_all("parallel"))).outcome.transfers.len(),
+        4
+    );
 }
 
 /// A session that waits for its page hears of the object's end when its last piece has come.
@@ -52,8 +55,8 @@ fn min_bytes__leaves_small_transfers_alone() {
 fn split__a_closed_loop_goes_on() {
     for pieces in ["parallel", "consecutive"] {
         let params = json!({"users": 3, "mean_bytes": 200_000, "shape": 0, "off_s": 0.1});
-        let base = mixed(scenario("droptail"), vec![entry("ftp", params)]);
-        let result = play(&gamed(base, all_split(pieces)));
+        let base = with_mix(scenario("droptail"), vec![entry("ftp", params)]);
+        let result = play(&with_gaming(base, split_all(pieces)));
         let mut objects: BTreeMap<u64, (u64, u64, Time)> = BTreeMap::new();
         for part in &result.outcome.transfers {
             let object = objects.entry(part.object_key).or_insert((0, u64::MAX, Time::ZERO));
@@ -70,7 +73,7 @@ fn split__a_closed_loop_goes_on() {
     }
 }
 
-fn misbehaving(result: &RunResult) -> BTreeSet<u64> {
+fn list_misbehaving(result: &RunResult) -> BTreeSet<u64> {
     result.outcome.transfers.iter().filter(|one| one.misbehaves).map(|one| one.object_key).collect()
 }
 
@@ -88,12 +91,12 @@ fn share__draws_the_same_senders_under_every_scheme() {
             sources: vec!["poisson".into()],
             ..MisbehavingSpec::default()
         };
-        gamed(mixed(base, mix), gaming)
+        with_gaming(with_mix(base, mix), gaming)
     };
-    let expected = misbehaving(&play(&scenario("droptail")));
+    let expected = list_misbehaving(&play(&scenario("droptail")));
     for &scheme in SCHEMES.iter() {
         let result = play(&scenario(scheme));
-        assert_eq!(misbehaving(&result), expected, "{scheme}");
+        assert_eq!(list_misbehaving(&result), expected, "{scheme}");
         let large = result.outcome.transfers.iter().filter(|one| one.object_bytes >= 5000 && one.source == 1);
         let large: BTreeSet<u64> = large.map(|one| one.object_key).collect();
         let share = expected.len() as f64 / large.len() as f64;
@@ -106,12 +109,12 @@ fn share__draws_the_same_senders_under_every_scheme() {
 #[test]
 fn split__multiplies_long_lived_flows() {
     let mix = vec![entry("ftp", json!({"users": 2, "endless": true}))];
-    let result = play(&gamed(mixed(scenario("droptail"), mix.clone()), all_split("parallel")));
+    let result = play(&with_gaming(with_mix(scenario("droptail"), mix.clone()), split_all("parallel")));
     assert_eq!(result.outcome.flows.len(), 8);
     assert!(result.outcome.flows.iter().all(|flow| flow.misbehaves));
-    let honest = play(&gamed(
-        mixed(scenario("droptail"), mix),
-        MisbehavingSpec { share: 0.0, ..all_split("parallel") },
+    let honest = play(&with_gaming(
+        with_mix(scenario("droptail"), mix),
+        MisbehavingSpec { share: 0.0, ..split_all("parallel") },
     ));
     assert_eq!(honest.outcome.flows.len(), 2);
     assert!(honest.outcome.flows.iter().all(|flow| !flow.misbehaves));

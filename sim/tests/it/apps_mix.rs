@@ -1,22 +1,24 @@
 //! Several sources at once: keys, names, and the same draws under every scheme.
-use crate::common::{SCHEMES, assert_error, entry, find_error, mixed, play, scenario, sending, with_model};
+use crate::common::{
+    SCHEMES, assert_error, entry, find_error, play, scenario, with_direction, with_mix, with_model,
+};
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn short(scheme: &str) -> Scenario {
+fn short_scenario(scheme: &str) -> Scenario {
     let base = Scenario { warmup: "1s".into(), duration: "8s".into(), max_windows: 10, ..scenario(scheme) };
-    mixed(
+    with_mix(
         base,
         vec![
             MixSpec { load: Some(0.4), ..entry("poisson", json!({})) },
-            sending(
+            with_direction(
                 "up",
                 MixSpec { load: Some(0.2), name: Some("up".into()), ..entry("poisson", json!({})) },
             ),
             MixSpec { count: Some(3), ..entry("telnet", json!({})) },
-            sending("both", MixSpec { count: Some(2), ..entry("ftp", json!({"mean_bytes": 60000})) }),
+            with_direction("both", MixSpec { count: Some(2), ..entry("ftp", json!({"mean_bytes": 60000})) }),
             MixSpec { count: Some(2), ..entry("voip", json!({})) },
             MixSpec { load: Some(0.2), ..entry("web:sfd", json!({})) },
         ],
@@ -25,7 +27,7 @@ fn short(scheme: &str) -> Scenario {
 
 type Named = (u64, u32, u16, bool, u64);
 
-fn open_loop(result: &RunResult) -> Vec<(u64, u16, u64, u64)> {
+fn list_open_loop_transfers(result: &RunResult) -> Vec<(u64, u16, u64, u64)> {
     let open = result.outcome.transfers.iter().filter(|one| one.source <= 2);
     let mut named: Vec<_> = open.map(|one| (one.key, one.source, one.bytes, one.start.0)).collect();
     named.sort_unstable();
@@ -35,12 +37,12 @@ fn open_loop(result: &RunResult) -> Vec<(u64, u16, u64, u64)> {
 #[test]
 fn mix__keys_are_unique_and_name_the_same_under_every_scheme() {
     let mut known: BTreeMap<(u64, u32), Named> = BTreeMap::new();
-    let expected = open_loop(&play(&short("droptail")));
+    let expected = list_open_loop_transfers(&play(&short_scenario("droptail")));
     assert!(expected.len() > 60, "{}", expected.len());
     for &scheme in SCHEMES.iter() {
-        let result = play(&short(scheme));
+        let result = play(&short_scenario(scheme));
         assert!(result.is_conserved(), "{scheme}: {:?}", result.outcome.balance);
-        assert_eq!(open_loop(&result), expected, "{scheme}");
+        assert_eq!(list_open_loop_transfers(&result), expected, "{scheme}");
         let mut seen = BTreeSet::new();
         for one in &result.outcome.transfers {
             assert!(seen.insert((one.key, one.write)), "{scheme}: {one:?} stands twice");
@@ -52,7 +54,7 @@ fn mix__keys_are_unique_and_name_the_same_under_every_scheme() {
 
 #[test]
 fn mix__records_name_their_source() {
-    let result = play(&short("sfd"));
+    let result = play(&short_scenario("sfd"));
     let names: Vec<&str> = result.sources.iter().map(|(_, name)| name.as_str()).collect();
     assert_eq!(names, ["poisson", "up", "telnet", "ftp", "voip", "web:sfd"]);
     let of: BTreeMap<u16, &str> =
@@ -92,7 +94,7 @@ fn mix__the_main_source_is_as_without_it() {
 #[test]
 fn mix__equal_entries_are_different_traffic() {
     let twice = vec![MixSpec { load: Some(0.2), ..entry("poisson", json!({})) }; 2];
-    let result = play(&mixed(Scenario { duration: "10s".into(), ..scenario("droptail") }, twice));
+    let result = play(&with_mix(Scenario { duration: "10s".into(), ..scenario("droptail") }, twice));
     let sizes = |source| {
         let own = result.outcome.transfers.iter().filter(move |one| one.source == source);
         own.map(|one| one.bytes).collect::<BTreeSet<_>>()
@@ -104,7 +106,7 @@ fn mix__equal_entries_are_different_traffic() {
 
 #[test]
 fn mix__faults_name_the_entry() {
-    let with = |specs: Vec<MixSpec>| find_error(&mixed(scenario("droptail"), specs));
+    let with = |specs: Vec<MixSpec>| find_error(&with_mix(scenario("droptail"), specs));
     let one = |spec: MixSpec| with(vec![spec]);
     assert_error(
         &one(entry("telnt", json!({}))),
@@ -118,7 +120,10 @@ fn mix__faults_name_the_entry() {
         &one(entry("ftp", json!({"users": 0}))),
         &["traffic.mix[0].params.users", "0", "from 1 to 100000"],
     );
-    assert_error(&one(sending("out", entry("ftp", json!({})))), &["traffic.mix[0].payload", "\"out\"", "up"]);
+    assert_error(
+        &one(with_direction("out", entry("ftp", json!({})))),
+        &["traffic.mix[0].payload", "\"out\"", "up"],
+    );
     for (old_name, old) in
         [("\"direction\"", json!({"direction": "up"})), ("\"upload\"", json!({"upload": true}))]
     {
@@ -129,7 +134,7 @@ fn mix__faults_name_the_entry() {
     }
     for (model, way) in [("poisson", "both"), ("web:sfd", "up"), ("telnet", "both")] {
         assert_error(
-            &one(sending(way, entry(model, json!({})))),
+            &one(with_direction(way, entry(model, json!({})))),
             &["traffic.mix[0].payload", &format!("\"{way}\""), model],
         );
     }
@@ -154,7 +159,9 @@ fn mix__faults_name_the_entry() {
     ] {
         let spec = MixSpec { count: Some(5), ..entry(model, json!({})) };
         assert_error(&one(spec), &["traffic.mix[0].count", "5", model, "give load", parameter]);
-        assert!(Plan::new(&mixed(scenario("droptail"), vec![entry(model, json!({parameter: 7.0}))])).is_ok());
+        assert!(
+            Plan::new(&with_mix(scenario("droptail"), vec![entry(model, json!({parameter: 7.0}))])).is_ok()
+        );
     }
     let both = MixSpec { count: Some(5), load: Some(0.5), ..entry("web:rio-ps", json!({})) };
     assert_error(&one(both), &["traffic.mix[0].count", "5", "load", "one of them"]);
@@ -163,11 +170,11 @@ fn mix__faults_name_the_entry() {
     let twice = MixSpec { name: Some("a".into()), ..entry("telnet", json!({})) };
     assert_error(&with(vec![twice.clone(), twice]), &["traffic.mix[0].name", "\"a\"", "no other source"]);
     assert_error(&with(vec![entry("telnet", json!({})); 64]), &["traffic.mix", "64 entries", "at most 63"]);
-    let mut up = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
+    let mut up = with_mix(scenario("droptail"), vec![entry("ftp", json!({}))]);
     up.traffic.payload = Some("up".into());
     assert_error(&find_error(&up), &["traffic.payload", "\"up\"", "a payload of its own"]);
     let one_way = crate::common::with_profile(
-        mixed(scenario("droptail"), vec![entry("telnet", json!({}))]),
+        with_mix(scenario("droptail"), vec![entry("telnet", json!({}))]),
         "ns2-2001",
     );
     assert_error(&find_error(&one_way), &["tcp.profile", "\"ns2-2001\"", "rfc or linux"]);
@@ -197,7 +204,7 @@ fn count__is_the_parameter_that_says_how_many() {
     ] {
         let spec = MixSpec { count: Some(7), ..MixSpec { model: model.into(), ..MixSpec::default() } };
         let plan =
-            Plan::new(&mixed(scenario("droptail"), vec![spec])).unwrap_or_else(|error| panic!("{error}"));
+            Plan::new(&with_mix(scenario("droptail"), vec![spec])).unwrap_or_else(|error| panic!("{error}"));
         let filled = &plan.filled().traffic.mix[0];
         assert_eq!(filled.params.as_ref().expect("filled in")[parameter], 7, "{model}");
     }
@@ -206,7 +213,7 @@ fn count__is_the_parameter_that_says_how_many() {
 #[test]
 fn misbehaving__faults_name_the_field() {
     let with = |spec: MisbehavingSpec| {
-        let mut scenario = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
+        let mut scenario = with_mix(scenario("droptail"), vec![entry("ftp", json!({}))]);
         scenario.traffic.gaming = Some(spec);
         find_error(&scenario)
     };

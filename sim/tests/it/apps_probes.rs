@@ -1,23 +1,23 @@
 //! Tests of responsiveness: how long probes take beside and within the flows that fill the line.
-use crate::common::{entry, mixed, play, scenario, with_up};
+use crate::common::{entry, play, scenario, with_mix, with_up};
 use mousehole_sim::record::ProbeRecord;
 use mousehole_sim::scenario::spec::{Ends, MixSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::{Value, json};
 
 /// One tester from the start, who probes ten times a second and more.
-fn test(payload: &str, params: Value) -> MixSpec {
+fn tester(payload: &str, params: Value) -> MixSpec {
     let mut all = json!({"start_spread_s": 0, "connections": 1, "probe_share": 0.5});
     all.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
     MixSpec { payload: Some(payload.into()), ..entry("responsiveness", all) }
 }
 
-fn spans(result: &RunResult, is_foreign: bool, stage: usize) -> Vec<f64> {
+fn stage_times(result: &RunResult, is_foreign: bool, stage: usize) -> Vec<f64> {
     let probes = result.outcome.probes.iter().filter(|probe| probe.is_foreign == is_foreign);
     probes.filter_map(|probe| probe.stage_durations_s(result.outcome.ended)[stage]).collect()
 }
 
-fn range(times: &[f64]) -> (f64, f64) {
+fn time_range(times: &[f64]) -> (f64, f64) {
     assert!(!times.is_empty());
     times.iter().fold((f64::INFINITY, 0.0), |(least, most), &time| (time.min(least), time.max(most)))
 }
@@ -33,14 +33,14 @@ fn probe__takes_round_trips_where_nothing_queues() {
     for payload in ["down", "up"] {
         let mut base = scenario("droptail");
         base.tcp.receive_window = Some(2);
-        let result = play(&mixed(base, vec![test(payload, json!({"tls_bytes": 1000}))]));
+        let result = play(&with_mix(base, vec![tester(payload, json!({"tls_bytes": 1000}))]));
         for stage in 0..3 {
-            let (least, most) = range(&spans(&result, true, stage));
+            let (least, most) = time_range(&stage_times(&result, true, stage));
             assert!(least >= 0.040_16 && most < 0.052, "{payload} {stage}: {least} to {most}");
         }
-        let (least, most) = range(&spans(&result, false, 2));
+        let (least, most) = time_range(&stage_times(&result, false, 2));
         assert!(least >= 0.040_16 && most < 0.095, "{payload}: {least} to {most}");
-        assert!(spans(&result, false, 0).is_empty() && spans(&result, false, 1).is_empty());
+        assert!(stage_times(&result, false, 0).is_empty() && stage_times(&result, false, 1).is_empty());
     }
 }
 
@@ -54,8 +54,8 @@ fn probe__waits_for_the_queue_that_it_meets() {
             (base.link.rate, base.link.buffer) = (Some("20mbit".into()), "200p".into());
             with_up(&mut base, "20mbit");
             (base.at, base.link.up_buffer) = (Some(Ends::Both), Some("200p".into()));
-            let result = play(&mixed(base, vec![test(payload, json!({"connections": 4}))]));
-            (mean(&spans(&result, true, 0)), mean(&spans(&result, false, 2)))
+            let result = play(&with_mix(base, vec![tester(payload, json!({"connections": 4}))]));
+            (mean(&stage_times(&result, true, 0)), mean(&stage_times(&result, false, 2)))
         };
         let [(fifo, fifo_self), (fair, fair_self)] = ["droptail", "fq-codel"].map(times);
         assert!(fifo > 0.080 && fifo_self > 0.080, "{payload}: {fifo} and {fifo_self}");
@@ -70,7 +70,7 @@ fn probe__waits_for_the_queue_that_it_meets() {
 fn probes__keep_to_their_share() {
     let params = json!({"start_spread_s": 0, "connections": 2});
     let base = Scenario { duration: "20s".into(), ..scenario("droptail") };
-    let result = play(&mixed(base, vec![entry("responsiveness", params)]));
+    let result = play(&with_mix(base, vec![entry("responsiveness", params)]));
     let probes = &result.outcome.probes;
     let count = |is_foreign| probes.iter().filter(|probe| probe.is_foreign == is_foreign).count();
     for counted in [count(true), count(false)] {
@@ -85,7 +85,7 @@ fn probes__keep_to_their_share() {
 /// Without TLS a foreign probe has a TCP handshake and a request alone.
 #[test]
 fn probe__without_tls_has_two_spans() {
-    let result = play(&mixed(scenario("droptail"), vec![test("down", json!({"tls_bytes": 0}))]));
-    assert!(spans(&result, true, 1).is_empty());
-    assert_eq!(spans(&result, true, 0).len(), spans(&result, true, 2).len());
+    let result = play(&with_mix(scenario("droptail"), vec![tester("down", json!({"tls_bytes": 0}))]));
+    assert!(stage_times(&result, true, 1).is_empty());
+    assert_eq!(stage_times(&result, true, 0).len(), stage_times(&result, true, 2).len());
 }

@@ -1,5 +1,5 @@
 //! Traces in a mix, beside models and connections written out.
-use crate::common::{assert_error, connection, entry, find_error, mixed, scenario};
+use crate::common::{assert_error, connection, entry, find_error, scenario, with_mix};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Pages of a client each: a document, and two parts over one connection.
-fn trace(direction: Direction) -> Traffic {
+fn make_trace(direction: Direction) -> Traffic {
     let line = |page: u32, second: u32, path: &str, referer: &str, bytes: u32| {
         let stamp = format!("[12/Mar/2023:10:00:{second:02} +0000]");
         format!("10.0.0.{page} - - {stamp} \"GET {path} HTTP/1.1\" 200 {bytes} \"{referer}\" \"-\"\n")
@@ -28,35 +28,35 @@ fn trace(direction: Direction) -> Traffic {
 }
 
 /// Uploads, one of them in two writes.
-fn uploads() -> Traffic {
+fn make_uploads() -> Traffic {
     let table = "start,client,conn,bytes_up\n0,a,1,5000\n1,b,2,3000\n3,b,2,7000\n4,c,3,40000\n";
     let options = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
     read_contents(&[("up.csv", table.as_bytes())], &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn files(name: &str, load: Option<f64>) -> MixSpec {
+fn file_entry(name: &str, load: Option<f64>) -> MixSpec {
     MixSpec { files: vec![format!("some/{name}")], load, ..MixSpec::default() }
 }
 
 /// Returns a trace, calls, what the users send, and a download of 10 MB written out.
-fn everything(scheme: &str) -> Scenario {
-    let up = MixSpec { payload: Some("up".into()), ..files("up.csv", Some(0.2)) };
+fn scenario_with_everything(scheme: &str) -> Scenario {
+    let up = MixSpec { payload: Some("up".into()), ..file_entry("up.csv", Some(0.2)) };
     let calls = MixSpec { count: Some(2), ..entry("voip", json!({})) };
     let base = Scenario { duration: "30s".into(), max_windows: 10, ..scenario(scheme) };
-    let mut all = mixed(base, vec![files("access.log", Some(0.4)), calls, up]);
+    let mut all = with_mix(base, vec![file_entry("access.log", Some(0.4)), calls, up]);
     all.traffic.connections =
         vec![connection(2.0, &[(0.0, 10_000_000)]), connection(3.0, &[(0.0, 1), (1.0, 2)])];
     all
 }
 
-fn played(scenario: &Scenario, parts: Vec<(u16, Traffic)>) -> RunResult {
+fn play_parts(scenario: &Scenario, parts: Vec<(u16, Traffic)>) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let traffic = Arc::new(Traffic::combine(parts));
     run(&plan, Some(traffic), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn parts() -> Vec<(u16, Traffic)> {
-    vec![(1, trace(Direction::Down)), (3, uploads().uploaded())]
+fn make_parts() -> Vec<(u16, Traffic)> {
+    vec![(1, make_trace(Direction::Down)), (3, make_uploads().uploaded())]
 }
 
 /// Transfers of a source that start within the window: later ones, of pages that began in it, are measured only as
@@ -74,7 +74,7 @@ fn collect_transfers(result: &RunResult, source: u16) -> BTreeSet<(u64, u32, u64
 
 #[test]
 fn trace__mixes_with_models_and_connections() {
-    let result = played(&everything("sfd"), parts());
+    let result = play_parts(&scenario_with_everything("sfd"), make_parts());
     assert!(result.is_conserved(), "{:?}", result.outcome.balance);
     let names: Vec<&str> = result.sources.iter().map(|(_, name)| name.as_str()).collect();
     assert_eq!(names, ["traffic", "access.log", "voip", "up.csv"]);
@@ -103,12 +103,12 @@ fn trace__mixes_with_models_and_connections() {
 /// The entry's draws do not depend on what stands beside it, nor on the scheme.
 #[test]
 fn trace__keeps_its_keys_and_draws() {
-    let whole = played(&everything("sfd"), parts());
-    let other = played(&everything("fq-codel"), parts());
-    let mut less = everything("sfd");
+    let whole = play_parts(&scenario_with_everything("sfd"), make_parts());
+    let other = play_parts(&scenario_with_everything("fq-codel"), make_parts());
+    let mut less = scenario_with_everything("sfd");
     less.traffic.connections.clear();
     less.traffic.mix.truncate(1);
-    let alone = played(&less, vec![(1, trace(Direction::Down))]);
+    let alone = play_parts(&less, vec![(1, make_trace(Direction::Down))]);
     assert!(collect_transfers(&whole, 1).len() > 60);
     assert_eq!(collect_transfers(&whole, 1), collect_transfers(&other, 1));
     assert_eq!(collect_transfers(&whole, 1), collect_transfers(&alone, 1));
@@ -135,10 +135,11 @@ fn trace__pages_over_persistent_connections() {
                1700000000.5\tA\t10.0.0.1\t10.9.0.1\th\t/a.png\thttp://h/a.html\t5000\n\
                1700000000.6\tB\t10.0.0.1\t10.9.0.1\th\t/b.png\thttp://h/a.html\t6000\n";
     let zeek = read_contents(&[("http.log", log.as_bytes())], &ReadOptions::default()).expect("a log");
-    let scenario = mixed(scenario("droptail"), vec![files("x.csv", None), files("http.log", None)]);
+    let scenario =
+        with_mix(scenario("droptail"), vec![file_entry("x.csv", None), file_entry("http.log", None)]);
     let table = read_contents(&[("x.csv", b"start,bytes\n0,900\n".as_slice())], &ReadOptions::default())
         .expect("a table");
-    let result = played(&scenario, vec![(1, table), (2, zeek)]);
+    let result = play_parts(&scenario, vec![(1, table), (2, zeek)]);
     let pages: BTreeSet<(u64, u16)> = result
         .outcome
         .transfers
@@ -154,7 +155,7 @@ fn trace__pages_over_persistent_connections() {
 
 #[test]
 fn trace__may_be_sent_by_misbehaving_senders() {
-    let mut scenario = everything("sfd");
+    let mut scenario = scenario_with_everything("sfd");
     scenario.traffic.gaming = Some(MisbehavingSpec {
         share: 1.0,
         split: 2,
@@ -162,7 +163,7 @@ fn trace__may_be_sent_by_misbehaving_senders() {
         sources: vec!["access.log".into()],
         ..MisbehavingSpec::default()
     });
-    let result = played(&scenario, parts());
+    let result = play_parts(&scenario, make_parts());
     let misbehaving: Vec<_> = result.outcome.transfers.iter().filter(|one| one.misbehaves).collect();
     assert!(
         misbehaving.len() > 30 && misbehaving.iter().all(|one| one.source == 1 && one.object_bytes == 20_000)
@@ -171,17 +172,18 @@ fn trace__may_be_sent_by_misbehaving_senders() {
 
 #[test]
 fn trace__must_have_been_read() {
-    let plan = Plan::new(&everything("sfd")).expect("a valid scenario");
-    let only = Arc::new(Traffic::combine([(1, trace(Direction::Down))]));
+    let plan = Plan::new(&scenario_with_everything("sfd")).expect("a valid scenario");
+    let only = Arc::new(Traffic::combine([(1, make_trace(Direction::Down))]));
     let error = run(&plan, Some(only), &AtomicBool::new(false)).expect_err("uploads are missing");
     assert_error(&error, &["traffic.files", "some/up.csv", "read before the run"]);
 }
 
 #[test]
 fn faults__name_the_entry() {
-    let refused =
-        |spec: MixSpec, parts: &[&str]| assert_error(&find_error(&mixed(scenario("sfd"), vec![spec])), parts);
-    let named = || files("a.log", None);
+    let refused = |spec: MixSpec, parts: &[&str]| {
+        assert_error(&find_error(&with_mix(scenario("sfd"), vec![spec])), parts)
+    };
+    let named = || file_entry("a.log", None);
     refused(
         MixSpec { model: "ftp".into(), ..named() },
         &["traffic.mix[0].model", "\"ftp\"", "with files", "one of them"],

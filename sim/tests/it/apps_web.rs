@@ -1,5 +1,5 @@
 //! Web models in a mix and with misbehaving senders: pages, the writes of their connections, and servers.
-use crate::common::{SCHEMES, entry, mixed, play, scenario, sending};
+use crate::common::{SCHEMES, entry, play, scenario, with_direction, with_mix};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, ServerSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
@@ -14,15 +14,15 @@ fn browsers(model: &str, name: &str) -> MixSpec {
     MixSpec { name: Some(name.into()), ..entry(model, params) }
 }
 
-fn roomy(scheme: &str, entries: Vec<MixSpec>) -> Scenario {
+fn roomy_scenario(scheme: &str, entries: Vec<MixSpec>) -> Scenario {
     let mut base = Scenario { warmup: "1s".into(), duration: "20s".into(), ..scenario(scheme) };
     base.link.buffer = "10000p".into();
-    mixed(base, entries)
+    with_mix(base, entries)
 }
 
 /// Two alike, one of another kind beside them.
-fn three(scheme: &str) -> Scenario {
-    roomy(
+fn three_sources(scheme: &str) -> Scenario {
+    roomy_scenario(
         scheme,
         vec![
             browsers("web:http11", "one"),
@@ -42,7 +42,7 @@ fn group_pages(result: &RunResult, source: u16) -> BTreeMap<u64, Vec<Transfer>> 
     pages.into_iter().filter(|(_, page)| known(page)).collect()
 }
 
-fn writes(page: &[Transfer]) -> Vec<(u32, u64)> {
+fn list_writes(page: &[Transfer]) -> Vec<(u32, u64)> {
     let mut writes: Vec<_> = page.iter().map(|one| (one.write, one.bytes)).collect();
     writes.sort_unstable();
     writes
@@ -50,15 +50,15 @@ fn writes(page: &[Transfer]) -> Vec<(u32, u64)> {
 
 #[test]
 fn mix__each_web_entry_has_pages_of_its_own() {
-    let result = play(&three("droptail"));
+    let result = play(&three_sources("droptail"));
     let mut seen = BTreeSet::new();
     for source in 1..=4 {
         let pages = group_pages(&result, source);
         assert!(pages.len() > 5, "source {source}: {}", pages.len());
         assert!(pages.keys().all(|&page| seen.insert(page)), "a page of source {source} is another's, too");
         match source {
-            1 | 2 => assert!(pages.values().all(|page| writes(page) == [(0, 5000), (1, 30_000)])),
-            3 => assert!(pages.values().all(|page| writes(page) == [(0, 5000); 7])),
+            1 | 2 => assert!(pages.values().all(|page| list_writes(page) == [(0, 5000), (1, 30_000)])),
+            3 => assert!(pages.values().all(|page| list_writes(page) == [(0, 5000); 7])),
             _ => {}
         }
     }
@@ -73,19 +73,19 @@ fn mix__each_web_entry_has_pages_of_its_own() {
 fn mix__pages_are_the_same_under_every_scheme() {
     let mut known: BTreeMap<u64, (u16, Vec<(u32, u64)>)> = BTreeMap::new();
     for &scheme in SCHEMES.iter() {
-        let result = play(&three(scheme));
+        let result = play(&three_sources(scheme));
         assert!(result.is_conserved(), "{scheme}");
         for source in 1..=4 {
             for (key, page) in group_pages(&result, source) {
-                let what = (source, writes(&page));
+                let what = (source, list_writes(&page));
                 assert_eq!(*known.entry(key).or_insert_with(|| what.clone()), what, "{scheme}");
             }
         }
     }
 }
 
-fn gamed(split: u32, params: Value) -> RunResult {
-    let base = roomy("droptail", vec![MixSpec { load: Some(0.3), ..entry("web:http2", params) }]);
+fn play_gamed(split: u32, params: Value) -> RunResult {
+    let base = roomy_scenario("droptail", vec![MixSpec { load: Some(0.3), ..entry("web:http2", params) }]);
     let gaming = MisbehavingSpec {
         share: 1.0,
         split,
@@ -100,7 +100,7 @@ fn gamed(split: u32, params: Value) -> RunResult {
 /// A connection of several writes stays one: it can lie about its window, not come in pieces.
 #[test]
 fn misbehaving__keeps_the_writes_of_a_connection_together() {
-    let [whole, split] = [1, 4].map(|split| gamed(split, json!({})));
+    let [whole, split] = [1, 4].map(|split| play_gamed(split, json!({})));
     let long = |result: &RunResult| -> BTreeSet<(u64, u32, u64)> {
         let of = result.outcome.transfers.iter().filter(|one| one.template.is_some() && one.misbehaves);
         of.map(|one| (one.key, one.write, one.bytes)).collect()
@@ -116,7 +116,7 @@ fn server__works_for_downloads_only() {
         let server = Some(ServerSpec { rate: "10kB/s".into(), order: "fcfs".into() });
         let direction = if upload { "up" } else { "down" };
         let params = json!({"users": 1, "mean_bytes": 20_000, "shape": 0, "off_s": 5.0});
-        let base = roomy("droptail", vec![sending(direction, entry("ftp", params))]);
+        let base = roomy_scenario("droptail", vec![with_direction(direction, entry("ftp", params))]);
         play(&Scenario { server, duration: "200s".into(), ..base })
     };
     for (upload, service_s) in [(false, 2.0), (true, 0.0)] {

@@ -3,15 +3,15 @@ use crate::common::{SCHEMES, digest, play, scenario, with_model};
 use mousehole_sim::scenario::Scenario;
 use std::collections::BTreeMap;
 
-fn short(scheme: &str, model: &str, load: f64) -> Scenario {
+fn short_scenario(scheme: &str, model: &str, load: f64) -> Scenario {
     let base = Scenario { warmup: "1s".into(), duration: "6s".into(), max_windows: 10, ..scenario(scheme) };
     with_model(base, model, load)
 }
 
 /// Digests of eight different scenarios, computed by so many threads.
-fn digests(threads: usize) -> Vec<u64> {
+fn compute_digests(threads: usize) -> Vec<u64> {
     let scenarios: Vec<Scenario> =
-        SCHEMES.iter().step_by(2).map(|scheme| short(scheme, "web:sfd", 0.8)).collect();
+        SCHEMES.iter().step_by(2).map(|scheme| short_scenario(scheme, "web:sfd", 0.8)).collect();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let mut found: Vec<(usize, u64)> = std::thread::scope(|scope| {
         let work = || {
@@ -31,16 +31,16 @@ fn digests(threads: usize) -> Vec<u64> {
 
 #[test]
 fn seed__same_result_with_any_number_of_threads() {
-    let once = digests(1);
+    let once = compute_digests(1);
     assert_eq!(once.len(), SCHEMES.len().div_ceil(2));
-    assert_eq!(once, digests(2));
-    assert_eq!(once, digests(4));
+    assert_eq!(once, compute_digests(2));
+    assert_eq!(once, compute_digests(4));
 }
 
 #[test]
 fn seed__another_replication_or_seed_is_another_run() {
     for model in ["web:sfd", "poisson"] {
-        let base = short("sfd", model, 0.8);
+        let base = short_scenario("sfd", model, 0.8);
         let first = digest(&play(&base));
         assert_ne!(first, digest(&play(&Scenario { replication: 1, ..base.clone() })));
         assert_ne!(first, digest(&play(&Scenario { seed: 2, ..base })));
@@ -51,7 +51,7 @@ fn seed__another_replication_or_seed_is_another_run() {
 #[test]
 fn draws__open_loop_traffic_is_the_same_under_every_scheme() {
     let traffic_under = |scheme: &str| {
-        let result = play(&short(scheme, "poisson", 0.95));
+        let result = play(&short_scenario(scheme, "poisson", 0.95));
         let mut traffic: Vec<_> =
             result.outcome.transfers.iter().map(|one| (one.key, one.write, one.bytes, one.start)).collect();
         traffic.sort_unstable();
@@ -70,7 +70,7 @@ fn draws__closed_loop_keys_name_the_same_object_under_every_scheme() {
     let mut known: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
     let mut seen = 0;
     for &scheme in SCHEMES.iter() {
-        for transfer in play(&short(scheme, "web:sfd", 0.95)).outcome.transfers {
+        for transfer in play(&short_scenario(scheme, "web:sfd", 0.95)).outcome.transfers {
             let what = (transfer.bytes, transfer.client);
             assert_eq!(*known.entry(transfer.key).or_insert(what), what, "{scheme}: {transfer:?}");
             seen += 1;

@@ -1,7 +1,7 @@
 //! Ideal completion times on an empty path, to the nanosecond, and the memory of long runs.
 use crate::common::topology::{kind, scenario_over};
 use crate::common::{
-    connection, going, losing, payload, play, scenario, transfers, with_connections, with_model,
+    connection, losses_at, payload, play, scenario, transfers, with_connections, with_model, with_payload,
     with_profile, with_up,
 };
 use mousehole_sim::scenario::spec::ConnectionSpec;
@@ -10,7 +10,7 @@ use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::{Rate, Time};
 
 /// Returns a scenario whose buffers never drop, as on the idle path of the ideal times.
-fn roomy() -> Scenario {
+fn roomy_scenario() -> Scenario {
     let mut scenario = scenario("droptail");
     (scenario.link.buffer, scenario.link.up_buffer) = ("100000p".into(), Some("100000p".into()));
     scenario
@@ -57,7 +57,7 @@ fn ideal_time__a_second_write_takes_one_round_trip() {
 /// A retransmission and a timeout belong to the write that suffered them, not to later writes of the connection.
 #[test]
 fn losses__are_counted_for_each_write() {
-    let base = Scenario { faults: vec![losing("down", &[1])], ..scenario("droptail") };
+    let base = Scenario { faults: vec![losses_at("down", &[1])], ..scenario("droptail") };
     let writes = [(0.0, 1000), (0.5, 700), (0.5, 700)];
     let result = play(&with_connections(base, vec![connection(0.0, &writes)]));
     let losses: Vec<(u32, u32)> =
@@ -75,11 +75,11 @@ fn ideal_time__lost_handshake_packets_cost_their_timeouts() {
     };
     let clean = response(Vec::new());
     let extra = |faults| response(faults) - clean;
-    assert!((extra(vec![losing("up", &[0])]) - 1.0).abs() < 1e-6, "SYN");
-    assert!((extra(vec![losing("down", &[0])]) - 1.0).abs() < 1e-6, "SYN-ACK");
-    assert!((extra(vec![losing("up", &[0, 1])]) - 3.0).abs() < 1e-6, "SYN twice: 1 s + 2 s");
-    assert!((extra(vec![losing("up", &[1])]) - 1.0).abs() < 1e-6, "request");
-    assert!((extra(vec![losing("down", &[1])]) - 1.0).abs() < 1e-6, "data: the least RTO");
+    assert!((extra(vec![losses_at("up", &[0])]) - 1.0).abs() < 1e-6, "SYN");
+    assert!((extra(vec![losses_at("down", &[0])]) - 1.0).abs() < 1e-6, "SYN-ACK");
+    assert!((extra(vec![losses_at("up", &[0, 1])]) - 3.0).abs() < 1e-6, "SYN twice: 1 s + 2 s");
+    assert!((extra(vec![losses_at("up", &[1])]) - 1.0).abs() < 1e-6, "request");
+    assert!((extra(vec![losses_at("down", &[1])]) - 1.0).abs() < 1e-6, "data: the least RTO");
 }
 
 /// One SYN-ACK lost, or so it seems to the answering side, leaves the initial window alone; after two it starts
@@ -93,12 +93,12 @@ fn ideal_time__a_handshake_in_trouble_starts_with_one_segment() {
     };
     let clean = response(Vec::new());
     for (link, number, what) in [("down", 0, "SYN-ACK"), ("up", 1, "request")] {
-        let extra = response(vec![losing(link, &[number])]) - clean;
+        let extra = response(vec![losses_at(link, &[number])]) - clean;
         assert!((extra - 1.0).abs() < 1e-6, "{what}: a second, not {extra} s");
     }
-    let extra = response(vec![losing("down", &[0, 1])]) - clean;
+    let extra = response(vec![losses_at("down", &[0, 1])]) - clean;
     assert!((3.04..3.05).contains(&extra), "two SYN-ACKs: three seconds and a round trip, not {extra} s");
-    let extra = response(vec![losing("up", &[0])]) - clean;
+    let extra = response(vec![losses_at("up", &[0])]) - clean;
     assert!((extra - 1.0).abs() < 1e-6, "of a lost SYN it knows nothing: {extra} s");
 }
 
@@ -109,7 +109,7 @@ fn ideal_time__slowdown_without_others_is_one() {
         let sizes = [1, 999, 1000, 1460, 1461, 14_600, 14_601, 20_000, 43_800, 60_123, 200_000, 1_000_000];
         let one = |(index, bytes): (usize, u64)| connection(20.0 * index as f64, &[(0.0, bytes)]);
         let connections = sizes.into_iter().enumerate().map(one).collect();
-        let mut base = with_profile(Scenario { duration: "300s".into(), ..roomy() }, profile);
+        let mut base = with_profile(Scenario { duration: "300s".into(), ..roomy_scenario() }, profile);
         // The phase of the coarse clock is drawn per connection; alone it would be another one.
         base.tcp.tick_phase_s = Some(0.0);
         let result = play(&with_connections(base, connections));
@@ -129,8 +129,8 @@ fn ideal_time__slowdown_without_others_is_one_on_any_path() {
             one.rtt_s = Some(0.04 + 0.013 * f64::from(index % 7));
             one
         });
-        let base = Scenario { duration: "600s".into(), ..roomy() };
-        let scenario = with_connections(base, going(direction, connections));
+        let base = Scenario { duration: "600s".into(), ..roomy_scenario() };
+        let scenario = with_connections(base, with_payload(direction, connections));
         let result = play(&scenario);
         assert_eq!(result.outcome.transfers.len(), 39);
         assert_all_one(&result, direction);
@@ -210,7 +210,8 @@ fn memory__a_finished_connection_leaves_its_slot() {
 /// before they begin.
 #[test]
 fn ideal_time__has_an_end_where_acknowledgements_crawl() {
-    let mut base = Scenario { warmup: "0s".into(), duration: "30s".into(), max_windows: 2, ..roomy() };
+    let mut base =
+        Scenario { warmup: "0s".into(), duration: "30s".into(), max_windows: 2, ..roomy_scenario() };
     with_up(&mut base, "320bit");
     let two_writes = [connection(1.0, &[(0.0, 3000), (1.0, 200_000)])];
     let connections = transfers(3, 1.0, 50_000).into_iter().chain(two_writes).collect();

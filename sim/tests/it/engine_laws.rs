@@ -1,7 +1,7 @@
 //! Laws of every run: no packet is lost or invented, order is kept, and every byte arrives once.
 use crate::common::{
-    Order, SCHEMES, connection, ends, find_order, going, overtakes, play, scenario, transfers,
-    with_connections, with_model, with_profile,
+    Order, SCHEMES, connection, ends, find_order, overtakes, play, scenario, transfers, with_connections,
+    with_model, with_payload, with_profile,
 };
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::schemes as catalogue;
@@ -161,7 +161,7 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
         let (duration, max_windows) = (format!("{}s", LONG.0 / 1_000_000_000), 1);
         let base = Scenario { duration, max_windows, ..scenario(scheme) };
         let base = Scenario { link, access, tcp, faults, at: ends(is_both), slow_path, ..base };
-        with_connections(base, going(if up { "up" } else { "down" }, connections))
+        with_connections(base, with_payload(if up { "up" } else { "down" }, connections))
     })
 }
 
@@ -213,7 +213,7 @@ fn laws__transfers_count_the_packets_they_lose() {
 
 /// Forty endless flows through `scheme`, seen once their common start is over: in the first seconds whole windows
 /// are lost at once, and a queue under strict priority can run empty while its flows wait for timeouts.
-fn full(scheme: &str) -> Scenario {
+fn saturated_scenario(scheme: &str) -> Scenario {
     let base = Scenario { warmup: "30s".into(), duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
     let mut scenario = base;
     scenario.link.buffer = "60p".into();
@@ -225,7 +225,7 @@ fn full(scheme: &str) -> Scenario {
 #[test]
 fn laws__a_backlogged_link_works_all_the_time() {
     for &scheme in SCHEMES.iter() {
-        let used = play(&full(scheme)).outcome.queues[0].utilisation();
+        let used = play(&saturated_scenario(scheme)).outcome.queues[0].utilisation();
         assert!((0.97..=1.0005).contains(&used), "{scheme}: {used}");
     }
 }
@@ -233,7 +233,7 @@ fn laws__a_backlogged_link_works_all_the_time() {
 /// Adaptive RED keeps the queue at the middle of its thresholds, here 5 and 15 packets, without the link resting.
 #[test]
 fn laws__adaptive_red_keeps_its_short_queue() {
-    let short = &play(&full("ared")).outcome.queues[0];
+    let short = &play(&saturated_scenario("ared")).outcome.queues[0];
     assert!((9.0..12.0).contains(&short.mean_packets()), "{} packets wait", short.mean_packets());
 }
 

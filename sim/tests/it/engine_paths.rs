@@ -1,7 +1,8 @@
 //! A FIFO's fast path, where the departure is known at the arrival, gives the same run as the slow path.
 use crate::common::hop::{Hop, coloured, packet};
 use crate::common::{
-    digest, ends, fifo_schemes, going, play, scenario, transfers, with_connections, with_model, with_profile,
+    digest, ends, fifo_schemes, play, scenario, transfers, with_connections, with_model, with_payload,
+    with_profile,
 };
 use crate::engine_laws::{any_access, any_connection, any_faults, any_link, any_tcp};
 use mousehole_sim::packet::{Colour, Packet, flag};
@@ -11,7 +12,7 @@ use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
 
-fn both_paths(scenario: &Scenario) -> [RunResult; 2] {
+fn play_both_paths(scenario: &Scenario) -> [RunResult; 2] {
     [false, true].map(|slow_path| play(&Scenario { slow_path, ..scenario.clone() }))
 }
 
@@ -23,7 +24,7 @@ fn assert_same(fast: &RunResult, slow: &RunResult, case: &str) {
 }
 
 /// Returns everything in a run's records that does not tell how it was computed.
-fn facts(result: &RunResult) -> impl PartialEq + std::fmt::Debug {
+fn comparable_facts(result: &RunResult) -> impl PartialEq + std::fmt::Debug {
     let outcome = &result.outcome;
     let times = (outcome.ended, outcome.opened, outcome.most_live, outcome.reordered);
     let amounts = (outcome.goodput_bytes, outcome.goodput_up_bytes, outcome.forward_packets);
@@ -75,7 +76,7 @@ fn any_crowded_scenario() -> impl Strategy<Value = Scenario> {
         let traffic = TrafficSpec {
             payload: (bulk.is_some() || model == Some("poisson"))
                 .then(|| if model == Some("web:sfd") { "down" } else { way }.into()),
-            connections: if model.is_some() { Vec::new() } else { going(way, connections) },
+            connections: if model.is_some() { Vec::new() } else { with_payload(way, connections) },
             load: model.map(|_| 1.1),
             model: model.map(Into::into),
             bulk,
@@ -103,7 +104,7 @@ fn paths__same_records() {
                 max_windows: 1,
                 ..scenario(scheme)
             };
-            let [fast, slow] = both_paths(&with_profile(with_connections(base, connections), profile));
+            let [fast, slow] = play_both_paths(&with_profile(with_connections(base, connections), profile));
             assert_same(&fast, &slow, &format!("{scheme}, {profile}"));
             assert_eq!(digest(&fast), digest(&slow), "{scheme}, {profile}");
             assert!(slow.outcome.events > fast.outcome.events);
@@ -117,7 +118,7 @@ fn paths__same_counts_within_the_window() {
     for scheme in fifo_schemes() {
         let base =
             Scenario { warmup: "1.5s".into(), duration: "2s".into(), max_windows: 3, ..scenario(scheme) };
-        let [fast, slow] = both_paths(&with_model(base, "poisson", 1.3));
+        let [fast, slow] = play_both_paths(&with_model(base, "poisson", 1.3));
         assert_same(&fast, &slow, scheme);
     }
 }
@@ -126,7 +127,7 @@ fn paths__same_counts_within_the_window() {
 fn paths__same_closed_loop() {
     for scheme in ["red", "p-sfd", "ns2-sfd"] {
         let base = Scenario { duration: "10s".into(), max_windows: 2, ..scenario(scheme) };
-        let [fast, slow] = both_paths(&with_model(base, "web:sfd", 0.9));
+        let [fast, slow] = play_both_paths(&with_model(base, "web:sfd", 0.9));
         assert_same(&fast, &slow, scheme);
     }
 }
@@ -149,8 +150,8 @@ fn paths__same_order_of_duplicate_acknowledgements() {
     let fault = FaultSpec { link: "down".into(), drop: vec![], bernoulli: 0.1 };
     let timing = Scenario { duration: "274ms".into(), max_windows: 3, ..scenario("droptail") };
     let base = Scenario { link, faults: vec![fault], ..timing };
-    let [fast, slow] = both_paths(&with_model(base, "poisson", 1.1));
-    assert_eq!(facts(&fast), facts(&slow));
+    let [fast, slow] = play_both_paths(&with_model(base, "poisson", 1.1));
+    assert_eq!(comparable_facts(&fast), comparable_facts(&slow));
 }
 
 /// The rate changes while packets are in transmission and while they wait, in both formats of traces.
@@ -170,7 +171,8 @@ fn paths__same_records_where_the_rate_changes() {
             for layer in [None, Some("adsl".to_string())] {
                 let overhead = if layer.is_some() { 0 } else { 14 };
                 let link = LinkSpec { rate: None, down: trace.clone(), overhead, layer, ..base.link.clone() };
-                let [fast, slow] = both_paths(&with_model(Scenario { link, ..base.clone() }, "poisson", 1.2));
+                let [fast, slow] =
+                    play_both_paths(&with_model(Scenario { link, ..base.clone() }, "poisson", 1.2));
                 assert_same(&fast, &slow, &format!("{scheme}, {name}"));
                 assert!(fast.is_conserved() && fast.outcome.transfers.len() > 10, "{scheme}, {name}");
             }
@@ -178,7 +180,7 @@ fn paths__same_records_where_the_rate_changes() {
     }
 }
 
-fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
+fn make_hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
     let context = LinkContext {
         rate: Rate(1_000_000),
         bottleneck: Rate(1_000_000),
@@ -219,7 +221,7 @@ fn hop__buffers_hold_their_limit() {
     ];
     for (scheme, buffer, taken) in cases {
         for slow in [false, true] {
-            let mut hop = hop(scheme, buffer, slow);
+            let mut hop = make_hop(scheme, buffer, slow);
             (0..20).for_each(|seq| hop.arrive(packet(0, seq, 1500), Time(5)));
             hop.finish();
             assert_eq!(hop.left.len(), taken, "{scheme}, {buffer:?}, slow path {slow}");
@@ -233,8 +235,8 @@ proptest! {
     /// Both paths are one definition: whatever the scenario, no number depends on the path.
     #[test]
     fn paths__same_facts_in_random_scenarios(scenario in any_crowded_scenario()) {
-        let [fast, slow] = both_paths(&scenario);
-        prop_assert_eq!(facts(&fast), facts(&slow));
+        let [fast, slow] = play_both_paths(&scenario);
+        prop_assert_eq!(comparable_facts(&fast), comparable_facts(&slow));
         for result in [fast, slow] {
             prop_assert!(result.is_conserved(), "{:?}", result.outcome.balance);
         }
@@ -249,7 +251,7 @@ proptest! {
     fn hop__fast_equals_slow(arrivals in any_arrivals(), bytes in any::<bool>()) {
         let buffer = if bytes { Buffer::Bytes(9000) } else { Buffer::Packets(12) };
         for scheme in fifo_schemes() {
-            let mut hops = [false, true].map(|slow| hop(scheme, buffer, slow));
+            let mut hops = [false, true].map(|slow| make_hop(scheme, buffer, slow));
             let mut now = Time::ZERO;
             for (number, (gap_us, packet)) in arrivals.iter().enumerate() {
                 now = Time(now.0 + gap_us * 1000);

@@ -9,19 +9,19 @@ fn run_under(scheme: &str, load: f64) -> RunResult {
     play(&with_model(base, "web:sfd", load))
 }
 
-fn overloaded(scheme: &str) -> RunResult {
+fn play_overloaded(scheme: &str) -> RunResult {
     let mut base =
         Scenario { warmup: "3s".into(), duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
     base.traffic.bulk = Some(BulkSpec { flows: 10, start_spread_s: 1.0, rtt_spread: 0.3 });
     play(&base)
 }
 
-fn balanced(result: &RunResult) {
+fn assert_conserved(result: &RunResult) {
     assert!(result.is_conserved(), "{:?}, {:?}", result.outcome.balance, result.outcome.in_flight);
 }
 
 /// Mean time of transfers of at most 15 kB that ended, s.
-fn short_mean(result: &RunResult) -> f64 {
+fn mean_short_time(result: &RunResult) -> f64 {
     let short = result.outcome.transfers.iter().filter(|one| one.bytes <= 15_000 && one.end != Time::NEVER);
     let times: Vec<f64> = short.map(|one| one.end.since(one.start).as_secs()).collect();
     assert!(times.len() > 50, "{} short transfers", times.len());
@@ -32,8 +32,8 @@ fn short_mean(result: &RunResult) -> f64 {
 #[test]
 fn cake__shapes_to_its_rate() {
     for percent in [50.0, 80.0] {
-        let result = overloaded(&format!("cake(shape={percent})"));
-        balanced(&result);
+        let result = play_overloaded(&format!("cake(shape={percent})"));
+        assert_conserved(&result);
         let used = result.outcome.queues[0].utilisation();
         assert!((used - percent / 100.0).abs() < 0.005, "{used} of the link for {percent} %");
     }
@@ -42,11 +42,11 @@ fn cake__shapes_to_its_rate() {
 /// Knowing sizes is worth more to short transfers than any of the others.
 #[test]
 fn srpt__is_the_best_for_short_transfers() {
-    let srpt = short_mean(&run_under("srpt", 0.95));
+    let srpt = mean_short_time(&run_under("srpt", 0.95));
     for other in ["droptail", "codel", "pie", "ared", "wrr"] {
         let result = run_under(other, 0.95);
-        balanced(&result);
-        let mean = short_mean(&result);
+        assert_conserved(&result);
+        let mean = mean_short_time(&result);
         assert!(srpt < mean, "srpt {srpt} s, {other} {mean} s");
     }
 }
@@ -54,11 +54,11 @@ fn srpt__is_the_best_for_short_transfers() {
 /// Strict priority serves short transfers at least as well as virtual queues do, at the price of order.
 #[test]
 fn pq_sfd__runs_with_shared_and_own_buffers() {
-    let tail = short_mean(&run_under("droptail", 0.95));
+    let tail = mean_short_time(&run_under("droptail", 0.95));
     for scheme in ["pq-sfd", "pq-sfd(shared=false)"] {
         let result = run_under(scheme, 0.95);
-        balanced(&result);
-        assert!(short_mean(&result) < tail, "{scheme}");
+        assert_conserved(&result);
+        assert!(mean_short_time(&result) < tail, "{scheme}");
     }
 }
 
@@ -67,7 +67,7 @@ fn pq_sfd__runs_with_shared_and_own_buffers() {
 fn push_out__spares_the_better_colour() {
     let green_loss = |scheme: &str| {
         let result = run_under(scheme, 0.95);
-        balanced(&result);
+        assert_conserved(&result);
         let green = result.outcome.queues[0].colours[0];
         green.dropped().packets as f64 / green.arrived.packets as f64
     };
@@ -86,7 +86,7 @@ fn push_out__spares_the_better_colour() {
 /// two packets here and for the least delay of 100 ms, keeps it below half of drop-tail's.
 #[test]
 fn delay__is_held_near_the_target() {
-    let mean = |scheme: &str| overloaded(scheme).outcome.queues[0].delay_s[0];
+    let mean = |scheme: &str| play_overloaded(scheme).outcome.queues[0].delay_s[0];
     let tail = mean("droptail");
     for (scheme, most) in [("codel", tail / 2.0), ("pie", 0.030)] {
         let held = mean(scheme);
@@ -96,7 +96,7 @@ fn delay__is_held_near_the_target() {
 
 #[test]
 fn ared__records_its_max_p() {
-    let result = overloaded("ared");
+    let result = play_overloaded("ared");
     let series = result.outcome.series.iter().find(|series| series.name == "max_p").expect("a series");
     assert_eq!(series.link, "down");
     assert!(series.points.len() > 3 && series.points.windows(2).all(|pair| pair[0].0 < pair[1].0));

@@ -5,7 +5,7 @@
 #[path = "../../src/bin/mousehole-trace/float_path.rs"]
 mod float_path;
 
-use crate::common::{connection, golden, golden_rows, losing, with_connections};
+use crate::common::{connection, losses_at, read_golden, read_golden_rows, with_connections};
 use mousehole_sim::record::{TraceEvent, TraceRow};
 use mousehole_sim::scenario::spec::{AccessSpec, LinkSpec, TcpSpec};
 use mousehole_sim::scenario::{Plan, Scenario};
@@ -20,8 +20,8 @@ type Ours = (f64, &'static str, i64, u16);
 /// The same of ns-2's.
 type Theirs = (f64, String, i64, u16);
 
-fn cases() -> Vec<Value> {
-    serde_json::from_str(&golden("tcp/summary.json")).expect("summary.json is a list of cases")
+fn read_cases() -> Vec<Value> {
+    serde_json::from_str(&read_golden("tcp/summary.json")).expect("summary.json is a list of cases")
 }
 
 /// What `a_tcp.tcl` sets: its name there, its name in `in_force`, its default, its value in the old era.
@@ -44,15 +44,18 @@ fn setting(case: &Value, name: &str) -> f64 {
     let known = SETTINGS.iter().find(|setting| setting.0 == name);
     let &(_, recorded, default, old) = known.expect("a setting of a_tcp.tcl");
     let old = old.filter(|_| case["params"]["era"] == "old");
-    number(&case["in_force"][recorded]).or(old).or_else(|| number(&case["params"][name])).unwrap_or(default)
+    parse_number(&case["in_force"][recorded])
+        .or(old)
+        .or_else(|| parse_number(&case["params"][name]))
+        .unwrap_or(default)
 }
 
-fn number(value: &Value) -> Option<f64> {
+fn parse_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
 /// Returns the script's list of indices, `-` for none.
-fn indices(value: &Value) -> Vec<u64> {
+fn parse_indices(value: &Value) -> Vec<u64> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
     if matches!(text.as_str(), "-" | "null") {
         return Vec::new();
@@ -63,10 +66,10 @@ fn indices(value: &Value) -> Vec<u64> {
 /// Returns whether the sink delays ACKs. The script's Sack1 sink does so only if the setting is 2.
 fn delays_acks(case: &Value) -> bool {
     let least = if case["params"]["variant"] == "Sack1" { 2.0 } else { 1.0 };
-    number(&case["params"]["delack"]).unwrap_or(0.0) >= least
+    parse_number(&case["params"]["delack"]).unwrap_or(0.0) >= least
 }
 
-fn link(case: &Value) -> LinkSpec {
+fn link_spec(case: &Value) -> LinkSpec {
     let delay_ms = setting(case, "d2");
     LinkSpec {
         rate: Some(format!("{}mbit", setting(case, "bw2"))),
@@ -78,7 +81,7 @@ fn link(case: &Value) -> LinkSpec {
     }
 }
 
-fn tcp(case: &Value) -> TcpSpec {
+fn tcp_spec(case: &Value) -> TcpSpec {
     let milliseconds = |name| Some(format!("{}ms", setting(case, name) * 1e3));
     TcpSpec {
         profile: if case["params"]["era"] == "old" { "ns2-2001" } else { "ns2-2.35" }.into(),
@@ -95,7 +98,7 @@ fn tcp(case: &Value) -> TcpSpec {
         initial_window: Some(setting(case, "iw") as u32),
         initial_rto: milliseconds("rto0"),
         min_rto: milliseconds("minrto"),
-        tick_phase_s: number(&case["tick_phase_s"]),
+        tick_phase_s: parse_number(&case["tick_phase_s"]),
         syn: Some(setting(case, "syn") != 0.0),
         delayed_ack: Some(if delays_acks(case) { "100ms" } else { "off" }.into()),
         ..TcpSpec::default()
@@ -103,15 +106,15 @@ fn tcp(case: &Value) -> TcpSpec {
 }
 
 /// Returns a case as its metadata has it: nothing else is known of a trace.
-fn scenario(case: &Value) -> Scenario {
-    let faults =
-        [("down", "drops"), ("up", "ackdrops")].map(|(link, name)| (link, indices(&case["params"][name])));
-    let segments = number(&case["params"]["n"]).unwrap_or(100.0) as u64;
+fn case_scenario(case: &Value) -> Scenario {
+    let faults = [("down", "drops"), ("up", "ackdrops")]
+        .map(|(link, name)| (link, parse_indices(&case["params"][name])));
+    let segments = parse_number(&case["params"]["n"]).unwrap_or(100.0) as u64;
     let base = Scenario {
         warmup: "0s".into(),
         duration: format!("{}s", setting(case, "tend")),
         scheme: "droptail(ns2=true)".into(),
-        link: link(case),
+        link: link_spec(case),
         access: Some(AccessSpec {
             rate: "100mbit".into(),
             delay: "1ms".into(),
@@ -120,11 +123,11 @@ fn scenario(case: &Value) -> Scenario {
             servers: None,
             clients: None,
         }),
-        tcp: tcp(case),
+        tcp: tcp_spec(case),
         faults: faults
             .iter()
             .filter(|(_, drops)| !drops.is_empty())
-            .map(|(link, drops)| losing(link, drops))
+            .map(|(link, drops)| losses_at(link, drops))
             .collect(),
         trace: true,
         ..Scenario::default()
@@ -135,20 +138,20 @@ fn scenario(case: &Value) -> Scenario {
 /// Returns the same flow with time in floats, where ns-2's order within an instant is known
 /// (`float_path.rs`).
 fn play_in_floats(case: &Value) -> Vec<Ours> {
-    let plan = Plan::new(&scenario(case)).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::new(&case_scenario(case)).unwrap_or_else(|error| panic!("{error}"));
     let bytes = plan.scenario.traffic.connections[0].writes[0].bytes;
     let rows = float_path::trace_connection(&plan, bytes, setting(case, "tend")).expect("a path");
-    rows.iter().filter_map(|row| named(row.1).map(|name| (row.0, name, row.2, row.3))).collect()
+    rows.iter().filter_map(|row| ns2_event_name(row.1).map(|name| (row.0, name, row.2, row.3))).collect()
 }
 
-fn play(case: &Value) -> Vec<TraceRow> {
-    let result = crate::common::play(&scenario(case));
+fn play_case(case: &Value) -> Vec<TraceRow> {
+    let result = crate::common::play(&case_scenario(case));
     assert!(result.is_conserved());
     result.outcome.trace
 }
 
 /// Returns what ns-2's tables call an event, if they have it.
-fn named(event: TraceEvent) -> Option<&'static str> {
+fn ns2_event_name(event: TraceEvent) -> Option<&'static str> {
     match event {
         TraceEvent::Send => Some("send"),
         TraceEvent::Receive => Some("rcv_at_sink"),
@@ -159,14 +162,14 @@ fn named(event: TraceEvent) -> Option<&'static str> {
 }
 
 /// (time, event, seq, size) of the events ns-2's trace has.
-fn ours(rows: &[TraceRow]) -> Vec<Ours> {
+fn comparable_rows(rows: &[TraceRow]) -> Vec<Ours> {
     rows.iter()
-        .filter_map(|row| named(row.event).map(|name| (row.at.as_secs(), name, row.seq, row.bytes)))
+        .filter_map(|row| ns2_event_name(row.event).map(|name| (row.at.as_secs(), name, row.seq, row.bytes)))
         .collect()
 }
 
-fn theirs(case: &Value) -> Vec<Theirs> {
-    let table = golden_rows(&format!("tcp/{}.events.csv", case["name"].as_str().expect("a name")));
+fn read_ns2_rows(case: &Value) -> Vec<Theirs> {
+    let table = read_golden_rows(&format!("tcp/{}.events.csv", case["name"].as_str().expect("a name")));
     let row = |fields: Vec<String>| {
         let parse = |index: usize| fields[index].parse::<f64>().expect("a number");
         (parse(0), fields[1].clone(), parse(2) as i64, parse(3) as u16)
@@ -176,9 +179,9 @@ fn theirs(case: &Value) -> Vec<Theirs> {
 
 /// Returns the first place where the two traces part, as text. The script watches until 1 s after the
 /// transfer.
-fn parting(case: &Value, mine: Vec<Ours>) -> Option<String> {
-    let until = number(&case["done"]).map_or(setting(case, "tend"), |done| done + 1.0);
-    let other = theirs(case);
+fn find_difference(case: &Value, mine: Vec<Ours>) -> Option<String> {
+    let until = parse_number(&case["done"]).map_or(setting(case, "tend"), |done| done + 1.0);
+    let other = read_ns2_rows(case);
     let mine: Vec<Ours> = mine.into_iter().filter(|row| row.0 <= until).collect();
     let differs =
         |(a, b): &(&Ours, &Theirs)| (a.0 - b.0).abs() > CLOSE_S || a.1 != b.1 || a.2 != b.2 || a.3 != b.3;
@@ -187,7 +190,7 @@ fn parting(case: &Value, mine: Vec<Ours>) -> Option<String> {
     match place {
         Some(at) => Some(format!("{name}: event {at}: ours {:?}, ns-2 {:?}", mine[at], other[at])),
         // Some traces end before the ACK that completes the transfer; its time is `done`.
-        None if mine.len() > other.len() && follows_the_end(case, &mine[other.len()..]) => None,
+        None if mine.len() > other.len() && is_after_end(case, &mine[other.len()..]) => None,
         None if mine.len() != other.len() => {
             Some(format!("{name}: {} events, ns-2 has {}", mine.len(), other.len()))
         }
@@ -195,8 +198,8 @@ fn parting(case: &Value, mine: Vec<Ours>) -> Option<String> {
     }
 }
 
-fn follows_the_end(case: &Value, rest: &[Ours]) -> bool {
-    number(&case["done"]).is_some_and(|done| {
+fn is_after_end(case: &Value, rest: &[Ours]) -> bool {
+    parse_number(&case["done"]).is_some_and(|done| {
         let completes = rest[0].1 != "ack" || (rest[0].0 - done).abs() <= CLOSE_S;
         completes && rest.iter().all(|row| row.0 >= done - CLOSE_S)
     })
@@ -206,10 +209,10 @@ fn follows_the_end(case: &Value, rest: &[Ours]) -> bool {
 /// such ties are few.
 #[test]
 fn golden_tcp__events_equal_ns2() {
-    let (cases, mut ties, mut parted) = (cases(), 0, Vec::new());
+    let (cases, mut ties, mut parted) = (read_cases(), 0, Vec::new());
     for case in &cases {
-        let Some(first) = parting(case, ours(&play(case))) else { continue };
-        match parting(case, play_in_floats(case)) {
+        let Some(first) = find_difference(case, comparable_rows(&play_case(case))) else { continue };
+        match find_difference(case, play_in_floats(case)) {
             None => ties += 1,
             Some(_) => parted.push(first),
         }
@@ -221,16 +224,17 @@ fn golden_tcp__events_equal_ns2() {
 /// Links of ns-2's arithmetic, and nothing of the engine: every event again.
 #[test]
 fn golden_tcp__events_in_floats_equal_ns2() {
-    let parted: Vec<String> = cases().iter().filter_map(|case| parting(case, play_in_floats(case))).collect();
+    let parted: Vec<String> =
+        read_cases().iter().filter_map(|case| find_difference(case, play_in_floats(case))).collect();
     assert!(parted.is_empty(), "{}", parted.join("\n"));
 }
 
 #[test]
 fn golden_tcp__completion_times_within_a_thousandth() {
-    for case in cases() {
-        let rows = play(&case);
+    for case in read_cases() {
+        let rows = play_case(&case);
         let done = rows.iter().rev().find(|row| row.event == TraceEvent::Ack).expect("an ACK").at.as_secs();
-        let Some(expected) = number(&case["done"]) else { continue };
+        let Some(expected) = parse_number(&case["done"]) else { continue };
         assert!((done - expected).abs() <= expected * 1e-3, "{}: {done} s, ns-2 {expected} s", case["name"]);
     }
 }
@@ -243,7 +247,7 @@ fn golden_tcp__a_late_copy_is_acknowledged_after_the_end() {
         "params": { "variant": "Reno", "n": 86, "iw": 4, "drops": "75,76,77,78,79,80,81,82", "delack": 1 },
         "tick_phase_s": 0.002570046923388749,
     });
-    let rows = ours(&play(&case));
+    let rows = comparable_rows(&play_case(&case));
     let last = rows.last().expect("an event");
     assert!((last.0 - 0.975_414).abs() < CLOSE_S && (last.1, last.2) == ("ack", 85), "{last:?}");
 }

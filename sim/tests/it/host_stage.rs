@@ -10,25 +10,25 @@ use serde_json::json;
 
 /// Returns one user, one long upload of `class`-less bytes at 10 Mb/s, through `scheme` with a stage at its
 /// host.
-fn one_user(scheme: &str, bytes: u64) -> Scenario {
+fn one_user_scenario(scheme: &str, bytes: u64) -> Scenario {
     let connection = json!({"start_s": 0.0, "writes": [{"bytes": bytes}]});
     let connections = serde_json::from_value(json!([connection])).expect("a connection");
     Scenario {
         warmup: "0s".into(),
         duration: "60s".into(),
         max_windows: 1,
-        host_stage: Some(HostStageSpec { users: 1, mark: true, ..stage() }),
+        host_stage: Some(HostStageSpec { users: 1, mark: true, ..default_stage() }),
         traffic: TrafficSpec { connections, ..TrafficSpec::default() },
         ..scenario(scheme)
     }
 }
 
-fn stage() -> HostStageSpec {
+fn default_stage() -> HostStageSpec {
     serde_json::from_value(json!({"users": 1})).expect("a stage")
 }
 
 /// Seconds that the only transfer takes.
-fn takes(scenario: &Scenario) -> f64 {
+fn transfer_seconds(scenario: &Scenario) -> f64 {
     let result = play(scenario);
     let [transfer] = result.outcome.transfers[..] else { panic!("one transfer") };
     assert!(result.is_conserved());
@@ -38,7 +38,7 @@ fn takes(scenario: &Scenario) -> f64 {
 /// All web packets are yellow under APPL: 500 kB at 250 kb/s take 16 s less the burst.
 #[test]
 fn appl__web_waits_for_its_tokens() {
-    let shaped = takes(&one_user("appl", 500_000));
+    let shaped = transfer_seconds(&one_user_scenario("appl", 500_000));
     let least = (500_000.0 - 6_000.0) * 8.0 / 250e3;
     assert!((least..least * 1.1).contains(&shaped), "{shaped} s, tokens alone {least} s");
 }
@@ -46,9 +46,9 @@ fn appl__web_waits_for_its_tokens() {
 /// Beyond both thresholds TCP-DS's packets are red and need no tokens; with a small window they wait for theirs.
 #[test]
 fn tcp_ds__only_small_windows_wait() {
-    let shaped = takes(&one_user("tcp-ds", 500_000));
-    let always_yellow = takes(&one_user("tcp-ds(high=1,med=65535)", 500_000));
-    let never = takes(&one_user("tcp-ds(high=1,med=1)", 500_000));
+    let shaped = transfer_seconds(&one_user_scenario("tcp-ds", 500_000));
+    let always_yellow = transfer_seconds(&one_user_scenario("tcp-ds(high=1,med=65535)", 500_000));
+    let never = transfer_seconds(&one_user_scenario("tcp-ds(high=1,med=1)", 500_000));
     let tokens = (500_000.0 - 6_000.0) * 8.0 / 500e3;
     assert!((tokens..tokens * 1.1).contains(&always_yellow), "{always_yellow} s, tokens alone {tokens} s");
     assert!(never < shaped && shaped < always_yellow, "{never}, {shaped}, {always_yellow}");
@@ -56,14 +56,14 @@ fn tcp_ds__only_small_windows_wait() {
 
 #[test]
 fn profile__follows_the_parameters() {
-    let slow = takes(&one_user("appl(med_rate=100kbit)", 100_000));
-    let fast = takes(&one_user("appl(med_rate=1mbit)", 100_000));
+    let slow = transfer_seconds(&one_user_scenario("appl(med_rate=100kbit)", 100_000));
+    let fast = transfer_seconds(&one_user_scenario("appl(med_rate=1mbit)", 100_000));
     assert!((7.5..8.5).contains(&slow), "{slow}");
     assert!(fast < 1.2, "{fast}");
 }
 
 /// Three users with an interactive, a web and a bulk transfer each, both ways, through `scheme`.
-fn three_users(scheme: &str, host_stage: Option<HostStageSpec>) -> Scenario {
+fn three_user_scenario(scheme: &str, host_stage: Option<HostStageSpec>) -> Scenario {
     let one = |number: u32| ConnectionSpec {
         client: number % 3,
         server: number % 3,
@@ -84,7 +84,7 @@ fn three_users(scheme: &str, host_stage: Option<HostStageSpec>) -> Scenario {
 }
 
 /// Packets dropped by the policers before the bottleneck, either way.
-fn policed(result: &RunResult) -> u64 {
+fn count_policed(result: &RunResult) -> u64 {
     assert!(result.is_conserved());
     result
         .outcome
@@ -105,15 +105,18 @@ fn shaper__never_trips_the_policer_behind_it() {
             ["police=drop", "police=drop,hold_acks=true", "police=drop,high_rate=90kbit,burst=2000B"]
         {
             let scheme = format!("{scheme}({settings})");
-            let shaped = play(&three_users(&scheme, Some(HostStageSpec { users: 3, mark: true, ..stage() })));
-            assert_eq!(policed(&shaped), 0, "{scheme}");
+            let shaped = play(&three_user_scenario(
+                &scheme,
+                Some(HostStageSpec { users: 3, mark: true, ..default_stage() }),
+            ));
+            assert_eq!(count_policed(&shaped), 0, "{scheme}");
             let coloured = shaped.outcome.queues[0].colours;
             assert!(
                 coloured[0].sent.packets > 100 && coloured[1].sent.packets > 100,
                 "{scheme}: {coloured:?}"
             );
-            let unshaped = play(&three_users(&scheme, None));
-            assert!(policed(&unshaped) > 20, "{scheme}: {} policed", policed(&unshaped));
+            let unshaped = play(&three_user_scenario(&scheme, None));
+            assert!(count_policed(&unshaped) > 20, "{scheme}: {} policed", count_policed(&unshaped));
         }
     }
 }
@@ -121,9 +124,9 @@ fn shaper__never_trips_the_policer_behind_it() {
 #[test]
 fn policer__ignores_recolours_or_drops() {
     let sent = |police: &str| {
-        let result = play(&three_users(&format!("tcp-ds(police={police})"), None));
+        let result = play(&three_user_scenario(&format!("tcp-ds(police={police})"), None));
         let packets = |index: usize| result.outcome.queues[0].colours[index].arrived.packets;
-        ([packets(0), packets(1), packets(2)], policed(&result))
+        ([packets(0), packets(1), packets(2)], count_policed(&result))
     };
     let ([remark, none, drop], policed) = {
         let ways = ["remark", "none", "drop"].map(sent);
@@ -137,9 +140,11 @@ fn policer__ignores_recolours_or_drops() {
 /// A contract in percent is a share of the bottleneck's rate wherever it is held, also at hosts without a limit.
 #[test]
 fn profile__may_be_a_share_of_the_bottleneck() {
-    let stages = [None, Some(HostStageSpec { users: 3, mark: true, ..stage() })];
+    let stages = [None, Some(HostStageSpec { users: 3, mark: true, ..default_stage() })];
     for stage in stages {
-        let run = |contract: &str| digest(&play(&three_users(&format!("tcp-ds({contract})"), stage.clone())));
+        let run = |contract: &str| {
+            digest(&play(&three_user_scenario(&format!("tcp-ds({contract})"), stage.clone())))
+        };
         let share = run("high_rate=5%,med_rate=10%");
         assert_eq!(share, run("high_rate=200kbit,med_rate=400kbit"));
         assert_ne!(share, run("high_rate=6%,med_rate=10%"));

@@ -7,16 +7,16 @@ use mousehole_sim::units::Rate;
 const LINE: Line =
     Line { rate: Rate(5_000_000), buffer_packets: 50, wire: Wire::plain(0), is_upload: false, burst: None };
 
-fn planned(scheme: &str, line: Line) -> Result<Installation, String> {
+fn plan_install(scheme: &str, line: Line) -> Result<Installation, String> {
     plan(&Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}")), &line)
 }
 
-fn lines(scheme: &str) -> Vec<String> {
-    planned(scheme, LINE).unwrap_or_else(|reason| panic!("{scheme}: {reason}")).lines
+fn install_lines(scheme: &str) -> Vec<String> {
+    plan_install(scheme, LINE).unwrap_or_else(|reason| panic!("{scheme}: {reason}")).lines
 }
 
-fn reason(scheme: &str) -> String {
-    planned(scheme, LINE).expect_err(scheme)
+fn refusal_reason(scheme: &str) -> String {
+    plan_install(scheme, LINE).expect_err(scheme)
 }
 
 #[test]
@@ -44,14 +44,15 @@ fn qdisc__is_written_as_tc_reads_it() {
             "red limit 75000 min 12000 max 36000 avpkt 1500 burst 14 bandwidth 5mbit probability 0.1",
         ),
     ] {
-        let found = lines(scheme);
+        let found = install_lines(scheme);
         assert!(found.last().unwrap().ends_with(expected), "{scheme}: {found:?}");
     }
     // Five packets are 12 ms at 5 Mbit/s, more than half of the delay of 5 ms.
     assert!(
-        lines("ared")[1].contains("min 7500 max 22500 avpkt 1500 burst 9 bandwidth 5mbit probability 0.1")
+        install_lines("ared")[1]
+            .contains("min 7500 max 22500 avpkt 1500 burst 9 bandwidth 5mbit probability 0.1")
     );
-    assert!(lines("ared")[1].ends_with(" adaptive"));
+    assert!(install_lines("ared")[1].ends_with(" adaptive"));
 }
 
 /// Every scheme that `mousehole-live` runs says so, whatever it differs in.
@@ -69,38 +70,43 @@ fn live__runs_what_the_papers_have() {
         ("tcp-ds(high=2,wq=0.1)", "mousehole-live host DEV --scheme 'tcp-ds(high=2)'"),
         ("tcp-ds(high_rate=5%)", "mousehole-live host DEV --rate 5mbit --scheme 'tcp-ds(high_rate=5%)'"),
     ] {
-        assert_eq!(lines(scheme)[0], expected);
+        assert_eq!(install_lines(scheme)[0], expected);
     }
     let shared = "# not quite as it was simulated: each class has a buffer of its own, so nothing is shared or pushed out";
-    assert_eq!(lines("pias")[1], shared);
-    assert_eq!(lines("sfd|priority(shared=false)").len(), 1, "that is what classes of HTB are");
-    assert!(lines("lfp(shared=false)")[1].ends_with("each class drops what does not fit its buffer: no RED"));
+    assert_eq!(install_lines("pias")[1], shared);
+    assert_eq!(install_lines("sfd|priority(shared=false)").len(), 1, "that is what classes of HTB are");
     assert!(
-        lines("tcp-ds")[1].starts_with("# a queue at the bottleneck must tell AF11, AF12 and AF13 apart")
+        install_lines("lfp(shared=false)")[1]
+            .ends_with("each class drops what does not fit its buffer: no RED")
     );
-    let up = planned("rio-ps", Line { wire: Wire::plain(26), ..LINE }).unwrap();
+    assert!(
+        install_lines("tcp-ds")[1]
+            .starts_with("# a queue at the bottleneck must tell AF11, AF12 and AF13 apart")
+    );
+    let up = plan_install("rio-ps", Line { wire: Wire::plain(26), ..LINE }).unwrap();
     assert!(up.lines[0].contains(" --buffer 50p --overhead 26 --scheme "));
     assert!(
-        !planned("rio-ps", Line { wire: Wire::plain(8), ..LINE }).unwrap().lines[0].contains("--overhead")
+        !plan_install("rio-ps", Line { wire: Wire::plain(8), ..LINE }).unwrap().lines[0]
+            .contains("--overhead")
     );
     assert_eq!(up.needs, ["Linux 6.1 or later and mousehole-live"]);
 }
 
 #[test]
 fn mark__stands_before_what_linux_has() {
-    let found = lines("sfd(th=30kB)|cake(tins=bulk)");
+    let found = install_lines("sfd(th=30kB)|cake(tins=bulk)");
     assert!(found[0].starts_with("tc qdisc replace dev DEV root cake bandwidth 5mbit rtt 100ms diffserv3"));
     assert_eq!(found[1..], ["mousehole-live mark DEV --marker 'sfd(th=30kB)'"]);
-    let found = lines("demotion(first=10kB,second=1MB)|cake(tins=colour)");
+    let found = install_lines("demotion(first=10kB,second=1MB)|cake(tins=colour)");
     assert!(found[0].ends_with("diffserv3 triple-isolate wash"), "the marks are for CAKE alone");
     // EF, the default and LE: Voice, Best Effort and Bulk in tc-cake(8)'s diffserv3.
     let mark = "mousehole-live mark DEV --marker 'demotion(first=10kB,second=1MB)' --via dscp --dscp 46,0,1";
     assert_eq!(found[1], mark);
-    let idle = lines("lfp|fq-codel");
+    let idle = install_lines("lfp|fq-codel");
     assert_eq!(idle[2], "mousehole-live mark DEV --rate 5mbit --marker lfp --via dscp --dscp 1");
     assert_eq!(idle[3], "# the queue fq-codel ignores colours, so that the marker before it changes nothing");
     assert_eq!(
-        planned("sfd|cake(tins=bulk)", LINE).unwrap().needs,
+        plan_install("sfd|cake(tins=bulk)", LINE).unwrap().needs,
         ["Linux 4.19 or later with the queue discipline cake", "Linux 6.1 or later and mousehole-live"]
     );
 }
@@ -109,25 +115,27 @@ fn mark__stands_before_what_linux_has() {
 #[test]
 fn firewall__does_as_its_marker() {
     for scheme in ["ct-cake", "ct-cake(th=30kB)", "sfd(th=30kB,timeout=never)|cake(tins=bulk)"] {
-        let found = lines(scheme);
+        let found = install_lines(scheme);
         assert!(found[0].contains("ct reply bytes '>' 30000 ip dscp set 1 "), "{scheme}: {found:?}");
         assert!(found[1].contains("cake bandwidth 5mbit rtt 100ms diffserv3"));
         assert!(found[2].starts_with("# or in the place of the rule: mousehole-live mark DEV --marker "));
     }
     assert!(
-        planned("ct-cake", Line { is_upload: true, ..LINE }).unwrap().lines[0].contains("ct original bytes")
+        plan_install("ct-cake", Line { is_upload: true, ..LINE }).unwrap().lines[0]
+            .contains("ct original bytes")
     );
     assert!(
-        lines("sfd(timeout=never,mode=total,th=20p)")[0].contains("ct reply packets '>' 20 ip dscp set 1 ")
+        install_lines("sfd(timeout=never,mode=total,th=20p)")[0]
+            .contains("ct reply packets '>' 20 ip dscp set 1 ")
     );
     for forgets in ["sfd(th=30kB)|cake(tins=bulk)", "sfd(timeout=never,promotion=one-of-k)|cake(tins=bulk)"] {
-        assert!(!lines(forgets).iter().any(|line| line.starts_with("nft")), "{forgets}");
+        assert!(!install_lines(forgets).iter().any(|line| line.starts_with("nft")), "{forgets}");
     }
 }
 
 #[test]
 fn wred__has_one_average() {
-    let way = planned("sfd(mode=total,in_min=20%,in_max=60%,out_min=16%,out_max=48%)", LINE).unwrap();
+    let way = plan_install("sfd(mode=total,in_min=20%,in_max=60%,out_min=16%,out_max=48%)", LINE).unwrap();
     assert_eq!(way.place, Place::Router);
     assert_eq!(
         way.lines,
@@ -140,9 +148,9 @@ fn wred__has_one_average() {
     for linux in
         ["sfd(mode=coupled)", "sfd(mode=decoupled)", "sfd(mode=total,gentle=true)", "multi-red(mode=total)"]
     {
-        assert_eq!(planned(linux, LINE).unwrap().place, Place::Linux, "{linux}");
+        assert_eq!(plan_install(linux, LINE).unwrap().place, Place::Linux, "{linux}");
     }
-    let hosts = planned("tcp-ds(mode=total)", LINE).unwrap();
+    let hosts = plan_install("tcp-ds(mode=total)", LINE).unwrap();
     assert_eq!((hosts.place, hosts.wred.len()), (Place::Router, 3));
     assert_eq!(hosts.lines[0], "mousehole-live host DEV --scheme tcp-ds --dscp 10,12,14");
 }
@@ -179,7 +187,7 @@ fn nothing__has_its_reason() {
             "the scheme \"sfd|rio-ps|red\" has too many markers; one that keeps a state for each flow may stand before one that keeps it for each user",
         ),
     ] {
-        assert_eq!(reason(scheme), expected);
+        assert_eq!(refusal_reason(scheme), expected);
     }
 }
 
@@ -228,15 +236,15 @@ fn install__names_the_link_layer() {
         Line { wire: Wire { overhead: 0, layer }, rate: Rate(6_500_000), ..LINE }
     };
     for (name, keyword) in [("docsis", "docsis"), ("adsl", "pppoe-llcsnap"), ("vdsl", "pppoe-ptm")] {
-        let cake = planned("cake", line(name)).unwrap();
+        let cake = plan_install("cake", line(name)).unwrap();
         assert!(cake.lines[0].contains(" bandwidth 6500kbit "), "{name}");
         assert!(cake.lines[0].ends_with(&format!(" triple-isolate {keyword}")), "{:?}", cake.lines);
     }
-    let docsis = planned("rio-ps", line("docsis")).unwrap();
+    let docsis = plan_install("rio-ps", line("docsis")).unwrap();
     assert!(docsis.lines[0].contains(" --rate 6500kbit --buffer 50p --overhead 18 "), "{:?}", docsis.lines);
     assert!(docsis.lines[1].contains("at least 64 bytes"), "{:?}", docsis.lines);
-    let vdsl = planned("rio-ps", line("vdsl")).unwrap();
+    let vdsl = plan_install("rio-ps", line("vdsl")).unwrap();
     assert!(vdsl.lines[0].contains(" --rate 6400kbit --buffer 50p --overhead 30 "), "{:?}", vdsl.lines);
-    let reason = planned("rio-ps", line("adsl")).unwrap_err();
+    let reason = plan_install("rio-ps", line("adsl")).unwrap_err();
     assert!(reason.contains("does not count the ATM cells of adsl"), "{reason}");
 }

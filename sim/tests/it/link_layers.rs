@@ -8,7 +8,7 @@ use mousehole_sim::scenario::spec::LinkSpec;
 use mousehole_sim::scenario::{LinkContext, Scenario, Scheme, build};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
-fn wire(name: &str) -> Wire {
+fn layer_wire(name: &str) -> Wire {
     Wire { overhead: 0, layer: Some(LinkLayer::find_layer("link.layer", name).unwrap()) }
 }
 
@@ -33,7 +33,7 @@ fn link__takes_the_time_of_whole_cells() {
         // A byte takes 1 µs.
         let queue = Queue::Fifo(Fifo::new(Buffer::Packets(9), Policy::DropTail));
         let mut link = Link::new("line", 0, Rate(8_000_000), Dur::ZERO, queue, 1);
-        link.set_wire(wire(name));
+        link.set_wire(layer_wire(name));
         let mut sent = packet(0, 0, bytes);
         let Arrival::Arrives { at, .. } = link.arrive(&mut sent, Time::ZERO) else { panic!("{name}") };
         assert_eq!(at, Time(on_wire * 1000), "{name}, {bytes} bytes");
@@ -80,7 +80,7 @@ fn cake__shapes_by_bytes_on_the_wire() {
         rate,
         bottleneck: rate,
         buffer: Buffer::Packets(50),
-        wire: wire("adsl"),
+        wire: layer_wire("adsl"),
         seed: 3,
         link: 0,
     };

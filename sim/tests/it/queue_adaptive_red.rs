@@ -8,12 +8,12 @@ use mousehole_sim::queue::{AdaptiveRed, Fifo, Policy, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
-fn red(rate_bps: f64) -> Params {
+fn red_params(rate_bps: f64) -> Params {
     params("red", &[("min", "5"), ("max", "15"), ("wq", "0.002"), ("gentle", "true")], rate_bps)
 }
 
-fn automatic(rate_bps: u64) -> Params {
-    let mut red = red(rate_bps as f64);
+fn automatic_params(rate_bps: u64) -> Params {
+    let mut red = red_params(rate_bps as f64);
     set_automatically(&mut red, Rate(rate_bps), Dur::from_millis(5)).expect("good parameters");
     red
 }
@@ -38,25 +38,25 @@ fn step__is_the_papers_aimd() {
 #[test]
 fn automatic__settings_of_the_paper() {
     let read = |red: &Params| ["min", "max", "gentle"].map(|name| red.number(name));
-    let slow = automatic(10_000_000);
+    let slow = automatic_params(10_000_000);
     let weight = 1.0 - libm::exp(-12_000.0f64 / 1e7);
     assert!((slow.number("wq") - weight).abs() < 1e-9, "{}", slow.number("wq"));
     assert_eq!(read(&slow), [5.0, 15.0, 1.0]);
-    let [min, max, gentle] = read(&automatic(100_000_000));
+    let [min, max, gentle] = read(&automatic_params(100_000_000));
     let half_of_the_delay = 5e-3 * 1e8 / 12_000.0 / 2.0;
     assert!((min - half_of_the_delay).abs() < 1e-9 && (max - 3.0 * min).abs() < 1e-9, "{min}, {max}");
     assert_eq!(gentle, 1.0);
 }
 
-fn hop(slow: bool, automatically: bool) -> Hop {
+fn make_hop(slow: bool, automatically: bool) -> Hop {
     let rate = Rate(10_000_000);
-    let params = if automatically { automatic(rate.0) } else { red(rate.0 as f64) };
+    let params = if automatically { automatic_params(rate.0) } else { red_params(rate.0 as f64) };
     let red = AdaptiveRed::new(params, 0.1, Adaptation::default()).expect("good parameters");
     Hop::new(rate, Queue::Fifo(Fifo::new(Buffer::Packets(100), Policy::Adaptive(Box::new(red)))), slow)
 }
 
 /// Senders as a fluid: `many` of them, a packet more per 100 ms each, half of one's rate at a loss.
-fn play(hop: &mut Hop, many: f64, from: f64, until: f64) -> f64 {
+fn play_senders(hop: &mut Hop, many: f64, from: f64, until: f64) -> f64 {
     let (mut now, mut rate, mut seen) = (from, 8e6, hop.dropped.len());
     let (mut queue, mut samples) = (0.0, 0.0);
     while now < until {
@@ -75,7 +75,7 @@ fn play(hop: &mut Hop, many: f64, from: f64, until: f64) -> f64 {
     queue / samples
 }
 
-fn max_p(hop: &mut Hop) -> Vec<(Time, f64)> {
+fn max_p_series(hop: &mut Hop) -> Vec<(Time, f64)> {
     let series = hop.link.queue().series();
     assert_eq!((series.len(), series[0].name), (1, "max_p"));
     series[0].points.clone()
@@ -86,10 +86,10 @@ fn max_p(hop: &mut Hop) -> Vec<(Time, f64)> {
 fn average__holds_at_every_load() {
     let mut settled = Vec::new();
     for many in [5.0, 20.0, 60.0] {
-        let mut hop = hop(false, true);
-        let mean = play(&mut hop, many, 0.0, 120.0);
+        let mut hop = make_hop(false, true);
+        let mean = play_senders(&mut hop, many, 0.0, 120.0);
         assert!((8.0..14.0).contains(&mean), "{mean} packets wait with {many} senders");
-        settled.push(max_p(&mut hop).last().expect("a start").1);
+        settled.push(max_p_series(&mut hop).last().expect("a start").1);
     }
     assert!(settled.is_sorted() && settled[2] > 2.0 * settled[0], "{settled:?}");
 }
@@ -97,10 +97,10 @@ fn average__holds_at_every_load() {
 /// Steps fall on whole half seconds, and an idle hour takes those that still change something.
 #[test]
 fn series__steps_at_half_seconds_through_idleness() {
-    let mut hop = hop(false, false);
-    play(&mut hop, 20.0, 0.0, 5.0);
+    let mut hop = make_hop(false, false);
+    play_senders(&mut hop, 20.0, 0.0, 5.0);
     hop.arrive(packet(1, 0, 1000), Time(3_600_000_000_000));
-    let points = max_p(&mut hop);
+    let points = max_p_series(&mut hop);
     assert!(points.iter().all(|(at, _)| at.0 % 500_000_000 == 0));
     assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1));
     assert!(points.last().expect("a start").1 >= 0.009, "it rests at its lower bound");
@@ -108,7 +108,7 @@ fn series__steps_at_half_seconds_through_idleness() {
 
 #[test]
 fn paths__fast_equals_slow() {
-    let mut hops = [hop(false, false), hop(true, false)];
+    let mut hops = [make_hop(false, false), make_hop(true, false)];
     let (mut gaps, mut now) = (Stream::new(9, Purpose::Arrival, 0), Time::ZERO);
     for seq in 0..50_000 {
         let busy = if seq % 10_000 < 8_000 { 0.00072 } else { 0.0015 };
@@ -118,6 +118,6 @@ fn paths__fast_equals_slow() {
     hops.iter_mut().for_each(Hop::finish);
     assert_eq!(hops[0].left, hops[1].left);
     let [fast, slow] = &mut hops;
-    assert_eq!(max_p(fast), max_p(slow));
-    assert!(max_p(fast).len() > 20, "it adapts");
+    assert_eq!(max_p_series(fast), max_p_series(slow));
+    assert!(max_p_series(fast).len() > 20, "it adapts");
 }

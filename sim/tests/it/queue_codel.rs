@@ -72,15 +72,15 @@ impl Reference {
     }
 }
 
-fn codel(given: &[(&str, &str)]) -> Bands {
+fn make_codel(given: &[(&str, &str)]) -> Bands {
     Bands::new(params("codel", given, 1e7), 0)
 }
 
-fn put(codel: &mut Bands, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
+fn enqueue(codel: &mut Bands, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
     codel.enqueue(packet, now, &mut Stream::new(1, Purpose::Queue, 0), drops);
 }
 
-fn take(codel: &mut Bands, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet> {
+fn dequeue(codel: &mut Bands, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet> {
     match codel.dequeue(now, drops) {
         Dequeued::Packet(packet, _) => Some(packet),
         _ => None,
@@ -91,18 +91,18 @@ fn take(codel: &mut Bands, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet
 #[test]
 fn dequeue__is_the_pseudo_code() {
     let mut rng = Stream::new(5, Purpose::Arrival, 0);
-    let (mut codel, mut reference) = (codel(&[("limit", "100000p")]), Reference::default());
+    let (mut codel, mut reference) = (make_codel(&[("limit", "100000p")]), Reference::default());
     let (mut drops, mut seq) = (Vec::new(), 0);
     for now in 0..60_000 {
         if rng.below(100) == 0 {
             for _ in 0..rng.below(200) {
                 let bytes = 40 + rng.below(1461) as u16;
-                put(&mut codel, packet(1, seq, bytes), ms(now), &mut drops);
+                enqueue(&mut codel, packet(1, seq, bytes), ms(now), &mut drops);
                 reference.queue.push_back((seq, f64::from(bytes), now as f64 * 1e6));
                 seq += 1;
             }
         }
-        let ours = take(&mut codel, ms(now), &mut drops).map(|packet| packet.seq);
+        let ours = dequeue(&mut codel, ms(now), &mut drops).map(|packet| packet.seq);
         assert_eq!(ours, reference.dequeue(now as f64 * 1e6), "at {now} ms");
     }
     let dropped: Vec<u32> = drops.iter().map(|drop| drop.packet.seq).collect();
@@ -114,9 +114,9 @@ fn dequeue__is_the_pseudo_code() {
 #[test]
 fn enqueue__drops_the_tail_when_full() {
     for (limit, held) in [("3p", 3), ("3999B", 3)] {
-        let mut codel = codel(&[("limit", limit)]);
+        let mut codel = make_codel(&[("limit", limit)]);
         let mut drops = Vec::new();
-        (0..5).for_each(|seq| put(&mut codel, packet(1, seq, 1000), ms(0), &mut drops));
+        (0..5).for_each(|seq| enqueue(&mut codel, packet(1, seq, 1000), ms(0), &mut drops));
         assert_eq!(codel.backlog(), (held, u64::from(held) * 1000));
         assert_eq!(drops.iter().map(|drop| drop.packet.seq).collect::<Vec<_>>(), [3, 4]);
         assert!(drops.iter().all(|drop| drop.reason == DropReason::Forced));
@@ -127,14 +127,19 @@ fn enqueue__drops_the_tail_when_full() {
 #[test]
 fn ecn__marks_where_it_would_drop() {
     let times = |ecn: bool| {
-        let mut codel = codel(&[("ecn", if ecn { "true" } else { "false" })]);
+        let mut codel = make_codel(&[("ecn", if ecn { "true" } else { "false" })]);
         let (mut drops, mut hits, mut next, mut out) = (Vec::new(), Vec::new(), 0, Vec::new());
         for now in 0..1000 {
             while codel.backlog().0 < 30 {
-                put(&mut codel, Packet { flags: flag::ECT, ..packet(1, next, 1000) }, ms(now), &mut drops);
+                enqueue(
+                    &mut codel,
+                    Packet { flags: flag::ECT, ..packet(1, next, 1000) },
+                    ms(now),
+                    &mut drops,
+                );
                 next += 1;
             }
-            let packet = take(&mut codel, ms(now), &mut drops).expect("a standing queue");
+            let packet = dequeue(&mut codel, ms(now), &mut drops).expect("a standing queue");
             out.push(packet.seq);
             hits.extend((packet.has(flag::CE) || !drops.is_empty()).then_some(now));
             assert!(!ecn || drops.is_empty(), "nothing is lost that can be marked");

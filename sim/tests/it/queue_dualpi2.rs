@@ -10,7 +10,7 @@ use mousehole_sim::tcp::Congestion;
 use mousehole_sim::units::Time;
 
 /// Eight long-lived flows over 40 Mbit/s and 20 ms, measured for 40 s after 20 s.
-fn bulk(profile: &str, scheme: &str) -> Scenario {
+fn bulk_scenario(profile: &str, scheme: &str) -> Scenario {
     let bulk = BulkSpec { flows: 8, start_spread_s: 1.0, rtt_spread: 0.0 };
     Scenario {
         tcp: TcpSpec { profile: profile.into(), ..TcpSpec::default() },
@@ -28,8 +28,8 @@ fn bulk(profile: &str, scheme: &str) -> Scenario {
     }
 }
 
-fn measured(profile: &str, scheme: &str) -> RunResult {
-    let result = play(&bulk(profile, scheme));
+fn play_bulk(profile: &str, scheme: &str) -> RunResult {
+    let result = play(&bulk_scenario(profile, scheme));
     assert!(result.is_conserved());
     let queue = &result.outcome.queues[0];
     println!("{profile} under {scheme}: delays {:?}, {:.3} of the link", queue.delay_s, queue.utilisation());
@@ -39,7 +39,7 @@ fn measured(profile: &str, scheme: &str) -> RunResult {
 /// Without senders of L4S the queue is PI2, which holds the delay at the target.
 #[test]
 fn classic_senders__wait_for_the_target() {
-    let result = measured("linux", "dualpi2");
+    let result = play_bulk("linux", "dualpi2");
     let queue = &result.outcome.queues[0];
     assert!((0.010..0.020).contains(&queue.delay_s[0]), "{:?}", queue.delay_s);
     assert!(queue.utilisation() > 0.95);
@@ -48,7 +48,7 @@ fn classic_senders__wait_for_the_target() {
 /// L4S promises delays of about the step, with the link nearly full and without loss. The bounds are ours.
 #[test]
 fn l4s_senders__wait_for_about_the_step() {
-    let result = measured("prague", "dualpi2");
+    let result = play_bulk("prague", "dualpi2");
     let queue = &result.outcome.queues[0];
     assert!(queue.delay_s[0] < 0.0015 && queue.delay_s[3] < 0.004, "{:?}", queue.delay_s);
     assert!(queue.utilisation() > 0.9);
@@ -60,8 +60,8 @@ fn l4s_senders__wait_for_about_the_step() {
 /// Coupling (RFC 9332 section 2.1) gives flows of both kinds about the same rate, which one queue of 1 ms would not.
 #[test]
 fn flows_of_both_kinds__get_about_the_same_rate() {
-    let base = bulk("prague:0.5,linux:0.5", "dualpi2");
-    let result = measured("prague:0.5,linux:0.5", "dualpi2");
+    let base = bulk_scenario("prague:0.5,linux:0.5", "dualpi2");
+    let result = play_bulk("prague:0.5,linux:0.5", "dualpi2");
     let mut rates = [Vec::new(), Vec::new()];
     for flow in &result.outcome.flows {
         let is_classic = Stream::new(base.seed, Purpose::Tcp, flow.key).uniform() >= 0.5;

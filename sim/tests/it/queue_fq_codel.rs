@@ -26,15 +26,15 @@ impl Fair {
         Fair { queue: Bands::new(params("fq-codel", &given, 1e7), 1), rng, drops: Vec::new() }
     }
 
-    fn put(&mut self, packet: Packet, now: Time) {
+    fn enqueue(&mut self, packet: Packet, now: Time) {
         self.queue.enqueue(packet, now, &mut self.rng, &mut self.drops);
     }
 
     fn fill(&mut self, flow: u32, count: u32, bytes: u16, now: Time) {
-        (0..count).for_each(|seq| self.put(packet(flow, seq, bytes), now));
+        (0..count).for_each(|seq| self.enqueue(packet(flow, seq, bytes), now));
     }
 
-    fn take(&mut self, now: Time) -> Option<Packet> {
+    fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.queue.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),
             _ => None,
@@ -42,8 +42,8 @@ impl Fair {
     }
 
     /// Flows of the next packets.
-    fn flows(&mut self, count: usize, now: Time) -> Vec<u32> {
-        (0..count).filter_map(|_| self.take(now)).map(|packet| packet.flow).collect()
+    fn dequeue_flows(&mut self, count: usize, now: Time) -> Vec<u32> {
+        (0..count).filter_map(|_| self.dequeue(now)).map(|packet| packet.flow).collect()
     }
 }
 
@@ -54,9 +54,9 @@ fn scheduler__sparse_flow_first() {
     fair.fill(1, 10, 1500, ms(0));
     fair.fill(2, 10, 1500, ms(0));
     // 1500 of 1514 bytes leave a flow in credit for one more packet of its first round.
-    assert_eq!(fair.flows(4, ms(0)), [1, 1, 2, 2]);
-    fair.put(packet(3, 0, 100), ms(0));
-    assert_eq!(fair.take(ms(0)).map(|packet| packet.flow), Some(3));
+    assert_eq!(fair.dequeue_flows(4, ms(0)), [1, 1, 2, 2]);
+    fair.enqueue(packet(3, 0, 100), ms(0));
+    assert_eq!(fair.dequeue(ms(0)).map(|packet| packet.flow), Some(3));
 }
 
 /// Deficit round robin (Shreedhar & Varghese 1995): bytes are shared, whatever the packets' sizes.
@@ -67,7 +67,7 @@ fn scheduler__bytes_are_fair_between_large_and_small_packets() {
     fair.fill(2, 4000, 150, ms(0));
     let mut bytes = [0u64; 3];
     while bytes[1] + bytes[2] < 600_000 {
-        let packet = fair.take(ms(0)).expect("both are backlogged");
+        let packet = fair.dequeue(ms(0)).expect("both are backlogged");
         bytes[packet.flow as usize] += u64::from(packet.bytes);
         assert!(bytes[1].abs_diff(bytes[2]) <= 2 * (1514 + 1500), "{bytes:?}");
     }
@@ -79,7 +79,7 @@ fn scheduler__order_within_a_flow() {
     fair.fill(1, 20, 700, ms(0));
     fair.fill(2, 20, 1500, ms(0));
     let mut next = [0; 3];
-    while let Some(packet) = fair.take(ms(0)) {
+    while let Some(packet) = fair.dequeue(ms(0)) {
         assert_eq!(packet.seq, next[packet.flow as usize]);
         next[packet.flow as usize] += 1;
     }
@@ -92,16 +92,16 @@ fn scheduler__order_within_a_flow() {
 fn scheduler__an_emptied_new_flow_becomes_old() {
     let mut fair = Fair::new(&[]);
     fair.fill(1, 30, 500, ms(0));
-    assert_eq!(fair.flows(4, ms(0)), [1, 1, 1, 1]);
-    fair.put(packet(2, 0, 100), ms(0));
+    assert_eq!(fair.dequeue_flows(4, ms(0)), [1, 1, 1, 1]);
+    fair.enqueue(packet(2, 0, 100), ms(0));
     // Flow 2 is served and empty, then found empty and made old: it waits until flow 1 has had its quantum.
-    assert_eq!(fair.flows(2, ms(0)), [2, 1]);
-    fair.put(packet(2, 1, 100), ms(0));
-    assert_eq!(fair.flows(3, ms(0)), [1, 1, 2]);
+    assert_eq!(fair.dequeue_flows(2, ms(0)), [2, 1]);
+    fair.enqueue(packet(2, 1, 100), ms(0));
+    assert_eq!(fair.dequeue_flows(3, ms(0)), [1, 1, 2]);
     // Found empty among the old ones it is forgotten, and new again later.
-    assert_eq!(fair.flows(1, ms(0)), [1]);
-    fair.put(packet(2, 2, 100), ms(0));
-    assert_eq!(fair.flows(1, ms(0)), [2]);
+    assert_eq!(fair.dequeue_flows(1, ms(0)), [1]);
+    fair.enqueue(packet(2, 2, 100), ms(0));
+    assert_eq!(fair.dequeue_flows(1, ms(0)), [2]);
 }
 
 /// RFC 8290 section 4.1: the flow with most bytes loses, from its head, half its packets or 64.
@@ -111,7 +111,7 @@ fn overflow__drops_from_the_head_of_the_fattest() {
     fair.fill(1, 80, 200, ms(0));
     fair.fill(2, 20, 1500, ms(0));
     assert!(fair.drops.is_empty());
-    fair.put(packet(3, 0, 100), ms(0));
+    fair.enqueue(packet(3, 0, 100), ms(0));
     let dropped: Vec<(u32, u32)> =
         fair.drops.iter().map(|drop| (drop.packet.flow, drop.packet.seq)).collect();
     let expected: Vec<(u32, u32)> = (0..10).map(|seq| (2, seq)).collect();
@@ -127,7 +127,7 @@ fn overflow__halves_packets_not_bytes() {
     fair.fill(1, 80, 90, ms(0));
     fair.fill(2, 4, 1500, ms(0));
     fair.fill(2, 16, 100, ms(0));
-    fair.put(packet(3, 0, 100), ms(0));
+    fair.enqueue(packet(3, 0, 100), ms(0));
     assert_eq!(fair.drops.len(), 10, "of 20 packets; half of 7600 bytes would be 3");
     assert!(fair.drops.iter().all(|drop| drop.packet.flow == 2));
 }
@@ -141,17 +141,17 @@ fn overflow__at_most_64_packets_at_once() {
 
 /// Plays a queue that always holds 20 packets of one flow and is served every millisecond. Returns the times
 /// of losses or marks in ms.
-fn standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>) {
+fn play_standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>) {
     let mut fair = Fair::new(&[("ecn", if ecn { "true" } else { "false" })]);
     let of = |seq| Packet { flags: if ect { flag::ECT } else { 0 }, ..packet(1, seq, 1000) };
     let (mut lost, mut marked) = (Vec::new(), Vec::new());
     let mut next = 0;
     for now in 0..for_ms {
         while fair.queue.backlog().0 < 20 {
-            fair.put(of(next), ms(now));
+            fair.enqueue(of(next), ms(now));
             next += 1;
         }
-        let packet = fair.take(ms(now)).expect("a standing queue");
+        let packet = fair.dequeue(ms(now)).expect("a standing queue");
         marked.extend(packet.has(flag::CE).then_some(now));
         lost.extend(
             fair.drops
@@ -178,17 +178,17 @@ fn control_law_ms(first: f64, until: f64) -> Vec<u64> {
 /// All queued at 0 leave one a millisecond: the sixth waits 5 ms, so the first drop comes at 105 ms.
 #[test]
 fn codel__drop_times_follow_the_control_law() {
-    let (lost, marked) = standing_queue(false, true, 2000);
+    let (lost, marked) = play_standing_queue(false, true, 2000);
     assert_eq!(lost, control_law_ms(105.0, 2000.0));
     assert!(marked.is_empty());
 }
 
 #[test]
 fn codel__marks_what_is_ecn_capable() {
-    let (lost, marked) = standing_queue(true, true, 2000);
+    let (lost, marked) = play_standing_queue(true, true, 2000);
     assert!(lost.is_empty());
     assert_eq!(marked, control_law_ms(105.0, 2000.0));
-    let (lost, marked) = standing_queue(true, false, 2000);
+    let (lost, marked) = play_standing_queue(true, false, 2000);
     assert_eq!((lost, marked.len()), (control_law_ms(105.0, 2000.0), 0));
 }
 
@@ -198,13 +198,13 @@ fn codel__leaves_good_queues_alone() {
     let mut fair = Fair::new(&[]);
     for now in 0..1000 {
         fair.fill(1, if now % 50 == 0 { 50 } else { 0 }, 1000, ms(now));
-        fair.take(ms(now));
+        fair.dequeue(ms(now));
     }
     assert!(fair.drops.is_empty(), "a burst of 50 packets drains in 50 ms");
     let mut fair = Fair::new(&[]);
     for now in (0..5000).step_by(100) {
         fair.fill(1, 1, 1500, ms(now));
-        assert!(fair.take(ms(now + 90)).is_some());
+        assert!(fair.dequeue(ms(now + 90)).is_some());
     }
     assert!(fair.drops.is_empty(), "one packet is no standing queue");
 }
@@ -219,10 +219,10 @@ fn codel__resumes_near_its_last_rate() {
         // The queue empties for a moment at 1000 ms.
         let keep = if (1000..1030).contains(&now) { 0 } else { 20 };
         while fair.queue.backlog().0 < keep {
-            fair.put(packet(1, next, 1000), ms(now));
+            fair.enqueue(packet(1, next, 1000), ms(now));
             next += 1;
         }
-        fair.take(ms(now));
+        fair.dequeue(ms(now));
         lost.extend(fair.drops.drain(..).map(|_| now));
     }
     let again: Vec<u64> = lost.iter().copied().filter(|at| *at > 1030).collect();
@@ -239,11 +239,11 @@ fn codel__resumes_near_its_last_rate() {
 #[test]
 fn codel__counts_the_backlog_of_all_flows() {
     let mut fair = Fair::new(&[]);
-    (0..40).for_each(|flow| fair.put(packet(flow, 0, 1514), ms(0)));
+    (0..40).for_each(|flow| fair.enqueue(packet(flow, 0, 1514), ms(0)));
     for now in 0..1000 {
-        let sent = fair.take(ms(now)).expect("40 flows wait");
+        let sent = fair.dequeue(ms(now)).expect("40 flows wait");
         // Whoever is served sends a quantum again at once.
-        fair.put(packet(sent.flow, 0, 1514), ms(now));
+        fair.enqueue(packet(sent.flow, 0, 1514), ms(now));
     }
     assert!(!fair.drops.is_empty(), "each waits for 40 ms");
     assert!(fair.drops.iter().all(|drop| drop.reason == DropReason::Early));
@@ -257,12 +257,12 @@ fn queues__are_of_connections_and_not_of_slots() {
     for key in 0..50 {
         fair.queue.open(1, &Flow { key: 2 * key, ..Flow::default() });
         fair.fill(1, 10, 1500, ms(0));
-        assert_eq!(fair.flows(4, ms(0)), [1; 4], "has had its quantum");
+        assert_eq!(fair.dequeue_flows(4, ms(0)), [1; 4], "has had its quantum");
         fair.queue.open(1, &Flow { key: 2 * key + 1, ..Flow::default() });
-        fair.put(Packet { seq: 99, ..packet(1, 0, 100) }, ms(0));
-        assert_eq!(fair.take(ms(0)).map(|packet| packet.seq), Some(99), "the new connection goes first");
-        assert_eq!(fair.flows(6, ms(0)).len(), 6);
-        assert!(fair.take(ms(0)).is_none());
+        fair.enqueue(Packet { seq: 99, ..packet(1, 0, 100) }, ms(0));
+        assert_eq!(fair.dequeue(ms(0)).map(|packet| packet.seq), Some(99), "the new connection goes first");
+        assert_eq!(fair.dequeue_flows(6, ms(0)).len(), 6);
+        assert!(fair.dequeue(ms(0)).is_none());
     }
     assert!(fair.drops.is_empty());
 }

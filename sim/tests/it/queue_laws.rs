@@ -31,22 +31,22 @@ const FLOWS: Claims = Claims { work_conserving: true, in_order: false, flows_in_
 const MANY: Claims = Claims { work_conserving: true, in_order: false, flows_in_order: false };
 const SHAPED: Claims = Claims { work_conserving: false, in_order: false, flows_in_order: true };
 
-fn red() -> mousehole_policy::Params {
+fn red_params() -> mousehole_policy::Params {
     params("red", &[("min", "3"), ("max", "9"), ("wq", "0.05"), ("ecn", "true")], RATE.0 as f64)
 }
 
 fn red_policy() -> Policy {
-    Policy::Dropper(Box::new(Dropper::new(red())))
+    Policy::Dropper(Box::new(Dropper::new(red_params())))
 }
 
-fn cake(limit: Buffer, change: impl Fn(&mut queue::cake::Params)) -> Queue {
+fn make_cake(limit: Buffer, change: impl Fn(&mut queue::cake::Params)) -> Queue {
     let mut params = queue::cake::Params { limit, ..queue::cake::Params::new(RATE) };
     change(&mut params);
     Queue::Cake(Box::new(Cake::new(params, 5)))
 }
 
 /// Returns a queue of the catalogue with settings.
-fn bands(text: &str, limit: Buffer) -> Queue {
+fn catalogue_queue(text: &str, limit: Buffer) -> Queue {
     let context =
         LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, ..LinkContext::EXAMPLE };
     Scheme::parse(text)
@@ -54,12 +54,12 @@ fn bands(text: &str, limit: Buffer) -> Queue {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn reds(settings: &str, limit: Buffer) -> Queue {
+fn red_bands(settings: &str, limit: Buffer) -> Queue {
     let lines = ["green", "yellow", "red"].map(|colour| format!("{colour}_min=3,{colour}_max=9"));
-    bands(&format!("priority-red({},wq=0.05,ecn=true,{settings})", lines.join(",")), limit)
+    catalogue_queue(&format!("priority-red_params({},wq=0.05,ecn=true,{settings})", lines.join(",")), limit)
 }
 
-fn host(limit: Buffer) -> Queue {
+fn host_queue(limit: Buffer) -> Queue {
     let profile = params("policer", &[], RATE.0 as f64);
     Queue::HostScheduler(Box::new(HostScheduler::new(profile, true, limit)))
 }
@@ -70,17 +70,17 @@ fn disciplines(limit: Buffer) -> Vec<(String, Queue, Claims)> {
     // A link that nobody shares has no queue.
     let queues =
         Part::all_parts().into_iter().filter(|part| part.role() == Role::Queue && part.name() != "empty");
-    queues.map(|part| from_catalogue(part, limit)).chain(variants).collect()
+    queues.map(|part| catalogue_discipline(part, limit)).chain(variants).collect()
 }
 
-fn from_catalogue(part: Part, limit: Buffer) -> (String, Queue, Claims) {
+fn catalogue_discipline(part: Part, limit: Buffer) -> (String, Queue, Claims) {
     let own_limit = match limit {
         Buffer::Packets(packets) => format!("{}(limit={packets}p)", part.name()),
         Buffer::Bytes(bytes) => format!("{}(limit={bytes}B)", part.name()),
     };
     let has_limit = part.parameters().iter().any(|one| one.name == "limit");
     let text = if has_limit { own_limit } else { part.name().to_string() };
-    let queue = bands(&text, limit);
+    let queue = catalogue_queue(&text, limit);
     let scheme = Scheme::parse(&text).unwrap_or_else(|error| panic!("{error}"));
     let (_, values) = scheme.parts().pop().expect("it is one part");
     let claims = match (part.order(), part.reads_colours(&Values::new("", part.parameters(), &values))) {
@@ -95,7 +95,7 @@ fn from_catalogue(part: Part, limit: Buffer) -> (String, Queue, Claims) {
 fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
     let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
-    let adaptive = AdaptiveRed::new(red(), 0.1, Default::default()).expect("good parameters");
+    let adaptive = AdaptiveRed::new(red_params(), 0.1, Default::default()).expect("good parameters");
     let law = match limit {
         Buffer::Packets(packets) => format!("target=1ms,interval=10ms,limit={packets}p"),
         Buffer::Bytes(bytes) => format!("target=1ms,interval=10ms,limit={bytes}B"),
@@ -105,20 +105,24 @@ fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
         ("droptail", Queue::Fifo(Fifo::new(limit, Policy::DropTail)), FIFO),
         ("red", Queue::Fifo(Fifo::new(limit, red_policy())), FIFO),
         ("ared", Queue::Fifo(Fifo::new(limit, Policy::Adaptive(Box::new(adaptive)))), FIFO),
-        ("codel", bands(&format!("codel({law})"), limit), FIFO),
+        ("codel", catalogue_queue(&format!("codel({law})"), limit), FIFO),
         ("pie", Queue::Pie(Box::new(Pie::new(pie))), FIFO),
         ("pie-rate", Queue::Pie(Box::new(Pie::new(derandomised))), FIFO),
-        ("fq-codel", bands(&format!("fq-codel(flows=16,quantum=1514B,{law})"), limit), FLOWS),
-        ("cake", cake(limit, |_| {}), FLOWS),
-        ("cake-tins", cake(limit, |params| params.tins = Some(ClassifyBy::Class)), FLOWS),
-        ("cake-shaped", cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)), SHAPED),
-        ("pq", reds("shared=false", limit), MANY),
-        ("pq-shared", reds("pushout=false", limit), MANY),
-        ("pq-push-out", reds("pushout=true", limit), MANY),
-        ("pq-two", bands("priority(colours=2,pushout=false)", limit), MANY),
-        ("wrr", bands("wrr(weight=99.9)", limit), FLOWS),
+        ("fq-codel", catalogue_queue(&format!("fq-codel(flows=16,quantum=1514B,{law})"), limit), FLOWS),
+        ("cake", make_cake(limit, |_| {}), FLOWS),
+        ("cake-tins", make_cake(limit, |params| params.tins = Some(ClassifyBy::Class)), FLOWS),
+        (
+            "cake-shaped",
+            make_cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)),
+            SHAPED,
+        ),
+        ("pq", red_bands("shared=false", limit), MANY),
+        ("pq-shared", red_bands("pushout=false", limit), MANY),
+        ("pq-push-out", red_bands("pushout=true", limit), MANY),
+        ("pq-two", catalogue_queue("priority(colours=2,pushout=false)", limit), MANY),
+        ("wrr", catalogue_queue("wrr(weight=99.9)", limit), FLOWS),
         ("srpt", srpt(srpt::Rank::Remaining), FLOWS),
-        ("host", host(limit), SHAPED),
+        ("host", host_queue(limit), SHAPED),
         ("las", srpt(srpt::Rank::Attained), FLOWS),
     ]
 }
@@ -126,18 +130,18 @@ fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
 /// Gap in µs, then flow, size, colour, whether ECN-capable, whether backwards.
 type Arrival = (u64, u32, u16, usize, bool, bool);
 
-fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
+fn any_arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![4 => 0u64..2_000, 1 => 0u64..60_000];
     let one = (gap, 0u32..12, 40u16..=1500, 0usize..3, any::<bool>(), any::<bool>());
     prop::collection::vec(one, 1..300)
 }
 
-fn limits() -> impl Strategy<Value = Buffer> {
+fn any_limit() -> impl Strategy<Value = Buffer> {
     prop_oneof![(1u32..40).prop_map(Buffer::Packets), (1500u64..40_000).prop_map(Buffer::Bytes)]
 }
 
 /// Plays arrivals to the end; packets are numbered in `seq`.
-fn play(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
+fn play_arrivals(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
     let mut hop = Hop::new(RATE, queue, slow);
     for slot in 0..12 {
         let class = [Class::Interactive, Class::Web, Class::Bulk][slot as usize % 3];
@@ -159,7 +163,7 @@ fn play(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
 }
 
 /// Everything is sent or dropped, once, and unchanged but for a mark on what is ECN-capable.
-fn conserves(name: &str, hop: &mut Hop, count: usize) -> Result<(), TestCaseError> {
+fn check_conservation(name: &str, hop: &mut Hop, count: usize) -> Result<(), TestCaseError> {
     let mut fates = BTreeMap::new();
     for packet in hop.left.iter().map(|left| left.packet).chain(hop.dropped.iter().map(|drop| drop.packet)) {
         prop_assert!(fates.insert(packet.seq, packet).is_none(), "{}: packet {} twice", name, packet.seq);
@@ -171,7 +175,7 @@ fn conserves(name: &str, hop: &mut Hop, count: usize) -> Result<(), TestCaseErro
 }
 
 /// Checks that the link works whenever something waits: departures are back to back from an arrival on.
-fn works(name: &str, hop: &Hop, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
+fn check_work(name: &str, hop: &Hop, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let mut times = Vec::new();
     let mut now = Time::ZERO;
     for (gap, ..) in arrivals {
@@ -197,12 +201,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn laws__hold_for_every_discipline(arrivals in arrivals(), limit in limits()) {
+    fn laws__hold_for_every_discipline(arrivals in any_arrivals(), limit in any_limit()) {
         for (name, queue, claims) in disciplines(limit) {
-            let mut hop = play(queue, &arrivals, true);
-            conserves(&name, &mut hop, arrivals.len())?;
+            let mut hop = play_arrivals(queue, &arrivals, true);
+            check_conservation(&name, &mut hop, arrivals.len())?;
             if claims.work_conserving {
-                works(&name, &hop, &arrivals)?;
+                check_work(&name, &hop, &arrivals)?;
             }
             prop_assert!(!claims.in_order || is_in_order(&hop), "{} reorders", name);
         }
@@ -210,23 +214,23 @@ proptest! {
 
     /// Where departures are known at the arrival, both paths do the same.
     #[test]
-    fn paths__fast_equals_slow(arrivals in arrivals(), limit in limits()) {
+    fn paths__fast_equals_slow(arrivals in any_arrivals(), limit in any_limit()) {
         let pairs = disciplines(limit).into_iter().zip(disciplines(limit));
         for ((name, mut fast, _), (_, slow, _)) in pairs {
             if fast.as_fifo().is_none() {
                 continue;
             }
-            let (fast, slow) = (play(fast, &arrivals, false), play(slow, &arrivals, true));
+            let (fast, slow) = (play_arrivals(fast, &arrivals, false), play_arrivals(slow, &arrivals, true));
             prop_assert_eq!(&fast.left, &slow.left, "{}", name);
         }
     }
 
     /// Fair queues, ideals and class queues keep the order within a direction of a connection.
     #[test]
-    fn order__is_kept_within_flows_where_flows_are_queued(arrivals in arrivals(), limit in limits()) {
+    fn order__is_kept_within_flows_where_flows_are_queued(arrivals in any_arrivals(), limit in any_limit()) {
         let keep = disciplines(limit).into_iter().filter(|(.., claims)| claims.flows_in_order);
         for (name, queue, _) in keep {
-            let hop = play(queue, &arrivals, true);
+            let hop = play_arrivals(queue, &arrivals, true);
             let mut last = BTreeMap::new();
             for packet in hop.left.iter().map(|left| left.packet) {
                 let before = last.insert((packet.flow, packet.is_reverse()), packet.seq);

@@ -1,5 +1,5 @@
 //! SFD's marks through `marker::Marker` against tables recorded from ns-2.35, and the promotions.
-use crate::common::{golden_rows, hop::packet};
+use crate::common::{hop::packet, read_golden_rows};
 use mousehole_sim::flow::Flow;
 use mousehole_sim::marker::Marker;
 use mousehole_sim::packet::Colour;
@@ -7,7 +7,7 @@ use mousehole_sim::scenario::Scheme;
 use mousehole_sim::scenario::{LinkContext, build};
 use mousehole_sim::units::{Buffer, Rate, Time};
 
-fn marker(scheme: &str) -> Marker {
+fn make_marker(scheme: &str) -> Marker {
     let context = LinkContext {
         rate: Rate(4_000_000),
         bottleneck: Rate(4_000_000),
@@ -20,15 +20,15 @@ fn marker(scheme: &str) -> Marker {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn name(colour: Colour) -> &'static str {
+fn ns2_name(colour: Colour) -> &'static str {
     if colour == Colour::Green { "IN" } else { "OUT" }
 }
 
 /// Every mark of a table is also ours.
 fn assert_marks(scheme: &str, table: &str) {
-    let mut marker = marker(scheme);
+    let mut marker = make_marker(scheme);
     let mut known = Vec::new();
-    let rows = golden_rows(&format!("sfd-marks/{table}_d0.csv"));
+    let rows = read_golden_rows(&format!("sfd-marks/{table}_d0.csv"));
     assert!(rows.len() >= 20, "{table} has {} rows", rows.len());
     for row in rows {
         let now = Time((row[0].parse::<f64>().unwrap() * 1e9).round() as u64);
@@ -39,13 +39,13 @@ fn assert_marks(scheme: &str, table: &str) {
             marker.open(flow, &Flow::default());
         }
         marker.mark(&mut packet, u64::from(flow), now);
-        assert_eq!(name(packet.colour), row[3], "{scheme}, {table} at {} s", row[0]);
+        assert_eq!(ns2_name(packet.colour), row[3], "{scheme}, {table} at {} s", row[0]);
     }
 }
 
 /// Marks of `count` packets of 1000 bytes, 10 ms apart, in one flow.
-fn marks(scheme: &str, count: u32) -> Vec<Colour> {
-    let mut marker = marker(scheme);
+fn mark_packets(scheme: &str, count: u32) -> Vec<Colour> {
+    let mut marker = make_marker(scheme);
     marker.open(0, &Flow::default());
     let mark = |number| {
         let mut packet = packet(0, number, 1000);
@@ -72,12 +72,12 @@ fn marks__of_ns2_sfd_equal_ns2_with_its_lazy_timeout() {
 /// The paper's timeout (1 s, section 3.2) forgets where ns-2's lazy one does not.
 #[test]
 fn sfd__forgets_a_flow_after_its_timeout() {
-    let mut marker = marker("sfd(th=2p)");
+    let mut marker = make_marker("sfd(th=2p)");
     marker.open(0, &Flow::default());
     let mut at = |ms: u64| {
         let mut packet = packet(0, 0, 1000);
         marker.mark(&mut packet, 0, Time(ms * 1_000_000));
-        name(packet.colour)
+        ns2_name(packet.colour)
     };
     let marks = [0, 10, 20, 1020, 2021, 2022, 2023].map(&mut at);
     assert_eq!(marks, ["IN", "IN", "OUT", "OUT", "IN", "IN", "OUT"]);
@@ -85,7 +85,7 @@ fn sfd__forgets_a_flow_after_its_timeout() {
 
 #[test]
 fn sfd__a_new_connection_in_the_same_slot_is_a_new_flow() {
-    let mut marker = marker("sfd(th=1p)");
+    let mut marker = make_marker("sfd(th=1p)");
     let mut first = packet(4, 0, 1000);
     for _ in 0..2 {
         marker.open(4, &Flow::default());
@@ -98,18 +98,21 @@ fn sfd__a_new_connection_in_the_same_slot_is_a_new_flow() {
 
 #[test]
 fn s_sfd__every_kth_out_packet_is_promoted() {
-    assert!(marks("s-sfd(k=1)", 100).iter().all(|colour| *colour == Colour::Green), "k = 1 promotes all");
+    assert!(
+        mark_packets("s-sfd(k=1)", 100).iter().all(|colour| *colour == Colour::Green),
+        "k = 1 promotes all"
+    );
     let out = |count| std::iter::repeat_n(Colour::Yellow, count);
     let mut expected: Vec<Colour> = vec![Colour::Green; 15];
     for _ in 0..4 {
         expected.extend(out(3).chain([Colour::Green]));
     }
-    assert_eq!(marks("s-sfd(k=4)", 31), expected);
+    assert_eq!(mark_packets("s-sfd(k=4)", 31), expected);
 }
 
 #[test]
 fn ns2_sfd__five_out_then_one_in() {
-    let marks = marks("ns2-sfd(selective=true)", 15 + 18);
+    let marks = mark_packets("ns2-sfd(selective=true)", 15 + 18);
     for (number, colour) in marks.iter().enumerate() {
         let is_in = number < 15 || (number - 15) % 6 == 5;
         assert_eq!(*colour == Colour::Green, is_in, "packet {number}");
@@ -120,7 +123,7 @@ fn ns2_sfd__five_out_then_one_in() {
 #[test]
 fn p_sfd__promotes_in_proportion() {
     let flows = 200;
-    let mut marker = marker("p-sfd");
+    let mut marker = make_marker("p-sfd");
     let mut promoted = 0;
     for flow in 0..flows {
         marker.open(flow, &Flow::default());

@@ -1,6 +1,6 @@
 //! ns-2's RED, RIO and DiffServ RED, arrival by arrival: the average, and the decision for the same random number
 //! (`oracle/golden/drop-decisions`).
-use crate::common::golden_rows;
+use crate::common::read_golden_rows;
 use mousehole_policy::{Backlog, Verdict};
 use mousehole_sim::packet::Colour;
 use mousehole_sim::queue::ns2_dsred::Mode;
@@ -39,15 +39,15 @@ impl Arrival {
 
 /// A queue under test.
 trait Judge {
-    fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict;
-    fn departed(&mut self, _: Colour, _: &Backlog, _: Time) {}
+    fn judge(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict;
+    fn record_departure(&mut self, _: Colour, _: &Backlog, _: Time) {}
     fn averages(&self) -> Vec<f64>;
     /// ns-2 tells early drops from forced ones only in its DiffServ queue.
-    fn names(&self) -> [&'static str; 2];
+    fn drop_names(&self) -> [&'static str; 2];
 }
 
 impl Judge for Ns2Red {
-    fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
         Ns2Red::judge(self, arrival.bytes, false, found, arrival.now, arrival.u)
     }
 
@@ -55,13 +55,13 @@ impl Judge for Ns2Red {
         vec![self.average()]
     }
 
-    fn names(&self) -> [&'static str; 2] {
+    fn drop_names(&self) -> [&'static str; 2] {
         ["drop", "drop"]
     }
 }
 
 impl Judge for Ns2Rio {
-    fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
         let packet = (arrival.colour, arrival.bytes, false);
         Ns2Rio::judge(self, packet, found, arrival.now, arrival.u)
     }
@@ -70,20 +70,20 @@ impl Judge for Ns2Rio {
         vec![self.average(Colour::Green), self.average(Colour::Yellow)]
     }
 
-    fn names(&self) -> [&'static str; 2] {
+    fn drop_names(&self) -> [&'static str; 2] {
         ["drop", "drop"]
     }
 }
 
 impl Judge for Ns2DsRed {
-    fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
         match found.packets >= LIMIT {
             true => Verdict::Forced,
             false => Ns2DsRed::judge(self, arrival.colour, false, found, arrival.now, arrival.u),
         }
     }
 
-    fn departed(&mut self, colour: Colour, after: &Backlog, now: Time) {
+    fn record_departure(&mut self, colour: Colour, after: &Backlog, now: Time) {
         Ns2DsRed::record_departure(self, colour, after, now);
     }
 
@@ -91,7 +91,7 @@ impl Judge for Ns2DsRed {
         vec![self.average(Colour::Green), self.average(Colour::Yellow)]
     }
 
-    fn names(&self) -> [&'static str; 2] {
+    fn drop_names(&self) -> [&'static str; 2] {
         ["early", "forced"]
     }
 }
@@ -116,7 +116,7 @@ impl Server {
         while let Some(&(start, colour, bytes)) = self.promised.front().filter(|first| first.0 <= now) {
             self.promised.pop_front();
             self.found.remove(colour, bytes.into());
-            judge.departed(colour, &self.found, start);
+            judge.record_departure(colour, &self.found, start);
         }
         self.found.idle_since_ns = if self.free <= now { self.free.0 } else { Time::NEVER.0 };
     }
@@ -134,13 +134,13 @@ impl Server {
 fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
     let mut server = Server::new();
     let mut dropped = 0;
-    let rows = golden_rows(&format!("drop-decisions/{table}.csv"));
+    let rows = read_golden_rows(&format!("drop-decisions/{table}.csv"));
     assert!(rows.len() >= 1000, "{table}: {} rows", rows.len());
     for arrival in rows.iter().map(|row| Arrival::from_row(row)) {
         let at = format!("{table} at {} s", arrival.now.as_secs());
         server.advance(arrival.now, judge);
         assert_eq!(server.found.packets, arrival.waiting, "{at}: packets found");
-        let verdict = judge.arrive(&arrival, &server.found);
+        let verdict = judge.judge(&arrival, &server.found);
         for (ours, theirs) in judge.averages().into_iter().zip(&arrival.averages) {
             // RED's average is printed to six digits, DiffServ RED's to six decimals.
             assert!(
@@ -148,7 +148,7 @@ fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
                 "{at}: average {ours}, ns-2 {theirs}"
             );
         }
-        let [early, forced] = judge.names();
+        let [early, forced] = judge.drop_names();
         let decision = match verdict {
             Verdict::Pass | Verdict::Mark => "pass",
             Verdict::Early => early,
@@ -164,7 +164,7 @@ fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
 }
 
 /// Returns the settings of `oracle/tcl/q_drops.tcl`.
-fn plain() -> RedLine {
+fn plain_red_line() -> RedLine {
     RedLine {
         min_packets: 5.0,
         max_packets: 15.0,
@@ -189,28 +189,28 @@ fn assert_rio(table: &str, limit: u32, both: RedLine) {
 }
 
 fn assert_dsred(table: &str, mode: Mode) {
-    let inside = RedLine { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..plain() };
-    let out = RedLine { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, w_q: 0.03, ..plain() };
+    let inside = RedLine { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..plain_red_line() };
+    let out = RedLine { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, w_q: 0.03, ..plain_red_line() };
     assert_decisions(table, &mut Ns2DsRed::new(mode, &[inside, out]), 60);
 }
 
 #[test]
 fn decisions__of_red_equal_ns2() {
-    assert_red("RED", LIMIT, plain());
-    assert_red("RED-wait", LIMIT, RedLine { wait: true, ..plain() });
-    assert_red("RED-gentle-wait", LIMIT, RedLine { gentle: true, wait: true, ..plain() });
+    assert_red("RED", LIMIT, plain_red_line());
+    assert_red("RED-wait", LIMIT, RedLine { wait: true, ..plain_red_line() });
+    assert_red("RED-gentle-wait", LIMIT, RedLine { gentle: true, wait: true, ..plain_red_line() });
 }
 
 #[test]
 fn decisions__of_red_in_bytes_equal_ns2() {
-    let bytes = RedLine { byte_mode: true, queue_in_bytes: true, ..plain() };
+    let bytes = RedLine { byte_mode: true, queue_in_bytes: true, ..plain_red_line() };
     assert_red("RED-bytes", LIMIT, bytes);
     assert_red("RED-bytes-gentle-wait", LIMIT, RedLine { gentle: true, wait: true, ..bytes });
 }
 
 #[test]
 fn decisions__of_red_at_a_full_buffer_equal_ns2() {
-    assert_red("RED-full", 14, RedLine { gentle: true, wait: true, ..plain() });
+    assert_red("RED-full", 14, RedLine { gentle: true, wait: true, ..plain_red_line() });
 }
 
 #[test]
@@ -230,18 +230,18 @@ fn decisions__of_total_multi_red_equal_ns2() {
 
 #[test]
 fn decisions__of_rio_equal_ns2() {
-    assert_rio("RIO", LIMIT, plain());
-    assert_rio("RIO-in", LIMIT, plain());
-    assert_rio("RIO-wait", LIMIT, RedLine { wait: true, ..plain() });
-    assert_rio("RIO-gentle-wait", LIMIT, RedLine { gentle: true, wait: true, ..plain() });
+    assert_rio("RIO", LIMIT, plain_red_line());
+    assert_rio("RIO-in", LIMIT, plain_red_line());
+    assert_rio("RIO-wait", LIMIT, RedLine { wait: true, ..plain_red_line() });
+    assert_rio("RIO-gentle-wait", LIMIT, RedLine { gentle: true, wait: true, ..plain_red_line() });
 }
 
 #[test]
 fn decisions__of_rio_with_packets_of_many_sizes_equal_ns2() {
-    assert_rio("RIO-sizes", LIMIT, plain());
+    assert_rio("RIO-sizes", LIMIT, plain_red_line());
 }
 
 #[test]
 fn decisions__of_rio_at_a_full_buffer_equal_ns2() {
-    assert_rio("RIO-full", 10, RedLine { gentle: true, wait: true, ..plain() });
+    assert_rio("RIO-full", 10, RedLine { gentle: true, wait: true, ..plain_red_line() });
 }

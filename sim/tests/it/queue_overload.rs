@@ -33,7 +33,7 @@ impl Line {
     }
 }
 
-fn lines(rule: &str) -> Vec<Line> {
+fn run_comparison(rule: &str) -> Vec<Line> {
     let program = env!("CARGO_BIN_EXE_mousehole-overload");
     let done = Command::new(program).args(["1", rule]).output().expect("it runs");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -51,7 +51,7 @@ fn assert_near(line: &Line, shares: f64, queue: f64) {
 /// Only the draws differ: shares 0.004 between seeds, 0.012 where few packets are OUT.
 #[test]
 fn overload__drops_and_queue_as_ns2() {
-    for line in lines("ns2") {
+    for line in run_comparison("ns2") {
         assert_near(&line, 0.012, 0.025);
     }
 }
@@ -60,7 +60,7 @@ fn overload__drops_and_queue_as_ns2() {
 /// virtual queue before a short buffer shorter (`multi_red.h`).
 #[test]
 fn overload__of_the_policy_differs_from_ns2_within_known_bounds() {
-    for line in lines("policy") {
+    for line in run_comparison("policy") {
         assert_near(&line, if line.is_decoupled { 0.045 } else { 0.015 }, 0.085);
     }
 }

@@ -12,11 +12,11 @@ fn ms(ms: u64) -> Time {
     Time(ms * 1_000_000)
 }
 
-fn controller(probability: f64, delay_s: f64) -> Controller {
+fn make_controller(probability: f64, delay_s: f64) -> Controller {
     Controller { probability, delay_s, burst: Dur::ZERO }
 }
 
-fn stepped(params: &Params, mut from: Controller, delay_s: f64) -> f64 {
+fn probability_after_step(params: &Params, mut from: Controller, delay_s: f64) -> f64 {
     from.step(params, delay_s);
     from.probability
 }
@@ -37,7 +37,8 @@ fn step__every_row_of_the_table() {
         (0.5, 1.0),
     ];
     for (probability, divisor) in rows {
-        let change = stepped(&params, controller(probability, 0.020), 0.025) - probability;
+        let change =
+            probability_after_step(&params, make_controller(probability, 0.020), 0.025) - probability;
         assert!((change - 0.0075 / divisor).abs() < 1e-12, "from {probability}: {change}");
     }
 }
@@ -46,13 +47,16 @@ fn step__every_row_of_the_table() {
 fn step__decays_and_stays_a_probability() {
     let params = Params::default();
     // An empty queue twice: alpha · (−15 ms) = −0.001875, then 2 % less.
-    let next = stepped(&params, controller(0.3, 0.0), 0.0);
+    let next = probability_after_step(&params, make_controller(0.3, 0.0), 0.0);
     assert!((next - (0.3 - 0.001875) * 0.98).abs() < 1e-12, "{next}");
-    assert_eq!(stepped(&params, controller(1e-9, 0.0), 0.0), 0.0);
-    assert_eq!(stepped(&params, controller(0.9, 0.0), 10.0), 1.0);
+    assert_eq!(probability_after_step(&params, make_controller(1e-9, 0.0), 0.0), 0.0);
+    assert_eq!(probability_after_step(&params, make_controller(0.9, 0.0), 10.0), 1.0);
     let capped = Params { cap: true, ..params };
-    assert!((stepped(&capped, controller(0.2, 0.0), 1.0) - 0.22).abs() < 1e-12);
-    assert!((stepped(&capped, controller(0.05, 0.0), 0.1) - (0.05 + 0.135625 / 2.0)).abs() < 1e-12);
+    assert!((probability_after_step(&capped, make_controller(0.2, 0.0), 1.0) - 0.22).abs() < 1e-12);
+    assert!(
+        (probability_after_step(&capped, make_controller(0.05, 0.0), 0.1) - (0.05 + 0.135625 / 2.0)).abs()
+            < 1e-12
+    );
 }
 
 struct Driven {
@@ -66,11 +70,11 @@ impl Driven {
         Driven { pie: Pie::new(params), rng: Stream::new(3, Purpose::Queue, 0), drops: Vec::new() }
     }
 
-    fn put(&mut self, packet: Packet, now: Time) {
+    fn enqueue(&mut self, packet: Packet, now: Time) {
         self.pie.enqueue(packet, now, &mut self.rng, &mut self.drops);
     }
 
-    fn take(&mut self, now: Time) -> Option<Packet> {
+    fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.pie.dequeue(now) {
             Dequeued::Packet(packet, _) => Some(packet),
             _ => None,
@@ -78,13 +82,13 @@ impl Driven {
     }
 
     /// Twenty packets wait at every ms up to `until`; one leaves. Times of drops and marks.
-    fn stand(&mut self, flags: u8, waiting: u32, until: u64) -> (Vec<u64>, Vec<u64>) {
+    fn play_standing_queue(&mut self, flags: u8, waiting: u32, until: u64) -> (Vec<u64>, Vec<u64>) {
         let (mut lost, mut marked) = (Vec::new(), Vec::new());
         for now in 0..until {
             for _ in 0..waiting.saturating_sub(self.pie.backlog().0) + 1 {
-                self.put(Packet { flags, ..packet(1, 0, 1000) }, ms(now));
+                self.enqueue(Packet { flags, ..packet(1, 0, 1000) }, ms(now));
             }
-            let left = self.take(ms(now)).expect("a standing queue");
+            let left = self.dequeue(ms(now)).expect("a standing queue");
             marked.extend(left.has(flag::CE).then_some(now));
             lost.extend(self.drops.drain(..).map(|_| now));
         }
@@ -96,7 +100,7 @@ impl Driven {
 #[test]
 fn burst__is_allowed_for_150_ms() {
     let mut driven = Driven::new(Params { alpha: 50.0, beta: 0.0, ecn: false, ..Params::default() });
-    let (lost, _) = driven.stand(0, 60, 400);
+    let (lost, _) = driven.play_standing_queue(0, 60, 400);
     let first = *lost.first().expect("a delay of 60 ms is punished at last");
     assert!((150..170).contains(&first), "first drop at {first} ms");
 }
@@ -107,9 +111,9 @@ fn spares__a_short_queue_and_a_short_delay() {
     // Two packets of 1500 bytes may always wait.
     let mut driven = Driven::new(eager);
     for now in 0..2000 {
-        driven.put(packet(1, 0, 1500), ms(now * 30));
+        driven.enqueue(packet(1, 0, 1500), ms(now * 30));
         if driven.pie.backlog().0 > 2 {
-            driven.take(ms(now * 30 + 29));
+            driven.dequeue(ms(now * 30 + 29));
         }
         if driven.pie.backlog().1 <= 1500 {
             assert!(driven.drops.is_empty());
@@ -119,15 +123,15 @@ fn spares__a_short_queue_and_a_short_delay() {
     assert!(driven.drops.is_empty(), "an arrival never found more than 3000 bytes");
     // A probability of zero, or a delay below half the target, drops nothing.
     let mut calm = Driven::new(Params { burst: Dur::ZERO, ..Params::default() });
-    let (lost, marked) = calm.stand(0, 5, 5000);
+    let (lost, marked) = calm.play_standing_queue(0, 5, 5000);
     assert!(lost.is_empty() && marked.is_empty());
 }
 
 /// Below 10 % ECT packets are marked; from there on they are lost like others.
 #[test]
 fn ecn__marks_below_ten_percent() {
-    let (_, marked) = Driven::new(Params::default()).stand(flag::ECT, 20, 3000);
-    let (lost, _) = Driven::new(Params::default()).stand(0, 20, 3000);
+    let (_, marked) = Driven::new(Params::default()).play_standing_queue(flag::ECT, 20, 3000);
+    let (lost, _) = Driven::new(Params::default()).play_standing_queue(0, 20, 3000);
     assert!(!marked.is_empty() && !lost.is_empty());
     // One sender that never listens, at twice the rate: the probability passes 10 % on its way.
     let slow = Params { burst: Dur::ZERO, alpha: 0.01, beta: 0.1, ..Params::default() };
@@ -136,10 +140,10 @@ fn ecn__marks_below_ten_percent() {
     for now in 0..20_000 {
         driven.pie.advance(ms(now));
         for _ in 0..2 {
-            driven.put(Packet { flags: flag::ECT, ..packet(1, by_seq.len() as u32, 1000) }, ms(now));
+            driven.enqueue(Packet { flags: flag::ECT, ..packet(1, by_seq.len() as u32, 1000) }, ms(now));
             by_seq.push(driven.pie.controller().probability);
         }
-        let left = driven.take(ms(now)).expect("a standing queue");
+        let left = driven.dequeue(ms(now)).expect("a standing queue");
         let early = driven
             .drops
             .drain(..)
@@ -169,11 +173,11 @@ fn derandomised__drops_are_spaced() {
     };
     let mut driven = Driven::new(frozen);
     // Raise the probability with a long delay, then hold the clock so that it stays.
-    (0..100).for_each(|_| driven.put(packet(1, 0, 1000), ms(0)));
+    (0..100).for_each(|_| driven.enqueue(packet(1, 0, 1000), ms(0)));
     let mut now = 100;
     while driven.pie.controller().probability < 0.05 {
-        driven.take(ms(now));
-        driven.put(packet(1, 0, 1000), ms(now));
+        driven.dequeue(ms(now));
+        driven.enqueue(packet(1, 0, 1000), ms(now));
         now += 1;
     }
     let probability = driven.pie.controller().probability;
@@ -181,7 +185,7 @@ fn derandomised__drops_are_spaced() {
     let mut gaps = Vec::new();
     let mut since = 0u32;
     for _ in 0..20_000 {
-        driven.put(packet(1, 0, 1000), ms(now - 1));
+        driven.enqueue(packet(1, 0, 1000), ms(now - 1));
         since += 1;
         if driven.drops.pop().is_some() {
             gaps.push(f64::from(std::mem::take(&mut since)));
@@ -199,9 +203,9 @@ fn derandomised__drops_are_spaced() {
 fn departure_rate__is_measured_over_16_kib() {
     let params = Params { delay: Delay::DepartureRate, ..Params::default() };
     let mut driven = Driven::new(params);
-    (0..60).for_each(|seq| driven.put(packet(1, seq, 1000), ms(0)));
+    (0..60).for_each(|seq| driven.enqueue(packet(1, seq, 1000), ms(0)));
     (0..30).for_each(|now| {
-        driven.take(ms(now));
+        driven.dequeue(ms(now));
     });
     // The step at 15 ms knows no rate yet, that at 30 ms does: 30 packets wait.
     driven.pie.advance(ms(30));
@@ -254,8 +258,8 @@ proptest! {
             now = next;
             for driven in [&mut lazy, &mut timed] {
                 match what {
-                    0 => drop(driven.take(Time(now))),
-                    _ => (0..10).for_each(|_| driven.put(packet(1, seq as u32, 1500), Time(now))),
+                    0 => drop(driven.dequeue(Time(now))),
+                    _ => (0..10).for_each(|_| driven.enqueue(packet(1, seq as u32, 1500), Time(now))),
                 }
             }
             prop_assert_eq!(lazy.pie.controller(), timed.pie.controller());
@@ -271,11 +275,15 @@ proptest! {
 #[test]
 fn steps__long_idle_is_cheap_and_forgets() {
     let mut driven = Driven::new(Params::default());
-    driven.stand(0, 60, 1000);
+    driven.play_standing_queue(0, 60, 1000);
     let before = driven.pie.controller().probability;
-    while driven.take(ms(1000)).is_some() {}
+    while driven.dequeue(ms(1000)).is_some() {}
     driven.pie.advance(ms(365 * 86_400_000));
-    assert!(before > 0.0 && driven.pie.controller() == controller(0.0, 0.0), "{:?}", driven.pie.controller());
-    driven.put(packet(1, 0, 1000), ms(365 * 86_400_000));
+    assert!(
+        before > 0.0 && driven.pie.controller() == make_controller(0.0, 0.0),
+        "{:?}",
+        driven.pie.controller()
+    );
+    driven.enqueue(packet(1, 0, 1000), ms(365 * 86_400_000));
     assert_eq!(driven.pie.controller().burst, Dur::from_millis(150), "a new burst is allowed");
 }

@@ -1,13 +1,13 @@
 //! RED and multi-RED inside a queue: averages against ns-2.35's tables (`oracle/README.md`).
 use crate::common::hop::{Hop, coloured, packet};
-use crate::common::{golden, golden_rows};
+use crate::common::{read_golden, read_golden_rows};
 use mousehole_sim::packet::Colour;
 use mousehole_sim::queue::Queue;
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 const RATE: Rate = Rate(3_000_000);
 
-fn hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
+fn make_hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
     Hop::with_scheme(scheme, rate, Buffer::Packets(packets), slow).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -21,11 +21,11 @@ fn averages(hop: &mut Hop) -> Vec<f64> {
 /// Plays `seq.in` and compares the averages after every arrival. Everything goes three times as slowly,
 /// so that 1000 bytes take a whole number of nanoseconds: idle times in the table are whole slots.
 fn assert_averages(scheme: &str, table: &str, slow: bool) {
-    let mut hop = hop(scheme, Rate(RATE.0 / 3), 10_000, slow);
+    let mut hop = make_hop(scheme, Rate(RATE.0 / 3), 10_000, slow);
     // In bytes, ns-2 gives the average to six digits of them.
     let unit = if table == "REDqib" { 1000.0 } else { 1.0 };
-    let input = golden("red-average/seq.in");
-    let rows = golden_rows(&format!("red-average/{table}.csv"));
+    let input = read_golden("red-average/seq.in");
+    let rows = read_golden_rows(&format!("red-average/{table}.csv"));
     assert_eq!(input.lines().count(), rows.len());
     for (line, row) in input.lines().zip(rows) {
         let fields: Vec<f64> = line.split(' ').map(|field| field.parse().unwrap()).collect();
@@ -79,7 +79,7 @@ fn averages__of_ns2s_own_queues_equal_ns2_on_both_paths() {
 fn averages__do_not_decay_while_the_link_is_busy() {
     for slow in [false, true] {
         // A packet takes 8 ms, a slot of idle time too.
-        let mut hop = hop("red(min=1000,max=2000,wq=0.5,mean=1000B)", Rate(1_000_000), 100, slow);
+        let mut hop = make_hop("red(min=1000,max=2000,wq=0.5,mean=1000B)", Rate(1_000_000), 100, slow);
         let arrivals_ms = [(0, 0.0), (0, 0.0), (0, 0.5), (17, 0.25), (50, 0.25 * 0.25 * 0.5)];
         for (at_ms, expected) in arrivals_ms {
             hop.arrive(packet(0, 0, 1000), Time(at_ms * 1_000_000));
@@ -91,7 +91,7 @@ fn averages__do_not_decay_while_the_link_is_busy() {
 /// Offers packets to a queue of two whose link has just begun a transmission of 80 ms, and returns the averages after
 /// the queue filled up and after ten more arrivals that found it full.
 fn averages_at_a_full_buffer(scheme: &str, slow: bool) -> (Vec<f64>, Vec<f64>) {
-    let mut hop = hop(scheme, Rate(100_000), 2, slow);
+    let mut hop = make_hop(scheme, Rate(100_000), 2, slow);
     let mut offer = |from: u32, to: u32| {
         for seq in from..to {
             hop.arrive(packet(0, seq, 1000), Time(1_000_000 + u64::from(seq)));

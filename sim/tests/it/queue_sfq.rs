@@ -25,11 +25,11 @@ impl Fair {
         Fair { queue: Sfq::new(params, 1), drops: Vec::new() }
     }
 
-    fn put(&mut self, flow: u32, seqs: std::ops::Range<u32>, bytes: u16) {
+    fn enqueue_packets(&mut self, flow: u32, seqs: std::ops::Range<u32>, bytes: u16) {
         seqs.for_each(|seq| self.queue.enqueue(packet(flow, seq, bytes), Time(0), &mut self.drops));
     }
 
-    fn take(&mut self, now: Time) -> Option<Packet> {
+    fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.queue.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),
             Dequeued::WaitUntil(_) => panic!("it does not shape"),
@@ -39,10 +39,10 @@ impl Fair {
 
     /// Returns flow and number of all that waits, in the order of departure.
     fn drain(&mut self) -> Vec<(u32, u32)> {
-        std::iter::from_fn(|| self.take(Time(0)).map(|one| (one.flow, one.seq))).collect()
+        std::iter::from_fn(|| self.dequeue(Time(0)).map(|one| (one.flow, one.seq))).collect()
     }
 
-    fn dropped(&self) -> Vec<(u32, u32)> {
+    fn list_dropped(&self) -> Vec<(u32, u32)> {
         assert!(self.drops.iter().all(|one| one.reason == DropReason::Forced));
         self.drops.iter().map(|one| (one.packet.flow, one.packet.seq)).collect()
     }
@@ -51,18 +51,18 @@ impl Fair {
 #[test]
 fn round__serves_flows_in_turn_and_each_in_order() {
     let mut fair = Fair::new(PARAMS);
-    fair.put(1, 0..3, 1500);
-    fair.put(2, 0..2, 1500);
+    fair.enqueue_packets(1, 0..3, 1500);
+    fair.enqueue_packets(2, 0..2, 1500);
     assert_eq!(fair.queue.backlog(), (5, 7500));
     assert_eq!(fair.drain(), [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2)]);
-    assert_eq!((fair.queue.backlog(), fair.dropped()), ((0, 0), vec![]));
+    assert_eq!((fair.queue.backlog(), fair.list_dropped()), ((0, 0), vec![]));
 }
 
 #[test]
 fn round__gives_bytes_and_not_packets() {
     let mut fair = Fair::new(PARAMS);
-    fair.put(1, 0..6, 500);
-    fair.put(2, 0..2, 1500);
+    fair.enqueue_packets(1, 0..6, 500);
+    fair.enqueue_packets(2, 0..2, 1500);
     // Three small packets use up a quantum as one large one does.
     assert_eq!(fair.drain(), [(1, 0), (1, 1), (1, 2), (2, 0), (1, 3), (1, 4), (1, 5), (2, 1)]);
 }
@@ -70,62 +70,62 @@ fn round__gives_bytes_and_not_packets() {
 #[test]
 fn round__a_new_flow_waits_for_its_turn() {
     let mut fair = Fair::new(PARAMS);
-    fair.put(1, 0..2, 1500);
-    fair.put(2, 0..2, 1500);
-    fair.put(3, 0..1, 100);
+    fair.enqueue_packets(1, 0..2, 1500);
+    fair.enqueue_packets(2, 0..2, 1500);
+    fair.enqueue_packets(3, 0..1, 100);
     assert_eq!(fair.drain()[..3], [(1, 0), (2, 0), (3, 0)]);
 }
 
 #[test]
 fn limit__the_newest_packet_of_the_longest_flow_goes() {
     let mut fair = Fair::new(Params { limit: Buffer::Packets(4), ..PARAMS });
-    fair.put(1, 0..3, 1500);
-    fair.put(2, 0..2, 1500);
-    assert_eq!(fair.dropped(), [(1, 2)]);
+    fair.enqueue_packets(1, 0..3, 1500);
+    fair.enqueue_packets(2, 0..2, 1500);
+    assert_eq!(fair.list_dropped(), [(1, 2)]);
     // Both have two packets; the one that came to that number last loses its newest.
-    fair.put(3, 0..1, 1500);
-    assert_eq!(fair.dropped(), [(1, 2), (1, 1)]);
+    fair.enqueue_packets(3, 0..1, 1500);
+    assert_eq!(fair.list_dropped(), [(1, 2), (1, 1)]);
     assert_eq!(fair.drain(), [(1, 0), (2, 0), (3, 0), (2, 1)]);
 }
 
 #[test]
 fn limit__where_all_have_one_packet_the_next_one_goes() {
     let mut fair = Fair::new(Params { limit: Buffer::Packets(2), ..PARAMS });
-    (1..=3).for_each(|flow| fair.put(flow, 0..1, 1500));
-    assert_eq!(fair.dropped(), [(1, 0)]);
+    (1..=3).for_each(|flow| fair.enqueue_packets(flow, 0..1, 1500));
+    assert_eq!(fair.list_dropped(), [(1, 0)]);
     assert_eq!(fair.drain(), [(2, 0), (3, 0)]);
 }
 
 #[test]
 fn limit__in_bytes() {
     let mut fair = Fair::new(Params { limit: Buffer::Bytes(3000), ..PARAMS });
-    fair.put(1, 0..3, 1400);
-    assert_eq!(fair.dropped(), [(1, 2)]);
+    fair.enqueue_packets(1, 0..3, 1400);
+    assert_eq!(fair.list_dropped(), [(1, 2)]);
 }
 
 #[test]
 fn depth__bounds_each_flow() {
     let mut fair = Fair::new(Params { depth: 2, ..PARAMS });
-    fair.put(1, 0..3, 1500);
-    fair.put(2, 0..1, 1500);
-    assert_eq!(fair.dropped(), [(1, 2)]);
+    fair.enqueue_packets(1, 0..3, 1500);
+    fair.enqueue_packets(2, 0..1, 1500);
+    assert_eq!(fair.list_dropped(), [(1, 2)]);
 }
 
 #[test]
 fn flows__beyond_the_number_of_queues_find_none() {
     let mut fair = Fair::new(Params { flows: 2, ..PARAMS });
-    (1..=3).for_each(|flow| fair.put(flow, 0..1, 1500));
-    assert_eq!(fair.dropped(), [(3, 0)]);
-    assert_eq!(fair.take(Time(0)).map(|one| one.flow), Some(1));
-    fair.put(3, 1..2, 1500);
+    (1..=3).for_each(|flow| fair.enqueue_packets(flow, 0..1, 1500));
+    assert_eq!(fair.list_dropped(), [(3, 0)]);
+    assert_eq!(fair.dequeue(Time(0)).map(|one| one.flow), Some(1));
+    fair.enqueue_packets(3, 1..2, 1500);
     assert_eq!(fair.drain(), [(2, 0), (3, 1)], "a queue that is empty is free for others");
 }
 
 #[test]
 fn bucket__is_shared_by_flows_that_meet_there() {
     let mut fair = Fair::new(Params { divisor: 1, ..PARAMS });
-    fair.put(1, 0..2, 1500);
-    fair.put(2, 0..1, 1500);
+    fair.enqueue_packets(1, 0..2, 1500);
+    fair.enqueue_packets(2, 0..1, 1500);
     assert_eq!(fair.drain(), [(1, 0), (1, 1), (2, 0)]);
 }
 

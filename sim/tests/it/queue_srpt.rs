@@ -7,11 +7,11 @@ use mousehole_sim::queue::{Dequeued, Dropped, Srpt};
 use mousehole_sim::units::{Buffer, Time};
 use proptest::prelude::*;
 
-fn data(flow: u32, seq: u32, remaining: u16) -> Packet {
+fn data_packet(flow: u32, seq: u32, remaining: u16) -> Packet {
     Packet { remaining, ..packet(flow, seq, 1000) }
 }
 
-fn take(srpt: &mut Srpt) -> Option<(u32, u32)> {
+fn dequeue(srpt: &mut Srpt) -> Option<(u32, u32)> {
     match srpt.dequeue() {
         Dequeued::Packet(packet, _) => Some((packet.flow, packet.seq)),
         _ => None,
@@ -19,7 +19,7 @@ fn take(srpt: &mut Srpt) -> Option<(u32, u32)> {
 }
 
 fn drain(srpt: &mut Srpt) -> Vec<(u32, u32)> {
-    std::iter::from_fn(|| take(srpt)).collect()
+    std::iter::from_fn(|| dequeue(srpt)).collect()
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn srpt__fewest_remaining_first() {
     let mut srpt = Srpt::new(Params::default());
     let mut drops = Vec::new();
     for (flow, size) in [(1, 100), (2, 3), (3, 10)] {
-        (0..3).for_each(|seq| srpt.enqueue(data(flow, seq, size), Time::ZERO, &mut drops));
+        (0..3).for_each(|seq| srpt.enqueue(data_packet(flow, seq, size), Time::ZERO, &mut drops));
     }
     srpt.enqueue(Packet { kind: Kind::Syn, ..packet(4, 0, 40) }, Time::ZERO, &mut drops);
     let order = drain(&mut srpt);
@@ -39,12 +39,12 @@ fn srpt__fewest_remaining_first() {
 fn srpt__ranks_by_the_latest_size_and_keeps_order() {
     let mut srpt = Srpt::new(Params::default());
     let mut drops = Vec::new();
-    srpt.enqueue(data(1, 0, 50), Time::ZERO, &mut drops);
-    srpt.enqueue(data(2, 0, 20), Time::ZERO, &mut drops);
-    srpt.enqueue(data(1, 1, 5), Time::ZERO, &mut drops);
+    srpt.enqueue(data_packet(1, 0, 50), Time::ZERO, &mut drops);
+    srpt.enqueue(data_packet(2, 0, 20), Time::ZERO, &mut drops);
+    srpt.enqueue(data_packet(1, 1, 5), Time::ZERO, &mut drops);
     // The next write on connection 1 does not hold back the end of the last one.
-    srpt.enqueue(data(1, 2, 900), Time::ZERO, &mut drops);
-    srpt.enqueue(data(3, 0, 40), Time::ZERO, &mut drops);
+    srpt.enqueue(data_packet(1, 2, 900), Time::ZERO, &mut drops);
+    srpt.enqueue(data_packet(3, 0, 40), Time::ZERO, &mut drops);
     assert_eq!(drain(&mut srpt), [(2, 0), (3, 0), (1, 0), (1, 1), (1, 2)]);
 }
 
@@ -52,9 +52,9 @@ fn srpt__ranks_by_the_latest_size_and_keeps_order() {
 fn overflow__drops_the_newest_of_the_largest() {
     let mut srpt = Srpt::new(Params { limit: Buffer::Packets(4), ..Params::default() });
     let mut drops: Vec<Dropped> = Vec::new();
-    (0..3).for_each(|seq| srpt.enqueue(data(1, seq, 100), Time::ZERO, &mut drops));
-    (0..3).for_each(|seq| srpt.enqueue(data(2, seq, 3), Time::ZERO, &mut drops));
-    srpt.enqueue(data(3, 0, 500), Time::ZERO, &mut drops);
+    (0..3).for_each(|seq| srpt.enqueue(data_packet(1, seq, 100), Time::ZERO, &mut drops));
+    (0..3).for_each(|seq| srpt.enqueue(data_packet(2, seq, 3), Time::ZERO, &mut drops));
+    srpt.enqueue(data_packet(3, 0, 500), Time::ZERO, &mut drops);
     let lost: Vec<_> = drops.iter().map(|drop| (drop.packet.flow, drop.packet.seq)).collect();
     assert_eq!(lost, [(1, 2), (1, 1), (3, 0)]);
     assert_eq!(srpt.backlog(), (4, 4000));
@@ -66,15 +66,15 @@ fn las__least_served_first() {
     let mut las = Srpt::new(Params { rank: Rank::Attained, ..Params::default() });
     assert!(las.is_flow_aware());
     let mut drops = Vec::new();
-    (0..20).for_each(|seq| las.enqueue(data(1, seq, 1), Time::ZERO, &mut drops));
-    (0..4).for_each(|_| assert_eq!(take(&mut las).map(|(flow, _)| flow), Some(1)));
+    (0..20).for_each(|seq| las.enqueue(data_packet(1, seq, 1), Time::ZERO, &mut drops));
+    (0..4).for_each(|_| assert_eq!(dequeue(&mut las).map(|(flow, _)| flow), Some(1)));
     las.open(2, &Flow::default());
-    (0..20).for_each(|seq| las.enqueue(data(2, seq, 999), Time::ZERO, &mut drops));
-    let flows: Vec<u32> = (0..8).filter_map(|_| take(&mut las)).map(|(flow, _)| flow).collect();
+    (0..20).for_each(|seq| las.enqueue(data_packet(2, seq, 999), Time::ZERO, &mut drops));
+    let flows: Vec<u32> = (0..8).filter_map(|_| dequeue(&mut las)).map(|(flow, _)| flow).collect();
     assert_eq!(flows, [2, 2, 2, 2, 1, 2, 1, 2]);
     // The connection ends, another takes its slot and starts anew.
     las.open(2, &Flow::default());
-    assert_eq!(take(&mut las).map(|(flow, _)| flow), Some(2));
+    assert_eq!(dequeue(&mut las).map(|(flow, _)| flow), Some(2));
 }
 
 proptest! {
@@ -90,7 +90,7 @@ proptest! {
         for (seq, (flow, remaining, serve)) in steps.into_iter().enumerate() {
             if serve {
                 let best = model.iter().filter_map(rank).min();
-                match take(&mut srpt) {
+                match dequeue(&mut srpt) {
                     None => prop_assert!(best.is_none()),
                     Some((flow, seq)) => {
                         prop_assert_eq!(rank(&model[flow as usize]), best);
@@ -99,7 +99,7 @@ proptest! {
                 }
                 continue;
             }
-            srpt.enqueue(data(flow, seq as u32, remaining), Time::ZERO, &mut drops);
+            srpt.enqueue(data_packet(flow, seq as u32, remaining), Time::ZERO, &mut drops);
             model[flow as usize].push((seq as u32, remaining));
             for drop in drops.drain(..) {
                 let victim = drop.packet.flow as usize;

@@ -42,7 +42,7 @@ fn any_dropper() -> impl Strategy<Value = Option<Params>> {
 }
 
 /// Returns the arrivals with their times, ns.
-fn timed(rate: u64, arrivals: &[Arrival]) -> Vec<(u64, Packet)> {
+fn with_times(rate: u64, arrivals: &[Arrival]) -> Vec<(u64, Packet)> {
     let mut now = 0.0;
     let timed = arrivals.iter().map(|&(gap, bytes, colour)| {
         now += gap * 750.0 * 8e9 / rate as f64;
@@ -83,7 +83,7 @@ impl Pair {
     }
 
     /// Hands a packet to the simulator's FIFO. Returns the backlog that it found, and when it starts if it is admitted.
-    fn real(&mut self, packet: &mut Packet, now: Time) -> (Backlog, Option<u64>) {
+    fn pass_real(&mut self, packet: &mut Packet, now: Time) -> (Backlog, Option<u64>) {
         let start = self.fifo.pass(packet, now, self.busy_until, &mut self.rng).ok();
         let mut found = self.fifo.waiting(now);
         if let Some(start) = start {
@@ -96,7 +96,7 @@ impl Pair {
     }
 
     /// The same for the virtual one, and whether the packet was marked.
-    fn modelled(&mut self, view: &View, now: Time) -> (Backlog, Option<u64>, bool) {
+    fn pass_virtual(&mut self, view: &View, now: Time) -> (Backlog, Option<u64>, bool) {
         let departures = self.virtual_fifo.settle(now.0);
         let found = self.virtual_fifo.backlog(view);
         let mut verdict = Verdict::Pass;
@@ -132,10 +132,10 @@ proptest! {
         arrivals in prop::collection::vec(any_arrival(), 1..400),
     ) {
         let mut pair = Pair::new(rate, overhead, limit, params);
-        for (at, (now, mut packet)) in timed(rate, &arrivals).into_iter().enumerate() {
+        for (at, (now, mut packet)) in with_times(rate, &arrivals).into_iter().enumerate() {
             let (view, now) = (packet.view(), Time(now));
-            let (found, start) = pair.real(&mut packet, now);
-            let (modelled, modelled_start, marked) = pair.modelled(&view, now);
+            let (found, start) = pair.pass_real(&mut packet, now);
+            let (modelled, modelled_start, marked) = pair.pass_virtual(&view, now);
             prop_assert_eq!(found, modelled, "arrival {}", at);
             prop_assert_eq!(start, modelled_start, "arrival {}", at);
             prop_assert_eq!(packet.has(flag::CE), marked, "arrival {}", at);
@@ -160,7 +160,7 @@ proptest! {
         link.set_burst(burst.into());
         let mut fifo = VirtualFifo::new(rate, overhead, burst);
         let is_bucket = Rate(rate).tx_time(burst.into()) > Dur::ZERO;
-        for (now, mut packet) in timed(rate, &arrivals) {
+        for (now, mut packet) in with_times(rate, &arrivals) {
             fifo.settle(now);
             let (view, backlog) = (packet.view(), link.backlog(Time(now)));
             let found = fifo.backlog(&view);
@@ -189,7 +189,7 @@ proptest! {
         let (pace, mut fifo) = (Pace::new(Rate(rate)), VirtualFifo::new(rate, 0, burst));
         let depth = i128::from(pace.tx_time(u64::from(burst)).0);
         let (mut tokens, mut checked, mut last, mut waiting) = (depth, 0i128, 0i128, Vec::<(i128, u64)>::new());
-        for (now, packet) in timed(rate, &arrivals) {
+        for (now, packet) in with_times(rate, &arrivals) {
             let bytes = packet.bytes.min(1500);
             let view = View::new(u32::from(bytes)).with_colour(packet.colour);
             fifo.settle(now);

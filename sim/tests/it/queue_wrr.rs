@@ -33,11 +33,11 @@ impl Driven {
         self.wrr.open(slot, &Flow { class, ..Flow::default() });
     }
 
-    fn put(&mut self, packet: Packet) {
+    fn enqueue(&mut self, packet: Packet) {
         self.wrr.enqueue(packet, Time::ZERO, &mut self.rng, &mut self.drops);
     }
 
-    fn take(&mut self) -> Option<Packet> {
+    fn dequeue(&mut self) -> Option<Packet> {
         match self.wrr.dequeue(Time::ZERO, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),
             _ => None,
@@ -57,8 +57,8 @@ fn shares__are_of_bytes_by_weight() {
         for seq in 0..40_000 {
             [(TELNET, 40), (BULK, 1500)]
                 .into_iter()
-                .for_each(|(slot, bytes)| driven.put(packet(slot, seq, bytes)));
-            let packet = driven.take().expect("all are backlogged");
+                .for_each(|(slot, bytes)| driven.enqueue(packet(slot, seq, bytes)));
+            let packet = driven.dequeue().expect("all are backlogged");
             sent[usize::from(packet.flow == BULK)] += f64::from(packet.bytes);
             let (rounds, quantum) = (sent[small] / 1500.0, 1500.0 * weights[large] / weights[small]);
             assert!((sent[large] - rounds * quantum).abs() <= 2.0 * quantum + 1500.0, "{weight}: {sent:?}");
@@ -72,9 +72,9 @@ fn shares__are_of_bytes_by_weight() {
 fn class__telnet_waits_for_one_round_at_most() {
     let mut driven = Driven::new("10");
     for _ in 0..20 {
-        (0..50).for_each(|seq| driven.put(packet(BULK, seq, 1500)));
-        driven.put(packet(TELNET, 0, 100));
-        let waited = (0..).take_while(|_| driven.take().expect("backlogged").flow == BULK).count();
+        (0..50).for_each(|seq| driven.enqueue(packet(BULK, seq, 1500)));
+        driven.enqueue(packet(TELNET, 0, 100));
+        let waited = (0..).take_while(|_| driven.dequeue().expect("backlogged").flow == BULK).count();
         assert!(waited <= 9, "{waited} packets of the other queue before it");
     }
 }
@@ -82,18 +82,18 @@ fn class__telnet_waits_for_one_round_at_most() {
 #[test]
 fn idle__queues_yield_the_link_and_earn_no_credit() {
     let mut driven = Driven::new("50");
-    (0..50).for_each(|seq| driven.put(packet(BULK, seq, 1500)));
-    assert!((0..25).all(|_| driven.take().is_some_and(|packet| packet.flow == BULK)));
-    (0..50).for_each(|seq| driven.put(packet(TELNET, seq, 1500)));
-    let next: Vec<u32> = (0..20).filter_map(|_| driven.take()).map(|packet| packet.flow).collect();
+    (0..50).for_each(|seq| driven.enqueue(packet(BULK, seq, 1500)));
+    assert!((0..25).all(|_| driven.dequeue().is_some_and(|packet| packet.flow == BULK)));
+    (0..50).for_each(|seq| driven.enqueue(packet(TELNET, seq, 1500)));
+    let next: Vec<u32> = (0..20).filter_map(|_| driven.dequeue()).map(|packet| packet.flow).collect();
     assert_eq!(next.iter().filter(|flow| **flow == TELNET).count(), 10, "{next:?}");
 }
 
 #[test]
 fn limits__are_by_queue() {
     let mut driven = Driven::new("50");
-    (0..55).for_each(|seq| driven.put(packet(TELNET, seq, 100)));
-    (0..5).for_each(|seq| driven.put(packet(BULK, seq, 100)));
+    (0..55).for_each(|seq| driven.enqueue(packet(TELNET, seq, 100)));
+    (0..5).for_each(|seq| driven.enqueue(packet(BULK, seq, 100)));
     assert_eq!((driven.drops.len(), driven.wrr.backlog()), (5, (55, 5500)));
     assert!(driven.drops.iter().all(|drop| drop.packet.flow == TELNET && drop.reason == DropReason::Forced));
 }
@@ -103,9 +103,9 @@ fn limits__are_by_queue() {
 fn open__reclassifies_a_slot() {
     let mut driven = Driven::new("10");
     driven.open(TELNET, Class::Web);
-    (0..52).for_each(|seq| driven.put(packet(TELNET, seq, 100)));
-    driven.put(packet(7, 0, 100));
+    (0..52).for_each(|seq| driven.enqueue(packet(TELNET, seq, 100)));
+    driven.enqueue(packet(7, 0, 100));
     driven.open(0, Class::Interactive);
-    driven.put(packet(0, 0, 100));
+    driven.enqueue(packet(0, 0, 100));
     assert_eq!(driven.drops.len(), 3, "the interactive queue was empty");
 }

@@ -1,5 +1,5 @@
 //! Closed-loop replay: who waits for whom, copies, laps and the laws that every run must keep.
-use crate::common::{SCHEMES, assert_error, digest, entry, find_error, mixed, scenario};
+use crate::common::{SCHEMES, assert_error, digest, entry, find_error, scenario, with_mix};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Eight clients with five pages each: an index, two objects when it is there, a third when the first of these is.
-fn pages(durations: bool) -> Traffic {
+fn make_pages(durations: bool) -> Traffic {
     let mut table =
         String::from(if durations { "start,client,bytes,duration\n" } else { "start,client,bytes\n" });
     let mut row = |start: f64, client: u32, bytes: u32, duration: f64| {
@@ -33,7 +33,7 @@ fn pages(durations: bool) -> Traffic {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn replayed(scheme: &str, replay: Option<&str>, load: Option<f64>) -> Scenario {
+fn replay_scenario(scheme: &str, replay: Option<&str>, load: Option<f64>) -> Scenario {
     let traffic = TrafficSpec {
         files: vec!["pages.csv".into()],
         replay: replay.map(str::to_string),
@@ -43,7 +43,7 @@ fn replayed(scheme: &str, replay: Option<&str>, load: Option<f64>) -> Scenario {
     Scenario { traffic, duration: "40s".into(), max_windows: 10, ..scenario(scheme) }
 }
 
-fn played(scenario: &Scenario, traffic: &Traffic) -> RunResult {
+fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));
     let result = result.unwrap_or_else(|error| panic!("{error}"));
@@ -52,26 +52,26 @@ fn played(scenario: &Scenario, traffic: &Traffic) -> RunResult {
 }
 
 /// The copy and the connection that a transfer's key names.
-fn named(transfer: &Transfer, traffic: &Traffic) -> (u64, u32) {
+fn identify_transfer(transfer: &Transfer, traffic: &Traffic) -> (u64, u32) {
     let (place, count) = (transfer.key & ((1 << 26) - 1), traffic.connections.len() as u64);
     (place / count, (place % count) as u32)
 }
 
 #[test]
 fn closed__each_starts_its_think_time_after_what_it_waited_for() {
-    let traffic = pages(true);
+    let traffic = make_pages(true);
     let waiting = Waiting::new(&traffic);
     assert_eq!(waiting.count(), 8 * (5 * 4 - 1), "all but the first of each client");
     for scheme in ["droptail", "sfd", "fq-codel"] {
-        let result = played(&replayed(scheme, Some("closed"), Some(0.9)), &traffic);
+        let result = play_traffic(&replay_scenario(scheme, Some("closed"), Some(0.9)), &traffic);
         assert_eq!(result.load.replay, Some(Loop::Closed));
         assert!(result.load.copies > 1, "{} copies", result.load.copies);
         let ends: HashSet<(u64, u32, Time)> = (result.outcome.transfers.iter())
-            .map(|one| (named(one, &traffic).0, named(one, &traffic).1, one.end))
+            .map(|one| (identify_transfer(one, &traffic).0, identify_transfer(one, &traffic).1, one.end))
             .collect();
         let (mut after, mut own_time) = (0, 0);
         for one in &result.outcome.transfers {
-            let (copy, connection) = named(one, &traffic);
+            let (copy, connection) = identify_transfer(one, &traffic);
             let parent = waiting
                 .wait(connection)
                 .map(|wait| (copy, wait.parent, Time(one.start.0 - wait.think.0.min(one.start.0))));
@@ -87,19 +87,19 @@ fn closed__each_starts_its_think_time_after_what_it_waited_for() {
 
 #[test]
 fn closed__sessions_begin_at_the_same_times_under_every_scheme() {
-    let traffic = pages(true);
+    let traffic = make_pages(true);
     let waiting = Waiting::new(&traffic);
     let mut known: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
     let mut expected = None;
     for &scheme in SCHEMES.iter() {
-        let result = played(&replayed(scheme, Some("closed"), Some(0.9)), &traffic);
+        let result = play_traffic(&replay_scenario(scheme, Some("closed"), Some(0.9)), &traffic);
         let mut keys = HashSet::new();
         let mut sessions = Vec::new();
         for one in &result.outcome.transfers {
             assert!(keys.insert(one.key), "{scheme}: {} was played twice", one.key);
             let what = (one.bytes, one.client);
             assert_eq!(*known.entry(one.key).or_insert(what), what, "{scheme}");
-            if waiting.wait(named(one, &traffic).1).is_none() {
+            if waiting.wait(identify_transfer(one, &traffic).1).is_none() {
                 sessions.push((one.key, one.start));
             }
         }
@@ -113,11 +113,11 @@ fn closed__sessions_begin_at_the_same_times_under_every_scheme() {
 /// starts at its recorded time, and nothing is played that was not drawn, or played twice.
 #[test]
 fn closed__a_resample_plays_what_was_drawn_once() {
-    let traffic = pages(true);
+    let traffic = make_pages(true);
     let plays = |replay: &str, replication| {
-        let mut base = replayed("droptail", Some(replay), Some(0.5));
+        let mut base = replay_scenario("droptail", Some(replay), Some(0.5));
         base.traffic.resample = true;
-        let result = played(&Scenario { replication, ..base }, &traffic);
+        let result = play_traffic(&Scenario { replication, ..base }, &traffic);
         let keys: Vec<u64> = result.outcome.transfers.iter().map(|one| one.key).collect();
         let distinct: HashSet<u64> = keys.iter().copied().collect();
         assert_eq!(distinct.len(), keys.len(), "a connection was played twice");
@@ -139,20 +139,20 @@ fn closed__a_resample_plays_what_was_drawn_once() {
 /// A run of an instant may see only connections that wait for others in later laps.
 #[test]
 fn closed__a_run_of_an_instant_ends() {
-    let traffic = pages(true);
+    let traffic = make_pages(true);
     for replication in 0..40 {
-        let base = replayed("droptail", Some("closed"), Some(0.9));
-        played(&Scenario { duration: "50ms".into(), replication, ..base }, &traffic);
+        let base = replay_scenario("droptail", Some("closed"), Some(0.9));
+        play_traffic(&Scenario { duration: "50ms".into(), replication, ..base }, &traffic);
     }
 }
 
 /// Later laps begin at their times although earlier ones run late, and what is offered is what open replay offers.
 #[test]
 fn closed__offers_the_same_bytes_in_the_long_run() {
-    let traffic = pages(true);
+    let traffic = make_pages(true);
     let carried = |replay, load| {
-        let base = replayed("droptail", Some(replay), Some(load));
-        let result = played(&Scenario { duration: "400s".into(), ..base }, &traffic);
+        let base = replay_scenario("droptail", Some(replay), Some(load));
+        let result = play_traffic(&Scenario { duration: "400s".into(), ..base }, &traffic);
         result.outcome.transfers.iter().map(|one| one.bytes).sum::<u64>() as f64
     };
     for load in [0.3, 0.9] {
@@ -163,14 +163,14 @@ fn closed__offers_the_same_bytes_in_the_long_run() {
 
 #[test]
 fn closed__fast_path_equals_slow_path_and_repeats() {
-    let traffic = pages(true);
+    let traffic = make_pages(true);
     for scheme in ["droptail", "red", "sfd"] {
-        let base = replayed(scheme, Some("closed"), Some(1.1));
-        let once = played(&base, &traffic);
-        assert_eq!(digest(&once), digest(&played(&base, &traffic)), "{scheme}");
-        let other = played(&Scenario { replication: 1, ..base.clone() }, &traffic);
+        let base = replay_scenario(scheme, Some("closed"), Some(1.1));
+        let once = play_traffic(&base, &traffic);
+        assert_eq!(digest(&once), digest(&play_traffic(&base, &traffic)), "{scheme}");
+        let other = play_traffic(&Scenario { replication: 1, ..base.clone() }, &traffic);
         assert_ne!(digest(&once), digest(&other), "{scheme}");
-        let slow = played(&Scenario { slow_path: true, ..base }, &traffic);
+        let slow = play_traffic(&Scenario { slow_path: true, ..base }, &traffic);
         assert_eq!(once.outcome.transfers, slow.outcome.transfers, "{scheme}");
         for (one, other) in once.outcome.queues.iter().zip(&slow.outcome.queues) {
             assert_eq!(one.colours, other.colours, "{scheme}, {}", one.name);
@@ -180,31 +180,32 @@ fn closed__fast_path_equals_slow_path_and_repeats() {
 
 #[test]
 fn default__is_closed_where_ends_are_known() {
-    let replay =
-        |durations, asked| played(&replayed("droptail", asked, Some(0.5)), &pages(durations)).load.replay;
+    let replay = |durations, asked| {
+        play_traffic(&replay_scenario("droptail", asked, Some(0.5)), &make_pages(durations)).load.replay
+    };
     assert_eq!(replay(true, None), Some(Loop::Closed));
     assert_eq!(replay(false, None), Some(Loop::Open));
     assert_eq!(replay(true, Some("open")), Some(Loop::Open));
-    let (known, unknown) = (pages(true), pages(false));
-    let base = replayed("droptail", None, Some(0.5));
+    let (known, unknown) = (make_pages(true), make_pages(false));
+    let base = replay_scenario("droptail", None, Some(0.5));
     assert_eq!(
-        digest(&played(&base, &unknown)),
-        digest(&played(&replayed("droptail", Some("open"), Some(0.5)), &known))
+        digest(&play_traffic(&base, &unknown)),
+        digest(&play_traffic(&replay_scenario("droptail", Some("open"), Some(0.5)), &known))
     );
 }
 
 #[test]
 fn faults__name_the_field() {
-    let odd = replayed("droptail", Some("half"), None);
+    let odd = replay_scenario("droptail", Some("half"), None);
     assert_error(&find_error(&odd), &["traffic.replay", "\"half\"", "open", "closed"]);
-    let mut model = replayed("droptail", Some("closed"), None);
+    let mut model = replay_scenario("droptail", Some("closed"), None);
     model.traffic.files.clear();
     model.traffic.model = Some("poisson".into());
     assert_error(&find_error(&model), &["traffic.replay", "\"closed\"", "no files"]);
-    let plan =
-        Plan::new(&replayed("droptail", Some("closed"), None)).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::new(&replay_scenario("droptail", Some("closed"), None))
+        .unwrap_or_else(|error| panic!("{error}"));
     let error =
-        run(&plan, Some(Arc::new(pages(false))), &AtomicBool::new(false)).expect_err("ends are unknown");
+        run(&plan, Some(Arc::new(make_pages(false))), &AtomicBool::new(false)).expect_err("ends are unknown");
     assert_error(&error, &["traffic.replay", "closed", "0 of 160"]);
 }
 
@@ -214,15 +215,15 @@ fn closed__in_a_mix_with_misbehaving_senders() {
     let trace = |load| MixSpec { files: vec!["pages.csv".into()], load: Some(load), ..MixSpec::default() };
     let calls = MixSpec { count: Some(1), ..entry("voip", json!({})) };
     let base = Scenario { duration: "30s".into(), max_windows: 10, ..scenario("sfd") };
-    let mut all = mixed(base, vec![trace(0.3), calls, trace(0.2)]);
+    let mut all = with_mix(base, vec![trace(0.3), calls, trace(0.2)]);
     all.traffic.replay = Some("closed".into());
     all.traffic.gaming =
         Some(serde_json::from_value(json!({"share": 0.5, "min_bytes": "5kB"})).expect("rules"));
-    let parts = Traffic::combine([(1, pages(true)), (3, pages(true))]);
-    let result = played(&all, &parts);
+    let parts = Traffic::combine([(1, make_pages(true)), (3, make_pages(true))]);
+    let result = play_traffic(&all, &parts);
     for source in [1, 3] {
         let own = result.outcome.transfers.iter().filter(|one| one.source == source);
         assert!(own.count() > 100);
     }
-    assert_eq!(digest(&result), digest(&played(&all, &parts)));
+    assert_eq!(digest(&result), digest(&play_traffic(&all, &parts)));
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 const SECOND: u64 = 1_000_000_000;
 
 /// A flow of a client from `start_ms` on: time in ms after the start, IP length and whether it goes up, of each packet.
-fn flow(client: u32, start_ms: u64, packets: &[(u64, u16, bool)]) -> Connection {
+fn make_flow(client: u32, start_ms: u64, packets: &[(u64, u16, bool)]) -> Connection {
     let one = |&(ms, bytes, up): &(u64, u16, bool)| Datagram::new(Dur::from_millis(ms), bytes, up);
     let datagrams = Datagrams::from_list(Service::default(), packets.iter().map(one).collect());
     make_connection(client, start_ms, datagrams)
@@ -35,13 +35,13 @@ fn make_connection(client: u32, start_ms: u64, datagrams: Datagrams) -> Connecti
 /// A call all through 20 s, 50 packets/s each way, beside a name resolved each second and a transfer.
 fn call_and_names() -> Traffic {
     let call: Vec<_> = (0..1000).flat_map(|k| [(20 * k, 200, false), (20 * k + 7, 160, true)]).collect();
-    let name = |k: u32| flow(k % 3, 1000 * u64::from(k), &[(0, 60, true), (30, 150, false)]);
+    let name = |k: u32| make_flow(k % 3, 1000 * u64::from(k), &[(0, 60, true), (30, 150, false)]);
     let transfer = |k: u64| Connection { client: 1, ..Connection::from_one_write(Time(k * SECOND), 20_000) };
     let rest = (0..20).map(name).chain((0..20).map(transfer));
-    Traffic::from_connections([flow(0, 0, &call)].into_iter().chain(rest).collect())
+    Traffic::from_connections([make_flow(0, 0, &call)].into_iter().chain(rest).collect())
 }
 
-fn replayed(scheme: &str, rate: &str, load: Option<f64>) -> Scenario {
+fn replay_scenario(scheme: &str, rate: &str, load: Option<f64>) -> Scenario {
     let traffic = TrafficSpec { files: vec!["a.pcap".into()], load, ..TrafficSpec::default() };
     let link =
         LinkSpec { rate: Some(rate.into()), rtt: "40ms".into(), buffer: "30p".into(), ..LinkSpec::default() };
@@ -49,7 +49,7 @@ fn replayed(scheme: &str, rate: &str, load: Option<f64>) -> Scenario {
     Scenario { traffic, link, warmup, duration, ..scenario(scheme) }
 }
 
-fn played(scenario: &Scenario, traffic: &Traffic) -> RunResult {
+fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));
     let result = result.unwrap_or_else(|error| panic!("{error}"));
@@ -63,7 +63,7 @@ fn played(scenario: &Scenario, traffic: &Traffic) -> RunResult {
 /// Packets sent and bytes that arrived by client and direction.
 type Sums = BTreeMap<(u32, bool), (u64, u64)>;
 
-fn sums(records: &[DatagramRecord]) -> Sums {
+fn sum_records(records: &[DatagramRecord]) -> Sums {
     let mut sums = Sums::new();
     for one in records {
         let sum = sums.entry((one.client, one.upload)).or_default();
@@ -73,7 +73,7 @@ fn sums(records: &[DatagramRecord]) -> Sums {
 }
 
 /// Returns what a window of a run without a load should send: the record, repeated without end, from the run's offset on.
-fn recorded(traffic: &Traffic, (seed, replication): (u64, u32), (begin, end): (u64, u64)) -> Sums {
+fn expected_sums(traffic: &Traffic, (seed, replication): (u64, u32), (begin, end): (u64, u64)) -> Sums {
     let overlay = Overlay::new(traffic, None, Rate(4_000_000), 1460, seed, replication).unwrap();
     let (period, offset) = (measure_period(traffic).0, overlay.window_offset(seed, replication).0);
     assert_eq!(overlay.period.0, period);
@@ -96,10 +96,10 @@ fn recorded(traffic: &Traffic, (seed, replication): (u64, u32), (begin, end): (u
 #[test]
 fn datagrams__of_a_call_are_played_as_sound() {
     let mut traffic = call_and_names();
-    let result = played(&replayed("droptail", "5mbit", None), &traffic);
+    let result = play_traffic(&replay_scenario("droptail", "5mbit", None), &traffic);
     assert!(result.outcome.datagrams.iter().all(|one| one.played == Played::Not));
     traffic.connections[0].flow_class = Some(FlowClass::Call);
-    let result = played(&replayed("droptail", "5mbit", None), &traffic);
+    let result = play_traffic(&replay_scenario("droptail", "5mbit", None), &traffic);
     let sounds = result.outcome.datagrams.iter().filter(|one| one.played != Played::Not);
     for one in sounds.clone() {
         let Played::Sound { packets, missing, .. } = one.played else { panic!("{one:?}") };
@@ -112,10 +112,10 @@ fn datagrams__of_a_call_are_played_as_sound() {
 fn datagrams__both_directions_and_flows_in_progress() {
     let traffic = call_and_names();
     for replication in 0..4 {
-        let base = Scenario { replication, ..replayed("droptail", "50mbit", None) };
-        let result = played(&base, &traffic);
-        let expected = recorded(&traffic, (base.seed, replication), (SECOND, 9 * SECOND));
-        assert_eq!(sums(&result.outcome.datagrams), expected, "replication {replication}");
+        let base = Scenario { replication, ..replay_scenario("droptail", "50mbit", None) };
+        let result = play_traffic(&base, &traffic);
+        let expected = expected_sums(&traffic, (base.seed, replication), (SECOND, 9 * SECOND));
+        assert_eq!(sum_records(&result.outcome.datagrams), expected, "replication {replication}");
         // The call is joined midway nearly always. Both of its directions are there for all of the window, but for the half
         // second between its end and its repetition.
         let [down, up] = [false, true].map(|up| expected[&(0, up)].0);
@@ -130,8 +130,8 @@ fn datagrams__conserved_and_the_same_again_under_every_scheme() {
     let traffic = call_and_names();
     let mut sent = None;
     for &scheme in SCHEMES.iter() {
-        let base = replayed(scheme, "1mbit", Some(1.1));
-        let (one, again) = (played(&base, &traffic), played(&base, &traffic));
+        let base = replay_scenario(scheme, "1mbit", Some(1.1));
+        let (one, again) = (play_traffic(&base, &traffic), play_traffic(&base, &traffic));
         assert_eq!(digest(&one), digest(&again), "{scheme}");
         assert_eq!(
             format!("{:?}", one.outcome.datagrams),
@@ -151,14 +151,14 @@ fn datagrams__are_load() {
     let native = (1000 * 200 + 20 * 150 + transfers) as f64 * 8.0
         / (measure_period(&call_and_names()).as_secs() * 2e6);
     let traffic = call_and_names();
-    let result = played(&replayed("droptail", "2mbit", None), &traffic);
+    let result = play_traffic(&replay_scenario("droptail", "2mbit", None), &traffic);
     assert!((result.load.native.unwrap() / native - 1.0).abs() < 1e-9, "{:?} {native}", result.load.native);
     let calls = Traffic::from_connections(
         call_and_names().connections.into_iter().filter(|one| one.kind == Kind::Datagrams).collect(),
     );
     for load in [0.3, 0.8] {
-        let base = Scenario { duration: "60s".into(), ..replayed("droptail", "2mbit", Some(load)) };
-        let result = played(&base, &calls);
+        let base = Scenario { duration: "60s".into(), ..replay_scenario("droptail", "2mbit", Some(load)) };
+        let result = play_traffic(&base, &calls);
         let down = result.outcome.datagrams.iter().filter(|one| !one.upload);
         let share = down.map(|one| one.bytes).sum::<u64>() as f64 * 8.0 / (2e6 * 60.0);
         assert!((share / load - 1.0).abs() < 0.05, "{share} for {load}");
@@ -174,29 +174,31 @@ fn datagrams__in_resamples_and_closed_loops() {
     let transfers = traffic.connections.iter_mut().filter(|one| one.kind == Kind::Tcp);
     transfers.for_each(|one| one.duration = Some(Dur::from_millis(300)));
     let closed = |replication| {
-        let mut base = replayed("fq-codel", "3mbit", Some(0.7));
+        let mut base = replay_scenario("fq-codel", "3mbit", Some(0.7));
         (base.traffic.replay, base.traffic.resample, base.replication) =
             (Some("closed".into()), true, replication);
-        played(&base, &traffic)
+        play_traffic(&base, &traffic)
     };
     let results: Vec<RunResult> = (0..3).map(closed).collect();
     assert!(results.iter().all(|one| !one.outcome.datagrams.is_empty() && !one.outcome.transfers.is_empty()));
-    assert_ne!(sums(&results[0].outcome.datagrams), sums(&results[1].outcome.datagrams));
+    assert_ne!(sum_records(&results[0].outcome.datagrams), sum_records(&results[1].outcome.datagrams));
 }
 
 /// A capture that has nothing else runs, also one without a byte in the direction of the data.
 #[test]
 fn datagrams__alone() {
     let tunnel: Vec<_> = (0..3000).map(|k| (k, 1428, false)).collect();
-    let result =
-        played(&replayed("droptail", "5mbit", None), &Traffic::from_connections(vec![flow(0, 0, &tunnel)]));
+    let result = play_traffic(
+        &replay_scenario("droptail", "5mbit", None),
+        &Traffic::from_connections(vec![make_flow(0, 0, &tunnel)]),
+    );
     let all: u64 = result.outcome.datagrams.iter().map(|one| one.lost).sum();
     assert!(all > 1000 && result.outcome.transfers.is_empty(), "{all} lost of 11 Mb/s at 5 Mb/s");
     let up: Vec<_> = (0..3000).map(|k| (k, 100, true)).collect();
-    let traffic = Traffic::from_connections(vec![flow(0, 0, &up)]);
-    let result = played(&replayed("droptail", "5mbit", None), &traffic);
+    let traffic = Traffic::from_connections(vec![make_flow(0, 0, &up)]);
+    let result = play_traffic(&replay_scenario("droptail", "5mbit", None), &traffic);
     assert!(result.outcome.datagrams.iter().all(|one| one.upload && one.lost == 0));
-    let plan = Plan::new(&replayed("droptail", "5mbit", Some(0.5))).unwrap();
+    let plan = Plan::new(&replay_scenario("droptail", "5mbit", Some(0.5))).unwrap();
     let error = run(&plan, Some(Arc::new(traffic)), &AtomicBool::new(false)).unwrap_err().to_string();
     assert!(error.contains("direction of the data"), "{error}");
 }
@@ -214,7 +216,7 @@ proptest! {
         replication in 0u32..50,
         begin in 0u64..5,
     ) {
-        let listed = flows.iter().map(|(client, start, packets)| flow(*client, *start, packets));
+        let listed = flows.iter().map(|(client, start, packets)| make_flow(*client, *start, packets));
         let from_sums = even.iter().map(|&(client, start, duration, down, up)| {
             let amounts = [Amount::from_sums(down, down * 700), Amount::from_sums(up, up * 90)];
             make_connection(client, start, Datagrams::from_sums(Service::default(), Dur::from_millis(duration), amounts))
@@ -224,10 +226,10 @@ proptest! {
             warmup: format!("{begin}s"),
             replication,
             max_windows: 20,
-            ..replayed("droptail", "1gbit", None)
+            ..replay_scenario("droptail", "1gbit", None)
         };
         let window = (begin * SECOND, (begin + 8) * SECOND);
-        let expected = recorded(&traffic, (base.seed, replication), window);
-        prop_assert_eq!(sums(&played(&base, &traffic).outcome.datagrams), expected);
+        let expected = expected_sums(&traffic, (base.seed, replication), window);
+        prop_assert_eq!(sum_records(&play_traffic(&base, &traffic).outcome.datagrams), expected);
     }
 }

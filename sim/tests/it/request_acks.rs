@@ -1,5 +1,5 @@
 //! Servers that acknowledge a request before they answer, and the time that they think.
-use crate::common::{connection, losing, play, scenario, transfers, with_connections, with_profile};
+use crate::common::{connection, losses_at, play, scenario, transfers, with_connections, with_profile};
 use mousehole_sim::record::{TraceEvent, TraceRow};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use mousehole_sim::units::Time;
@@ -9,16 +9,16 @@ const ACK_BYTES: u16 = 52;
 /// Returns a run of one connection with these writes in the profile `linux`, whose servers think for so long.
 fn conversation(writes: &[(f64, u64)], think: &str) -> Scenario {
     let base = Scenario { trace: true, ..with_profile(scenario("droptail"), "linux") };
-    thinking(with_connections(base, vec![connection(1.0, writes)]), think)
+    with_server_think(with_connections(base, vec![connection(1.0, writes)]), think)
 }
 
-fn thinking(mut scenario: Scenario, think: &str) -> Scenario {
+fn with_server_think(mut scenario: Scenario, think: &str) -> Scenario {
     scenario.traffic.server_think = Some(think.into());
     scenario
 }
 
 /// Returns when the server sent its SYN-ACK and its acknowledgements of requests, and when it sent data, in ms.
-fn sent(result: &RunResult) -> (Vec<f64>, Vec<f64>) {
+fn send_times_ms(result: &RunResult) -> (Vec<f64>, Vec<f64>) {
     let rows = result.outcome.trace.iter().filter(|row| row.event == TraceEvent::Send);
     let (acks, data): (Vec<&TraceRow>, Vec<_>) = rows.partition(|row| row.bytes == ACK_BYTES);
     let times = |rows: Vec<&TraceRow>| rows.iter().map(|row| row.at.as_secs() * 1e3).collect();
@@ -34,7 +34,7 @@ fn assert_near(found: f64, expected: f64) {
 fn request_ack__comes_before_the_answer_of_a_cold_connection() {
     for (think, ms) in [("6ms", 6.0), ("60ms", 60.0), ("0s", 0.0)] {
         let result = play(&conversation(&[(0.0, 1000)], think));
-        let (acks, data) = sent(&result);
+        let (acks, data) = send_times_ms(&result);
         assert_eq!((acks.len(), data.len()), (2, 1), "{think}: a SYN-ACK and an ACK");
         assert_near(data[0] - acks[1], ms);
         let arrivals = result.outcome.trace.iter().filter(|row| row.event == TraceEvent::Enqueue);
@@ -61,14 +61,14 @@ fn request_ack__is_not_of_other_profiles() {
 /// Keystrokes are answered at once, so their connections are warm: the ACK of a keystroke rides on its echo.
 #[test]
 fn request_ack__rides_on_the_answers_of_a_warm_connection() {
-    use crate::common::{entry, mixed};
+    use crate::common::{entry, with_mix};
     let base =
         Scenario { trace: true, duration: "60s".into(), ..with_profile(scenario("droptail"), "linux") };
     let params = serde_json::json!({"users": 1, "interval_s": 2.0});
-    let result = play(&mixed(base, vec![entry("telnet", params)]));
+    let result = play(&with_mix(base, vec![entry("telnet", params)]));
     assert!(result.outcome.transfers.len() > 10);
     assert!(result.outcome.transfers.iter().all(|one| one.service_ns == 0));
-    assert_eq!(sent(&result).0.len(), 2, "the SYN-ACK, and the ACK of the first keystroke");
+    assert_eq!(send_times_ms(&result).0.len(), 2, "the SYN-ACK, and the ACK of the first keystroke");
 }
 
 /// The client waits for an acknowledged request; it repeats one whose ACK was lost, which is acknowledged again.
@@ -79,11 +79,11 @@ fn request_ack__keeps_the_client_from_repeating() {
         up.colours.iter().map(|counts| counts.arrived.packets).sum::<u64>()
     };
     let calm = play(&conversation(&[(0.0, 1000)], "900ms"));
-    assert_eq!(sent(&calm).0.len(), 2);
+    assert_eq!(send_times_ms(&calm).0.len(), 2);
     // Arrivals at the link to clients: the SYN-ACK is number 0.
-    let lossy = Scenario { faults: vec![losing("down", &[1])], ..conversation(&[(0.0, 1000)], "900ms") };
+    let lossy = Scenario { faults: vec![losses_at("down", &[1])], ..conversation(&[(0.0, 1000)], "900ms") };
     let lossy = play(&lossy);
-    assert_eq!(sent(&lossy).0.len(), 3, "a second ACK, for the repeated request");
+    assert_eq!(send_times_ms(&lossy).0.len(), 3, "a second ACK, for the repeated request");
     assert_eq!(requests(&lossy), requests(&calm) + 1);
     let end = |result: &RunResult| result.outcome.transfers[0].end;
     assert_eq!(end(&lossy), end(&calm), "the answer is not sent twice");
@@ -97,7 +97,7 @@ fn request_ack__costs_a_place_among_the_new_flows() {
         let base = with_profile(scenario(scheme), "linux");
         let base = Scenario { warmup: "5s".into(), duration: "30s".into(), ..base };
         let bulk = mousehole_sim::scenario::spec::BulkSpec { flows: 6, start_spread_s: 1.0, rtt_spread: 0.2 };
-        let mut scenario = thinking(with_connections(base, transfers(60, 0.5, 1000)), think);
+        let mut scenario = with_server_think(with_connections(base, transfers(60, 0.5, 1000)), think);
         scenario.traffic.bulk = Some(bulk);
         let result = play(&scenario);
         let own = |(one, _): &(&mousehole_sim::record::Transfer, &f64)| one.start > Time(5_000_000_000);
@@ -116,7 +116,7 @@ fn request_ack__costs_a_place_among_the_new_flows() {
 fn server_think__is_checked() {
     let error = |think: &str, profile: &str| {
         let base = with_profile(scenario("droptail"), profile);
-        let scenario = thinking(with_connections(base, transfers(1, 0.0, 1000)), think);
+        let scenario = with_server_think(with_connections(base, transfers(1, 0.0, 1000)), think);
         Plan::new(&scenario).map(|_| ()).expect_err("refused").to_string()
     };
     for (think, profile, parts) in [

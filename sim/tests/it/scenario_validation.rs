@@ -7,20 +7,20 @@ use mousehole_sim::scenario::topology::spec::TopologySpec;
 use mousehole_sim::scenario::{Plan, SCHEMES, Scenario, Scheme};
 use mousehole_sim::tcp::Variant;
 
-fn valid() -> Scenario {
+fn valid_scenario() -> Scenario {
     with_connections(crate::common::scenario("sfd"), transfers(1, 0.0, 1000))
 }
 
 /// Returns the error of a scenario that was changed to be wrong.
-fn spoilt(spoil: impl FnOnce(&mut Scenario)) -> Error {
-    let mut scenario = valid();
+fn spoil_scenario(spoil: impl FnOnce(&mut Scenario)) -> Error {
+    let mut scenario = valid_scenario();
     spoil(&mut scenario);
     find_error(&scenario)
 }
 
 #[test]
 fn plan__accepts_the_valid_base_scenario() {
-    Plan::new(&valid()).unwrap_or_else(|error| panic!("{error}"));
+    Plan::new(&valid_scenario()).unwrap_or_else(|error| panic!("{error}"));
     for scheme in SCHEMES {
         Scheme::parse(scheme.name).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -58,14 +58,14 @@ fn schemes__wrong_names_and_values() {
         ("droptail(th=15kB)", &["scheme droptail", "\"th\"", "ns2"]),
     ];
     for (scheme, parts) in cases {
-        let error = spoilt(|scenario| scenario.scheme = (*scheme).into());
+        let error = spoil_scenario(|scenario| scenario.scheme = (*scheme).into());
         assert_error(&error, parts);
     }
 }
 
 #[test]
 fn link__wrong_values() {
-    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoilt(spoil), parts);
+    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoil_scenario(spoil), parts);
     says(&["link.rate", "\"-1mbit\"", "10mbit"], |s| s.link.rate = Some("-1mbit".into()));
     says(&["link.rate", "\"0mbit\"", "1bit"], |s| s.link.rate = Some("0mbit".into()));
     says(&["link.rate", "\"10\"", "no unit"], |s| s.link.rate = Some("10".into()));
@@ -101,7 +101,7 @@ fn link__wrong_values() {
 /// Links on which a packet takes longer than a retransmission timer are refused, wherever they are.
 #[test]
 fn link__too_slow_for_tcp() {
-    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoilt(spoil), parts);
+    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoil_scenario(spoil), parts);
     let access = |client_rate: Option<&str>| AccessSpec {
         rate: "10bit".into(),
         delay: "1ms".into(),
@@ -110,8 +110,11 @@ fn link__too_slow_for_tcp() {
         servers: None,
         clients: None,
     };
-    Plan::new(&Scenario { link: LinkSpec { rate: Some("200bit".into()), ..valid().link }, ..valid() })
-        .unwrap_or_else(|error| panic!("60 s are allowed: {error}"));
+    Plan::new(&Scenario {
+        link: LinkSpec { rate: Some("200bit".into()), ..valid_scenario().link },
+        ..valid_scenario()
+    })
+    .unwrap_or_else(|error| panic!("60 s are allowed: {error}"));
     says(&["link.rate", "\"199bit\"", "takes 60 s to send 1500 bytes", "at most 60 s"], |s| {
         s.link.rate = Some("199bit".into())
     });
@@ -121,21 +124,24 @@ fn link__too_slow_for_tcp() {
     says(&["link.rate", "\"5kbit\"", "1500 bytes and 60000 bytes of overhead"], |s| {
         (s.link.rate, s.link.overhead) = (Some("5kbit".into()), 60_000);
     });
-    assert_error(&spoilt(|s| s.access = Some(access(None))), &["access.rate", "\"10 bit/s\"", "1200 s"]);
+    assert_error(
+        &spoil_scenario(|s| s.access = Some(access(None))),
+        &["access.rate", "\"10 bit/s\"", "1200 s"],
+    );
     let slow_client = AccessSpec { rate: "1mbit".into(), ..access(Some("10bit")) };
     assert_error(
-        &spoilt(|s| s.access = Some(slow_client)),
+        &spoil_scenario(|s| s.access = Some(slow_client)),
         &["access.client_rate", "\"10 bit/s\"", "1200 s"],
     );
     let (rate, buffer) = (Some("1bit".into()), Some("50p".into()));
     let spec = TopologySpec { rate, buffer, ..kind("y") };
-    let error = spoilt(|s| (s.topology, s.link) = (Some(spec), LinkSpec::default()));
+    let error = spoil_scenario(|s| (s.topology, s.link) = (Some(spec), LinkSpec::default()));
     assert!(error.to_string().contains("takes 12000 s to send 1500 bytes"), "{error}");
 }
 
 #[test]
 fn run__wrong_times_and_schema() {
-    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoilt(spoil), parts);
+    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoil_scenario(spoil), parts);
     says(&["schema", "\"mousehole.scenario/9\"", "mousehole.scenario/1"], |s| {
         s.schema = "mousehole.scenario/9".into()
     });
@@ -147,7 +153,7 @@ fn run__wrong_times_and_schema() {
 
 #[test]
 fn tcp__wrong_values() {
-    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoilt(spoil), parts);
+    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoil_scenario(spoil), parts);
     says(
         &[
             "tcp.profile",
@@ -176,7 +182,7 @@ fn tcp__wrong_values() {
 
 #[test]
 fn traffic__wrong_values() {
-    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoilt(spoil), parts);
+    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoil_scenario(spoil), parts);
     says(&["traffic", "files", "with model", "one of files, model or connections"], |s| {
         s.traffic = TrafficSpec {
             files: vec!["a.pcap".into()],
@@ -190,39 +196,45 @@ fn traffic__wrong_values() {
     });
     for (load, text) in [(0.0, "0"), (2.5, "2.5"), (-0.5, "-0.5"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")]
     {
-        assert_error(&spoilt(|s| s.traffic.load = Some(load)), &["traffic.load", text, "above 0, at most 2"]);
+        assert_error(
+            &spoil_scenario(|s| s.traffic.load = Some(load)),
+            &["traffic.load", text, "above 0, at most 2"],
+        );
     }
     let model =
         |name: &str, params| TrafficSpec { model: Some(name.into()), params, ..TrafficSpec::default() };
     let sideways = |s: &mut Scenario| {
         s.traffic = TrafficSpec { payload: Some("sideways".into()), ..model("poisson", None) }
     };
-    assert_error(&spoilt(sideways), &["traffic.payload", "\"sideways\"", "down", "up"]);
+    assert_error(&spoil_scenario(sideways), &["traffic.payload", "\"sideways\"", "down", "up"]);
     says(&["traffic.payload", "\"up\"", "a payload of its own"], |s| s.traffic.payload = Some("up".into()));
     assert_error(
-        &spoilt(|s| s.traffic = model("web:sdf", None)),
+        &spoil_scenario(|s| s.traffic = model("web:sdf", None)),
         &["traffic.model", "\"web:sdf\"", "did you mean \"web:sfd\""],
     );
     let shape = serde_json::json!({ "shap": 1.5 });
     assert_error(
-        &spoilt(|s| s.traffic = model("poisson", Some(shape))),
+        &spoil_scenario(|s| s.traffic = model("poisson", Some(shape))),
         &["traffic.params", "\"shap\"", "did you mean \"shape\""],
     );
     let bulk = |flows, start_spread_s, rtt_spread| Some(BulkSpec { flows, start_spread_s, rtt_spread });
     assert_error(
-        &spoilt(|s| s.traffic.bulk = bulk(0, 0.0, 0.0)),
+        &spoil_scenario(|s| s.traffic.bulk = bulk(0, 0.0, 0.0)),
         &["traffic.bulk.flows", "0", "1 to 1000000"],
     );
-    assert_error(&spoilt(|s| s.traffic.bulk = bulk(1, -1.0, 0.0)), &["traffic.bulk.start_spread_s", "-1"]);
     assert_error(
-        &spoilt(|s| s.traffic.bulk = bulk(1, 0.0, 1.5)),
+        &spoil_scenario(|s| s.traffic.bulk = bulk(1, -1.0, 0.0)),
+        &["traffic.bulk.start_spread_s", "-1"],
+    );
+    assert_error(
+        &spoil_scenario(|s| s.traffic.bulk = bulk(1, 0.0, 1.5)),
         &["traffic.bulk.rtt_spread", "1.5", "0 to 0.99"],
     );
 }
 
 #[test]
 fn connections__wrong_values() {
-    let with = |one: ConnectionSpec| spoilt(|s| s.traffic.connections.push(one));
+    let with = |one: ConnectionSpec| spoil_scenario(|s| s.traffic.connections.push(one));
     let good = || connection(0.0, &[(0.0, 1)]);
     assert_error(
         &with(connection(0.0, &[(0.0, 0)])),
@@ -245,11 +257,14 @@ fn connections__wrong_values() {
 fn faults_and_access__wrong_values() {
     let fault = |link: &str, bernoulli| FaultSpec { link: link.into(), drop: vec![], bernoulli };
     assert_error(
-        &spoilt(|s| s.faults = vec![fault("dwon", 0.1)]),
+        &spoil_scenario(|s| s.faults = vec![fault("dwon", 0.1)]),
         &["faults.link", "\"dwon\"", "did you mean \"down\""],
     );
-    assert_error(&spoilt(|s| s.faults = vec![fault("up", 1.5)]), &["faults.bernoulli", "1.5", "0 to 1"]);
-    assert_error(&spoilt(|s| s.faults = vec![fault("up", f64::NAN)]), &["faults.bernoulli", "NaN"]);
+    assert_error(
+        &spoil_scenario(|s| s.faults = vec![fault("up", 1.5)]),
+        &["faults.bernoulli", "1.5", "0 to 1"],
+    );
+    assert_error(&spoil_scenario(|s| s.faults = vec![fault("up", f64::NAN)]), &["faults.bernoulli", "NaN"]);
     let access = |rate: &str, servers| AccessSpec {
         rate: rate.into(),
         delay: "1ms".into(),
@@ -259,10 +274,10 @@ fn faults_and_access__wrong_values() {
         clients: None,
     };
     assert_error(
-        &spoilt(|s| s.access = Some(access("10mbit", Some(3)))),
+        &spoil_scenario(|s| s.access = Some(access("10mbit", Some(3)))),
         &["access.servers", "3", "both servers and clients"],
     );
-    assert_error(&spoilt(|s| s.access = Some(access("quick", None))), &["access.rate", "\"quick\""]);
+    assert_error(&spoil_scenario(|s| s.access = Some(access("quick", None))), &["access.rate", "\"quick\""]);
 }
 
 #[test]
@@ -290,8 +305,8 @@ fn json__faults_name_the_field() {
 
 #[test]
 fn toml_and_json__what_is_written_reads_the_same() {
-    let mut scenario = valid();
-    scenario.faults = vec![crate::common::losing("down", &[3, 17])];
+    let mut scenario = valid_scenario();
+    scenario.faults = vec![crate::common::losses_at("down", &[3, 17])];
     scenario.tcp.variant = Some(mousehole_sim::tcp::Variant::Newreno);
     let toml = Scenario::from_toml(&scenario.to_toml(), "again").expect("our own text");
     assert_eq!(toml, scenario);

@@ -75,7 +75,7 @@ const READY: &[(&str, &str)] = &[
 ];
 
 /// Returns what is set beside a parameter of its scheme.
-fn ready(scheme: &str, parameter: &str) -> String {
+fn required_settings(scheme: &str, parameter: &str) -> String {
     let all = READY.iter().find(|(name, _)| *name == scheme).map_or("", |(_, all)| all);
     let others = all.split(',').filter(|one| one.split('=').next() != Some(parameter));
     others.collect::<Vec<_>>().join(",")
@@ -85,19 +85,25 @@ fn ready(scheme: &str, parameter: &str) -> String {
 fn situations() -> [(&'static str, Scenario); 4] {
     let ecn = TcpSpec { ecn: Some(true), ..TcpSpec::default() };
     let stage: HostStageSpec = serde_json::from_value(json!({"users": 3, "mark": true})).expect("a stage");
-    let kilobytes = LinkSpec { buffer: "30kB".into(), overhead: 18, ..crowded().link };
-    let (down, up) = (crowded().link.rate, Some("60kbit".into()));
-    let narrow = LinkSpec { rate: None, down, up, ..crowded().link };
+    let kilobytes = LinkSpec { buffer: "30kB".into(), overhead: 18, ..crowded_scenario().link };
+    let (down, up) = (crowded_scenario().link.rate, Some("60kbit".into()));
+    let narrow = LinkSpec { rate: None, down, up, ..crowded_scenario().link };
     [
-        ("plain", crowded()),
-        ("ECN, buffer in bytes", Scenario { tcp: ecn, link: kilobytes, ..crowded() }),
-        ("acknowledgements that queue", Scenario { at: Some(Ends::Both), link: narrow, ..crowded() }),
-        ("shaped hosts, both ways", Scenario { host_stage: Some(stage), at: Some(Ends::Both), ..crowded() }),
+        ("plain", crowded_scenario()),
+        ("ECN, buffer in bytes", Scenario { tcp: ecn, link: kilobytes, ..crowded_scenario() }),
+        (
+            "acknowledgements that queue",
+            Scenario { at: Some(Ends::Both), link: narrow, ..crowded_scenario() },
+        ),
+        (
+            "shaped hosts, both ways",
+            Scenario { host_stage: Some(stage), at: Some(Ends::Both), ..crowded_scenario() },
+        ),
     ]
 }
 
 /// Pages, logins, calls and endless flows on 2 Mbit/s.
-fn crowded() -> Scenario {
+fn crowded_scenario() -> Scenario {
     let entry = |model: &str, load: Option<f64>, count: Option<u32>| MixSpec {
         model: model.into(),
         load,
@@ -125,7 +131,7 @@ fn crowded() -> Scenario {
 }
 
 /// Other values of a parameter, from the mild to the extreme; those that a scheme refuses are passed over.
-fn others(parameter: &Parameter) -> Vec<String> {
+fn other_values(parameter: &Parameter) -> Vec<String> {
     let default = parameter.default;
     let digits = default.trim_end_matches(|one: char| one.is_alphabetic() || one == '%');
     let (number, unit) = (digits.parse::<f64>().unwrap_or(0.0), &default[digits.len()..]);
@@ -155,7 +161,7 @@ fn trial(scheme: &str, parameter: &Parameter) -> (String, Vec<String>) {
     // An upper threshold shows where the lower one is reached.
     match parameter.name.strip_suffix("max") {
         Some(colour) => (format!("{colour}min=1"), vec!["3".into()]),
-        None => (ready(scheme, parameter.name), others(parameter)),
+        None => (required_settings(scheme, parameter.name), other_values(parameter)),
     }
 }
 
@@ -189,7 +195,7 @@ impl Runs {
 
 /// Returns the parameters of the schemes from `first` to the one before `end` that change nothing whatever is
 /// tried.
-fn idle(first: &str, end: Option<&str>) -> Vec<String> {
+fn find_idle_parameters(first: &str, end: Option<&str>) -> Vec<String> {
     let place = |name| SCHEMES.iter().position(|doc| doc.name == name).expect("a scheme's name");
     let mut runs = Runs::default();
     let mut idle = Vec::new();
@@ -203,29 +209,29 @@ fn idle(first: &str, end: Option<&str>) -> Vec<String> {
     idle
 }
 
-fn check(first: &str, end: Option<&str>) {
-    let idle = idle(first, end);
+fn assert_effects(first: &str, end: Option<&str>) {
+    let idle = find_idle_parameters(first, end);
     assert!(idle.is_empty(), "without effect: {idle:?}");
 }
 
 #[test]
 fn parameters__change_something__red_and_sfd() {
-    check("droptail", Some("rio-ps"));
+    assert_effects("droptail", Some("rio-ps"));
 }
 
 #[test]
 fn parameters__change_something__rio_ps_shred_lfp() {
-    check("rio-ps", Some("appl"));
+    assert_effects("rio-ps", Some("appl"));
 }
 
 #[test]
 fn parameters__change_something__traffic_profiles() {
-    check("appl", Some("pq-sfd"));
+    assert_effects("appl", Some("pq-sfd"));
 }
 
 #[test]
 fn parameters__change_something__the_rest() {
-    check("pq-sfd", None);
+    assert_effects("pq-sfd", None);
 }
 
 #[test]
@@ -348,7 +354,7 @@ fn schemes__named_ones_are_their_parts() {
         ("rio-ps", "rio-ps|rio-ps"),
     ];
     for (named, parts) in same {
-        let digest = |text: &str| digest(&play(&Scenario { scheme: text.into(), ..crowded() }));
+        let digest = |text: &str| digest(&play(&Scenario { scheme: text.into(), ..crowded_scenario() }));
         assert_eq!(digest(named), digest(parts), "{named}");
     }
 }

@@ -10,15 +10,15 @@ use mousehole_sim::scenario::spec::{Ends, LinkSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
-fn fifo(packets: u32) -> Queue {
+fn make_fifo(packets: u32) -> Queue {
     Queue::Fifo(Fifo::new(Buffer::Packets(packets), Policy::DropTail))
 }
 
 /// A byte takes 2 µs in the shaper and 1 µs in the modem. Four packets reach it at once.
 fn two_queues(shaper: Rate, modem_packets: u32, packets: u32) -> Hop {
-    let mut modem = Link::new("line-modem", 0, Rate(8_000_000), Dur(5_000), fifo(modem_packets), 1);
+    let mut modem = Link::new("line-modem", 0, Rate(8_000_000), Dur(5_000), make_fifo(modem_packets), 1);
     modem.set_wire(Wire::plain(0));
-    let mut hop = Hop::new(shaper, fifo(9), true);
+    let mut hop = Hop::new(shaper, make_fifo(9), true);
     hop.link.set_modem(modem);
     (0..packets).for_each(|seq| hop.arrive(packet(0, seq, 1000), Time::ZERO));
     hop
@@ -53,7 +53,7 @@ fn shaper__above_the_line_fills_the_modem() {
     assert!(both > modem + 1e-3 && modem > 1e-3, "{both} s, {modem} s in the modem");
 }
 
-fn home(scheme: &str, change: impl FnOnce(&mut LinkSpec)) -> Scenario {
+fn home_scenario(scheme: &str, change: impl FnOnce(&mut LinkSpec)) -> Scenario {
     let mut base = with_model(scenario(scheme), "web:sfd", 0.9);
     base.link = LinkSpec {
         down: Some("8mbit".into()),
@@ -66,48 +66,48 @@ fn home(scheme: &str, change: impl FnOnce(&mut LinkSpec)) -> Scenario {
     base
 }
 
-fn shaped(scheme: &str, shape: &str) -> RunResult {
-    play(&home(scheme, |link| {
+fn play_shaped(scheme: &str, shape: &str) -> RunResult {
+    play(&home_scenario(scheme, |link| {
         link.shape = Some(shape.into());
         link.modem_buffer = Some("300ms".into());
     }))
 }
 
-fn queue<'a>(result: &'a RunResult, name: &str) -> &'a QueueRecord {
+fn find_queue<'a>(result: &'a RunResult, name: &str) -> &'a QueueRecord {
     result.outcome.queues.iter().find(|queue| queue.name == name).unwrap()
 }
 
 #[test]
 fn droptail__is_the_modems_fifo_alone() {
-    let plain = play(&home("droptail", |_| ()));
-    let with_shaper = play(&home("droptail", |link| link.shape = Some("90%".into())));
+    let plain = play(&home_scenario("droptail", |_| ()));
+    let with_shaper = play(&home_scenario("droptail", |link| link.shape = Some("90%".into())));
     assert_eq!(digest(&plain), digest(&with_shaper));
     // With a rate it is a FIFO of ours before the modem.
-    assert_ne!(digest(&shaped("droptail", "90%")), digest(&shaped("droptail@90%", "90%")));
-    let own = play(&home("droptail", |link| link.buffer = "300ms".into()));
-    assert_eq!(digest(&own), digest(&shaped("droptail", "90%")));
+    assert_ne!(digest(&play_shaped("droptail", "90%")), digest(&play_shaped("droptail@90%", "90%")));
+    let own = play(&home_scenario("droptail", |link| link.buffer = "300ms".into()));
+    assert_eq!(digest(&own), digest(&play_shaped("droptail", "90%")));
 }
 
 #[test]
 fn shaper__below_the_line_keeps_the_modem_empty() {
     for scheme in ["cake", "fq-codel", "red", "sfd", "droptail@90%"] {
-        let result = shaped(scheme, "90%");
+        let result = play_shaped(scheme, "90%");
         assert!(result.is_conserved(), "{scheme}");
-        let [ours, modem] = ["down", "down-modem"].map(|name| queue(&result, name));
+        let [ours, modem] = ["down", "down-modem"].map(|name| find_queue(&result, name));
         assert_eq!(modem.colours.iter().map(|counts| counts.dropped().packets).sum::<u64>(), 0, "{scheme}");
         // Two packets of 1.5 ms, the depth of the token bucket.
         assert!(modem.delay_s[3] < 3e-3, "{scheme}: {:?}", modem.delay_s);
         assert!(ours.delay_s[0] > 5.0 * modem.delay_s[0], "{scheme}");
         assert_eq!((ours.capacity, ours.sent()), (Rate(8_000_000), modem.sent()), "{scheme}");
         assert!(ours.utilisation() <= 0.9001, "{scheme}: {}", ours.utilisation());
-        assert_eq!(queue(&result, "up-modem").capacity, Rate(1_000_000), "{scheme}");
+        assert_eq!(find_queue(&result, "up-modem").capacity, Rate(1_000_000), "{scheme}");
     }
 }
 
 /// Loads and ideal times are of the line, so that a shaper is compared with none on the same traffic.
 #[test]
 fn shaper__changes_neither_traffic_nor_ideal_times() {
-    let [open, tight] = ["100%", "70%"].map(|shape| shaped("cake", shape));
+    let [open, tight] = ["100%", "70%"].map(|shape| play_shaped("cake", shape));
     assert_eq!(open.load, tight.load);
     let ideal = |result: &RunResult| {
         let mut all: Vec<(u64, u64)> = result
@@ -129,12 +129,12 @@ fn shaper__changes_neither_traffic_nor_ideal_times() {
 #[test]
 fn shaper__that_does_not_count_cells_leaves_the_queue_to_the_modem() {
     let run = |layer: Option<&str>| {
-        let result = play(&home("cake", |link| {
+        let result = play(&home_scenario("cake", |link| {
             (link.shape, link.modem_buffer) = (Some("95%".into()), Some("300ms".into()));
             (link.layer, link.shape_layer) = (Some("adsl".into()), layer.map(Into::into));
         }));
         assert!(result.is_conserved());
-        queue(&result, "down-modem").delay_s[2]
+        find_queue(&result, "down-modem").delay_s[2]
     };
     let (counts, does_not) = (run(None), run(Some("none")));
     assert!(counts < 5e-3 && does_not > 20e-3, "{counts} s, {does_not} s");
@@ -143,8 +143,10 @@ fn shaper__that_does_not_count_cells_leaves_the_queue_to_the_modem() {
 #[test]
 fn shaper__is_where_the_scheme_is() {
     let names = |ends| {
-        let result =
-            play(&Scenario { at: Some(ends), ..home("cake", |link| link.shape = Some("90%".into())) });
+        let result = play(&Scenario {
+            at: Some(ends),
+            ..home_scenario("cake", |link| link.shape = Some("90%".into()))
+        });
         result.outcome.queues.iter().map(|queue| queue.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(Ends::Down), ["down", "up", "down-modem"]);
@@ -157,19 +159,19 @@ fn shaper__is_where_the_scheme_is() {
 fn scheme__may_have_a_rate_of_its_own() {
     for (scheme, rate) in [("cake@80%", "80%"), ("sfd(th=15kB)|cake(tins=bulk)@70%", "70%")] {
         let (alone, _) = scheme.split_once('@').unwrap();
-        assert_eq!(digest(&shaped(scheme, "95%")), digest(&shaped(alone, rate)), "{scheme}");
+        assert_eq!(digest(&play_shaped(scheme, "95%")), digest(&play_shaped(alone, rate)), "{scheme}");
     }
     // The rate of uploads stays, where they have their own.
     let both = |scheme, shape: &str| {
-        digest(&play(&home(scheme, |link| {
+        digest(&play(&home_scenario(scheme, |link| {
             (link.shape, link.up_shape) = (Some(shape.into()), Some("85%".into()));
         })))
     };
     assert_eq!(both("cake@80%", "95%"), both("cake", "80%"));
-    assert_error(&find_error(&home("cake@80%", |_| ())), &["scheme", "\"cake@80%\"", "link.shape"]);
-    let ideal = home("srpt@80%", |link| link.shape = Some("90%".into()));
+    assert_error(&find_error(&home_scenario("cake@80%", |_| ())), &["scheme", "\"cake@80%\"", "link.shape"]);
+    let ideal = home_scenario("srpt@80%", |link| link.shape = Some("90%".into()));
     assert_error(&find_error(&ideal), &["scheme", "\"srpt@80%\"", "ideal"]);
-    let above = home("cake@120%", |link| link.shape = Some("90%".into()));
+    let above = home_scenario("cake@120%", |link| link.shape = Some("90%".into()));
     assert_error(&find_error(&above), &["scheme", "\"120%\"", "no effect"]);
 }
 
@@ -177,7 +179,10 @@ fn scheme__may_have_a_rate_of_its_own() {
 fn shape__is_refused_where_it_has_no_meaning() {
     let refused = |change: fn(&mut LinkSpec), parts: &[&str]| {
         let value = format!("\"{}\"", parts[1]);
-        assert_error(&find_error(&home("cake", change)), &[&[parts[0], &value], &parts[2..]].concat());
+        assert_error(
+            &find_error(&home_scenario("cake", change)),
+            &[&[parts[0], &value], &parts[2..]].concat(),
+        );
     };
     refused(|link| link.shape = Some("101%".into()), &["link.shape", "101%", "no effect"]);
     refused(|link| link.shape = Some("9mbit".into()), &["link.shape", "9mbit", "no effect", "8 Mbit/s"]);
@@ -198,7 +203,7 @@ fn shape__is_refused_where_it_has_no_meaning() {
     );
     let down_only = Scenario {
         at: Some(Ends::Down),
-        ..home("cake", |link| (link.shape, link.up_shape) = (Some("90%".into()), Some("80%".into())))
+        ..home_scenario("cake", |link| (link.shape, link.up_shape) = (Some("90%".into()), Some("80%".into())))
     };
     assert_error(&find_error(&down_only), &["link.up_shape", "\"80%\"", "download direction only"]);
 }

@@ -7,7 +7,7 @@ use mousehole_sim::tcp::Params;
 use mousehole_sim::units::Dur;
 
 /// Long-lived flows of `profile` on 10 Mbit/s and 40 ms, measured for 40 s after 10 s.
-fn bulk(profile: &str, buffer: &str, flows: BulkSpec, loss: f64) -> Scenario {
+fn bulk_scenario(profile: &str, buffer: &str, flows: BulkSpec, loss: f64) -> Scenario {
     let link = LinkSpec {
         rate: Some("10mbit".into()),
         rtt: "40ms".into(),
@@ -26,7 +26,7 @@ fn bulk(profile: &str, buffer: &str, flows: BulkSpec, loss: f64) -> Scenario {
     }
 }
 
-fn flows(flows: u32, start_spread_s: f64) -> BulkSpec {
+fn bulk_flows(flows: u32, start_spread_s: f64) -> BulkSpec {
     BulkSpec { flows, start_spread_s, rtt_spread: 0.0 }
 }
 
@@ -37,7 +37,7 @@ fn alone__loses_no_more_than_the_draft_expects() {
     for loss in [0.0f64, 0.001, 0.01] {
         let expected = (0..62).map(|round| libm::pow(1.0 - loss, f64::from(round))).sum::<f64>() / 62.0;
         for buffer in ["20p", "50p", "500p"] {
-            let result = play(&bulk("bbr", buffer, flows(1, 0.0), loss));
+            let result = play(&bulk_scenario("bbr", buffer, bulk_flows(1, 0.0), loss));
             let used = result.goodput_bps / 10e6 * 1500.0 / 1448.0 / (1.0 - loss);
             println!("loss {loss}, buffer {buffer}: {used:.3} of the link, at least {expected:.3}");
             assert!(used > 0.93 * expected, "loss {loss}, buffer {buffer}: {used}");
@@ -50,7 +50,7 @@ fn alone__loses_no_more_than_the_draft_expects() {
 #[test]
 fn alone__queues_far_less_than_cubic() {
     let queue = |profile: &str| {
-        let result = play(&bulk(profile, "500p", flows(1, 0.0), 0.0));
+        let result = play(&bulk_scenario(profile, "500p", bulk_flows(1, 0.0), 0.0));
         result.outcome.queues[0].mean_packets()
     };
     let (bbr, cubic) = (queue("bbr"), queue("linux"));
@@ -62,7 +62,7 @@ fn alone__queues_far_less_than_cubic() {
 #[test]
 fn two_flows__converge() {
     for buffer in ["50p", "200p"] {
-        let mut base = bulk("bbr", buffer, flows(2, 16.0), 0.0);
+        let mut base = bulk_scenario("bbr", buffer, bulk_flows(2, 16.0), 0.0);
         (base.warmup, base.duration) = ("30s".into(), "60s".into());
         let bytes: Vec<f64> = play(&base).outcome.flows.iter().map(|flow| flow.bytes as f64).collect();
         let share = bytes[0] / (bytes[0] + bytes[1]);

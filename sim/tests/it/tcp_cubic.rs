@@ -4,7 +4,7 @@ use mousehole_sim::tcp::{Congestion, IdleRestart, Params, Variant};
 use mousehole_sim::units::Time;
 
 /// Returns a sender in congestion avoidance with `window` segments out.
-fn cruising(window: u32) -> SenderHarness {
+fn cruising_sender(window: u32) -> SenderHarness {
     let mut talk = SenderHarness::new(Params {
         congestion: Congestion::Cubic,
         initial_window: window,
@@ -46,7 +46,7 @@ fn assert_window(talk: &SenderHarness, expected: f64, within: f64) {
 /// Section 4.6: a loss leaves seven tenths of what was in flight.
 #[test]
 fn reduction__leaves_seven_tenths() {
-    let mut talk = cruising(100);
+    let mut talk = cruising_sender(100);
     assert_eq!(talk.sack(0, &[(1, 4)]), [0]);
     assert_window(&talk, 70.0, 1e-9);
 }
@@ -54,7 +54,7 @@ fn reduction__leaves_seven_tenths() {
 /// Section 4.6 again: the same for a mark (RFC 3168).
 #[test]
 fn reduction__is_the_same_for_a_mark() {
-    let mut talk = cruising(100);
+    let mut talk = cruising_sender(100);
     talk.params.ecn = true;
     talk.ack_with_echo(1);
     assert_window(&talk, 70.0, 1e-9);
@@ -64,7 +64,7 @@ fn reduction__is_the_same_for_a_mark() {
 #[test]
 fn window__follows_the_cubic() {
     let law = |seconds: f64| 0.4 * libm::pow(seconds - libm::cbrt(30.0f64 / 0.4), 3.0) + 100.0;
-    let mut talk = cruising(100);
+    let mut talk = cruising_sender(100);
     lose_one(&mut talk, 200);
     let mut seconds = 0.0;
     for step in [1.0, 2.0, 1.2, 1.8, 1.0] {
@@ -79,7 +79,7 @@ fn window__follows_the_cubic() {
 /// until the old window is reached, then one.
 #[test]
 fn window__is_never_slower_than_reno() {
-    let mut talk = cruising(20);
+    let mut talk = cruising_sender(20);
     lose_one(&mut talk, 10);
     assert_window(&talk, 14.0, 1e-9);
     cruise(&mut talk, 10, 50);
@@ -95,7 +95,7 @@ fn window__is_never_slower_than_reno() {
 /// Section 4.7: a flow that loses below its last plateau gives some away, 90·(1 + 0.7)/2 = 76.5.
 #[test]
 fn fast_convergence__lowers_the_plateau() {
-    let mut talk = cruising(100);
+    let mut talk = cruising_sender(100);
     lose_one(&mut talk, 200);
     while talk.sender.cwnd() < 90.0 {
         cruise(&mut talk, 200, 200);
@@ -115,7 +115,7 @@ fn fast_convergence__lowers_the_plateau() {
 /// Section 4.8: after a timeout slow start to seven tenths, then convex from there (K = 0).
 #[test]
 fn timeout__begins_a_plateau_of_its_own() {
-    let mut talk = cruising(100);
+    let mut talk = cruising_sender(100);
     talk.wait(50);
     assert_eq!(talk.time_out(), [0]);
     assert_window(&talk, 1.0, 0.0);
@@ -139,7 +139,7 @@ fn timeout__begins_a_plateau_of_its_own() {
 /// Section 4.2: however late, at most half a window more per window acknowledged.
 #[test]
 fn window__grows_by_half_at_most_per_round_trip() {
-    let mut talk = cruising(100);
+    let mut talk = cruising_sender(100);
     lose_one(&mut talk, 200);
     cruise(&mut talk, 200, 200);
     let (before, una) = (talk.sender.cwnd(), talk.sender.una());
@@ -151,7 +151,7 @@ fn window__grows_by_half_at_most_per_round_trip() {
 /// Section 5.8: a pause of the application does not age the stage.
 #[test]
 fn idle__does_not_age_the_stage() {
-    let mut talk = cruising(100);
+    let mut talk = cruising_sender(100);
     talk.params.idle_restart = IdleRestart::Off;
     talk.sender = mousehole_sim::tcp::Sender::new(&talk.params, mousehole_sim::units::Dur::ZERO);
     talk.write(1000);

@@ -8,28 +8,28 @@ use mousehole_sim::units::{Dur, Time};
 
 const NOTHING: [u32; 0] = [];
 
-fn seqs(from: u32, to: u32) -> Vec<u32> {
+fn list_seqs(from: u32, to: u32) -> Vec<u32> {
     (from..to).collect()
 }
 
-fn newreno() -> SenderHarness {
+fn newreno_sender() -> SenderHarness {
     SenderHarness::new(rfc(Variant::Newreno))
 }
 
-fn with_ecn() -> Params {
+fn ecn_params() -> Params {
     Params { ecn: true, ..rfc(Variant::Newreno) }
 }
 
 /// RFC 6928: ten segments at first; RFC 3465 section 2.3: an ACK of two opens the window by two.
 #[test]
 fn slow_start__ten_segments_then_two_more_per_delayed_ack() {
-    let mut talk = newreno();
-    assert_eq!(talk.write(100), seqs(0, 10));
+    let mut talk = newreno_sender();
+    assert_eq!(talk.write(100), list_seqs(0, 10));
     talk.wait(100);
-    assert_eq!(talk.ack(2), seqs(10, 14));
-    assert_eq!(talk.ack(4), seqs(14, 18));
+    assert_eq!(talk.ack(2), list_seqs(10, 14));
+    assert_eq!(talk.ack(4), list_seqs(14, 18));
     assert_eq!(talk.sender.cwnd(), 14.0);
-    assert_eq!(talk.ack(9), seqs(18, 25), "an ACK of five opens by two (L = 2)");
+    assert_eq!(talk.ack(9), list_seqs(18, 25), "an ACK of five opens by two (L = 2)");
     assert_eq!(talk.sender.cwnd(), 16.0);
 }
 
@@ -48,7 +48,7 @@ fn congestion_avoidance__one_segment_per_round_trip() {
 /// RFC 7661's reason: a window that was not used proves nothing, so it does not grow.
 #[test]
 fn window__does_not_grow_when_the_application_limits() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     for write in 1..20 {
         talk.write(2);
         talk.wait(50);
@@ -60,8 +60,8 @@ fn window__does_not_grow_when_the_application_limits() {
 #[test]
 fn receive_window__bounds_what_is_in_flight() {
     let mut talk = SenderHarness::new(Params { receive_window: 4, ..rfc(Variant::Sack) });
-    assert_eq!(talk.write(100), seqs(0, 4));
-    assert_eq!(talk.ack(2), seqs(4, 6));
+    assert_eq!(talk.write(100), list_seqs(0, 4));
+    assert_eq!(talk.ack(2), list_seqs(4, 6));
 }
 
 /// RFC 5681 section 4.2: an ACK at least for every second full segment, and within the delay.
@@ -133,7 +133,7 @@ fn sack_blocks__of_ns2_leave_the_room_of_blocks_that_grew_together() {
 /// RFC 6298 sections 2.1 to 2.4, with samples of 500 and 300 ms.
 #[test]
 fn rto__follows_the_estimator() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(1);
     assert_eq!(talk.timer_ms(), 1000.0, "before any sample");
     talk.wait(500);
@@ -150,7 +150,7 @@ fn rto__follows_the_estimator() {
 /// RFC 6298 sections 5.3 and 5.4, 5.5: restarted by new ACKs, doubled by timeouts; section 3: Karn.
 #[test]
 fn rto__doubles_and_takes_no_sample_of_what_was_sent_twice() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(1);
     for expected_ms in [2000.0, 4000.0, 8000.0] {
         assert_eq!(talk.time_out(), [0]);
@@ -170,7 +170,7 @@ fn rto__doubles_and_takes_no_sample_of_what_was_sent_twice() {
 /// RFC 6298 section 5, at its end: after many doublings the estimate is forgotten, the next sample is a first one.
 #[test]
 fn rto__far_backoff_restarts_the_estimator() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(1);
     talk.wait(100);
     talk.ack(1);
@@ -187,7 +187,7 @@ fn rto__far_backoff_restarts_the_estimator() {
 
 #[test]
 fn rto__stops_at_60_s() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(1);
     for _ in 0..10 {
         talk.time_out();
@@ -198,7 +198,7 @@ fn rto__stops_at_60_s() {
 /// RFC 5681 section 3.1: a timeout leaves one segment of window, and ssthresh of half the flight.
 #[test]
 fn rto__slow_start_from_one_segment() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(100);
     assert_eq!(talk.time_out(), [0]);
     assert_eq!(talk.sender.cwnd(), 1.0);
@@ -215,7 +215,7 @@ fn rto__slow_start_from_one_segment() {
 /// RFC 5681 section 3.1: the second timeout of the same segment leaves ssthresh alone.
 #[test]
 fn rto__a_repeated_timeout_keeps_ssthresh() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(100);
     talk.time_out();
     talk.time_out();
@@ -229,7 +229,7 @@ fn rto__a_repeated_timeout_keeps_ssthresh() {
 /// RFC 5681 section 4.1.
 #[test]
 fn idle__restarts_from_the_initial_window() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(20);
     talk.wait(100);
     for next in [2, 4, 6, 8, 10, 12, 14, 16, 18, 20] {
@@ -248,7 +248,7 @@ fn idle__restarts_from_the_initial_window() {
 /// A sender that waits for acknowledgements is not idle, however long it takes.
 #[test]
 fn idle__needs_everything_acknowledged() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(20);
     talk.wait(100);
     for next in [2, 4, 6, 8, 10, 12, 14, 16, 18] {
@@ -264,7 +264,7 @@ fn idle__needs_everything_acknowledged() {
 /// RFC 5681 section 4.1: the restart window is min(IW, cwnd), so an idle period never opens a window.
 #[test]
 fn idle__does_not_open_a_window_below_the_initial_window() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(10);
     talk.time_out();
     talk.ack(10);
@@ -277,7 +277,7 @@ fn idle__does_not_open_a_window_below_the_initial_window() {
 /// A first data segment that is lost is no reason to forget the initial window: only a SYN's loss is.
 #[test]
 fn idle__initial_window_survives_the_loss_of_the_first_segment() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.write(200);
     talk.time_out();
     talk.wait(100);
@@ -311,8 +311,8 @@ fn syn_loss__three_seconds() {
 /// RFC 6928 section 2: one SYN or SYN-ACK sent again leaves the initial window as it is, more are a loss.
 #[test]
 fn syn_loss__the_second_costs_the_initial_window() {
-    for (again, first) in [(1, seqs(0, 10)), (2, vec![0])] {
-        let mut talk = newreno();
+    for (again, first) in [(1, list_seqs(0, 10)), (2, vec![0])] {
+        let mut talk = newreno_sender();
         talk.sender.sample_handshake(Time::ZERO, Time(80_000_000), again, &talk.params);
         assert_eq!(talk.write(20), first, "sent again {again} times");
         assert_eq!(talk.timer_ms(), 3000.0);
@@ -321,7 +321,7 @@ fn syn_loss__the_second_costs_the_initial_window() {
 
 #[test]
 fn handshake__gives_a_sample() {
-    let mut talk = newreno();
+    let mut talk = newreno_sender();
     talk.sender.sample_handshake(Time::ZERO, Time(600_000_000), 0, &talk.params);
     talk.write(1);
     assert_eq!(talk.timer_ms(), 1800.0);
@@ -330,7 +330,7 @@ fn handshake__gives_a_sample() {
 /// RFC 3168 section 6.1.2: one halving per window, no growth on an echo, CWR on the first new segment.
 #[test]
 fn ecn__halves_once_per_window() {
-    let mut talk = SenderHarness::new(with_ecn());
+    let mut talk = SenderHarness::new(ecn_params());
     talk.write(100);
     talk.wait(100);
     assert_eq!(talk.ack_with_echo(2), NOTHING);
@@ -349,7 +349,7 @@ fn ecn__halves_once_per_window() {
 /// RFC 3168 section 6.1.2: an echo never opens the window, not even one of a single segment.
 #[test]
 fn ecn__an_echo_does_not_grow_the_window() {
-    let mut talk = SenderHarness::new(Params { initial_window: 1, ..with_ecn() });
+    let mut talk = SenderHarness::new(Params { initial_window: 1, ..ecn_params() });
     talk.write(10);
     talk.wait(100);
     assert_eq!(talk.ack_with_echo(1), [1]);
@@ -359,7 +359,7 @@ fn ecn__an_echo_does_not_grow_the_window() {
 /// RFC 3168 section 6.1.2: whatever reduces the window is told, and one reduction per window is enough.
 #[test]
 fn ecn__a_loss_has_reduced_the_window_already() {
-    let mut talk = SenderHarness::new(with_ecn());
+    let mut talk = SenderHarness::new(ecn_params());
     talk.write(100);
     for _ in 0..3 {
         talk.ack(0);
@@ -370,7 +370,7 @@ fn ecn__a_loss_has_reduced_the_window_already() {
     talk.ack_with_echo(12);
     assert_eq!(talk.sender.cwnd(), 2.0, "min(ssthresh, flight + 1), not halved");
     assert!(talk.last[0].cwr);
-    let mut talk = SenderHarness::new(with_ecn());
+    let mut talk = SenderHarness::new(ecn_params());
     talk.write(100);
     talk.time_out();
     talk.ack_with_echo(1);
@@ -380,7 +380,7 @@ fn ecn__a_loss_has_reduced_the_window_already() {
 /// RFC 3168 section 6.1.3: the echo lasts until CWR comes, and nothing is delayed meanwhile.
 #[test]
 fn ecn__receiver_echoes_until_the_window_is_reduced() {
-    let mut harness = ReceiverHarness::new(with_ecn());
+    let mut harness = ReceiverHarness::new(ecn_params());
     assert!(!harness.receive(0).expect("the first at once").ece);
     assert_eq!(harness.receive_with(1, flag::CE).map(|ack| ack.ece), Some(true));
     assert_eq!(harness.receive(2).map(|ack| ack.ece), Some(true));

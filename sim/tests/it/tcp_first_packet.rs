@@ -8,7 +8,7 @@ use mousehole_sim::scenario::spec::TcpSpec;
 
 /// Losses as segment number and bytes, and how many packets were marked: a long transfer keeps a queue that marks or drops at
 /// random while a thousand short ones begin.
-fn losses(profile: &str) -> (Vec<(i64, u16)>, usize) {
+fn play_losses(profile: &str) -> (Vec<(i64, u16)>, usize) {
     let long = connection(0.0, &[(0.0, 8_000_000)]);
     let short = (0..1000).map(|number| connection(2.0 + 0.01 * f64::from(number), &[(0.0, 1000)]));
     let base = scenario("red(min=1,max=1000,maxp=1,wq=0.5,ecn=true)");
@@ -25,7 +25,7 @@ fn losses(profile: &str) -> (Vec<(i64, u16)>, usize) {
 #[test]
 fn ns2__the_first_packet_is_dropped_where_others_are_marked() {
     for profile in ["ns2-2001", "ns2-2.35"] {
-        let (lost, marked) = losses(profile);
+        let (lost, marked) = play_losses(profile);
         assert!(marked > 20, "{profile}: {marked} marks");
         assert!(!lost.is_empty(), "{profile}: some first packets are lost");
         assert!(
@@ -38,7 +38,7 @@ fn ns2__the_first_packet_is_dropped_where_others_are_marked() {
 /// With a handshake all data is ECN-capable; only answers to SYNs are lost.
 #[test]
 fn rfc__no_data_is_dropped_where_it_can_be_marked() {
-    let (lost, marked) = losses("rfc");
+    let (lost, marked) = play_losses("rfc");
     assert!(marked > 20, "{marked} marks");
     assert!(lost.iter().all(|(_, bytes)| *bytes == 40), "{lost:?}");
 }

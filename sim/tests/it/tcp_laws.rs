@@ -7,7 +7,7 @@ use mousehole_sim::tcp::{Congestion, Variant};
 
 const SEGMENT: f64 = 1460.0;
 
-fn tcp(profile: &str, variant: Variant, congestion: Congestion) -> TcpSpec {
+fn tcp_spec(profile: &str, variant: Variant, congestion: Congestion) -> TcpSpec {
     TcpSpec {
         profile: profile.into(),
         variant: Some(variant),
@@ -18,7 +18,12 @@ fn tcp(profile: &str, variant: Variant, congestion: Congestion) -> TcpSpec {
 }
 
 /// Flows without end over a path, traced; what arrives is counted from `warmup_s` on.
-fn bulk(tcp: &TcpSpec, link: LinkSpec, flows: BulkSpec, (warmup_s, duration_s): (u32, u32)) -> Scenario {
+fn bulk_scenario(
+    tcp: &TcpSpec,
+    link: LinkSpec,
+    flows: BulkSpec,
+    (warmup_s, duration_s): (u32, u32),
+) -> Scenario {
     let traffic = TrafficSpec { bulk: Some(flows), ..TrafficSpec::default() };
     Scenario {
         tcp: tcp.clone(),
@@ -44,7 +49,7 @@ impl Loss {
         loss
     }
 
-    fn fault(self, segments: u32) -> FaultSpec {
+    fn to_fault(self, segments: u32) -> FaultSpec {
         let link = "down".into();
         match self {
             Loss::ByChance(bernoulli) => FaultSpec { link, drop: vec![], bernoulli },
@@ -69,8 +74,8 @@ fn mean_window(tcp: &TcpSpec, rtt_ms: u32, loss: Loss, expected: f64, segments: 
     let one = BulkSpec { flows: 1, start_spread_s: 0.0, rtt_spread: 0.0 };
     let tcp = TcpSpec { initial_ssthresh: Some(expected as u32), ..tcp.clone() };
     // Linux's CUBIC grows faster before the first loss, so that its first stage is left out.
-    let mut base = bulk(&tcp, link, one, (seconds / 3, seconds));
-    base.faults = vec![loss.fault(segments)];
+    let mut base = bulk_scenario(&tcp, link, one, (seconds / 3, seconds));
+    base.faults = vec![loss.to_fault(segments)];
     let goodput = play(&base).outcome.goodput_bytes as f64 / SEGMENT;
     goodput / (f64::from(seconds) / (f64::from(rtt_ms) / 1e3))
 }
@@ -97,7 +102,7 @@ fn assert_band(what: &str, measured: f64, law: f64, band: (f64, f64)) {
 #[test]
 fn response__reno_follows_one_over_root_p() {
     for (profile, variant) in [("rfc", Variant::Newreno), ("rfc", Variant::Sack), ("linux", Variant::Sack)] {
-        let tcp = TcpSpec { delayed_ack: Some("off".into()), ..tcp(profile, variant, Congestion::Reno) };
+        let tcp = TcpSpec { delayed_ack: Some("off".into()), ..tcp_spec(profile, variant, Congestion::Reno) };
         for (loss, segments, band) in [
             (Loss::Even(0.001), 30_000, (0.93, 1.07)),
             (Loss::ByChance(0.001), 100_000, (0.95, 1.2)),
@@ -119,8 +124,10 @@ fn response__reno_follows_one_over_root_p() {
 #[test]
 fn response__cubic_follows_its_own_law() {
     for (profile, early) in [("rfc", 0.0), ("linux", 0.25)] {
-        let tcp =
-            TcpSpec { delayed_ack: Some("off".into()), ..tcp(profile, Variant::Sack, Congestion::Cubic) };
+        let tcp = TcpSpec {
+            delayed_ack: Some("off".into()),
+            ..tcp_spec(profile, Variant::Sack, Congestion::Cubic)
+        };
         for (rtt_ms, loss, segments, band) in [
             (300, Loss::Even(0.001), 30_000, (0.75, 1.0 + early)),
             (300, Loss::Even(0.0002), 40_000, (0.85, 1.05 + early)),
@@ -137,7 +144,7 @@ fn response__cubic_follows_its_own_law() {
 
 /// Windows of the only flow on a link that holds 100 segments, 20 of them in the buffer: where each tooth
 /// began, after the fall, and the greatest window before it.
-fn teeth(congestion: Congestion) -> Vec<(f64, f64)> {
+fn measure_teeth(congestion: Congestion) -> Vec<(f64, f64)> {
     let link = LinkSpec {
         rate: Some("10mbit".into()),
         rtt: "96ms".into(),
@@ -145,7 +152,7 @@ fn teeth(congestion: Congestion) -> Vec<(f64, f64)> {
         ..LinkSpec::default()
     };
     let one = BulkSpec { flows: 1, start_spread_s: 0.0, rtt_spread: 0.0 };
-    let mut base = bulk(&tcp("linux", Variant::Sack, congestion), link, one, (0, 120));
+    let mut base = bulk_scenario(&tcp_spec("linux", Variant::Sack, congestion), link, one, (0, 120));
     base.trace = true;
     let result = play(&base);
     let windows =
@@ -169,7 +176,7 @@ fn teeth(congestion: Congestion) -> Vec<(f64, f64)> {
 #[test]
 fn sawtooth__has_the_amplitude_of_its_law() {
     for (congestion, beta) in [(Congestion::Reno, 0.5), (Congestion::Cubic, 0.7)] {
-        let teeth = teeth(congestion);
+        let teeth = measure_teeth(congestion);
         assert!(teeth.len() >= 2, "{congestion:?}: {teeth:?}");
         for &(least, greatest) in &teeth[1..] {
             assert!(
@@ -182,7 +189,7 @@ fn sawtooth__has_the_amplitude_of_its_law() {
 }
 
 /// Bytes of each flow between the warm-up and the end, from the trace.
-fn shares(base: &Scenario, warmup_s: f64) -> Vec<f64> {
+fn measure_shares(base: &Scenario, warmup_s: f64) -> Vec<f64> {
     let mut base = base.clone();
     base.trace = true;
     let bulk = base.traffic.bulk.as_ref().map_or(0, |bulk| bulk.flows as usize);
@@ -195,7 +202,7 @@ fn shares(base: &Scenario, warmup_s: f64) -> Vec<f64> {
     bytes
 }
 
-fn jain(shares: &[f64]) -> f64 {
+fn jain_index(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     sum * sum / (shares.len() as f64 * shares.iter().map(|share| share * share).sum::<f64>())
 }
@@ -213,9 +220,9 @@ fn fairness__of_equal_flows() {
             ..LinkSpec::default()
         };
         let flows = BulkSpec { flows: 5, start_spread_s: 3.0, rtt_spread: 0.0 };
-        let mut base = bulk(&tcp(profile, Variant::Sack, congestion), link, flows, (20, 80));
+        let mut base = bulk_scenario(&tcp_spec(profile, Variant::Sack, congestion), link, flows, (20, 80));
         base.scheme = "red(min=10,max=30)".into();
-        let index = jain(&shares(&base, 20.0));
+        let index = jain_index(&measure_shares(&base, 20.0));
         println!("{profile} {congestion:?}: Jain {index:.4}");
         assert!(index > 0.97, "{profile} {congestion:?}: {index}");
     }
@@ -223,7 +230,7 @@ fn fairness__of_equal_flows() {
 
 /// Bytes of a flow over 40 ms for each byte of one over 160 ms, with the same losses (RED): the geometric mean of
 /// eight runs. The logarithms of single runs have a standard deviation of 0.2.
-fn advantage_of_the_short_path(congestion: Congestion) -> f64 {
+fn measure_short_path_advantage(congestion: Congestion) -> f64 {
     let link = LinkSpec {
         rate: Some("40mbit".into()),
         rtt: "160ms".into(),
@@ -231,7 +238,7 @@ fn advantage_of_the_short_path(congestion: Congestion) -> f64 {
         ..LinkSpec::default()
     };
     let none = BulkSpec { flows: 1, start_spread_s: 0.0, rtt_spread: 0.0 };
-    let base = bulk(&tcp("linux", Variant::Sack, congestion), link, none, (10, 70));
+    let base = bulk_scenario(&tcp_spec("linux", Variant::Sack, congestion), link, none, (10, 70));
     let flow = |start_s: f64, rtt_s: f64| ConnectionSpec {
         rtt_s: Some(rtt_s),
         ..connection(start_s, &[(0.0, 10_000_000_000)])
@@ -239,7 +246,7 @@ fn advantage_of_the_short_path(congestion: Congestion) -> f64 {
     let mut base = with_connections(base, vec![flow(0.0, 0.04), flow(0.1, 0.16)]);
     base.scheme = "red(min=10,max=40,maxp=0.01)".into();
     let logarithms = (1..=8).map(|seed| {
-        let bytes = shares(&Scenario { seed, ..base.clone() }, 0.0);
+        let bytes = measure_shares(&Scenario { seed, ..base.clone() }, 0.0);
         libm::log(bytes[0] / bytes[1])
     });
     libm::exp(logarithms.sum::<f64>() / 8.0)
@@ -250,7 +257,7 @@ fn advantage_of_the_short_path(congestion: Congestion) -> f64 {
 #[test]
 fn rtt_unfairness__is_renos_more_than_cubics() {
     let (reno, cubic) =
-        (advantage_of_the_short_path(Congestion::Reno), advantage_of_the_short_path(Congestion::Cubic));
+        (measure_short_path_advantage(Congestion::Reno), measure_short_path_advantage(Congestion::Cubic));
     println!("40 ms over 160 ms: Reno ratio {reno:.2}, CUBIC ratio {cubic:.2}");
     assert!((3.2..4.8).contains(&reno), "Reno: {reno}");
     assert!((1.5..0.7 * reno).contains(&cubic), "CUBIC: {cubic}, Reno: {reno}");

@@ -5,7 +5,7 @@ use mousehole_sim::tcp::{Congestion, Params, Variant};
 const NOTHING: [u32; 0] = [];
 
 /// `window` segments are out, without limited transmit, so that the counts are plain.
-fn talk(window: u32, congestion: Congestion) -> SenderHarness {
+fn make_sender(window: u32, congestion: Congestion) -> SenderHarness {
     let mut talk = SenderHarness::new(Params {
         prr: true,
         congestion,
@@ -21,7 +21,7 @@ fn talk(window: u32, congestion: Congestion) -> SenderHarness {
 /// Section 6.2: one loss of 20 and ssthresh 10: one segment for every two delivered, through the round trip.
 #[test]
 fn proportional__one_for_two() {
-    let mut talk = talk(20, Congestion::Reno);
+    let mut talk = make_sender(20, Congestion::Reno);
     assert_eq!((talk.sack(0, &[(1, 2)]), talk.sack(0, &[(1, 3)])), (vec![], vec![]));
     assert_eq!(talk.sack(0, &[(1, 4)]), [0], "the third one retransmits, whatever the count says");
     let mut sent = Vec::new();
@@ -39,7 +39,7 @@ fn proportional__one_for_two() {
 /// With CUBIC seven for ten.
 #[test]
 fn proportional__follows_the_congestion_controls_threshold() {
-    let mut talk = talk(40, Congestion::Cubic);
+    let mut talk = make_sender(40, Congestion::Cubic);
     let mut sent = 0;
     for arrived in 2..=40 {
         sent += talk.sack(0, &[(1, arrived)]).len();
@@ -52,7 +52,7 @@ fn proportional__follows_the_congestion_controls_threshold() {
 /// sent again, no more, as long as ACKs do not advance.
 #[test]
 fn conservative_bound__sends_what_was_delivered() {
-    let mut talk = talk(20, Congestion::Reno);
+    let mut talk = make_sender(20, Congestion::Reno);
     talk.sack(0, &[(15, 16)]);
     talk.sack(0, &[(15, 17)]);
     assert_eq!(talk.sack(0, &[(15, 18)]).len(), 1);
@@ -63,7 +63,7 @@ fn conservative_bound__sends_what_was_delivered() {
 /// The same loss: an ACK that advances and tells no new loss gives one more than it delivered.
 #[test]
 fn slow_start_bound__gives_one_more_when_it_is_safe() {
-    let mut talk = talk(20, Congestion::Reno);
+    let mut talk = make_sender(20, Congestion::Reno);
     for arrived in 16..=20 {
         talk.sack(0, &[(15, arrived)]);
     }
@@ -75,7 +75,7 @@ fn slow_start_bound__gives_one_more_when_it_is_safe() {
 /// Nothing delivered, nothing sent.
 #[test]
 fn repeated_ack__sends_nothing() {
-    let mut talk = talk(20, Congestion::Reno);
+    let mut talk = make_sender(20, Congestion::Reno);
     for arrived in 2..=6 {
         talk.sack(0, &[(1, arrived)]);
     }
@@ -86,7 +86,7 @@ fn repeated_ack__sends_nothing() {
 #[test]
 fn recovery__ends_at_the_threshold() {
     for lost in 1..16 {
-        let mut talk = talk(20, Congestion::Reno);
+        let mut talk = make_sender(20, Congestion::Reno);
         for arrived in lost + 1..=20 {
             talk.sack(0, &[(lost, arrived)]);
         }

@@ -10,15 +10,15 @@ use mousehole_sim::units::{Dur, Time};
 const NOTHING: [u32; 0] = [];
 const RTT: u64 = 100;
 
-fn linux() -> Params {
+fn linux_params() -> Params {
     let linux = Params::find_profile("linux").expect("a known profile");
     Params { congestion: Congestion::Reno, timer_tick: Dur::ZERO, ..linux }
 }
 
 /// Returns a sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged, `written`
 /// are there.
-fn talk(written: u32) -> SenderHarness {
-    let mut talk = SenderHarness::new(linux());
+fn make_sender(written: u32) -> SenderHarness {
+    let mut talk = SenderHarness::new(linux_params());
     talk.write(2);
     talk.wait(RTT);
     talk.ack(2);
@@ -27,7 +27,7 @@ fn talk(written: u32) -> SenderHarness {
 }
 
 /// Waits until the timer fires.
-fn fire(talk: &mut SenderHarness) -> (f64, Vec<u32>) {
+fn fire_timer(talk: &mut SenderHarness) -> (f64, Vec<u32>) {
     let before = talk.now;
     let sent = talk.time_out();
     (talk.now.since(before).as_secs() * 1e3, sent)
@@ -36,7 +36,7 @@ fn fire(talk: &mut SenderHarness) -> (f64, Vec<u32>) {
 /// Section 6.2: three segments sent later have arrived, no reordering was seen: lost at once.
 #[test]
 fn rack__three_sacked_segments_detect_a_loss_at_once() {
-    let mut talk = talk(12);
+    let mut talk = make_sender(12);
     talk.wait(RTT);
     assert_eq!(talk.sack(2, &[(3, 4)]), NOTHING);
     assert_eq!(talk.sack(2, &[(3, 5)]), NOTHING);
@@ -47,11 +47,11 @@ fn rack__three_sacked_segments_detect_a_loss_at_once() {
 /// Section 6.2 step 4: with fewer, after a quarter of the least round-trip time.
 #[test]
 fn rack__one_sacked_segment_detects_a_loss_after_the_reordering_window() {
-    let mut talk = talk(4);
+    let mut talk = make_sender(4);
     talk.wait(RTT);
     assert_eq!(talk.sack(2, &[(3, 4)]), NOTHING, "2 was sent with 3: it may be late");
     assert_eq!(talk.timer_ms(), 25.0);
-    assert_eq!(fire(&mut talk), (25.0, vec![2]));
+    assert_eq!(fire_timer(&mut talk), (25.0, vec![2]));
     talk.wait(RTT);
     talk.ack(4);
     assert!(talk.sender.is_done());
@@ -61,7 +61,7 @@ fn rack__one_sacked_segment_detects_a_loss_after_the_reordering_window() {
 /// The late segment comes within the window: nothing was lost, and the window is not reduced.
 #[test]
 fn rack__reordering_within_the_window_is_no_loss() {
-    let mut talk = talk(4);
+    let mut talk = make_sender(4);
     talk.wait(RTT);
     talk.sack(2, &[(3, 4)]);
     talk.wait(20);
@@ -73,20 +73,20 @@ fn rack__reordering_within_the_window_is_no_loss() {
 /// Section 6.2 step 3: once reordering was seen, three above a hole are no longer enough.
 #[test]
 fn rack__waits_once_reordering_was_seen() {
-    let mut talk = talk(30);
+    let mut talk = make_sender(30);
     talk.wait(RTT);
     talk.sack(2, &[(3, 4)]);
     talk.ack(4);
     // Segment 3 did not open the window: it was not acknowledged when it was delivered.
     assert_eq!(talk.sack(4, &[(5, 9)]), [15, 16, 17, 18], "four delivered above a hole: no retransmission");
     assert_eq!(talk.timer_ms(), 25.0);
-    assert_eq!(fire(&mut talk).1[0], 4);
+    assert_eq!(fire_timer(&mut talk).1[0], 4);
 }
 
 /// A loss is told by what was sent later, in whatever order: a lost retransmission is found in a round trip.
 #[test]
 fn rack__finds_a_lost_retransmission() {
-    let mut talk = talk(100);
+    let mut talk = make_sender(100);
     talk.wait(RTT);
     talk.sack(2, &[(3, 6)]);
     let mut sent = Vec::new();
@@ -104,7 +104,7 @@ fn rack__finds_a_lost_retransmission() {
 /// that were sent before: the answer to the retransmission cannot have come. A round trip of 160 ms adds 7.5 ms.
 #[test]
 fn rto__waits_for_the_answer_to_the_retransmission() {
-    let mut talk = talk(12);
+    let mut talk = make_sender(12);
     talk.wait(RTT);
     assert_eq!(talk.sack(2, &[(3, 6)]), [2]);
     assert_eq!(talk.timer_ms(), 300.0, "sent again");
@@ -119,7 +119,7 @@ fn rto__waits_for_the_answer_to_the_retransmission() {
 /// Section 6.2 step 2: an answer sooner than any round trip was is for the original, and tells no other loss.
 #[test]
 fn rack__an_answer_too_soon_is_for_the_original() {
-    let mut talk = talk(12);
+    let mut talk = make_sender(12);
     talk.wait(RTT);
     assert_eq!(talk.sack(2, &[(3, 6)]), [2]);
     talk.wait(10);
@@ -130,15 +130,15 @@ fn rack__an_answer_too_soon_is_for_the_original() {
 /// Section 7.2: acknowledgements have stopped for two round trips: the last segment goes out again.
 #[test]
 fn tlp__probes_after_two_round_trips() {
-    let mut talk = talk(7);
+    let mut talk = make_sender(7);
     assert_eq!(talk.timer_ms(), 200.0);
-    assert_eq!(fire(&mut talk), (200.0, vec![6]));
+    assert_eq!(fire_timer(&mut talk), (200.0, vec![6]));
     assert!(talk.last[0].retransmission && !talk.last[0].in_recovery);
     assert_eq!(talk.sender.cwnd(), 10.0);
     // 4 to 6 were lost; the probe's SACK tells it.
     talk.wait(RTT);
     talk.sack(4, &[(6, 7)]);
-    let (_, sent) = if talk.last.is_empty() { fire(&mut talk) } else { (0.0, vec![4]) };
+    let (_, sent) = if talk.last.is_empty() { fire_timer(&mut talk) } else { (0.0, vec![4]) };
     assert_eq!(sent[0], 4);
     assert_eq!(talk.sender.losses().1, 0, "no timeout");
 }
@@ -147,14 +147,14 @@ fn tlp__probes_after_two_round_trips() {
 /// short too: the answer to its probe comes sooner than that of any full one, and tells the losses all the same.
 #[test]
 fn tlp__the_answer_to_a_short_probe_tells_losses() {
-    let mut talk = SenderHarness::new(linux());
+    let mut talk = SenderHarness::new(linux_params());
     talk.wait(RTT - 2);
     talk.sender.sample_handshake(Time::ZERO, talk.now, 0, &talk.params);
     talk.write(2);
     talk.wait(RTT);
     talk.ack(2);
     talk.write(5);
-    assert_eq!(fire(&mut talk).1, [6]);
+    assert_eq!(fire_timer(&mut talk).1, [6]);
     // 2 and 3 arrived, 4 to 6 were lost.
     talk.wait(RTT - 1);
     assert_eq!(talk.sack(4, &[(6, 7)])[0], 4);
@@ -165,7 +165,7 @@ fn tlp__the_answer_to_a_short_probe_tells_losses() {
 /// never beyond the retransmission timeout.
 #[test]
 fn tlp__waits_for_a_delayed_ack() {
-    let mut alone = talk(3);
+    let mut alone = make_sender(3);
     assert_eq!(alone.timer_ms(), 300.0, "the timeout: 100 ms and at least 200 ms, before 2·100 + 200");
     alone.params.min_rto = mousehole_sim::units::Dur::from_millis(1000);
     let mut patient = SenderHarness::new(alone.params.clone());
@@ -179,8 +179,8 @@ fn tlp__waits_for_a_delayed_ack() {
 /// Section 7.3: new data if there is any.
 #[test]
 fn tlp__prefers_new_data() {
-    let mut talk = talk(100);
-    let (_, sent) = fire(&mut talk);
+    let mut talk = make_sender(100);
+    let (_, sent) = fire_timer(&mut talk);
     assert_eq!(sent, [12], "beyond the window of ten");
     assert!(!talk.last[0].retransmission);
 }
@@ -188,17 +188,17 @@ fn tlp__prefers_new_data() {
 /// Section 7.3: one probe; then the retransmission timeout.
 #[test]
 fn tlp__is_followed_by_the_timeout() {
-    let mut talk = talk(5);
-    assert_eq!(fire(&mut talk), (200.0, vec![4]));
-    assert_eq!(fire(&mut talk), (300.0, vec![2]));
+    let mut talk = make_sender(5);
+    assert_eq!(fire_timer(&mut talk), (200.0, vec![4]));
+    assert_eq!(fire_timer(&mut talk), (300.0, vec![2]));
     assert_eq!((talk.sender.losses(), talk.sender.cwnd()), ((2, 1), 1.0));
 }
 
 /// Section 7.4.2: the probe has repaired the loss by itself: the window is reduced all the same.
 #[test]
 fn tlp__a_repaired_loss_is_a_loss() {
-    let mut talk = talk(5);
-    assert_eq!(fire(&mut talk).1, [4]);
+    let mut talk = make_sender(5);
+    assert_eq!(fire_timer(&mut talk).1, [4]);
     talk.wait(RTT);
     talk.ack(5);
     assert_eq!(talk.sender.cwnd(), 10.0, "the original may have been late");
@@ -211,8 +211,8 @@ fn tlp__a_repaired_loss_is_a_loss() {
 /// Section 7.4.2: the original arrived too: its acknowledgement, then a duplicate for the probe.
 #[test]
 fn tlp__a_needless_probe_costs_nothing() {
-    let mut talk = talk(5);
-    fire(&mut talk);
+    let mut talk = make_sender(5);
+    fire_timer(&mut talk);
     talk.ack(5);
     talk.ack(5);
     talk.write(3);
@@ -224,8 +224,8 @@ fn tlp__a_needless_probe_costs_nothing() {
 /// Section 7.1: recovery forgets the probe that started it; the loss costs one reduction.
 #[test]
 fn tlp__a_probe_that_starts_recovery_is_forgotten() {
-    let mut talk = talk(7);
-    assert_eq!(fire(&mut talk).1, [6]);
+    let mut talk = make_sender(7);
+    assert_eq!(fire_timer(&mut talk).1, [6]);
     // 4 to 6 were lost.
     talk.wait(RTT);
     talk.sack(4, &[(6, 7)]);
@@ -243,8 +243,8 @@ fn tlp__a_probe_that_starts_recovery_is_forgotten() {
 /// Section 7.3: no second probe before a round-trip time was measured.
 #[test]
 fn tlp__a_second_probe_needs_a_sample() {
-    let mut talk = talk(3);
-    assert_eq!(fire(&mut talk).1, [2]);
+    let mut talk = make_sender(3);
+    assert_eq!(fire_timer(&mut talk).1, [2]);
     talk.ack(3);
     talk.ack(3);
     talk.write(2);
@@ -258,11 +258,11 @@ fn tlp__a_second_probe_needs_a_sample() {
 /// Section 6.3: after a timeout what SACK told stays known, and only what was sent long ago is lost.
 #[test]
 fn timeout__keeps_what_was_delivered() {
-    let mut talk = talk(6);
+    let mut talk = make_sender(6);
     talk.wait(RTT);
     talk.sack(2, &[(4, 5)]);
-    fire(&mut talk);
-    let (_, sent) = fire(&mut talk);
+    fire_timer(&mut talk);
+    let (_, sent) = fire_timer(&mut talk);
     assert_eq!(sent, [2]);
     talk.wait(RTT);
     assert_eq!(talk.ack(3), [3, 5], "4 is there");
@@ -271,9 +271,9 @@ fn timeout__keeps_what_was_delivered() {
 /// A repeated timeout of the same data halves no further (RFC 5681 section 3.1).
 #[test]
 fn timeout__repeated_keeps_the_threshold() {
-    let mut talk = talk(100);
-    fire(&mut talk);
-    let waits: Vec<f64> = (0..4).map(|_| fire(&mut talk).0).collect();
+    let mut talk = make_sender(100);
+    fire_timer(&mut talk);
+    let waits: Vec<f64> = (0..4).map(|_| fire_timer(&mut talk).0).collect();
     assert_eq!(waits, [300.0, 600.0, 1200.0, 2400.0]);
     talk.wait(RTT);
     talk.ack(13);
@@ -288,21 +288,21 @@ fn timeout__repeated_keeps_the_threshold() {
 /// Linux's least RTO is a floor under four times the spread, so a steady path is never timed out early.
 #[test]
 fn rto__round_trip_and_at_least_200_ms() {
-    let mut talk = SenderHarness::new(linux());
+    let mut talk = SenderHarness::new(linux_params());
     for next in 1..50 {
         talk.write(1);
         talk.wait(400);
         talk.ack(next);
     }
     talk.write(1);
-    fire(&mut talk);
+    fire_timer(&mut talk);
     assert!((talk.timer_ms() - 600.0).abs() < 1.0, "{}", talk.timer_ms());
 }
 
 /// The first 16 segments are acknowledged at once, then every second one or after 40 ms.
 #[test]
 fn quick_acks__at_the_start() {
-    let mut harness = ReceiverHarness::new(linux());
+    let mut harness = ReceiverHarness::new(linux_params());
     for seq in 0..16 {
         assert_eq!(harness.receive(seq).map(|ack| ack.next), Some(seq + 1));
     }
@@ -316,7 +316,7 @@ fn quick_acks__at_the_start() {
 #[test]
 fn quick_acks__while_the_receive_window_grows() {
     for (round, quick) in [(1.0, 16), (14.0, 16), (44.0, 44), (255.0, 361), (5000.0, 361)] {
-        let mut harness = ReceiverHarness { round, ..ReceiverHarness::new(linux()) };
+        let mut harness = ReceiverHarness { round, ..ReceiverHarness::new(linux_params()) };
         let is_quick = |seq: &u32| harness.receive(*seq).is_some();
         assert_eq!((0..1000).take_while(is_quick).count(), quick, "{round}");
     }
@@ -336,7 +336,7 @@ fn quick_acks__whatever_hints_say() {
 #[test]
 fn quick_acks__not_while_requests_follow_at_once() {
     let interactive = || {
-        let mut harness = ReceiverHarness::new(linux());
+        let mut harness = ReceiverHarness::new(linux_params());
         assert!(harness.receive(0).is_some());
         harness.receiver.note_request(Dur::from_millis(39), &harness.params);
         assert_eq!(harness.receive(1), None);
@@ -358,7 +358,7 @@ fn quick_acks__not_while_requests_follow_at_once() {
     marked.params.ecn = true;
     assert!(marked.receive_with(3, flag::CE).is_some());
     assert!(marked.receive_with(4, flag::CWR).is_some() && marked.receive(5).is_some());
-    let mut late = ReceiverHarness::new(linux());
+    let mut late = ReceiverHarness::new(linux_params());
     assert!(late.receive(0).is_some());
     late.receiver.note_request(Dur::from_millis(40), &late.params);
     assert!(late.receive(1).is_some(), "after a pause it is no dialogue");

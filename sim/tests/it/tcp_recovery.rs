@@ -4,7 +4,7 @@ use mousehole_sim::tcp::{Params, Variant};
 
 const NOTHING: [u32; 0] = [];
 
-fn talk(variant: Variant) -> SenderHarness {
+fn make_sender(variant: Variant) -> SenderHarness {
     let mut talk = SenderHarness::new(rfc(variant));
     talk.wait(1);
     talk
@@ -13,7 +13,7 @@ fn talk(variant: Variant) -> SenderHarness {
 /// RFC 3042: a new segment for each of the first two duplicate ACKs, beyond the window.
 #[test]
 fn limited_transmit__two_segments() {
-    let mut talk = talk(Variant::Newreno);
+    let mut talk = make_sender(Variant::Newreno);
     talk.write(100);
     assert_eq!(talk.ack(0), [10]);
     assert_eq!(talk.ack(0), [11]);
@@ -40,7 +40,7 @@ fn limited_transmit__stays_within_the_receive_window() {
 #[test]
 fn fast_retransmit__halves_the_data_in_flight() {
     for variant in [Variant::Newreno, Variant::Sack] {
-        let mut talk = talk(variant);
+        let mut talk = make_sender(variant);
         talk.write(10);
         for arrived in 2..=4 {
             talk.sack(0, &[(1, arrived)]);
@@ -55,7 +55,7 @@ fn fast_retransmit__halves_the_data_in_flight() {
 #[test]
 fn newreno__no_fast_retransmit_below_the_recovery_point() {
     for variant in [Variant::Reno, Variant::Newreno] {
-        let mut talk = talk(variant);
+        let mut talk = make_sender(variant);
         talk.write(100);
         assert_eq!(talk.time_out(), [0]);
         assert_eq!(talk.ack(1), [1, 2]);
@@ -69,7 +69,7 @@ fn newreno__no_fast_retransmit_below_the_recovery_point() {
 /// RFC 6582: segments 0 and 5 of 12 are lost; one retransmission per round trip, no timeout.
 #[test]
 fn newreno__partial_ack_retransmits_the_next_hole() {
-    let mut talk = talk(Variant::Newreno);
+    let mut talk = make_sender(Variant::Newreno);
     talk.write(100);
     // Eight of the first ten arrive: 1 to 4 and 6 to 9.
     let dialogue = [vec![10], vec![11], vec![0], vec![], vec![], vec![], vec![], vec![12]];
@@ -90,7 +90,7 @@ fn newreno__partial_ack_retransmits_the_next_hole() {
 /// RFC 6582 section 3.2 step 3: the timer is restarted by the first partial ACK only ("impatient").
 #[test]
 fn newreno__impatient_timer() {
-    let mut talk = talk(Variant::Newreno);
+    let mut talk = make_sender(Variant::Newreno);
     talk.write(100);
     (0..3).for_each(|_| drop(talk.ack(0)));
     talk.wait(100);
@@ -104,7 +104,7 @@ fn newreno__impatient_timer() {
 /// RFC 6582 section 3.2 steps 2 and 4: duplicate ACKs of what was sent before a timeout mean nothing.
 #[test]
 fn newreno__no_fast_retransmit_below_recover() {
-    let mut talk = talk(Variant::Newreno);
+    let mut talk = make_sender(Variant::Newreno);
     talk.write(100);
     assert_eq!(talk.time_out(), [0]);
     for _ in 0..5 {
@@ -116,7 +116,7 @@ fn newreno__no_fast_retransmit_below_recover() {
 /// RFC 5681 section 3.2: Reno leaves recovery with the first new ACK.
 #[test]
 fn reno__leaves_with_the_first_new_ack() {
-    let mut talk = talk(Variant::Reno);
+    let mut talk = make_sender(Variant::Reno);
     talk.write(100);
     (0..3).for_each(|_| drop(talk.ack(0)));
     talk.wait(100);
@@ -128,7 +128,7 @@ fn reno__leaves_with_the_first_new_ack() {
 /// RFC 6675: the same two losses cost one round trip.
 #[test]
 fn sack__two_losses_in_one_round_trip() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(100);
     assert_eq!(talk.sack(0, &[(1, 2)]), [10]);
     assert_eq!(talk.sack(0, &[(1, 3)]), [11]);
@@ -150,10 +150,10 @@ fn sack__two_losses_in_one_round_trip() {
 /// RFC 6675 section 5 (2): three SACKed segments told by one ACK are enough.
 #[test]
 fn sack__one_ack_may_detect_the_loss() {
-    let mut once = talk(Variant::Sack);
+    let mut once = make_sender(Variant::Sack);
     once.write(100);
     assert_eq!(once.sack(0, &[(1, 5)]), [0]);
-    let mut moving = talk(Variant::Sack);
+    let mut moving = make_sender(Variant::Sack);
     moving.write(100);
     assert_eq!(moving.sack(2, &[(3, 7)])[0], 2, "also when the ACK covers new segments");
     assert!(moving.last[0].retransmission);
@@ -162,7 +162,7 @@ fn sack__one_ack_may_detect_the_loss() {
 /// RFC 6675 section 4, NextSeg (4): the last segments are lost and nothing new is left to send.
 #[test]
 fn sack__recovers_lost_segments_at_the_end() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(10);
     // 0 and 9 are lost.
     talk.sack(0, &[(1, 2)]);
@@ -184,7 +184,7 @@ fn sack__recovers_lost_segments_at_the_end() {
 /// RFC 2018 section 8: after a timeout what was SACKed is forgotten, and no recovery starts below `recover`.
 #[test]
 fn sack__timeout_forgets_the_scoreboard() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(100);
     talk.sack(0, &[(1, 3)]);
     assert_eq!(talk.time_out(), [0]);
@@ -194,7 +194,7 @@ fn sack__timeout_forgets_the_scoreboard() {
 /// RFC 6675 section 5.1: after a timeout no recovery starts below what was out then.
 #[test]
 fn sack__no_recovery_below_the_recovery_point() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(100);
     assert_eq!(talk.time_out(), [0]);
     for arrived in 2..=8 {
@@ -206,7 +206,7 @@ fn sack__no_recovery_below_the_recovery_point() {
 /// RFC 6675 section 4, IsLost: three SACKed segments above tell a loss, together or apart.
 #[test]
 fn sack__three_separate_segments_detect_a_loss() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(10);
     // Every other segment is lost.
     assert_eq!(talk.sack(0, &[(5, 6), (3, 4), (1, 2)]), [0]);
@@ -217,7 +217,7 @@ fn sack__three_separate_segments_detect_a_loss() {
 /// RFC 6298 section 3: a segment sent new in recovery, lost and sent again gives no sample.
 #[test]
 fn sack__no_sample_across_a_retransmission() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(100);
     talk.sack(0, &[(1, 10)]);
     assert!(talk.last.iter().any(|out| out.seq == 10), "new data in recovery: {:?}", talk.last);
@@ -237,7 +237,7 @@ fn sack__no_sample_across_a_retransmission() {
 /// A rescue is for a lost tail; what was SACKed is never sent again.
 #[test]
 fn sack__nothing_but_the_hole_is_sent_again() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(10);
     assert_eq!(talk.sack(0, &[(1, 10)]), [0]);
 }
@@ -245,7 +245,7 @@ fn sack__nothing_but_the_hole_is_sent_again() {
 /// RFC 6675 section 5 (4.3): no rescue while the first retransmission is out; its SACKs may yet tell a loss.
 #[test]
 fn sack__no_rescue_before_the_first_retransmission_arrives() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(10);
     // 0 and 9 are lost.
     assert_eq!(talk.sack(0, &[(1, 4)]), [0]);
@@ -259,7 +259,7 @@ fn sack__no_rescue_before_the_first_retransmission_arrives() {
 /// RFC 6675 section 4, NextSeg (4): the rescue is the highest segment outstanding, new data of this recovery too.
 #[test]
 fn sack__the_rescue_is_the_highest_outstanding() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(13);
     // 0, 8 and 12 are lost.
     assert_eq!(talk.sack(0, &[(1, 2)]), [10]);
@@ -280,7 +280,7 @@ fn sack__the_rescue_is_the_highest_outstanding() {
 /// RFC 6675 section 4, SetPipe: what was retransmitted without being lost counts twice.
 #[test]
 fn sack__a_retransmission_on_suspicion_counts_twice() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(10);
     // 0 is lost, 7 is late.
     assert_eq!(talk.sack(0, &[(1, 4)]), [0]);
@@ -293,7 +293,7 @@ fn sack__a_retransmission_on_suspicion_counts_twice() {
 /// RFC 6582 section 3.2 step 3, for SACK too: a partial ACK shows the next hole to be lost, so that it leaves the pipe.
 #[test]
 fn sack__a_partial_ack_detects_the_next_loss() {
-    let mut talk = talk(Variant::Sack);
+    let mut talk = make_sender(Variant::Sack);
     talk.write(30);
     // 0, 8 and 9 are lost.
     assert_eq!(talk.sack(0, &[(1, 4)]), [0]);

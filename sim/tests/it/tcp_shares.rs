@@ -11,7 +11,7 @@ fn with_profile(profile: &str, scheme: &str) -> Scenario {
 }
 
 /// The TCP of each connection, by its key.
-fn tcps(profile: &str, scheme: &str) -> BTreeMap<u64, u8> {
+fn connection_tcps(profile: &str, scheme: &str) -> BTreeMap<u64, u8> {
     let result = play(&with_profile(profile, scheme));
     assert!(result.is_conserved());
     for (transfer, ideal) in result.outcome.transfers.iter().zip(&result.ideal_s) {
@@ -23,14 +23,14 @@ fn tcps(profile: &str, scheme: &str) -> BTreeMap<u64, u8> {
 
 #[test]
 fn shares__are_met_and_the_same_under_all_schemes() {
-    let drawn = tcps("linux:0.6,bbr:0.3,rfc:0.1", "droptail");
+    let drawn = connection_tcps("linux:0.6,bbr:0.3,rfc:0.1", "droptail");
     let count = |tcp: u8| drawn.values().filter(|&&one| one == tcp).count() as f64 / drawn.len() as f64;
     println!("{} connections: {:.3} {:.3} {:.3}", drawn.len(), count(0), count(1), count(2));
     for (tcp, share) in [(0, 0.6), (1, 0.3), (2, 0.1)] {
         let tolerance = 4.0 * (share * (1.0 - share) / drawn.len() as f64).sqrt();
         assert!((count(tcp) - share).abs() < tolerance, "{tcp}: {}", count(tcp));
     }
-    let under = tcps("linux:0.6,bbr:0.3,rfc:0.1", "fq-codel");
+    let under = connection_tcps("linux:0.6,bbr:0.3,rfc:0.1", "fq-codel");
     assert!(drawn.iter().all(|(key, tcp)| under.get(key).is_none_or(|other| other == tcp)));
 }
 

@@ -1,16 +1,18 @@
 //! What is said of a topology's bottleneck beside its links.
-use crate::common::topology::{carrying, kind, link, scenario_over, scheme, small_tree, written};
+use crate::common::topology::{
+    kind, link, scenario_carrying, scenario_over, scheme, small_tree, topology_between,
+};
 use crate::common::{assert_error, find_error, transfers, with_model};
 use mousehole_sim::scenario::topology::spec::{TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::units::{Buffer, Dur};
 
-fn plan(spec: TopologySpec) -> Plan {
-    let scenario = carrying(spec, "sfd", transfers(1, 0.0, 1000));
+fn make_plan(spec: TopologySpec) -> Plan {
+    let scenario = scenario_carrying(spec, "sfd", transfers(1, 0.0, 1000));
     Plan::new(&scenario).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn text(value: &str) -> Option<String> {
+fn some_text(value: &str) -> Option<String> {
     Some(value.into())
 }
 
@@ -19,24 +21,25 @@ fn both_ways(plan: &Plan) -> [(u64, Buffer); 2] {
     [0, 1].map(|number| (plan.links[number].rate.0, plan.links[number].buffer))
 }
 
-fn chain() -> TopologySpec {
+fn chain_topology() -> TopologySpec {
     let links = vec![
         link("server", "left", "10mbit", "1ms"),
         scheme("left", "right", "3mbit", "5ms", "30p"),
         link("right", "client", "10mbit", "1ms"),
     ];
-    written(links, &["server"], &["client"])
+    topology_between(links, &["server"], &["client"])
 }
 
 #[test]
 fn rate_and_buffer__are_of_both_directions_as_a_links_are() {
-    let changed = plan(TopologySpec { rate: text("2mbit"), buffer: text("20p"), ..chain() });
+    let changed =
+        make_plan(TopologySpec { rate: some_text("2mbit"), buffer: some_text("20p"), ..chain_topology() });
     assert_eq!(both_ways(&changed), [(2_000_000, Buffer::Packets(20)); 2]);
     assert_eq!(changed.rate.0, 2_000_000);
     let others: Vec<u64> = changed.links[2..].iter().map(|link| link.rate.0).collect();
     assert_eq!(others, [10_000_000; 4]);
-    let up = TopologySpec { up: text("500kbit"), up_buffer: text("9p"), ..chain() };
-    let changed = plan(TopologySpec { rate: text("2mbit"), ..up });
+    let up = TopologySpec { up: some_text("500kbit"), up_buffer: some_text("9p"), ..chain_topology() };
+    let changed = make_plan(TopologySpec { rate: some_text("2mbit"), ..up });
     assert_eq!(both_ways(&changed), [(2_000_000, Buffer::Packets(30)), (500_000, Buffer::Packets(9))]);
 }
 
@@ -44,11 +47,11 @@ fn rate_and_buffer__are_of_both_directions_as_a_links_are() {
 #[test]
 fn rate__leaves_an_explicit_reverse_link_alone() {
     let one_way = |from, to, rate| TopologyLink { one_way: true, ..scheme(from, to, rate, "5ms", "30p") };
-    let mut spec = chain();
+    let mut spec = chain_topology();
     spec.links.splice(1..2, [one_way("left", "right", "3mbit"), one_way("right", "left", "1mbit")]);
-    spec.bottleneck = text("left-right");
-    spec.rate = text("2mbit");
-    assert_eq!(both_ways(&plan(spec)).map(|way| way.0), [2_000_000, 1_000_000]);
+    spec.bottleneck = some_text("left-right");
+    spec.rate = some_text("2mbit");
+    assert_eq!(both_ways(&make_plan(spec)).map(|way| way.0), [2_000_000, 1_000_000]);
 }
 
 /// The bottleneck stays the link it was, and buffers in bandwidth-delay products follow its rate.
@@ -60,22 +63,22 @@ fn kinds__change_the_bottleneck_alone() {
         ("tree", "left-right", vec![]),
     ] {
         let spec = if name == "tree" { small_tree() } else { kind(name) };
-        let changed = plan(TopologySpec { rate: text("50mbit"), ..spec });
+        let changed = make_plan(TopologySpec { rate: some_text("50mbit"), ..spec });
         assert_eq!((changed.links[0].name.as_str(), changed.rate.0), (bottleneck, 50_000_000), "{name}");
         for (other, rate) in others {
             let found = changed.links.iter().find(|link| link.name == other).expect("the link");
             assert_eq!(found.rate.0, rate, "{name}");
         }
     }
-    let buffer = |rate: &str| plan(TopologySpec { rate: text(rate), ..kind("y") }).links[0].buffer;
+    let buffer = |rate: &str| make_plan(TopologySpec { rate: some_text(rate), ..kind("y") }).links[0].buffer;
     assert_eq!((buffer("4mbit"), buffer("8mbit")), (Buffer::Bytes(60_000), Buffer::Bytes(120_000)));
 }
 
 #[test]
 fn rtt__is_of_connections_whose_path_is_shorter() {
-    let longer = plan(TopologySpec { rtt: text("100ms"), ..chain() });
+    let longer = make_plan(TopologySpec { rtt: some_text("100ms"), ..chain_topology() });
     assert_eq!((longer.own_rtt, longer.rtt), (Dur::from_millis(100), Dur::from_millis(100)));
-    let spec = TopologySpec { rtt: text("13ms"), ..chain() };
+    let spec = TopologySpec { rtt: some_text("13ms"), ..chain_topology() };
     let error = find_error(&scenario_over(spec, "sfd"));
     assert_error(&error, &["topology.rtt", "\"13ms\"", "at least 0.014s", "shortest path"]);
 }
@@ -85,33 +88,36 @@ fn faults__name_the_field() {
     let refused = |spec: TopologySpec, parts: &[&str]| {
         assert_error(&find_error(&with_model(scenario_over(spec, "sfd"), "poisson", 0.5)), parts);
     };
-    refused(TopologySpec { rate: text("fast"), ..chain() }, &["topology.rate", "\"fast\""]);
-    refused(TopologySpec { buffer: text("0p"), ..chain() }, &["topology.buffer", "\"0p\""]);
+    refused(TopologySpec { rate: some_text("fast"), ..chain_topology() }, &["topology.rate", "\"fast\""]);
+    refused(TopologySpec { buffer: some_text("0p"), ..chain_topology() }, &["topology.buffer", "\"0p\""]);
     refused(
-        TopologySpec { buffer: text("unlimited"), ..chain() },
+        TopologySpec { buffer: some_text("unlimited"), ..chain_topology() },
         &["topology.buffer", "\"unlimited\"", "with a scheme"],
     );
-    refused(TopologySpec { up: text("1"), ..chain() }, &["topology.up", "\"1\""]);
-    let mut two = chain();
+    refused(TopologySpec { up: some_text("1"), ..chain_topology() }, &["topology.up", "\"1\""]);
+    let mut two = chain_topology();
     two.links[0].scheme = true;
     refused(
-        TopologySpec { rate: text("2mbit"), ..two.clone() },
+        TopologySpec { rate: some_text("2mbit"), ..two.clone() },
         &["topology.rate", "\"2mbit\"", "topology.bottleneck"],
     );
     refused(
-        TopologySpec { buffer: text("9p"), ..two.clone() },
+        TopologySpec { buffer: some_text("9p"), ..two.clone() },
         &["topology.buffer", "\"9p\"", "topology.bottleneck"],
     );
-    plan(TopologySpec { rate: text("2mbit"), bottleneck: text("left-right"), ..two });
+    make_plan(TopologySpec { rate: some_text("2mbit"), bottleneck: some_text("left-right"), ..two });
 }
 
 /// What is filled in reads the same, is accepted and means the same.
 #[test]
 fn filled__names_the_bottleneck_and_is_stable() {
-    for spec in
-        [chain(), kind("y"), kind("two-tier"), TopologySpec { rate: text("1500kbit"), ..small_tree() }]
-    {
-        let first = plan(spec);
+    for spec in [
+        chain_topology(),
+        kind("y"),
+        kind("two-tier"),
+        TopologySpec { rate: some_text("1500kbit"), ..small_tree() },
+    ] {
+        let first = make_plan(spec);
         let filled = first.filled();
         let topology = filled.topology.clone().expect("a topology");
         assert_eq!(topology.bottleneck.as_deref(), Some(first.links[0].name.as_str()));

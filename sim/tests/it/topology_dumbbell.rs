@@ -1,7 +1,7 @@
 //! A dumbbell written out as a graph gives the dumbbell's run, bit by bit.
-use crate::common::topology::{hosts, scheme, written};
+use crate::common::topology::{hosts, scheme, topology_between};
 use crate::common::{
-    ends, going, play, scenario, schemes_of_graphs, with_connections, with_model, with_profile,
+    ends, play, scenario, schemes_of_graphs, with_connections, with_model, with_payload, with_profile,
 };
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, LinkSpec};
@@ -45,7 +45,7 @@ fn assert_same(one: &RunResult, other: &RunResult, case: &str) {
 }
 
 /// Returns the dumbbell with its shared access links, or without any, and the same as a graph.
-fn both(shared: bool, base: &Scenario) -> [Scenario; 2] {
+fn dumbbell_and_graph(shared: bool, base: &Scenario) -> [Scenario; 2] {
     let link = LinkSpec {
         rate: Some("3mbit".into()),
         rtt: "90ms".into(),
@@ -70,8 +70,8 @@ fn both(shared: bool, base: &Scenario) -> [Scenario; 2] {
     let topology = TopologySpec {
         rtt: Some("90ms".into()),
         ..match shared {
-            true => TopologySpec { hosts: groups, ..written(bottleneck, &[], &[]) },
-            false => written(bottleneck, &["r0"], &["r1"]),
+            true => TopologySpec { hosts: groups, ..topology_between(bottleneck, &[], &[]) },
+            false => topology_between(bottleneck, &["r0"], &["r1"]),
         }
     };
     let graph =
@@ -79,9 +79,9 @@ fn both(shared: bool, base: &Scenario) -> [Scenario; 2] {
     [Scenario { link, access, ..base.clone() }, graph]
 }
 
-fn check(base: &Scenario, case: &str) {
+fn check_equal(base: &Scenario, case: &str) {
     for shared in [true, false] {
-        let [dumbbell, graph] = both(shared, base).map(|one| play(&one));
+        let [dumbbell, graph] = dumbbell_and_graph(shared, base).map(|one| play(&one));
         assert!(!dumbbell.outcome.transfers.is_empty() && dumbbell.outcome.forward_packets > 500, "{case}");
         assert_same(&dumbbell, &graph, &format!("{case}, shared access {shared}"));
     }
@@ -94,7 +94,7 @@ fn dumbbell__is_a_graph_under_every_scheme() {
             let base =
                 Scenario { warmup: "1s".into(), duration: "5s".into(), max_windows: 2, ..scenario(scheme) };
             let base = with_model(Scenario { at: ends(is_both), ..base }, "poisson", 1.1);
-            check(&base, &format!("{scheme}, both directions {is_both}"));
+            check_equal(&base, &format!("{scheme}, both directions {is_both}"));
         }
     }
 }
@@ -106,7 +106,7 @@ fn dumbbell__is_a_graph_for_web_sessions_and_bulk() {
             Scenario { warmup: "1s".into(), duration: "10s".into(), max_windows: 2, ..scenario("s-sfd") };
         let mut base = with_profile(with_model(base, "web:sfd", 0.8), profile);
         base.traffic.bulk = Some(BulkSpec { flows: 3, start_spread_s: 1.0, rtt_spread: 0.4 });
-        check(&base, profile);
+        check_equal(&base, profile);
     }
 }
 
@@ -124,8 +124,8 @@ fn dumbbell__is_a_graph_for_connections_of_all_kinds() {
     let connections: Vec<_> = connections.collect();
     for (direction, slow_path) in [("down", false), ("up", false), ("down", true)] {
         let base = Scenario { duration: "100s".into(), slow_path, ..scenario("p-sfd") };
-        let mut base = with_connections(base, going(direction, connections.clone()));
-        base.faults = vec![crate::common::losing("down", &[20, 50]), crate::common::losing("up", &[9])];
-        check(&base, &format!("{direction}, slow path {slow_path}"));
+        let mut base = with_connections(base, with_payload(direction, connections.clone()));
+        base.faults = vec![crate::common::losses_at("down", &[20, 50]), crate::common::losses_at("up", &[9])];
+        check_equal(&base, &format!("{direction}, slow path {slow_path}"));
     }
 }

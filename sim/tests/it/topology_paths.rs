@@ -1,7 +1,9 @@
 //! Which way packets go over a graph, and how long they take.
-use crate::common::topology::{carrying, hosts, kind, link, scenario_over, scheme, small_tree, written};
+use crate::common::topology::{
+    hosts, kind, link, scenario_carrying, scenario_over, scheme, small_tree, topology_between,
+};
 use crate::common::{
-    connection, ends, going, overtakes, play, schemes_of_graphs, transfers, with_model, with_profile,
+    connection, ends, overtakes, play, schemes_of_graphs, transfers, with_model, with_payload, with_profile,
 };
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, FaultSpec};
@@ -15,13 +17,13 @@ fn transfer_to(client: u32, server: u32, start_s: f64, bytes: u64) -> Connection
 }
 
 /// Packets that reached a link.
-fn arrived(result: &RunResult, link: &str) -> u64 {
+fn count_arrived(result: &RunResult, link: &str) -> u64 {
     let found = result.outcome.balance.iter().find(|one| one.link == link);
     found.unwrap_or_else(|| panic!("no link {link}")).arrived.0
 }
 
 /// Nanoseconds of one packet of 1000 bytes over links of (bit/s, ms).
-fn one_packet(links: &[(u64, u64)]) -> u64 {
+fn packet_time_ns(links: &[(u64, u64)]) -> u64 {
     links.iter().map(|&(rate, ms)| Rate(rate).tx_time(1000).0 + ms * 1_000_000).sum()
 }
 
@@ -41,7 +43,8 @@ fn delay__is_the_sum_over_the_links() {
     ];
     for (client, links) in cases {
         for profile in ["ns2-2001", "rfc"] {
-            let one = carrying(kind("two-tier"), "droptail", vec![transfer_to(client, 3, 1.0, 1000)]);
+            let one =
+                scenario_carrying(kind("two-tier"), "droptail", vec![transfer_to(client, 3, 1.0, 1000)]);
             let result = play(&with_profile(one, profile));
             let transfer = result.outcome.transfers[0];
             let propagation: u64 = links.iter().map(|&(_, ms)| ms * 1_000_000).sum();
@@ -51,7 +54,7 @@ fn delay__is_the_sum_over_the_links() {
                 let sent = |bytes| links.iter().map(|&(rate, _)| Rate(rate).tx_time(bytes).0).sum::<u64>();
                 4 * propagation + 2 * sent(40) + sent(440) + sent(1040)
             } else {
-                one_packet(&links)
+                packet_time_ns(&links)
             };
             assert_eq!(transfer.end.since(transfer.start).0, expected, "client {client}, {profile}");
             assert!((result.ideal_s[0] * 1e9 - expected as f64).abs() < 1.0, "client {client}, {profile}");
@@ -72,14 +75,18 @@ fn path__least_delay_then_fewest_links_then_name() {
     ];
     for (mut links, taken) in cases {
         links.push(last());
-        let result = play(&carrying(written(links, &["a"], &["e"]), "droptail", transfers(3, 0.5, 20_000)));
-        assert!(arrived(&result, taken) > 40, "{taken}");
+        let result = play(&scenario_carrying(
+            topology_between(links, &["a"], &["e"]),
+            "droptail",
+            transfers(3, 0.5, 20_000),
+        ));
+        assert!(count_arrived(&result, taken) > 40, "{taken}");
         for other in ["a-b", "a-c", "a-d"].into_iter().filter(|other| *other != taken) {
             let found = result.outcome.balance.iter().find(|one| one.link == other);
             assert!(found.is_none_or(|one| one.arrived.0 == 0), "{taken}, not {other}");
         }
         let (from, to) = taken.split_once('-').expect("a link's name");
-        assert!(arrived(&result, &format!("{to}-{from}")) > 10, "the way back is the same");
+        assert!(count_arrived(&result, &format!("{to}-{from}")) > 10, "the way back is the same");
     }
 }
 
@@ -93,10 +100,13 @@ fn path__returns_over_one_way_links() {
         one_way("c", "d", "1ms"),
         one_way("d", "b", "2ms"),
     ];
-    let result =
-        play(&carrying(written(links, &["a"], &["c"]), "droptail", vec![transfer_to(0, 0, 0.0, 9000)]));
+    let result = play(&scenario_carrying(
+        topology_between(links, &["a"], &["c"]),
+        "droptail",
+        vec![transfer_to(0, 0, 0.0, 9000)],
+    ));
     assert_eq!(result.outcome.transfers[0].rtt_ns, (10 + 30 + 1 + 2 + 10) * 1_000_000);
-    assert!(arrived(&result, "d-b") > 3 && arrived(&result, "b-c") > 6);
+    assert!(count_arrived(&result, "d-b") > 3 && count_arrived(&result, "b-c") > 6);
 }
 
 /// Client and server numbers are taken modulo the hosts; each host's link carries its own.
@@ -107,23 +117,30 @@ fn hosts__are_taken_modulo() {
         hosts(Role::Server, "s", "r0", 2, "10mbit", "1ms"),
         hosts(Role::Client, "c", "r1", 3, "10mbit", "1ms"),
     ];
-    let spec = TopologySpec { hosts: groups, ..written(links, &[], &["r1"]) };
-    let result =
-        play(&carrying(spec, "droptail", vec![transfer_to(1, 0, 0.0, 3000), transfer_to(6, 5, 1.0, 3000)]));
+    let spec = TopologySpec { hosts: groups, ..topology_between(links, &[], &["r1"]) };
+    let result = play(&scenario_carrying(
+        spec,
+        "droptail",
+        vec![transfer_to(1, 0, 0.0, 3000), transfer_to(6, 5, 1.0, 3000)],
+    ));
     // The listed node r1 is client 0, the group follows; 6 modulo 4 is 2, 5 modulo 2 is 1.
-    assert!(arrived(&result, "r1-c0") > 3 && arrived(&result, "r1-c1") > 3 && arrived(&result, "r1-c2") == 0);
-    assert!(arrived(&result, "s0-r0") > 3 && arrived(&result, "s1-r0") > 3);
+    assert!(
+        count_arrived(&result, "r1-c0") > 3
+            && count_arrived(&result, "r1-c1") > 3
+            && count_arrived(&result, "r1-c2") == 0
+    );
+    assert!(count_arrived(&result, "s0-r0") > 3 && count_arrived(&result, "s1-r0") > 3);
 }
 
 /// Each of the tree's groups has its round-trip time, and its hosts talk in pairs.
 #[test]
 fn tree__groups_have_their_round_trip_times() {
     let connections = (0..5).map(|group| transfer_to(80 * group + 7, 3, f64::from(group), 1000)).collect();
-    let result = play(&carrying(kind("tree"), "droptail", connections));
+    let result = play(&scenario_carrying(kind("tree"), "droptail", connections));
     let times: Vec<u64> = result.outcome.transfers.iter().map(|one| one.rtt_ns / 1_000_000).collect();
     assert_eq!(times, [20, 40, 80, 120, 200]);
     assert_eq!(result.outcome.balance.len(), 2 * (800 + 80 + 10 + 1));
-    assert!(arrived(&result, "source0.0.7-left0.0") > 1, "client 7's own server");
+    assert!(count_arrived(&result, "source0.0.7-left0.0") > 1, "client 7's own server");
     let first = result.outcome.transfers[0];
     let rates = [1_500_000, 10_000_000, 45_000_000, 100_000_000, 45_000_000, 10_000_000, 1_500_000];
     let sent = |bytes| rates.iter().map(|&rate| Rate(rate).tx_time(bytes).0).sum::<u64>();
@@ -133,12 +150,12 @@ fn tree__groups_have_their_round_trip_times() {
 /// The second set of clients lies behind the other bottleneck.
 #[test]
 fn y__two_bottlenecks_after_the_edge() {
-    let result = play(&carrying(
+    let result = play(&scenario_carrying(
         kind("y"),
         "sfd",
         vec![transfer_to(3, 0, 0.0, 50_000), transfer_to(13, 0, 5.0, 70_000)],
     ));
-    let data = |link| arrived(&result, link);
+    let data = |link| count_arrived(&result, link);
     assert_eq!(data("n0-n3"), data("n3-n1") + data("n3-n2"));
     assert!(data("n3-n2") > data("n3-n1") && data("n3-n1") > 30);
     let names: Vec<&str> = result.outcome.queues.iter().map(|queue| queue.name.as_str()).collect();
@@ -165,7 +182,7 @@ fn laws__hold_on_every_link() {
             hosts(Role::Client, "near", "b", 2, "2mbit", "1ms"),
             hosts(Role::Client, "far", "c", 2, "2mbit", "30ms"),
         ];
-        TopologySpec { hosts: groups, ..written(links, &[], &[]) }
+        TopologySpec { hosts: groups, ..topology_between(links, &[], &[]) }
     };
     let kinds = || [kind("two-tier"), kind("y"), small_tree()].into_iter();
     let cases = schemes_of_graphs().map(|scheme| (scheme, meshed()));
@@ -189,8 +206,10 @@ fn ideal_time__slowdown_without_others_is_one_on_a_graph() {
         let one = |index: u32| {
             transfer_to(3 * index, index, 25.0 * f64::from(index), 1460 * (1 + 7 * u64::from(index)))
         };
-        let base =
-            Scenario { duration: "300s".into(), ..carrying(spec, "droptail", (0..10).map(one).collect()) };
+        let base = Scenario {
+            duration: "300s".into(),
+            ..scenario_carrying(spec, "droptail", (0..10).map(one).collect())
+        };
         let result = play(&base);
         assert_eq!(result.outcome.transfers.len(), 10);
         for (transfer, alone) in result.outcome.transfers.iter().zip(&result.ideal_s) {
@@ -208,7 +227,8 @@ fn paths__fast_and_slow_agree() {
         for (index, one) in connections.iter_mut().enumerate() {
             (one.server, one.rtt_s) = (one.client * 3, Some(0.5 + 0.001_370_127 * index as f64));
         }
-        let fast = Scenario { duration: "300s".into(), ..carrying(kind("two-tier"), scheme, connections) };
+        let fast =
+            Scenario { duration: "300s".into(), ..scenario_carrying(kind("two-tier"), scheme, connections) };
         let slow = Scenario { slow_path: true, ..fast.clone() };
         let [fast, slow] = [fast, slow].map(|one| play(&one));
         assert_eq!(fast.outcome.transfers, slow.outcome.transfers, "{scheme}");
@@ -236,8 +256,8 @@ fn kinds__equal_the_same_links_written_out() {
 fn marks__first_ones_are_kept() {
     let green = |remark: bool| {
         let links = vec![scheme("a", "b", "2mbit", "5ms", "90p"), scheme("b", "c", "3mbit", "5ms", "90p")];
-        let spec = TopologySpec { remark, ..written(links, &["a"], &["c"]) };
-        let mut one = carrying(spec, "sfd(th=8kB)", vec![transfer_to(0, 0, 0.0, 60_000)]);
+        let spec = TopologySpec { remark, ..topology_between(links, &["a"], &["c"]) };
+        let mut one = scenario_carrying(spec, "sfd(th=8kB)", vec![transfer_to(0, 0, 0.0, 60_000)]);
         // Packets that the first marker has counted are lost before they reach the second.
         one.faults = vec![FaultSpec { link: "a-b".into(), drop: vec![2, 3, 4], bernoulli: 0.0 }];
         let queues = play(&one).outcome.queues;
@@ -276,7 +296,7 @@ fn host_stage__a_fifo_without_rate_changes_nothing() {
                 result.outcome.transfers.iter().map(|one| (one.key, one.end, one.retransmits)).collect()
             };
             assert_eq!(ends(&plain), ends(&staged));
-            let own: Vec<u64> = (0..6).map(|user| arrived(&staged, &format!("host-{user}"))).collect();
+            let own: Vec<u64> = (0..6).map(|user| count_arrived(&staged, &format!("host-{user}"))).collect();
             assert!(own.iter().all(|packets| *packets > 10), "{own:?}");
             assert!(staged.outcome.balance.iter().all(mousehole_sim::engine::Balance::holds));
         }
@@ -289,10 +309,10 @@ fn host_stage__users_have_queues_of_their_own() {
     let stage = HostStageSpec { users: 2, rate: "1mbit".into(), mark: true };
     let two = vec![transfer_to(0, 0, 0.0, 1000), transfer_to(1, 0, 0.0, 1000), transfer_to(2, 0, 0.0, 1000)];
     let links = vec![scheme("a", "b", "100mbit", "5ms", "50p")];
-    let base = carrying(written(links, &["a"], &["b"]), "sfd", two);
+    let base = scenario_carrying(topology_between(links, &["a"], &["b"]), "sfd", two);
     let result = play(&with_profile(Scenario { host_stage: Some(stage), ..base }, "ns2-2001"));
     let ends: Vec<u64> = result.outcome.transfers.iter().map(|one| one.end.0).collect();
-    let alone = one_packet(&[(1_000_000, 0), (100_000_000, 5)]);
+    let alone = packet_time_ns(&[(1_000_000, 0), (100_000_000, 5)]);
     let fast = Rate(100_000_000).tx_time(1000).0;
     // Users 0 and 1 send at once, user 0's second packet 8 ms later.
     assert_eq!(ends, [alone, alone + fast, alone + 8_000_000]);
@@ -317,9 +337,9 @@ fn host_stage__may_mark() {
 /// Uploads cross the same links in the other direction, and are the data that is counted.
 #[test]
 fn payload__up_runs_over_the_same_bottleneck() {
-    let one = carrying(kind("y"), "droptail", going("up", [transfer_to(0, 0, 0.0, 100_000)]));
+    let one = scenario_carrying(kind("y"), "droptail", with_payload("up", [transfer_to(0, 0, 0.0, 100_000)]));
     let result = play(&one);
-    assert!(arrived(&result, "n1-n3") > 60 && result.outcome.forward_packets > 60);
+    assert!(count_arrived(&result, "n1-n3") > 60 && result.outcome.forward_packets > 60);
     assert_eq!((result.outcome.goodput_bytes, result.outcome.goodput_up_bytes), (0, 100_000));
 }
 
@@ -331,7 +351,7 @@ fn bottleneck__is_the_slowest_link_with_the_scheme() {
         scheme("a", "b", "8mbit", "10ms", "2bdp"),
         TopologyLink { buffer: None, ..scheme("b", "c", "4mbit", "19ms", "") },
     ];
-    let spec = written(links, &["s"], &["c"]);
+    let spec = topology_between(links, &["s"], &["c"]);
     let plan =
         Plan::new(&with_model(scenario_over(spec.clone(), "sfd"), "poisson", 0.5)).expect("a valid scenario");
     assert_eq!(

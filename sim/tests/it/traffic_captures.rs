@@ -16,7 +16,7 @@ fn with_handshake_rtt() -> Vec<Connection> {
     connections
 }
 
-fn pcapng(resolution: u8, cut: usize) -> Vec<u8> {
+fn make_pcapng(resolution: u8, cut: usize) -> Vec<u8> {
     let block = |kind: u32, body: &[u8]| {
         let length = (body.len() as u32 + 12).to_le_bytes();
         [&kind.to_le_bytes()[..], &length, body, &length].concat()
@@ -48,7 +48,11 @@ fn capture__all_magics_and_cut_packets() {
     for (nano, big) in [(false, false), (false, true), (true, false), (true, true)] {
         for cut in [65_535, 74] {
             let traffic = read_bytes(&pcap(nano, big, cut));
-            assert_eq!(idle_free(traffic.connections), idle_free(with_handshake_rtt()), "{nano} {big} {cut}");
+            assert_eq!(
+                reduce_idle(traffic.connections),
+                reduce_idle(with_handshake_rtt()),
+                "{nano} {big} {cut}"
+            );
             assert_eq!((&*traffic.sources[0].kind, traffic.faults.count), ("pcap", 0));
         }
     }
@@ -57,16 +61,16 @@ fn capture__all_magics_and_cut_packets() {
 #[test]
 fn capture__pcapng_with_decimal_and_binary_time() {
     for resolution in [6, 9] {
-        let traffic = read_bytes(&pcapng(resolution, 74));
+        let traffic = read_bytes(&make_pcapng(resolution, 74));
         assert_eq!(traffic.connections, read_bytes(&pcap(false, false, 74)).connections);
         assert_eq!(traffic.sources[0].kind, "pcapng");
     }
-    let binary = read_bytes(&pcapng(0x80 | 30, 74)).connections;
+    let binary = read_bytes(&make_pcapng(0x80 | 30, 74)).connections;
     assert!(binary.iter().zip(expected()).all(|(ours, other)| ours.start.0.abs_diff(other.start.0) < 10));
 }
 
 /// Reduces pauses to whether there is one, because the pause of a capture runs from data to data.
-fn idle_free(mut connections: Vec<Connection>) -> Vec<Connection> {
+fn reduce_idle(mut connections: Vec<Connection>) -> Vec<Connection> {
     let writes = connections.iter_mut().flat_map(|connection| connection.writes.iter_mut());
     writes.for_each(|write| write.idle = Dur(u64::from(write.idle > Dur::ZERO)));
     connections
@@ -104,7 +108,7 @@ fn capture__damaged_is_used_up_to_the_damage() {
 }
 
 /// A frame in Linux's cooked form, on an interface.
-fn cooked(interface: u8, packet: &[u8]) -> Vec<u8> {
+fn cooked_frame(interface: u8, packet: &[u8]) -> Vec<u8> {
     [&[8, 0, 0, 0, 0, 0, 0, interface, 0, 1, 4, 6, 1, 2, 3, 4, 5, 6, 0, 0][..], packet].concat()
 }
 
@@ -119,7 +123,7 @@ fn capture__of_all_interfaces_counts_connections_once() {
                 let client = if other[12..16] == [10, 9, 9, other[15]] { 16 } else { 12 };
                 other[client..client + 4].copy_from_slice(&[203, 0, 113, 1]);
             }
-            [(ms, cooked(1, &frame[14..])), (ms, cooked(2, &other))]
+            [(ms, cooked_frame(1, &frame[14..])), (ms, cooked_frame(2, &other))]
         });
         read_bytes(&pcap_of_link(276, both.collect(), false, false, 65_535))
     };
@@ -134,7 +138,7 @@ fn capture__of_all_interfaces_counts_connections_once() {
         let mut other = frame[14..].to_vec();
         let client = if other[12..15] == [10, 9, 9] { 16 } else { 12 };
         other[client + 3] += 100;
-        [(ms, cooked(1, &frame[14..])), (ms, cooked(1, &other))]
+        [(ms, cooked_frame(1, &frame[14..])), (ms, cooked_frame(1, &other))]
     });
     let traffic = read_bytes(&pcap_of_link(276, twice.collect(), false, false, 65_535));
     assert_eq!(traffic.connections.len(), 2 * plain.connections.len());

@@ -2,17 +2,17 @@
 use crate::traffic_common::{one, read};
 use mousehole_sim::flow::Class;
 
-fn classes(text: &str) -> Vec<Class> {
+fn read_classes(text: &str) -> Vec<Class> {
     one(text).connections.iter().map(|connection| connection.class).collect()
 }
 
 #[test]
 fn table__by_port_and_by_service() {
     let ports = "start,bytes,server_port\n0,1,22\n1,1,443\n2,1,873\n3,1,\n";
-    assert_eq!(classes(ports), [Class::Interactive, Class::Web, Class::Bulk, Class::Web]);
+    assert_eq!(read_classes(ports), [Class::Interactive, Class::Web, Class::Bulk, Class::Web]);
     let services = "start,bytes,service,dport\n0,1,http,22\n1,1,bittorrent,443\n2,1,,3389\n";
-    assert_eq!(classes(services), [Class::Web, Class::Bulk, Class::Interactive]);
-    assert_eq!(classes("start,bytes\n0,1\n"), [Class::Web]);
+    assert_eq!(read_classes(services), [Class::Web, Class::Bulk, Class::Interactive]);
+    assert_eq!(read_classes("start,bytes\n0,1\n"), [Class::Web]);
 }
 
 const CONN: &str = "#separator \\x09\n#path\tconn\n\
@@ -24,12 +24,12 @@ const CONN: &str = "#separator \\x09\n#path\tconn\n\
 #[test]
 fn zeek__service_goes_before_port() {
     let expected = [Class::Interactive, Class::Bulk, Class::Web];
-    assert_eq!(classes(CONN), expected);
+    assert_eq!(read_classes(CONN), expected);
     let json = "{\"ts\":1700000000.5,\"uid\":\"C1\",\"id.orig_h\":\"a\",\"id.resp_h\":\"b\",\"id.resp_p\":2222,\
                 \"proto\":\"tcp\",\"service\":\"ssh\",\"resp_bytes\":1000}\n\
                 {\"ts\":1700000001.5,\"uid\":\"C2\",\"id.orig_h\":\"a\",\"id.resp_h\":\"b\",\"id.resp_p\":25,\
                 \"proto\":\"tcp\",\"resp_bytes\":1000}\n";
-    assert_eq!(classes(json), expected[..2]);
+    assert_eq!(read_classes(json), expected[..2]);
 }
 
 /// What http.log names is the web, whatever conn.log's port says.

@@ -175,7 +175,7 @@ const SAMPLES: &[Sample] = &[
     ),
 ];
 
-fn sizes(traffic: &Traffic) -> Vec<u64> {
+fn list_sizes(traffic: &Traffic) -> Vec<u64> {
     traffic.connections.iter().map(Connection::bytes).collect()
 }
 
@@ -243,7 +243,7 @@ fn declared__packets_are_refused_with_the_way_out() {
 }
 
 /// A table of both directions, a row each; `turned` gives the answers' rows.
-fn one_way(header: &str, turned: bool) -> String {
+fn one_way_table(header: &str, turned: bool) -> String {
     let row = |k: u64| {
         let there = format!("170000000{k}.5,10.0.0.{k},192.0.2.9,{},443,tcp,900\n", 4000 + k);
         let back = format!("170000000{k}.6,192.0.2.9,10.0.0.{k},443,{},tcp,{}\n", 4000 + k, 20_000 + k);
@@ -255,18 +255,19 @@ fn one_way(header: &str, turned: bool) -> String {
 #[test]
 fn table__rows_of_one_direction_are_paired() {
     let header = "ts,src,dst,sport,dport,proto,bytes";
-    let traffic = one(&one_way(header, true));
-    assert_eq!(sizes(&traffic), [20_000, 20_001, 20_002, 20_003, 20_004]);
+    let traffic = one(&one_way_table(header, true));
+    assert_eq!(list_sizes(&traffic), [20_000, 20_001, 20_002, 20_003, 20_004]);
     assert_eq!((traffic.clients, traffic.servers, traffic.sources[0].used), (5, 1, 10));
     assert!(traffic.notes.iter().any(|note| note.text.contains("rows of one direction each")));
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
-    let traffic = read_contents(&[("x", one_way(header, true).as_bytes())], &up).unwrap();
-    assert_eq!(sizes(&traffic), [900; 5]);
+    let traffic = read_contents(&[("x", one_way_table(header, true).as_bytes())], &up).unwrap();
+    assert_eq!(list_sizes(&traffic), [900; 5]);
     // Without answers, bytes are the server's, as documented.
-    assert_eq!(sizes(&one(&one_way(header, false))), [900; 5]);
-    let error = refuse(&one_way("ts,src,dst,a,b,proto,bytes", true));
+    assert_eq!(list_sizes(&one(&one_way_table(header, false))), [900; 5]);
+    let error = refuse(&one_way_table("ts,src,dst,a,b,proto,bytes", true));
     assert!(error.contains("add them"), "{error}");
-    let error = read_contents(&[("x", one_way(header, false).as_bytes())], &up).unwrap_err().to_string();
+    let error =
+        read_contents(&[("x", one_way_table(header, false).as_bytes())], &up).unwrap_err().to_string();
     assert!(error.contains("bytes from client to server"), "{error}");
 }
 
@@ -284,7 +285,7 @@ fn records__what_a_server_says_after_silence_is_no_transfer() {
     // The connection stays open and is used again, without a SYN.
     let again = row("00:40.000", out, 3, 400, "...AP...") + &row("00:40.040", back, 4, 5160, "...AP...");
     let with_close = one(&format!("{header}{exchange}{}", close(["...AP..F", "...A...F"])));
-    assert_eq!((sizes(&with_close), with_close.clients), (vec![20_000], 1));
+    assert_eq!((list_sizes(&with_close), with_close.clients), (vec![20_000], 1));
     assert_eq!(with_close.skipped[0].reason, "close or keep-alive after silence, no transfer");
     let kept = one(&format!("{header}{}{again}{exchange}", close(["...AP..F", "...A...F"])));
     let writes: Vec<u64> = kept.connections[0].writes.iter().map(|write| write.bytes).collect();
@@ -297,7 +298,7 @@ fn records__what_a_server_says_after_silence_is_no_transfer() {
     let bare = one(
         &format!("{header}{exchange}{}", close(["........", "........"])).replace("...AP.S.", "........")
     );
-    assert_eq!((sizes(&bare), bare.clients), (vec![20_000, 55], 1));
+    assert_eq!((list_sizes(&bare), bare.clients), (vec![20_000, 55], 1));
 }
 
 #[test]
@@ -319,7 +320,7 @@ fn table__names_of_web_servers() {
     let text = "date,time,remote_addr,host,body_bytes_sent\n\
         2024-05-01,10:00:00.5,10.0.0.1,a.example,900\n2024-05-01,10:00:01.5,10.0.0.2,a.example,901\n";
     let traffic = one(text);
-    assert_eq!((sizes(&traffic), traffic.clients, traffic.servers), (vec![900, 901], 2, 1));
+    assert_eq!((list_sizes(&traffic), traffic.clients, traffic.servers), (vec![900, 901], 2, 1));
     assert_eq!(traffic.connections[1].start.0, 1_000_000_000);
 }
 
@@ -327,7 +328,7 @@ fn table__names_of_web_servers() {
 fn table__as_spreadsheets_and_scripts_write_it() {
     let rows = "10.0.0.1;192.0.2.9;1700000000,25;900\n10.0.0.2;192.0.2.9;1700000001,5;901\n";
     let traffic = one(&format!("# made by our script\n\nSource IP;Destination IP;Start Time;Bytes\n{rows}"));
-    assert_eq!((sizes(&traffic), traffic.clients, traffic.servers), (vec![900, 901], 2, 1));
+    assert_eq!((list_sizes(&traffic), traffic.clients, traffic.servers), (vec![900, 901], 2, 1));
     assert_eq!(traffic.connections[1].start.0, 1_250_000_000);
     let dated = one("start,client,bytes\n15/Jun/2025:15:06:40 +0200,a,900\n2025-06-15T13:06:41.5Z,b,901\n");
     assert_eq!((dated.connections.len(), dated.faults.count), (2, 0));
@@ -344,7 +345,7 @@ fn table__from_and_to_are_of_one_direction() {
         .collect();
     for names in ["time,from,from_port,to,to_port,bytes", "time,From IP,From Port,To IP,To Port,Bytes"] {
         let traffic = one(&format!("{names}\n{rows}"));
-        assert_eq!((sizes(&traffic), traffic.clients), (vec![9000; 40], 40), "{names}");
+        assert_eq!((list_sizes(&traffic), traffic.clients), (vec![9000; 40], 40), "{names}");
     }
     let error = refuse("time,sender,sport,receiver,bytes\n1.5,a,4000,b,90\n");
     assert!(error.contains("the column sport names a port"), "{error}");
@@ -355,10 +356,10 @@ fn table__ports_behind_addresses_are_no_part_of_a_host() {
     let text = "start,client,server,bytes\n1.5,10.0.0.1:4000,192.0.2.9:443,900\n2.5,10.0.0.1:4001,192.0.2.9:443,901\n\
         3.5,[2001:db8::1]:4001,192.0.2.9:443,902\n";
     let traffic = one(text);
-    assert_eq!((sizes(&traffic), traffic.clients, traffic.servers), (vec![900, 901, 902], 2, 1));
+    assert_eq!((list_sizes(&traffic), traffic.clients, traffic.servers), (vec![900, 901, 902], 2, 1));
     let ways = "ts,src,dst,bytes\n1.5,10.0.0.1:4000,192.0.2.9:443,90\n1.6,192.0.2.9:443,10.0.0.1:4000,9000\n";
     let paired = one(ways);
-    assert_eq!((sizes(&paired), paired.clients), (vec![9000], 1));
+    assert_eq!((list_sizes(&paired), paired.clients), (vec![9000], 1));
 }
 
 #[test]
@@ -375,13 +376,17 @@ fn lines__carried_by_syslog_and_shippers() {
         ] {
             let carried: String = plain.lines().map(|line| format!("{before}{line}\n")).collect();
             let found = one(&carried);
-            assert_eq!((sizes(&found), found.clients), (sizes(&expected), expected.clients), "{carried}");
+            assert_eq!(
+                (list_sizes(&found), found.clients),
+                (list_sizes(&expected), expected.clients),
+                "{carried}"
+            );
         }
     }
     let wrap = |name: &str, line: &str| format!("{{\"{name}\":\"{}\"}}\n", line.replace('"', "\\\""));
     for name in ["message", "log"] {
         let wrapped: String = sample("suricata").lines().map(|line| wrap(name, line)).collect();
-        assert_eq!(sizes(&one(&wrapped)), [1000, 2000], "{wrapped}");
+        assert_eq!(list_sizes(&one(&wrapped)), [1000, 2000], "{wrapped}");
     }
 }
 
@@ -393,7 +398,7 @@ fn format__of_the_user() {
     let options = ReadOptions { format, ..ReadOptions::default() };
     let read = |text: &str| read_contents(&[("x", text.as_bytes())], &options);
     let traffic = read("when;who;how much;http\n1500;a;70;HTTP/2\n2500;b;80;h3\n").unwrap();
-    assert_eq!((sizes(&traffic), traffic.connections[1].kind), (vec![70, 80], Kind::Quic));
+    assert_eq!((list_sizes(&traffic), traffic.connections[1].kind), (vec![70, 80], Kind::Quic));
     assert_eq!(traffic.connections[1].start.0, 1_000_000_000);
     let error = read("a,b\n1,2\n").unwrap_err().to_string();
     assert!(error.contains("do not fit the format mine"), "{error}");
@@ -404,11 +409,11 @@ fn zeek__millis_and_wrapped_rows() {
     let row = "{\"ts\":1700000000250,\"uid\":\"C1\",\"id.orig_h\":\"a\",\"id.resp_h\":\"b\",\"id.resp_p\":443,\"proto\":\"tcp\",\"orig_bytes\":1,\"resp_bytes\":900}\n";
     let later = row.replace("1700000000250", "1700000001.5").replace("C1", "C2");
     let traffic = one(&(row.to_string() + &later));
-    assert_eq!((sizes(&traffic), traffic.connections[1].start.0), (vec![900, 900], 1_250_000_000));
+    assert_eq!((list_sizes(&traffic), traffic.connections[1].start.0), (vec![900, 900], 1_250_000_000));
     let underscored = row.replace("id.orig_h", "id_orig_h").replace("id.resp_", "id_resp_");
-    assert_eq!(sizes(&one(&underscored)), [900]);
+    assert_eq!(list_sizes(&one(&underscored)), [900]);
     assert!(refuse(&format!("[{}]", row.trim())).contains("jq -c"));
     let wrap =
         |row: &str| format!("{{\"@timestamp\":\"x\",\"message\":\"{}\"}}\n", row.trim().replace('"', "\\\""));
-    assert_eq!(sizes(&one(&(wrap(row) + &wrap(&later)))), [900, 900]);
+    assert_eq!(list_sizes(&one(&(wrap(row) + &wrap(&later)))), [900, 900]);
 }

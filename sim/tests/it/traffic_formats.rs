@@ -45,7 +45,7 @@ fn zeek__conn_without_requests_is_kept_with_joined_ones() {
     assert_eq!(traffic.connections[3], connection(2_900, 1, 1, &[(0, 5_000)]));
 }
 
-fn json(log: &str) -> String {
+fn to_json_lines(log: &str) -> String {
     let mut lines = log.lines();
     let fields = lines.by_ref().find_map(|line| line.strip_prefix("#fields\t")).unwrap();
     let names: Vec<&str> = fields.split('\t').collect();
@@ -62,7 +62,8 @@ fn json(log: &str) -> String {
 
 #[test]
 fn zeek__json_lines_equal_tsv() {
-    let traffic = read(&[("c.json", &json(&conn_log())), ("h.json", &json(&http_log()))]).unwrap();
+    let traffic =
+        read(&[("c.json", &to_json_lines(&conn_log())), ("h.json", &to_json_lines(&http_log()))]).unwrap();
     assert_eq!(traffic.connections, with_headers());
     assert_eq!([&*traffic.sources[0].kind, &*traffic.sources[1].kind], ["zeek-conn", "zeek-http"]);
 }

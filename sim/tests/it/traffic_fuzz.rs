@@ -32,7 +32,7 @@ const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt\n\
     2024-05-01 10:00:00,2024-05-01 10:00:01,1.2,b,a,80,4000,6,10,10400,0,0\nSummary\nflows,bytes\n2,10820\n";
 
 /// Two connections, one in each byte order of ports, with a VLAN tag, IPv6 and UDP/443 among them.
-fn frames() -> Vec<Vec<u8>> {
+fn make_frames() -> Vec<Vec<u8>> {
     use etherparse::PacketBuilder;
     let v4 = |from: [u8; 4], to: [u8; 4]| PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(from, to, 64);
     let mut frames = vec![Vec::new(); 5];
@@ -47,10 +47,10 @@ fn frames() -> Vec<Vec<u8>> {
     frames
 }
 
-fn pcap() -> Vec<u8> {
+fn make_pcap() -> Vec<u8> {
     let header = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1];
     let mut out: Vec<u8> = header.iter().flat_map(|word| word.to_le_bytes()).collect();
-    for (frame, at) in frames().iter().zip(0u32..) {
+    for (frame, at) in make_frames().iter().zip(0u32..) {
         let record = [1_700_000_000 + at, 5, frame.len() as u32, frame.len() as u32];
         out.extend(record.iter().flat_map(|word| word.to_le_bytes()));
         out.extend(frame);
@@ -58,7 +58,7 @@ fn pcap() -> Vec<u8> {
     out
 }
 
-fn pcapng() -> Vec<u8> {
+fn make_pcapng() -> Vec<u8> {
     let block = |kind: u32, body: &[u8]| {
         let length = (body.len() as u32 + 12).to_le_bytes();
         [&kind.to_le_bytes()[..], &length, body, &length].concat()
@@ -66,7 +66,7 @@ fn pcapng() -> Vec<u8> {
     let mut out =
         block(0x0a0d_0d0a, &[&0x1a2b_3c4du32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xff; 8]].concat());
     out.extend(block(1, &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0]));
-    for (frame, at) in frames().iter().zip(0u32..) {
+    for (frame, at) in make_frames().iter().zip(0u32..) {
         let words = [0, 0x17_0000, at << 28, frame.len() as u32, frame.len() as u32];
         let mut body: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         body.extend(frame);
@@ -82,10 +82,10 @@ fn gzip(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn samples() -> Vec<Vec<u8>> {
+fn make_samples() -> Vec<Vec<u8>> {
     let texts = [CONN, HTTP, JSON, ACCESS, TABLE, HAR, NFDUMP];
     let mut samples: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
-    samples.extend([pcap(), pcapng(), gzip(CONN.as_bytes()), gzip(&pcap())]);
+    samples.extend([make_pcap(), make_pcapng(), gzip(CONN.as_bytes()), gzip(&make_pcap())]);
     samples
 }
 
@@ -99,7 +99,7 @@ enum Damage {
     Repeat(Index, usize),
 }
 
-fn damage() -> impl Strategy<Value = Damage> {
+fn any_damage() -> impl Strategy<Value = Damage> {
     let telling = prop::sample::select(vec![
         b"\t".to_vec(),
         b"\n#fields\t".to_vec(),
@@ -134,18 +134,18 @@ fn spoil(data: &mut Vec<u8>, damage: &Damage) {
     }
 }
 
-fn check(named: &[(&str, &[u8])]) {
+fn check_input(named: &[(&str, &[u8])]) {
     for direction in [Direction::Down, Direction::Up] {
         for strict in [false, true] {
             match read_contents(named, &ReadOptions { direction, strict, ..ReadOptions::default() }) {
-                Ok(traffic) => sound(&traffic, strict),
+                Ok(traffic) => check_sound(&traffic, strict),
                 Err(error) => assert!(!error.to_string().contains('\n'), "one line: {error}"),
             }
         }
     }
 }
 
-fn sound(traffic: &Traffic, strict: bool) {
+fn check_sound(traffic: &Traffic, strict: bool) {
     assert!(!traffic.connections.is_empty());
     assert_eq!(traffic.connections[0].start, Time::ZERO);
     assert!(traffic.connections.windows(2).all(|pair| pair[0].start <= pair[1].start));
@@ -177,9 +177,9 @@ fn sound(traffic: &Traffic, strict: bool) {
 
 #[test]
 fn samples__are_sound_as_they_are() {
-    for sample in samples() {
+    for sample in make_samples() {
         let traffic = read_contents(&[("sample", &sample)], &ReadOptions::default()).unwrap();
-        sound(&traffic, true);
+        check_sound(&traffic, true);
     }
 }
 
@@ -191,30 +191,30 @@ proptest! {
         vec![], vec![0x1f, 0x8b, 8, 0], vec![0xd4, 0xc3, 0xb2, 0xa1], vec![0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a],
         b"#fields\tts\tid.orig_h\tid.resp_h\tproto\tresp_bytes\n".to_vec(), b"{\"ts\":1,\"uid\":".to_vec(), b"start,bytes\n".to_vec(),
     ])) {
-        check(&[("any", &[magic, data].concat())]);
+        check_input(&[("any", &[magic, data].concat())]);
     }
 
     #[test]
-    fn damaged_files__never_panic(sample in any::<Index>(), damages in prop::collection::vec(damage(), 1..6)) {
-        let mut data = samples().swap_remove(sample.index(samples().len()));
+    fn damaged_files__never_panic(sample in any::<Index>(), damages in prop::collection::vec(any_damage(), 1..6)) {
+        let mut data = make_samples().swap_remove(sample.index(make_samples().len()));
         damages.iter().for_each(|damage| spoil(&mut data, damage));
-        check(&[("damaged", &data)]);
+        check_input(&[("damaged", &data)]);
     }
 
     #[test]
-    fn damaged_tunnels__never_panic(sample in any::<Index>(), damages in prop::collection::vec(damage(), 1..6)) {
+    fn damaged_tunnels__never_panic(sample in any::<Index>(), damages in prop::collection::vec(any_damage(), 1..6)) {
         // The beginning of a capture in every form that is understood.
         static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(crate::traffic_understood::samples);
         let mut data: Vec<u8> = sample.get(&SAMPLES).iter().take(4096).copied().collect();
         damages.iter().for_each(|damage| spoil(&mut data, damage));
-        check(&[("damaged", &data)]);
+        check_input(&[("damaged", &data)]);
     }
 
     #[test]
-    fn damaged_logs__never_panic_when_joined(damages in prop::collection::vec(damage(), 1..6), table: bool) {
+    fn damaged_logs__never_panic_when_joined(damages in prop::collection::vec(any_damage(), 1..6), table: bool) {
         let mut http = HTTP.as_bytes().to_vec();
         damages.iter().for_each(|damage| spoil(&mut http, damage));
         let other = if table { TABLE } else { CONN };
-        check(&[("http.log", &http), ("other", other.as_bytes())]);
+        check_input(&[("http.log", &http), ("other", other.as_bytes())]);
     }
 }

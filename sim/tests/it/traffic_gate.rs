@@ -2,29 +2,29 @@
 use crate::traffic_common::*;
 use mousehole_sim::traffic::Traffic;
 
-fn texts(traffic: &Traffic) -> Vec<&str> {
+fn note_texts(traffic: &Traffic) -> Vec<&str> {
     traffic.notes.iter().map(|note| note.text.as_str()).collect()
 }
 
 /// Asserts that exactly one remark has this text, or none if it must not.
 fn assert_said(traffic: &Traffic, text: &str, is_said: bool) {
-    let all = texts(traffic);
+    let all = note_texts(traffic);
     assert_eq!(all.iter().filter(|one| one.contains(text)).count(), usize::from(is_said), "{text}: {all:?}");
 }
 
 /// Rows of `start,client,server,bytes` and the like, from a function of their number.
-fn table(header: &str, row: impl Fn(u64) -> String) -> String {
+fn make_table(header: &str, row: impl Fn(u64) -> String) -> String {
     rows_at(header, 60, row)
 }
 
-fn usual(number: u64) -> String {
+fn usual_row(number: u64) -> String {
     format!("{}.5,10.0.0.{},192.0.2.{},{}", T0 + number, number % 7, number % 3, 500 + 1000 * number)
 }
 
 #[test]
 fn gate__sound_files_get_no_sentence() {
-    assert_eq!(texts(&one(&table("start,client,server,bytes", usual))), [""; 0]);
-    assert_eq!(texts(&read_bytes(&pcap(false, false, usize::MAX))), [""; 0]);
+    assert_eq!(note_texts(&one(&make_table("start,client,server,bytes", usual_row))), [""; 0]);
+    assert_eq!(note_texts(&read_bytes(&pcap(false, false, usize::MAX))), [""; 0]);
 }
 
 #[test]
@@ -33,15 +33,15 @@ fn gate__clocks_that_jump() {
         let at = T0 + number + if number < 40 { 0 } else { 400 * 86_400 };
         format!("{at}.5,10.0.0.{},192.0.2.{},{}", number % 7, number % 3, 500 + 1000 * number)
     };
-    let traffic = one(&table("start,client,server,bytes", jumped));
+    let traffic = one(&make_table("start,client,server,bytes", jumped));
     assert_said(&traffic, "time jumps by 1.1 years after row 40", true);
     let nights = |number: u64| {
         let at = T0 + number / 10 * 86_400 + number % 10;
         format!("{at}.5,10.0.0.{},192.0.2.{},{}", number % 7, number % 3, 500 + 1000 * number)
     };
-    assert_said(&one(&table("start,client,server,bytes", nights)), "time jumps", false);
+    assert_said(&one(&make_table("start,client,server,bytes", nights)), "time jumps", false);
     // A flow table, a Zeek log and an access log.
-    let flows = table("ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt", |number| {
+    let flows = make_table("ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt", |number| {
         let year = if number < 40 { 2026 } else { 2031 };
         let at = format!("{year}-10-10 10:00:{number:02}.500");
         format!(
@@ -74,27 +74,27 @@ fn gate__clocks_that_were_set_back() {
         let at = T0 + 60 * if number < 30 { number } else { number - 30 };
         format!("{at}.5,10.0.0.{},192.0.2.{},{}", number % 7, number % 3, 500 + 1000 * number)
     };
-    let traffic = one(&table("start,client,server,bytes", |number| summer(number + 5)));
+    let traffic = one(&make_table("start,client,server,bytes", |number| summer(number + 5)));
     assert_said(&traffic, "the clock goes back", false);
     let hour = |number: u64| {
         let at = T0 + 120 * if number < 40 { number } else { number - 30 };
         format!("{at}.5,10.0.0.{},192.0.2.{},{}", number % 7, number % 3, 500 + 1000 * number)
     };
-    let traffic = one(&table("start,client,server,bytes", hour));
+    let traffic = one(&make_table("start,client,server,bytes", hour));
     assert_said(&traffic, "the clock goes back by 58.0 min after row 40", true);
 }
 
 #[test]
 fn gate__one_client_that_is_everybody() {
     let proxy = |number: u64| format!("{}.5,proxy,192.0.2.{},{}", T0 + number, number % 3, 500 + number);
-    assert_said(&one(&table("start,client,server,bytes", proxy)), "are of one client", true);
+    assert_said(&one(&make_table("start,client,server,bytes", proxy)), "are of one client", true);
     let site = |number: u64| format!("{}.5,www.example,{}", T0 + number, 500 + number);
-    let traffic = one(&table("time,host,bytes", site));
+    let traffic = one(&make_table("time,host,bytes", site));
     assert_said(&traffic, "are of one client", true);
     assert_said(&traffic, "the column host counts as the client", true);
     let named = |number: u64| format!("{}.5,10.0.0.{},www.example,{}", T0 + number, number % 9, 500 + number);
-    let traffic = one(&table("time,remote_addr,host,bytes", named));
-    assert_eq!((traffic.clients, texts(&traffic).len()), (9, 0), "{:?}", texts(&traffic));
+    let traffic = one(&make_table("time,remote_addr,host,bytes", named));
+    assert_eq!((traffic.clients, note_texts(&traffic).len()), (9, 0), "{:?}", note_texts(&traffic));
     let log = (0..60).fold(String::new(), |text, number| {
         let from = format!("127.0.0.1 - - [10/Oct/2026:13:55:{number:02} +0000]");
         text + &format!("{from} \"GET /{number} HTTP/1.1\" 200 {}\n", 900 + number)
@@ -107,9 +107,9 @@ fn gate__sizes_that_are_tiny_or_all_equal() {
     let size = |size: fn(u64) -> u64| {
         move |number: u64| format!("{}.5,10.0.0.{},192.0.2.1,{}", T0 + number, number % 7, size(number))
     };
-    let tiny = one(&table("start,client,server,bytes", size(|number| 24 + number)));
+    let tiny = one(&make_table("start,client,server,bytes", size(|number| 24 + number)));
     assert_said(&tiny, "have less than 100 B", true);
-    let equal = one(&table("start,client,server,bytes", size(|_| 4096)));
+    let equal = one(&make_table("start,client,server,bytes", size(|_| 4096)));
     assert_said(&equal, "all 60 transfers have 4096 B", true);
 }
 
@@ -166,14 +166,14 @@ fn gate__whole_minutes() {
 #[test]
 fn gate__whole_seconds() {
     let whole = |number: u64| format!("{},10.0.0.{},192.0.2.1,{}", T0 + number, number % 7, 500 + number);
-    assert_said(&one(&table("start,client,server,bytes", whole)), "time stamps are whole seconds", true);
-    let seconds = exchanges(40, |at| at / 1000 * 1000);
+    assert_said(&one(&make_table("start,client,server,bytes", whole)), "time stamps are whole seconds", true);
+    let seconds = make_capture(40, |at| at / 1000 * 1000);
     assert_said(&read_bytes(&seconds), "time stamps are whole seconds", true);
-    assert_said(&read_bytes(&exchanges(40, |at| at)), "whole seconds", false);
+    assert_said(&read_bytes(&make_capture(40, |at| at)), "whole seconds", false);
 }
 
 /// A capture of so many downloads, with the times that `clock` makes of milliseconds.
-fn exchanges(count: u64, clock: impl Fn(u64) -> u64) -> Vec<u8> {
+fn make_capture(count: u64, clock: impl Fn(u64) -> u64) -> Vec<u8> {
     let mut all = Vec::new();
     for number in 0..count {
         let begin = 1000 * number;
@@ -190,7 +190,7 @@ fn exchanges(count: u64, clock: impl Fn(u64) -> u64) -> Vec<u8> {
 fn gate__captures_within_one_machine() {
     // The round trip of the handshake is below 0.1 ms: all three packets of it have nearly one time.
     let near = |at: u64| at / 1000 * 1000 + u64::from(at % 1000 >= 100) * 100;
-    let mut capture = exchanges(40, near);
+    let mut capture = make_capture(40, near);
     // Each packet of 16 bytes of header and its content; microseconds that grow with each packet.
     let (mut place, mut number) = (24, 0_u32);
     while place < capture.len() {
@@ -201,7 +201,7 @@ fn gate__captures_within_one_machine() {
         number += 1;
     }
     assert_said(&read_bytes(&capture), "round trips are below 0.1 ms", true);
-    assert_said(&read_bytes(&exchanges(40, |at| at)), "round trips are below 0.1 ms", false);
+    assert_said(&read_bytes(&make_capture(40, |at| at)), "round trips are below 0.1 ms", false);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn gate__one_direction_only() {
             500 + 99 * number
         )
     };
-    let traffic = one(&table(header, to_client));
+    let traffic = one(&make_table(header, to_client));
     assert_eq!((traffic.clients, traffic.servers, traffic.connections.len()), (7, 1, 60));
     assert_said(&traffic, "rows of one direction only", true);
     let to_server = |number: u64| {
@@ -228,13 +228,13 @@ fn gate__one_direction_only() {
             500 + 99 * number
         )
     };
-    assert_said(&one(&table(header, to_server)), "no row goes back from a destination", true);
+    assert_said(&one(&make_table(header, to_server)), "no row goes back from a destination", true);
     let both =
         |number: u64| if number.is_multiple_of(2) { to_client(number / 2) } else { to_server(number / 2) };
-    let traffic = one(&table(header, both));
+    let traffic = one(&make_table(header, both));
     assert_eq!((traffic.clients, traffic.servers, traffic.connections.len()), (7, 1, 30));
     assert_said(&traffic, "no row goes back", false);
-    let gcp = table(
+    let gcp = make_table(
         "start_time,end_time,src_ip,src_port,dest_ip,dest_port,protocol,bytes_sent,packets_sent",
         |number| {
             let at = format!("2026-10-10T10:00:{number:02}.5+00:00");

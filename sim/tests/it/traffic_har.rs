@@ -38,7 +38,7 @@ const PLAIN: Answer = Answer {
     of_entry: "",
 };
 
-fn file(creator: &str, answer: Answer) -> String {
+fn har_file(creator: &str, answer: Answer) -> String {
     let field = |name: &str, value: Option<i64>| {
         value.map_or_else(String::new, |value| format!("\"{name}\": {value}, "))
     };
@@ -65,7 +65,7 @@ fn file(creator: &str, answer: Answer) -> String {
 }
 
 /// What is read of the answer: its bytes, or the reason for leaving it out.
-fn outcome(traffic: &Traffic) -> Result<u64, String> {
+fn read_outcome(traffic: &Traffic) -> Result<u64, String> {
     // The second entry, of three bytes, makes the file usable.
     let bytes: u64 = traffic.connections.iter().map(|one| one.bytes()).sum();
     match &traffic.skipped[..] {
@@ -78,12 +78,16 @@ fn outcome(traffic: &Traffic) -> Result<u64, String> {
     }
 }
 
-fn check(creator: &str, cases: &[(&str, Answer, Result<u64, &str>)]) {
+fn check_cases(creator: &str, cases: &[(&str, Answer, Result<u64, &str>)]) {
     for (name, answer, expected) in cases {
-        let text = file(creator, *answer);
+        let text = har_file(creator, *answer);
         let expected = expected.map_err(str::to_string);
-        assert_eq!(outcome(&one(&text)), expected, "{creator}: {name}");
-        assert_eq!(outcome(&one(&format!("\u{feff}{text}"))), expected, "with a byte order mark: {name}");
+        assert_eq!(read_outcome(&one(&text)), expected, "{creator}: {name}");
+        assert_eq!(
+            read_outcome(&one(&format!("\u{feff}{text}"))),
+            expected,
+            "with a byte order mark: {name}"
+        );
     }
 }
 
@@ -147,7 +151,7 @@ fn har__of_chrome_and_edge() {
             Ok(4_000),
         ),
     ];
-    check(r#"{"name": "WebInspector", "version": "537.36"}"#, &cases);
+    check_cases(r#"{"name": "WebInspector", "version": "537.36"}"#, &cases);
 }
 
 #[test]
@@ -184,7 +188,7 @@ fn har__of_firefox() {
         ("blocked", Answer { status: 0, time: 0, ..none }, Err(NO_ANSWER)),
         ("data in the URL", Answer { url: "data:text/css,x", ..none }, Err(NOT_NETWORK)),
     ];
-    check(r#"{"name": "Firefox", "version": "140.0"}"#, &cases);
+    check_cases(r#"{"name": "Firefox", "version": "140.0"}"#, &cases);
 }
 
 #[test]
@@ -212,7 +216,7 @@ fn har__of_safari() {
         ("from a service worker", stored(r#""_fetchType": "Service Worker","#), Err(CACHED)),
         ("failed", Answer { status: 0, transferred: None, body: None, headers: None, ..h2 }, Err(NO_ANSWER)),
     ];
-    check(r#"{"name": "WebKit Web Inspector", "version": "1.0"}"#, &cases);
+    check_cases(r#"{"name": "WebKit Web Inspector", "version": "1.0"}"#, &cases);
 }
 
 #[test]
@@ -224,6 +228,6 @@ fn har__of_proxies_that_record() {
         ("nothing known but the content", Answer { headers: Some(-1), body: Some(-1), ..plain }, Ok(7_000)),
         ("nothing known", Answer { headers: Some(-1), body: Some(-1), content: -1, ..plain }, Err(NO_SIZE)),
     ];
-    check(r#"{"name": "mitmproxy", "version": "11"}"#, &cases);
-    check(r#"{"name": "Charles Proxy", "version": "5"}"#, &cases);
+    check_cases(r#"{"name": "mitmproxy", "version": "11"}"#, &cases);
+    check_cases(r#"{"name": "Charles Proxy", "version": "5"}"#, &cases);
 }

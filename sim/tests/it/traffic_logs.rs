@@ -11,11 +11,11 @@ const SSL_FIELDS: &str = "#separator \\x09\n#path\tssl\n#fields\tts\tuid\tid.ori
 const QUIC_FIELDS: &str =
     "#separator \\x09\n#path\tquic\n#fields\tts\tuid\tid.orig_h\tid.resp_h\tversion\tclient_protocol\n";
 
-fn skipped(traffic: &Traffic) -> Vec<(&str, u64)> {
+fn skipped_rows(traffic: &Traffic) -> Vec<(&str, u64)> {
     traffic.skipped.iter().map(|skipped| (&*skipped.reason, skipped.rows)).collect()
 }
 
-fn sizes(traffic: &Traffic) -> Vec<u64> {
+fn list_sizes(traffic: &Traffic) -> Vec<u64> {
     traffic.connections.iter().map(Connection::bytes).collect()
 }
 
@@ -23,9 +23,9 @@ fn sizes(traffic: &Traffic) -> Vec<u64> {
 fn zeek__separator_may_be_written_as_backslash_t() {
     for separator in ["#separator \\t", "#separator\t\\x09", "#separator \t"] {
         let log = conn_log().replace("#separator \\x09", separator);
-        assert_eq!(sizes(&one(&log)), [12_000, 91_000, 1], "{separator:?}");
+        assert_eq!(list_sizes(&one(&log)), [12_000, 91_000, 1], "{separator:?}");
     }
-    assert_eq!(sizes(&one(&conn_log().replace("\\x09", "|").replace('\t', "|"))), [12_000, 91_000, 1]);
+    assert_eq!(list_sizes(&one(&conn_log().replace("\\x09", "|").replace('\t', "|"))), [12_000, 91_000, 1]);
     assert!(refuse(&conn_log().replace("\\x09", "::")).contains("#separator \"::\""));
 }
 
@@ -38,7 +38,7 @@ fn zeek__connections_of_bodiless_answers_stay() {
     let https = format!("{HTTP_FIELDS}{}{}{}", http(1, "A"), http(3, "A"), http(1, "B"));
     let traffic = read(&[("c", &conns), ("h", &https)]).unwrap();
     assert_eq!(traffic.connections, [connection(0, 0, 0, &[(0, 175), (2_000, 175)])]);
-    assert_eq!(skipped(&traffic), [("no payload in this direction", 2)]);
+    assert_eq!(skipped_rows(&traffic), [("no payload in this direction", 2)]);
     let alone = read(&[("h", &(https + &http(9, "C").replace("\t0\n", "\t7\n")))]).unwrap();
     assert!(
         alone.notes.iter().any(|note| note.text.contains("3 responses without a body")),
@@ -69,7 +69,7 @@ fn zeek__ssl_and_quic_logs_tell_the_application() {
             transfers.map(|connection| (connection.kind, connection.class)).collect();
         let quic = [(Kind::Quic, Class::Web), (Kind::Quic, Class::Interactive)];
         assert_eq!(found, [&[(Kind::Tcp, Class::Web), (Kind::Tcp, Class::Bulk)], &quic[..]].concat());
-        assert_eq!(skipped(&traffic), [("ssl.log or quic.log without the row of conn.log", 1)]);
+        assert_eq!(skipped_rows(&traffic), [("ssl.log or quic.log without the row of conn.log", 1)]);
         let kinds: Vec<&str> = traffic.sources.iter().map(|source| &*source.kind).collect();
         assert!(kinds.contains(&"zeek-ssl") && kinds.contains(&"zeek-quic"));
     }
@@ -90,7 +90,7 @@ fn zeek__json_streams_name_their_logs() {
     expected[0].duration = Some(Dur::from_millis(2_500));
     expected[1].kind = Kind::Quic;
     assert_eq!(traffic.connections, expected);
-    assert_eq!(skipped(&traffic), [("row of another Zeek log", 1)]);
+    assert_eq!(skipped_rows(&traffic), [("row of another Zeek log", 1)]);
     assert_eq!(traffic.faults.count, 0);
 }
 
@@ -105,7 +105,7 @@ fn zeek__json_of_the_wrong_kind_is_a_fault_of_its_row() {
 }
 
 /// An entry of a HAR file: milliseconds from the start, and what differs from a usual answer.
-fn entry(ms: u64, time: u64, url: &str, size: i64, more: &str) -> String {
+fn har_entry(ms: u64, time: u64, url: &str, size: i64, more: &str) -> String {
     format!(
         r#"{{"pageref":"page_1","startedDateTime":"2024-05-01T10:00:{:02}.{:03}Z","time":{time},
         "request":{{"method":"GET","url":"{url}","httpVersion":"h2","headersSize":200,"bodySize":0}},
@@ -117,7 +117,7 @@ fn entry(ms: u64, time: u64, url: &str, size: i64, more: &str) -> String {
     )
 }
 
-fn har(pages: &str, entries: &[String]) -> String {
+fn har_file(pages: &str, entries: &[String]) -> String {
     format!(
         "{{\n\"log\":{{\"version\":\"1.2\",\"creator\":{{}},\"pages\":[{pages}],\"entries\":[\n{}\n]}}}}",
         entries.join(",\n")
@@ -132,17 +132,17 @@ fn har__connections_pages_and_times() {
     let on = |name: &str, address: &str| format!(r#","connection":"{name}","serverIPAddress":"{address}""#);
     let second = |text: String| text.replace("page_1", "page_2");
     let http1 = |text: String| text.replace("\"h2\"", "\"http/1.1\"");
-    let text = har(
+    let text = har_file(
         PAGES,
         &[
-            entry(0, 300, "https://a.example/", 5_000, &on("11", "10.0.0.1")),
-            entry(100, 100, "https://a.example/a.css", 700, &on("11", "10.0.0.1")),
-            entry(350, 150, "https://a.example/b.js", 900, &on("11", "10.0.0.1")),
-            http1(entry(200, 500, "http://b.example/x.png", 40_000, &on("22", "[2001:db8::1]"))),
-            entry(380, 1, "data:image/png;base64,AAAA", 0, ""),
-            entry(390, 2, "https://a.example/c.js", 0, r#","_fromCache":"disk""#),
-            entry(395, 20, "https://c.example/blocked", 0, "").replace("\"status\":200", "\"status\":0"),
-            second(entry(6_000, 250, "https://a.example/next", 3_000, &on("11", "10.0.0.1"))),
+            har_entry(0, 300, "https://a.example/", 5_000, &on("11", "10.0.0.1")),
+            har_entry(100, 100, "https://a.example/a.css", 700, &on("11", "10.0.0.1")),
+            har_entry(350, 150, "https://a.example/b.js", 900, &on("11", "10.0.0.1")),
+            http1(har_entry(200, 500, "http://b.example/x.png", 40_000, &on("22", "[2001:db8::1]"))),
+            har_entry(380, 1, "data:image/png;base64,AAAA", 0, ""),
+            har_entry(390, 2, "https://a.example/c.js", 0, r#","_fromCache":"disk""#),
+            har_entry(395, 20, "https://c.example/blocked", 0, "").replace("\"status\":200", "\"status\":0"),
+            second(har_entry(6_000, 250, "https://a.example/next", 3_000, &on("11", "10.0.0.1"))),
         ],
     );
     let traffic = one(&text);
@@ -167,7 +167,7 @@ fn har__connections_pages_and_times() {
         ("not from the network (data: and blob: URLs and the like)", 1),
         ("request without an answer (status 0)", 1),
     ];
-    assert_eq!(skipped(&traffic), reasons);
+    assert_eq!(skipped_rows(&traffic), reasons);
     let note = "sample: 2 pages; from start to onLoad: 0.90 s, 0.35 s; from one page's onLoad to the next page: 5.00 s";
     assert_eq!(traffic.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), [note]);
 }
@@ -178,14 +178,14 @@ fn har__connections_without_a_name() {
     let http1 = |text: String| text.replace("\"h2\"", "\"HTTP/1.1\"");
     let port = r#","connection":"443","serverIPAddress":"10.0.0.1""#;
     let entries = [
-        http1(entry(0, 300, "https://a.example/1", 1, port)),
-        http1(entry(100, 100, "https://a.example/2", 2, port)),
-        http1(entry(250, 100, "https://a.example/3", 3, port)),
-        entry(400, 100, "https://b.example/4", 4, ""),
-        entry(450, 100, "https://b.example/5", 5, ""),
-        entry(450, 100, "https://b.example/6", 6, "").replace("\"h2\"", "\"h3\""),
+        http1(har_entry(0, 300, "https://a.example/1", 1, port)),
+        http1(har_entry(100, 100, "https://a.example/2", 2, port)),
+        http1(har_entry(250, 100, "https://a.example/3", 3, port)),
+        har_entry(400, 100, "https://b.example/4", 4, ""),
+        har_entry(450, 100, "https://b.example/5", 5, ""),
+        har_entry(450, 100, "https://b.example/6", 6, "").replace("\"h2\"", "\"h3\""),
     ];
-    let traffic = one(&har("", &entries));
+    let traffic = one(&har_file("", &entries));
     let writes: Vec<Vec<u64>> = traffic
         .connections
         .iter()
@@ -199,7 +199,7 @@ fn har__connections_without_a_name() {
 #[test]
 fn har__sizes_from_whatever_is_recorded() {
     let plain = |fields: &str| {
-        let usual = entry(0, 9, "https://a.example/", 1, "");
+        let usual = har_entry(0, 9, "https://a.example/", 1, "");
         usual.replace(r#""headersSize":-1,"bodySize":-1,"_transferSize":1"#, fields)
     };
     let parts = plain(r#""headersSize":300,"bodySize":1000"#);
@@ -207,28 +207,28 @@ fn har__sizes_from_whatever_is_recorded() {
         .replace(r#""size":99999"#, r#""size":5000,"compression":1000"#);
     let nothing = plain(r#""headersSize":-1,"bodySize":-1"#).replace(r#""size":99999,"#, "");
     let cached = plain(r#""headersSize":-1,"bodySize":-1,"_transferSize":0"#);
-    let traffic = one(&har("", &[parts, content, nothing, cached]));
+    let traffic = one(&har_file("", &[parts, content, nothing, cached]));
     assert_eq!(
         traffic.connections[0].writes.iter().map(|write| write.bytes).collect::<Vec<_>>(),
         [1300, 4000]
     );
-    assert_eq!(skipped(&traffic), [("no payload in this direction", 1), ("size not recorded", 1)]);
+    assert_eq!(skipped_rows(&traffic), [("no payload in this direction", 1), ("size not recorded", 1)]);
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
-    let text = har("", &[entry(0, 9, "https://a.example/", 1, "")]);
+    let text = har_file("", &[har_entry(0, 9, "https://a.example/", 1, "")]);
     assert_eq!(read_contents(&[("x", text.as_bytes())], &up).unwrap().connections[0].bytes(), 200);
 }
 
 #[test]
 fn har__faults_have_their_line() {
-    let mut entries: Vec<String> = (0..40).map(|k| entry(k, 9, "https://a.example/", 10, "")).collect();
-    entries.push(entry(50, 9, "https://a.example/", -5, ""));
-    entries.push(entry(60, 9, "https://a.example/", 5, "").replace("2024-05-01T", "yesterday "));
-    let traffic = one(&har("", &entries));
+    let mut entries: Vec<String> = (0..40).map(|k| har_entry(k, 9, "https://a.example/", 10, "")).collect();
+    entries.push(har_entry(50, 9, "https://a.example/", -5, ""));
+    entries.push(har_entry(60, 9, "https://a.example/", 5, "").replace("2024-05-01T", "yesterday "));
+    let traffic = one(&har_file("", &entries));
     assert_eq!((traffic.faults.count, traffic.sources[0].used), (2, 40));
     let first = traffic.faults.first.unwrap();
     // Each entry has five lines and the file one before and one after the list's bracket.
     assert!(first.starts_with("sample:207: entry 41: _transferSize \"-5\""), "{first}");
-    let cut = har("", &entries)[..4000].to_string();
+    let cut = har_file("", &entries)[..4000].to_string();
     let error = refuse(&cut);
     assert!(error.starts_with("dir/sample:") && error.contains("no HAR file (EOF while parsing"), "{error}");
     let wrong = refuse("{\"log\":{\"entries\":7}}");
@@ -237,7 +237,7 @@ fn har__faults_have_their_line() {
         "{wrong}"
     );
     assert!(refuse("{\"log\":{\"version\":\"1.2\"}}").contains("nothing usable: 0 rows"));
-    let zipped = gzip(har("", &entries).as_bytes());
+    let zipped = gzip(har_file("", &entries).as_bytes());
     let error = read_contents(&[("x", &zipped[..zipped.len() - 20])], &ReadOptions::default()).unwrap_err();
     assert!(error.to_string().contains("ends early"), "{error}");
 }
@@ -245,7 +245,7 @@ fn har__faults_have_their_line() {
 const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,flg,fwd,stos,ipkt,ibyt,opkt,obyt,in,out\n";
 
 /// A row of nfdump's CSV: start and length in milliseconds, ends as `address,port`, packets and IP bytes.
-fn flow(ms: u64, length: u64, from: &str, to: &str, protocol: &str, sent: (u64, u64)) -> String {
+fn nfdump_row(ms: u64, length: u64, from: &str, to: &str, protocol: &str, sent: (u64, u64)) -> String {
     let (sa, sp) = from.split_once(',').unwrap();
     let (da, dp) = to.split_once(',').unwrap();
     let at = |ms: u64| format!("2024-05-01 10:{:02}:{:02}.{:03}", ms / 60_000, ms / 1000 % 60, ms % 1000);
@@ -264,17 +264,17 @@ fn nfdump__flows_are_paired_into_connections() {
     let rows = [
         NFDUMP.to_string(),
         // The answer stands before the request, and comes in two rows.
-        flow(10, 900, "s,80", "c,4000", "TCP", (10, 10_400)),
-        flow(920, 500, "s,80", "c,4000", "TCP", (5, 5_200)),
-        flow(0, 1500, "c,4000", "s,80", "TCP", (8, 420)),
+        nfdump_row(10, 900, "s,80", "c,4000", "TCP", (10, 10_400)),
+        nfdump_row(920, 500, "s,80", "c,4000", "TCP", (5, 5_200)),
+        nfdump_row(0, 1500, "c,4000", "s,80", "TCP", (8, 420)),
         // The same ends later are another connection.
-        flow(60_000, 100, "c,4000", "s,80", "TCP", (3, 200)),
-        flow(60_010, 100, "s,80", "c,4000", "TCP", (2, 580)),
+        nfdump_row(60_000, 100, "c,4000", "s,80", "TCP", (3, 200)),
+        nfdump_row(60_010, 100, "s,80", "c,4000", "TCP", (2, 580)),
         // Only the answer was seen.
-        flow(70_000, 100, "t,22", "d,5000", "6", (2, 180)),
-        flow(71_000, 100, "u,443", "d,5001", "UDP", (2, 256)),
-        flow(72_000, 100, "u,53", "d,5001", "UDP", (1, 100)),
-        flow(73_000, 0, "u,0", "d,0", "ICMP", (1, 84)),
+        nfdump_row(70_000, 100, "t,22", "d,5000", "6", (2, 180)),
+        nfdump_row(71_000, 100, "u,443", "d,5001", "UDP", (2, 256)),
+        nfdump_row(72_000, 100, "u,53", "d,5001", "UDP", (1, 100)),
+        nfdump_row(73_000, 0, "u,0", "d,0", "ICMP", (1, 84)),
         "Summary\nflows,bytes,packets,avg_bps,avg_pps,avg_bpp\n9,17420,35,1,1,1\n".to_string(),
     ];
     let traffic = one(&rows.concat());
@@ -300,7 +300,7 @@ fn nfdump__flows_are_paired_into_connections() {
         (traffic.sources[0].kind.as_str(), traffic.sources[0].rows, traffic.sources[0].used),
         ("nfdump-1.6", 9, 9)
     );
-    assert!(skipped(&traffic).is_empty());
+    assert!(skipped_rows(&traffic).is_empty());
     assert!(traffic.notes.iter().any(|note| note.text.contains("4 flows have rows of one direction only")));
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
     let sizes = read_contents(&[("x", rows.concat().as_bytes())], &up).unwrap().connections[..2].to_vec();
@@ -309,22 +309,23 @@ fn nfdump__flows_are_paired_into_connections() {
 
 #[test]
 fn nfdump__both_directions_in_a_row_and_the_newer_columns() {
-    let both = flow(0, 1500, "c,4000", "s,80", "TCP", (8, 420)).replace(",0,0,3,4", ",10,10400,3,4");
-    assert_eq!(sizes(&one(&(NFDUMP.to_string() + &both))), [10_000]);
+    let both = nfdump_row(0, 1500, "c,4000", "s,80", "TCP", (8, 420)).replace(",0,0,3,4", ",10,10400,3,4");
+    assert_eq!(list_sizes(&one(&(NFDUMP.to_string() + &both))), [10_000]);
     let newer = "firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,packets,bytes,flows\n\
         2024-05-01 10:00:00.010,1.500,TCP,s,80,c,4000,10,10400,1\n\
         2024-05-01 10:00:00.000,1.510,TCP,c,4000,s,80,8,420,1\n";
     let traffic = one(newer);
-    assert_eq!(sizes(&traffic), [10_000]);
+    assert_eq!(list_sizes(&traffic), [10_000]);
     assert_eq!(traffic.connections[0].duration, Some(Dur::from_millis(1510)));
 }
 
 #[test]
 fn nfdump__faults_have_their_line() {
-    let good: String =
-        (0..40).map(|k| flow(k * 10, 5, "s,80", &format!("c,{}", 4000 + k), "TCP", (10, 10_400))).collect();
-    let bad = flow(900, 5, "s,80", "c,70000", "TCP", (1, 50))
-        + &flow(901, 5, "s,80", "c,1", "TCP", (1, 50)).replace(",50,", ",nan,");
+    let good: String = (0..40)
+        .map(|k| nfdump_row(k * 10, 5, "s,80", &format!("c,{}", 4000 + k), "TCP", (10, 10_400)))
+        .collect();
+    let bad = nfdump_row(900, 5, "s,80", "c,70000", "TCP", (1, 50))
+        + &nfdump_row(901, 5, "s,80", "c,1", "TCP", (1, 50)).replace(",50,", ",nan,");
     let traffic = one(&format!("{NFDUMP}{good}{bad}"));
     assert_eq!(traffic.faults.count, 2);
     assert_eq!(traffic.faults.first.unwrap(), "sample:42: port \"70000\" is not allowed; 0 to 65535 is");
@@ -338,8 +339,8 @@ fn nfdump__whole_seconds_are_spread() {
     let rows = (0..30).flat_map(|k| {
         let client = format!("c,{}", 4000 + k);
         [
-            flow(k * 1000, 250, &client, "s,80", "TCP", (9, 400)),
-            flow(k * 1000, 250, "s,80", &client, "TCP", (9, 9_000)),
+            nfdump_row(k * 1000, 250, &client, "s,80", "TCP", (9, 400)),
+            nfdump_row(k * 1000, 250, "s,80", &client, "TCP", (9, 9_000)),
         ]
     });
     let text = NFDUMP.to_string() + &rows.collect::<String>().replace(".000,", ",");

@@ -7,7 +7,7 @@ use mousehole_sim::traffic::{Skipped, Traffic};
 use mousehole_sim::units::Rate;
 use std::path::{Path, PathBuf};
 
-fn data() -> Option<PathBuf> {
+fn data_folder() -> Option<PathBuf> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data");
     let folder = PathBuf::from(std::env::var("MOUSEHOLE_DATA").unwrap_or_else(|_| default.to_string()));
     if folder.is_dir() {
@@ -32,7 +32,7 @@ fn skipped_rows(traffic: &Traffic, reason: &str) -> u64 {
 
 #[test]
 fn nasa__requests_and_clients() {
-    let Some(data) = data() else { return };
+    let Some(data) = data_folder() else { return };
     let traffic = read(&[data.join("httplogs/nasa_19950801_dev_first8h.tsv.gz")], Direction::Down);
     assert_eq!(traffic.sources[0].kind, "table");
     assert_eq!(traffic.sources[0].rows, 13_200);
@@ -55,7 +55,7 @@ fn nasa__requests_and_clients() {
 
 #[test]
 fn m57__http_and_conn_are_joined_in_either_order() {
-    let Some(data) = data() else { return };
+    let Some(data) = data_folder() else { return };
     let conn = data.join("flowlogs/zeek_m57-short_conn.log.gz");
     let http = data.join("flowlogs/zeek_m57-short_http.log.gz");
     let traffic = read(&[conn.clone(), http.clone()], Direction::Down);
@@ -82,7 +82,7 @@ fn m57__http_and_conn_are_joined_in_either_order() {
 
 #[test]
 fn m57__conn_alone_says_one_write() {
-    let Some(data) = data() else { return };
+    let Some(data) = data_folder() else { return };
     let traffic = read(&[data.join("flowlogs/zeek_m57-short_conn.log.gz")], Direction::Down);
     assert_eq!(traffic.connections.iter().filter(|connection| connection.kind == Kind::Tcp).count(), 453);
     assert!(
@@ -94,7 +94,7 @@ fn m57__conn_alone_says_one_write() {
 
 #[test]
 fn pages__of_two_decades() {
-    let Some(data) = data() else { return };
+    let Some(data) = data_folder() else { return };
     for file in ["crux_ar_2025_objects_DEV.csv.gz", "har_2010s_objects.csv.gz"] {
         let traffic = read(&[data.join("pages").join(file)], Direction::Down);
         assert_eq!(traffic.faults.count, 0, "{:?}", traffic.faults.first);
@@ -113,7 +113,7 @@ struct Flow {
     syn: bool,
 }
 
-fn flows(path: &Path, direction: Direction) -> Vec<Flow> {
+fn read_flows(path: &Path, direction: Direction) -> Vec<Flow> {
     let mut reader = csv::Reader::from_reader(GzDecoder::new(std::fs::File::open(path).unwrap()));
     let (total, unique) = if direction == Direction::Down { (7, 9) } else { (6, 8) };
     let rows = reader.records().map(|record| {
@@ -135,10 +135,10 @@ fn rtt_error(flow: &Flow, connection: &Connection) -> Option<f64> {
 
 /// Matches every flow with a connection of its size and round trip; returns flows without one, and
 /// how many matched with a round trip that differs by more than rounding.
-fn differences(capture: &Path, summary: &Path, direction: Direction) -> (Vec<String>, usize) {
+fn compare_flows(capture: &Path, summary: &Path, direction: Direction) -> (Vec<String>, usize) {
     let mut ours: Vec<Connection> = read(&[capture.to_path_buf()], direction).connections;
     let (mut wrong, mut loose) = (Vec::new(), 0);
-    for flow in flows(summary, direction).into_iter().filter(|flow| flow.syn) {
+    for flow in read_flows(summary, direction).into_iter().filter(|flow| flow.syn) {
         let fits = |connection: &Connection| {
             let bytes = connection.bytes();
             let error =
@@ -159,7 +159,7 @@ fn differences(capture: &Path, summary: &Path, direction: Direction) -> (Vec<Str
 
 #[test]
 fn captures__agree_with_another_reader() {
-    let Some(data) = data() else { return };
+    let Some(data) = data_folder() else { return };
     let (mut captures, mut loose, mut wrong) = (0, 0, Vec::new());
     for entry in std::fs::read_dir(data.join("pcap")).unwrap() {
         let capture = entry.unwrap().path();
@@ -168,7 +168,7 @@ fn captures__agree_with_another_reader() {
         };
         let summary = data.join(format!("pcap/flows/{name}.flows.csv.gz"));
         for direction in [Direction::Down, Direction::Up] {
-            let (missing, differing) = differences(&capture, &summary, direction);
+            let (missing, differing) = compare_flows(&capture, &summary, direction);
             wrong.extend(missing);
             loose += differing;
         }
@@ -182,7 +182,7 @@ fn captures__agree_with_another_reader() {
 
 #[test]
 fn captures__are_accounted_for_to_the_byte() {
-    let Some(data) = data() else { return };
+    let Some(data) = data_folder() else { return };
     for entry in std::fs::read_dir(data.join("pcap")).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -213,10 +213,10 @@ fn captures__are_accounted_for_to_the_byte() {
 
 #[test]
 fn flow_tables__read_as_tables() {
-    let Some(data) = data() else { return };
+    let Some(data) = data_folder() else { return };
     for entry in std::fs::read_dir(data.join("pcap/flows")).unwrap() {
         let path = entry.unwrap().path();
-        let expected = flows(&path, Direction::Down);
+        let expected = read_flows(&path, Direction::Down);
         let traffic = read(&[path], Direction::Down);
         assert_eq!(traffic.connections.len(), expected.len());
         let total: u64 = expected.iter().map(|flow| flow.bytes.0).sum();

@@ -14,77 +14,79 @@ const CLIENTS: u64 = 1500;
 const MOST: u64 = 4096;
 
 /// Returns the client of a row; rows are shuffled over clients.
-fn client(row: u64) -> String {
+fn client_address(row: u64) -> String {
     let host = row * 7919 % CLIENTS;
     format!("10.1.{}.{}", host / 250, host % 250)
 }
 
 /// Returns a size that no other row has.
-fn size(row: u64) -> u64 {
+fn row_size(row: u64) -> u64 {
     1000 + row
 }
 
-fn text(head: &str, line: impl Fn(u64) -> String) -> String {
+fn make_text(head: &str, line: impl Fn(u64) -> String) -> String {
     (0..ROWS).fold(head.to_string(), |mut text, row| {
         writeln!(text, "{}", line(row)).unwrap();
         text
     })
 }
 
-fn table() -> String {
-    text("start,client,bytes\n", |row| format!("{:.3},{},{}", row as f64 / 50.0, client(row), size(row)))
+fn make_table() -> String {
+    make_text("start,client,bytes\n", |row| {
+        format!("{:.3},{},{}", row as f64 / 50.0, client_address(row), row_size(row))
+    })
 }
 
 /// Two rows in a row of the file have one connection.
 fn table_with_ids() -> String {
-    text("start,client,id,bytes\n", |row| {
+    make_text("start,client,id,bytes\n", |row| {
         let id = row / 2;
-        format!("{:.3},{},c{id},{}", row as f64 / 50.0, client(id), size(row))
+        format!("{:.3},{},c{id},{}", row as f64 / 50.0, client_address(id), row_size(row))
     })
 }
 
-fn access_log() -> String {
-    text("", |row| {
+fn make_access_log() -> String {
+    make_text("", |row| {
         let (page, second) = (row / 2, row / 200);
         let (url, referrer) = match row % 2 {
             0 => (format!("/{page}.html"), "-".to_string()),
             _ => (format!("/{page}.png"), format!("http://a/{page}.html")),
         };
         let time = format!("10/Oct/2026:13:{:02}:{:02} +0000", second / 60, second % 60);
-        let from = client(page);
-        format!(r#"{from} - - [{time}] "GET {url} HTTP/1.1" 200 {} "{referrer}" "x""#, size(row))
+        let from = client_address(page);
+        format!(r#"{from} - - [{time}] "GET {url} HTTP/1.1" 200 {} "{referrer}" "x""#, row_size(row))
     })
 }
 
-fn zeek_conn() -> String {
+fn make_zeek_conn() -> String {
     let head =
         "#separator \\x09\n#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\tresp_bytes\n";
-    text(head, |row| {
+    make_text(head, |row| {
         let proto = if row % 5 == 0 { "udp" } else { "tcp" };
         format!(
             "{:.3}\tC{row}\t{}\t4000\t192.0.2.1\t80\t{proto}\t{}",
             row as f64 / 50.0,
-            client(row),
-            size(row)
+            client_address(row),
+            row_size(row)
         )
     })
 }
 
-fn zeek_http() -> String {
+fn make_zeek_http() -> String {
     let head = "#separator \\x09\n#fields\tts\tuid\tid.orig_h\tid.resp_h\ttrans_depth\thost\turi\treferrer\tresponse_body_len\n";
-    text(head, |row| {
-        let (at, from) = (row as f64 / 50.0, client(row));
-        format!("{at:.3}\tC{row}\t{from}\t192.0.2.1\t1\ta\t/{row}\t-\t{}", size(row) - 500)
+    make_text(head, |row| {
+        let (at, from) = (row as f64 / 50.0, client_address(row));
+        format!("{at:.3}\tC{row}\t{from}\t192.0.2.1\t1\ta\t/{row}\t-\t{}", row_size(row) - 500)
     })
 }
 
-fn nfdump() -> String {
-    text("ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt\n", |row| {
+fn make_nfdump() -> String {
+    make_text("ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt\n", |row| {
         let (flow, at) = (row / 2, format!("2026-10-10 10:{:02}:{:02}.000", row / 3000, row / 50 % 60));
-        let (host, port) = (client(flow), 20_000 + flow % 30_000);
+        let (host, port) = (client_address(flow), 20_000 + flow % 30_000);
         match row % 2 {
             0 => format!("{at},{at},0.1,{host},192.0.2.1,{port},443,TCP,3,300"),
-            _ => format!("{at},{at},0.1,192.0.2.1,{host},443,{port},TCP,3,{}", size(row) + 200),
+            _ => format!("{at},{at},0.1,192.0.2.1,{host},443,{port},TCP,3,{}", row_size(row) + 200),
         }
     })
 }
@@ -112,7 +114,7 @@ fn by_client(traffic: &Traffic) -> BTreeSet<Vec<(u64, String, usize)>> {
         .collect()
 }
 
-fn check(files: &[(&str, String)]) {
+fn check_sample(files: &[(&str, String)]) {
     let (whole, sample) = (read(files, None), read(files, Some(MOST)));
     assert_eq!(whole.level, 0);
     assert!((1..=4).contains(&sample.level), "{}", sample.level);
@@ -127,34 +129,34 @@ fn check(files: &[(&str, String)]) {
 
 #[test]
 fn sample__of_a_table() {
-    check(&[("a.csv", table())]);
+    check_sample(&[("a.csv", make_table())]);
 }
 
 #[test]
 fn sample__of_a_table_with_connections() {
-    check(&[("a.csv", table_with_ids())]);
+    check_sample(&[("a.csv", table_with_ids())]);
 }
 
 #[test]
 fn sample__of_an_access_log_keeps_pages() {
-    let files = [("access.log", access_log())];
-    check(&files);
+    let files = [("access.log", make_access_log())];
+    check_sample(&files);
     assert!(read(&files, Some(MOST)).pages.count() > 100);
 }
 
 #[test]
 fn sample__of_zeek_logs_keeps_what_belongs_together() {
-    check(&[("conn.log", zeek_conn())]);
-    check(&[("conn.log", zeek_conn()), ("http.log", zeek_http())]);
+    check_sample(&[("conn.log", make_zeek_conn())]);
+    check_sample(&[("conn.log", make_zeek_conn()), ("http.log", make_zeek_http())]);
 }
 
 #[test]
 fn sample__of_netflow_keeps_both_directions() {
-    check(&[("flows.csv", nfdump())]);
+    check_sample(&[("flows.csv", make_nfdump())]);
 }
 
 /// Packets of `clients` clients: every 20 ms one of them downloads over TCP, and every third also has a datagram.
-fn capture(flows: u64, clients: u64) -> Vec<u8> {
+fn make_capture(flows: u64, clients: u64) -> Vec<u8> {
     let mut frames = Vec::new();
     for flow in 0..flows {
         let host = flow * 7919 % clients;
@@ -201,7 +203,7 @@ fn read_captures(captures: &[Vec<u8>], most_rows: Option<u64>) -> Traffic {
 #[test]
 fn sample__of_a_capture_keeps_whole_clients() {
     let most = Some(1 << 14);
-    let captures = [capture(6000, 1500)];
+    let captures = [make_capture(6000, 1500)];
     let (whole, sample) = (read_captures(&captures, None), read_captures(&captures, most));
     assert_eq!(whole.level, 0);
     assert!((1..=4).contains(&sample.level), "{}", sample.level);
@@ -214,7 +216,7 @@ fn sample__of_a_capture_keeps_whole_clients() {
     assert_eq!(source.rows, source.used + left_out, "every packet has its account");
     assert_eq!(sample, read_captures(&captures, most), "the same again");
     // Several captures share the budget, whichever is read first.
-    let two = [capture(6000, 1500), capture(5000, 1500)];
+    let two = [make_capture(6000, 1500), make_capture(5000, 1500)];
     let sample = read_captures(&two, most);
     assert!(by_client(&sample).len() > 20);
     assert_eq!(by_client(&sample), by_client(&read_captures(&two, most)));
@@ -222,7 +224,7 @@ fn sample__of_a_capture_keeps_whole_clients() {
 
 #[test]
 fn sample__of_a_capture_of_one_client_is_of_connections() {
-    let captures = [capture(6000, 1)];
+    let captures = [make_capture(6000, 1)];
     let sample = read_captures(&captures, Some(1 << 14));
     assert!((1..=4).contains(&sample.level), "{}", sample.level);
     assert!(
@@ -235,14 +237,14 @@ fn sample__of_a_capture_of_one_client_is_of_connections() {
 
 #[test]
 fn sample__of_one_way_rows_keeps_both() {
-    let rows = text("ts,src,dst,sport,dport,bytes\n", |row| {
-        let (host, port, at) = (client(row / 2), 20_000 + row / 2, row as f64 / 50.0);
+    let rows = make_text("ts,src,dst,sport,dport,bytes\n", |row| {
+        let (host, port, at) = (client_address(row / 2), 20_000 + row / 2, row as f64 / 50.0);
         match row % 2 {
             0 => format!("{at:.3},{host},192.0.2.1,{port},443,300"),
-            _ => format!("{at:.3},192.0.2.1,{host},443,{port},{}", size(row)),
+            _ => format!("{at:.3},192.0.2.1,{host},443,{port},{}", row_size(row)),
         }
     });
-    check(&[("flows.csv", rows)]);
+    check_sample(&[("flows.csv", rows)]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn packets() -> Vec<Timed> {
     frames().into_iter().map(|(ms, frame)| (ms, frame[14..].to_vec())).collect()
 }
 
-fn capture(link_type: u32, wrap: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<u8> {
+fn make_capture(link_type: u32, wrap: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<u8> {
     let wrapped = packets().into_iter().map(|(ms, packet)| (ms, wrap(packet))).collect();
     pcap_of_link(link_type, wrapped, false, false, usize::MAX)
 }
@@ -109,28 +109,28 @@ fn erf() -> Vec<u8> {
 fn make_link(number: u32) -> Vec<u8> {
     let before = |header: &'static [u8]| move |packet: Vec<u8>| [header, &packet].concat();
     match number {
-        1 => capture(1, |packet| ethernet(0x0800, &packet)),
-        113 => capture(113, before(&[0, 0, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0x08, 0])),
-        276 => capture(276, before(&[0x08, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0])),
-        12 | 14 | 101 | 228 => capture(number, before(&[])),
-        229 => capture(229, |packet| ipv6(&packet, 6, &[])),
-        0 => capture(0, before(&[2, 0, 0, 0])),
-        108 => capture(108, before(&[0, 0, 0, 2])),
-        9 => capture(9, before(&[0x21])),
-        50 => capture(50, before(&[0xff, 0x03, 0x00, 0x21])),
-        51 => capture(51, |packet| pppoe(&packet)),
-        166 => capture(166, before(&[1, 3, 0, 0x21])),
-        204 => capture(204, before(&[1, 0xff, 3, 0, 0x21])),
-        104 => capture(104, before(&[0x0f, 0, 0x08, 0])),
-        219 => capture(219, before(&[0, 1, 0, 64, 0, 2, 1, 64])),
-        11 | 100 => capture(number, before(&[0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0])),
-        239 => capture(239, |packet| {
+        1 => make_capture(1, |packet| ethernet(0x0800, &packet)),
+        113 => make_capture(113, before(&[0, 0, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0x08, 0])),
+        276 => make_capture(276, before(&[0x08, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0])),
+        12 | 14 | 101 | 228 => make_capture(number, before(&[])),
+        229 => make_capture(229, |packet| ipv6(&packet, 6, &[])),
+        0 => make_capture(0, before(&[2, 0, 0, 0])),
+        108 => make_capture(108, before(&[0, 0, 0, 2])),
+        9 => make_capture(9, before(&[0x21])),
+        50 => make_capture(50, before(&[0xff, 0x03, 0x00, 0x21])),
+        51 => make_capture(51, |packet| pppoe(&packet)),
+        166 => make_capture(166, before(&[1, 3, 0, 0x21])),
+        204 => make_capture(204, before(&[1, 0xff, 3, 0, 0x21])),
+        104 => make_capture(104, before(&[0x0f, 0, 0x08, 0])),
+        219 => make_capture(219, before(&[0, 1, 0, 64, 0, 2, 1, 64])),
+        11 | 100 => make_capture(number, before(&[0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0])),
+        239 => make_capture(239, |packet| {
             let length = (4 + packet.len() as u16).to_le_bytes();
             [&[2, 0, 0, 0, 5, 0, 10, 0, 0, 0, 0, 0][..], &length, &[9, 0], &packet].concat()
         }),
-        105 => capture(105, |packet| dot11(0, &packet)),
+        105 => make_capture(105, |packet| dot11(0, &packet)),
         // Two words of fields: time, flags and rate; the second frame has its header padded.
-        127 => capture(127, |packet| {
+        127 => make_capture(127, |packet| {
             let is_padded = packet.len() > 100;
             let flags = if is_padded { 0x20 } else { 0 };
             let header =
@@ -141,15 +141,15 @@ fn make_link(number: u32) -> Vec<u8> {
             }
             [header, frame].concat()
         }),
-        119 => capture(119, |packet| {
+        119 => make_capture(119, |packet| {
             let length = 144u32;
             let header = [&[0x44, 0, 0, 0][..], &length.to_le_bytes(), &[0; 136]].concat();
             [header, dot11(0x80, &packet)].concat()
         }),
-        163 => capture(163, |packet| {
+        163 => make_capture(163, |packet| {
             [&[0x80, 0x21, 0x10, 1, 0, 0, 0, 64][..], &[0; 56], &dot11(0, &packet)].concat()
         }),
-        192 => capture(192, |packet| [&[0, 0, 8, 0, 105, 0, 0, 0][..], &dot11(0, &packet)].concat()),
+        192 => make_capture(192, |packet| [&[0, 0, 8, 0, 105, 0, 0, 0][..], &dot11(0, &packet)].concat()),
         _ => panic!("make a sample of link type {number}"),
     }
 }
@@ -159,7 +159,7 @@ fn find_sample(entry: &Understood) -> Option<(Vec<u8>, Option<&'static str>)> {
     match (entry.group, entry.name) {
         (LINK_TYPES, _) => Some((make_link(entry.key.parse().unwrap()), None)),
         (_, "QUIC") => None,
-        (_, name) => Some(sample(name)),
+        (_, name) => Some(make_sample(name)),
     }
 }
 
@@ -169,8 +169,8 @@ pub fn samples() -> Vec<Vec<u8>> {
 }
 
 /// Returns the sample of anything else that is read, and what must be left out of it.
-fn sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
-    let wrapped = |wrap: &dyn Fn(&[u8]) -> Vec<u8>| (capture(ETHERNET, |packet| wrap(&packet)), None);
+fn make_sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
+    let wrapped = |wrap: &dyn Fn(&[u8]) -> Vec<u8>| (make_capture(ETHERNET, |packet| wrap(&packet)), None);
     let beside = |other: &dyn Fn(&[u8]) -> Vec<u8>| {
         let mut all: Vec<Timed> = frames();
         all.push((1, other(&packets()[0].1)));
@@ -274,7 +274,7 @@ fn sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
         }),
         "TCP" => (pcap(false, false, usize::MAX), None),
         "IPv6 with extension headers" => {
-            (capture(101, |packet| ipv6(&packet, 60, &[6, 0, 1, 4, 0, 0, 0, 0])), None)
+            (make_capture(101, |packet| ipv6(&packet, 60, &[6, 0, 1, 4, 0, 0, 0, 0])), None)
         }
         "IP fragments" => (fragmented(), None),
         "segmentation offload" => wrapped(&|packet| with_length(packet, 0)),
@@ -344,7 +344,7 @@ fn fragmented() -> Vec<u8> {
 
 /// Returns connections without what depends on the form of the file: pauses to the nanosecond. Flows of datagrams are left
 /// out.
-fn plain(traffic: &Traffic) -> Vec<(u64, u32, u32, Kind, Vec<u64>)> {
+fn comparable_connections(traffic: &Traffic) -> Vec<(u64, u32, u32, Kind, Vec<u64>)> {
     let of = |connection: &Connection| {
         let sizes = connection.writes.iter().map(|write| write.bytes).collect();
         (connection.start.0, connection.client, connection.server, connection.kind, sizes)
@@ -355,7 +355,7 @@ fn plain(traffic: &Traffic) -> Vec<(u64, u32, u32, Kind, Vec<u64>)> {
 
 #[test]
 fn understood__every_entry_reads_its_sample() {
-    let plain_capture = plain(&read_bytes(&pcap(false, false, usize::MAX)));
+    let plain_capture = comparable_connections(&read_bytes(&pcap(false, false, usize::MAX)));
     for entry in understood() {
         let Some((data, reason)) = find_sample(&entry) else { continue };
         if let Some(folder) = std::env::var_os("MOUSEHOLE_SAMPLES") {
@@ -371,7 +371,7 @@ fn understood__every_entry_reads_its_sample() {
                 (one.1 + if one.1 > 0 { hosts } else { 0 }, one.2 + if one.2 > 0 { hosts } else { 0 });
             one
         });
-        assert_eq!(plain(&traffic), expected.collect::<Vec<_>>(), "{}", entry.name);
+        assert_eq!(comparable_connections(&traffic), expected.collect::<Vec<_>>(), "{}", entry.name);
         let left_out: Vec<&str> = traffic.skipped.iter().map(|skipped| &*skipped.reason).collect();
         assert_eq!(left_out, Vec::from_iter(reason), "{}", entry.name);
         let flows =
@@ -401,7 +401,7 @@ fn understood__every_entry_reads_its_sample() {
 #[test]
 fn understood__what_is_left_out_by_name_is_so_documented() {
     for entry in understood().iter().filter(|entry| entry.reading.contains('`')) {
-        let (_, reason) = sample(entry.name);
+        let (_, reason) = make_sample(entry.name);
         assert!(entry.reading.contains(reason.unwrap()), "{}", entry.name);
     }
 }
@@ -411,12 +411,12 @@ fn understood__quic_is_read_as_flows() {
     let data =
         pcap_of_link(ETHERNET, vec![(0, udp(443, &[0; 700])), (9, udp(443, &[0; 300]))], false, false, 60);
     let traffic =
-        read_contents(&[("sample", &data)], &ReadOptions { direction: up(), ..ReadOptions::default() })
+        read_contents(&[("sample", &data)], &ReadOptions { direction: upward(), ..ReadOptions::default() })
             .unwrap();
     assert_eq!((traffic.connections[0].kind, traffic.connections[0].bytes()), (Kind::Quic, 1000));
 }
 
-fn up() -> mousehole_sim::traffic::read::Direction {
+fn upward() -> mousehole_sim::traffic::read::Direction {
     mousehole_sim::traffic::read::Direction::Up
 }
 

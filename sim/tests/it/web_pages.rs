@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Returns a roomy link, and a model with these parameters.
-fn modelled(model: &str, params: Value) -> Scenario {
+fn model_scenario(model: &str, params: Value) -> Scenario {
     let mut base = scenario("droptail");
     base.link.buffer = "10000p".into();
     let traffic = TrafficSpec { model: Some(model.into()), params: Some(params), ..TrafficSpec::default() };
@@ -39,15 +39,15 @@ const FIXED: [(&str, u32); 4] =
     [("objects_min", 7), ("objects_max", 7), ("min_bytes", 5000), ("cap_bytes", 5000)];
 
 /// Returns one user with pages of seven objects of 5000 B.
-fn fixed(model: &str) -> Scenario {
+fn fixed_scenario(model: &str) -> Scenario {
     let mut params = json!({"users": 1, "think_mean_s": 0.5});
     FIXED.iter().for_each(|(name, value)| params[*name] = json!(value));
-    modelled(model, params)
+    model_scenario(model, params)
 }
 
 #[test]
 fn http10__fetches_the_index_first_and_then_four_at_once() {
-    let pages = whole_pages(&play(&fixed("web:http10")));
+    let pages = whole_pages(&play(&fixed_scenario("web:http10")));
     assert!(pages.len() > 5);
     for page in &pages {
         assert_eq!(page.len(), 7);
@@ -58,14 +58,14 @@ fn http10__fetches_the_index_first_and_then_four_at_once() {
         assert!(page.iter().all(|object| object.write == 0 && object.bytes == 5000));
     }
     // On an empty path the index takes its time alone.
-    let result = play(&fixed("web:http10"));
+    let result = play(&fixed_scenario("web:http10"));
     let index = result.outcome.transfers[0];
     assert!((index.end.since(index.start).as_secs() / result.ideal_s[0] - 1.0).abs() < 1e-9);
 }
 
 #[test]
 fn http11__uses_one_connection_and_needs_less_time() {
-    let pages = whole_pages(&play(&fixed("web:http11")));
+    let pages = whole_pages(&play(&fixed_scenario("web:http11")));
     assert!(pages.len() > 5);
     for page in &pages {
         assert_eq!(
@@ -74,7 +74,7 @@ fn http11__uses_one_connection_and_needs_less_time() {
         );
         assert!(page[0].key == page[1].key && page[1].start == page[0].end);
     }
-    let old = whole_pages(&play(&fixed("web:http10")));
+    let old = whole_pages(&play(&fixed_scenario("web:http10")));
     assert!(page_time(&pages[0]) < page_time(&old[0]), "no second handshake");
 }
 
@@ -87,7 +87,8 @@ fn users__think_between_pages() {
         } else {
             json!({"users": 1})
         };
-        let mut pages = whole_pages(&play(&Scenario { duration: "200s".into(), ..modelled(model, params) }));
+        let mut pages =
+            whole_pages(&play(&Scenario { duration: "200s".into(), ..model_scenario(model, params) }));
         pages.sort_by_key(|page| page[0].start);
         assert!(pages.len() > 10, "{model}: {}", pages.len());
         for pair in pages.windows(2) {
@@ -101,7 +102,7 @@ fn users__think_between_pages() {
 #[test]
 fn shred__offers_a_constant_load() {
     let params = json!({"objects_min": 1, "objects_max": 8, "cap_bytes": 30_000});
-    let mut base = Scenario { duration: "200s".into(), ..modelled("web:shred", params) };
+    let mut base = Scenario { duration: "200s".into(), ..model_scenario("web:shred", params) };
     base.traffic.load = Some(0.8);
     let result = play(&base);
     let bytes: u64 = result.outcome.transfers.iter().map(|transfer| transfer.bytes).sum();
@@ -126,7 +127,7 @@ fn shred__offers_a_constant_load() {
 fn http2__keeps_its_connection_and_shares_it_with_a_download() {
     let of = |download: u64| {
         let params = json!({"download_bytes": download, "connections_per_s": 0.2, "inter_page_s": 2.0});
-        play(&Scenario { duration: "60s".into(), ..modelled("web:http2", params) })
+        play(&Scenario { duration: "60s".into(), ..model_scenario("web:http2", params) })
     };
     let bytes = |result: &RunResult| {
         let of_pages = result.outcome.transfers.iter().filter(|transfer| transfer.page != 0);
@@ -156,7 +157,7 @@ fn http2__keeps_its_connection_and_shares_it_with_a_download() {
 fn packmime__answers_after_the_servers_delay() {
     let run = |cap| {
         let params = json!({"connections_per_s": 2.0, "delay_cap_s": cap, "cap_bytes": 1000});
-        play(&modelled("web:packmime", params))
+        play(&model_scenario("web:packmime", params))
     };
     let (with, without) = (run(0.1), run(0.0));
     assert_eq!(with.outcome.transfers.len(), without.outcome.transfers.len());
@@ -289,7 +290,7 @@ fn open_models__offer_the_load_they_promise() {
         ),
         ("web:packmime", json!({"cap_bytes": 50_000, "dependence": 0.0})),
     ] {
-        let mut base = Scenario { duration: "1000s".into(), ..modelled(model, params) };
+        let mut base = Scenario { duration: "1000s".into(), ..model_scenario(model, params) };
         base.traffic.load = Some(0.4);
         let result = play(&base);
         let sent = result.outcome.queues[0].sent().bytes as f64 * 8.0 / 1000.0 / 4e6;
@@ -325,7 +326,7 @@ fn models__faults_name_the_parameter() {
         ("web:http2", json!({"pages_per_connection": 0}), "traffic.params.pages_per_connection"),
         ("web:packmime", json!({"dependence": 0.5}), "traffic.params.dependence"),
     ] {
-        let fault = Plan::new(&modelled(model, params)).expect_err(model).to_string();
+        let fault = Plan::new(&model_scenario(model, params)).expect_err(model).to_string();
         assert!(fault.contains(named), "{fault}");
     }
 }

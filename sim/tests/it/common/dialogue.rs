@@ -37,22 +37,22 @@ impl SenderHarness {
     /// Lets the application write this many segments. Returns the segments sent.
     pub fn write(&mut self, segments: u32) -> Vec<u32> {
         self.sender.write(segments, self.now, &self.params);
-        self.sent()
+        self.send_segments()
     }
 
     /// Everything below `next` is acknowledged.
     pub fn ack(&mut self, next: u32) -> Vec<u32> {
-        self.take(make_ack(next, &[], false))
+        self.handle_ack(make_ack(next, &[], false))
     }
 
     /// Returns the same with an echo of a congestion mark.
     pub fn ack_with_echo(&mut self, next: u32) -> Vec<u32> {
-        self.take(make_ack(next, &[], true))
+        self.handle_ack(make_ack(next, &[], true))
     }
 
     /// Returns the same with SACK blocks.
     pub fn sack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
-        self.take(make_ack(next, blocks, false))
+        self.handle_ack(make_ack(next, blocks, false))
     }
 
     /// Time passes.
@@ -65,7 +65,7 @@ impl SenderHarness {
         self.now = self.sender.poll_timeout();
         assert_ne!(self.now, Time::NEVER, "no timer runs");
         self.sender.handle_timeout(self.now, &self.params);
-        self.sent()
+        self.send_segments()
     }
 
     /// Milliseconds until the timer fires.
@@ -73,12 +73,12 @@ impl SenderHarness {
         self.sender.poll_timeout().since(self.now).as_secs() * 1e3
     }
 
-    fn take(&mut self, ack: AckFields) -> Vec<u32> {
+    fn handle_ack(&mut self, ack: AckFields) -> Vec<u32> {
         self.sender.handle_ack(&ack, self.now, &self.params);
-        self.sent()
+        self.send_segments()
     }
 
-    fn sent(&mut self) -> Vec<u32> {
+    fn send_segments(&mut self) -> Vec<u32> {
         self.last.clear();
         while let Some(out) = self.sender.poll_transmit(self.now, &self.params) {
             self.last.push(out);

@@ -53,7 +53,7 @@ impl Hop {
     pub fn arrive(&mut self, mut packet: Packet, now: Time) {
         self.advance(now);
         match self.link.arrive(&mut packet, now) {
-            Arrival::Arrives { at, .. } => self.note(packet, at),
+            Arrival::Arrives { at, .. } => self.record_departure(packet, at),
             Arrival::Queued { serve } if serve => self.serve(now),
             Arrival::Queued { .. } | Arrival::Dropped => {}
         }
@@ -68,7 +68,7 @@ impl Hop {
     fn serve(&mut self, now: Time) {
         self.free = match self.link.serve(now) {
             Served::Started { packet, free_at, arrives_at } => {
-                self.note(packet, arrives_at);
+                self.record_departure(packet, arrives_at);
                 Some(free_at)
             }
             Served::Lost { free_at: at } | Served::Retry(at) => Some(at),
@@ -78,7 +78,7 @@ impl Hop {
         self.collect();
     }
 
-    fn note(&mut self, packet: Packet, end: Time) {
+    fn record_departure(&mut self, packet: Packet, end: Time) {
         let start = Time(end.0.saturating_sub(self.rate.tx_time(u64::from(packet.bytes)).0));
         self.left.push(Departure { packet, end, start });
     }

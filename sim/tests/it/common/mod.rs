@@ -81,13 +81,13 @@ pub static SCHEMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     all.into_iter().map(|scheme| &*scheme.leak()).collect()
 });
 
-fn parsed(scheme: &str) -> Scheme {
+fn parse_scheme(scheme: &str) -> Scheme {
     Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns whether departures from the scheme's queue are known at the arrival.
 pub fn decides_at_arrival(scheme: &str) -> bool {
-    let queue = build::build_queue(&parsed(scheme), LinkContext::EXAMPLE);
+    let queue = build::build_queue(&parse_scheme(scheme), LinkContext::EXAMPLE);
     queue.unwrap_or_else(|error| panic!("{error}")).as_fifo().is_some()
 }
 
@@ -111,7 +111,7 @@ pub enum Order {
 
 /// Returns the order by what the parts say. A marker may promote unless it is known not to.
 pub fn find_order(scheme: &str) -> Order {
-    let mut markers = parsed(scheme).parts();
+    let mut markers = parse_scheme(scheme).parts();
     let (queue, values) = markers.pop().expect("a scheme has a queue");
     let colours = |(part, _): &(Part, BTreeMap<&str, String>)| match part {
         Part::Policy(policy) => !policy.returns_hint(),
@@ -135,7 +135,7 @@ pub fn find_order(scheme: &str) -> Order {
 /// of the link of its own, as CAKE's tins have, so that what is sent later need not wait longer.
 pub fn overtakes(scheme: &str) -> bool {
     let is_strict =
-        parsed(scheme).parts().last().is_some_and(|(queue, _)| queue.name().starts_with("priority"));
+        parse_scheme(scheme).parts().last().is_some_and(|(queue, _)| queue.name().starts_with("priority"));
     match find_order(scheme) {
         Order::Promoted => true,
         Order::Demoted => !is_strict,
@@ -150,15 +150,15 @@ pub fn schemes_of_graphs() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns a file of `oracle/golden`.
-pub fn golden(file: &str) -> String {
+pub fn read_golden(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden").join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Returns the rows of a golden CSV table below its header, as fields.
-pub fn golden_rows(file: &str) -> Vec<Vec<String>> {
+pub fn read_golden_rows(file: &str) -> Vec<Vec<String>> {
     let fields = |line: &str| line.split(',').map(str::to_string).collect();
-    golden(file).lines().skip(1).map(fields).collect()
+    read_golden(file).lines().skip(1).map(fields).collect()
 }
 
 /// `scheme` on 4 Mbit/s and 40 ms, `rfc` TCP, from 0 s to 20 s, nothing to send yet.
@@ -184,7 +184,10 @@ pub fn with_connections(base: Scenario, connections: Vec<ConnectionSpec>) -> Sce
 }
 
 /// Returns the connections with their payload going this way.
-pub fn going(direction: &str, connections: impl IntoIterator<Item = ConnectionSpec>) -> Vec<ConnectionSpec> {
+pub fn with_payload(
+    direction: &str,
+    connections: impl IntoIterator<Item = ConnectionSpec>,
+) -> Vec<ConnectionSpec> {
     let payload = Some(direction.to_string());
     connections.into_iter().map(|one| ConnectionSpec { payload: payload.clone(), ..one }).collect()
 }
@@ -214,7 +217,7 @@ pub fn with_model(base: Scenario, model: &str, load: f64) -> Scenario {
 }
 
 /// Returns the scenario with these models beside each other.
-pub fn mixed(base: Scenario, mix: Vec<MixSpec>) -> Scenario {
+pub fn with_mix(base: Scenario, mix: Vec<MixSpec>) -> Scenario {
     Scenario { traffic: TrafficSpec { mix, ..TrafficSpec::default() }, ..base }
 }
 
@@ -224,7 +227,7 @@ pub fn entry(model: &str, params: serde_json::Value) -> MixSpec {
 }
 
 /// Returns the entry with its payload going this way.
-pub fn sending(direction: &str, spec: MixSpec) -> MixSpec {
+pub fn with_direction(direction: &str, spec: MixSpec) -> MixSpec {
     MixSpec { payload: Some(direction.into()), ..spec }
 }
 
@@ -272,7 +275,7 @@ pub fn transfers(count: u32, gap_s: f64, bytes: u64) -> Vec<ConnectionSpec> {
 }
 
 /// Loses these arrivals at a link.
-pub fn losing(link: &str, drop: &[u64]) -> FaultSpec {
+pub fn losses_at(link: &str, drop: &[u64]) -> FaultSpec {
     FaultSpec { link: link.into(), drop: drop.to_vec(), bernoulli: 0.0 }
 }
 

@@ -28,7 +28,7 @@ pub fn hosts(role: Role, name: &str, at: &str, count: u32, rate: &str, delay: &s
 }
 
 /// Links written out between these nodes' hosts.
-pub fn written(links: Vec<TopologyLink>, servers: &[&str], clients: &[&str]) -> TopologySpec {
+pub fn topology_between(links: Vec<TopologyLink>, servers: &[&str], clients: &[&str]) -> TopologySpec {
     let names = |all: &[&str]| all.iter().map(|name| name.to_string()).collect();
     TopologySpec { links, servers: names(servers), clients: names(clients), ..TopologySpec::default() }
 }
@@ -51,6 +51,6 @@ pub fn scenario_over(topology: TopologySpec, scheme: &str) -> Scenario {
 }
 
 /// Returns the same with these connections.
-pub fn carrying(topology: TopologySpec, scheme: &str, connections: Vec<ConnectionSpec>) -> Scenario {
+pub fn scenario_carrying(topology: TopologySpec, scheme: &str, connections: Vec<ConnectionSpec>) -> Scenario {
     with_connections(scenario_over(topology, scheme), connections)
 }
