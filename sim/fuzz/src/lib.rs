@@ -1,4 +1,4 @@
-//! What every fuzz target checks: a parser returns something sound or one line of complaint, and never panics.
+//! Checks that the fuzz targets share: a parser returns something sound or an error of one line, and never panics.
 
 pub mod scheme;
 pub mod seeds;
@@ -8,7 +8,7 @@ use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::read::{Direction, ReadOptions, read_contents};
 use mousehole_sim::units::{Rate, Time};
 
-/// Reads the files in both directions, leniently and strictly.
+/// Reads the files in both directions, leniently and strictly, and checks each result.
 pub fn check_traffic(named: &[(&str, &[u8])]) {
     for direction in [Direction::Down, Direction::Up] {
         for strict in [false, true] {
@@ -20,8 +20,8 @@ pub fn check_traffic(named: &[(&str, &[u8])]) {
     }
 }
 
-/// A complaint is one line that shows no control character and names where, the value and what is allowed,
-/// or, of a file, where and what is wrong.
+/// Checks that an error is one line without control characters. It must name where, the value and
+/// what is allowed, or for a file where and what is wrong.
 pub fn check_error(error: &Error) {
     let text = error.to_string();
     let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
@@ -43,11 +43,12 @@ pub fn check_error(error: &Error) {
     assert!(parts.iter().all(|part| !part.trim().is_empty()), "something is not named: {error:?}");
 }
 
-/// Puts a header before fuzzed bytes, so that the reader under test is the one that gets them.
-pub fn after(header: &[u8], data: &[u8]) -> Vec<u8> {
+/// Returns fuzzed bytes after a header, so that the reader under test is the one that gets them.
+pub fn prepend_header(header: &[u8], data: &[u8]) -> Vec<u8> {
     [header, data].concat()
 }
 
+/// Checks the laws of any traffic that is read.
 fn check_sound(traffic: &Traffic, strict: bool) {
     let connections = &traffic.connections;
     assert_eq!(connections[0].start, Time::ZERO);

@@ -1,18 +1,20 @@
-//! A scenario out of bytes: a scheme of the catalogue with settings of the right kind and at their edges, a link, a few
+//! Makes a scenario from bytes: a scheme of the catalogue with settings of the right kind and at their edges, a link, a few
 //! connections. Bytes that happen to spell a scheme are rare, so here each byte is a choice.
 
 use mousehole_sim::scenario::catalogue::{Kind, Parameter};
 use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, LinkSpec, WriteSpec};
 use mousehole_sim::scenario::{Part, Role, SCHEMES, Scenario};
 
-/// The bytes not used yet; when they are out every choice is the first.
+/// The bytes not used yet; once they are used up every choice is the first.
 pub struct Choices<'a>(pub &'a [u8]);
 
 impl Choices<'_> {
+    /// Returns one of the values, chosen by the next byte.
     fn pick<'v, T: ?Sized>(&mut self, values: &[&'v T]) -> &'v T {
         values[usize::from(self.byte()) % values.len()]
     }
 
+    /// Returns the next byte, 0 once all are used.
     fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
@@ -20,12 +22,12 @@ impl Choices<'_> {
     }
 }
 
-/// Returns the scenario that the choices make.
-pub fn scenario(choices: &mut Choices<'_>) -> Scenario {
+/// Returns the scenario that the choices select.
+pub fn make_scenario(choices: &mut Choices<'_>) -> Scenario {
     let mut scenario = Scenario {
         warmup: "0s".into(),
         duration: "5s".into(),
-        scheme: scheme(choices),
+        scheme: choose_scheme(choices),
         at: (choices.byte() % 4 == 1).then_some(Ends::Both),
         link: LinkSpec {
             rate: Some(choices.pick(&["5mbit", "64kbit", "1gbit", "100mbit", "1mbit"]).into()),
@@ -40,36 +42,42 @@ pub fn scenario(choices: &mut Choices<'_>) -> Scenario {
     scenario.tcp.profile = choices.pick(&["rfc", "linux", "ns2-2.35", "ns2-2001"]).into();
     scenario.tcp.ecn = (choices.byte() % 3 == 1).then_some(true);
     scenario.traffic.connections =
-        (0..1 + choices.byte() % 8).map(|number| connection(number, choices)).collect();
+        (0..1 + choices.byte() % 8).map(|number| choose_connection(number, choices)).collect();
     scenario
 }
 
 /// Returns a named scheme, or any marker before any queue, with settings.
-fn scheme(choices: &mut Choices<'_>) -> String {
+fn choose_scheme(choices: &mut Choices<'_>) -> String {
     let number = usize::from(choices.byte());
     if number < 192 {
         let scheme = &SCHEMES[number % SCHEMES.len()];
-        return call(scheme.name, scheme.visible().into_iter().map(|one| one.parameter), choices);
+        return describe_part(scheme.name, scheme.visible().into_iter().map(|one| one.parameter), choices);
     }
     let [marker, queue] = [Role::Marker, Role::Queue].map(|role| {
         let all: Vec<Part> = Part::all_parts().into_iter().filter(|part| part.role() == role).collect();
         let part = all[usize::from(choices.byte()) % all.len()];
-        call(part.name(), part.parameters().into_iter(), choices)
+        describe_part(part.name(), part.parameters().into_iter(), choices)
     });
     format!("{marker}|{queue}")
 }
 
-fn call(name: &str, parameters: impl Iterator<Item = Parameter>, choices: &mut Choices<'_>) -> String {
+/// Returns the text of a part with settings for some of its parameters.
+fn describe_part(
+    name: &str,
+    parameters: impl Iterator<Item = Parameter>,
+    choices: &mut Choices<'_>,
+) -> String {
     let mut settings = Vec::new();
     for parameter in parameters {
         if choices.byte() % 4 == 1 {
-            settings.push(format!("{}={}", parameter.name, value(parameter.kind, choices)));
+            settings.push(format!("{}={}", parameter.name, choose_value(parameter.kind, choices)));
         }
     }
     format!("{name}({})", settings.join(","))
 }
 
-fn value<'a>(kind: Kind, choices: &mut Choices<'a>) -> &'a str {
+/// Returns a value for a parameter of this kind, often at the edge of its range or beyond.
+fn choose_value<'a>(kind: Kind, choices: &mut Choices<'a>) -> &'a str {
     match kind {
         Kind::Length => choices.pick(&["10p", "0p", "1p", "0.5p", "15%", "100%", "0%", "1000000p", "60%"]),
         Kind::Threshold => choices.pick(&["15kB", "0B", "1B", "1p", "15p", "4GB", "1TB"]),
@@ -86,7 +94,8 @@ fn value<'a>(kind: Kind, choices: &mut Choices<'a>) -> &'a str {
     }
 }
 
-fn connection(number: u8, choices: &mut Choices<'_>) -> ConnectionSpec {
+/// Returns a connection of one to three writes.
+fn choose_connection(number: u8, choices: &mut Choices<'_>) -> ConnectionSpec {
     let write = |choices: &mut Choices<'_>| WriteSpec {
         idle_s: f64::from(choices.byte()) / 100.0,
         bytes: [1, 1460, 15_000, 200_000][usize::from(choices.byte()) % 4],

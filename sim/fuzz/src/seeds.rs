@@ -1,4 +1,4 @@
-//! Small valid inputs for the targets to start from; captures are made here because none is kept in the repository.
+//! Small valid inputs for the targets to start from; captures are made here because the repository has none.
 
 use etherparse::PacketBuilder;
 use flate2::{Compression, write::GzEncoder};
@@ -28,15 +28,14 @@ pub const HAR: &str = concat!(
 );
 /// A flow of Suricata.
 pub const EVE: &str = "{\"event_type\":\"flow\",\"src_ip\":\"a\",\"src_port\":4000,\"dest_ip\":\"b\",\"dest_port\":443,\"proto\":\"TCP\",\"flow\":{\"pkts_toserver\":3,\"pkts_toclient\":2,\"bytes_toserver\":400,\"bytes_toclient\":1108,\"start\":\"2024-05-01T10:00:01.5+0000\",\"end\":\"2024-05-01T10:00:02.5+0000\"}}\n";
-/// A request as Squid writes it.
-pub const SQUID: &str =
-    "1700000001.000   1000 10.0.0.1 TCP_MISS/200 900 GET http://a.example/ - HIER_DIRECT/192.0.2.9 text/html\n";
-/// A request as HAProxy writes it.
+/// A request in Squid's log.
+pub const SQUID: &str = "1700000001.000   1000 10.0.0.1 TCP_MISS/200 900 GET http://a.example/ - HIER_DIRECT/192.0.2.9 text/html\n";
+/// A request in HAProxy's log.
 pub const HAPROXY: &str = "May  1 10:00:03 lb haproxy[7]: 10.0.0.1:4000 [01/May/2024:10:00:00.500] fe be/s1 0/0/1/2/40 200 900 - - ---- 1/1/0/0/0 0/0 \"GET / HTTP/1.1\"\n";
-/// A request as IIS writes it.
+/// A request in IIS's log.
 pub const IIS: &str =
     "#Fields: date time s-ip c-ip sc-bytes time-taken\n2024-05-01 10:00:01 192.0.2.9 10.0.0.1 900 1000\n";
-/// Both directions of a flow as nfdump writes them.
+/// Both directions of a flow in nfdump's CSV.
 pub const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt\n2024-05-01 10:00:00,2024-05-01 10:00:01,1.5,a,b,4000,80,TCP,8,420,0,0\n\
     2024-05-01 10:00:00,2024-05-01 10:00:01,1.2,b,a,80,4000,6,10,10400,0,0\nSummary\nflows,bytes\n2,10820\n";
 /// A web server's log.
@@ -61,7 +60,7 @@ const EXAMPLES: [&str; 4] = [
 pub const SIZES: &str = "4850.0\n# a tenth\n500 0.1\n1000, 0.5 // half\n1 1 0.6\n21000\t1\n";
 
 /// Writes a target's inputs into the folder that `MOUSEHOLE_SEEDS` names, if it names one.
-pub fn write(target: &str) {
+pub fn write_seeds(target: &str) {
     let Some(folder) = std::env::var_os("MOUSEHOLE_SEEDS").map(std::path::PathBuf::from) else { return };
     let corpora = corpora().expect("inputs can be made in memory");
     let inputs = corpora.into_iter().filter(|(name, _)| *name == target).flat_map(|(_, inputs)| inputs);
@@ -70,11 +69,11 @@ pub fn write(target: &str) {
     }
 }
 
-/// Target and inputs, as the corpus folders hold them.
+/// Returns each target's inputs, by the target's name.
 pub fn corpora() -> Result<Vec<(&'static str, Vec<Vec<u8>>)>> {
     let texts = [CONN, HTTP, JSON, ACCESS, TABLE].map(|text| text.as_bytes().to_vec());
-    let mut captures = vec![pcap(0xa1b2_c3d4)?, pcap(0xa1b2_3c4d)?, pcapng()?];
-    captures.extend(encapsulated()?);
+    let mut captures = vec![make_frames_pcap(0xa1b2_c3d4)?, make_frames_pcap(0xa1b2_3c4d)?, make_pcapng()?];
+    captures.extend(make_encapsulated()?);
     let [ssl, quic, har, nfdump] = [SSL, QUIC, HAR, NFDUMP].map(|text| text.as_bytes().to_vec());
     let mut any: Vec<Vec<u8>> = texts.to_vec();
     any.extend(captures.clone());
@@ -82,7 +81,7 @@ pub fn corpora() -> Result<Vec<(&'static str, Vec<Vec<u8>>)>> {
     let [conn, http, json, access, table] = texts;
     Ok(vec![
         ("capture", captures),
-        ("gzip", vec![gzip(&conn)?, gzip(&pcap(0xa1b2_c3d4)?)?]),
+        ("gzip", vec![gzip(&conn)?, gzip(&make_frames_pcap(0xa1b2_c3d4)?)?]),
         ("zeek", vec![conn, http.clone(), json]),
         ("zeek_join", vec![http]),
         ("zeek_hints", vec![ssl, quic]),
@@ -104,8 +103,8 @@ fn scenarios() -> Vec<Vec<u8>> {
     texts.chain(SCHEMES.iter().map(|doc| doc.name)).map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// Returns a TCP connection's first packets, and a QUIC exchange over IPv6 with a VLAN tag.
-fn frames() -> Result<Vec<Vec<u8>>> {
+/// Returns some valid frames of TCP and UDP.
+fn make_frames() -> Result<Vec<Vec<u8>>> {
     let mut frames = vec![Vec::new(); 4];
     let (a, b) = ([10, 0, 0, 1], [10, 0, 0, 2]);
     let ip = |from, to| PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(from, to, 64);
@@ -118,13 +117,14 @@ fn frames() -> Result<Vec<Vec<u8>>> {
     Ok(frames)
 }
 
-fn pcap(magic: u32) -> Result<Vec<u8>> {
-    Ok(make_pcap(magic, 1, &frames()?))
+/// Returns the frames as a pcap file with this magic number.
+fn make_frames_pcap(magic: u32) -> Result<Vec<u8>> {
+    Ok(make_pcap(magic, 1, &make_frames()?))
 }
 
-/// Returns captures of the same packets behind other link layers and within tunnels, and in fragments.
-fn encapsulated() -> Result<Vec<Vec<u8>>> {
-    let packets: Vec<Vec<u8>> = frames()?.into_iter().map(|frame| frame[14..].to_vec()).collect();
+/// Returns captures of the same packets in other link layers, in tunnels, and in fragments.
+fn make_encapsulated() -> Result<Vec<Vec<u8>>> {
+    let packets: Vec<Vec<u8>> = make_frames()?.into_iter().map(|frame| frame[14..].to_vec()).collect();
     let of = |link_type: u32, header: &[u8]| {
         let wrapped: Vec<Vec<u8>> = packets.iter().map(|packet| [header, packet].concat()).collect();
         make_pcap(0xa1b2_c3d4, link_type, &wrapped)
@@ -156,6 +156,7 @@ fn encapsulated() -> Result<Vec<Vec<u8>>> {
     ])
 }
 
+/// Returns frames of a link type as a pcap file.
 fn make_pcap(magic: u32, link_type: u32, frames: &[Vec<u8>]) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut out = words(&[magic, 0x0004_0002, 0, 0, 65_535, link_type]);
@@ -166,7 +167,8 @@ fn make_pcap(magic: u32, link_type: u32, frames: &[Vec<u8>]) -> Vec<u8> {
     out
 }
 
-fn pcapng() -> Result<Vec<u8>> {
+/// Returns the frames as a pcapng file.
+fn make_pcapng() -> Result<Vec<u8>> {
     let block = |kind: u32, body: &[u8]| {
         let length = (body.len() as u32 + 12).to_le_bytes();
         [&kind.to_le_bytes()[..], &length, body, &length].concat()
@@ -174,7 +176,7 @@ fn pcapng() -> Result<Vec<u8>> {
     let section = [&0x1a2b_3c4du32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xff; 8]].concat();
     let mut out = block(0x0a0d_0d0a, &section);
     out.extend(block(1, &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0]));
-    for (frame, at) in frames()?.iter().zip(0u32..) {
+    for (frame, at) in make_frames()?.iter().zip(0u32..) {
         let words = [0, 0x17_0000, at << 28, frame.len() as u32, frame.len() as u32];
         let mut body: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         body.extend(frame);
@@ -184,6 +186,7 @@ fn pcapng() -> Result<Vec<u8>> {
     Ok(out)
 }
 
+/// Returns the data compressed.
 fn gzip(data: &[u8]) -> Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(data)?;

@@ -1,10 +1,10 @@
-//! Logs of web servers: whole, and what follows a right beginning of a line.
+//! Logs of web servers: whole, and the rest of a line with a valid beginning.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mousehole_fuzz::{after, check_traffic};
+use mousehole_fuzz::{check_traffic, prepend_header};
 
-fuzz_target!(init: mousehole_fuzz::seeds::write("access_log"), |data: &[u8]| {
+fuzz_target!(init: mousehole_fuzz::seeds::write_seeds("access_log"), |data: &[u8]| {
     check_traffic(&[("access.log", data)]);
-    check_traffic(&[("access.log", &after(b"h - - [10/Oct/2000:13:55:36 -0700] \"GET /", data))]);
+    check_traffic(&[("access.log", &prepend_header(b"h - - [10/Oct/2000:13:55:36 -0700] \"GET /", data))]);
 });

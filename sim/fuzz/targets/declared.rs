@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mousehole_fuzz::{after, check_traffic, seeds};
+use mousehole_fuzz::{check_traffic, prepend_header, seeds};
 use mousehole_sim::traffic::read::Spec;
 
 const HEADERS: [&[u8]; 5] = [
@@ -13,10 +13,10 @@ const HEADERS: [&[u8]; 5] = [
     seeds::EVE.as_bytes(),
 ];
 
-fuzz_target!(init: seeds::write("declared"), |data: &[u8]| {
+fuzz_target!(init: seeds::write_seeds("declared"), |data: &[u8]| {
     check_traffic(&[("log", data)]);
     for header in HEADERS {
-        check_traffic(&[("log", &after(header, data))]);
+        check_traffic(&[("log", &prepend_header(header, data))]);
     }
     if let Ok(text) = std::str::from_utf8(data) {
         drop(Spec::parse("format.toml", text));

@@ -1,10 +1,10 @@
-//! HAR files: whole, and entries in a file that is right.
+//! HAR files: whole, and entries in a valid file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mousehole_fuzz::{after, check_traffic};
+use mousehole_fuzz::{check_traffic, prepend_header};
 
-fuzz_target!(init: mousehole_fuzz::seeds::write("har"), |data: &[u8]| {
+fuzz_target!(init: mousehole_fuzz::seeds::write_seeds("har"), |data: &[u8]| {
     check_traffic(&[("a.har", data)]);
-    check_traffic(&[("a.har", &[&after(b"{\"log\":{\"entries\":[", data)[..], b"]}}"].concat())]);
+    check_traffic(&[("a.har", &[&prepend_header(b"{\"log\":{\"entries\":[", data)[..], b"]}}"].concat())]);
 });

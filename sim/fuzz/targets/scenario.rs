@@ -6,7 +6,7 @@ use mousehole_fuzz::check_error;
 use mousehole_sim::scenario::{Plan, Scenario, Scheme};
 use mousehole_sim::units::{parse_dur, parse_rate, parse_size};
 
-fuzz_target!(init: mousehole_fuzz::seeds::write("scenario"), |data: &[u8]| {
+fuzz_target!(init: mousehole_fuzz::seeds::write_seeds("scenario"), |data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let errors = [
         Scheme::parse(text).err(),

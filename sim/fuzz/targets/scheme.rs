@@ -6,8 +6,8 @@ use mousehole_fuzz::{check_error, scheme};
 use mousehole_sim::scenario::{Plan, run};
 use std::sync::atomic::AtomicBool;
 
-fuzz_target!(init: mousehole_fuzz::seeds::write("scheme"), |data: &[u8]| {
-    let scenario = scheme::scenario(&mut scheme::Choices(data));
+fuzz_target!(init: mousehole_fuzz::seeds::write_seeds("scheme"), |data: &[u8]| {
+    let scenario = scheme::make_scenario(&mut scheme::Choices(data));
     let result = Plan::new(&scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
     match result {
         Ok(result) => {

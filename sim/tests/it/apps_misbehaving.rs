@@ -1,4 +1,4 @@
-//! Misbehaving senders: who misbehaves, how, and that the pieces add up to the transfer.
+//! Misbehaving senders: which senders misbehave, how, and that the pieces sum to the transfer.
 use crate::common::{SCHEMES, entry, play, scenario, with_mix};
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
@@ -6,15 +6,19 @@ use mousehole_sim::units::Time;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Returns the scenario with misbehaving senders.
 fn with_gaming(base: Scenario, gaming: MisbehavingSpec) -> Scenario {
     let traffic = TrafficSpec { gaming: Some(gaming), ..base.traffic };
     Scenario { traffic, ..base }
 }
 
+/// Returns a scenario of one transfer.
 fn one_transfer_scenario(bytes: u64) -> Scenario {
     crate::common::with_connections(scenario("droptail"), crate::common::transfers(1, 0.0, bytes))
 }
 
+/// Returns the rule by which all senders split transfers into four pieces, `parallel` or
+/// `consecutive`.
 fn split_all(pieces: &str) -> MisbehavingSpec {
     MisbehavingSpec { share: 1.0, split: 4, pieces: pieces.into(), ..MisbehavingSpec::default() }
 }
@@ -73,6 +77,7 @@ fn split__a_closed_loop_goes_on() {
     }
 }
 
+/// Returns the keys of the objects whose sender misbehaved.
 fn list_misbehaving(result: &RunResult) -> BTreeSet<u64> {
     result.outcome.transfers.iter().filter(|one| one.misbehaves).map(|one| one.object_key).collect()
 }

@@ -7,6 +7,7 @@ use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Returns a short run of a mix of six sources under `scheme`.
 fn short_scenario(scheme: &str) -> Scenario {
     let base = Scenario { warmup: "1s".into(), duration: "8s".into(), max_windows: 10, ..scenario(scheme) };
     with_mix(
@@ -27,6 +28,7 @@ fn short_scenario(scheme: &str) -> Scenario {
 
 type Named = (u64, u32, u16, bool, u64);
 
+/// Returns key, source, bytes and start in ns of the transfers of the open-loop sources, sorted.
 fn list_open_loop_transfers(result: &RunResult) -> Vec<(u64, u16, u64, u64)> {
     let open = result.outcome.transfers.iter().filter(|one| one.source <= 2);
     let mut named: Vec<_> = open.map(|one| (one.key, one.source, one.bytes, one.start.0)).collect();

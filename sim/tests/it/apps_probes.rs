@@ -1,27 +1,30 @@
-//! Tests of responsiveness: how long probes take beside and within the flows that fill the line.
+//! Tests of responsiveness: how long probes take outside and within the flows that fill the line.
 use crate::common::{entry, play, scenario, with_mix, with_up};
 use mousehole_sim::record::ProbeRecord;
 use mousehole_sim::scenario::spec::{Ends, MixSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::{Value, json};
 
-/// One tester from the start, who probes ten times a second and more.
+/// Returns one tester from the start, who sends ten probes per second or more.
 fn tester(payload: &str, params: Value) -> MixSpec {
     let mut all = json!({"start_spread_s": 0, "connections": 1, "probe_share": 0.5});
     all.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
     MixSpec { payload: Some(payload.into()), ..entry("responsiveness", all) }
 }
 
+/// Returns the durations of a stage of all foreign or self probes, in seconds.
 fn stage_times(result: &RunResult, is_foreign: bool, stage: usize) -> Vec<f64> {
     let probes = result.outcome.probes.iter().filter(|probe| probe.is_foreign == is_foreign);
     probes.filter_map(|probe| probe.stage_durations_s(result.outcome.ended)[stage]).collect()
 }
 
+/// Returns the least and the greatest of some times.
 fn time_range(times: &[f64]) -> (f64, f64) {
     assert!(!times.is_empty());
     times.iter().fold((f64::INFINITY, 0.0), |(least, most), &time| (time.min(least), time.max(most)))
 }
 
+/// Returns the mean of some times.
 fn mean(times: &[f64]) -> f64 {
     times.iter().sum::<f64>() / times.len() as f64
 }

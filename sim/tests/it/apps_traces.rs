@@ -1,4 +1,4 @@
-//! Traces in a mix, beside models and connections written out.
+//! Traces in a mix, together with models and listed connections.
 use crate::common::{assert_error, connection, entry, find_error, scenario, with_mix};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec};
@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Pages of a client each: a document, and two parts over one connection.
+/// Returns a trace of twenty pages, each of another client: a document, and two parts over one
+/// connection.
 fn make_trace(direction: Direction) -> Traffic {
     let line = |page: u32, second: u32, path: &str, referer: &str, bytes: u32| {
         let stamp = format!("[12/Mar/2023:10:00:{second:02} +0000]");
@@ -27,18 +28,19 @@ fn make_trace(direction: Direction) -> Traffic {
     read_contents(&[("access.log", log.as_bytes())], &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Uploads, one of them in two writes.
+/// Returns a trace of uploads, one of them in two writes.
 fn make_uploads() -> Traffic {
     let table = "start,client,conn,bytes_up\n0,a,1,5000\n1,b,2,3000\n3,b,2,7000\n4,c,3,40000\n";
     let options = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
     read_contents(&[("up.csv", table.as_bytes())], &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns an entry of a mix that replays a file.
 fn file_entry(name: &str, load: Option<f64>) -> MixSpec {
     MixSpec { files: vec![format!("some/{name}")], load, ..MixSpec::default() }
 }
 
-/// Returns a trace, calls, what the users send, and a download of 10 MB written out.
+/// Returns a scenario of a trace, calls, uploads from a trace, and two listed connections.
 fn scenario_with_everything(scheme: &str) -> Scenario {
     let up = MixSpec { payload: Some("up".into()), ..file_entry("up.csv", Some(0.2)) };
     let calls = MixSpec { count: Some(2), ..entry("voip", json!({})) };
@@ -49,24 +51,27 @@ fn scenario_with_everything(scheme: &str) -> Scenario {
     all
 }
 
+/// Runs a scenario with these traces, by number of their source.
 fn play_parts(scenario: &Scenario, parts: Vec<(u16, Traffic)>) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let traffic = Arc::new(Traffic::combine(parts));
     run(&plan, Some(traffic), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns the traces of [`scenario_with_everything`], by number of their source.
 fn make_parts() -> Vec<(u16, Traffic)> {
     vec![(1, make_trace(Direction::Down)), (3, make_uploads().uploaded())]
 }
 
-/// Transfers of a source that start within the window: later ones, of pages that began in it, are measured only as
-/// long as the run goes on.
+/// Returns the transfers of a source that start within the window. Later ones, of pages that began
+/// in it, are measured only while the run goes on.
 fn filter_measured(result: &RunResult, source: u16) -> impl Iterator<Item = &Transfer> {
     let end = Time(30_000_000_000);
     result.outcome.transfers.iter().filter(move |one| one.source == source && one.start < end)
 }
 
-/// Returns what is drawn of a source: key, write, bytes, start.
+/// Returns the drawn properties of a source's transfers: key, write, bytes, and the start of the
+/// first write.
 fn collect_transfers(result: &RunResult, source: u16) -> BTreeSet<(u64, u32, u64, u64)> {
     let own = filter_measured(result, source);
     own.map(|one| (one.key, one.write, one.bytes, if one.write == 0 { one.start.0 } else { 0 })).collect()

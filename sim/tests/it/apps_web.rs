@@ -6,7 +6,8 @@ use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pages of seven objects of 5000 B, so that each connection of `web:http11` writes 5000 and 30,000 B.
+/// Returns browsers whose pages have seven objects of 5000 B, so that each connection of
+/// `web:http11` writes 5000 and 30,000 B.
 fn browsers(model: &str, name: &str) -> MixSpec {
     let params = json!({
         "users": 2, "think_mean_s": 0.5, "objects_min": 7, "objects_max": 7, "min_bytes": 5000, "cap_bytes": 5000
@@ -14,13 +15,15 @@ fn browsers(model: &str, name: &str) -> MixSpec {
     MixSpec { name: Some(name.into()), ..entry(model, params) }
 }
 
+/// Returns a scenario of these sources, whose buffer does not overflow.
 fn roomy_scenario(scheme: &str, entries: Vec<MixSpec>) -> Scenario {
     let mut base = Scenario { warmup: "1s".into(), duration: "20s".into(), ..scenario(scheme) };
     base.link.buffer = "10000p".into();
     with_mix(base, entries)
 }
 
-/// Two alike, one of another kind beside them.
+/// Returns a scenario of two equal sources of browsers, one of another kind, and pages of
+/// `web:http2`.
 fn three_sources(scheme: &str) -> Scenario {
     roomy_scenario(
         scheme,
@@ -33,6 +36,7 @@ fn three_sources(scheme: &str) -> Scenario {
     )
 }
 
+/// Returns the complete pages of a source, by key.
 fn group_pages(result: &RunResult, source: u16) -> BTreeMap<u64, Vec<Transfer>> {
     let mut pages: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
     for one in result.outcome.transfers.iter().filter(|one| one.source == source && one.page != 0) {
@@ -42,6 +46,7 @@ fn group_pages(result: &RunResult, source: u16) -> BTreeMap<u64, Vec<Transfer>> 
     pages.into_iter().filter(|(_, page)| known(page)).collect()
 }
 
+/// Returns number and bytes of a page's writes, sorted.
 fn list_writes(page: &[Transfer]) -> Vec<(u32, u64)> {
     let mut writes: Vec<_> = page.iter().map(|one| (one.write, one.bytes)).collect();
     writes.sort_unstable();
@@ -84,6 +89,7 @@ fn mix__pages_are_the_same_under_every_scheme() {
     }
 }
 
+/// Runs pages of `web:http2` whose senders all split large transfers into `split` pieces.
 fn play_gamed(split: u32, params: Value) -> RunResult {
     let base = roomy_scenario("droptail", vec![MixSpec { load: Some(0.3), ..entry("web:http2", params) }]);
     let gaming = MisbehavingSpec {

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const LONG: Time = Time(5_000_000_000_000);
 
-/// Checks the laws that need to know nothing of the scenario but its writes.
+/// Checks the laws that hold whatever the traffic.
 fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
     let outcome = &result.outcome;
     for balance in &outcome.balance {
@@ -43,7 +43,8 @@ fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseErr
     check_bytes(scenario, result)
 }
 
-/// Checks that every written byte arrives once: the transfers are the writes, and goodput is their sum.
+/// Checks that every written byte arrives once: the transfers are the writes, and goodput is their
+/// sum.
 fn check_bytes(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
     let written: Vec<u64> = scenario
         .traffic
@@ -69,6 +70,7 @@ fn check_bytes(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseEr
     Ok(())
 }
 
+/// Generates connections of one to three writes.
 pub fn any_connection() -> impl Strategy<Value = ConnectionSpec> {
     let writes = prop::collection::vec((0.0..0.5f64, 1u64..60_000), 1..4);
     (0.0..3.0f64, writes, prop::option::of(0.03..0.3f64), 0u32..5).prop_map(
@@ -82,6 +84,7 @@ pub fn any_connection() -> impl Strategy<Value = ConnectionSpec> {
     )
 }
 
+/// Generates bottlenecks with any buffer, overhead, token bucket and shaper.
 pub fn any_link() -> impl Strategy<Value = LinkSpec> {
     let buffers = prop::sample::select(vec!["2p", "9p", "60p", "8kB", "1bdp", "0.5bdp"]);
     let bursts = prop::option::of(prop::sample::select(vec!["1749B", "3kB", "8kB", "30kB"]));
@@ -112,6 +115,7 @@ pub fn any_link() -> impl Strategy<Value = LinkSpec> {
     })
 }
 
+/// Generates no access links, private ones or shared ones.
 pub fn any_access() -> impl Strategy<Value = Option<AccessSpec>> {
     let spec = |rate: &str, shared: Option<u32>| AccessSpec {
         rate: rate.into(),
@@ -124,6 +128,7 @@ pub fn any_access() -> impl Strategy<Value = Option<AccessSpec>> {
     prop::sample::select(vec![None, Some(spec("20mbit", None)), Some(spec("10mbit", Some(3)))])
 }
 
+/// Generates profiles with any variant, ECN and receive window.
 pub fn any_tcp() -> impl Strategy<Value = TcpSpec> {
     let profiles = prop::sample::select(vec!["rfc", "linux", "ns2-2.35", "ns2-2001"]);
     let variants =
@@ -139,6 +144,7 @@ pub fn any_tcp() -> impl Strategy<Value = TcpSpec> {
     )
 }
 
+/// Generates losses at either direction.
 pub fn any_faults() -> impl Strategy<Value = Vec<FaultSpec>> {
     let links = prop::sample::select(vec!["down", "up"]);
     let chances = prop::sample::select(vec![0.0, 0.01, 0.1]);
@@ -149,6 +155,7 @@ pub fn any_faults() -> impl Strategy<Value = Vec<FaultSpec>> {
     )
 }
 
+/// Generates short scenarios of any scheme, network and connections.
 fn any_scenario() -> impl Strategy<Value = Scenario> {
     let parts = (
         prop::sample::select(SCHEMES.to_vec()),
@@ -211,8 +218,9 @@ fn laws__transfers_count_the_packets_they_lose() {
     assert_eq!(lost, dropped);
 }
 
-/// Forty endless flows through `scheme`, seen once their common start is over: in the first seconds whole windows
-/// are lost at once, and a queue under strict priority can run empty while its flows wait for timeouts.
+/// Returns forty endless flows through `scheme`, measured after their common start. In the first
+/// seconds whole windows are lost at once, and a queue under strict priority can run empty while
+/// its flows wait for timeouts.
 fn saturated_scenario(scheme: &str) -> Scenario {
     let base = Scenario { warmup: "30s".into(), duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
     let mut scenario = base;
@@ -237,7 +245,7 @@ fn laws__adaptive_red_keeps_its_short_queue() {
     assert!((9.0..12.0).contains(&short.mean_packets()), "{} packets wait", short.mean_packets());
 }
 
-/// Flows that pass every threshold beside pages that keep the better queues busy.
+/// Returns flows that pass every threshold, together with pages that keep the better queues busy.
 fn mice_and_elephants(scheme: &str) -> Scenario {
     let base = Scenario { duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
     let mut scenario = with_model(base, "web:sfd", 0.6);

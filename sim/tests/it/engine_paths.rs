@@ -12,10 +12,12 @@ use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
 
+/// Returns the results of a scenario on the fast and on the slow path.
 fn play_both_paths(scenario: &Scenario) -> [RunResult; 2] {
     [false, true].map(|slow_path| play(&Scenario { slow_path, ..scenario.clone() }))
 }
 
+/// Asserts that both results have the same transfers and queues.
 fn assert_same(fast: &RunResult, slow: &RunResult, case: &str) {
     let (ours, theirs) = (&fast.outcome.transfers, &slow.outcome.transfers);
     let first = ours.iter().zip(theirs).find(|(one, other)| one != other);
@@ -23,7 +25,7 @@ fn assert_same(fast: &RunResult, slow: &RunResult, case: &str) {
     assert_eq!(fast.outcome.queues, slow.outcome.queues, "{case}");
 }
 
-/// Returns everything in a run's records that does not tell how it was computed.
+/// Returns everything in a run's records that does not depend on how it was computed.
 fn comparable_facts(result: &RunResult) -> impl PartialEq + std::fmt::Debug {
     let outcome = &result.outcome;
     let times = (outcome.ended, outcome.opened, outcome.most_live, outcome.reordered);
@@ -41,6 +43,7 @@ fn comparable_facts(result: &RunResult) -> impl PartialEq + std::fmt::Debug {
     )
 }
 
+/// Generates bulk flows, or none.
 fn any_bulk() -> impl Strategy<Value = Option<BulkSpec>> {
     let spreads = (prop::sample::select(vec![0.0, 0.5]), prop::sample::select(vec![0.0, 0.3]));
     prop::option::of((1u32..30, spreads).prop_map(|(flows, (start_spread_s, rtt_spread))| BulkSpec {
@@ -50,8 +53,8 @@ fn any_bulk() -> impl Strategy<Value = Option<BulkSpec>> {
     }))
 }
 
-/// Scenarios with full queues in both directions, equal flows that act at the same time, and windows that begin and end
-/// while packets wait.
+/// Generates scenarios with full queues in both directions, equal flows that act at the same time,
+/// and windows that begin and end while packets wait.
 fn any_crowded_scenario() -> impl Strategy<Value = Scenario> {
     let schemes: Vec<&str> = fifo_schemes().chain(["empty"]).collect();
     let model = prop::option::of(prop::sample::select(vec!["poisson", "web:sfd"]));
@@ -180,6 +183,7 @@ fn paths__same_records_where_the_rate_changes() {
     }
 }
 
+/// Returns a link of 1 Mbit/s with the queue of `scheme`.
 fn make_hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
     let context = LinkContext {
         rate: Rate(1_000_000),
@@ -194,7 +198,7 @@ fn make_hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
     Hop::new(Rate(1_000_000), queue, slow)
 }
 
-/// Gap before the arrival in µs, bytes, colour, ECN-capable.
+/// Generates arrivals: the gap before each in µs, and the packet.
 fn any_arrivals() -> impl Strategy<Value = Vec<(u64, Packet)>> {
     let arrival =
         (0u64..9000, 40u16..1500, any::<bool>(), any::<bool>()).prop_map(|(gap, bytes, green, ect)| {

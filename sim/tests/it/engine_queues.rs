@@ -4,11 +4,13 @@ use mousehole_sim::scenario::spec::BulkSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 
+/// Runs web pages at a load under `scheme`.
 fn run_under(scheme: &str, load: f64) -> RunResult {
     let base = Scenario { warmup: "2s".into(), duration: "20s".into(), max_windows: 1, ..scenario(scheme) };
     play(&with_model(base, "web:sfd", load))
 }
 
+/// Runs ten bulk flows under `scheme`.
 fn play_overloaded(scheme: &str) -> RunResult {
     let mut base =
         Scenario { warmup: "3s".into(), duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
@@ -16,11 +18,12 @@ fn play_overloaded(scheme: &str) -> RunResult {
     play(&base)
 }
 
+/// Asserts that no packet was lost or invented.
 fn assert_conserved(result: &RunResult) {
     assert!(result.is_conserved(), "{:?}, {:?}", result.outcome.balance, result.outcome.in_flight);
 }
 
-/// Mean time of transfers of at most 15 kB that ended, s.
+/// Returns the mean time of transfers of at most 15 kB that ended, in seconds.
 fn mean_short_time(result: &RunResult) -> f64 {
     let short = result.outcome.transfers.iter().filter(|one| one.bytes <= 15_000 && one.end != Time::NEVER);
     let times: Vec<f64> = short.map(|one| one.end.since(one.start).as_secs()).collect();

@@ -6,7 +6,7 @@ use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::series::Series;
 use mousehole_sim::units::Time;
 
-/// Web pages and two downloads on a loaded link; 2 s of warm-up, a window of 6 s.
+/// Returns web pages and two downloads on a loaded link; 2 s of warm-up, a window of 6 s.
 fn loaded_scenario(scheme: &str, series: Option<&str>) -> Scenario {
     let base = with_model(scenario(scheme), "web:sfd", 0.8);
     let bulk = BulkSpec { flows: 2, start_spread_s: 0.0, rtt_spread: 0.0 };
@@ -27,6 +27,7 @@ fn series_values(result: &RunResult, link: &str, name: &str) -> Vec<(Time, f64)>
         .unwrap_or_default()
 }
 
+/// Returns the sum of the values after the beginning of a window, in seconds, and up to its end.
 fn sum_within(points: &[(Time, f64)], window: (u64, u64)) -> f64 {
     let seconds = |at: Time| at.as_secs();
     let inside = |&&(at, _): &&(Time, f64)| seconds(at) > window.0 as f64 && seconds(at) <= window.1 as f64;

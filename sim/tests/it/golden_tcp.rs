@@ -20,6 +20,7 @@ type Ours = (f64, &'static str, i64, u16);
 /// The same of ns-2's.
 type Theirs = (f64, String, i64, u16);
 
+/// Returns the cases that were recorded.
 fn read_cases() -> Vec<Value> {
     serde_json::from_str(&read_golden("tcp/summary.json")).expect("summary.json is a list of cases")
 }
@@ -39,7 +40,7 @@ const SETTINGS: [(&str, &str, f64, Option<f64>); 11] = [
     ("tend", "end_s", 200.0, None),
 ];
 
-/// Returns a setting in force: as recorded, else as the script would set it.
+/// Returns a setting in force: the recorded one, or else the one that the script would set.
 fn setting(case: &Value, name: &str) -> f64 {
     let known = SETTINGS.iter().find(|setting| setting.0 == name);
     let &(_, recorded, default, old) = known.expect("a setting of a_tcp.tcl");
@@ -50,11 +51,12 @@ fn setting(case: &Value, name: &str) -> f64 {
         .unwrap_or(default)
 }
 
+/// Returns a JSON number, or a text as a number; `None` if it is neither.
 fn parse_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns the script's list of indices, `-` for none.
+/// Returns the indices of the script's list, which is `-` for none.
 fn parse_indices(value: &Value) -> Vec<u64> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
     if matches!(text.as_str(), "-" | "null") {
@@ -69,6 +71,7 @@ fn delays_acks(case: &Value) -> bool {
     parse_number(&case["params"]["delack"]).unwrap_or(0.0) >= least
 }
 
+/// Returns the bottleneck of a case.
 fn link_spec(case: &Value) -> LinkSpec {
     let delay_ms = setting(case, "d2");
     LinkSpec {
@@ -81,6 +84,7 @@ fn link_spec(case: &Value) -> LinkSpec {
     }
 }
 
+/// Returns the TCP of a case.
 fn tcp_spec(case: &Value) -> TcpSpec {
     let milliseconds = |name| Some(format!("{}ms", setting(case, name) * 1e3));
     TcpSpec {
@@ -105,7 +109,7 @@ fn tcp_spec(case: &Value) -> TcpSpec {
     }
 }
 
-/// Returns a case as its metadata has it: nothing else is known of a trace.
+/// Returns the scenario of a case, by its metadata alone.
 fn case_scenario(case: &Value) -> Scenario {
     let faults = [("down", "drops"), ("up", "ackdrops")]
         .map(|(link, name)| (link, parse_indices(&case["params"][name])));
@@ -135,7 +139,7 @@ fn case_scenario(case: &Value) -> Scenario {
     with_connections(base, vec![connection(0.0, &[(0.0, segments * setting(case, "size") as u64)])])
 }
 
-/// Returns the same flow with time in floats, where ns-2's order within an instant is known
+/// Returns the trace of a case with time in floats, where ns-2's order within an instant is known
 /// (`float_path.rs`).
 fn play_in_floats(case: &Value) -> Vec<Ours> {
     let plan = Plan::new(&case_scenario(case)).unwrap_or_else(|error| panic!("{error}"));
@@ -144,13 +148,14 @@ fn play_in_floats(case: &Value) -> Vec<Ours> {
     rows.iter().filter_map(|row| ns2_event_name(row.1).map(|name| (row.0, name, row.2, row.3))).collect()
 }
 
+/// Returns the engine's packet trace of a case.
 fn play_case(case: &Value) -> Vec<TraceRow> {
     let result = crate::common::play(&case_scenario(case));
     assert!(result.is_conserved());
     result.outcome.trace
 }
 
-/// Returns what ns-2's tables call an event, if they have it.
+/// Returns the name of an event in ns-2's tables; `None` if they do not have it.
 fn ns2_event_name(event: TraceEvent) -> Option<&'static str> {
     match event {
         TraceEvent::Send => Some("send"),
@@ -161,13 +166,14 @@ fn ns2_event_name(event: TraceEvent) -> Option<&'static str> {
     }
 }
 
-/// (time, event, seq, size) of the events ns-2's trace has.
+/// Returns (time, event, seq, size) of the events that ns-2's trace has.
 fn comparable_rows(rows: &[TraceRow]) -> Vec<Ours> {
     rows.iter()
         .filter_map(|row| ns2_event_name(row.event).map(|name| (row.at.as_secs(), name, row.seq, row.bytes)))
         .collect()
 }
 
+/// Returns ns-2's trace of a case.
 fn read_ns2_rows(case: &Value) -> Vec<Theirs> {
     let table = read_golden_rows(&format!("tcp/{}.events.csv", case["name"].as_str().expect("a name")));
     let row = |fields: Vec<String>| {
@@ -177,8 +183,8 @@ fn read_ns2_rows(case: &Value) -> Vec<Theirs> {
     table.into_iter().map(row).collect()
 }
 
-/// Returns the first place where the two traces part, as text. The script watches until 1 s after the
-/// transfer.
+/// Returns the first difference of the two traces as text; `None` if there is none. The script
+/// watches until 1 s after the transfer.
 fn find_difference(case: &Value, mine: Vec<Ours>) -> Option<String> {
     let until = parse_number(&case["done"]).map_or(setting(case, "tend"), |done| done + 1.0);
     let other = read_ns2_rows(case);
@@ -198,6 +204,7 @@ fn find_difference(case: &Value, mine: Vec<Ours>) -> Option<String> {
     }
 }
 
+/// Returns whether the rows come after the transfer's end, where some of ns-2's traces stop.
 fn is_after_end(case: &Value, rest: &[Ours]) -> bool {
     parse_number(&case["done"]).is_some_and(|done| {
         let completes = rest[0].1 != "ack" || (rest[0].0 - done).abs() <= CLOSE_S;

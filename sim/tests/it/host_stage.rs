@@ -8,8 +8,7 @@ use mousehole_sim::scenario::topology::spec::HostStageSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::json;
 
-/// Returns one user, one long upload of `class`-less bytes at 10 Mb/s, through `scheme` with a stage at its
-/// host.
+/// Returns one user with one long upload at 10 Mb/s, through `scheme` with a stage at its host.
 fn one_user_scenario(scheme: &str, bytes: u64) -> Scenario {
     let connection = json!({"start_s": 0.0, "writes": [{"bytes": bytes}]});
     let connections = serde_json::from_value(json!([connection])).expect("a connection");
@@ -23,11 +22,12 @@ fn one_user_scenario(scheme: &str, bytes: u64) -> Scenario {
     }
 }
 
+/// Returns a host stage for one user, with its defaults.
 fn default_stage() -> HostStageSpec {
     serde_json::from_value(json!({"users": 1})).expect("a stage")
 }
 
-/// Seconds that the only transfer takes.
+/// Returns the seconds that the only transfer takes.
 fn transfer_seconds(scenario: &Scenario) -> f64 {
     let result = play(scenario);
     let [transfer] = result.outcome.transfers[..] else { panic!("one transfer") };
@@ -62,7 +62,8 @@ fn profile__follows_the_parameters() {
     assert!(fast < 1.2, "{fast}");
 }
 
-/// Three users with an interactive, a web and a bulk transfer each, both ways, through `scheme`.
+/// Returns three users with an interactive, a web and a bulk transfer each, both ways, through
+/// `scheme`.
 fn three_user_scenario(scheme: &str, host_stage: Option<HostStageSpec>) -> Scenario {
     let one = |number: u32| ConnectionSpec {
         client: number % 3,
@@ -83,7 +84,7 @@ fn three_user_scenario(scheme: &str, host_stage: Option<HostStageSpec>) -> Scena
     }
 }
 
-/// Packets dropped by the policers before the bottleneck, either way.
+/// Returns the packets dropped by the policers before the bottleneck, either way.
 fn count_policed(result: &RunResult) -> u64 {
     assert!(result.is_conserved());
     result

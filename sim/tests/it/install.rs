@@ -1,4 +1,4 @@
-//! What installs a scheme: commands and reasons.
+//! The installation of a scheme: commands, or the reason why there are none.
 use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::scenario::install::{Installation, Line, Place, describe, plan};
 use mousehole_sim::scenario::{Part, SCHEMES, Scheme};
@@ -7,14 +7,17 @@ use mousehole_sim::units::Rate;
 const LINE: Line =
     Line { rate: Rate(5_000_000), buffer_packets: 50, wire: Wire::plain(0), is_upload: false, burst: None };
 
+/// Returns the plan to install a scheme on a line.
 fn plan_install(scheme: &str, line: Line) -> Result<Installation, String> {
     plan(&Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}")), &line)
 }
 
+/// Returns the lines that install a scheme.
 fn install_lines(scheme: &str) -> Vec<String> {
     plan_install(scheme, LINE).unwrap_or_else(|reason| panic!("{scheme}: {reason}")).lines
 }
 
+/// Returns the reason why a scheme cannot be installed.
 fn refusal_reason(scheme: &str) -> String {
     plan_install(scheme, LINE).expect_err(scheme)
 }

@@ -8,10 +8,12 @@ use mousehole_sim::scenario::spec::LinkSpec;
 use mousehole_sim::scenario::{LinkContext, Scenario, Scheme, build};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
+/// Returns the wire of a link layer.
 fn layer_wire(name: &str) -> Wire {
     Wire { overhead: 0, layer: Some(LinkLayer::find_layer("link.layer", name).unwrap()) }
 }
 
+/// Returns the scenario with a link layer.
 fn with_layer(scenario: Scenario, name: &str) -> Scenario {
     Scenario { link: LinkSpec { layer: Some(name.into()), ..scenario.link.clone() }, ..scenario }
 }

@@ -1,4 +1,4 @@
-//! RIO-PS's edge at work (Guo & Matta, BU-CS-2001-005, section III.B): which flows are in the table when it counts, and
+//! RIO-PS's edge (Guo & Matta, BU-CS-2001-005, section III.B): which flows are in the table when it counts, and
 //! when it counts.
 
 use crate::common::params;
@@ -10,7 +10,7 @@ use mousehole_sim::units::Time;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// T_u = 1 s and T_c = 10 s, L_t = 2 at first; `ratio` is SLR.
+/// Returns an edge with T_u = 1 s, T_c = 10 s and L_t = 2 at first; `ratio` is SLR.
 fn make_edge(ratio: f64) -> Marker {
     let given = [("l_t", "2"), ("slr", &ratio.to_string()), ("t_u", "1s"), ("t_c", "10s")];
     Marker::from_policy(PolicyMarker::new(params("rio-ps", &given, 1e7), 1))
@@ -27,7 +27,7 @@ fn send_packets(edge: &mut Marker, slot: u32, packets: u32, at_ms: u64) -> Vec<C
     (0..packets).map(mark).collect()
 }
 
-/// Sweeps every second up to `seconds`, and tells the threshold's course as (s, packets).
+/// Sweeps every second up to `seconds`; returns the threshold over time as (s, packets).
 fn threshold_course(edge: &mut Marker, seconds: u64) -> Vec<(u64, f64)> {
     (1..=seconds).for_each(|second| edge.control(Time(second * SECOND)));
     edge.series()[0].points.iter().map(|(at, value)| (at.0 / SECOND, *value)).collect()

@@ -1,4 +1,4 @@
-//! Markers with tables and control steps, as an edge router would run them.
+//! Markers with tables and control steps, as in an edge router.
 
 use crate::common::params;
 use mousehole_policy::Colour;
@@ -7,19 +7,22 @@ use mousehole_sim::marker::{Marker, PolicyMarker};
 use mousehole_sim::packet::{Kind, Packet};
 use mousehole_sim::units::Time;
 
+/// Returns a time so many seconds after the start.
 fn time_at(seconds: f64) -> Time {
     Time((seconds * 1e9) as u64)
 }
 
+/// Returns a flow of a client and a class.
 fn make_flow(client: u32, class: Class) -> Flow {
     Flow { client, class, ..Flow::default() }
 }
 
-/// Returns the colour that `marker` gives a data packet of 1000 bytes.
+/// Returns the colour that `marker` gives a green data packet of 1000 bytes.
 fn mark_data(marker: &mut Marker, slot: u32, seconds: f64) -> Colour {
     mark(marker, slot, seconds, Colour::Green)
 }
 
+/// Returns the colour that `marker` gives a data packet of 1000 bytes of the colour `before`.
 fn mark(marker: &mut Marker, slot: u32, seconds: f64, before: Colour) -> Colour {
     let mut packet = Packet::new(slot, Kind::Data, 0, 1000);
     packet.colour = before;
@@ -32,7 +35,7 @@ fn make_marker(policy: &str, given: &[(&str, &str)]) -> Marker {
     Marker::from_policy(PolicyMarker::new(params(policy, given, 12e3), 1))
 }
 
-/// Returns LFP's marker with a bucket of `burst` tokens that gets `rate` a second.
+/// Returns LFP's marker with a bucket of `burst` tokens that gets `rate` per second.
 fn lfp_marker(rate: f64, burst: u32, flows: u32) -> Marker {
     let (rate, burst, flows) = (rate.to_string(), burst.to_string(), flows.to_string());
     make_marker("lfp", &[("omega", &rate), ("zeta", &burst), ("h", &flows)])

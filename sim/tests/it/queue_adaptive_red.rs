@@ -8,10 +8,12 @@ use mousehole_sim::queue::{AdaptiveRed, Fifo, Policy, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
+/// Returns the parameters of a gentle RED from 5 to 15 packets.
 fn red_params(rate_bps: f64) -> Params {
     params("red", &[("min", "5"), ("max", "15"), ("wq", "0.002"), ("gentle", "true")], rate_bps)
 }
 
+/// Returns the parameters that the automatic setting computes for a link and a delay of 5 ms.
 fn automatic_params(rate_bps: u64) -> Params {
     let mut red = red_params(rate_bps as f64);
     set_automatically(&mut red, Rate(rate_bps), Dur::from_millis(5)).expect("good parameters");
@@ -48,6 +50,7 @@ fn automatic__settings_of_the_paper() {
     assert_eq!(gentle, 1.0);
 }
 
+/// Returns a link of 10 Mbit/s with Adaptive RED, set automatically or not.
 fn make_hop(slow: bool, automatically: bool) -> Hop {
     let rate = Rate(10_000_000);
     let params = if automatically { automatic_params(rate.0) } else { red_params(rate.0 as f64) };
@@ -55,7 +58,8 @@ fn make_hop(slow: bool, automatically: bool) -> Hop {
     Hop::new(rate, Queue::Fifo(Fifo::new(Buffer::Packets(100), Policy::Adaptive(Box::new(red)))), slow)
 }
 
-/// Senders as a fluid: `many` of them, a packet more per 100 ms each, half of one's rate at a loss.
+/// Plays `many` senders as a fluid: a packet more per 100 ms each, half of one sender's rate less
+/// at a loss. Returns the mean queue in the second half.
 fn play_senders(hop: &mut Hop, many: f64, from: f64, until: f64) -> f64 {
     let (mut now, mut rate, mut seen) = (from, 8e6, hop.dropped.len());
     let (mut queue, mut samples) = (0.0, 0.0);
@@ -75,6 +79,7 @@ fn play_senders(hop: &mut Hop, many: f64, from: f64, until: f64) -> f64 {
     queue / samples
 }
 
+/// Returns `max_p` over time.
 fn max_p_series(hop: &mut Hop) -> Vec<(Time, f64)> {
     let series = hop.link.queue().series();
     assert_eq!((series.len(), series[0].name), (1, "max_p"));

@@ -9,10 +9,12 @@ use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 const RATE: Rate = Rate(8_000_000);
 
+/// Returns the time `ms` milliseconds after the start.
 fn ms(ms: u64) -> Time {
     Time(ms * 1_000_000)
 }
 
+/// Returns CAKE's parameters without host isolation.
 fn flow_params() -> Params {
     Params { isolation: Isolation::Flows, ..Params::new(RATE) }
 }
@@ -23,14 +25,17 @@ struct Driven {
 }
 
 impl Driven {
+    /// Returns an empty queue.
     fn new(params: Params) -> Driven {
         Driven { cake: Cake::new(params, 11), drops: Vec::new() }
     }
 
+    /// Adds a packet to the queue.
     fn enqueue(&mut self, packet: Packet, now: Time) {
         self.cake.enqueue(packet, now, &mut self.drops);
     }
 
+    /// Returns the next packet, `None` if none may leave.
     fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.cake.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),
@@ -38,12 +43,12 @@ impl Driven {
         }
     }
 
-    /// Connection `slot` between these hosts.
+    /// Opens connection `slot` between these hosts.
     fn open(&mut self, slot: u32, client: u32, server: u32) {
         self.cake.open(slot, &Flow { key: slot.into(), client, server, ..Flow::default() });
     }
 
-    /// Bytes sent of each flow, out of `count` packets.
+    /// Returns each flow's share of the bytes of the next `count` packets.
     fn measure_shares(&mut self, flows: usize, count: usize) -> Vec<f64> {
         let mut bytes = vec![0.0; flows];
         for _ in 0..count {
@@ -116,8 +121,8 @@ fn hash__collisions_are_rare() {
     assert!(odd <= 15, "{odd} flows have less or more than their share");
 }
 
-/// Returns the share of one host that opens 9 flows beside another that opens 1. With host isolation each
-/// host has half, without it the shares are 9 to 1.
+/// Returns the share of one host that opens 1 connection next to another that opens 9. With host
+/// isolation each host has half, without it the shares are 1 to 9.
 fn host_share(isolation: Isolation, by_client: bool, reverse: bool) -> f64 {
     let mut driven = Driven::new(Params { isolation, limit: Buffer::Bytes(1 << 30), ..Params::new(RATE) });
     for slot in 0..10 {
@@ -175,6 +180,7 @@ fn hosts__are_forgotten_with_their_flows() {
     assert!((driven.measure_shares(11, 400)[0] - 0.5).abs() < 0.02);
 }
 
+/// Returns a queue with isolation by receiving hosts.
 fn driven_by_receiver() -> Driven {
     Driven::new(Params {
         isolation: Isolation::DualDestination,

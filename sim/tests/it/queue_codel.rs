@@ -8,6 +8,7 @@ use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::Time;
 use std::collections::VecDeque;
 
+/// Returns the time `ms` milliseconds after the start.
 fn ms(ms: u64) -> Time {
     Time(ms * 1_000_000)
 }
@@ -25,6 +26,8 @@ struct Reference {
 }
 
 impl Reference {
+    /// Returns the head and whether CoDel may drop it (`dodequeue`, RFC 8289 section 5.6); `now` is
+    /// in ns.
     fn do_dequeue(&mut self, now: f64) -> (Option<u32>, bool) {
         let Some((seq, bytes, at)) = self.queue.pop_front() else {
             self.first_above = 0.0;
@@ -43,6 +46,7 @@ impl Reference {
         (Some(seq), ok)
     }
 
+    /// Returns the next packet under CoDel (`dequeue`, RFC 8289 section 5.5); `now` is in ns.
     fn dequeue(&mut self, now: f64) -> Option<u32> {
         let (mut seq, mut ok) = self.do_dequeue(now);
         if self.dropping {
@@ -72,14 +76,17 @@ impl Reference {
     }
 }
 
+/// Returns an empty CoDel queue.
 fn make_codel(given: &[(&str, &str)]) -> Bands {
     Bands::new(params("codel", given, 1e7), 0)
 }
 
+/// Adds a packet to the queue.
 fn enqueue(codel: &mut Bands, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
     codel.enqueue(packet, now, &mut Stream::new(1, Purpose::Queue, 0), drops);
 }
 
+/// Returns the next packet, `None` if none waits.
 fn dequeue(codel: &mut Bands, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet> {
     match codel.dequeue(now, drops) {
         Dequeued::Packet(packet, _) => Some(packet),

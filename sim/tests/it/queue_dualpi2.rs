@@ -9,7 +9,7 @@ use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use mousehole_sim::tcp::Congestion;
 use mousehole_sim::units::Time;
 
-/// Eight long-lived flows over 40 Mbit/s and 20 ms, measured for 40 s after 20 s.
+/// Returns eight long-lived flows over 40 Mbit/s and 20 ms, measured for 40 s after 20 s.
 fn bulk_scenario(profile: &str, scheme: &str) -> Scenario {
     let bulk = BulkSpec { flows: 8, start_spread_s: 1.0, rtt_spread: 0.0 };
     Scenario {
@@ -28,6 +28,7 @@ fn bulk_scenario(profile: &str, scheme: &str) -> Scenario {
     }
 }
 
+/// Runs the flows, prints delays and utilisation, and returns the result.
 fn play_bulk(profile: &str, scheme: &str) -> RunResult {
     let result = play(&bulk_scenario(profile, scheme));
     assert!(result.is_conserved());

@@ -14,6 +14,7 @@ struct Fair {
     drops: Vec<Dropped>,
 }
 
+/// Returns the time `ms` milliseconds after the start.
 fn ms(ms: u64) -> Time {
     Time(ms * 1_000_000)
 }
@@ -26,14 +27,17 @@ impl Fair {
         Fair { queue: Bands::new(params("fq-codel", &given, 1e7), 1), rng, drops: Vec::new() }
     }
 
+    /// Adds a packet to the queue.
     fn enqueue(&mut self, packet: Packet, now: Time) {
         self.queue.enqueue(packet, now, &mut self.rng, &mut self.drops);
     }
 
+    /// Adds `count` packets of a flow.
     fn fill(&mut self, flow: u32, count: u32, bytes: u16, now: Time) {
         (0..count).for_each(|seq| self.enqueue(packet(flow, seq, bytes), now));
     }
 
+    /// Returns the next packet, `None` if none waits.
     fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.queue.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),
@@ -41,7 +45,7 @@ impl Fair {
         }
     }
 
-    /// Flows of the next packets.
+    /// Returns the flows of the next packets.
     fn dequeue_flows(&mut self, count: usize, now: Time) -> Vec<u32> {
         (0..count).filter_map(|_| self.dequeue(now)).map(|packet| packet.flow).collect()
     }
@@ -139,8 +143,8 @@ fn overflow__at_most_64_packets_at_once() {
     assert_eq!(fair.drops.len(), 64);
 }
 
-/// Plays a queue that always holds 20 packets of one flow and is served every millisecond. Returns the times
-/// of losses or marks in ms.
+/// Plays a queue that always has 20 packets of one flow and is served every millisecond. Returns
+/// the times of losses and of marks in ms.
 fn play_standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>) {
     let mut fair = Fair::new(&[("ecn", if ecn { "true" } else { "false" })]);
     let of = |seq| Packet { flags: if ect { flag::ECT } else { 0 }, ..packet(1, seq, 1000) };
@@ -162,8 +166,8 @@ fn play_standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>
     (lost, marked)
 }
 
-/// RFC 8289 section 5.5 written out: the first drop when the delay has been 5 ms for 100 ms, then at
-/// `drop_next + interval / sqrt(count)`, seen at the next whole millisecond.
+/// Returns the times of drops by RFC 8289 section 5.5: the first when the delay has been 5 ms for
+/// 100 ms, then at `drop_next + interval / sqrt(count)`, each at the next whole millisecond.
 fn control_law_ms(first: f64, until: f64) -> Vec<u64> {
     let mut times = vec![first as u64];
     let (mut next, mut count) = (first + 100.0, 1.0f64);

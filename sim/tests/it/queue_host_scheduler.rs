@@ -11,15 +11,17 @@ use std::collections::VecDeque;
 
 const CLASSES: [Class; 3] = [Class::Interactive, Class::Web, Class::Bulk];
 
+/// Returns the time `ms` milliseconds after the start.
 fn ms(ms: u64) -> Time {
     Time(ms * 1_000_000)
 }
 
-/// Connection `n` is of class `n % 3`.
+/// Returns a scheduler of twelve connections, of which number `n` is of class `n % 3`.
 fn make_scheduler(params: Params) -> HostScheduler {
     limited_scheduler(params, true, 1000)
 }
 
+/// Returns the same scheduler with a buffer of so many packets.
 fn limited_scheduler(params: Params, exempts_acks: bool, packets: u32) -> HostScheduler {
     let mut scheduler = HostScheduler::new(params, exempts_acks, Buffer::Packets(packets));
     (0..12).for_each(|slot| {
@@ -28,7 +30,7 @@ fn limited_scheduler(params: Params, exempts_acks: bool, packets: u32) -> HostSc
     scheduler
 }
 
-/// 1000 bytes of tokens per ms and a burst of 1500, for each colour.
+/// Returns a profile of 1000 bytes of tokens per ms and a burst of 1500, for each colour.
 fn small_profile(more: &[(&str, &str)]) -> Params {
     let profile = [("high_rate", "8mbit"), ("med_rate", "8mbit"), ("burst", "1500B")];
     params("policer", &[&profile, more].concat(), 1e7)
@@ -39,12 +41,14 @@ fn published_profile() -> Params {
     params("policer", &[], 1e7)
 }
 
+/// Adds a packet, which must not be dropped.
 fn enqueue(scheduler: &mut HostScheduler, flow: u32, colour: Colour, seq: u32, bytes: u16) {
     let mut drops = Vec::new();
     scheduler.enqueue(coloured(colour, packet(flow, seq, bytes)), ms(0), &mut drops);
     assert!(drops.is_empty());
 }
 
+/// Returns flow and number of the next packet, `None` if none may leave.
 fn dequeue(scheduler: &mut HostScheduler, now: Time) -> Option<(u32, u32)> {
     match scheduler.dequeue(now) {
         Dequeued::Packet(packet, _) => Some((packet.flow, packet.seq)),
@@ -166,12 +170,14 @@ struct Reference {
 }
 
 impl Reference {
+    /// Refills the buckets up to `now_ns`.
     fn refill(&mut self, now_ns: u64) {
         let gained = (now_ns - self.last_ns) as f64 * 1e-3;
         self.tokens = self.tokens.map(|tokens| (tokens + gained).min(1500.0));
         self.last_ns = now_ns;
     }
 
+    /// Returns flow and number of the next packet by the paper's rules, `None` if none may leave.
     fn dequeue(&mut self, now_ns: u64) -> Option<(u32, u32)> {
         self.refill(now_ns);
         let mut blocked = [false; 3];

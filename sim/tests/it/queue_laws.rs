@@ -31,14 +31,17 @@ const FLOWS: Claims = Claims { work_conserving: true, in_order: false, flows_in_
 const MANY: Claims = Claims { work_conserving: true, in_order: false, flows_in_order: false };
 const SHAPED: Claims = Claims { work_conserving: false, in_order: false, flows_in_order: true };
 
+/// Returns the parameters of a RED from 3 to 9 packets.
 fn red_params() -> mousehole_policy::Params {
     params("red", &[("min", "3"), ("max", "9"), ("wq", "0.05"), ("ecn", "true")], RATE.0 as f64)
 }
 
+/// Returns that RED as a drop policy.
 fn red_policy() -> Policy {
     Policy::Dropper(Box::new(Dropper::new(red_params())))
 }
 
+/// Returns CAKE with some changed parameters.
 fn make_cake(limit: Buffer, change: impl Fn(&mut queue::cake::Params)) -> Queue {
     let mut params = queue::cake::Params { limit, ..queue::cake::Params::new(RATE) };
     change(&mut params);
@@ -54,17 +57,20 @@ fn catalogue_queue(text: &str, limit: Buffer) -> Queue {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns strict priority over one RED for each colour.
 fn red_bands(settings: &str, limit: Buffer) -> Queue {
     let lines = ["green", "yellow", "red"].map(|colour| format!("{colour}_min=3,{colour}_max=9"));
     catalogue_queue(&format!("priority-red_params({},wq=0.05,ecn=true,{settings})", lines.join(",")), limit)
 }
 
+/// Returns a host's scheduler.
 fn host_queue(limit: Buffer) -> Queue {
     let profile = params("policer", &[], RATE.0 as f64);
     Queue::HostScheduler(Box::new(HostScheduler::new(profile, true, limit)))
 }
 
-/// Returns every queue of the catalogue with its claims, and variants. Limits are small so that overflow is common.
+/// Returns every queue of the catalogue with its guarantees, and variants. Limits are small so that
+/// overflow is common.
 fn disciplines(limit: Buffer) -> Vec<(String, Queue, Claims)> {
     let variants = variants(limit).into_iter().map(|(name, queue, claims)| (name.to_string(), queue, claims));
     // A link that nobody shares has no queue.
@@ -73,6 +79,7 @@ fn disciplines(limit: Buffer) -> Vec<(String, Queue, Claims)> {
     queues.map(|part| catalogue_discipline(part, limit)).chain(variants).collect()
 }
 
+/// Returns a queue of the catalogue with its name and guarantees.
 fn catalogue_discipline(part: Part, limit: Buffer) -> (String, Queue, Claims) {
     let own_limit = match limit {
         Buffer::Packets(packets) => format!("{}(limit={packets}p)", part.name()),
@@ -91,7 +98,7 @@ fn catalogue_discipline(part: Part, limit: Buffer) -> (String, Queue, Claims) {
     (text, queue, claims)
 }
 
-/// Returns settings that take a path of their own.
+/// Returns queues whose settings select other code than the defaults.
 fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
     let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
@@ -130,17 +137,19 @@ fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
 /// Gap in µs, then flow, size, colour, whether ECN-capable, whether backwards.
 type Arrival = (u64, u32, u16, usize, bool, bool);
 
+/// Generates arrivals: gap, flow, bytes, colour, whether ECN-capable, whether reverse.
 fn any_arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![4 => 0u64..2_000, 1 => 0u64..60_000];
     let one = (gap, 0u32..12, 40u16..=1500, 0usize..3, any::<bool>(), any::<bool>());
     prop::collection::vec(one, 1..300)
 }
 
+/// Generates buffers in packets or in bytes.
 fn any_limit() -> impl Strategy<Value = Buffer> {
     prop_oneof![(1u32..40).prop_map(Buffer::Packets), (1500u64..40_000).prop_map(Buffer::Bytes)]
 }
 
-/// Plays arrivals to the end; packets are numbered in `seq`.
+/// Plays arrivals until everything has left; packets are numbered in `seq`.
 fn play_arrivals(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
     let mut hop = Hop::new(RATE, queue, slow);
     for slot in 0..12 {
@@ -162,7 +171,8 @@ fn play_arrivals(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
     hop
 }
 
-/// Everything is sent or dropped, once, and unchanged but for a mark on what is ECN-capable.
+/// Checks that every packet is sent or dropped, once, and unchanged but for a mark on an
+/// ECN-capable one.
 fn check_conservation(name: &str, hop: &mut Hop, count: usize) -> Result<(), TestCaseError> {
     let mut fates = BTreeMap::new();
     for packet in hop.left.iter().map(|left| left.packet).chain(hop.dropped.iter().map(|drop| drop.packet)) {
@@ -174,7 +184,8 @@ fn check_conservation(name: &str, hop: &mut Hop, count: usize) -> Result<(), Tes
     Ok(())
 }
 
-/// Checks that the link works whenever something waits: departures are back to back from an arrival on.
+/// Checks that the link works whenever something waits: departures are back to back from an arrival
+/// on.
 fn check_work(name: &str, hop: &Hop, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let mut times = Vec::new();
     let mut now = Time::ZERO;
@@ -193,6 +204,7 @@ fn check_work(name: &str, hop: &Hop, arrivals: &[Arrival]) -> Result<(), TestCas
     Ok(())
 }
 
+/// Returns whether packets left in the order of their arrival.
 fn is_in_order(hop: &Hop) -> bool {
     hop.left.windows(2).all(|pair| pair[0].packet.seq < pair[1].packet.seq)
 }

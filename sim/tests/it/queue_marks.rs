@@ -7,6 +7,7 @@ use mousehole_sim::scenario::Scheme;
 use mousehole_sim::scenario::{LinkContext, build};
 use mousehole_sim::units::{Buffer, Rate, Time};
 
+/// Returns the marker of a scheme.
 fn make_marker(scheme: &str) -> Marker {
     let context = LinkContext {
         rate: Rate(4_000_000),
@@ -20,11 +21,12 @@ fn make_marker(scheme: &str) -> Marker {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns the name of a colour in ns-2's tables.
 fn ns2_name(colour: Colour) -> &'static str {
     if colour == Colour::Green { "IN" } else { "OUT" }
 }
 
-/// Every mark of a table is also ours.
+/// Asserts that every mark of a table is also ours.
 fn assert_marks(scheme: &str, table: &str) {
     let mut marker = make_marker(scheme);
     let mut known = Vec::new();
@@ -43,7 +45,7 @@ fn assert_marks(scheme: &str, table: &str) {
     }
 }
 
-/// Marks of `count` packets of 1000 bytes, 10 ms apart, in one flow.
+/// Returns the marks of `count` packets of 1000 bytes, 10 ms apart, in one flow.
 fn mark_packets(scheme: &str, count: u32) -> Vec<Colour> {
     let mut marker = make_marker(scheme);
     marker.open(0, &Flow::default());

@@ -23,6 +23,7 @@ struct Arrival {
 }
 
 impl Arrival {
+    /// Returns the arrival of a row of ns-2's table.
     fn from_row(row: &[String]) -> Arrival {
         let number = |index: usize| row[index].parse::<f64>().expect("a number");
         Arrival {
@@ -39,10 +40,14 @@ impl Arrival {
 
 /// A queue under test.
 trait Judge {
+    /// Judges an arrival that finds a backlog.
     fn judge(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict;
+    /// Records a departure, if the queue uses it.
     fn record_departure(&mut self, _: Colour, _: &Backlog, _: Time) {}
+    /// Returns the averages that ns-2's table has.
     fn averages(&self) -> Vec<f64>;
-    /// ns-2 tells early drops from forced ones only in its DiffServ queue.
+    /// Returns the names of early and forced drops in ns-2's table, which differ only for its
+    /// DiffServ queue.
     fn drop_names(&self) -> [&'static str; 2];
 }
 
@@ -104,6 +109,7 @@ struct Server {
 }
 
 impl Server {
+    /// Returns an idle link.
     fn new() -> Server {
         Server {
             promised: VecDeque::new(),
@@ -112,6 +118,7 @@ impl Server {
         }
     }
 
+    /// Serves the packets that start by `now`, and records their departures.
     fn advance(&mut self, now: Time, judge: &mut impl Judge) {
         while let Some(&(start, colour, bytes)) = self.promised.front().filter(|first| first.0 <= now) {
             self.promised.pop_front();
@@ -121,6 +128,7 @@ impl Server {
         self.found.idle_since_ns = if self.free <= now { self.free.0 } else { Time::NEVER.0 };
     }
 
+    /// Adds an arrival that was not dropped.
     fn serve(&mut self, arrival: &Arrival, judge: &mut impl Judge) {
         let start = arrival.now.max(self.free);
         self.free = start + RATE.tx_time(arrival.bytes.into());
@@ -130,7 +138,8 @@ impl Server {
     }
 }
 
-/// Plays a table; at least `drops` of its arrivals must be drops, so that there is something to compare.
+/// Plays a table and asserts averages and decisions. At least `drops` of its arrivals must be
+/// drops, so that there is something to compare.
 fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
     let mut server = Server::new();
     let mut dropped = 0;
@@ -176,11 +185,13 @@ fn plain_red_line() -> RedLine {
     }
 }
 
+/// Asserts the decisions of ns-2's RED.
 fn assert_red(table: &str, limit: u32, spec: RedLine) {
     let mut red = Ns2Red::new(spec, Buffer::Packets(limit));
     assert_decisions(table, &mut red, 60);
 }
 
+/// Asserts the decisions of ns-2's RIO.
 fn assert_rio(table: &str, limit: u32, both: RedLine) {
     let inside = RedLine { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..both };
     let out = RedLine { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, ..both };
@@ -188,6 +199,7 @@ fn assert_rio(table: &str, limit: u32, both: RedLine) {
     assert_decisions(table, &mut rio, 60);
 }
 
+/// Asserts the decisions of ns-2's DiffServ RED.
 fn assert_dsred(table: &str, mode: Mode) {
     let inside = RedLine { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..plain_red_line() };
     let out = RedLine { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, w_q: 0.03, ..plain_red_line() };

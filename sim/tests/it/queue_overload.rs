@@ -12,6 +12,7 @@ struct Line {
 }
 
 impl Line {
+    /// Returns the line that the program prints.
     fn parse(text: &str) -> Line {
         let (names, numbers) = text.rsplit_once('"').expect("a quoted scheme");
         let numbers: Vec<f64> = numbers[1..].split(',').map(|text| text.parse().expect("a number")).collect();
@@ -24,15 +25,18 @@ impl Line {
         }
     }
 
+    /// Returns the greater difference of the shares dropped.
     fn share_difference(&self) -> f64 {
         [self.out, self.inside].iter().map(|[ours, theirs]| (ours - theirs).abs()).fold(0.0, f64::max)
     }
 
+    /// Returns the relative difference of the mean queues.
     fn queue_difference(&self) -> f64 {
         (self.queue[0] / self.queue[1] - 1.0).abs()
     }
 }
 
+/// Runs the program by one rule with one seed; returns its lines.
 fn run_comparison(rule: &str) -> Vec<Line> {
     let program = env!("CARGO_BIN_EXE_mousehole-overload");
     let done = Command::new(program).args(["1", rule]).output().expect("it runs");
@@ -43,6 +47,7 @@ fn run_comparison(rule: &str) -> Vec<Line> {
     lines
 }
 
+/// Asserts bounds of the difference of shares and of the relative difference of queues.
 fn assert_near(line: &Line, shares: f64, queue: f64) {
     let (shares_by, queue_by) = (line.share_difference(), line.queue_difference());
     assert!(shares_by < shares && queue_by < queue, "{}: {shares_by:.4}, {queue_by:.4}", line.name);

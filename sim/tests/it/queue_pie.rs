@@ -8,14 +8,17 @@ use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 use proptest::prelude::*;
 
+/// Returns the time `ms` milliseconds after the start.
 fn ms(ms: u64) -> Time {
     Time(ms * 1_000_000)
 }
 
+/// Returns a controller without burst allowance.
 fn make_controller(probability: f64, delay_s: f64) -> Controller {
     Controller { probability, delay_s, burst: Dur::ZERO }
 }
 
+/// Returns the probability after one step at a delay.
 fn probability_after_step(params: &Params, mut from: Controller, delay_s: f64) -> f64 {
     from.step(params, delay_s);
     from.probability
@@ -66,14 +69,17 @@ struct Driven {
 }
 
 impl Driven {
+    /// Returns an empty queue.
     fn new(params: Params) -> Driven {
         Driven { pie: Pie::new(params), rng: Stream::new(3, Purpose::Queue, 0), drops: Vec::new() }
     }
 
+    /// Adds a packet to the queue.
     fn enqueue(&mut self, packet: Packet, now: Time) {
         self.pie.enqueue(packet, now, &mut self.rng, &mut self.drops);
     }
 
+    /// Returns the next packet, `None` if none waits.
     fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.pie.dequeue(now) {
             Dequeued::Packet(packet, _) => Some(packet),
@@ -81,7 +87,8 @@ impl Driven {
         }
     }
 
-    /// Twenty packets wait at every ms up to `until`; one leaves. Times of drops and marks.
+    /// Plays a queue that is filled to `waiting` packets at every ms before `until` and sends one.
+    /// Returns the times of drops and of marks in ms.
     fn play_standing_queue(&mut self, flags: u8, waiting: u32, until: u64) -> (Vec<u64>, Vec<u64>) {
         let (mut lost, mut marked) = (Vec::new(), Vec::new());
         for now in 0..until {

@@ -1,4 +1,4 @@
-//! Strict priority: order, own and shared limits, push-out, children that are REDs.
+//! Strict priority: order, separate and shared limits, push-out, children that are REDs.
 use crate::common::hop::{Hop, coloured, packet};
 use crate::common::params;
 use mousehole_policy::{LinkContext, Params, find};
@@ -23,10 +23,12 @@ fn make_bands(policy: &str, given: &[(&str, &str)], buffer: Buffer) -> Bands {
     Bands::new(Params::from_text(policy, given, &context).unwrap_or_else(|error| panic!("{error}")), 0)
 }
 
+/// Returns a link with these bands.
 fn make_hop(bands: Bands) -> Hop {
     Hop::new(RATE, Queue::Bands(Box::new(bands)), true)
 }
 
+/// Returns a link with strict priority and a buffer of so many packets.
 fn priority_hop(given: &[(&str, &str)], packets: u32) -> Hop {
     make_hop(make_bands("priority", given, Buffer::Packets(packets)))
 }
@@ -36,18 +38,23 @@ const OWN: (&str, &str) = ("shared", "false");
 /// All share one, and the arrival gives way.
 const TAIL: (&str, &str) = ("pushout", "false");
 
+/// Returns a link with strict priority over a shared buffer, whose overflow pushes out worse
+/// packets.
 fn shared_buffer_hop(shared: Buffer) -> Hop {
     make_hop(make_bands("priority", &[], shared))
 }
 
+/// Returns the numbers of the dropped packets.
 fn lost_seqs(hop: &Hop) -> Vec<u32> {
     hop.dropped.iter().map(|drop| drop.packet.seq).collect()
 }
 
+/// Sends packets of a colour to the link.
 fn send_packets(hop: &mut Hop, colour: Colour, seqs: std::ops::Range<u32>, now: u64) {
     seqs.for_each(|seq| hop.arrive(coloured(colour, packet(1, seq, 1000)), Time(now)));
 }
 
+/// Lets everything leave; returns the numbers of the packets in the order of departure.
 fn finish_order(hop: &mut Hop) -> Vec<u32> {
     hop.finish();
     hop.left.iter().map(|left| left.packet.seq).collect()
@@ -154,7 +161,7 @@ fn push_out__is_counted_at_the_colour_of_the_victim() {
     assert_eq!(colours.map(|one| one.sent.packets), [3, 0, 3]);
 }
 
-/// Each arrival's gap in packet times, its colour, and its size.
+/// Generates arrivals: the gap in packet times, colour, and size.
 fn any_arrivals() -> impl Strategy<Value = Vec<(u64, usize, u16)>> {
     prop::collection::vec((0u64..3, 0usize..3, 100u16..=1500), 1..300)
 }
@@ -202,7 +209,7 @@ proptest! {
 
 const RED: [(&str, &str); 4] = [("min", "3"), ("max", "9"), ("wq", "0.02"), ("mean", "1000B")];
 
-/// Returns a queue with so many of these REDs.
+/// Returns a link with one RED for each colour and a buffer of so many packets.
 fn red_hop(given: &[(&str, &str)], packets: u32) -> Hop {
     let lines = ["green", "yellow", "red"].map(|colour| [format!("{colour}_min"), format!("{colour}_max")]);
     let [min, max, rest @ ..] = RED;

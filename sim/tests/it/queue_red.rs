@@ -7,10 +7,12 @@ use mousehole_sim::units::{Buffer, Rate, Time};
 
 const RATE: Rate = Rate(3_000_000);
 
+/// Returns a link with the queue of `scheme`.
 fn make_hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
     Hop::with_scheme(scheme, rate, Buffer::Packets(packets), slow).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns the averages of the link's FIFO.
 fn averages(hop: &mut Hop) -> Vec<f64> {
     match hop.link.queue() {
         Queue::Fifo(fifo) => fifo.averages(),
@@ -18,8 +20,8 @@ fn averages(hop: &mut Hop) -> Vec<f64> {
     }
 }
 
-/// Plays `seq.in` and compares the averages after every arrival. Everything goes three times as slowly,
-/// so that 1000 bytes take a whole number of nanoseconds: idle times in the table are whole slots.
+/// Plays `seq.in` and asserts the averages after every arrival. Time is three times as slow, so
+/// that 1000 bytes take a whole number of nanoseconds: idle times in the table are whole slots.
 fn assert_averages(scheme: &str, table: &str, slow: bool) {
     let mut hop = make_hop(scheme, Rate(RATE.0 / 3), 10_000, slow);
     // In bytes, ns-2 gives the average to six digits of them.

@@ -1,4 +1,4 @@
-//! Stochastic fairness queueing against what tc-sfq(8) and McKenney 1990 say of it.
+//! Stochastic fairness queueing against its descriptions in tc-sfq(8) and McKenney 1990.
 use crate::common::hop::packet;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::Packet;
@@ -21,14 +21,17 @@ struct Fair {
 }
 
 impl Fair {
+    /// Returns an empty queue.
     fn new(params: Params) -> Fair {
         Fair { queue: Sfq::new(params, 1), drops: Vec::new() }
     }
 
+    /// Adds packets of a flow.
     fn enqueue_packets(&mut self, flow: u32, seqs: std::ops::Range<u32>, bytes: u16) {
         seqs.for_each(|seq| self.queue.enqueue(packet(flow, seq, bytes), Time(0), &mut self.drops));
     }
 
+    /// Returns the next packet, `None` if none waits.
     fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.queue.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),
@@ -37,11 +40,12 @@ impl Fair {
         }
     }
 
-    /// Returns flow and number of all that waits, in the order of departure.
+    /// Removes all waiting packets; returns flow and number of each, in the order of departure.
     fn drain(&mut self) -> Vec<(u32, u32)> {
         std::iter::from_fn(|| self.dequeue(Time(0)).map(|one| (one.flow, one.seq))).collect()
     }
 
+    /// Returns flow and number of the dropped packets.
     fn list_dropped(&self) -> Vec<(u32, u32)> {
         assert!(self.drops.iter().all(|one| one.reason == DropReason::Forced));
         self.drops.iter().map(|one| (one.packet.flow, one.packet.seq)).collect()

@@ -7,10 +7,12 @@ use mousehole_sim::queue::{Dequeued, Dropped, Srpt};
 use mousehole_sim::units::{Buffer, Time};
 use proptest::prelude::*;
 
+/// Returns a data packet with so many remaining segments.
 fn data_packet(flow: u32, seq: u32, remaining: u16) -> Packet {
     Packet { remaining, ..packet(flow, seq, 1000) }
 }
 
+/// Returns flow and number of the next packet, `None` if none waits.
 fn dequeue(srpt: &mut Srpt) -> Option<(u32, u32)> {
     match srpt.dequeue() {
         Dequeued::Packet(packet, _) => Some((packet.flow, packet.seq)),
@@ -18,6 +20,7 @@ fn dequeue(srpt: &mut Srpt) -> Option<(u32, u32)> {
     }
 }
 
+/// Removes all waiting packets; returns flow and number of each.
 fn drain(srpt: &mut Srpt) -> Vec<(u32, u32)> {
     std::iter::from_fn(|| dequeue(srpt)).collect()
 }

@@ -1,5 +1,5 @@
-//! The virtual FIFO, which programs in the kernel keep of a queue that they cannot look into, against the simulator's
-//! own FIFO and against a token bucket.
+//! The virtual FIFO, by which programs in the kernel model a queue that they cannot see, against the simulator's
+//! FIFO and against a token bucket.
 use crate::common::virtual_fifo::{CAPACITY, VirtualFifo};
 use mousehole_policy::{
     Backlog, COLOURS, FullBuffer, Limit, LinkContext, NEVER, Params, Verdict, View, find,
@@ -15,16 +15,19 @@ use proptest::prelude::*;
 /// An arrival: its gap to the one before in packets of 750 B at the link's rate, its bytes, its colour.
 type Arrival = (f64, u16, Colour);
 
+/// Generates an arrival: gap in full packets' times, bytes, colour.
 fn any_arrival() -> impl Strategy<Value = Arrival> {
     let gap = prop_oneof![Just(0.0), Just(2.0), 0.0..1.5, 0.0..1.5, 0.0..30.0];
     let bytes = prop_oneof![Just(1500u16), 40u16..=1500, any::<u16>()];
     (gap, bytes, prop::sample::select(Colour::ALL.to_vec()))
 }
 
+/// Generates a rate in bit/s.
 fn any_rate() -> impl Strategy<Value = u64> {
     prop_oneof![1_000u64..=1_000_000_000_000, (3u32..=12).prop_map(|power| 10u64.pow(power)), 1000u64..9999]
 }
 
+/// Generates parameters of RED or multi-RED, or none.
 fn any_dropper() -> impl Strategy<Value = Option<Params>> {
     let params = |name: &str, settings: &[(&str, &str)]| {
         Some(Params::from_text(find(name).expect("shipped"), settings, &LinkContext::EXAMPLE).expect("valid"))
@@ -41,7 +44,7 @@ fn any_dropper() -> impl Strategy<Value = Option<Params>> {
     prop::sample::select(vec![None, params("red", red), coupled, decoupled, total])
 }
 
-/// Returns the arrivals with their times, ns.
+/// Returns the arrivals as packets with their times in ns.
 fn with_times(rate: u64, arrivals: &[Arrival]) -> Vec<(u64, Packet)> {
     let mut now = 0.0;
     let timed = arrivals.iter().map(|&(gap, bytes, colour)| {
@@ -65,6 +68,7 @@ struct Pair {
 }
 
 impl Pair {
+    /// Returns an empty FIFO and its virtual model.
     fn new(rate: u64, overhead: u32, limit: u32, params: Option<Params>) -> Pair {
         let dropper = params.map(Dropper::new);
         let policy = dropper.clone().map_or(Policy::DropTail, |dropper| Policy::Dropper(Box::new(dropper)));
@@ -82,7 +86,8 @@ impl Pair {
         }
     }
 
-    /// Hands a packet to the simulator's FIFO. Returns the backlog that it found, and when it starts if it is admitted.
+    /// Passes a packet to the simulator's FIFO. Returns the backlog that it found, and when it
+    /// starts if it is admitted.
     fn pass_real(&mut self, packet: &mut Packet, now: Time) -> (Backlog, Option<u64>) {
         let start = self.fifo.pass(packet, now, self.busy_until, &mut self.rng).ok();
         let mut found = self.fifo.waiting(now);
@@ -95,7 +100,7 @@ impl Pair {
         (found, start.map(|start| start.0))
     }
 
-    /// The same for the virtual one, and whether the packet was marked.
+    /// Passes a packet to the virtual FIFO. Returns the same, and whether the packet was marked.
     fn pass_virtual(&mut self, view: &View, now: Time) -> (Backlog, Option<u64>, bool) {
         let departures = self.virtual_fifo.settle(now.0);
         let found = self.virtual_fifo.backlog(view);

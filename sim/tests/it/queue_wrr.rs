@@ -19,7 +19,8 @@ const TELNET: u32 = 1;
 const BULK: u32 = 2;
 
 impl Driven {
-    /// Returns a link with a buffer of 50 packets for each queue, of which interactive traffic has this share in %.
+    /// Returns a link with a buffer of 50 packets for each queue; interactive traffic has this
+    /// share in %.
     fn new(weight: &str) -> Driven {
         let wrr = Bands::new(params("wrr", &[("weight", weight)], 1e7), 0);
         let mut driven = Driven { wrr, rng: Stream::new(1, Purpose::Queue, 0), drops: Vec::new() };
@@ -29,14 +30,17 @@ impl Driven {
         driven
     }
 
+    /// Opens a connection of a class.
     fn open(&mut self, slot: u32, class: Class) {
         self.wrr.open(slot, &Flow { class, ..Flow::default() });
     }
 
+    /// Adds a packet to its queue.
     fn enqueue(&mut self, packet: Packet) {
         self.wrr.enqueue(packet, Time::ZERO, &mut self.rng, &mut self.drops);
     }
 
+    /// Returns the next packet, `None` if none waits.
     fn dequeue(&mut self) -> Option<Packet> {
         match self.wrr.dequeue(Time::ZERO, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),

@@ -1,4 +1,4 @@
-//! Closed-loop replay: who waits for whom, copies, laps and the laws that every run must keep.
+//! Closed-loop replay: which connection waits for which, copies, laps and the laws that every run must keep.
 use crate::common::{SCHEMES, assert_error, digest, entry, find_error, scenario, with_mix};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MixSpec, TrafficSpec};
@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Eight clients with five pages each: an index, two objects when it is there, a third when the first of these is.
+/// Returns a trace of eight clients with five pages each: an index, two objects when it has
+/// arrived, a third when the first of these has.
 fn make_pages(durations: bool) -> Traffic {
     let mut table =
         String::from(if durations { "start,client,bytes,duration\n" } else { "start,client,bytes\n" });
@@ -33,6 +34,7 @@ fn make_pages(durations: bool) -> Traffic {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns a scenario that replays the pages.
 fn replay_scenario(scheme: &str, replay: Option<&str>, load: Option<f64>) -> Scenario {
     let traffic = TrafficSpec {
         files: vec!["pages.csv".into()],
@@ -43,6 +45,7 @@ fn replay_scenario(scheme: &str, replay: Option<&str>, load: Option<f64>) -> Sce
     Scenario { traffic, duration: "40s".into(), max_windows: 10, ..scenario(scheme) }
 }
 
+/// Runs a scenario with this traffic.
 fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));
@@ -51,7 +54,7 @@ fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
     result
 }
 
-/// The copy and the connection that a transfer's key names.
+/// Returns the copy and the connection of a transfer, by its key.
 fn identify_transfer(transfer: &Transfer, traffic: &Traffic) -> (u64, u32) {
     let (place, count) = (transfer.key & ((1 << 26) - 1), traffic.connections.len() as u64);
     (place / count, (place % count) as u32)

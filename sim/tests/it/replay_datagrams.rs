@@ -1,4 +1,4 @@
-//! Replay of recorded datagrams: what is sent, when, which way, and the laws that every run must keep.
+//! Replay of recorded datagrams: packets, times, directions, and the laws that every run must keep.
 use crate::common::{SCHEMES, digest, scenario};
 use mousehole_sim::record::{DatagramRecord, Played};
 use mousehole_sim::scenario::spec::{LinkSpec, TrafficSpec};
@@ -16,13 +16,15 @@ use std::sync::atomic::AtomicBool;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A flow of a client from `start_ms` on: time in ms after the start, IP length and whether it goes up, of each packet.
+/// Returns a client's flow from `start_ms` on: time in ms after the start, IP length and whether it
+/// goes up, of each packet.
 fn make_flow(client: u32, start_ms: u64, packets: &[(u64, u16, bool)]) -> Connection {
     let one = |&(ms, bytes, up): &(u64, u16, bool)| Datagram::new(Dur::from_millis(ms), bytes, up);
     let datagrams = Datagrams::from_list(Service::default(), packets.iter().map(one).collect());
     make_connection(client, start_ms, datagrams)
 }
 
+/// Returns a client's flow of datagrams from `start_ms` on.
 fn make_connection(client: u32, start_ms: u64, datagrams: Datagrams) -> Connection {
     Connection {
         client,
@@ -32,7 +34,8 @@ fn make_connection(client: u32, start_ms: u64, datagrams: Datagrams) -> Connecti
     }
 }
 
-/// A call all through 20 s, 50 packets/s each way, beside a name resolved each second and a transfer.
+/// Returns a call of 20 s with 50 packets/s each way, together with a name look-up and a transfer
+/// every second.
 fn call_and_names() -> Traffic {
     let call: Vec<_> = (0..1000).flat_map(|k| [(20 * k, 200, false), (20 * k + 7, 160, true)]).collect();
     let name = |k: u32| make_flow(k % 3, 1000 * u64::from(k), &[(0, 60, true), (30, 150, false)]);
@@ -41,6 +44,7 @@ fn call_and_names() -> Traffic {
     Traffic::from_connections([make_flow(0, 0, &call)].into_iter().chain(rest).collect())
 }
 
+/// Returns a scenario that replays a capture.
 fn replay_scenario(scheme: &str, rate: &str, load: Option<f64>) -> Scenario {
     let traffic = TrafficSpec { files: vec!["a.pcap".into()], load, ..TrafficSpec::default() };
     let link =
@@ -49,6 +53,7 @@ fn replay_scenario(scheme: &str, rate: &str, load: Option<f64>) -> Scenario {
     Scenario { traffic, link, warmup, duration, ..scenario(scheme) }
 }
 
+/// Runs a scenario with this traffic; every datagram must arrive or be lost.
 fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));
@@ -63,6 +68,7 @@ fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
 /// Packets sent and bytes that arrived by client and direction.
 type Sums = BTreeMap<(u32, bool), (u64, u64)>;
 
+/// Returns the packets and bytes sent, by client and direction.
 fn sum_records(records: &[DatagramRecord]) -> Sums {
     let mut sums = Sums::new();
     for one in records {
@@ -72,7 +78,8 @@ fn sum_records(records: &[DatagramRecord]) -> Sums {
     sums
 }
 
-/// Returns what a window of a run without a load should send: the record, repeated without end, from the run's offset on.
+/// Returns what a window of a run without a load should send: the record, repeated without end,
+/// from the run's offset on.
 fn expected_sums(traffic: &Traffic, (seed, replication): (u64, u32), (begin, end): (u64, u64)) -> Sums {
     let overlay = Overlay::new(traffic, None, Rate(4_000_000), 1460, seed, replication).unwrap();
     let (period, offset) = (measure_period(traffic).0, overlay.window_offset(seed, replication).0);

@@ -1,4 +1,4 @@
-//! Servers that acknowledge a request before they answer, and the time that they think.
+//! Servers that acknowledge a request before they answer, and their think time.
 use crate::common::{connection, losses_at, play, scenario, transfers, with_connections, with_profile};
 use mousehole_sim::record::{TraceEvent, TraceRow};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
@@ -6,18 +6,21 @@ use mousehole_sim::units::Time;
 
 const ACK_BYTES: u16 = 52;
 
-/// Returns a run of one connection with these writes in the profile `linux`, whose servers think for so long.
+/// Returns a scenario of one connection with these writes in the profile `linux`, with this think
+/// time of servers.
 fn conversation(writes: &[(f64, u64)], think: &str) -> Scenario {
     let base = Scenario { trace: true, ..with_profile(scenario("droptail"), "linux") };
     with_server_think(with_connections(base, vec![connection(1.0, writes)]), think)
 }
 
+/// Returns the scenario with this think time of servers.
 fn with_server_think(mut scenario: Scenario, think: &str) -> Scenario {
     scenario.traffic.server_think = Some(think.into());
     scenario
 }
 
-/// Returns when the server sent its SYN-ACK and its acknowledgements of requests, and when it sent data, in ms.
+/// Returns when the server sent its SYN-ACK and its acknowledgements of requests, and when it sent
+/// data, in ms.
 fn send_times_ms(result: &RunResult) -> (Vec<f64>, Vec<f64>) {
     let rows = result.outcome.trace.iter().filter(|row| row.event == TraceEvent::Send);
     let (acks, data): (Vec<&TraceRow>, Vec<_>) = rows.partition(|row| row.bytes == ACK_BYTES);
@@ -25,6 +28,7 @@ fn send_times_ms(result: &RunResult) -> (Vec<f64>, Vec<f64>) {
     (times(acks), times(data))
 }
 
+/// Asserts that two times in ms are equal.
 fn assert_near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-6, "{found} ms, not {expected}");
 }

@@ -7,11 +7,12 @@ use mousehole_sim::scenario::topology::spec::TopologySpec;
 use mousehole_sim::scenario::{Plan, SCHEMES, Scenario, Scheme};
 use mousehole_sim::tcp::Variant;
 
+/// Returns a scenario that is accepted.
 fn valid_scenario() -> Scenario {
     with_connections(crate::common::scenario("sfd"), transfers(1, 0.0, 1000))
 }
 
-/// Returns the error of a scenario that was changed to be wrong.
+/// Returns the error of a scenario that `spoil` makes wrong.
 fn spoil_scenario(spoil: impl FnOnce(&mut Scenario)) -> Error {
     let mut scenario = valid_scenario();
     spoil(&mut scenario);

@@ -1,4 +1,4 @@
-//! Every parameter of every scheme does something, and what is wrong with a value is said in one line.
+//! Every parameter of every scheme has an effect, and a wrong value is reported in one line.
 use crate::common::{digest, play, scenario};
 use mousehole_sim::scenario::catalogue::{Kind, Parameter, Visible};
 use mousehole_sim::scenario::spec::{BulkSpec, Ends, LinkSpec, MixSpec, TcpSpec, TrafficSpec};
@@ -74,14 +74,16 @@ const READY: &[(&str, &str)] = &[
     ("lfp", "min=1,max=8,wq=0.1,maxp=0.3,omega=0.1,zeta=10"),
 ];
 
-/// Returns what is set beside a parameter of its scheme.
+/// Returns the settings with which a parameter of its scheme can have an effect, without the
+/// parameter.
 fn required_settings(scheme: &str, parameter: &str) -> String {
     let all = READY.iter().find(|(name, _)| *name == scheme).map_or("", |(_, all)| all);
     let others = all.split(',').filter(|one| one.split('=').next() != Some(parameter));
     others.collect::<Vec<_>>().join(",")
 }
 
-/// Beginnings of scenarios in which the parameters are to show: cheap, crowded, with every kind of traffic.
+/// Returns scenarios in which the parameters are to show their effect: cheap, crowded, with every
+/// kind of traffic.
 fn situations() -> [(&'static str, Scenario); 4] {
     let ecn = TcpSpec { ecn: Some(true), ..TcpSpec::default() };
     let stage: HostStageSpec = serde_json::from_value(json!({"users": 3, "mark": true})).expect("a stage");
@@ -102,7 +104,7 @@ fn situations() -> [(&'static str, Scenario); 4] {
     ]
 }
 
-/// Pages, logins, calls and endless flows on 2 Mbit/s.
+/// Returns pages, logins, calls and endless flows on 2 Mbit/s.
 fn crowded_scenario() -> Scenario {
     let entry = |model: &str, load: Option<f64>, count: Option<u32>| MixSpec {
         model: model.into(),
@@ -130,7 +132,8 @@ fn crowded_scenario() -> Scenario {
     }
 }
 
-/// Other values of a parameter, from the mild to the extreme; those that a scheme refuses are passed over.
+/// Returns other values of a parameter, from the mild to the extreme; those that a scheme refuses
+/// do not count.
 fn other_values(parameter: &Parameter) -> Vec<String> {
     let default = parameter.default;
     let digits = default.trim_end_matches(|one: char| one.is_alphabetic() || one == '%');
@@ -152,7 +155,7 @@ fn other_values(parameter: &Parameter) -> Vec<String> {
     }
 }
 
-/// Returns what is set beside a parameter, and the values to try.
+/// Returns the settings to combine with a parameter, and the values to try.
 fn trial(scheme: &str, parameter: &Parameter) -> (String, Vec<String>) {
     let beside = BESIDE.iter().find(|(name, one, ..)| [scheme, "*"].contains(name) && *one == parameter.name);
     if let Some((_, _, beside, value)) = beside {
@@ -170,7 +173,8 @@ fn trial(scheme: &str, parameter: &Parameter) -> (String, Vec<String>) {
 struct Runs(BTreeMap<(String, usize), Option<u64>>);
 
 impl Runs {
-    /// Of the scheme in situation `number`; `None` if the scheme is refused.
+    /// Returns the digest of the scheme's run in situation `number`; `None` if the scheme is
+    /// refused.
     fn digest(&mut self, scheme: &str, number: usize) -> Option<u64> {
         let key = (scheme.to_string(), number);
         *self.0.entry(key).or_insert_with(|| {
@@ -180,6 +184,7 @@ impl Runs {
         })
     }
 
+    /// Returns whether some value of the parameter changes some run.
     fn has_effect(&mut self, scheme: &str, parameter: &Parameter) -> bool {
         let (beside, values) = trial(scheme, parameter);
         let with = |more: &str| format!("{scheme}({beside},{more})");
@@ -193,8 +198,7 @@ impl Runs {
     }
 }
 
-/// Returns the parameters of the schemes from `first` to the one before `end` that change nothing whatever is
-/// tried.
+/// Returns the parameters without effect of the schemes from `first` to the one before `end`.
 fn find_idle_parameters(first: &str, end: Option<&str>) -> Vec<String> {
     let place = |name| SCHEMES.iter().position(|doc| doc.name == name).expect("a scheme's name");
     let mut runs = Runs::default();
@@ -209,6 +213,7 @@ fn find_idle_parameters(first: &str, end: Option<&str>) -> Vec<String> {
     idle
 }
 
+/// Asserts that every parameter of the schemes from `first` to the one before `end` has an effect.
 fn assert_effects(first: &str, end: Option<&str>) {
     let idle = find_idle_parameters(first, end);
     assert!(idle.is_empty(), "without effect: {idle:?}");

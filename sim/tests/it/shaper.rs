@@ -10,11 +10,13 @@ use mousehole_sim::scenario::spec::{Ends, LinkSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
+/// Returns a drop-tail queue.
 fn make_fifo(packets: u32) -> Queue {
     Queue::Fifo(Fifo::new(Buffer::Packets(packets), Policy::DropTail))
 }
 
-/// A byte takes 2 µs in the shaper and 1 µs in the modem. Four packets reach it at once.
+/// Returns a link with a modem after four packets reach it at once. A byte takes 2 µs in the shaper
+/// and 1 µs in the modem.
 fn two_queues(shaper: Rate, modem_packets: u32, packets: u32) -> Hop {
     let mut modem = Link::new("line-modem", 0, Rate(8_000_000), Dur(5_000), make_fifo(modem_packets), 1);
     modem.set_wire(Wire::plain(0));
@@ -53,6 +55,7 @@ fn shaper__above_the_line_fills_the_modem() {
     assert!(both > modem + 1e-3 && modem > 1e-3, "{both} s, {modem} s in the modem");
 }
 
+/// Returns web pages on a home's line.
 fn home_scenario(scheme: &str, change: impl FnOnce(&mut LinkSpec)) -> Scenario {
     let mut base = with_model(scenario(scheme), "web:sfd", 0.9);
     base.link = LinkSpec {
@@ -66,6 +69,7 @@ fn home_scenario(scheme: &str, change: impl FnOnce(&mut LinkSpec)) -> Scenario {
     base
 }
 
+/// Runs web pages on a home's line with a shaper.
 fn play_shaped(scheme: &str, shape: &str) -> RunResult {
     play(&home_scenario(scheme, |link| {
         link.shape = Some(shape.into());
@@ -73,6 +77,7 @@ fn play_shaped(scheme: &str, shape: &str) -> RunResult {
     }))
 }
 
+/// Returns the record of the queue with this name.
 fn find_queue<'a>(result: &'a RunResult, name: &str) -> &'a QueueRecord {
     result.outcome.queues.iter().find(|queue| queue.name == name).unwrap()
 }

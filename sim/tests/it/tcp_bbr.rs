@@ -1,4 +1,4 @@
-//! BBR (draft-ietf-ccwg-bbr-06) on links: what its mechanisms add up to, and pacing as the sender shows it.
+//! BBR (draft-ietf-ccwg-bbr-06) on links: the sum of its mechanisms, and the pacing of its sender.
 use crate::common::dialogue::SenderHarness;
 use crate::common::{play, scenario};
 use mousehole_sim::scenario::Scenario;
@@ -6,7 +6,7 @@ use mousehole_sim::scenario::spec::{BulkSpec, FaultSpec, LinkSpec, TcpSpec, Traf
 use mousehole_sim::tcp::Params;
 use mousehole_sim::units::Dur;
 
-/// Long-lived flows of `profile` on 10 Mbit/s and 40 ms, measured for 40 s after 10 s.
+/// Returns long-lived flows of `profile` on 10 Mbit/s and 40 ms, measured for 40 s after 10 s.
 fn bulk_scenario(profile: &str, buffer: &str, flows: BulkSpec, loss: f64) -> Scenario {
     let link = LinkSpec {
         rate: Some("10mbit".into()),
@@ -26,6 +26,7 @@ fn bulk_scenario(profile: &str, buffer: &str, flows: BulkSpec, loss: f64) -> Sce
     }
 }
 
+/// Returns flows with equal round-trip times.
 fn bulk_flows(flows: u32, start_spread_s: f64) -> BulkSpec {
     BulkSpec { flows, start_spread_s, rtt_spread: 0.0 }
 }

@@ -3,7 +3,7 @@ use crate::common::dialogue::{SenderHarness, rfc};
 use mousehole_sim::tcp::{Congestion, IdleRestart, Params, Variant};
 use mousehole_sim::units::Time;
 
-/// Returns a sender in congestion avoidance with `window` segments out.
+/// Returns a sender in congestion avoidance with `window` segments in flight.
 fn cruising_sender(window: u32) -> SenderHarness {
     let mut talk = SenderHarness::new(Params {
         congestion: Congestion::Cubic,
@@ -15,7 +15,7 @@ fn cruising_sender(window: u32) -> SenderHarness {
     talk
 }
 
-/// The first outstanding segment is lost and repaired within `rtt_ms`.
+/// Loses the first outstanding segment and repairs it within `rtt_ms`.
 fn lose_one(talk: &mut SenderHarness, rtt_ms: u64) {
     let una = talk.sender.una();
     assert_eq!(talk.sack(una, &[(una + 1, una + 4)])[0], una);
@@ -24,7 +24,7 @@ fn lose_one(talk: &mut SenderHarness, rtt_ms: u64) {
     talk.ack(max);
 }
 
-/// Every `rtt_ms` all that is out is acknowledged, two segments by each ACK, for `ms` in all.
+/// Acknowledges everything in flight every `rtt_ms`, two segments by each ACK, for `ms` in all.
 fn cruise(talk: &mut SenderHarness, rtt_ms: u64, ms: u64) {
     for _ in 0..ms / rtt_ms {
         talk.wait(rtt_ms);
@@ -38,6 +38,7 @@ fn cruise(talk: &mut SenderHarness, rtt_ms: u64, ms: u64) {
     }
 }
 
+/// Asserts the congestion window within a tolerance, in segments.
 fn assert_window(talk: &SenderHarness, expected: f64, within: f64) {
     let cwnd = talk.sender.cwnd();
     assert!((cwnd - expected).abs() <= within, "{cwnd}, not {expected} ± {within}");

@@ -1,5 +1,5 @@
 //! Dialogues with a sender and a receiver under the `rfc` profile: window, acknowledgements, timers, ECN.
-//! Loss recovery has a file of its own.
+//! Loss recovery is in a separate file.
 use crate::common::dialogue::{ReceiverHarness, SenderHarness, list_blocks, rfc};
 use mousehole_sim::packet::{Kind, flag};
 use mousehole_sim::tcp::handshake::Handshake;
@@ -8,14 +8,17 @@ use mousehole_sim::units::{Dur, Time};
 
 const NOTHING: [u32; 0] = [];
 
+/// Returns the numbers from `from` to the one before `to`.
 fn list_seqs(from: u32, to: u32) -> Vec<u32> {
     (from..to).collect()
 }
 
+/// Returns a NewReno sender.
 fn newreno_sender() -> SenderHarness {
     SenderHarness::new(rfc(Variant::Newreno))
 }
 
+/// Returns NewReno's parameters with ECN.
 fn ecn_params() -> Params {
     Params { ecn: true, ..rfc(Variant::Newreno) }
 }

@@ -6,8 +6,8 @@ use crate::common::{connection, play, scenario, with_connections, with_profile};
 use mousehole_sim::record::TraceEvent;
 use mousehole_sim::scenario::spec::TcpSpec;
 
-/// Losses as segment number and bytes, and how many packets were marked: a long transfer keeps a queue that marks or drops at
-/// random while a thousand short ones begin.
+/// Returns segment number and bytes of each loss, and how many packets were marked. A long transfer
+/// maintains a queue that marks or drops at random while a thousand short ones begin.
 fn play_losses(profile: &str) -> (Vec<(i64, u16)>, usize) {
     let long = connection(0.0, &[(0.0, 8_000_000)]);
     let short = (0..1000).map(|number| connection(2.0 + 0.01 * f64::from(number), &[(0.0, 1000)]));

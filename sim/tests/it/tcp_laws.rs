@@ -1,4 +1,4 @@
-//! What the rules add up to: rate against loss, sawtooth, fairness, and the cost of a longer path.
+//! Laws that follow from TCP's rules: rate against loss, sawtooth, fairness, and the cost of a longer path.
 use crate::common::{connection, play, scenario, with_connections};
 use mousehole_sim::record::TraceEvent;
 use mousehole_sim::scenario::Scenario;
@@ -7,6 +7,7 @@ use mousehole_sim::tcp::{Congestion, Variant};
 
 const SEGMENT: f64 = 1460.0;
 
+/// Returns a TCP with segments of [`SEGMENT`] bytes.
 fn tcp_spec(profile: &str, variant: Variant, congestion: Congestion) -> TcpSpec {
     TcpSpec {
         profile: profile.into(),
@@ -17,7 +18,7 @@ fn tcp_spec(profile: &str, variant: Variant, congestion: Congestion) -> TcpSpec 
     }
 }
 
-/// Flows without end over a path, traced; what arrives is counted from `warmup_s` on.
+/// Returns flows without end over a path; they are measured from `warmup_s` on.
 fn bulk_scenario(
     tcp: &TcpSpec,
     link: LinkSpec,
@@ -44,11 +45,13 @@ enum Loss {
 }
 
 impl Loss {
+    /// Returns the loss rate.
     fn rate(self) -> f64 {
         let (Loss::ByChance(loss) | Loss::Even(loss)) = self;
         loss
     }
 
+    /// Returns the losses at the link, for about `segments` segments.
     fn to_fault(self, segments: u32) -> FaultSpec {
         let link = "down".into();
         match self {
@@ -62,7 +65,8 @@ impl Loss {
     }
 }
 
-/// Mean window over some `segments` of a flow that meets `loss`, nothing queued.
+/// Returns the mean window over about `segments` segments of a flow with these losses, without
+/// queueing.
 fn mean_window(tcp: &TcpSpec, rtt_ms: u32, loss: Loss, expected: f64, segments: u32) -> f64 {
     let seconds = (f64::from(segments) / expected * f64::from(rtt_ms) / 1e3) as u32;
     let link = LinkSpec {
@@ -80,17 +84,20 @@ fn mean_window(tcp: &TcpSpec, rtt_ms: u32, loss: Loss, expected: f64, segments: 
     goodput / (f64::from(seconds) / (f64::from(rtt_ms) / 1e3))
 }
 
-/// Mathis et al. 1997: W = √(3/2)/√p with an ACK for each segment.
+/// Returns the window in segments by Mathis et al. 1997: W = √(3/2)/√p with an ACK for each
+/// segment.
 fn reno_law(loss: f64) -> f64 {
     (1.5 / loss).sqrt()
 }
 
-/// RFC 9438 section 5, figure 6: W = ⁴√(C·(3 + β)/(4·(1 − β))) · ⁴√(RTT³/p³), or Reno's where that is more.
+/// Returns the window in segments by RFC 9438 section 5, figure 6: W = ⁴√(C·(3 + β)/(4·(1 − β))) ·
+/// ⁴√(RTT³/p³), or Reno's where that is more.
 fn cubic_law(loss: f64, rtt_s: f64) -> f64 {
     let own = libm::pow(0.4f64 * 3.7 / (4.0 * 0.3), 0.25) * libm::pow(rtt_s / loss, 0.75);
     own.max(reno_law(loss))
 }
 
+/// Asserts that the ratio of the measured window to the law's lies within a band.
 fn assert_band(what: &str, measured: f64, law: f64, band: (f64, f64)) {
     let ratio = measured / law;
     println!("{what}: window {measured:.1}, law {law:.1}, ratio {ratio:.3}");
@@ -142,8 +149,8 @@ fn response__cubic_follows_its_own_law() {
     }
 }
 
-/// Windows of the only flow on a link that holds 100 segments, 20 of them in the buffer: where each tooth
-/// began, after the fall, and the greatest window before it.
+/// Returns the windows of the only flow on a link that holds 100 segments, 20 of them in the
+/// buffer: at the beginning of each tooth, after the fall, and the greatest before the fall.
 fn measure_teeth(congestion: Congestion) -> Vec<(f64, f64)> {
     let link = LinkSpec {
         rate: Some("10mbit".into()),
@@ -188,7 +195,7 @@ fn sawtooth__has_the_amplitude_of_its_law() {
     }
 }
 
-/// Bytes of each flow between the warm-up and the end, from the trace.
+/// Returns the bytes of each flow between the warm-up and the end, from the trace.
 fn measure_shares(base: &Scenario, warmup_s: f64) -> Vec<f64> {
     let mut base = base.clone();
     base.trace = true;
@@ -202,6 +209,7 @@ fn measure_shares(base: &Scenario, warmup_s: f64) -> Vec<f64> {
     bytes
 }
 
+/// Returns Jain's fairness index of the shares.
 fn jain_index(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     sum * sum / (shares.len() as f64 * shares.iter().map(|share| share * share).sum::<f64>())
@@ -228,8 +236,9 @@ fn fairness__of_equal_flows() {
     }
 }
 
-/// Bytes of a flow over 40 ms for each byte of one over 160 ms, with the same losses (RED): the geometric mean of
-/// eight runs. The logarithms of single runs have a standard deviation of 0.2.
+/// Returns the bytes of a flow over 40 ms for each byte of one over 160 ms, with the same losses
+/// (RED): the geometric mean of eight runs. The logarithms of single runs have a standard deviation
+/// of 0.2.
 fn measure_short_path_advantage(congestion: Congestion) -> f64 {
     let link = LinkSpec {
         rate: Some("40mbit".into()),

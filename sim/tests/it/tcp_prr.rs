@@ -1,10 +1,11 @@
-//! Proportional rate reduction (RFC 9937) as dialogues: what each acknowledgement in recovery lets go.
+//! Proportional rate reduction (RFC 9937) as dialogues: the segments sent for each acknowledgement in recovery.
 use crate::common::dialogue::{SenderHarness, rfc};
 use mousehole_sim::tcp::{Congestion, Params, Variant};
 
 const NOTHING: [u32; 0] = [];
 
-/// `window` segments are out, without limited transmit, so that the counts are plain.
+/// Returns a sender with `window` segments in flight, without limited transmit, so that the counts
+/// are plain.
 fn make_sender(window: u32, congestion: Congestion) -> SenderHarness {
     let mut talk = SenderHarness::new(Params {
         prr: true,

@@ -10,13 +10,14 @@ use mousehole_sim::units::{Dur, Time};
 const NOTHING: [u32; 0] = [];
 const RTT: u64 = 100;
 
+/// Returns the parameters of profile `linux` with Reno and exact timers.
 fn linux_params() -> Params {
     let linux = Params::find_profile("linux").expect("a known profile");
     Params { congestion: Congestion::Reno, timer_tick: Dur::ZERO, ..linux }
 }
 
-/// Returns a sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged, `written`
-/// are there.
+/// Returns a sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged,
+/// and `written` are written in all.
 fn make_sender(written: u32) -> SenderHarness {
     let mut talk = SenderHarness::new(linux_params());
     talk.write(2);
@@ -26,7 +27,7 @@ fn make_sender(written: u32) -> SenderHarness {
     talk
 }
 
-/// Waits until the timer fires.
+/// Waits until the timer fires; returns the wait in ms and the segments sent.
 fn fire_timer(talk: &mut SenderHarness) -> (f64, Vec<u32>) {
     let before = talk.now;
     let sent = talk.time_out();

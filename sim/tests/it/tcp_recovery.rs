@@ -4,6 +4,7 @@ use mousehole_sim::tcp::{Params, Variant};
 
 const NOTHING: [u32; 0] = [];
 
+/// Returns a sender of a variant, 1 ms after the start.
 fn make_sender(variant: Variant) -> SenderHarness {
     let mut talk = SenderHarness::new(rfc(variant));
     talk.wait(1);

@@ -5,12 +5,13 @@ use mousehole_sim::scenario::spec::TcpSpec;
 use mousehole_sim::scenario::{Plan, Scenario};
 use std::collections::BTreeMap;
 
+/// Returns Poisson transfers under `scheme` by senders of `profile`.
 fn with_profile(profile: &str, scheme: &str) -> Scenario {
     let tcp = TcpSpec { profile: profile.into(), ..TcpSpec::default() };
     with_model(Scenario { tcp, ..scenario(scheme) }, "poisson", 0.5)
 }
 
-/// The TCP of each connection, by its key.
+/// Returns the TCP of each connection, by its key.
 fn connection_tcps(profile: &str, scheme: &str) -> BTreeMap<u64, u8> {
     let result = play(&with_profile(profile, scheme));
     assert!(result.is_conserved());

@@ -1,4 +1,4 @@
-//! What is said of a topology's bottleneck beside its links.
+//! The fields of a topology that describe its bottleneck.
 use crate::common::topology::{
     kind, link, scenario_carrying, scenario_over, scheme, small_tree, topology_between,
 };
@@ -7,20 +7,23 @@ use mousehole_sim::scenario::topology::spec::{TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::units::{Buffer, Dur};
 
+/// Returns the plan of a topology with one transfer.
 fn make_plan(spec: TopologySpec) -> Plan {
     let scenario = scenario_carrying(spec, "sfd", transfers(1, 0.0, 1000));
     Plan::new(&scenario).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns a field with this text.
 fn some_text(value: &str) -> Option<String> {
     Some(value.into())
 }
 
-/// Rate and buffer of the bottleneck both ways.
+/// Returns rate and buffer of the bottleneck both ways.
 fn both_ways(plan: &Plan) -> [(u64, Buffer); 2] {
     [0, 1].map(|number| (plan.links[number].rate.0, plan.links[number].buffer))
 }
 
+/// Returns a chain of three links with the bottleneck in the middle.
 fn chain_topology() -> TopologySpec {
     let links = vec![
         link("server", "left", "10mbit", "1ms"),

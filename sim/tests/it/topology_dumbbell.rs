@@ -8,7 +8,7 @@ use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, LinkSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologySpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 
-/// Everything but the names of queues and paths.
+/// Asserts that both results are equal but for the names of queues and paths.
 fn assert_same(one: &RunResult, other: &RunResult, case: &str) {
     let transfers = |result: &RunResult| -> Vec<Transfer> {
         result.outcome.transfers.iter().map(|one| Transfer { path: 0, ..*one }).collect()
@@ -44,7 +44,8 @@ fn assert_same(one: &RunResult, other: &RunResult, case: &str) {
     assert_eq!(crossed(one), crossed(other), "{case}: each link");
 }
 
-/// Returns the dumbbell with its shared access links, or without any, and the same as a graph.
+/// Returns the dumbbell with its shared access links, or without any, and the same network as a
+/// graph.
 fn dumbbell_and_graph(shared: bool, base: &Scenario) -> [Scenario; 2] {
     let link = LinkSpec {
         rate: Some("3mbit".into()),
@@ -79,6 +80,7 @@ fn dumbbell_and_graph(shared: bool, base: &Scenario) -> [Scenario; 2] {
     [Scenario { link, access, ..base.clone() }, graph]
 }
 
+/// Checks that dumbbell and graph give the same results, with and without access links.
 fn check_equal(base: &Scenario, case: &str) {
     for shared in [true, false] {
         let [dumbbell, graph] = dumbbell_and_graph(shared, base).map(|one| play(&one));

@@ -12,17 +12,18 @@ use mousehole_sim::scenario::topology::{spec::HostStageSpec, write_out};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use mousehole_sim::units::{Rate, Time};
 
+/// Returns a connection with one write between these hosts.
 fn transfer_to(client: u32, server: u32, start_s: f64, bytes: u64) -> ConnectionSpec {
     ConnectionSpec { client, server, ..connection(start_s, &[(0.0, bytes)]) }
 }
 
-/// Packets that reached a link.
+/// Returns the number of packets that reached a link.
 fn count_arrived(result: &RunResult, link: &str) -> u64 {
     let found = result.outcome.balance.iter().find(|one| one.link == link);
     found.unwrap_or_else(|| panic!("no link {link}")).arrived.0
 }
 
-/// Nanoseconds of one packet of 1000 bytes over links of (bit/s, ms).
+/// Returns the nanoseconds that one packet of 1000 bytes takes over links of (bit/s, ms).
 fn packet_time_ns(links: &[(u64, u64)]) -> u64 {
     links.iter().map(|&(rate, ms)| Rate(rate).tx_time(1000).0 + ms * 1_000_000).sum()
 }

@@ -5,6 +5,7 @@ use mousehole_sim::scenario::spec::AccessSpec;
 use mousehole_sim::scenario::topology::spec::{HostStageSpec, Role, TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 
+/// Returns a topology that is accepted.
 fn valid_topology() -> TopologySpec {
     let links = vec![
         link("server", "left", "10mbit", "1ms"),
@@ -14,16 +15,18 @@ fn valid_topology() -> TopologySpec {
     topology_between(links, &["server"], &["client"])
 }
 
+/// Returns a scenario over the topology.
 fn topology_scenario(spec: TopologySpec) -> Scenario {
     scenario_carrying(spec, "sfd", transfers(1, 0.0, 1000))
 }
 
+/// Asserts that the scenario is refused with these parts; see [`assert_error`].
 #[track_caller]
 fn assert_refused(scenario: &Scenario, parts: &[&str]) {
     assert_error(&find_error(scenario), parts);
 }
 
-/// Asserts that the spoilt topology is refused with these parts.
+/// Asserts that the topology that `spoil` makes wrong is refused with these parts.
 #[track_caller]
 fn assert_says(parts: &[&str], spoil: impl FnOnce(&mut TopologySpec)) {
     let mut spec = valid_topology();

@@ -6,6 +6,7 @@ use mousehole_sim::traffic::note::NoteKind;
 use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 use mousehole_sim::units::Dur;
 
+/// Returns the expected connections with the round-trip times and durations that captures show.
 fn with_handshake_rtt() -> Vec<Connection> {
     let mut connections = expected();
     // From the SYN to the last byte of data.
@@ -16,6 +17,8 @@ fn with_handshake_rtt() -> Vec<Connection> {
     connections
 }
 
+/// Returns a pcapng capture of the sample, with this resolution of times and frames cut to `cut`
+/// bytes.
 fn make_pcapng(resolution: u8, cut: usize) -> Vec<u8> {
     let block = |kind: u32, body: &[u8]| {
         let length = (body.len() as u32 + 12).to_le_bytes();
@@ -69,7 +72,7 @@ fn capture__pcapng_with_decimal_and_binary_time() {
     assert!(binary.iter().zip(expected()).all(|(ours, other)| ours.start.0.abs_diff(other.start.0) < 10));
 }
 
-/// Reduces pauses to whether there is one, because the pause of a capture runs from data to data.
+/// Reduces pauses to whether there is one, because the pause of a capture lasts from data to data.
 fn reduce_idle(mut connections: Vec<Connection>) -> Vec<Connection> {
     let writes = connections.iter_mut().flat_map(|connection| connection.writes.iter_mut());
     writes.for_each(|write| write.idle = Dur(u64::from(write.idle > Dur::ZERO)));
@@ -107,7 +110,7 @@ fn capture__damaged_is_used_up_to_the_damage() {
     assert!(read_contents(&[("x", &torn[..torn.len() - 40])], &strict).is_err());
 }
 
-/// A frame in Linux's cooked form, on an interface.
+/// Returns a frame in Linux's cooked form, on an interface.
 fn cooked_frame(interface: u8, packet: &[u8]) -> Vec<u8> {
     [&[8, 0, 0, 0, 0, 0, 0, interface, 0, 1, 4, 6, 1, 2, 3, 4, 5, 6, 0, 0][..], packet].concat()
 }

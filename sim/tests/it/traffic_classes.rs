@@ -1,7 +1,8 @@
-//! What kind of application a connection of a trace is taken for.
+//! The class of application that a connection of a trace is given.
 use crate::traffic_common::{one, read};
 use mousehole_sim::flow::Class;
 
+/// Returns the classes of the connections of a text.
 fn read_classes(text: &str) -> Vec<Class> {
     one(text).connections.iter().map(|connection| connection.class).collect()
 }

@@ -1,4 +1,4 @@
-//! Logs of the formats that files describe, and what stands before tables that are not what they seem.
+//! Logs of the formats that files describe, and tables that only look like one of them.
 use crate::traffic_common::*;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};
@@ -175,6 +175,7 @@ const SAMPLES: &[Sample] = &[
     ),
 ];
 
+/// Returns the payload bytes of each connection.
 fn list_sizes(traffic: &Traffic) -> Vec<u64> {
     traffic.connections.iter().map(Connection::bytes).collect()
 }
@@ -242,7 +243,7 @@ fn declared__packets_are_refused_with_the_way_out() {
     }
 }
 
-/// A table of both directions, a row each; `turned` gives the answers' rows.
+/// Returns a table with a row for each direction; `turned` adds the rows of the answers.
 fn one_way_table(header: &str, turned: bool) -> String {
     let row = |k: u64| {
         let there = format!("170000000{k}.5,10.0.0.{k},192.0.2.9,{},443,tcp,900\n", 4000 + k);

@@ -45,6 +45,7 @@ fn zeek__conn_without_requests_is_kept_with_joined_ones() {
     assert_eq!(traffic.connections[3], connection(2_900, 1, 1, &[(0, 5_000)]));
 }
 
+/// Returns a Zeek log as JSON lines.
 fn to_json_lines(log: &str) -> String {
     let mut lines = log.lines();
     let fields = lines.by_ref().find_map(|line| line.strip_prefix("#fields\t")).unwrap();
@@ -201,6 +202,7 @@ fn clocks__of_the_same_day_are_shared_and_others_aligned() {
     assert!(apart.notes.iter().any(|note| note.text.contains("more than a day apart")));
 }
 
+/// Returns the duration of each connection in ms.
 fn durations_ms(traffic: &mousehole_sim::traffic::Traffic) -> Vec<Option<u64>> {
     let duration = |connection: &Connection| connection.duration.map(|span| span.0 / 1_000_000);
     traffic.connections.iter().map(duration).collect()

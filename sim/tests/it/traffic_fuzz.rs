@@ -31,7 +31,8 @@ const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt\n\
     2024-05-01 10:00:00,2024-05-01 10:00:01,1.5,a,b,4000,80,TCP,8,420,0,0\n\
     2024-05-01 10:00:00,2024-05-01 10:00:01,1.2,b,a,80,4000,6,10,10400,0,0\nSummary\nflows,bytes\n2,10820\n";
 
-/// Two connections, one in each byte order of ports, with a VLAN tag, IPv6 and UDP/443 among them.
+/// Returns frames of two connections, one in each byte order of ports, with a VLAN tag, IPv6 and
+/// UDP/443 among them.
 fn make_frames() -> Vec<Vec<u8>> {
     use etherparse::PacketBuilder;
     let v4 = |from: [u8; 4], to: [u8; 4]| PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(from, to, 64);
@@ -47,6 +48,7 @@ fn make_frames() -> Vec<Vec<u8>> {
     frames
 }
 
+/// Returns the frames as a pcap file.
 fn make_pcap() -> Vec<u8> {
     let header = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1];
     let mut out: Vec<u8> = header.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -58,6 +60,7 @@ fn make_pcap() -> Vec<u8> {
     out
 }
 
+/// Returns the frames as a pcapng file.
 fn make_pcapng() -> Vec<u8> {
     let block = |kind: u32, body: &[u8]| {
         let length = (body.len() as u32 + 12).to_le_bytes();
@@ -76,12 +79,14 @@ fn make_pcapng() -> Vec<u8> {
     out
 }
 
+/// Returns the data compressed.
 fn gzip(data: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(data).unwrap();
     encoder.finish().unwrap()
 }
 
+/// Returns a valid file of each format.
 fn make_samples() -> Vec<Vec<u8>> {
     let texts = [CONN, HTTP, JSON, ACCESS, TABLE, HAR, NFDUMP];
     let mut samples: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
@@ -99,6 +104,7 @@ enum Damage {
     Repeat(Index, usize),
 }
 
+/// Generates a change of some bytes.
 fn any_damage() -> impl Strategy<Value = Damage> {
     let telling = prop::sample::select(vec![
         b"\t".to_vec(),
@@ -117,6 +123,7 @@ fn any_damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
+/// Applies a change to the data.
 fn spoil(data: &mut Vec<u8>, damage: &Damage) {
     if data.is_empty() {
         return;
@@ -134,6 +141,8 @@ fn spoil(data: &mut Vec<u8>, damage: &Damage) {
     }
 }
 
+/// Checks that the files are read soundly or refused in one line, in both directions and strictly
+/// or not.
 fn check_input(named: &[(&str, &[u8])]) {
     for direction in [Direction::Down, Direction::Up] {
         for strict in [false, true] {
@@ -145,6 +154,7 @@ fn check_input(named: &[(&str, &[u8])]) {
     }
 }
 
+/// Checks the laws of any traffic that is read.
 fn check_sound(traffic: &Traffic, strict: bool) {
     assert!(!traffic.connections.is_empty());
     assert_eq!(traffic.connections[0].start, Time::ZERO);

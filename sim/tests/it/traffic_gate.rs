@@ -2,21 +2,23 @@
 use crate::traffic_common::*;
 use mousehole_sim::traffic::Traffic;
 
+/// Returns the texts of the traffic's notes.
 fn note_texts(traffic: &Traffic) -> Vec<&str> {
     traffic.notes.iter().map(|note| note.text.as_str()).collect()
 }
 
-/// Asserts that exactly one remark has this text, or none if it must not.
+/// Asserts that exactly one note has this text, or none if `is_said` is false.
 fn assert_said(traffic: &Traffic, text: &str, is_said: bool) {
     let all = note_texts(traffic);
     assert_eq!(all.iter().filter(|one| one.contains(text)).count(), usize::from(is_said), "{text}: {all:?}");
 }
 
-/// Rows of `start,client,server,bytes` and the like, from a function of their number.
+/// Returns a table of sixty rows, each from a function of its number.
 fn make_table(header: &str, row: impl Fn(u64) -> String) -> String {
     rows_at(header, 60, row)
 }
 
+/// Returns a row without anything unusual.
 fn usual_row(number: u64) -> String {
     format!("{}.5,10.0.0.{},192.0.2.{},{}", T0 + number, number % 7, number % 3, 500 + 1000 * number)
 }
@@ -113,7 +115,7 @@ fn gate__sizes_that_are_tiny_or_all_equal() {
     assert_said(&equal, "all 60 transfers have 4096 B", true);
 }
 
-/// So many rows below a header, from a function of their number.
+/// Returns a table of so many rows below a header, each from a function of its number.
 fn rows_at(header: &str, count: u64, row: impl Fn(u64) -> String) -> String {
     (0..count).map(row).fold(format!("{header}\n"), |text, row| text + &row + "\n")
 }
@@ -172,7 +174,7 @@ fn gate__whole_seconds() {
     assert_said(&read_bytes(&make_capture(40, |at| at)), "whole seconds", false);
 }
 
-/// A capture of so many downloads, with the times that `clock` makes of milliseconds.
+/// Returns a capture of so many downloads; `clock` changes their times in ms.
 fn make_capture(count: u64, clock: impl Fn(u64) -> u64) -> Vec<u8> {
     let mut all = Vec::new();
     for number in 0..count {

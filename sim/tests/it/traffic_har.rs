@@ -38,6 +38,7 @@ const PLAIN: Answer = Answer {
     of_entry: "",
 };
 
+/// Returns a HAR file of a browser with this answer.
 fn har_file(creator: &str, answer: Answer) -> String {
     let field = |name: &str, value: Option<i64>| {
         value.map_or_else(String::new, |value| format!("\"{name}\": {value}, "))
@@ -64,7 +65,10 @@ fn har_file(creator: &str, answer: Answer) -> String {
     )
 }
 
-/// What is read of the answer: its bytes, or the reason for leaving it out.
+/// Returns the bytes that are read of the answer.
+///
+/// # Errors
+/// The reason for which the answer is left out.
 fn read_outcome(traffic: &Traffic) -> Result<u64, String> {
     // The second entry, of three bytes, makes the file usable.
     let bytes: u64 = traffic.connections.iter().map(|one| one.bytes()).sum();
@@ -78,6 +82,7 @@ fn read_outcome(traffic: &Traffic) -> Result<u64, String> {
     }
 }
 
+/// Checks the outcome of each case, with and without a byte order mark.
 fn check_cases(creator: &str, cases: &[(&str, Answer, Result<u64, &str>)]) {
     for (name, answer, expected) in cases {
         let text = har_file(creator, *answer);

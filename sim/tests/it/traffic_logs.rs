@@ -11,10 +11,12 @@ const SSL_FIELDS: &str = "#separator \\x09\n#path\tssl\n#fields\tts\tuid\tid.ori
 const QUIC_FIELDS: &str =
     "#separator \\x09\n#path\tquic\n#fields\tts\tuid\tid.orig_h\tid.resp_h\tversion\tclient_protocol\n";
 
+/// Returns the reasons for skipped rows, and their numbers.
 fn skipped_rows(traffic: &Traffic) -> Vec<(&str, u64)> {
     traffic.skipped.iter().map(|skipped| (&*skipped.reason, skipped.rows)).collect()
 }
 
+/// Returns the payload bytes of each connection.
 fn list_sizes(traffic: &Traffic) -> Vec<u64> {
     traffic.connections.iter().map(Connection::bytes).collect()
 }
@@ -104,7 +106,8 @@ fn zeek__json_of_the_wrong_kind_is_a_fault_of_its_row() {
     assert!(first.starts_with("sample:31: bytes \"an array\""), "{first}");
 }
 
-/// An entry of a HAR file: milliseconds from the start, and what differs from a usual answer.
+/// Returns an entry of a HAR file: milliseconds from the start, and its differences from a usual
+/// answer.
 fn har_entry(ms: u64, time: u64, url: &str, size: i64, more: &str) -> String {
     format!(
         r#"{{"pageref":"page_1","startedDateTime":"2024-05-01T10:00:{:02}.{:03}Z","time":{time},
@@ -117,6 +120,7 @@ fn har_entry(ms: u64, time: u64, url: &str, size: i64, more: &str) -> String {
     )
 }
 
+/// Returns a HAR file of these pages and entries.
 fn har_file(pages: &str, entries: &[String]) -> String {
     format!(
         "{{\n\"log\":{{\"version\":\"1.2\",\"creator\":{{}},\"pages\":[{pages}],\"entries\":[\n{}\n]}}}}",
@@ -244,7 +248,8 @@ fn har__faults_have_their_line() {
 
 const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,flg,fwd,stos,ipkt,ibyt,opkt,obyt,in,out\n";
 
-/// A row of nfdump's CSV: start and length in milliseconds, ends as `address,port`, packets and IP bytes.
+/// Returns a row of nfdump's CSV: start and length in milliseconds, ends as `address,port`, packets
+/// and IP bytes.
 fn nfdump_row(ms: u64, length: u64, from: &str, to: &str, protocol: &str, sent: (u64, u64)) -> String {
     let (sa, sp) = from.split_once(',').unwrap();
     let (da, dp) = to.split_once(',').unwrap();

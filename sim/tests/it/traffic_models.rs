@@ -1,4 +1,4 @@
-//! What the models leave in the records of a run, against what their papers state: rates, counts, sizes and pauses.
+//! The models' traffic in the records of a run, against their papers: rates, counts, sizes and pauses.
 //!
 //! Each is played from a scenario as one writes it, over a link so fast that the network hardly counts.
 use crate::common::play;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const LINK: &str =
     "warmup = \"0s\"\nmax_windows = 2\n[link]\nrate = \"10gbit\"\nrtt = \"10ms\"\nbuffer = \"100000p\"\n";
 
-/// Plays the model for so many seconds.
+/// Runs the model for so many seconds.
 fn play_model(seconds: u32, traffic: &str) -> RunResult {
     let text = format!("duration = \"{seconds}s\"\n{LINK}[traffic]\n{traffic}");
     let scenario = Scenario::from_toml(&text, "model.toml").unwrap_or_else(|error| panic!("{error}"));
@@ -18,20 +18,22 @@ fn play_model(seconds: u32, traffic: &str) -> RunResult {
     result
 }
 
+/// Asserts that a value is within a relative tolerance of the stated one.
 fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{what}: {value}, stated {expected}");
 }
 
-/// Share of transfers of at most `bytes`.
+/// Returns the share of transfers of at most `bytes`.
 fn share_below(transfers: &[Transfer], bytes: f64) -> f64 {
     transfers.iter().filter(|one| one.bytes as f64 <= bytes).count() as f64 / transfers.len() as f64
 }
 
-/// P(X ≤ bytes) of the Pareto II distribution with this mean and shape.
+/// Returns P(X ≤ bytes) of the Pareto II distribution with this mean and shape.
 fn pareto_share(bytes: f64, mean: f64, shape: f64) -> f64 {
     1.0 - libm::pow(1.0 + bytes / (mean * (shape - 1.0)), -shape)
 }
 
+/// Asserts that sizes follow the Pareto II distribution with this mean and shape.
 fn assert_pareto(transfers: &[Transfer], mean: f64, shape: f64) {
     for bytes in [1000.0, 2000.0, 5000.0, 15_000.0, 60_000.0] {
         let (drawn, stated) = (share_below(transfers, bytes), pareto_share(bytes, mean, shape));
@@ -50,16 +52,18 @@ fn collect_pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     pages
 }
 
+/// Returns the mean of the values.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count
 }
 
-/// Mean time between the requests of a page.
+/// Returns the mean time between the requests of a page, in seconds.
 fn mean_request_gap(pages: &[Vec<Transfer>]) -> f64 {
     mean(pages.iter().flat_map(|page| page.windows(2)).map(|two| two[1].start.since(two[0].start).as_secs()))
 }
 
+/// Returns the mean number of objects of a page.
 fn mean_objects(pages: &[Vec<Transfer>]) -> f64 {
     mean(pages.iter().map(|page| page.len() as f64))
 }

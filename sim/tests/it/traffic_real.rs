@@ -7,6 +7,7 @@ use mousehole_sim::traffic::{Skipped, Traffic};
 use mousehole_sim::units::Rate;
 use std::path::{Path, PathBuf};
 
+/// Returns the folder of real measurements; `None`, with a note, if there is none.
 fn data_folder() -> Option<PathBuf> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data");
     let folder = PathBuf::from(std::env::var("MOUSEHOLE_DATA").unwrap_or_else(|_| default.to_string()));
@@ -21,11 +22,13 @@ fn data_folder() -> Option<PathBuf> {
     None
 }
 
+/// Reads files of payload in a direction.
 fn read(paths: &[PathBuf], direction: Direction) -> Traffic {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     read_files(&paths, &ReadOptions { direction, ..ReadOptions::default() }).unwrap()
 }
 
+/// Returns how many rows were skipped for a reason.
 fn skipped_rows(traffic: &Traffic, reason: &str) -> u64 {
     traffic.skipped.iter().filter(|skipped| skipped.reason.contains(reason)).map(|skipped| skipped.rows).sum()
 }
@@ -113,6 +116,7 @@ struct Flow {
     syn: bool,
 }
 
+/// Returns the flows with data of a summary file.
 fn read_flows(path: &Path, direction: Direction) -> Vec<Flow> {
     let mut reader = csv::Reader::from_reader(GzDecoder::new(std::fs::File::open(path).unwrap()));
     let (total, unique) = if direction == Direction::Down { (7, 9) } else { (6, 8) };
@@ -124,7 +128,8 @@ fn read_flows(path: &Path, direction: Direction) -> Vec<Flow> {
     rows.filter(|flow| flow.bytes.0 > 0).collect()
 }
 
-/// Returns how far a connection's round trip may lie from a flow's, in seconds; `None` when one is unknown.
+/// Returns the difference of a connection's round-trip time from a flow's, in seconds; `None` when
+/// only one is known.
 fn rtt_error(flow: &Flow, connection: &Connection) -> Option<f64> {
     match (flow.rtt, connection.rtt) {
         (Some(theirs), Some(ours)) => Some((ours.as_secs() - theirs).abs()),
@@ -133,8 +138,8 @@ fn rtt_error(flow: &Flow, connection: &Connection) -> Option<f64> {
     }
 }
 
-/// Matches every flow with a connection of its size and round trip; returns flows without one, and
-/// how many matched with a round trip that differs by more than rounding.
+/// Matches every flow with a connection of its size and round trip. Returns the flows without one,
+/// and how many matched with a round trip that differs by more than rounding.
 fn compare_flows(capture: &Path, summary: &Path, direction: Direction) -> (Vec<String>, usize) {
     let mut ours: Vec<Connection> = read(&[capture.to_path_buf()], direction).connections;
     let (mut wrong, mut loose) = (Vec::new(), 0);

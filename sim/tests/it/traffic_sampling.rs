@@ -1,4 +1,4 @@
-//! Reading within a budget of rows: whole clients are kept, with all that they did, whatever the format.
+//! Reading within a budget of rows: whole clients remain, with all their traffic, whatever the format.
 
 #![allow(non_snake_case)]
 
@@ -24,6 +24,7 @@ fn row_size(row: u64) -> u64 {
     1000 + row
 }
 
+/// Returns a text of all rows below a head.
 fn make_text(head: &str, line: impl Fn(u64) -> String) -> String {
     (0..ROWS).fold(head.to_string(), |mut text, row| {
         writeln!(text, "{}", line(row)).unwrap();
@@ -31,13 +32,14 @@ fn make_text(head: &str, line: impl Fn(u64) -> String) -> String {
     })
 }
 
+/// Returns a table of transfers.
 fn make_table() -> String {
     make_text("start,client,bytes\n", |row| {
         format!("{:.3},{},{}", row as f64 / 50.0, client_address(row), row_size(row))
     })
 }
 
-/// Two rows in a row of the file have one connection.
+/// Returns a table in which two successive rows share a connection.
 fn table_with_ids() -> String {
     make_text("start,client,id,bytes\n", |row| {
         let id = row / 2;
@@ -45,6 +47,7 @@ fn table_with_ids() -> String {
     })
 }
 
+/// Returns a web server's log.
 fn make_access_log() -> String {
     make_text("", |row| {
         let (page, second) = (row / 2, row / 200);
@@ -58,6 +61,7 @@ fn make_access_log() -> String {
     })
 }
 
+/// Returns Zeek's conn.log.
 fn make_zeek_conn() -> String {
     let head =
         "#separator \\x09\n#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\tresp_bytes\n";
@@ -72,6 +76,7 @@ fn make_zeek_conn() -> String {
     })
 }
 
+/// Returns Zeek's http.log.
 fn make_zeek_http() -> String {
     let head = "#separator \\x09\n#fields\tts\tuid\tid.orig_h\tid.resp_h\ttrans_depth\thost\turi\treferrer\tresponse_body_len\n";
     make_text(head, |row| {
@@ -80,6 +85,7 @@ fn make_zeek_http() -> String {
     })
 }
 
+/// Returns nfdump's CSV.
 fn make_nfdump() -> String {
     make_text("ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt\n", |row| {
         let (flow, at) = (row / 2, format!("2026-10-10 10:{:02}:{:02}.000", row / 3000, row / 50 % 60));
@@ -91,12 +97,13 @@ fn make_nfdump() -> String {
     })
 }
 
+/// Reads texts within a budget of rows.
 fn read(files: &[(&str, String)], most_rows: Option<u64>) -> Traffic {
     let named: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
     read_contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()
 }
 
-/// Returns the sizes and kinds of what each client did.
+/// Returns the sizes and kinds of each client's connections.
 fn by_client(traffic: &Traffic) -> BTreeSet<Vec<(u64, String, usize)>> {
     let mut clients: BTreeMap<u32, Vec<(u64, String, usize)>> = BTreeMap::new();
     for (place, one) in traffic.connections.iter().enumerate() {
@@ -114,6 +121,7 @@ fn by_client(traffic: &Traffic) -> BTreeSet<Vec<(u64, String, usize)>> {
         .collect()
 }
 
+/// Checks that a sample has whole clients only, and is the same each time.
 fn check_sample(files: &[(&str, String)]) {
     let (whole, sample) = (read(files, None), read(files, Some(MOST)));
     assert_eq!(whole.level, 0);
@@ -155,7 +163,8 @@ fn sample__of_netflow_keeps_both_directions() {
     check_sample(&[("flows.csv", make_nfdump())]);
 }
 
-/// Packets of `clients` clients: every 20 ms one of them downloads over TCP, and every third also has a datagram.
+/// Returns packets of `clients` clients: every 20 ms one of them downloads over TCP, and every
+/// third also has a datagram.
 fn make_capture(flows: u64, clients: u64) -> Vec<u8> {
     let mut frames = Vec::new();
     for flow in 0..flows {
@@ -195,6 +204,7 @@ fn make_capture(flows: u64, clients: u64) -> Vec<u8> {
     pcap_of_link(1, frames, false, false, usize::MAX)
 }
 
+/// Reads captures within a budget of rows.
 fn read_captures(captures: &[Vec<u8>], most_rows: Option<u64>) -> Traffic {
     let named: Vec<(&str, &[u8])> = captures.iter().map(|capture| ("a.pcap", &capture[..])).collect();
     read_contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()

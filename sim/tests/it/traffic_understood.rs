@@ -8,16 +8,18 @@ use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 
 const ETHERNET: u32 = 1;
 
-/// IP packets of [`frames`], with their times in milliseconds.
+/// Returns the IP packets of [`frames`], with their times in milliseconds.
 fn packets() -> Vec<Timed> {
     frames().into_iter().map(|(ms, frame)| (ms, frame[14..].to_vec())).collect()
 }
 
+/// Returns a capture of a link type, with each packet in the frame that `wrap` makes.
 fn make_capture(link_type: u32, wrap: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<u8> {
     let wrapped = packets().into_iter().map(|(ms, packet)| (ms, wrap(packet))).collect();
     pcap_of_link(link_type, wrapped, false, false, usize::MAX)
 }
 
+/// Returns an Ethernet frame.
 fn ethernet(ether_type: u16, content: &[u8]) -> Vec<u8> {
     [&[1; 6][..], &[2; 6], &ether_type.to_be_bytes(), content].concat()
 }
@@ -27,6 +29,7 @@ fn tunnel(protocol: u8, content: &[u8]) -> Vec<u8> {
     ethernet(0x0800, &ipv4(protocol, [0, 0], content))
 }
 
+/// Returns an IPv4 packet between two routers; `fragment` are the bytes of flags and offset.
 fn ipv4(protocol: u8, fragment: [u8; 2], content: &[u8]) -> Vec<u8> {
     let [high, low] = (20 + content.len() as u16).to_be_bytes();
     let header =
@@ -34,11 +37,13 @@ fn ipv4(protocol: u8, fragment: [u8; 2], content: &[u8]) -> Vec<u8> {
     [&header[..], content].concat()
 }
 
+/// Returns a frame with a UDP datagram between two routers.
 fn udp(port: u16, content: &[u8]) -> Vec<u8> {
     let length = (8 + content.len() as u16).to_be_bytes();
     tunnel(17, &[&[0xc0, 1][..], &port.to_be_bytes(), &length, &[0, 0], content].concat())
 }
 
+/// Returns a frame with a GRE packet between two routers.
 fn gre(flags: u16, protocol: u16, options: &[u8], content: &[u8]) -> Vec<u8> {
     tunnel(47, &[&flags.to_be_bytes()[..], &protocol.to_be_bytes(), options, content].concat())
 }
@@ -57,7 +62,7 @@ fn ipv6(packet: &[u8], next: u8, extensions: &[u8]) -> Vec<u8> {
     [&header, extensions, &packet[20..]].concat()
 }
 
-/// Returns a GTP-U header of these flags, with what its optional fields hold.
+/// Returns a frame with a GTP-U packet of these flags and optional fields.
 fn gtp(flags: u8, options: &[u8], packet: &[u8]) -> Vec<u8> {
     let length = ((options.len() + packet.len()) as u16).to_be_bytes();
     udp(2152, &[&[flags, 0xff], &length[..], &[0, 0, 0, 1], options, packet].concat())
@@ -70,7 +75,7 @@ fn dot11(qos: u8, packet: &[u8]) -> Vec<u8> {
     [&[0x08 | qos, 1, 0, 0][..], &[1; 6], &[2; 6], &[3; 6], &[0, 0], control, &snap, packet].concat()
 }
 
-/// Returns the capture as snoop writes it.
+/// Returns the capture in snoop's format.
 fn snoop() -> Vec<u8> {
     let mut all = b"snoop\0\0\0\0\0\0\x02\0\0\0\x04".to_vec();
     for (ms, frame) in frames() {
@@ -85,7 +90,7 @@ fn snoop() -> Vec<u8> {
     all
 }
 
-/// Returns the capture as ERF, some records with an extension header.
+/// Returns the capture in ERF's format, with an extension header in some records.
 fn erf() -> Vec<u8> {
     let mut all = Vec::new();
     for (place, (ms, frame)) in frames().into_iter().enumerate() {
@@ -154,7 +159,8 @@ fn make_link(number: u32) -> Vec<u8> {
     }
 }
 
-/// Returns the sample of an entry of the list, and what must be left out of it; `None` for one without.
+/// Returns the sample of an entry of the list, and the reason for what must be left out of it;
+/// `None` for an entry without sample.
 fn find_sample(entry: &Understood) -> Option<(Vec<u8>, Option<&'static str>)> {
     match (entry.group, entry.name) {
         (LINK_TYPES, _) => Some((make_link(entry.key.parse().unwrap()), None)),
@@ -168,7 +174,8 @@ pub fn samples() -> Vec<Vec<u8>> {
     understood().iter().filter_map(find_sample).map(|(data, _)| data).collect()
 }
 
-/// Returns the sample of anything else that is read, and what must be left out of it.
+/// Returns the sample of an entry that is no link type, and the reason for what must be left out of
+/// it.
 fn make_sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
     let wrapped = |wrap: &dyn Fn(&[u8]) -> Vec<u8>| (make_capture(ETHERNET, |packet| wrap(&packet)), None);
     let beside = |other: &dyn Fn(&[u8]) -> Vec<u8>| {
@@ -317,6 +324,7 @@ fn make_sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
     }
 }
 
+/// Returns a frame with the packet, whose header has this length.
 fn with_length(packet: &[u8], length: u16) -> Vec<u8> {
     let mut frame = ethernet(0x0800, packet);
     frame[16..18].copy_from_slice(&length.to_be_bytes());
@@ -342,8 +350,8 @@ fn fragmented() -> Vec<u8> {
     pcap_of_link(ETHERNET, all, false, false, usize::MAX)
 }
 
-/// Returns connections without what depends on the form of the file: pauses to the nanosecond. Flows of datagrams are left
-/// out.
+/// Returns the properties of connections that do not depend on the form of the file, without
+/// pauses. Flows of datagrams are left out.
 fn comparable_connections(traffic: &Traffic) -> Vec<(u64, u32, u32, Kind, Vec<u64>)> {
     let of = |connection: &Connection| {
         let sizes = connection.writes.iter().map(|write| write.bytes).collect();
@@ -416,6 +424,7 @@ fn understood__quic_is_read_as_flows() {
     assert_eq!((traffic.connections[0].kind, traffic.connections[0].bytes()), (Kind::Quic, 1000));
 }
 
+/// Returns the direction of uploads.
 fn upward() -> mousehole_sim::traffic::read::Direction {
     mousehole_sim::traffic::read::Direction::Up
 }

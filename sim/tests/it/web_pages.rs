@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Returns a roomy link, and a model with these parameters.
+/// Returns a model with these parameters on a link whose buffer does not overflow.
 fn model_scenario(model: &str, params: Value) -> Scenario {
     let mut base = scenario("droptail");
     base.link.buffer = "10000p".into();
@@ -18,7 +18,7 @@ fn model_scenario(model: &str, params: Value) -> Scenario {
     Scenario { traffic, ..base }
 }
 
-/// Records by page, in order of start; only pages all of whose transfers are there.
+/// Returns the transfers of each complete page, in order of start.
 fn whole_pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     let mut pages: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
     for transfer in result.outcome.transfers.iter().filter(|transfer| transfer.page != 0) {
@@ -30,6 +30,7 @@ fn whole_pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     pages
 }
 
+/// Returns the time from a page's start to its last transfer's end.
 fn page_time(page: &[Transfer]) -> Dur {
     let end = page.iter().map(|transfer| transfer.end).max().expect("a page has transfers");
     end.since(page[0].start)

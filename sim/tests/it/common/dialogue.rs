@@ -1,4 +1,4 @@
-//! A TCP sender and a TCP receiver talked to by hand.
+//! Harnesses for a TCP sender and a TCP receiver without a network: a test plays the other end.
 
 use mousehole_sim::packet::{Kind, Packet, SackBlock, flag};
 use mousehole_sim::tcp::receiver::{AckFields, Reply};
@@ -6,7 +6,7 @@ use mousehole_sim::tcp::sender::Transmit;
 use mousehole_sim::tcp::{Params, Receiver, Sender, Variant};
 use mousehole_sim::units::{Dur, Time};
 
-/// `rfc` parameters of a variant.
+/// Returns the parameters of profile `rfc` with a variant.
 pub fn rfc(variant: Variant) -> Params {
     Params { variant, ..Params::find_profile("rfc").expect("a known profile") }
 }
@@ -34,33 +34,34 @@ impl SenderHarness {
         SenderHarness { sender: Sender::new(&params, Dur::ZERO), params, now: Time::ZERO, last: Vec::new() }
     }
 
-    /// Lets the application write this many segments. Returns the segments sent.
+    /// Writes this many segments; returns the segments sent.
     pub fn write(&mut self, segments: u32) -> Vec<u32> {
         self.sender.write(segments, self.now, &self.params);
         self.send_segments()
     }
 
-    /// Everything below `next` is acknowledged.
+    /// Acknowledges everything below `next`; returns the segments sent.
     pub fn ack(&mut self, next: u32) -> Vec<u32> {
         self.handle_ack(make_ack(next, &[], false))
     }
 
-    /// Returns the same with an echo of a congestion mark.
+    /// Acknowledges everything below `next` with the echo of a congestion mark; returns the
+    /// segments sent.
     pub fn ack_with_echo(&mut self, next: u32) -> Vec<u32> {
         self.handle_ack(make_ack(next, &[], true))
     }
 
-    /// Returns the same with SACK blocks.
+    /// Acknowledges everything below `next`, with SACK blocks; returns the segments sent.
     pub fn sack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.handle_ack(make_ack(next, blocks, false))
     }
 
-    /// Time passes.
+    /// Lets `ms` milliseconds pass.
     pub fn wait(&mut self, ms: u64) {
         self.now += Dur::from_millis(ms);
     }
 
-    /// Time passes until the retransmission timer fires.
+    /// Lets time pass until the sender's timer fires; returns the segments sent.
     pub fn time_out(&mut self) -> Vec<u32> {
         self.now = self.sender.poll_timeout();
         assert_ne!(self.now, Time::NEVER, "no timer runs");
@@ -68,16 +69,18 @@ impl SenderHarness {
         self.send_segments()
     }
 
-    /// Milliseconds until the timer fires.
+    /// Returns the milliseconds until the timer fires.
     pub fn timer_ms(&self) -> f64 {
         self.sender.poll_timeout().since(self.now).as_secs() * 1e3
     }
 
+    /// Delivers an acknowledgement; returns the segments sent.
     fn handle_ack(&mut self, ack: AckFields) -> Vec<u32> {
         self.sender.handle_ack(&ack, self.now, &self.params);
         self.send_segments()
     }
 
+    /// Sends what the sender may send; returns the segments' numbers.
     fn send_segments(&mut self) -> Vec<u32> {
         self.last.clear();
         while let Some(out) = self.sender.poll_transmit(self.now, &self.params) {
@@ -98,16 +101,17 @@ pub struct ReceiverHarness {
 }
 
 impl ReceiverHarness {
+    /// Returns a receiver that has seen no segment.
     pub fn new(params: Params) -> ReceiverHarness {
         ReceiverHarness { params, receiver: Receiver::default(), now: Time::ZERO, round: 1.0 }
     }
 
-    /// Delivers a segment. Returns the acknowledgement that is sent at once, if any.
+    /// Delivers a segment; returns the acknowledgement that is sent at once, if any.
     pub fn receive(&mut self, seq: u32) -> Option<AckFields> {
         self.receive_with(seq, 0)
     }
 
-    /// Returns the same with flags.
+    /// Delivers a segment with flags; returns the acknowledgement that is sent at once, if any.
     pub fn receive_with(&mut self, seq: u32, flags: u8) -> Option<AckFields> {
         let mut packet = Packet::new(0, Kind::Data, seq, 1500);
         packet.flags = flags | flag::ECT;
@@ -118,7 +122,7 @@ impl ReceiverHarness {
     }
 }
 
-/// SACK blocks of an acknowledgement as `[from, to)`.
+/// Returns the SACK blocks of an acknowledgement as `[from, to)`.
 pub fn list_blocks(ack: &AckFields) -> Vec<(u32, u32)> {
     let held = ack.sacks.iter().filter(|block| block.length > 0);
     held.map(|b| (ack.next + u32::from(b.offset), ack.next + u32::from(b.offset) + u32::from(b.length)))

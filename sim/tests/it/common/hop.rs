@@ -1,4 +1,4 @@
-//! One link driven by hand: packets in, departures out, on the slow path or the fast one.
+//! Harness for one link without an engine: packets in, departures out, on the slow path or the fast one.
 
 use mousehole_sim::error::Result;
 use mousehole_sim::link::{Arrival, Link, Served};
@@ -26,6 +26,7 @@ pub struct Hop {
 }
 
 impl Hop {
+    /// Returns a link with this queue.
     pub fn new(rate: Rate, queue: Queue, slow: bool) -> Hop {
         let link = Link::new("hop", 0, rate, Dur::ZERO, queue, 7).with_settings(
             Default::default(),
@@ -35,7 +36,10 @@ impl Hop {
         Hop { link, left: Vec::new(), dropped: Vec::new(), rate, free: None }
     }
 
-    /// Returns the link before which a scheme's queue stands.
+    /// Returns a link with the queue of a scheme.
+    ///
+    /// # Errors
+    /// Those of the scheme's text and of values that do not fit the link.
     pub fn with_scheme(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
         let context =
             LinkContext { rate, bottleneck: rate, buffer, wire: Default::default(), seed: 3, link: 0 };
@@ -49,7 +53,7 @@ impl Hop {
         }
     }
 
-    /// Hands over a packet.
+    /// Passes a packet to the link, after the departures due by then.
     pub fn arrive(&mut self, mut packet: Packet, now: Time) {
         self.advance(now);
         match self.link.arrive(&mut packet, now) {
@@ -60,11 +64,12 @@ impl Hop {
         self.collect();
     }
 
-    /// Everything has left.
+    /// Serves the link until everything has left.
     pub fn finish(&mut self) {
         self.advance(Time(u64::MAX - 1));
     }
 
+    /// Makes the link start its next transmission, and records the packet.
     fn serve(&mut self, now: Time) {
         self.free = match self.link.serve(now) {
             Served::Started { packet, free_at, arrives_at } => {
@@ -78,11 +83,13 @@ impl Hop {
         self.collect();
     }
 
+    /// Records a packet that leaves the link at `end`.
     fn record_departure(&mut self, packet: Packet, end: Time) {
         let start = Time(end.0.saturating_sub(self.rate.tx_time(u64::from(packet.bytes)).0));
         self.left.push(Departure { packet, end, start });
     }
 
+    /// Moves the link's drops into the list of dropped packets.
     fn collect(&mut self) {
         while let Some(drop) = self.link.take_drop() {
             self.dropped.push(drop);
@@ -90,12 +97,12 @@ impl Hop {
     }
 }
 
-/// Data packet number `seq` of `flow`.
+/// Returns data packet number `seq` of `flow`.
 pub fn packet(flow: u32, seq: u32, bytes: u16) -> Packet {
     Packet::new(flow, Kind::Data, seq, bytes)
 }
 
-/// Returns the same in a colour.
+/// Returns the packet in a colour.
 pub fn coloured(colour: Colour, packet: Packet) -> Packet {
     Packet { colour, ..packet }
 }

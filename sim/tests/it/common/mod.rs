@@ -1,4 +1,4 @@
-//! Scenarios, links and golden tables in few words, shared by the tests of engine, queues and TCP.
+//! Short constructors of scenarios, links and golden tables, which the tests of engine, queues and TCP share.
 #![allow(dead_code, missing_docs, reason = "every test file uses a part of it")]
 
 pub mod dialogue;
@@ -81,6 +81,7 @@ pub static SCHEMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     all.into_iter().map(|scheme| &*scheme.leak()).collect()
 });
 
+/// Returns the scheme that a text describes; panics if it is wrong.
 fn parse_scheme(scheme: &str) -> Scheme {
     Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -109,7 +110,8 @@ pub enum Order {
     Promoted,
 }
 
-/// Returns the order by what the parts say. A marker may promote unless it is known not to.
+/// Returns the order of packets that the scheme's parts guarantee. A marker may promote unless it
+/// is known not to.
 pub fn find_order(scheme: &str) -> Order {
     let mut markers = parse_scheme(scheme).parts();
     let (queue, values) = markers.pop().expect("a scheme has a queue");
@@ -131,8 +133,9 @@ pub fn find_order(scheme: &str) -> Order {
     }
 }
 
-/// Returns whether a flow of a scheme may be reordered: it comes back to a better queue, or falls into one that has a share
-/// of the link of its own, as CAKE's tins have, so that what is sent later need not wait longer.
+/// Returns whether packets of a flow may be reordered. A flow may come back to a better queue, or
+/// fall into one that has a separate share of the link, as CAKE's tins have, so that later packets
+/// need not wait longer.
 pub fn overtakes(scheme: &str) -> bool {
     let is_strict =
         parse_scheme(scheme).parts().last().is_some_and(|(queue, _)| queue.name().starts_with("priority"));
@@ -143,13 +146,13 @@ pub fn overtakes(scheme: &str) -> bool {
     }
 }
 
-/// Returns the schemes that may stand anywhere: one whose edge learns from acknowledgements is refused on a
-/// graph.
+/// Returns the schemes that may run on a graph: a scheme whose edge learns from acknowledgements is
+/// refused there.
 pub fn schemes_of_graphs() -> impl Iterator<Item = &'static str> {
     SCHEMES.iter().copied().filter(|scheme| !scheme.contains("shred-edge"))
 }
 
-/// Returns a file of `oracle/golden`.
+/// Returns the text of a file of `oracle/golden`.
 pub fn read_golden(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden").join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -161,7 +164,8 @@ pub fn read_golden_rows(file: &str) -> Vec<Vec<String>> {
     read_golden(file).lines().skip(1).map(fields).collect()
 }
 
-/// `scheme` on 4 Mbit/s and 40 ms, `rfc` TCP, from 0 s to 20 s, nothing to send yet.
+/// Returns a run of `scheme` on 4 Mbit/s and 40 ms with `rfc` TCP, from 0 s to 20 s, without
+/// traffic.
 pub fn scenario(scheme: &str) -> Scenario {
     Scenario {
         scheme: scheme.into(),
@@ -183,7 +187,7 @@ pub fn with_connections(base: Scenario, connections: Vec<ConnectionSpec>) -> Sce
     Scenario { traffic: TrafficSpec { connections, ..TrafficSpec::default() }, ..base }
 }
 
-/// Returns the connections with their payload going this way.
+/// Returns the connections with their payload in this direction.
 pub fn with_payload(
     direction: &str,
     connections: impl IntoIterator<Item = ConnectionSpec>,
@@ -192,17 +196,17 @@ pub fn with_payload(
     connections.into_iter().map(|one| ConnectionSpec { payload: payload.clone(), ..one }).collect()
 }
 
-/// Returns the word for the payload of an upload, or of a download.
+/// Returns the name of the direction of an upload's payload, or of a download's.
 pub fn payload(is_upload: bool) -> Option<String> {
     Some(if is_upload { "up" } else { "down" }.into())
 }
 
-/// Returns the ends of a scheme that is at the way back too, or not.
+/// Returns the ends of a scheme at both directions, or at the downlink alone.
 pub fn ends(is_both: bool) -> Option<Ends> {
     Some(if is_both { Ends::Both } else { Ends::Down })
 }
 
-/// Gives the directions of a link rates of their own, and leaves the scheme where it was.
+/// Separates the rates of the link's directions, and leaves the scheme where it was.
 pub fn with_up(scenario: &mut Scenario, up: &str) {
     scenario.link.down = scenario.link.rate.take();
     scenario.link.up = Some(up.into());
@@ -216,22 +220,22 @@ pub fn with_model(base: Scenario, model: &str, load: f64) -> Scenario {
     Scenario { traffic, ..base }
 }
 
-/// Returns the scenario with these models beside each other.
+/// Returns the scenario with a mix of these sources.
 pub fn with_mix(base: Scenario, mix: Vec<MixSpec>) -> Scenario {
     Scenario { traffic: TrafficSpec { mix, ..TrafficSpec::default() }, ..base }
 }
 
-/// Returns a model of a mix with some parameters.
+/// Returns a model with some parameters, as an entry of a mix.
 pub fn entry(model: &str, params: serde_json::Value) -> MixSpec {
     MixSpec { model: model.into(), params: Some(params), ..MixSpec::default() }
 }
 
-/// Returns the entry with its payload going this way.
+/// Returns the entry with its payload in this direction.
 pub fn with_direction(direction: &str, spec: MixSpec) -> MixSpec {
     MixSpec { payload: Some(direction.into()), ..spec }
 }
 
-/// Returns the error of a scenario that is wrong.
+/// Returns the error of a scenario, which must be refused.
 pub fn find_error(scenario: &Scenario) -> Error {
     match Plan::new(scenario) {
         Ok(_) => panic!("accepted: {}", scenario.to_toml()),
@@ -239,8 +243,8 @@ pub fn find_error(scenario: &Scenario) -> Error {
     }
 }
 
-/// Asserts that the error is of the first part, a field, and of the second, its value as written (empty where it has
-/// none), and that its sentence is one line with every further part.
+/// Asserts that the error names the field `parts[0]` and the value `parts[1]` as written (empty if
+/// it has none), and that its sentence is one line with every further part.
 #[track_caller]
 pub fn assert_error(error: &Error, parts: &[&str]) {
     let [field, value, rest @ ..] = parts else { panic!("field and value are not named") };
@@ -265,7 +269,7 @@ pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
     ConnectionSpec { start_s, writes, ..ConnectionSpec::default() }
 }
 
-/// `count` transfers of `bytes` bytes, `gap_s` apart.
+/// Returns `count` transfers of `bytes` bytes, `gap_s` apart, each of another client.
 pub fn transfers(count: u32, gap_s: f64, bytes: u64) -> Vec<ConnectionSpec> {
     let one = |index: u32| ConnectionSpec {
         client: index,
@@ -274,7 +278,7 @@ pub fn transfers(count: u32, gap_s: f64, bytes: u64) -> Vec<ConnectionSpec> {
     (0..count).map(one).collect()
 }
 
-/// Loses these arrivals at a link.
+/// Returns the losses of these arrivals at a link.
 pub fn losses_at(link: &str, drop: &[u64]) -> FaultSpec {
     FaultSpec { link: link.into(), drop: drop.to_vec(), bernoulli: 0.0 }
 }

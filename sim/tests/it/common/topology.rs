@@ -1,4 +1,4 @@
-//! Topologies in few words.
+//! Short constructors of topologies.
 
 use super::{scenario, with_connections};
 use mousehole_sim::scenario::Scenario;
@@ -16,41 +16,41 @@ pub fn link(from: &str, to: &str, rate: &str, delay: &str) -> TopologyLink {
     }
 }
 
-/// Returns the same with the scheme's queue of `buffer` and its marker.
+/// Returns a link with the scheme's queue of `buffer` and its marker.
 pub fn scheme(from: &str, to: &str, rate: &str, delay: &str, buffer: &str) -> TopologyLink {
     TopologyLink { scheme: true, buffer: Some(buffer.into()), ..link(from, to, rate, delay) }
 }
 
-/// Hosts at a node.
+/// Returns hosts at a node.
 pub fn hosts(role: Role, name: &str, at: &str, count: u32, rate: &str, delay: &str) -> HostGroup {
     let (name, at, rate, delay) = (name.into(), at.into(), rate.into(), delay.into());
     HostGroup { name, at, count, role, rate, delay, buffer: None }
 }
 
-/// Links written out between these nodes' hosts.
+/// Returns a topology of these links, with hosts at these nodes.
 pub fn topology_between(links: Vec<TopologyLink>, servers: &[&str], clients: &[&str]) -> TopologySpec {
     let names = |all: &[&str]| all.iter().map(|name| name.to_string()).collect();
     TopologySpec { links, servers: names(servers), clients: names(clients), ..TopologySpec::default() }
 }
 
-/// Returns a kind with its defaults.
+/// Returns a kind of topology with its defaults.
 pub fn kind(name: &str) -> TopologySpec {
     TopologySpec { kind: Some(name.into()), ..TopologySpec::default() }
 }
 
-/// Returns a tree of few hosts, so that tests are quick.
+/// Returns a tree of few hosts.
 pub fn small_tree() -> TopologySpec {
     let params = serde_json::json!({ "users": 2, "first_routers": 2, "rate": "4mbit" });
     TopologySpec { params: Some(params), ..kind("tree") }
 }
 
-/// `scheme` over a topology, otherwise as [`scenario`].
+/// Returns `scheme` over a topology, otherwise as [`scenario`].
 pub fn scenario_over(topology: TopologySpec, scheme: &str) -> Scenario {
     let base = scenario(scheme);
     Scenario { link: Default::default(), topology: Some(topology), ..base }
 }
 
-/// Returns the same with these connections.
+/// Returns `scheme` over a topology with these connections.
 pub fn scenario_carrying(topology: TopologySpec, scheme: &str, connections: Vec<ConnectionSpec>) -> Scenario {
     with_connections(scenario_over(topology, scheme), connections)
 }

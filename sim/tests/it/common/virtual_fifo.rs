@@ -26,7 +26,8 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// Returns the colours of which packets departed, in the order of their last departures.
+    /// Returns the colours of the departed packets with the time of each colour's last departure,
+    /// in ns and in that order.
     pub fn colours(&self) -> impl Iterator<Item = (Colour, u64)> {
         let ordered = self.order[..COLOURS].iter().map(|&colour| Colour::ALL[usize::from(colour)]);
         let departed = ordered.filter(|colour| self.packets[colour.index()] > 0);
@@ -44,7 +45,7 @@ pub struct VirtualFifo {
 pub const CAPACITY: usize = (1 << 12) - 1;
 
 impl VirtualFifo {
-    /// Returns an empty one; without a burst it is a transmitter, with one a token bucket.
+    /// Returns an empty virtual FIFO; without a burst it is a transmitter, with one a token bucket.
     pub fn new(rate_bps: u64, overhead_bytes: u32, burst_bytes: u32) -> VirtualFifo {
         let bytes = virtual_fifo_params(rate_bps, overhead_bytes, burst_bytes);
         let words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes")));
@@ -53,12 +54,14 @@ impl VirtualFifo {
         VirtualFifo { params: words.collect(), fifo: vec![0; fifo_bytes.div_ceil(8)] }
     }
 
+    /// Returns the transmission time of a packet of so many bytes on the wire, in ns.
     pub fn tx_ns(&self, wire_bytes: u64) -> u64 {
         // SAFETY: the parameters are those of set-up.
         unsafe { mh_test_virtual_fifo_tx_ns(self.params.as_ptr().cast(), wire_bytes) }
     }
 
-    /// Forgets what has started by `now_ns`; returns what has since the last call.
+    /// Forgets the packets that have started by `now_ns`; returns those that have started since the
+    /// last call.
     pub fn settle(&mut self, now_ns: u64) -> Departures {
         // Nothing of this stays: C fills in all but the last entry of the order.
         let mut departures =

@@ -1,4 +1,4 @@
-//! One small traffic, written out in the formats that several tests need.
+//! One small traffic in the formats that several tests need.
 #![allow(dead_code)]
 
 use etherparse::PacketBuilder;
@@ -13,23 +13,28 @@ use std::io::Write as _;
 
 pub const T0: u64 = 1_700_000_000;
 
+/// Reads texts by name.
 pub fn read(named: &[(&str, &str)]) -> Result<Traffic> {
     let bytes: Vec<(&str, &[u8])> = named.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
     read_contents(&bytes, &ReadOptions::default())
 }
 
+/// Reads one text, which must be accepted.
 pub fn one(text: &str) -> Traffic {
     read(&[("sample", text)]).unwrap()
 }
 
+/// Returns the error of one text, which must be refused.
 pub fn refuse(text: &str) -> String {
     read(&[("dir/sample", text)]).unwrap_err().to_string()
 }
 
+/// Reads one file, which must be accepted.
 pub fn read_bytes(data: &[u8]) -> Traffic {
     read_contents(&[("capture", data)], &ReadOptions::default()).unwrap()
 }
 
+/// Returns a connection with these writes of (idle before in ms, bytes).
 pub fn connection(start_ms: u64, client: u32, server: u32, writes: &[(u64, u64)]) -> Connection {
     let write = |&(idle_ms, bytes): &(u64, u64)| Write { idle: Dur::from_millis(idle_ms), bytes };
     let writes = writes.iter().map(write).collect();
@@ -43,7 +48,8 @@ pub fn connection(start_ms: u64, client: u32, server: u32, writes: &[(u64, u64)]
     }
 }
 
-/// Three connections of two clients to two servers; the second pauses for two seconds.
+/// Returns the sample: three connections of two clients to two servers; the second pauses for two
+/// seconds.
 pub fn expected() -> Vec<Connection> {
     vec![
         connection(0, 0, 0, &[(0, 12_000)]),
@@ -52,7 +58,8 @@ pub fn expected() -> Vec<Connection> {
     ]
 }
 
-/// The same with the 300 B of headers that conn.log counts for the three responses of the second.
+/// Returns the sample with the 300 B of headers that conn.log counts for the three responses of the
+/// second connection.
 pub fn with_headers() -> Vec<Connection> {
     let mut connections = expected();
     connections[1] = connection(1_500, 1, 1, &[(0, 800), (2_000, 90_100), (500, 100)]);
@@ -64,12 +71,13 @@ pub const CONN_FIELDS: &str = "#separator \\x09\n#unset_field\t-\n#path\tconn\n\
 pub const HTTP_FIELDS: &str = "#separator \\x09\n#unset_field\t-\n#path\thttp\n\
     #fields\tts\tuid\tid.orig_h\tid.resp_h\ttrans_depth\trequest_body_len\tresponse_body_len\n";
 
-/// Returns a row of `conn.log` with three places of a second, `ms` after [`T0`].
+/// Returns a row of `conn.log` with three decimals of a second, `ms` after [`T0`].
 pub fn conn_row(ms: u64, uid: &str, client: &str, server: &str, bytes: &str) -> String {
     let at = format!("{}.{:03}", T0 + ms / 1000, ms % 1000);
     format!("{at}\t{uid}\t{client}\t5000\t{server}\t80\ttcp\t100\t{bytes}\n")
 }
 
+/// Returns the sample as Zeek's conn.log.
 pub fn conn_log() -> String {
     let rows = [
         conn_row(2_250, "C", "10.0.0.1", "s2", "1"),
@@ -79,6 +87,7 @@ pub fn conn_log() -> String {
     format!("{CONN_FIELDS}{}#close\t2023\n", rows.concat())
 }
 
+/// Returns the sample as Zeek's http.log.
 pub fn http_log() -> String {
     let row = |at: &str, uid: &str, client: &str, server: &str, depth: u32, bytes: u64| {
         format!("{at}\t{uid}\t{client}\t{server}\t{depth}\t7\t{bytes}\n")
@@ -93,6 +102,7 @@ pub fn http_log() -> String {
     format!("{HTTP_FIELDS}{}", rows.concat())
 }
 
+/// Returns the data compressed.
 pub fn gzip(data: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(data).unwrap();
@@ -103,6 +113,8 @@ pub fn gzip(data: &[u8]) -> Vec<u8> {
 /// sequence number, payload.
 pub type Shot = (u64, bool, u8, u32, usize);
 
+/// Returns the packets of a download: the handshake at `start_ms`, then bursts of (time in ms,
+/// bytes).
 pub fn exchange(start_ms: u64, bursts: &[(u64, usize)]) -> Vec<Shot> {
     let mut shots = vec![
         (start_ms, true, 0x02, 0, 0),
@@ -123,6 +135,7 @@ pub fn exchange(start_ms: u64, bursts: &[(u64, usize)]) -> Vec<Shot> {
 /// Milliseconds after [`T0`], and a frame.
 pub type Timed = (u64, Vec<u8>);
 
+/// Returns the sample's frames in order of time.
 pub fn frames() -> Vec<Timed> {
     let exchanges = [
         (1, 1, exchange(0, &[(100, 12_000)])),
@@ -139,6 +152,7 @@ pub fn frames() -> Vec<Timed> {
     frames
 }
 
+/// Returns a packet of a connection to server port 80.
 pub fn frame(client: u8, server: u8, from_client: bool, flags: u8, seq: u32, payload: usize) -> Vec<u8> {
     make_frame(80, client, server, (0, from_client, flags, seq, payload))
 }
@@ -177,10 +191,12 @@ pub fn pcap_of_ports(ports: &[u16]) -> Vec<u8> {
     make_pcap(all, false, false, usize::MAX)
 }
 
+/// Returns the sample as a pcap file.
 pub fn pcap(nano: bool, big: bool, cut: usize) -> Vec<u8> {
     make_pcap(frames(), nano, big, cut)
 }
 
+/// Returns Ethernet frames as a pcap file.
 fn make_pcap(frames: Vec<Timed>, nano: bool, big: bool, cut: usize) -> Vec<u8> {
     pcap_of_link(1, frames, nano, big, cut)
 }
