@@ -19,7 +19,7 @@ pub(super) struct Recorded {
 impl Recorded {
     /// Returns one direction of the flow of this connection, opened at `now`, when it has lasted for `joined`.
     pub fn new(flow: &Datagrams, connection: u32, is_reverse: bool, now: Time, joined: Dur) -> Recorded {
-        let place = flow.place(is_reverse, joined);
+        let place = flow.find_position(is_reverse, joined);
         Recorded { connection, is_reverse, opened: now, joined, place }
     }
 

@@ -110,7 +110,7 @@ pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
 /// Flows of datagrams; they are added to the run's.
 pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
     let mut opens = Vec::new();
-    for (begin, stream) in senders.streams(seed) {
+    for (begin, stream) in senders.draw_streams(seed) {
         let open = Open {
             key: u64::from(begin.flow),
             client: begin.client,

@@ -50,7 +50,7 @@ pub enum NoteKind {
 }
 
 impl Note {
-    /// Returns a remark without figures on the file of this name.
+    /// Returns a remark without count, bytes and row; `file` is the file's name without folders.
     pub fn new(kind: NoteKind, file: Option<String>, text: String) -> Note {
         Note { kind, file, text, count: None, bytes: None, row: None }
     }

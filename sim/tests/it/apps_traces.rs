@@ -56,7 +56,7 @@ fn played(scenario: &Scenario, parts: Vec<(u16, Traffic)>) -> RunResult {
 }
 
 fn parts() -> Vec<(u16, Traffic)> {
-    vec![(1, trace(Direction::Down)), (3, uploads().uploaded())]
+    vec![(1, trace(Direction::Down)), (3, uploads().into_uploads())]
 }
 
 /// Transfers of a source that start within the window: later ones, of pages that began in it, are measured only as

@@ -35,7 +35,7 @@ pub const RTP_SHARE: f64 = 0.8;
 pub const CODEC_MS: [u32; 5] = [10, 20, 30, 40, 60];
 /// Bounds of the median gap of sound: the shortest and longest of [`CODEC_MS`], with jitter. Reading.
 pub const SOUND_GAP_MS: RangeInclusive<u32> = 8..=65;
-/// A median so near to a codec's frame is one. Reading.
+/// A median that differs by at most so much from a codec's frame length counts as one, ms. Reading.
 pub const CODEC_NEAR_MS: u32 = 1;
 /// Share of gaps near the median. A call with silence suppression has as many long gaps as talk spurts, which last a
 /// second (ITU-T P.59), that is one in fifty packets; the rest is jitter. Reading.

@@ -5,6 +5,7 @@ use crate::rng::{Purpose, Stream};
 const TABLE: &str =
     "# a tenth of all flows has exactly 500 B\n500 0.1\n1000 0.5 // half\n\n1000 0.6\n21000, 1\n";
 
+/// Parses a table in bytes, which must be sound.
 fn parse(text: &str) -> Cdf {
     Cdf::parse("sizes.cdf", text, 1.0).unwrap_or_else(|error| panic!("{error}"))
 }

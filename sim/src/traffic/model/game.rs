@@ -60,8 +60,8 @@ impl Game {
         ])
     }
 
-    /// Returns the model as senders of datagrams, the form that all such models share.
-    pub fn senders(&self) -> Senders {
+    /// Returns the model as senders of datagrams, the form that all models of datagrams share.
+    pub fn to_senders(&self) -> Senders {
         Senders {
             flows: self.players,
             hosts: 0,

@@ -311,7 +311,7 @@ impl Flows {
         let flow = &mut self.flows[place];
         flow.count(segment, side);
         let seen = |mark| Seen { at: segment.at, interface: segment.interface, side, mark };
-        if segment.head.mark().is_some_and(|mark| flow.is_copy(seen(mark))) {
+        if segment.head.hash_payload().is_some_and(|mark| flow.is_copy(seen(mark))) {
             self.copies.add(u64::from(segment.wire));
             return;
         }
@@ -684,7 +684,7 @@ impl Flow {
         }
         let bytes = self.datagrams.iter().map(|datagram| u64::from(datagram.bytes())).sum::<u64>();
         let payload = bytes + self.sides[0].bytes() + self.sides[1].bytes();
-        self.head.mark().map(|mark| (mark, self.packets << 40 ^ payload))
+        self.head.hash_payload().map(|mark| (mark, self.packets << 40 ^ payload))
     }
 
     /// Returns whether a packet that is not TCP continues this flow. One with a long header of QUIC does not continue
@@ -851,7 +851,7 @@ impl Flow {
     /// Returns the tunnel that datagrams are.
     fn tunnel(&self, client: usize) -> Option<Tunnel> {
         let is_datagrams = self.kind == Kind::Datagrams;
-        self.observed.tunnel(self.carrier(), client, self.ports(client)).filter(|_| is_datagrams)
+        self.observed.find_tunnel(self.carrier(), client, self.ports(client)).filter(|_| is_datagrams)
     }
 
     /// Returns the flow as a connection whose payload `sender` sent.
@@ -867,7 +867,7 @@ impl Flow {
         let mut writes = Writes::from(side.writes);
         if self.kind == Kind::Datagrams {
             let service = Service { protocol: self.protocol, port: server_end.port, tunnel };
-            let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.turned() };
+            let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.reversed() };
             let datagrams = Datagrams::from_list(service, self.datagrams.into_iter().map(turn).collect());
             duration = datagrams.duration();
             writes = Writes::from_datagrams(datagrams);

@@ -156,7 +156,10 @@ impl WebSfd {
         self.check_parts()
     }
 
-    /// Checks the number of pieces: pieces of an object are numbered in 12 bits.
+    /// Checks the number of transfers of an object, which are numbered in 12 bits.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `cap_bytes`.
     fn check_parts(&self) -> Result<()> {
         let parts = self.cap_bytes / self.short_bytes().max(1);
         if self.transform == Transform::L2s && parts >= 1 << 12 {
@@ -166,7 +169,7 @@ impl WebSfd {
         Ok(())
     }
 
-    /// Returns the largest short object, bytes.
+    /// Returns the size of the largest short object, bytes.
     pub fn short_bytes(&self) -> u64 {
         u64::from(self.short_packets) * u64::from(self.packet_bytes)
     }
