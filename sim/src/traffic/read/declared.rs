@@ -23,7 +23,7 @@ use crate::units::Dur;
 
 const QUIC_PORT: u16 = 443;
 const SCTP: u8 = 132;
-/// TCP's time stamps with their padding, which most packets have (RFC 7323, appendix A).
+/// Bytes of TCP's time stamps with their padding, which most packets have (RFC 7323, appendix A).
 const TCP_OPTIONS: u64 = 12;
 /// Names of protocols; others are given by number.
 const PROTOCOLS: &[(&str, u8)] = &[
@@ -42,7 +42,7 @@ const PROTOCOLS: &[(&str, u8)] = &[
     ("sctp", SCTP),
 ];
 
-/// Rows as they are read.
+/// The state of reading one file.
 struct Reading<'a> {
     layout: Layout,
     time_unit: Option<Unit>,
@@ -50,13 +50,13 @@ struct Reading<'a> {
     records: Vec<Record>,
     /// The collector's level of sampling when records were last left out.
     level: u8,
-    /// Rows with a number such as `1.2 M`.
+    /// Number of rows with a number such as `1.2 M`.
     rounded: u64,
     ledger: &'a mut Ledger,
     collector: &'a mut Collector,
 }
 
-/// Reads the whole file. Rows may be in any order.
+/// Reads the whole file by its layout. Rows may be in any order.
 ///
 /// # Errors
 /// A row's fault when reading strictly; [`Error::File`] for a format that is refused, or that lacks the bytes of the
@@ -102,7 +102,7 @@ pub fn read(input: &mut Input, layout: Layout, ledger: &mut Ledger, collector: &
     Ok(())
 }
 
-/// Parses s, ms, us or ns; `None` for another word.
+/// Parses the name of a unit of time: s, ms, us or ns; `None` for any other.
 fn parse_unit(name: &str) -> Option<Unit> {
     match name {
         "s" => Some(Unit::S),
@@ -114,7 +114,10 @@ fn parse_unit(name: &str) -> Option<Unit> {
 }
 
 impl Reading<'_> {
-    /// Reads the rows of a file of lines; `#Fields:` renames the columns.
+    /// Reads the rows of a file of lines; a line `#Fields:` names the columns anew.
+    ///
+    /// # Errors
+    /// A row's fault when reading strictly.
     fn add_lines(&mut self, lines: &mut Lines) -> Result<()> {
         let mut header: Vec<u8> = Vec::new();
         while let Some(line) = lines.advance() {
@@ -122,7 +125,7 @@ impl Reading<'_> {
             if text.is_empty() || text.starts_with(b"#") {
                 // Files that were joined may name other columns.
                 if let Some(names) = text.strip_prefix(b"#Fields:") {
-                    self.name_columns(&header_names(Form::Words, names));
+                    self.rename_columns(&header_names(Form::Words, names));
                 }
                 if header.is_empty() && self.layout.has_header && text.len() > 1 {
                     header = text.to_vec();
@@ -145,14 +148,17 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Takes the columns of a new header line, if they fit the format.
-    fn name_columns(&mut self, names: &[String]) {
+    /// Replaces the columns by those of a new header, if they fit the format.
+    fn rename_columns(&mut self, names: &[String]) {
         if let Some(layout) = Layout::from_header(&self.layout.spec, self.layout.form, names) {
             self.layout = layout;
         }
     }
 
     /// Parses a row and counts it as used, left out or faulty.
+    ///
+    /// # Errors
+    /// The row's fault when reading strictly.
     fn add_line(&mut self, line: &Line) -> Result<()> {
         self.ledger.rows += 1;
         let outcome = match self.layout.values(line.text) {
@@ -163,8 +169,8 @@ impl Reading<'_> {
                     let bytes = stamp::parse_bytes("bytes", value(&values, Field::Received)).ok().flatten();
                     Ok(Some((reason::NOT_CARRIED, bytes.unwrap_or(0))))
                 }
-                (true, true) if self.layout.spec.row == RowKind::Request => self.request(&values),
-                (true, true) => self.record(&values).map(|record| {
+                (true, true) if self.layout.spec.row == RowKind::Request => self.add_request(&values),
+                (true, true) => self.parse_record(&values).map(|record| {
                     self.records.extend(record);
                     None
                 }),
@@ -181,7 +187,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Leaves out the records that are no longer in the sample that memory holds.
+    /// Drops the records that are no longer in the sample that memory holds.
     fn thin(&mut self) {
         if self.collector.level() == self.level {
             return;
@@ -190,12 +196,12 @@ impl Reading<'_> {
         let (before, collector) = (self.records.len(), &*self.collector);
         self.records.retain(|record| {
             let (client, connection) = pairing::number_unit(record.ends, collector);
-            collector.keeps(client, connection)
+            collector.is_sampled(client, connection)
         });
-        self.collector.note_thinned(before - self.records.len());
+        self.collector.count_thinned(before - self.records.len());
     }
 
-    /// Pairs the records of flows and adds the file's notes; `first` is its first connection.
+    /// Pairs the records of flows and adds the file's notes; `first` is the index of its first connection.
     fn finish(self, path: &str, first: usize) {
         let Reading { layout, records, rounded, ledger, collector, .. } = self;
         let (spec, name) = (&layout.spec, file_name(path));
@@ -203,24 +209,27 @@ impl Reading<'_> {
             pairing::add(records, ledger, collector);
         }
         if rounded > 0 {
-            collector.note(format!(
+            collector.note_choice(format!(
                 "{name}: {rounded} rows have rounded sizes such as \"1.2 M\"; nfdump -N writes them in full"
             ));
         }
         if spec.header > 0 {
-            let (title, tcp, udp) = (&spec.title, spec.header, udp_header(spec.header));
-            collector.note(format!(
+            let (title, tcp, udp) = (&spec.title, spec.header, udp_header_bytes(spec.header));
+            collector.note_choice(format!(
                 "{name}: {title} counts headers; {tcp} B per TCP packet ({udp} B per packet of QUIC) are taken off"
             ));
         }
         if !spec.note.is_empty() {
-            collector.note(format!("{name}: {}", spec.note));
+            collector.note_choice(format!("{name}: {}", spec.note));
         }
         collector.spread_coarse_stamps(first, ledger);
     }
 
-    /// Returns the time of a row: when it began, and its length if it is known.
-    fn times(&mut self, values: &Values) -> RowResult<(i64, Option<Dur>)> {
+    /// Returns the start of a row, ns, and its duration if it is known.
+    ///
+    /// # Errors
+    /// A clause for a row without a time, or with a malformed one.
+    fn parse_times(&mut self, values: &Values) -> RowResult<(i64, Option<Dur>)> {
         let dates = self.layout.spec.dates;
         let [start, end] = [Field::Start, Field::End].map(|field| {
             let text = value(values, field);
@@ -229,9 +238,9 @@ impl Reading<'_> {
         let (start, end) = (start?, end?);
         let known = start.or(end).ok_or("the row has no time")?;
         let span = stamp::parse_span("duration", value(values, Field::Duration), self.duration_unit);
-        // Exporters write negative differences as huge numbers; start and end tell better.
+        // Exporters write negative differences as huge numbers; start and end are more reliable.
         let span = if start.is_some() && end.is_some() { span.unwrap_or_default() } else { span? };
-        self.collector.saw_stamp(self.ledger, known);
+        self.collector.record_stamp(self.ledger, known);
         let length = span.or_else(|| {
             start.zip(end).map(|(start, end)| Dur(end.ns.saturating_sub(start.ns).max(0) as u64))
         });
@@ -242,11 +251,15 @@ impl Reading<'_> {
         Ok((from, length))
     }
 
-    /// Returns the count of bytes in a field; `None` if it is unset. A rounded one such as `1.2 M` is counted as such.
+    /// Returns the number in a field; `None` if it is unset. A rounded one such as `1.2 M` is counted as
+    /// such.
+    ///
+    /// # Errors
+    /// A clause for text that is no number.
     ///
     /// # Errors
     /// A clause for text that is no count.
-    fn number(&mut self, name: &str, values: &Values, field: Field) -> RowResult<Option<u64>> {
+    fn parse_count(&mut self, name: &str, values: &Values, field: Field) -> RowResult<Option<u64>> {
         let text = value(values, field);
         stamp::parse_bytes(name, text).or_else(|problem| {
             let rounded = parse_rounded(text).ok_or(problem)?;
@@ -255,14 +268,14 @@ impl Reading<'_> {
         })
     }
 
-    /// Adds a row that is one request. Returns the reason and the bytes if the row is left out, `None` if not.
+    /// Adds a row that is one request. Returns the reason and the bytes if the row is left out, else `None`.
     ///
     /// # Errors
     /// A clause that names the malformed text.
-    fn request(&mut self, values: &Values) -> RowResult<Option<(&'static str, u64)>> {
-        let (from, length) = self.times(values)?;
-        let sent = self.number("sent", values, Field::Sent)?.unwrap_or(0);
-        let received = self.number("received", values, Field::Received)?.unwrap_or(0);
+    fn add_request(&mut self, values: &Values) -> RowResult<Option<(&'static str, u64)>> {
+        let (from, length) = self.parse_times(values)?;
+        let sent = self.parse_count("sent", values, Field::Sent)?.unwrap_or(0);
+        let received = self.parse_count("received", values, Field::Received)?.unwrap_or(0);
         let (bytes, reverse) = match self.collector.options.direction {
             Direction::Down => (received, sent),
             Direction::Up => (sent, received),
@@ -298,7 +311,7 @@ impl Reading<'_> {
             duration: length.into(),
             kind,
             class: class::classify(value(values, Field::Service), value(values, Field::DestinationPort)),
-            flow_class: self.collector.flow_class([client, server], &shape),
+            flow_class: self.collector.classify_flow([client, server], &shape),
             server_think: Default::default(),
             writes: Writes::single(bytes),
             pages: None,
@@ -307,9 +320,13 @@ impl Reading<'_> {
         Ok(None)
     }
 
-    /// Returns the record of a row; `None` if it is not in the sample that memory holds.
-    fn record(&mut self, values: &Values) -> RowResult<Option<Record>> {
-        let (from, length) = self.times(values)?;
+    /// Returns the record of a row that is a flow or one direction of a flow; `None` if it is not in the
+    /// sample that memory holds.
+    ///
+    /// # Errors
+    /// A clause that names the malformed text.
+    fn parse_record(&mut self, values: &Values) -> RowResult<Option<Record>> {
+        let (from, length) = self.parse_times(values)?;
         let protocol = match value(values, Field::Protocol) {
             b"" if self.layout.has(Field::Protocol) => return Err("the row has no protocol".to_string()),
             b"" => TCP,
@@ -318,7 +335,8 @@ impl Reading<'_> {
         let ends = [Field::Source, Field::Destination].map(|field| hosts::split_port(value(values, field)));
         let [source, destination] =
             [Field::SourcePort, Field::DestinationPort].map(|field| value(values, field));
-        let ports = [end_port(source, ends[0], protocol)?, end_port(destination, ends[1], protocol)?];
+        let ports =
+            [parse_end_port(source, ends[0], protocol)?, parse_end_port(destination, ends[1], protocol)?];
         let kind = match protocol {
             TCP => Kind::Tcp,
             UDP if ports.contains(&QUIC_PORT) || class::names_quic(value(values, Field::Service)) => {
@@ -336,19 +354,20 @@ impl Reading<'_> {
             return Ok(None);
         }
         let hosts = hosts.map(|host| self.collector.hosts.id(host));
-        let total = self.number("total", values, Field::Total)?;
-        let sent = self.number("sent", values, Field::Sent)?;
-        let received = match (self.number("received", values, Field::Received)?, total, sent) {
+        let total = self.parse_count("total", values, Field::Total)?;
+        let sent = self.parse_count("sent", values, Field::Sent)?;
+        let received = match (self.parse_count("received", values, Field::Received)?, total, sent) {
             (None, Some(total), Some(sent)) => Some(total.saturating_sub(sent)),
             (received, ..) => received,
         };
         let packets = [
-            self.number("packets", values, Field::SentPackets)?,
-            self.number("packets", values, Field::ReceivedPackets)?,
+            self.parse_count("packets", values, Field::SentPackets)?,
+            self.parse_count("packets", values, Field::ReceivedPackets)?,
         ];
         let header = self.layout.spec.header;
         let bytes = [sent.unwrap_or(0), received.unwrap_or(0)];
-        let ways: [(u64, Amount); 2] = [0, 1].map(|way| read_way(bytes[way], packets[way], header, kind));
+        let ways: [(u64, Amount); 2] =
+            [0, 1].map(|way| split_headers(bytes[way], packets[way], header, kind));
         let has_service = !stamp::unset(value(values, Field::Service));
         Ok(Some(Record {
             from,
@@ -370,16 +389,17 @@ impl Reading<'_> {
     }
 }
 
-/// Returns the bytes of headers in a UDP packet where those of TCP are `header`.
-fn udp_header(header: u64) -> u64 {
+/// Returns the header bytes that a format counts per UDP packet, where it counts `header` per TCP packet.
+fn udp_header_bytes(header: u64) -> u64 {
     header.saturating_sub(HEADER_BYTES - UDP_HEADERS)
 }
 
-/// Returns the payload of one way, and its packets with their IP lengths. Packets that may all be acknowledgements carry
-/// none.
-fn read_way(bytes: u64, packets: Option<u64>, header: u64, kind: Kind) -> (u64, Amount) {
+/// Splits the counted bytes of one direction into the payload and the packets with their IP lengths. `header`
+/// is the number of header bytes that the format counts per TCP packet. Packets that may all be
+/// acknowledgements have no payload. Without a count of packets, it is estimated from full packets.
+fn split_headers(bytes: u64, packets: Option<u64>, header: u64, kind: Kind) -> (u64, Amount) {
     let of_ip = if kind == Kind::Tcp { HEADER_BYTES } else { UDP_HEADERS };
-    let own = if kind == Kind::Tcp { header } else { udp_header(header) };
+    let own = if kind == Kind::Tcp { header } else { udp_header_bytes(header) };
     let reckoned = bytes.div_ceil(u64::from(MOST_BYTES) - of_ip);
     let count = packets.unwrap_or(reckoned);
     let are_acks = kind == Kind::Tcp && header > 0 && bytes <= count.saturating_mul(header + TCP_OPTIONS);
@@ -392,7 +412,7 @@ fn read_way(bytes: u64, packets: Option<u64>, header: u64, kind: Kind) -> (u64, 
     (payload, Amount { packets: count, bytes: ip_bytes })
 }
 
-/// Returns a number such as `1.2 M`, in powers of a thousand.
+/// Parses a number such as `1.2 M`, in powers of a thousand; `None` for another form.
 fn parse_rounded(text: &[u8]) -> Option<u64> {
     let (last, number) = text.split_last()?;
     let factor = match last.to_ascii_uppercase() {
@@ -405,25 +425,30 @@ fn parse_rounded(text: &[u8]) -> Option<u64> {
     (0.0..1e6).contains(&value).then(|| (value * factor).round() as u64)
 }
 
-/// Returns the number of a protocol that is given by number or by name; 0 for a name that is not known.
+/// Returns the number of a protocol that is given by name or by number; 0 if it is unknown.
 fn parse_protocol(text: &[u8]) -> u8 {
     let text = String::from_utf8_lossy(text).to_ascii_lowercase();
     let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
     named.or_else(|| text.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the port of an end: from its column, or if that is empty from behind its address; 0 for none.
+/// Returns the port of an end: from its column, or if that is empty the one `written` after its address; 0
+/// for none.
 ///
 /// # Errors
 /// A clause for a port that is no number.
-fn end_port(text: &[u8], (_, written): (&[u8], Option<u16>), protocol: u8) -> RowResult<u16> {
+fn parse_end_port(text: &[u8], (_, written): (&[u8], Option<u16>), protocol: u8) -> RowResult<u16> {
     match written {
         Some(port) if text.is_empty() => Ok(port),
         _ => parse_port(text, protocol),
     }
 }
 
-/// Returns a port. Exporters write type and code of ICMP in its place, such as `8.0`; they name no flow.
+/// Returns a port; 0 for none and for protocols without ports. Exporters write type and code of ICMP in a
+/// port's column, such as `8.0`, which identify no flow.
+///
+/// # Errors
+/// A clause for a port that is no number.
 fn parse_port(text: &[u8], protocol: u8) -> RowResult<u16> {
     if !matches!(protocol, TCP | UDP | SCTP) || text.is_empty() {
         return Ok(0);
@@ -435,6 +460,7 @@ fn parse_port(text: &[u8], protocol: u8) -> RowResult<u16> {
     })
 }
 
+/// Parses a number up to 65535; `None` for anything else.
 fn parse_number(text: &[u8]) -> Option<u16> {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
 }

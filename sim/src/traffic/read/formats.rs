@@ -1,4 +1,5 @@
-//! The list of what is understood, for the documentation and for the test that tries each entry on a sample.
+//! The list of formats and protocols that are understood, for the documentation and for the test that tries
+//! each entry on a sample.
 
 use super::link;
 use serde::Serialize;
@@ -107,7 +108,7 @@ const OTHERS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Returns everything that is understood, by heading.
+/// Lists everything that is understood, by heading.
 pub fn understood() -> Vec<Understood> {
     let entry = |&(group, name, key, reading): &(&'static str, &'static str, &str, &'static str)| {
         Understood { group, name, key: key.to_string(), reading }

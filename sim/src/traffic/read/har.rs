@@ -153,7 +153,7 @@ fn load(
     if bytes == 0 {
         return Ok(Err((reason::NO_PAYLOAD, 0)));
     }
-    collector.saw_stamp(ledger, at);
+    collector.record_stamp(ledger, at);
     let address = entry.address.trim_matches(['[', ']']);
     let server = if address.is_empty() { host } else { address };
     // The browser comes first, so that clients and servers have numbers in the order of the file.
@@ -302,7 +302,7 @@ fn classify(loads: &[Load], collector: &Collector) -> FlowClass {
     let most = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
     let shape = FlowShape::from_totals(protocol, [0; 2], None, [(None, 0), (None, most)]);
     let server = collector.hosts.name(loads[0].server);
-    collector.flow_class([b"", server], &shape)
+    collector.classify_flow([b"", server], &shape)
 }
 
 /// Reports the times of pages, one by one if there are few, and the times between them.
@@ -336,7 +336,7 @@ fn note_pages(path: &str, pages: &Pages, loads: &[Load], collector: &mut Collect
         text += &format!("; from one page's onLoad to the next page: {}", listed(&gaps));
     }
     if !pages.times.is_empty() {
-        collector.note(text);
+        collector.note_choice(text);
     }
 }
 

@@ -321,7 +321,7 @@ impl Flow {
             totals,
         );
         let hosts = by_role.map(|end| collector.hosts.name(self.ends[end].0));
-        collector.flow_class(hosts, &shape)
+        collector.classify_flow(hosts, &shape)
     }
 
     /// Hands the flow to the collector as one connection, whose writes are the flow's parts. Parts that only close it

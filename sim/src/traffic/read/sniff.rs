@@ -97,7 +97,7 @@ fn recognise_text(head: &[u8]) -> Option<Format> {
     if let Some(layout) = layout::recognise(head, None) {
         return Some(Format::Declared(Box::new(layout)));
     }
-    if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse(line).is_some()) {
+    if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse_line(line).is_some()) {
         return Some(Format::AccessLog);
     }
     if let Some(names) = layout::collect_object_names(head) {

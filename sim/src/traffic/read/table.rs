@@ -150,9 +150,10 @@ impl Table {
         }
         self.level = collector.level();
         let before = self.groups.len();
-        self.groups
-            .retain(|(client, id), _| collector.keeps(collector.hosts.hash(*client), sampling::hash(id)));
-        collector.note_thinned(before - self.groups.len());
+        self.groups.retain(|(client, id), _| {
+            collector.is_sampled(collector.hosts.hash(*client), sampling::hash(id))
+        });
+        collector.count_thinned(before - self.groups.len());
         self.ways.retain(&collector.connections[self.first..]);
     }
 
@@ -174,7 +175,7 @@ impl Table {
                 let records = self.ways.into_records(collector.take_connections(self.first));
                 ledger.used = self.used;
                 pairing::add(records, ledger, collector);
-                collector.note(format!(
+                collector.note_choice(format!(
                     "{name}: rows of one direction each; those of the same ends are one connection"
                 ));
             }
@@ -185,7 +186,7 @@ impl Table {
             }
             one_way::Reading::NoneBack => {
                 wanted.map_err(|problem| Error::file(path, problem))?;
-                collector.note(format!(
+                collector.note_choice(format!(
                     "{name}: no row goes back from a destination, so bytes count as what the destination sent; if the \
                      source did, add the rows of the other direction"
                 ));
@@ -274,10 +275,12 @@ fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mu
     let name = super::input::file_name(path);
     match columns.client {
         None => {
-            collector.note(format!("{name}: no column names the client, so all rows count as one client's"));
+            collector.note_choice(format!(
+                "{name}: no column names the client, so all rows count as one client's"
+            ));
         }
         Some(place) if header[place] == "host" => {
-            collector.note(format!(
+            collector.note_choice(format!(
                 "{name}: the column host counts as the client; name it server if it is the site"
             ));
         }
@@ -339,7 +342,7 @@ fn parse_row(
     if !collector.admits(unit_client, connection) {
         return Ok(Outcome::NotSampled);
     }
-    collector.saw_stamp(ledger, at);
+    collector.record_stamp(ledger, at);
     let flow_class = classify(record, columns, kind, duration, (bytes, reverse.unwrap_or(0)), collector);
     let draft = Draft {
         start: at.ns,
@@ -386,7 +389,7 @@ fn classify(
     }
     let shape = FlowShape::from_totals(protocol, [0, port], duration, totals);
     let hosts = [columns.client, columns.server].map(|host| hosts::split_port(cell_or(record, host, b"")).0);
-    collector.flow_class(hosts, &shape)
+    collector.classify_flow(hosts, &shape)
 }
 
 /// Adds a request to the connection that has the same client and id; without an id it is its own connection.

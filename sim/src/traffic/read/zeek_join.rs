@@ -214,13 +214,13 @@ fn spread(mut draft: Draft, uid: u64, collector: &Collector) -> Draft {
 fn shift(draft: &Draft, uid: u64, collector: &Collector) -> i64 {
     let file = draft.file as usize;
     let entity = if uid == 0 { draft.order } else { 1 << 39 | uid >> 25 };
-    if collector.is_coarse(file) { collector.within_second(file, entity) } else { 0 }
+    if collector.is_coarse(file) { collector.draw_within_second(file, entity) } else { 0 }
 }
 
 /// Adds the notes on the join of several logs.
 fn note(counts: &Counts, collector: &mut Collector) {
     if counts.joined > 0 {
-        collector.note(format!(
+        collector.note_choice(format!(
             "{} connections of conn.log have their requests from http.log, one write per request; their bytes are \
              those of conn.log, headers included",
             counts.joined
@@ -228,35 +228,38 @@ fn note(counts: &Counts, collector: &mut Collector) {
     }
     if counts.alone > 0 {
         let files = list_names(collector, "zeek-http");
-        collector
-            .note(format!("{files}: {} connections known from http.log only, grouped by uid", counts.alone));
+        collector.note_choice(format!(
+            "{files}: {} connections known from http.log only, grouped by uid",
+            counts.alone
+        ));
     }
     if counts.bodiless > 0 {
         let files = list_names(collector, "zeek-http");
-        collector.note(format!(
+        collector.note_choice(format!(
             "{files}: {} responses without a body are left out; with conn.log their headers would be known",
             counts.bodiless
         ));
     }
     if counts.scaled > 0 {
-        collector.note(format!(
+        collector.note_choice(format!(
             "the bodies of {} connections in http.log exceed the bytes in conn.log (Zeek counts them decompressed), \
              so they are scaled to those",
             counts.scaled
         ));
     }
     if counts.later > 0 {
-        collector.note(
+        collector.note_choice(
             "pauses between requests of http.log are the gaps between their time stamps; they include the response before"
                 .to_string(),
         );
     }
     if counts.hinted > 0 {
-        collector.note(format!("ssl.log and quic.log name the protocol of {} connections", counts.hinted));
+        collector
+            .note_choice(format!("ssl.log and quic.log name the protocol of {} connections", counts.hinted));
     }
     if counts.datagrams > 0 {
         let files = list_names(collector, "zeek-conn");
-        collector.note(format!(
+        collector.note_choice(format!(
             "{files}: {} flows of UDP and other protocols are packets of equal length at equal distances: conn.log has \
              their sums only",
             counts.datagrams
@@ -264,7 +267,7 @@ fn note(counts: &Counts, collector: &mut Collector) {
     }
     if counts.singles > 0 {
         let files = list_names(collector, "zeek-conn");
-        collector.note(format!(
+        collector.note_choice(format!(
             "{files}: one write per connection for {} connections: conn.log does not tell pauses",
             counts.singles
         ));

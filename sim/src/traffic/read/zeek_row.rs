@@ -227,7 +227,7 @@ fn classify(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collector:
         totals.reverse();
     }
     let shape = FlowShape::from_totals(protocol, [0, port.unwrap_or(0)], duration, totals);
-    collector.flow_class([row.client, row.server], &shape)
+    collector.classify_flow([row.client, row.server], &shape)
 }
 
 /// Returns the row's time, and notes it in the ledger.
@@ -240,7 +240,7 @@ fn read_stamp(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> RowR
     if row.client.is_empty() || row.server.is_empty() {
         return Err("the row has no id.orig_h or id.resp_h".to_string());
     }
-    collector.saw_stamp(ledger, at);
+    collector.record_stamp(ledger, at);
     Ok(at)
 }
 
