@@ -58,14 +58,14 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
             Ok(Outcome::Cached(bytes)) => ledger.skip(reason::NOT_CARRIED, 1, bytes),
             Ok(Outcome::Empty) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
             Ok(Outcome::NotSampled) => {}
-            Err(problem) => ledger.fault(line.number, problem)?,
+            Err(problem) => ledger.count_fault(line.number, problem)?,
         }
         if collector.level() > level {
             level = collector.level();
             hits.retain(|client, row| collector.is_sampled(collector.hosts.hash(client), row));
         }
     }
-    let (found, last) = hits.pages(collector.last_page);
+    let (found, last) = hits.assign_pages(collector.last_page);
     collector.last_page = last;
     // Both are in the order of the rows.
     let mut drafts = collector.connections[first..].iter_mut().peekable();
@@ -111,7 +111,7 @@ fn parse_row(
     if !collector.admits(sampling::hash(entry.client), ledger.rows) {
         return Ok(Outcome::NotSampled);
     }
-    let client = collector.hosts.id(entry.client);
+    let client = collector.hosts.intern(entry.client);
     if let Some(referrer) = entry.referrer {
         hits.add(client, at.ns, ledger.rows, pages::strip_host(entry.url), pages::strip_host(referrer));
     }
@@ -125,7 +125,7 @@ fn parse_row(
         file: ledger.index as u32,
         order: ledger.rows,
         client,
-        server: collector.hosts.id(entry.server),
+        server: collector.hosts.intern(entry.server),
         rtt: None.into(),
         duration: None.into(),
         kind: Kind::Tcp,

@@ -164,7 +164,7 @@ impl Collector {
     /// Ends the rows of a file; a sample that exceeds its budget is thinned.
     pub fn end_rows(&mut self) {
         self.sample.end();
-        if self.sample.look() {
+        if self.sample.raise_level() {
             self.thin();
         }
     }
@@ -172,7 +172,7 @@ impl Collector {
     /// Drops rows beyond the budget after all files are read, and counts those that are not in the sample as
     /// skipped.
     pub fn thin_to_budget(&mut self) {
-        self.sample.look();
+        self.sample.raise_level();
         self.thin();
         let Some(ledger) = self.ledgers.first_mut().filter(|_| self.not_kept + self.thinned > 0) else {
             return;

@@ -171,13 +171,13 @@ fn read(
 /// As [`read_pcap`].
 pub fn read_snoop(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
-    let Some(link_type) = records::snoop_link(input) else {
+    let Some(link_type) = records::read_snoop_link(input) else {
         return Err(Error::file(
             &path,
             "a snoop capture of another link than Ethernet; editcap -F pcap converts it",
         ));
     };
-    read_records(input, ledger, collector, |input| records::next_snoop(input, link_type))
+    read_records(input, ledger, collector, |input| records::read_snoop_frame(input, link_type))
 }
 
 /// Reads an ERF file.
@@ -185,7 +185,7 @@ pub fn read_snoop(input: &mut Input, ledger: &mut Ledger, collector: &mut Collec
 /// # Errors
 /// As [`read_pcap`].
 pub fn read_erf(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
-    read_records(input, ledger, collector, records::next_erf)
+    read_records(input, ledger, collector, records::read_erf_frame)
 }
 
 /// Reads the records of a format. `next` parses one, and the loop ends when it returns the end.
@@ -299,7 +299,7 @@ impl End {
         let packet = ledger.rows + 1;
         match self {
             End::Complete => Ok(()),
-            End::Cut => ledger.fault_at_end(packet, "the capture ends within this packet"),
+            End::Cut => ledger.count_fault_at_end(packet, "the capture ends within this packet"),
             End::Damaged(what) => {
                 input.drain();
                 let lost = 1.0 - good as f64 / input.delivered().max(1) as f64;
@@ -312,7 +312,7 @@ impl End {
                 let text = format!("{}: {what} at packet {packet}; {lost}", file_name(input.path()));
                 let note = Note::new(NoteKind::LeftOut, Some(file_name(input.path())), text);
                 collector.add_note(Note { row: Some(packet), ..note });
-                ledger.fault_at_end(packet, what)
+                ledger.count_fault_at_end(packet, what)
             }
         }
     }
@@ -344,7 +344,7 @@ impl Sink<'_> {
     fn finish(self, path: &str) -> Result<()> {
         let collector = self.collector;
         if let Some(number) = self.unknown_link.filter(|_| self.flows.is_empty()) {
-            let name = link::name(number).map(|name| format!(" ({name})")).unwrap_or_default();
+            let name = link::find_name(number).map(|name| format!(" ({name})")).unwrap_or_default();
             let problem =
                 format!("link type {number}{name} cannot be read; docs/traffic.md lists those that can");
             return Err(Error::file(path, problem));
@@ -434,7 +434,7 @@ impl Sink<'_> {
     /// The fault itself when reading strictly.
     fn count_fault(&mut self, problem: String) -> Result<()> {
         self.ledger.rows += 1;
-        self.ledger.fault(self.ledger.rows, problem)
+        self.ledger.count_fault(self.ledger.rows, problem)
     }
 
     /// Decodes a frame of `orig_len` bytes on the wire, of which `data` was captured at `at`, ns, and adds it
@@ -451,7 +451,7 @@ impl Sink<'_> {
         self.wire += u64::from(wire);
         self.clock.add_packet(at);
         self.ends.record_packet(data, wire, at);
-        let interface = link::interface(link_type, data).unwrap_or(interface);
+        let interface = link::find_interface(link_type, data).unwrap_or(interface);
         match decode::decode(link_type, data, wire, at) {
             Decoded::Segment(segment) => self.add_segment(&Segment { interface, ..segment }),
             Decoded::FirstFragment(first) => {
@@ -469,7 +469,7 @@ impl Sink<'_> {
                 }
                 self.ledger.skip(reason, 1, u64::from(wire));
             }
-            Decoded::Fault(problem) => self.ledger.fault(self.ledger.rows, problem)?,
+            Decoded::Fault(problem) => self.ledger.count_fault(self.ledger.rows, problem)?,
         }
         Ok(())
     }

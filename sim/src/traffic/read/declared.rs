@@ -6,7 +6,7 @@ use super::class;
 use super::draft::Draft;
 use super::hosts;
 use super::input::{Input, file_name};
-use super::layout::{Form, Layout, Values, header_names, value};
+use super::layout::{Form, Layout, Values, field_text, header_names};
 use super::ledger::{Ledger, reason};
 use super::lines::{Line, Lines, excerpt};
 use super::objects::Objects;
@@ -161,12 +161,13 @@ impl Reading<'_> {
     /// The row's fault when reading strictly.
     fn add_line(&mut self, line: &Line) -> Result<()> {
         self.ledger.rows += 1;
-        let outcome = match self.layout.values(line.text) {
+        let outcome = match self.layout.split_row(line.text) {
             Err(problem) => Err(problem),
             Ok(values) => match self.layout.admits(&values) {
                 (false, _) => Ok(Some((reason::OTHER_ROW, 0))),
                 (true, false) => {
-                    let bytes = stamp::parse_bytes("bytes", value(&values, Field::Received)).ok().flatten();
+                    let bytes =
+                        stamp::parse_bytes("bytes", field_text(&values, Field::Received)).ok().flatten();
                     Ok(Some((reason::NOT_CARRIED, bytes.unwrap_or(0))))
                 }
                 (true, true) if self.layout.spec.row == RowKind::Request => self.add_request(&values),
@@ -183,7 +184,7 @@ impl Reading<'_> {
                 self.ledger.skip(why, 1, bytes);
                 Ok(())
             }
-            Err(problem) => self.ledger.fault(line.number, problem),
+            Err(problem) => self.ledger.count_fault(line.number, problem),
         }
     }
 
@@ -195,7 +196,7 @@ impl Reading<'_> {
         self.level = self.collector.level();
         let (before, collector) = (self.records.len(), &*self.collector);
         self.records.retain(|record| {
-            let (client, connection) = pairing::number_unit(record.ends, collector);
+            let (client, connection) = pairing::sampling_unit_of_ends(record.ends, collector);
             collector.is_sampled(client, connection)
         });
         self.collector.count_thinned(before - self.records.len());
@@ -206,7 +207,7 @@ impl Reading<'_> {
         let Reading { layout, records, rounded, ledger, collector, .. } = self;
         let (spec, name) = (&layout.spec, file_name(path));
         if spec.row != RowKind::Request {
-            pairing::add(records, ledger, collector);
+            pairing::add_records(records, ledger, collector);
         }
         if rounded > 0 {
             collector.note_choice(format!(
@@ -232,12 +233,12 @@ impl Reading<'_> {
     fn parse_times(&mut self, values: &Values) -> RowResult<(i64, Option<Dur>)> {
         let dates = self.layout.spec.dates;
         let [start, end] = [Field::Start, Field::End].map(|field| {
-            let text = value(values, field);
-            (!stamp::unset(text)).then(|| stamp::time(text, self.time_unit, dates)).transpose()
+            let text = field_text(values, field);
+            (!stamp::is_unset(text)).then(|| stamp::parse_log_time(text, self.time_unit, dates)).transpose()
         });
         let (start, end) = (start?, end?);
         let known = start.or(end).ok_or("the row has no time")?;
-        let span = stamp::parse_span("duration", value(values, Field::Duration), self.duration_unit);
+        let span = stamp::parse_span("duration", field_text(values, Field::Duration), self.duration_unit);
         // Exporters write negative differences as huge numbers; start and end are more reliable.
         let span = if start.is_some() && end.is_some() { span.unwrap_or_default() } else { span? };
         self.collector.record_stamp(self.ledger, known);
@@ -260,7 +261,7 @@ impl Reading<'_> {
     /// # Errors
     /// A clause for text that is no count.
     fn parse_count(&mut self, name: &str, values: &Values, field: Field) -> RowResult<Option<u64>> {
-        let text = value(values, field);
+        let text = field_text(values, field);
         stamp::parse_bytes(name, text).or_else(|problem| {
             let rounded = parse_rounded(text).ok_or(problem)?;
             self.rounded += 1;
@@ -284,33 +285,36 @@ impl Reading<'_> {
         if bytes == 0 {
             return Ok(Some((reason::NO_PAYLOAD, 0)));
         }
-        let (client, _) = hosts::split_port(value(values, Field::Source));
-        if stamp::unset(client) {
+        let (client, _) = hosts::split_port(field_text(values, Field::Source));
+        if stamp::is_unset(client) {
             return Err("the row has no client".to_string());
         }
         if !self.collector.admits(sampling::hash(client), self.ledger.rows) {
             return Ok(None);
         }
-        let server = value(values, Field::Destination);
-        let server = if stamp::unset(server) { ONE_SERVER } else { server };
-        let protocol = String::from_utf8_lossy(value(values, Field::Protocol)).to_ascii_lowercase();
+        let server = field_text(values, Field::Destination);
+        let server = if stamp::is_unset(server) { ONE_SERVER } else { server };
+        let protocol = String::from_utf8_lossy(field_text(values, Field::Protocol)).to_ascii_lowercase();
         let is_quic = ["h3", "http/3", "quic"].iter().any(|known| protocol.starts_with(known));
         let (kind, carrier) = if is_quic { (Kind::Quic, Protocol::Quic) } else { (Kind::Tcp, Protocol::Tcp) };
-        let port = parse_number(value(values, Field::DestinationPort)).unwrap_or(0);
+        let port = parse_number(field_text(values, Field::DestinationPort)).unwrap_or(0);
         let shape = FlowShape::from_totals(carrier, [0, port], length, [(None, sent), (None, received)]);
         self.ledger.used += 1;
         let draft = Draft {
             start: from,
             file: self.ledger.index as u32,
             order: self.ledger.rows,
-            client: self.collector.hosts.id(client),
-            server: self.collector.hosts.id(server),
-            rtt: stamp::parse_span("rtt", value(values, Field::Rtt), self.duration_unit)?
+            client: self.collector.hosts.intern(client),
+            server: self.collector.hosts.intern(server),
+            rtt: stamp::parse_span("rtt", field_text(values, Field::Rtt), self.duration_unit)?
                 .filter(|rtt| rtt.0 > 0)
                 .into(),
             duration: length.into(),
             kind,
-            class: class::classify(value(values, Field::Service), value(values, Field::DestinationPort)),
+            class: class::classify(
+                field_text(values, Field::Service),
+                field_text(values, Field::DestinationPort),
+            ),
             flow_class: self.collector.classify_flow([client, server], &shape),
             server_think: Default::default(),
             writes: Writes::single(bytes),
@@ -327,33 +331,34 @@ impl Reading<'_> {
     /// A clause that names the malformed text.
     fn parse_record(&mut self, values: &Values) -> RowResult<Option<Record>> {
         let (from, length) = self.parse_times(values)?;
-        let protocol = match value(values, Field::Protocol) {
+        let protocol = match field_text(values, Field::Protocol) {
             b"" if self.layout.has(Field::Protocol) => return Err("the row has no protocol".to_string()),
             b"" => TCP,
             text => parse_protocol(text),
         };
-        let ends = [Field::Source, Field::Destination].map(|field| hosts::split_port(value(values, field)));
+        let ends =
+            [Field::Source, Field::Destination].map(|field| hosts::split_port(field_text(values, field)));
         let [source, destination] =
-            [Field::SourcePort, Field::DestinationPort].map(|field| value(values, field));
+            [Field::SourcePort, Field::DestinationPort].map(|field| field_text(values, field));
         let ports =
             [parse_end_port(source, ends[0], protocol)?, parse_end_port(destination, ends[1], protocol)?];
         let kind = match protocol {
             TCP => Kind::Tcp,
-            UDP if ports.contains(&QUIC_PORT) || class::names_quic(value(values, Field::Service)) => {
+            UDP if ports.contains(&QUIC_PORT) || class::names_quic(field_text(values, Field::Service)) => {
                 Kind::Quic
             }
             _ => Kind::Datagrams,
         };
         let hosts = ends.map(|(host, _)| host);
-        if hosts.iter().any(|host| stamp::unset(host)) {
+        if hosts.iter().any(|host| stamp::is_unset(host)) {
             return Err("the row has no address".to_string());
         }
         let [source, destination] = hosts.map(sampling::hash);
-        let (client, connection) = pairing::unit([(source, ports[0]), (destination, ports[1])]);
+        let (client, connection) = pairing::sampling_unit([(source, ports[0]), (destination, ports[1])]);
         if !self.collector.admits(client, connection) {
             return Ok(None);
         }
-        let hosts = hosts.map(|host| self.collector.hosts.id(host));
+        let hosts = hosts.map(|host| self.collector.hosts.intern(host));
         let total = self.parse_count("total", values, Field::Total)?;
         let sent = self.parse_count("sent", values, Field::Sent)?;
         let received = match (self.parse_count("received", values, Field::Received)?, total, sent) {
@@ -368,7 +373,7 @@ impl Reading<'_> {
         let bytes = [sent.unwrap_or(0), received.unwrap_or(0)];
         let ways: [(u64, Amount); 2] =
             [0, 1].map(|way| split_headers(bytes[way], packets[way], header, kind));
-        let has_service = !stamp::unset(value(values, Field::Service));
+        let has_service = !stamp::is_unset(field_text(values, Field::Service));
         Ok(Some(Record {
             from,
             to: from.saturating_add(length.unwrap_or_default().0 as i64),
@@ -377,12 +382,15 @@ impl Reading<'_> {
             ends: [(hosts[0], ports[0]), (hosts[1], ports[1])],
             payload: ways.map(|(payload, _)| payload),
             sent: ways.map(|(_, amount)| amount),
-            flags: Flags::parse(value(values, Field::Flags)),
+            flags: Flags::parse(field_text(values, Field::Flags)),
             from_client: self.layout.spec.row == RowKind::Flow,
-            rtt: stamp::parse_span("rtt", value(values, Field::Rtt), self.duration_unit)?
+            rtt: stamp::parse_span("rtt", field_text(values, Field::Rtt), self.duration_unit)?
                 .filter(|rtt| rtt.0 > 0),
             service: has_service.then(|| {
-                class::classify(value(values, Field::Service), value(values, Field::DestinationPort))
+                class::classify(
+                    field_text(values, Field::Service),
+                    field_text(values, Field::DestinationPort),
+                )
             }),
             order: self.ledger.rows,
         }))

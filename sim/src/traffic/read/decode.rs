@@ -143,7 +143,7 @@ impl From<Reason> for Stop {
 /// Decodes one frame of `link_type` (the numbers of the tcpdump.org registry) that had `orig_len` bytes on
 /// the wire and the time stamp `at`, ns.
 pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
-    let Some(first) = link::layer(link_type) else {
+    let Some(first) = link::find_layer(link_type) else {
         return Decoded::LeftOut(Reason::LinkType(link_type));
     };
     let wire = orig_len.max(frame.len() as u32);

@@ -105,7 +105,7 @@ struct Totals {
 struct Flow {
     /// Both ends in the order of the key; a side is an index into this.
     ends: [Endpoint; 2],
-    /// The unit by which it is sampled, as in [`pairing::unit`].
+    /// The unit by which it is sampled, as in [`pairing::sampling_unit`].
     unit: (u64, u64),
     /// The number of its first packet.
     order: u64,
@@ -577,9 +577,9 @@ fn key_and_side(segment: &Segment) -> (Key, usize) {
     if from <= to { ((from, to, protocol), 0) } else { ((to, from, protocol), 1) }
 }
 
-/// Returns the unit by which a flow is sampled; see [`pairing::unit`].
+/// Returns the unit by which a flow is sampled; see [`pairing::sampling_unit`].
 fn sampling_unit(key: &Key) -> (u64, u64) {
-    pairing::unit([key.0, key.1].map(|end| (hash_address(end.host), end.port)))
+    pairing::sampling_unit([key.0, key.1].map(|end| (hash_address(end.host), end.port)))
 }
 
 /// Returns the [`sampling::hash`] of an address as text, which logs have, too.
@@ -608,9 +608,9 @@ fn find_clients(flows: &[Flow]) -> Vec<usize> {
     let client = |(flow, known): (&Flow, Option<usize>)| {
         known.unwrap_or_else(|| {
             let server = match flow.kind {
-                Kind::Tcp | Kind::Quic => shares.server(flow.host_and_port_ends()),
+                Kind::Tcp | Kind::Quic => shares.find_server(flow.host_and_port_ends()),
                 Kind::Datagrams => of_datagrams
-                    .server_of_datagrams(flow.host_and_port_ends(), &hosts)
+                    .find_server_of_datagrams(flow.host_and_port_ends(), &hosts)
                     .or_else(|| flow.larger_sender()),
             };
             server.map_or(flow.first_sender, |server| 1 - server)
@@ -885,8 +885,8 @@ impl Flow {
             start: self.start,
             file: file as u32,
             order: self.order,
-            client: collector.hosts.id(hosts[0].as_bytes()),
-            server: collector.hosts.id(hosts[1].as_bytes()),
+            client: collector.hosts.intern(hosts[0].as_bytes()),
+            server: collector.hosts.intern(hosts[1].as_bytes()),
             rtt: self.handshake.rtt.into(),
             duration: Some(duration).into(),
             kind: self.kind,

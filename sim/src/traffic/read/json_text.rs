@@ -1,12 +1,12 @@
-//! Values of JSON as the text that other formats would have.
+//! Values of JSON as text, in the form that other formats have.
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value as text: a number in digits, `null` as nothing, an array or object as its kind. So a value of the wrong
-/// kind is a fault of its row and not of the whole file.
+/// A value as text: a number in digits, `null` as empty text, an array or object as the name of its kind. So a value of
+/// the wrong kind is a fault of its row and not of the whole file.
 #[derive(Debug, Default)]
 pub struct Text<'a>(Cow<'a, str>);
 
@@ -34,12 +34,12 @@ impl<'a> Text<'a> {
         self.0.as_bytes()
     }
 
-    /// Returns the text's bytes, or those of `other` if there is none.
+    /// Returns the text's bytes, or those of `other` if the text is empty.
     pub fn or<'b>(&'b self, other: &'b Text) -> &'b [u8] {
         if self.is_empty() { other.bytes() } else { self.bytes() }
     }
 
-    /// Returns the text with a buffer of its own.
+    /// Returns the text as an owned string.
     pub fn into_owned(self) -> String {
         self.0.into_owned()
     }
@@ -51,6 +51,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
+/// Turns any value into text.
 struct TextVisitor;
 
 impl<'de> Visitor<'de> for TextVisitor {

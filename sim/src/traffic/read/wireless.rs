@@ -1,4 +1,4 @@
-//! IEEE 802.11 and what stands before it in captures and tunnels: radiotap, Prism, AVS, PPI, TZSP and CAPWAP.
+//! IEEE 802.11 and the headers before it in captures and tunnels: radiotap, Prism, AVS, PPI, TZSP and CAPWAP.
 
 use super::cursor::{Cursor, Step};
 use super::ledger::reason;
@@ -8,16 +8,16 @@ use super::reason::Reason;
 /// Ports of TZSP and of CAPWAP's data.
 pub const TZSP_PORT: u16 = 37_008;
 pub const CAPWAP_PORT: u16 = 5247;
-/// What the first word of an AVS header begins with.
+/// The upper bits of the first word of an AVS header.
 const AVS_MAGIC: u32 = 0x8021_1000;
-/// Length of Prism's header, where it does not say so itself.
+/// Length of Prism's header, if the header does not have it.
 const PRISM: usize = 144;
-/// No header before a frame is longer.
+/// The longest header before a frame, bytes.
 const LONGEST: usize = 1024;
 const WLAN: u16 = 18;
 
-/// Strips an 802.11 header (IEEE 802.11-2020, section 9.2.4). `is_padded` says that it fills words of four bytes,
-/// `is_swapped` that the second byte of frame control comes first.
+/// Strips an 802.11 header (IEEE 802.11-2020, section 9.2.4). With `is_padded` it is padded to a multiple of four bytes;
+/// with `is_swapped` the second byte of frame control comes first.
 pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> Step {
     let [first, second] = [cursor.byte_at(0)?, cursor.byte_at(1)?];
     let (control, flags) = if is_swapped { (second, first) } else { (first, second) };
@@ -41,7 +41,7 @@ pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> St
     if !is_aggregate {
         return Ok(Layer::Llc);
     }
-    // Its packets look as on Ethernet, with a length for the type; more than one cannot be told as one.
+    // Its packets look as on Ethernet, with a length for the type; only an aggregate of one packet is read.
     let first_packet = (14 + usize::from(cursor.u16_at(12)?)).next_multiple_of(4);
     if cursor.wire as usize > first_packet + 4 {
         Err(reason::DOT11_AGGREGATE.into())
@@ -50,7 +50,7 @@ pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> St
     }
 }
 
-/// Strips a radiotap header. Only its flags matter: they tell whether the frame is padded.
+/// Strips a radiotap header. Only its flags matter: they show whether the frame is padded.
 pub fn strip_radiotap(cursor: &mut Cursor) -> Step {
     let length = usize::from(cursor.u16_at(2)?.swap_bytes());
     let mut fields = 8;
@@ -64,7 +64,7 @@ pub fn strip_radiotap(cursor: &mut Cursor) -> Step {
     Ok(if is_padded { Layer::Dot11Padded } else { Layer::Dot11 })
 }
 
-/// Strips a Prism header, or the AVS header that some drivers put in its place.
+/// Strips a Prism header, or the AVS header that some drivers write instead.
 pub fn strip_prism(cursor: &mut Cursor) -> Step {
     if read_word(cursor, 0)? & 0xffff_f000 == AVS_MAGIC {
         return strip_avs(cursor);
@@ -90,17 +90,17 @@ pub fn strip_ppi(cursor: &mut Cursor) -> Step {
     let length = usize::from(cursor.u16_at(2)?.swap_bytes());
     let link_type = read_word(cursor, 4)?.swap_bytes();
     cursor.skip(length.max(8))?;
-    link::layer(link_type).ok_or(Reason::LinkType(link_type))
+    link::find_layer(link_type).ok_or(Reason::LinkType(link_type))
 }
 
-/// Returns whether a datagram to TZSP's port is a packet of it that can be read: version 1, received or sent.
+/// Returns whether a datagram to TZSP's port is a TZSP packet that can be read: version 1, received or sent.
 pub fn is_tzsp(content: &[u8]) -> bool {
-    matches!(content, [1, 0 | 1, high, low, ..] if tzsp_layer(u16::from_be_bytes([*high, *low])).is_some())
+    matches!(content, [1, 0 | 1, high, low, ..] if find_tzsp_layer(u16::from_be_bytes([*high, *low])).is_some())
 }
 
 /// Strips a TZSP header and its tags.
 pub fn strip_tzsp(cursor: &mut Cursor) -> Step {
-    let layer = tzsp_layer(cursor.u16_at(2)?).ok_or(reason::NOT_IP)?;
+    let layer = find_tzsp_layer(cursor.u16_at(2)?).ok_or(reason::NOT_IP)?;
     cursor.skip(4)?;
     loop {
         match cursor.byte_at(0)? {
@@ -118,7 +118,7 @@ pub fn strip_tzsp(cursor: &mut Cursor) -> Step {
 }
 
 /// Returns the layer of a protocol number of TZSP; `None` for an unknown one.
-fn tzsp_layer(protocol: u16) -> Option<Layer> {
+fn find_tzsp_layer(protocol: u16) -> Option<Layer> {
     match protocol {
         1 => Some(Layer::Ethernet),
         WLAN => Some(Layer::Dot11),
@@ -153,6 +153,10 @@ pub fn strip_capwap(cursor: &mut Cursor) -> Step {
     Ok(if is_swapped { Layer::Dot11Swapped } else { Layer::Dot11 })
 }
 
+/// Returns the big-endian 32-bit number at an offset.
+///
+/// # Errors
+/// The reason of [`Cursor::too_short_reason`].
 fn read_word(cursor: &Cursor, at: usize) -> Result<u32, Reason> {
     Ok(u32::from(cursor.u16_at(at)?) << 16 | u32::from(cursor.u16_at(at + 2)?))
 }
