@@ -128,7 +128,7 @@ impl Overlay {
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
-    /// [`Overlay::for_span`]. With few clients, blocks of their time are drawn in place of clients.
+    /// [`Overlay::for_span`]. With few clients, blocks of their time are drawn instead of clients.
     ///
     /// # Errors
     /// As [`Overlay::new`].
@@ -328,7 +328,7 @@ impl Overlay {
     }
 }
 
-/// The facts that place the copies of a connection in time, compact since every copy reads many of them.
+/// The facts from which the start of a connection's copies is computed, compact since every copy reads many of them.
 struct Start {
     at: Time,
     unit: u32,

@@ -181,7 +181,7 @@ fn for_span__keeps_what_a_run_sees() {
     }
 }
 
-/// What starts at either end of the span is kept, to the nanosecond.
+/// Connections that start at either end of the span belong to it, to the nanosecond.
 #[test]
 fn for_span__keeps_what_starts_at_its_ends() {
     let at = |ns| {
@@ -224,7 +224,7 @@ proptest! {
 }
 
 proptest! {
-    /// Looking for connections in the traffic's own time first misses none that starts in the span.
+    /// The first search, in time before dilation, misses no connection that starts in the span.
     #[test]
     fn from_resample__holds_what_starts_in_the_span(
         load in 0.002f64..2.0, span_ms in 0u64..80_000, seed: u64, are_few: bool

@@ -189,7 +189,7 @@ impl Traffic {
             server_think_known: thinks.len() as u64,
             server_think_s: time_percentiles(&thinks),
             rate_bps: rate.map(|rate| rate.0),
-            // The parts of a mix have loads of their own.
+            // The parts of a mix have separate loads.
             native_load: rate.filter(|_| self.parts.is_empty()).map(|rate| measure_load(self, rate, mss)),
             kinds: self.count_kinds(),
             classes: self.count_classes(),

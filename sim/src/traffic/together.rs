@@ -2,7 +2,7 @@
 //!
 //! Copies of a traffic are shifted in time, each client by itself, so that nothing is in step that was not. If users act
 //! together, their map_to_bursts would be lost. The variance of the number of starts in `BIN` shows whether they do: if
-//! clients are independent it is the sum of the clients' own variances, and its excess is what they have in common. Only
+//! clients are independent it is the sum of the clients' variances, and the excess is their common part. Only
 //! variation within a `BLOCK` counts, so that slow rises and falls move no load from one part of a run to another.
 //!
 //! The common part is preserved by one monotone map of the period onto itself that all copies share: time passes fast

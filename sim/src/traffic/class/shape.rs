@@ -14,7 +14,7 @@ const GAP_BINS: usize = 128;
 /// Sizes have bins of so many bytes; the last one has all larger ones.
 const SIZE_BIN: u32 = 16;
 const SIZE_BINS: usize = 96;
-/// Packets of a direction with payload before distributions are kept: a shorter flow has no rhythm.
+/// Packets of a direction with payload before histograms begin: a shorter flow has no rhythm.
 const FIRST: u64 = 16;
 
 /// The features of one direction of a flow; `None` marks those that the source lacks.

@@ -1,5 +1,5 @@
-//! The thresholds of the rule. Each has its source, or is a reading: a choice of ours between what is published and what
-//! captures hold.
+//! The thresholds of the rule. Each has its source, or is a reading: a choice of ours between published values and those
+//! in captures.
 
 use crate::units::Dur;
 use std::ops::RangeInclusive;
@@ -21,7 +21,7 @@ pub const WITHIN_FRAME: Dur = Dur::from_millis(8);
 
 /// Packets of a direction that must be seen before its rhythm counts: a second of G.711 at 20 ms. Reading.
 pub const LEAST_PACKETS: u64 = 50;
-/// What is shorter has no steady state. Reading.
+/// A shorter flow has no steady state. Reading.
 pub const LEAST_DURATION: Dur = Dur::from_millis(2000);
 /// Share of small packets in a direction of calls and games. Reading: a server sends a whole picture of the game at
 /// times.

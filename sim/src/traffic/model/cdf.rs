@@ -27,7 +27,7 @@ impl Cdf {
     /// Reads the file of a table whose sizes are in units of `unit_bytes`.
     ///
     /// # Errors
-    /// [`Error::File`] when it cannot be read, [`Error::Row`] naming the line of what is wrong.
+    /// [`Error::File`] when it cannot be read, [`Error::Row`] naming the faulty line.
     pub fn read(path: &str, unit_bytes: f64) -> Result<Cdf> {
         let size =
             std::fs::metadata(Path::new(path)).map_err(|error| Error::file(path, error.to_string()))?.len();

@@ -19,7 +19,7 @@ use crate::traffic::connection::{HEADER_BYTES, PageOf, Script};
 use crate::units::{Dur, Rate};
 use serde::{Deserialize, Serialize};
 
-/// Most pages of a connection and objects of a page, far beyond what is drawn, so that keys are unique.
+/// The most pages of a connection and objects of a page, far more than are ever drawn, so that keys are unique.
 const MOST: u32 = 1 << 12;
 
 /// Parameters; `traffic.params` of a scenario holds any of them.

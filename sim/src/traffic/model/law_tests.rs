@@ -12,6 +12,7 @@ fn rio(low: f64, high: f64) -> Law {
     Law::BoundedPareto { low, high, shape: 1.2 }
 }
 
+/// Fails unless a value is within a relative tolerance of the expected one.
 fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
 }

@@ -203,12 +203,12 @@ fn find_model(name: &str, params: &Value) -> Option<Result<Model>> {
 /// `sizes:FILE` is the model `poisson` with the sizes of a file.
 pub const SIZES: &str = "sizes:";
 
-/// Returns `model` with these parameters over its own, if they are allowed; it reads a file of sizes.
+/// Returns `model` with these parameters instead of its defaults, if they are allowed; it reads a file of sizes.
 fn build_poisson(model: Poisson, params: &Value) -> Result<Model> {
     with_params(model, params)?.validate().map(Model::Poisson)
 }
 
-/// Returns `model` with these parameters over its own if `validate` allows them.
+/// Returns `model` with these parameters instead of its defaults if `validate` allows them.
 fn build_checked<T: Serialize + DeserializeOwned>(
     model: T,
     params: &Value,
@@ -220,7 +220,7 @@ fn build_checked<T: Serialize + DeserializeOwned>(
     Ok(wrap(model))
 }
 
-/// Returns `model` with the parameters of `params` (an object, or null) in place of its own.
+/// Returns `model` with the parameters of `params` (an object, or null) instead of its defaults.
 ///
 /// # Errors
 /// [`Error::Field`] naming the parameter, or `""` where `params` is no table or names no parameter.
@@ -277,8 +277,7 @@ pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'stati
 }
 
 impl Model {
-    /// Returns the load on `rate` in one direction that the model's own parameters offer; `None` where it
-    /// depends on the network.
+    /// Returns the load on `rate` in one direction that the model's parameters offer; `None` if it depends on the network.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> Option<f64> {
         let bps = rate.0 as f64;
         match self {

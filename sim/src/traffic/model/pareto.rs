@@ -6,7 +6,7 @@ const PLAIN: u64 = 1000;
 /// Returns `Σ (1 + n·step/scale)^-shape` over all n ≥ 0 with `n·step < end`; shape above 1, the rest above 0.
 ///
 /// The first [`PLAIN`] terms are added, the rest is `Σ_{n=N}^{M-1} f(n) = ∫_N^M f + [f(N) − f(M)]/2 +
-/// [f'(M) − f'(N)]/12 − [f'''(M) − f'''(N)]/720`. What is left out is below `f⁽⁵⁾(N)/30240`, which is
+/// [f'(M) − f'(N)]/12 − [f'''(M) − f'''(N)]/720`. The remainder is below `f⁽⁵⁾(N)/30240`, which is
 /// `f(N)·shape(shape+1)…(shape+4)/N⁵/30240` at most: below 1e-14 of the sum for shapes up to 100, wherever `f(N)`
 /// is not negligible itself.
 pub(super) fn sum_survival(scale: f64, shape: f64, step: f64, end: f64) -> f64 {

@@ -1,5 +1,5 @@
 //! Open-loop transfers: Poisson arrivals (exponential inter-arrival times) of Pareto II sizes, or of the
-//! sizes of a file, each on a connection of its own.
+//! sizes of a file, each on a separate connection.
 //!
 //! Every draw is a function of (seed, replication, number of the transfer).
 

@@ -1,7 +1,7 @@
 //! Guo and Matta's web sessions (BU-CS-2001-005, section IV-A, Table II).
 //!
 //! A fixed number of sessions load pages during the whole run. Objects are requested at exponential gaps,
-//! each on its own connection. Sizes are bounded Pareto, in packets, rounded up to whole packets. The paper
+//! each on a separate connection. Sizes are bounded Pareto, in packets, rounded up to whole packets. The paper
 //! does not give the number of sessions; the default loads its first link to the published goodput.
 
 use super::check;

@@ -1,6 +1,6 @@
 //! SHRED's web generator (Hartling, Claypool & Kinicki, WPI 2002, section 4.1).
 //!
-//! It is an open loop. All objects of page i are requested at once, each on its own connection, without an
+//! It is an open loop. All objects of page i are requested at once, each on a separate connection, without an
 //! index first. The next page follows after 8·(bytes of page i) ÷ load. The load is therefore constant; it
 //! counts object bytes, without headers. Sizes are whole bytes of a Pareto II, clamped. The paper's pages
 //! have 1, 1 to 8, 1 to 16 or 1 to 32 objects.

@@ -1,6 +1,6 @@
 //! Models of viewers of videos that come in segments, whose bit rate follows the buffer.
 //!
-//! A client asks for one segment after the other, each over a connection of its own, and waits while its buffer is
+//! A client asks for one segment after the other, each over a separate connection, and waits while its buffer is
 //! full. It chooses the bit rate by the buffer alone: BBA-0 of Huang, Johari, McKeown, Trunnell & Watson, "A
 //! buffer-based approach to rate adaptation: evidence from a large video streaming service", SIGCOMM 2014, section 4
 //! and Algorithm 1. Up to the reservoir it takes the lowest rate, beyond reservoir and cushion the highest, between
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(model.choose_rate(25.0, Some(3)), 2);
     }
 
-    /// Between its two neighbours a rate is kept.
+    /// The rate stays while the line is between its two neighbours.
     #[test]
     fn choose__keeps_a_rate_until_the_line_reaches_the_next() {
         let model = viewing();

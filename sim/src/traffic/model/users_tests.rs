@@ -5,6 +5,7 @@ use super::*;
 
 const MSS: u32 = 1460;
 
+/// Fails unless a value is within a relative tolerance of the expected one.
 fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
 }

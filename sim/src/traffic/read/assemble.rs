@@ -100,8 +100,6 @@ impl Collector {
     ///
     /// `client` is the [`sampling::hash`] of the client's name. `connection` is the number of the row, or the
     /// hash of the connection's name if it has one.
-    ///
-    /// `client` is the [`sampling::hash`] of its name, and `connection` the number of the row, or the hash of the name that its connection has.
     pub fn admits(&mut self, client: u64, connection: u64) -> bool {
         let is_kept = self.admits_held(1, (client, connection));
         self.not_kept += u64::from(!is_kept);
@@ -282,9 +280,6 @@ impl Collector {
     ///
     /// # Errors
     /// [`Error::File`] when nothing is usable, naming what was left out and why.
-    ///
-    /// # Errors
-    /// [`Error::File`] when nothing is usable, saying what was left out and why.
     pub fn finish(mut self) -> Result<Traffic> {
         if self.connections.is_empty() {
             return Err(self.nothing_usable_error());
@@ -335,7 +330,7 @@ impl Collector {
     }
 
     /// Aligns the files' clocks. Files whose times lie within a day of each other share a clock; groups of
-    /// files further apart are each moved to start at zero.
+    /// files with longer gaps between them are each moved to start at zero.
     fn align_clocks(&mut self) {
         let mut spans: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
         for draft in &self.connections {

@@ -282,9 +282,6 @@ impl Columns {
     ///
     /// # Errors
     /// A clause that names the missing column, the names that it may have, and the header.
-    ///
-    /// # Errors
-    /// What is missing, what would be taken, and what the header has.
     pub fn from_header(header: &[String], direction: Direction) -> Result<Columns, String> {
         let (forward, backward) = match direction {
             Direction::Down => (DOWN, UP),

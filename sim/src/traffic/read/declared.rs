@@ -257,9 +257,6 @@ impl Reading<'_> {
     ///
     /// # Errors
     /// A clause for text that is no number.
-    ///
-    /// # Errors
-    /// A clause for text that is no count.
     fn parse_count(&mut self, name: &str, values: &Values, field: Field) -> RowResult<Option<u64>> {
         let text = field_text(values, field);
         stamp::parse_bytes(name, text).or_else(|problem| {

@@ -22,8 +22,6 @@ impl Layer {
     /// Strips this layer's header and returns the layer after it.
     ///
     /// The caller decodes [`Layer::Ip`] itself. The error is the reason to leave the frame out.
-    ///
-    /// The caller reads [`Layer::Ip`] itself. The error is the reason to leave the frame out.
     pub fn strip_header(self, cursor: &mut Cursor) -> Step {
         match self {
             Layer::Ip => Ok(Layer::Ip),
@@ -232,7 +230,7 @@ fn strip_gre(cursor: &mut Cursor) -> Step {
                 _ => Ok(Layer::Typed(protocol)),
             }
         }
-        // Without a sequence number it is an acknowledgement of PPTP's own.
+        // Without a sequence number it is an acknowledgement of PPTP.
         1 if protocol == PPP_WITHIN && has_sequence => {
             cursor.skip(8 + word(0x1000) + word(0x0080))?;
             Ok(Layer::Ppp)

@@ -682,7 +682,7 @@ impl Flow {
         }
     }
 
-    /// Returns the properties that a flow shares with its copy behind a translation of addresses, apart from
+    /// Returns the properties that a flow shares with its copy behind a translation of addresses, except for
     /// one end: initial sequence numbers, or for datagrams a hash of the first bytes and the amounts. `None`
     /// if they are unknown.
     fn likeness(&self) -> Option<(u64, u64)> {

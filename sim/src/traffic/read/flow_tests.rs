@@ -103,8 +103,8 @@ fn flow__round_trip_and_bytes() {
     assert_eq!(traffic.connections[0].writes, [Write { idle: Dur::ZERO, bytes: 1000 }]);
 }
 
-/// The path from the capture to the server takes 30 ms there and back. The server answers after 35, 50 and 90 ms; what
-/// comes after a pause, a retransmission and the client's own answers do not count.
+/// The path from the capture to the server takes 30 ms there and back. The server answers after 35, 50 and 90 ms; data
+/// after a pause, a retransmission and the client's answers do not count.
 #[test]
 fn flow__server_think_is_the_median_answer_without_the_path() {
     let (client, server) = (end(1, 5000), end(2, 80));

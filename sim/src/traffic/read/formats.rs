@@ -25,12 +25,12 @@ pub const LINK_TYPES: &str = "link types";
 pub const ENCAPSULATIONS: &str = "tags, labels and tunnels";
 /// Heading of what an IP packet may be.
 pub const PACKETS: &str = "packets";
-/// Heading of what is counted and not read.
+/// Heading of packets that are counted and not read.
 pub const LEFT_OUT: &str = "left out by name";
 
 const INNER: &str = "by the inner header";
 
-/// All but the link types, which [`link::LINKS`] lists: heading, name, key, what is done.
+/// All but the link types, which [`link::LINKS`] lists: heading, name, key, reading.
 const OTHERS: &[(&str, &str, &str, &str)] = &[
     (FILES, "pcap", "a1b2c3d4", "microseconds, either byte order"),
     (FILES, "pcap, nanoseconds", "a1b23c4d", "nanoseconds, either byte order"),

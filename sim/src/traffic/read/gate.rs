@@ -137,7 +137,7 @@ impl Counts {
         if ledger.kind == "table" && self.sizes_differ {
             doubts.extend(self.doubt_counter(ledger.clock.find_beat()));
         }
-        // A host's own capture has one client, and often one server as well.
+        // A capture on a host has one client, and often one server as well.
         let is_odd = self.servers_differ || !is_capture;
         if self.connections >= FEW && !self.clients_differ && is_odd && !is_har {
             doubts.push(format!(
@@ -180,7 +180,7 @@ pub fn check_files(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
     let of_file = |(counts, ledger): (&Counts, &Ledger)| {
         let name = file_name(&ledger.path);
         let note = |doubt: String| Note::new(NoteKind::Doubt, Some(name.clone()), format!("{name}: {doubt}"));
-        // A capture's own clock has looked at every packet.
+        // The clock of a capture has seen every packet.
         let leap = counts.find_leap().filter(|_| ledger.capture.is_none()).map(|(by, after)| {
             let text = format!("{name}: time jumps by {} after row {after}", clock::format_span(by));
             Note { row: Some(after), ..Note::new(NoteKind::TimeJumps, Some(name.clone()), text) }

@@ -1,6 +1,6 @@
 //! The meaning of a row of a Zeek log, in TSV or JSON form.
 //!
-//! Field names and types: Zeek's own documentation of `Conn::Info`, `HTTP::Info`, `SSL::Info` and `QUIC::Info`.
+//! Field names and types: Zeek's documentation of `Conn::Info`, `HTTP::Info`, `SSL::Info` and `QUIC::Info`.
 //! `resp_bytes` comes from sequence numbers and may be far too large after a reset; where the counted IP bytes
 //! contradict it, the row is left out.
 

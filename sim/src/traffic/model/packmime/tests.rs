@@ -2,6 +2,7 @@
 use super::noise::{BLOCK, compute_correlations};
 use super::*;
 
+/// Fails unless a value is within a relative tolerance of the expected one.
 fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
 }

@@ -4,8 +4,8 @@ use super::{CountRounding, SizeRounding, WebSfd};
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::Dur;
 
-/// Pages of one session and objects of one page are cut here, far beyond what is ever drawn, so that
-/// keys of transfers are unique.
+/// The most pages of a session and objects of a page, far more than are ever drawn, so that the keys of
+/// transfers are unique.
 const MAX_PAGES: u64 = 1 << 16;
 const MAX_OBJECTS: u64 = 1 << 12;
 

@@ -1,7 +1,7 @@
 //! SFD's web model (Chen & Heidemann, ISI-TR-2001-548, section 4.1 and Table 2).
 //!
 //! Sessions arrive as a Poisson process. A session fetches pages one after another. A page has objects that
-//! are requested at exponential gaps, each on its own connection from the page's server. When the last one is
+//! are requested at exponential gaps, each on a separate connection from the page's server. When the last one is
 //! complete, the user pauses, and then the next page follows. The traffic is a closed loop: the time of a
 //! page depends on the network, its content does not. Every draw is a function of (seed, replication,
 //! session, page, object), the same under every scheme.
