@@ -48,7 +48,7 @@ pub struct Connection {
     pub duration: Option<Dur>,
     /// TCP, QUIC or datagrams.
     pub kind: Kind,
-    /// What kind of application it belongs to.
+    /// The precedence class of its application.
     pub class: Class,
     /// The class that the recorded behaviour shows; `None` if the source does not show it.
     pub flow_class: Option<FlowClass>,

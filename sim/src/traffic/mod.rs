@@ -95,7 +95,7 @@ pub struct Source {
     pub name: String,
     /// SHA-256 of the file's bytes as stored (before decompression), in hexadecimal.
     pub sha256: String,
-    /// What the content was recognised as, such as `pcap` or `zeek-conn`.
+    /// Recognised format of the content, such as `pcap` or `zeek-conn`.
     pub kind: String,
     /// Rows of data: lines of a log, packets of a capture.
     pub rows: u64,
@@ -109,7 +109,7 @@ pub struct Source {
     pub capture: Option<CaptureCounts>,
 }
 
-/// What a capture holds, before a direction is chosen.
+/// Counts of a capture's contents, before a direction is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CaptureCounts {
@@ -143,11 +143,11 @@ pub struct CaptureCounts {
 pub struct Skipped {
     /// Why, as a phrase.
     pub reason: String,
-    /// Whole connections among them, where the file tells.
+    /// Whole connections among them, if the file shows them.
     pub connections: u64,
     /// How many rows (packets of a capture).
     pub rows: u64,
-    /// Bytes: of a log the payload in the chosen direction, where the row tells; of a capture all on the wire.
+    /// Bytes: for a log the payload in the chosen direction, if the row has it; for a capture all bytes on the wire.
     pub bytes: u64,
 }
 

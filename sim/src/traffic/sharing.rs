@@ -19,7 +19,7 @@ use crate::units::{Dur, Time};
 const BURST: Dur = Dur::from_millis(300);
 /// The same for short captures, in which most requests of a page are left out.
 const SHORT_BURST: Dur = Dur::from_millis(100);
-/// What begins within this time after the end of a transfer was likely asked for because of it.
+/// A connection that begins within this time after the end of a transfer was probably requested because of it.
 const ANSWER: Dur = Dur::from_millis(50);
 /// Nobody waits longer for a response: a transfer that takes longer is not looked at. An address with a mailbox that
 /// stays open all day would have a transfer in progress at all times.

@@ -56,9 +56,9 @@ pub struct Summary {
     pub shared_addresses: u64,
     /// Round-trip times of those whose round-trip time is known.
     pub rtt_s: Option<TimePercentiles>,
-    /// Connections of which it is known how long their servers thought.
+    /// Connections whose server's think time is known.
     pub server_think_known: u64,
-    /// These times.
+    /// Think times of their servers.
     pub server_think_s: Option<TimePercentiles>,
     /// The rate that `native_load` refers to.
     pub rate_bps: Option<u64>,
@@ -68,7 +68,7 @@ pub struct Summary {
     pub kinds: Kinds,
     /// Connections and payload by kind of application, without datagrams.
     pub classes: Classes,
-    /// Recorded flows by what they do, without classes that have none.
+    /// Recorded flows by class of behaviour, without classes that have none.
     pub flow_classes: Vec<FlowClassCount>,
     /// Rows left out, by reason.
     pub skipped: Vec<Skipped>,
@@ -151,7 +151,7 @@ pub struct FlowClassCount {
     pub flows: u64,
     /// Their bytes in the direction of the data: payload, of datagrams IP length.
     pub bytes: u64,
-    /// Share of these in those of all recorded flows.
+    /// Share of these bytes in those of all recorded flows.
     pub share: f64,
 }
 

@@ -15,7 +15,7 @@ const PROTOCOLS: &[(&str, u8)] = &[("tcp", 6), ("udp", 17), ("esp", 50), ("ah", 
 /// The properties of a flow by which a correction selects it.
 #[derive(Debug, Clone, Copy)]
 pub struct Ends<'a> {
-    /// What carries it.
+    /// The protocol that carries it.
     pub protocol: Protocol,
     /// Hosts as the source writes them.
     pub hosts: [&'a [u8]; 2],

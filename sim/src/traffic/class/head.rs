@@ -13,7 +13,7 @@ use crate::traffic::datagrams::Tunnel;
 
 /// Bytes of a payload that are examined.
 pub const HEAD_BYTES: usize = 16;
-/// A flow has this many packets before its kind is proved by what all of them begin with.
+/// The first bytes of so many packets prove the kind of a flow.
 const PROOF: u64 = 20;
 /// Ports of IKE and of IPsec in UDP (RFC 3948).
 const IKE: u16 = 500;

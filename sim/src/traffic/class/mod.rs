@@ -17,7 +17,7 @@ pub use shape::{FlowShape, Observed, Way};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a flow is by its behaviour. [`crate::flow::Class`] is something else: the precedence that schemes give by
+/// The class of a flow by its behaviour. [`crate::flow::Class`] is something else: the precedence that schemes give by
 /// port or service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -297,7 +297,7 @@ fn any_packets() -> impl Strategy<Value = Vec<Packet>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A flow is what it is at any time of day, and whatever the order of its sides in the reader.
+    /// The class of a flow does not depend on the time of day.
     #[test]
     fn classify__does_not_depend_on_the_clock(packets in any_packets(), shift in -4_000_000_000_000_000_000i64..4_000_000_000_000_000_000) {
         let moved: Vec<Packet> = packets.iter().map(|(at, side, payload, head)| (at + shift, *side, *payload, head.clone())).collect();

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Udp {
     /// Senders.
     pub flows: u32,
-    /// Client hosts that they belong to in turn, each with servers of its own; 0: a client for each.
+    /// Client hosts that they belong to in turn, each with separate servers; 0: a client for each.
     pub hosts: u32,
     /// Which way the packets go; the source's `payload`.
     #[serde(skip)]
@@ -43,7 +43,7 @@ pub struct Udp {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Voip {
-    /// Calls, each between hosts of its own, all through the run.
+    /// Calls, each between separate hosts, during the whole run.
     pub calls: u32,
     /// Direction of the sound; the source's `payload`.
     #[serde(skip)]

@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ftp {
-    /// Users, each between hosts of its own.
+    /// Users, each between separate hosts.
     pub users: u32,
     /// Which way the files go; the source's `payload`.
     #[serde(skip)]
@@ -28,7 +28,7 @@ pub struct Ftp {
     pub shape: f64,
     /// Larger files are cut to this, bytes.
     pub cap_bytes: u64,
-    /// A file of sizes and cumulative shares in their place.
+    /// A file of sizes and cumulative shares that replaces the distribution.
     pub sizes: String,
     /// Bytes in a unit of that file's sizes.
     pub sizes_unit_bytes: f64,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Game {
-    /// Players, each between hosts of its own, all through the run.
+    /// Players, each between separate hosts, during the whole run.
     pub players: u32,
     /// Which way the packets go.
     pub direction: FlowDirection,

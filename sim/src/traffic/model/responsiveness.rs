@@ -26,7 +26,7 @@ pub const INTERVAL: Dur = Dur::from_millis(1000);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Responsiveness {
-    /// Testers, each between hosts of its own, all through the run.
+    /// Testers, each between separate hosts, during the whole run.
     pub testers: u32,
     /// Which way the load goes; the source's `payload`.
     #[serde(skip)]

@@ -22,9 +22,9 @@ pub const MAX_RATES: usize = 16;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Viewing {
-    /// Viewers, each with hosts of its own, all through the run.
+    /// Viewers, each between separate hosts, during the whole run.
     pub viewers: u32,
-    /// Bit rates that a video is there in, rising, bit/s.
+    /// Bit rates in which a video is available, ascending, bit/s.
     pub ladder_bps: Vec<f64>,
     /// Length of a segment, s.
     pub segment_s: f64,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Telnet {
-    /// Sessions, each between hosts of its own, all through the run.
+    /// Sessions, each between separate hosts, during the whole run.
     pub users: u32,
     /// IP length of a keystroke and of its echo.
     pub packet_bytes: u32,

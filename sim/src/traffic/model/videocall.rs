@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VideoCall {
-    /// Calls, each between hosts of its own, all through the run.
+    /// Calls, each between separate hosts, during the whole run.
     pub calls: u32,
     /// Direction of the video.
     pub direction: FlowDirection,

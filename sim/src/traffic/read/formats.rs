@@ -9,11 +9,11 @@ use serde::Serialize;
 pub struct Understood {
     /// The heading it stands under.
     pub group: &'static str,
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// By what it is recognised: a number, a port, first bytes.
+    /// Its recognition mark: a number, a port, or first bytes.
     pub key: String,
-    /// What is done with it.
+    /// The way in which it is read, or the name under which it is left out.
     pub reading: &'static str,
 }
 
@@ -21,9 +21,9 @@ pub struct Understood {
 pub const FILES: &str = "capture files";
 /// Heading of link types; the key is the number.
 pub const LINK_TYPES: &str = "link types";
-/// Heading of what may stand around an IP packet.
+/// Heading of headers around an IP packet.
 pub const ENCAPSULATIONS: &str = "tags, labels and tunnels";
-/// Heading of what an IP packet may be.
+/// Heading of kinds of IP packets.
 pub const PACKETS: &str = "packets";
 /// Heading of packets that are counted and not read.
 pub const LEFT_OUT: &str = "left out by name";

@@ -164,7 +164,7 @@ impl Input {
         match outcome {
             Ok(_) => {}
             Err(error) if head.is_empty() => return Err(self.read_error(&error)),
-            // What came before can be recognised, and a capture used.
+            // The content before can be recognised, and a capture used.
             Err(error) => self.fault = Some(Fault::Io(error)),
         }
         if head.starts_with(b"\xef\xbb\xbf") {

@@ -72,16 +72,16 @@ pub struct Spec {
     /// Cells in their order, if no header names them: text with `{field}` where a field stands, `{}` for any other.
     #[serde(default)]
     pub columns: Vec<String>,
-    /// Text that ends what a line may have before its first cell, such as what syslog writes.
+    /// Text that ends the prefix which a line may have before its first cell, such as syslog's.
     #[serde(default)]
     pub after: String,
-    /// Names beside those of `fields` by which the format is recognised.
+    /// Names by which the format is recognised, in addition to those of `fields`.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Patterns of cells by which a line without a header is recognised; `*` is any text, `|` parts alternatives.
+    /// Patterns of cells by which a line without a header is recognised; `*` is any text, `|` separates alternatives.
     #[serde(default)]
     pub looks: BTreeMap<String, String>,
-    /// Patterns of cells that a row must have to be read; `!` before one for what it must not have.
+    /// Patterns of cells that a row must have to be read; a pattern after `!` must not fit.
     #[serde(default)]
     pub only: BTreeMap<String, String>,
     /// Patterns of cells of rows that did not cross the network.
@@ -105,7 +105,7 @@ pub struct Spec {
     /// Why files of this format are refused, and what to give instead.
     #[serde(default)]
     pub refuse: String,
-    /// Field by field the name of its column or its path in the object; `|` parts alternatives, `+` joins columns, and a
+    /// Field by field the name of its column or its path in the object; `|` separates alternatives, `+` joins columns, and a
     /// `?` at the end marks one that may be absent.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
