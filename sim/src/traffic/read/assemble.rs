@@ -98,7 +98,7 @@ impl Collector {
 
     /// Counts a row before anything of it is stored. Returns whether it is in the sample that memory holds.
     ///
-    /// `client` is the [`sampling::hash`] of the client's name. `connection` is the number of the row, or the
+    /// `client` is the [`super::sampling::hash`] of the client's name. `connection` is the number of the row, or the
     /// hash of the connection's name if it has one.
     pub fn admits(&mut self, client: u64, connection: u64) -> bool {
         let is_kept = self.admits_held(1, (client, connection));
