@@ -131,6 +131,7 @@ impl From<Vec<Write>> for Writes {
 }
 
 impl FromIterator<Write> for Writes {
+    /// Collects writes in their order.
     fn from_iter<I: IntoIterator<Item = Write>>(writes: I) -> Writes {
         writes.into_iter().collect::<Vec<Write>>().into()
     }
@@ -161,6 +162,7 @@ impl DerefMut for Writes {
 }
 
 impl PartialEq for Writes {
+    /// Compares writes and datagrams.
     fn eq(&self, other: &Writes) -> bool {
         **self == **other && self.datagrams() == other.datagrams()
     }
@@ -169,12 +171,14 @@ impl PartialEq for Writes {
 impl Eq for Writes {}
 
 impl<const N: usize> PartialEq<[Write; N]> for Writes {
+    /// Compares the writes with an array.
     fn eq(&self, other: &[Write; N]) -> bool {
         **self == *other
     }
 }
 
 impl fmt::Debug for Writes {
+    /// Formats the writes, or the datagrams, without the way in which they are stored.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.datagrams() {
             Some(datagrams) => fmt::Debug::fmt(datagrams, f),

@@ -1,9 +1,11 @@
 //! A model fitted to a capture that is too small to be played as it is.
 //!
-//! A replication's traffic is drawn in two steps, determined by (seed, replication). First a bootstrap resample of the capture
-//! (`resample.rs`) replaces the capture, so that the spread over replications contains the difference between captures. Then as many users as the load needs, each with the slots of the capture's connections in time, get units of this
-//! resample, drawn anew for each slot and each lap. Bursts stay what they are within a unit, and so do pauses, round-trip
-//! times, pages and datagrams. Only the sizes of writes are drawn from distributions that are fitted to the resample:
+//! A replication's traffic is drawn in two steps, determined by (seed, replication). First a bootstrap
+//! resample of the capture (`resample.rs`) replaces the capture, so that the spread over replications
+//! contains the difference between captures. Then as many users as the load needs, each with the slots of the
+//! capture's connections in time, get units of this resample, drawn anew for each slot and each lap. Bursts
+//! stay what they are within a unit, and so do pauses, round-trip times, pages and datagrams. Only the sizes
+//! of writes are drawn from distributions that are fitted to the resample:
 //!
 //! - the body by a smoothed bootstrap on the scale of logarithms, with a normal kernel that keeps the variance;
 //! - the largest tenth by a Pareto distribution, bounded above, whose index is drawn from its posterior. The prior weighs

@@ -9,12 +9,13 @@
 //! server, and idle timeouts need them as they are; nor are the gaps between datagrams. Without a target
 //! the traffic keeps its recorded times.
 //!
-//! With [`Overlay::from_resample`] each replication overlays a bootstrap resample of the traffic (`resample.rs`): clients
-//! or blocks of their time, drawn with replacement. A client drawn k times is k clients with independent shifts. A block
-//! is moved to the slot that it was drawn for and shifted with the client of that slot, so that the slots of a client are
-//! filled once in each copy. The period stays that of the traffic; copies and dilation follow from the resample's
-//! load. If clients act together, the shifted times go through a map that all copies share (`together.rs`).
-//! docs/compare.md says what this is needed for.
+//! With [`Overlay::from_resample`] each replication overlays a bootstrap resample of the traffic
+//! (`resample.rs`): clients or blocks of their time, drawn with replacement. A client drawn k times is k
+//! clients with independent shifts. A block is moved to the slot that it was drawn for and shifted with the
+//! client of that slot, so that the slots of a client are filled once in each copy. The period stays that of
+//! the traffic; copies and dilation follow from the resample's load. If clients act together, the shifted
+//! times go through a map that all copies share (`together.rs`). docs/compare.md says what this is needed
+//! for.
 
 use super::connection::Connection;
 use super::datagrams::Datagrams;
@@ -373,6 +374,7 @@ pub struct Arrivals<'a> {
 impl<'a> Iterator for Arrivals<'a> {
     type Item = (Time, &'a Arrival, u64);
 
+    /// Returns the next arrival; at the end of a period it continues with the next repetition.
     fn next(&mut self) -> Option<Self::Item> {
         if self.next == self.overlay.arrivals.len() {
             self.next = 0;

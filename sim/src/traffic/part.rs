@@ -29,6 +29,7 @@ impl Part<'_> {
 }
 
 impl<'a> From<&'a Traffic> for Part<'a> {
+    /// Returns all connections of a traffic as one part.
     fn from(traffic: &'a Traffic) -> Part<'a> {
         Part { connections: &traffic.connections, first: 0 }
     }

@@ -1,10 +1,10 @@
 //! Bootstrap resamples of a traffic.
 //!
-//! As many clients as the traffic has are drawn with replacement, so that the draw contains what users differ by. If they
-//! are few, the time of each is divided into blocks of equal length as well, and each slot of a client that was drawn, a
-//! time in which it has a block, gets a block of the same client. If they are very few, clients are not drawn, and each slot
-//! gets a block of any client. Whole clients or blocks are drawn because connections that belong together depend on each
-//! other.
+//! As many clients as the traffic has are drawn with replacement, so that the draw contains what users differ
+//! by. If they are few, the time of each is divided into blocks of equal length as well, and each slot of a
+//! client that was drawn, a time in which it has a block, gets a block of the same client. If they are very
+//! few, clients are not drawn, and each slot gets a block of any client. Whole clients or blocks are drawn
+//! because connections that belong together depend on each other.
 //!
 //! Sources: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979), section 2; H. R.
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17 (1989), for blocks

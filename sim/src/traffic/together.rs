@@ -1,13 +1,13 @@
 //! Detects whether the clients of a traffic act together, and at which times.
 //!
 //! Copies of a traffic are shifted in time, each client by itself, so that nothing is in step that was not. If users act
-//! together, their map_to_bursts would be lost. The variance of the number of starts in `BIN` shows whether they do: if
+//! together, their bursts would be lost. The variance of the number of starts in `BIN` shows whether they do: if
 //! clients are independent it is the sum of the clients' variances, and the excess is their common part. Only
 //! variation within a `BLOCK` counts, so that slow rises and falls move no load from one part of a run to another.
 //!
-//! The common part is preserved by one monotone map of the period onto itself that all copies share: time passes fast
-//! where the clients of the traffic started little, and slowly where they started much. Each block is mapped onto itself, so that the load
-//! of a block stays what it was, and the order of starts too.
+//! The common part is preserved by one monotone map of the period onto itself that all copies share: time
+//! passes fast where the clients of the traffic started little, and slowly where they started much. Each
+//! block is mapped onto itself, so that the load of a block stays what it was, and the order of starts too.
 
 use super::part::Part;
 use crate::units::Dur;

@@ -1,5 +1,5 @@
-//! The thresholds of the rule. Each has its source, or is a reading: a choice of ours between published values and those
-//! in captures.
+//! The thresholds of the rule. Each has its source, or is a reading: a choice of ours between published
+//! values and those in captures.
 
 use crate::units::Dur;
 use std::ops::RangeInclusive;

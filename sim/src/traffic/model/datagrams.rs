@@ -67,6 +67,7 @@ pub struct Voip {
 }
 
 impl Default for Udp {
+    /// Returns the defaults: one sender of 1 Mbit/s that never pauses.
     fn default() -> Self {
         Udp {
             flows: 1,
@@ -84,6 +85,7 @@ impl Default for Udp {
 }
 
 impl Default for Voip {
+    /// Returns the defaults: ten calls of G.711 both ways, with the talk spurts and pauses of ITU-T P.59.
     fn default() -> Self {
         Voip {
             calls: 10,

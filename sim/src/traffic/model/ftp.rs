@@ -49,6 +49,7 @@ pub struct Ftp {
 }
 
 impl Default for Ftp {
+    /// Returns the defaults: ten users who download one file after the other.
     fn default() -> Self {
         Ftp {
             users: 10,

@@ -33,6 +33,7 @@ pub struct Game {
 }
 
 impl Default for Game {
+    /// Returns the defaults: one player, 30 packets of 100 B a second both ways.
     fn default() -> Self {
         Game {
             players: 1,

@@ -51,6 +51,7 @@ pub struct Http2 {
 }
 
 impl Default for Http2 {
+    /// Returns the defaults: one connection every two seconds, without downloads.
     fn default() -> Self {
         Http2 {
             connections_per_s: 0.5,

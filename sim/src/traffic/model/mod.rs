@@ -277,7 +277,8 @@ pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'stati
 }
 
 impl Model {
-    /// Returns the load on `rate` in one direction that the model's parameters offer; `None` if it depends on the network.
+    /// Returns the load on `rate` in one direction that the model's parameters offer; `None` if it depends on
+    /// the network.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> Option<f64> {
         let bps = rate.0 as f64;
         match self {

@@ -46,6 +46,7 @@ pub struct Responsiveness {
 }
 
 impl Default for Responsiveness {
+    /// Returns the defaults: one tester of downloads with eight load-generating connections.
     fn default() -> Self {
         Responsiveness {
             testers: 1,

@@ -47,6 +47,7 @@ pub struct Viewing {
 }
 
 impl Default for Viewing {
+    /// Returns the defaults: one viewer of videos of a minute, with a buffer of 24 s.
     fn default() -> Self {
         Viewing {
             viewers: 1,

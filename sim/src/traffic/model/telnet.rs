@@ -28,6 +28,7 @@ pub struct Telnet {
 }
 
 impl Default for Telnet {
+    /// Returns the defaults: ten sessions of five keystrokes a second.
     fn default() -> Self {
         Telnet { users: 10, packet_bytes: 100, interval_s: 0.2, start_spread_s: 1.0, first_host: 0 }
     }

@@ -40,6 +40,7 @@ pub struct VideoCall {
 }
 
 impl Default for VideoCall {
+    /// Returns the defaults: one call of 1.5 Mbit/s and 30 frames a second both ways.
     fn default() -> Self {
         VideoCall {
             calls: 1,

@@ -101,14 +101,14 @@ impl Collector {
     /// `client` is the [`super::sampling::hash`] of the client's name. `connection` is the number of the row, or the
     /// hash of the connection's name if it has one.
     pub fn admits(&mut self, client: u64, connection: u64) -> bool {
-        let is_kept = self.admits_held(1, (client, connection));
+        let is_kept = self.count_held_rows(1, (client, connection));
         self.not_kept += u64::from(!is_kept);
         is_kept
     }
 
     /// Counts rows that a reader stores itself, of a client and a connection as in [`Collector::admits`].
     /// Returns whether they are in the sample.
-    pub fn admits_held(&mut self, rows: u64, (client, connection): (u64, u64)) -> bool {
+    pub fn count_held_rows(&mut self, rows: u64, (client, connection): (u64, u64)) -> bool {
         if self.sample.count(rows, client, connection) {
             self.thin();
         }
@@ -153,7 +153,7 @@ impl Collector {
     /// sample.
     pub fn push(&mut self, draft: Draft) {
         let (client, order) = (self.hosts.hash(draft.client), draft.order);
-        match self.admits_held(1, (client, order)) {
+        match self.count_held_rows(1, (client, order)) {
             true => self.connections.push(draft),
             false => self.not_kept += 1,
         }

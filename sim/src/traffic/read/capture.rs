@@ -83,6 +83,7 @@ impl Likeness {
 }
 
 impl Default for Likeness {
+    /// Returns the likeness of no packet, all zeros.
     fn default() -> Likeness {
         Likeness { at: 0, wire: 0, head: [0; Likeness::COMPARED] }
     }

@@ -109,9 +109,9 @@ pub fn is_most(leap: i64, span: i64) -> bool {
     leap >= HOUR && leap > span / 2
 }
 
-/// The time stamps of one log's rows in the order of the file, watched for a clock that was set back. Single rows may be
-/// out of order, as those of long connections are, and whole files may have another order; after a clock was set back,
-/// all rows are behind.
+/// The time stamps of one log's rows in the order of the file, watched for a clock that was set back. Single
+/// rows may be out of order, as those of long connections are, and whole files may have another order; after
+/// a clock was set back, all rows are behind.
 #[derive(Debug, Default)]
 pub struct RowClock {
     rows: u64,

@@ -129,12 +129,14 @@ enum Stop {
 }
 
 impl From<&'static str> for Stop {
+    /// Stops for a reason given as a phrase.
     fn from(phrase: &'static str) -> Stop {
         Stop::Reason(phrase.into())
     }
 }
 
 impl From<Reason> for Stop {
+    /// Stops for a reason.
     fn from(reason: Reason) -> Stop {
         Stop::Reason(reason)
     }

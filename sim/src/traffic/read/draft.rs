@@ -48,12 +48,14 @@ impl Draft {
 pub struct Known(u64);
 
 impl From<Option<Dur>> for Known {
+    /// Packs a time; the largest number stands for an unknown one.
     fn from(time: Option<Dur>) -> Known {
         Known(time.map_or(u64::MAX, |time| time.0))
     }
 }
 
 impl From<Known> for Option<Dur> {
+    /// Unpacks a time.
     fn from(time: Known) -> Option<Dur> {
         (time.0 != u64::MAX).then_some(Dur(time.0))
     }

@@ -220,7 +220,7 @@ impl Flows {
             let unit = flow.unit;
             let more = flow.count_growth();
             if more > 0 {
-                collector.admits_held(more, unit);
+                collector.count_held_rows(more, unit);
                 self.thin(ledger, collector);
             }
         }
@@ -253,7 +253,7 @@ impl Flows {
         if !collector.is_sampled(unit.0, unit.1) {
             return None;
         }
-        let is_kept = collector.admits_held(((size_of::<Flow>() + ENTRY) / ROW) as u64, unit);
+        let is_kept = collector.count_held_rows(((size_of::<Flow>() + ENTRY) / ROW) as u64, unit);
         self.thin(ledger, collector);
         is_kept.then(|| (self.open(key, unit, side, segment, kind), side))
     }

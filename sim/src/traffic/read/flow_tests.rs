@@ -75,7 +75,8 @@ impl Wire {
         self.add(&Segment { is_quic, ..packet(ms, (from, to), 1000) });
     }
 
-    /// Adds a SYN at `ms`, a SYN-ACK 30 ms later, and an ACK 10 ms after that; initial sequence numbers are 100 and 900.
+    /// Adds a SYN at `ms`, a SYN-ACK 30 ms later, and an ACK 10 ms after that; initial sequence numbers are
+    /// 100 and 900.
     fn add_handshake(&mut self, ms: i64, client: Endpoint, server: Endpoint) {
         self.add_tcp(ms, client, server, (Tcp::SYN, 100, 0), 0);
         self.add_tcp(ms + 30, server, client, (Tcp::SYN | Tcp::ACK, 900, 101), 0);
@@ -446,8 +447,8 @@ fn flow__a_sample_of_a_translating_router_holds_no_copies() {
     }
 }
 
-/// Returns the connections that are read when `number` connections of 64 clients are seen on both interfaces of a router
-/// that translates their addresses, and memory holds 40 flows.
+/// Returns the connections that are read when `number` connections of 64 clients are seen on both interfaces
+/// of a router that translates their addresses, and memory holds 40 flows.
 fn read_behind_router(router: u8, number: u32) -> Vec<Connection> {
     let server = end(250, 443);
     let mut wire = Wire::new(Direction::Down);

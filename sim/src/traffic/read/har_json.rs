@@ -57,6 +57,7 @@ pub struct Page {
 struct Value(String);
 
 impl<'de> Deserialize<'de> for Value {
+    /// Reads any value as text.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Value, D::Error> {
         Ok(Value(Text::from_any(deserializer)?.into_owned()))
     }
@@ -135,8 +136,8 @@ struct RawPageTimings {
     on_load: Value,
 }
 
-/// Parses the whole file, calls `entry` and `page` for its entries and pages in their order, and returns the name of the
-/// program that wrote it.
+/// Parses the whole file, calls `entry` and `page` for its entries and pages in their order, and returns the
+/// name of the program that wrote it.
 ///
 /// # Errors
 /// [`Error::Row`] where the text is no JSON or no HAR; none for a fault of the file itself, which the input reports
@@ -182,6 +183,7 @@ struct Counted<'a> {
 }
 
 impl Read for Counted<'_> {
+    /// Copies buffered content and counts its lines; refuses an entry longer than [`MAX_ENTRY`].
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.at == self.end {
             if self.progress.used.get() > MAX_ENTRY {
@@ -213,6 +215,7 @@ struct Object<'a> {
 impl<'de> DeserializeSeed<'de> for Object<'_> {
     type Value = ();
 
+    /// Reads the object and calls the functions for its entries and pages.
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
@@ -221,10 +224,12 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
 impl<'de> Visitor<'de> for Object<'_> {
     type Value = ();
 
+    /// Describes the expected value, for the parser's errors.
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(if self.is_log { "an object with \"entries\"" } else { "an object with \"log\"" })
     }
 
+    /// Reads the members that are used and skips the others.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
         let Object { is_log, entry, page, creator, progress } = self;
         while let Some(name) = map.next_key::<Value>()? {
@@ -258,6 +263,7 @@ impl<T, F: FnMut(T)> List<T, F> {
 impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for List<T, F> {
     type Value = ();
 
+    /// Reads the array and calls the function with each element.
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
         deserializer.deserialize_seq(self)
     }
@@ -266,10 +272,12 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for List<T, F> 
 impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for List<T, F> {
     type Value = ();
 
+    /// Describes the expected value, for the parser's errors.
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("an array of objects")
     }
 
+    /// Reads the elements one by one.
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> std::result::Result<(), A::Error> {
         while let Some(element) = list.next_element()? {
             (self.0)(element);

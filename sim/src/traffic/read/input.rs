@@ -71,6 +71,7 @@ struct Raw {
 }
 
 impl Read for Raw {
+    /// Reads stored bytes, and adds them to the hash and to the count of the process.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
         BYTES_READ.fetch_add(count as u64, Ordering::Relaxed);
@@ -243,8 +244,8 @@ impl Input {
         hash.chain_update(self.delivered.to_le_bytes()).finalize().into()
     }
 
-    /// Removes the fault of gzip data that end early or are damaged, so that the content before can be used, and returns
-    /// it as a phrase. `None` without such a fault.
+    /// Removes the fault of gzip data that end early or are damaged, so that the content before can be used,
+    /// and returns it as a phrase. `None` without such a fault.
     pub fn forgive_torn_gzip(&mut self) -> Option<String> {
         let is_torn = matches!((&self.body, &self.fault), (Body::Gzip(_), Some(Fault::Io(_))));
         let Some(Fault::Io(error)) = self.fault.take_if(|_| is_torn) else { return None };
@@ -306,6 +307,7 @@ impl Input {
 }
 
 impl Read for Input {
+    /// Reads content; 0 at its end and after a fault. It never fails.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.check_memory();
         if matches!(self.fault, Some(Fault::Long { .. } | Fault::Memory)) {
@@ -337,6 +339,7 @@ impl Input {
 }
 
 impl Read for Body {
+    /// Reads content, decompressed if it is stored as gzip data.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Body::Plain(stored) => stored.read(buffer),
@@ -367,6 +370,7 @@ impl<'a> Rows<'a> {
 }
 
 impl Read for Rows<'_> {
+    /// Reads content; ends at a row longer than [`MAX_LINE`].
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.delivered > self.allowed {
             self.input.refuse_line(self.line);

@@ -46,6 +46,7 @@ impl<'a> Text<'a> {
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    /// Reads any value as text.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Text::from_any(deserializer)
     }
@@ -57,22 +58,27 @@ struct TextVisitor;
 impl<'de> Visitor<'de> for TextVisitor {
     type Value = Cow<'de, str>;
 
+    /// Describes the expected value, for the parser's errors.
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a number or a string")
     }
 
+    /// Returns a string without copying it.
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
         Ok(Cow::Borrowed(text))
     }
 
+    /// Returns a copy of a string.
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
         Ok(Cow::Owned(text.to_string()))
     }
 
+    /// Returns the number in digits.
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
         Ok(Cow::Owned(value.to_string()))
     }
 
+    /// Returns the number in digits.
     fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
         Ok(Cow::Owned(value.to_string()))
     }
@@ -82,19 +88,23 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Cow::Owned(value.to_string()))
     }
 
+    /// Returns `true` or `false`.
     fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
         Ok(Cow::Borrowed(if value { "true" } else { "false" }))
     }
 
+    /// Returns empty text for `null`.
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
         Ok(Cow::Borrowed(""))
     }
 
+    /// Skips an array and returns the name of its kind.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Cow::Borrowed("an array"))
     }
 
+    /// Skips an object and returns the name of its kind.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Cow::Borrowed("an object"))

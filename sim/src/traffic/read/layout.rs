@@ -241,7 +241,8 @@ impl Layout {
         Some(layout)
     }
 
-    /// Returns the layout below a header of these names; `None` if a needed name is missing or the format has no header.
+    /// Returns the layout below a header of these names; `None` if a needed name is missing or the format has
+    /// no header.
     pub fn from_header(spec: &Arc<Spec>, form: Form, names: &[String]) -> Option<Layout> {
         if !spec.columns.is_empty() || spec.lines == Lines::Json {
             return None;

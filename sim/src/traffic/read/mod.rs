@@ -102,8 +102,9 @@ pub struct KnownColumn {
     pub unit_ns: u64,
 }
 
-/// Returns the known columns of a header, by the names that delimited text may have. `direction` chooses between the bytes
-/// of the two directions; if the header has none in this direction, the bytes from the server are taken.
+/// Returns the known columns of a header, by the names that delimited text may have. `direction` chooses
+/// between the bytes of the two directions; if the header has none in this direction, the bytes from the
+/// server are taken.
 ///
 /// # Errors
 /// One sentence about a column that is missing, the names it may have, and those of the header.

@@ -16,8 +16,8 @@ impl<'a> Objects<'a> {
         Objects { lines: Lines::new(input), object: Vec::new() }
     }
 
-    /// Returns the next object with the number of its first line; `None` at the end. A line that is no object is returned
-    /// as it is. An object longer than [`MAX_LINE`] is returned in parts.
+    /// Returns the next object with the number of its first line; `None` at the end. A line that is no object
+    /// is returned as it is. An object longer than [`MAX_LINE`] is returned in parts.
     pub fn advance(&mut self) -> Option<Line<'_>> {
         self.object.clear();
         let (mut scan, mut number) = (Scan::default(), 0);

@@ -1,8 +1,9 @@
 //! Detects whether the rows of a table are of one direction each, with the bytes that the source sent to the
 //! destination.
 //!
-//! The names of columns do not show it: `src,dst,sport,dport,bytes` may be a connection with the bytes of its server, or
-//! the bytes that one end sent. If the ends of some rows occur in the other order too, it is the latter.
+//! The names of columns do not show it: `src,dst,sport,dport,bytes` may be a connection with the bytes of its
+//! server, or the bytes that one end sent. If the ends of some rows occur in the other order too, it is the
+//! latter.
 
 use super::columns::{self, Columns};
 use super::draft::Draft;

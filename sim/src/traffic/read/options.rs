@@ -66,6 +66,7 @@ pub struct ReadOptions {
 }
 
 impl Default for ReadOptions {
+    /// Returns the defaults: downloads, tolerant of faults, without corrections and bounds.
     fn default() -> Self {
         ReadOptions {
             direction: Direction::Down,

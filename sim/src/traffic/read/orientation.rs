@@ -32,6 +32,7 @@ pub struct Shares<H = IpAddr> {
 }
 
 impl<H> Default for Shares<H> {
+    /// Returns counts without connections.
     fn default() -> Shares<H> {
         Shares { ends: HashMap::new(), ports: HashMap::new() }
     }
@@ -100,10 +101,11 @@ impl<H: Eq + Hash + Copy> Shares<H> {
 }
 
 impl Shares {
-    /// Returns which of the two ends of a flow of datagrams is the server; `None` if no rule decides. There are no
-    /// handshakes, and hosts in a call choose both ports at random. So after rules 2 to 5 of [`Shares::find_server`] the client is the
-    /// host among `clients`, the clients of other connections; else the one with a private address; else the end that
-    /// fewer connections share. Before all rules, the receivers of a multicast are its clients.
+    /// Returns which of the two ends of a flow of datagrams is the server; `None` if no rule decides. There
+    /// are no handshakes, and hosts in a call choose both ports at random. So after rules 2 to 5 of
+    /// [`Shares::find_server`] the client is the host among `clients`, the clients of other connections; else
+    /// the one with a private address; else the end that fewer connections share. Before all rules, the
+    /// receivers of a multicast are its clients.
     pub fn find_server_of_datagrams(
         &self,
         ends: [(IpAddr, u16); 2],

@@ -1,10 +1,10 @@
 //! Makes connections of flow records: NetFlow's and the like, one for each direction or for both, and a new
 //! one whenever the exporter cuts a flow.
 //!
-//! A record is no connection. Records of the same ends, whichever of them sent, belong together if at most [`REST`] lies
-//! between them. Exporters end a flow that is silent for 15 s, so after that a record belongs to the same connection if
-//! its flags have no SYN; if they are unknown, it is another connection. The bytes that a server sends after such a
-//! silence without a request, as when it closes, are no transfer.
+//! A record is no connection. Records of the same ends, whichever of them sent, belong together if at most
+//! [`REST`] lies between them. Exporters end a flow that is silent for 15 s, so after that a record belongs
+//! to the same connection if its flags have no SYN; if they are unknown, it is another connection. The bytes
+//! that a server sends after such a silence without a request, as when it closes, are no transfer.
 
 use super::assemble::Collector;
 use super::class;
@@ -40,7 +40,8 @@ impl Flags {
     const RST: u8 = 0x04;
     const LETTERS: &[u8; 8] = b"FSRPAUEC";
 
-    /// Parses letters such as `...AP.SF`, or a number; other characters are ignored. No flags at all mean unknown flags.
+    /// Parses letters such as `...AP.SF`, or a number; other characters are ignored. No flags at all mean
+    /// unknown flags.
     pub fn parse(text: &[u8]) -> Flags {
         let number = std::str::from_utf8(text).ok().and_then(|text| match text.strip_prefix("0x") {
             Some(hex) => u8::from_str_radix(hex, 16).ok(),
@@ -111,9 +112,9 @@ struct Flow {
     order: u64,
 }
 
-/// Returns the unit by which all rows of a flow are sampled, whichever end comes first: the hash of the host with the
-/// higher port, which is the client as far as one row shows it, and a number that most other flows of this client do not
-/// have. `ends` are (hash of the host, port).
+/// Returns the unit by which all rows of a flow are sampled, whichever end comes first: the hash of the host
+/// with the higher port, which is the client as far as one row shows it, and a number that most other flows
+/// of this client do not have. `ends` are (hash of the host, port).
 pub fn sampling_unit(ends: [(u64, u16); 2]) -> (u64, u64) {
     let [low, high] = if (ends[0].1, ends[0].0) < (ends[1].1, ends[1].0) { ends } else { [ends[1], ends[0]] };
     (high.0, u64::from(high.1) << 16 | u64::from(low.1))

@@ -1,5 +1,5 @@
-//! Strips the prefixes that programs which carry logs write before each line: syslog's headers (RFC 3164, RFC 5424, and rsyslog's with an ISO
-//! time), and those of container runtimes (`TIME stdout F MESSAGE`).
+//! Strips the prefixes that programs which carry logs write before each line: syslog's headers (RFC 3164, RFC 5424,
+//! and rsyslog's with an ISO time), and those of container runtimes (`TIME stdout F MESSAGE`).
 
 use std::borrow::Cow;
 

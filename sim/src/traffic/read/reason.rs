@@ -67,12 +67,14 @@ const PPP_PROTOCOLS: &[(u16, &str)] = &[
 ];
 
 impl From<&'static str> for Reason {
+    /// Returns the reason of a fixed phrase.
     fn from(phrase: &'static str) -> Reason {
         Reason::Phrase(phrase)
     }
 }
 
 impl fmt::Display for Reason {
+    /// Writes the phrase, or the kind, number and name of the protocol.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Reason::Phrase(phrase) => out.write_str(phrase),

@@ -19,9 +19,10 @@ pub struct Request {
     pub page: u32,
 }
 
-/// Sorts requests by time and returns their writes. The pause before each write is the time from the last end of the
-/// transfers before it. If the source does not have their durations, the pause is the whole gap between the time stamps,
-/// an overestimate by one transfer (milliseconds, compared with user pauses of seconds).
+/// Sorts requests by time and returns their writes. The pause before each write is the time from the last end
+/// of the transfers before it. If the source does not have their durations, the pause is the whole gap
+/// between the time stamps, an overestimate by one transfer (milliseconds, compared with user pauses of
+/// seconds).
 pub fn to_writes(requests: &mut [Request]) -> Vec<Write> {
     requests.sort_unstable();
     let mut free_at = None;

@@ -129,8 +129,8 @@ impl Sample {
         self.of_connections == Some(true)
     }
 
-    /// Decides whether clients or connections are sampled, by the evenness of the clients. Returns whether the level has
-    /// risen.
+    /// Decides whether clients or connections are sampled, by the evenness of the clients. Returns whether
+    /// the level has risen.
     fn decide_unit(&mut self) -> bool {
         let of_connections = !is_even(&self.tried[0]);
         self.of_connections = Some(of_connections);
@@ -162,7 +162,8 @@ fn join_hashes(client: u64, connection: u64) -> u64 {
     mix_bits(client ^ mix_bits(connection.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }
 
-/// Mixes bits so that each result bit depends on all of them: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+/// Mixes bits so that each result bit depends on all of them: the finaliser of SplitMix64 (Steele, Lea and
+/// Flood, 2014).
 fn mix_bits(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

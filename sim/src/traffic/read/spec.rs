@@ -105,8 +105,8 @@ pub struct Spec {
     /// Why files of this format are refused, and what to give instead.
     #[serde(default)]
     pub refuse: String,
-    /// Field by field the name of its column or its path in the object; `|` separates alternatives, `+` joins columns, and a
-    /// `?` at the end marks one that may be absent.
+    /// Field by field the name of its column or its path in the object; `|` separates alternatives, `+` joins
+    /// columns, and a `?` at the end marks one that may be absent.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
 }

@@ -45,8 +45,9 @@ const WRITTEN: [&str; 6] = [
     "%a, %d %b %Y %H:%M:%S GMT",
 ];
 
-/// Parses a time stamp of a table: a number in `unit`, or in the unit that its size shows if it is too large for seconds;
-/// an ISO 8601 date and time (UTC if it names no zone); the date of an access log; or a date of [`WRITTEN`].
+/// Parses a time stamp of a table: a number in `unit`, or in the unit that its size shows if it is too large
+/// for seconds; an ISO 8601 date and time (UTC if it names no zone); the date of an access log; or a date of
+/// [`WRITTEN`].
 ///
 /// # Errors
 /// A sentence for any other text, and for times beyond the year 2096.
@@ -76,9 +77,9 @@ pub fn parse_stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     }
 }
 
-/// Parses a time stamp of any log: a number in `unit`, or without one in the unit that its size shows; ISO 8601, also with
-/// slashes; the date of an access log; day, month and year between slashes in the order of `dates`; a date of
-/// [`WRITTEN`]; or a time of day.
+/// Parses a time stamp of any log: a number in `unit`, or without one in the unit that its size shows; ISO
+/// 8601, also with slashes; the date of an access log; day, month and year between slashes in the order of
+/// `dates`; a date of [`WRITTEN`]; or a time of day.
 ///
 /// # Errors
 /// A sentence for any other text, and for times beyond the year 2096.

@@ -16,8 +16,8 @@ const PRISM: usize = 144;
 const LONGEST: usize = 1024;
 const WLAN: u16 = 18;
 
-/// Strips an 802.11 header (IEEE 802.11-2020, section 9.2.4). With `is_padded` it is padded to a multiple of four bytes;
-/// with `is_swapped` the second byte of frame control comes first.
+/// Strips an 802.11 header (IEEE 802.11-2020, section 9.2.4). With `is_padded` it is padded to a multiple of
+/// four bytes; with `is_swapped` the second byte of frame control comes first.
 pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> Step {
     let [first, second] = [cursor.byte_at(0)?, cursor.byte_at(1)?];
     let (control, flags) = if is_swapped { (second, first) } else { (first, second) };

@@ -1,7 +1,7 @@
 //! Joins rows of Zeek's logs by `uid`, in any order of files and rows.
 //!
-//! `conn.log` has the bytes that a connection carried, headers included; `http.log` has the time of each request and the
-//! size of its body; `ssl.log` and `quic.log` name the application protocol.
+//! `conn.log` has the bytes that a connection carried, headers included; `http.log` has the time of each
+//! request and the size of its body; `ssl.log` and `quic.log` name the application protocol.
 
 use super::assemble::Collector;
 use super::draft::Draft;
@@ -212,8 +212,8 @@ fn spread_start(mut draft: Draft, uid: u64, collector: &Collector) -> Draft {
     draft
 }
 
-/// Draws the shift of a connection within its second, ns; 0 if the file has finer stamps. A uid is shifted as a whole, so
-/// that the gaps between its requests stay.
+/// Draws the shift of a connection within its second, ns; 0 if the file has finer stamps. A uid is shifted as
+/// a whole, so that the gaps between its requests stay.
 fn draw_shift(draft: &Draft, uid: u64, collector: &Collector) -> i64 {
     let file = draft.file as usize;
     let entity = if uid == 0 { draft.order } else { 1 << 39 | uid >> 25 };

@@ -3,8 +3,8 @@
 /// The most bytes of a response that count as headers. The rest belongs to a body that Zeek did not see as a whole.
 const MOST_HEADERS: u64 = 4096;
 
-/// Estimates the bytes of each response on the wire from the sizes of the `bodies` and the `total` of the connection; the
-/// bodies alone if the total is 0, for unknown.
+/// Estimates the bytes of each response on the wire from the sizes of the `bodies` and the `total` of the
+/// connection; the bodies alone if the total is 0, for unknown.
 ///
 /// The rest of the total is split into equal headers, up to [`MOST_HEADERS`] each; any further rest goes to the largest
 /// body. Zeek counts bodies decompressed; if they exceed the total, they are scaled.

@@ -14,8 +14,8 @@ pub struct Store {
     pub conns: Vec<Draft>,
     /// The hash of the uid of each, 0 for none; see [`hash_uid`].
     pub uids: Vec<u64>,
-    /// Indices of rows other than TCP's, ascending, which quic.log may show to be QUIC; with the datagrams that they are
-    /// if not, and their class.
+    /// Indices of rows other than TCP's, ascending, which quic.log may show to be QUIC; with the datagrams
+    /// that they are if not, and their class.
     pub datagrams: Vec<(u32, (Datagrams, FlowClass))>,
     pub requests: Vec<HttpRow>,
     pub hints: Vec<Hint>,
@@ -131,7 +131,8 @@ impl Store {
         self.has_referrers |= other.has_referrers;
     }
 
-    /// Assigns each request to its page, if the log has referrers. `last` is the number of the last page before and after.
+    /// Assigns each request to its page, if the log has referrers. `last` is the number of the last page
+    /// before and after.
     pub fn find_pages(&mut self, last: &mut u32) {
         let hits = std::mem::take(&mut self.hits);
         if !self.has_referrers {

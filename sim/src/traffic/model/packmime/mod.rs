@@ -217,8 +217,9 @@ impl PackMime {
         self.mean_bytes() + HEADER_BYTES as f64 * (2.0 + (1.0 - self.validation_share()) * more)
     }
 
-    /// Returns the expected number of segments of a download beyond the first: the sum of P(download > n · mss) over
-    /// n ≥ 1. Far out in the tail, where P falls as a power, an integral replaces the sum (midpoint rule, exact to 1e-9).
+    /// Returns the expected number of segments of a download beyond the first: the sum of P(download > n ·
+    /// mss) over n ≥ 1. Far out in the tail, where P falls as a power, an integral replaces the sum (midpoint
+    /// rule, exact to 1e-9).
     fn mean_further_segments(&self, mss: f64) -> f64 {
         let [.., (tail_x, tail_y), (last_x, last_y)] = DOWNLOADS;
         let exponent = (tail_x - last_x) / (last_y - tail_y);
