@@ -84,7 +84,7 @@ fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord;
     let mut driver = Driver::new(Emulation::new(scenario).expect("a link for real packets"));
     let (begin, end) = plan.window();
     Way::BOTH.into_iter().for_each(|way| driver.link(way).measure(begin, end));
-    let mut flows = udp.senders().streams(plan.replication_seed());
+    let mut flows = udp.to_senders().draw_streams(plan.replication_seed());
     flows.sort_by_key(|(begin, _)| begin.at);
     let mut senders: Vec<Sender> = (0..)
         .zip(flows)

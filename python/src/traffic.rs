@@ -200,7 +200,7 @@ fn read_traffic(
             .map(Arc::new);
         let options = ReadOptions { direction, strict, seed, classes, most_rows, most_bytes, format };
         let traffic = read::read_files_and_rows(&paths, given, &options)?;
-        Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })
+        Ok(if direction == Direction::Up { traffic.into_uploads() } else { traffic })
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
     Ok(Traffic(traffic.into()))

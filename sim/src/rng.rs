@@ -171,6 +171,6 @@ mod tests {
     fn lomax__has_the_papers_share_of_short_objects() {
         let mut stream = Stream::new(7, Purpose::Size, 0);
         let short = (0..100_000).filter(|_| stream.lomax(12_000.0, 1.2) < 15_000.0).count();
-        assert!((0.902..0.912).contains(&(short as f64 / 1e5)), "TARGETS S1: 0.907, got {short}");
+        assert!((0.902..0.912).contains(&(short as f64 / 1e5)), "0.907, got {short}");
     }
 }

@@ -20,7 +20,7 @@ pub struct Arrivals {
 impl Arrivals {
     /// Returns a source whose arrivals follow these draws.
     pub fn new(draws: OpenLoop) -> Arrivals {
-        Arrivals { next: draws.initial(), draws, planned: Vec::new() }
+        Arrivals { next: draws.initial_arrivals(), draws, planned: Vec::new() }
     }
 }
 
@@ -29,7 +29,7 @@ impl ConnectionSource for Arrivals {
     /// arrival.
     fn begin(&mut self, commands: &mut Commands) {
         for number in 0..self.next {
-            commands.wake.push((Time::ZERO + self.draws.residual(number), number as u32 + 1));
+            commands.wake.push((Time::ZERO + self.draws.residual_time(number), number as u32 + 1));
         }
         self.wake(NEXT, Time::ZERO, commands);
     }
@@ -37,7 +37,7 @@ impl ConnectionSource for Arrivals {
     /// Opens the connections of an arrival; a new arrival also schedules the one after it.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         let number = if token == NEXT { self.next } else { u64::from(token) - 1 };
-        let gap = self.draws.arrival(number, &mut self.planned);
+        let gap = self.draws.add_arrival(number, &mut self.planned);
         if token == NEXT {
             self.next += 1;
             commands.wake.push((now + gap, NEXT));

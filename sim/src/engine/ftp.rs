@@ -18,7 +18,7 @@ pub struct Ftp {
 impl Ftp {
     /// Returns the flows before their first files.
     pub fn new(draws: FtpDraws) -> Ftp {
-        let flows = draws.model().flows() as usize;
+        let flows = draws.model().flow_count() as usize;
         Ftp { draws, begun: vec![0; flows], busy: vec![false; flows] }
     }
 }
@@ -26,7 +26,7 @@ impl Ftp {
 impl ConnectionSource for Ftp {
     /// Schedules the first file of every flow.
     fn begin(&mut self, commands: &mut Commands) {
-        for flow in 0..self.draws.model().flows() {
+        for flow in 0..self.draws.model().flow_count() {
             commands.wake.push((Time::ZERO + self.draws.start(flow), flow));
         }
     }

@@ -93,7 +93,7 @@ impl<S: ConnectionSource> Misbehaving<S> {
     /// Opens all pieces of a transfer if they are sent in parallel, otherwise the first. With
     /// `bytes` = 1 the transfer stays in one piece.
     fn open_pieces(&mut self, whole: Open, bytes: u64, commands: &mut Commands) {
-        let pieces = split::count(bytes, self.rules.split);
+        let pieces = split::count_pieces(bytes, self.rules.split);
         let slot = self.pending.insert(Pending { whole, bytes, opened: 0, left: pieces });
         let now = if self.rules.parallel { pieces } else { 1 };
         for _ in 0..now {
@@ -140,7 +140,7 @@ impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
     fn connection_finished(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let Some(pending) = self.pending.get_mut(slot as usize) else { return };
         pending.left -= 1;
-        let more = pending.opened < split::count(pending.bytes, self.rules.split);
+        let more = pending.opened < split::count_pieces(pending.bytes, self.rules.split);
         if pending.whole.misbehaves && more {
             let piece = next_piece(pending, self.rules.split, slot);
             commands.open.push(piece);
@@ -164,7 +164,7 @@ fn next_piece(pending: &mut Pending, pieces: u32, slot: u32) -> Open {
     let number = pending.opened;
     pending.opened += 1;
     let whole = pending.whole;
-    if split::count(pending.bytes, pieces) == 1 {
+    if split::count_pieces(pending.bytes, pieces) == 1 {
         return Open { tag: slot, ..whole };
     }
     Open {

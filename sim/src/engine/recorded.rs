@@ -20,7 +20,7 @@ impl Recorded {
     /// Returns the position of one direction of this connection's flow, which is opened at `now` at
     /// the age `joined`.
     pub fn new(flow: &Datagrams, connection: u32, is_reverse: bool, now: Time, joined: Dur) -> Recorded {
-        let place = flow.place(is_reverse, joined);
+        let place = flow.find_position(is_reverse, joined);
         Recorded { connection, is_reverse, opened: now, joined, place }
     }
 

@@ -104,7 +104,7 @@ impl Replay {
             return None;
         }
         let start = |index: u32| self.traffic.connections[index as usize].start;
-        let place = |index: u32| self.overlay.place(index, start(index), copy);
+        let place = |index: u32| self.overlay.compute_start(index, start(index), copy);
         let ((_, own_wrapped), (at, wrapped)) = (place(own), place(connection));
         let repetition = (instance.repetition + u64::from(wrapped)).checked_sub(u64::from(own_wrapped))?;
         Some(Instance { arrival: Arrival { at, connection, copy }, repetition })
@@ -127,7 +127,7 @@ impl Replay {
         if connection.kind == Kind::Datagrams {
             return self.open_datagrams(&instance, Dur::ZERO, commands);
         }
-        let copy = self.overlay.pages(&arrival, repetition, connection.start);
+        let copy = self.overlay.page_copy(&arrival, repetition, connection.start);
         let open = open_command(connection, arrival.connection);
         let page = match open.payload {
             Payload::Single(_) => self.traffic.page(copy, arrival.connection, 0),
@@ -192,7 +192,7 @@ pub(super) fn open_directions(
 ) -> impl Iterator<Item = Open> + '_ {
     let has_some = move |is_reverse: &bool| {
         let flow = connection.writes.datagrams();
-        flow.is_some_and(|flow| flow.next(*is_reverse, flow.place(*is_reverse, joined)).is_some())
+        flow.is_some_and(|flow| flow.next(*is_reverse, flow.find_position(*is_reverse, joined)).is_some())
     };
     [false, true].into_iter().filter(has_some).map(move |is_reverse| Open {
         payload: Payload::Recorded { connection: index, joined },

@@ -135,7 +135,7 @@ impl Sessions {
             name,
             client: self.draws.client(name),
             server: 0,
-            pages: self.draws.pages(name),
+            pages: self.draws.page_count(name),
             page: 0,
             objects: 0,
             requested: 0,
@@ -164,7 +164,7 @@ impl Sessions {
         let (name, page, objects) = (session.name, session.page, session.objects);
         let object = Object { session: slot, number: 0, bytes: 0, part: 0 };
         let tag = self.objects.insert(object) as u32;
-        let payload = commands.payload_for(self.draws.script(name, page, objects));
+        let payload = commands.payload_for(self.draws.page_script(name, page, objects));
         let open = self.open_command(tag, payload);
         commands.open.push(open);
     }
@@ -191,7 +191,7 @@ impl Sessions {
     /// transferred.
     fn open_part(&mut self, tag: u32, commands: &mut Commands) -> bool {
         let object = self.objects[tag as usize];
-        let Some(bytes) = self.draws.part(object.bytes, object.part) else {
+        let Some(bytes) = self.draws.part_bytes(object.bytes, object.part) else {
             return false;
         };
         let open = self.open_command(tag, Payload::Single(bytes));

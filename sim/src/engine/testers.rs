@@ -26,7 +26,7 @@ pub struct Testers {
 impl Testers {
     /// Returns the tests before their first connections; each sends a probe of either kind every `gap`.
     pub fn new(draws: TestDraws, gap: Dur) -> Testers {
-        let done = vec![[0; ACTIONS as usize]; draws.model().tests() as usize];
+        let done = vec![[0; ACTIONS as usize]; draws.model().test_count() as usize];
         Testers { draws, gap, done }
     }
 

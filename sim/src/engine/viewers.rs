@@ -70,7 +70,7 @@ impl Viewers {
     /// Requests the next segment of the viewer's video, at the rate that its model chooses.
     fn request_segment(&mut self, number: u32, commands: &mut Commands) {
         let (model, viewer) = (self.draws.model(), &mut self.viewers[number as usize]);
-        let place = model.choose(viewer.buffer.as_secs(), viewer.place);
+        let place = model.choose_rate(viewer.buffer.as_secs(), viewer.place);
         viewer.place = Some(place);
         // The rate is part of the key, so that transfers of the same key have the same size under every scheme.
         let segment = u64::from(viewer.video & 0xfff) << 16 | u64::from(viewer.arrived & 0xffff);

@@ -112,7 +112,7 @@ pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
 /// Returns the source of flows of datagrams; adds the flows to `apps`.
 pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
     let mut opens = Vec::new();
-    for (begin, stream) in senders.streams(seed) {
+    for (begin, stream) in senders.draw_streams(seed) {
         let open = Open {
             key: u64::from(begin.flow),
             client: begin.client,

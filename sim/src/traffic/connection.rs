@@ -1,4 +1,4 @@
-//! A connection as data: hosts, start, and a list of writes or datagrams.
+//! One connection as data: its hosts, its start and its writes or datagrams.
 
 use super::class::FlowClass;
 use super::datagrams::Datagrams;
@@ -20,7 +20,7 @@ pub struct Write {
     pub bytes: u64,
 }
 
-/// Where a connection came from, for counting.
+/// The transport of a connection, by which connections are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kind {
     /// An ordinary TCP connection.
@@ -43,38 +43,38 @@ pub struct Connection {
     pub server: u32,
     /// Round-trip time without queueing, if the source gives it.
     pub rtt: Option<Dur>,
-    /// Recorded time from the start to the last byte, if the source tells; a replay uses it only to find what the
+    /// Recorded time from the start to the last byte, if the source has it; a replay uses it only to find what the
     /// client waited for.
     pub duration: Option<Dur>,
     /// TCP, QUIC or datagrams.
     pub kind: Kind,
-    /// What kind of application it belongs to.
+    /// The precedence class of its application.
     pub class: Class,
-    /// What it is by its behaviour, if it was recorded.
+    /// The class that the recorded behaviour shows; `None` if the source does not show it.
     pub flow_class: Option<FlowClass>,
-    /// Its payload goes from client to server, against the data of the rest.
+    /// Whether the payload goes from client to server, against the direction of the data.
     pub upload: bool,
     /// How long its server thinks before it answers the first write's request.
     pub server_think: ServerThink,
-    /// The writes, in order, at least one; those of [`Kind::Datagrams`] are none, and datagrams in their place.
+    /// The writes, in order, at least one; [`Kind::Datagrams`] has datagrams and no writes.
     pub writes: Writes,
 }
 
-/// The time from a request to its answer at a server if the source tells it, in microseconds and four bytes.
+/// The time from a request to its answer at a server, in microseconds and four bytes, if the source has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerThink(u32);
 
 impl ServerThink {
     const UNKNOWN: ServerThink = ServerThink(u32::MAX);
 
-    /// Returns the time, if it is known.
+    /// Returns the time; `None` if it is unknown.
     pub fn time(self) -> Option<Dur> {
         (self != ServerThink::UNKNOWN).then_some(Dur(u64::from(self.0) * 1000))
     }
 }
 
 impl Default for ServerThink {
-    /// Returns a time that is not known.
+    /// Returns an unknown time.
     fn default() -> ServerThink {
         ServerThink::UNKNOWN
     }
@@ -88,10 +88,11 @@ impl From<Dur> for ServerThink {
 }
 
 /// The writes of a connection in their order. A single one, which most connections of large logs have, is held
-/// in place, so that it costs no allocation.
+/// inline, so that it costs no allocation.
 #[derive(Clone)]
 pub struct Writes(Held);
 
+/// How [`Writes`] are stored.
 #[derive(Clone)]
 enum Held {
     One(Write),
@@ -100,17 +101,17 @@ enum Held {
 }
 
 impl Writes {
-    /// Returns a single write without a pause.
+    /// Returns a single write of `bytes` payload bytes without a pause.
     pub fn single(bytes: u64) -> Writes {
         Writes(Held::One(Write { idle: Dur::ZERO, bytes }))
     }
 
-    /// Returns no writes, but datagrams.
+    /// Returns the datagrams of a flow, which has no writes.
     pub fn from_datagrams(datagrams: Datagrams) -> Writes {
         Writes(Held::Datagrams(Box::new(datagrams)))
     }
 
-    /// Returns the datagrams in place of writes, if there are some.
+    /// Returns the datagrams; `None` for a connection with writes.
     pub fn datagrams(&self) -> Option<&Datagrams> {
         match &self.0 {
             Held::Datagrams(datagrams) => Some(datagrams),
@@ -120,6 +121,7 @@ impl Writes {
 }
 
 impl From<Vec<Write>> for Writes {
+    /// Stores a single write inline and any other number on the heap.
     fn from(writes: Vec<Write>) -> Writes {
         match writes[..] {
             [only] => Writes(Held::One(only)),
@@ -129,6 +131,7 @@ impl From<Vec<Write>> for Writes {
 }
 
 impl FromIterator<Write> for Writes {
+    /// Collects writes in their order.
     fn from_iter<I: IntoIterator<Item = Write>>(writes: I) -> Writes {
         writes.into_iter().collect::<Vec<Write>>().into()
     }
@@ -137,6 +140,7 @@ impl FromIterator<Write> for Writes {
 impl Deref for Writes {
     type Target = [Write];
 
+    /// Returns the writes; none for datagrams.
     fn deref(&self) -> &[Write] {
         match &self.0 {
             Held::One(write) => std::slice::from_ref(write),
@@ -147,6 +151,7 @@ impl Deref for Writes {
 }
 
 impl DerefMut for Writes {
+    /// Returns the writes; none for datagrams.
     fn deref_mut(&mut self) -> &mut [Write] {
         match &mut self.0 {
             Held::One(write) => std::slice::from_mut(write),
@@ -157,6 +162,7 @@ impl DerefMut for Writes {
 }
 
 impl PartialEq for Writes {
+    /// Compares writes and datagrams.
     fn eq(&self, other: &Writes) -> bool {
         **self == **other && self.datagrams() == other.datagrams()
     }
@@ -165,12 +171,14 @@ impl PartialEq for Writes {
 impl Eq for Writes {}
 
 impl<const N: usize> PartialEq<[Write; N]> for Writes {
+    /// Compares the writes with an array.
     fn eq(&self, other: &[Write; N]) -> bool {
         **self == *other
     }
 }
 
 impl fmt::Debug for Writes {
+    /// Formats the writes, or the datagrams, without the way in which they are stored.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.datagrams() {
             Some(datagrams) => fmt::Debug::fmt(datagrams, f),
@@ -206,8 +214,8 @@ impl Connection {
     }
 
     /// Returns the bytes of IP length that the connection puts on the data direction of a link without loss:
-    /// payload, 40 B of headers per segment of at most `mss` payload bytes, and 40 B for the SYN-ACK. Datagrams are
-    /// what they are.
+    /// payload, 40 B of headers per segment of at most `mss` payload bytes, and 40 B for the SYN-ACK. The sizes of
+    /// datagrams are IP lengths already.
     pub fn wire_bytes(&self, mss: u32) -> u64 {
         if self.writes.datagrams().is_some() {
             return self.bytes();
@@ -217,8 +225,8 @@ impl Connection {
         self.bytes() + headers + HEADER_BYTES
     }
 
-    /// Returns the last instant the source is known to have been active: the start plus all pauses, or the last
-    /// datagram.
+    /// Returns the last time at which the connection is known to be active: the start plus all pauses, or the
+    /// last datagram.
     pub fn last_activity(&self) -> Time {
         if let Some(datagrams) = self.writes.datagrams() {
             return self.start + datagrams.duration();
@@ -227,23 +235,23 @@ impl Connection {
     }
 }
 
-/// The page that a write belongs to.
+/// The page of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PageOf {
-    /// Names the page; 0 for none.
+    /// Number of the page; 0 for none.
     pub key: u64,
     /// How many writes the page has in all, at most 65,535.
     pub transfers: u16,
 }
 
 impl PageOf {
-    /// Returns a page of this many writes.
+    /// Returns page `key`, which has `transfers` writes; more than 65,535 count as that many.
     pub fn new(key: u64, transfers: u64) -> PageOf {
         PageOf { key, transfers: transfers.min(u64::from(u16::MAX)) as u16 }
     }
 }
 
-/// What a model's connection carries, when that is more than one write.
+/// The writes of a modelled connection that has several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     /// The writes, at least one.
@@ -258,7 +266,7 @@ impl Script {
         self.writes.iter().map(|write| write.bytes).sum()
     }
 
-    /// Adds a write.
+    /// Adds a write of `bytes` payload bytes after a pause of `idle`, as part of `page`.
     pub fn push(&mut self, idle: Dur, bytes: u64, page: PageOf) {
         self.writes.push(Write { idle, bytes });
         self.pages.push(page);

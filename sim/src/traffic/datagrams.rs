@@ -1,4 +1,4 @@
-//! Recorded datagrams: what UDP, and every other protocol but TCP, sent, packet by packet.
+//! Recorded datagrams: the packets of UDP and of every other protocol but TCP.
 //!
 //! They are replayed in an open loop, at the times and with the sizes of the record, in both directions.
 
@@ -8,11 +8,12 @@ use crate::units::Dur;
 pub const MOST_BYTES: u16 = 1500;
 /// Bytes of the headers of IPv4 and UDP.
 pub const UDP_HEADERS: u64 = 28;
-/// The shortest: an IPv4 header.
+/// The length of the shortest datagram, an IPv4 header, bytes.
 const LEAST_BYTES: u64 = 20;
 /// The flow is over if it is silent for longer: NATs forget UDP after two minutes at the earliest (RFC 4787, REQ-5).
 pub const SILENCE: Dur = Dur::from_millis(120_000);
 
+/// Bits of a [`Datagram`] for its length; the direction's bit and the time follow above them.
 const SIZE_BITS: u32 = 11;
 const REVERSE: u64 = 1 << SIZE_BITS;
 const OFFSET_BIT: u32 = SIZE_BITS + 1;
@@ -29,8 +30,8 @@ impl Datagram {
         Datagram(offset | if is_reverse { REVERSE } else { 0 } | u64::from(bytes.min(MOST_BYTES)))
     }
 
-    /// Returns the same in the other direction.
-    pub fn turned(self) -> Datagram {
+    /// Returns the datagram in the other direction.
+    pub fn reversed(self) -> Datagram {
         Datagram(self.0 ^ REVERSE)
     }
 
@@ -39,7 +40,7 @@ impl Datagram {
         Dur(self.0 >> OFFSET_BIT)
     }
 
-    /// Returns the IP length.
+    /// Returns the IP length, bytes.
     pub fn bytes(self) -> u16 {
         (self.0 & (REVERSE - 1)) as u16
     }
@@ -60,25 +61,26 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Returns an amount of which only the sums are known, with as many packets more as the longest packet requires, or
-    /// as many bytes more as the shortest.
+    /// Returns an amount of which only the sums are known. A datagram has 20 to 1500 bytes, so packets or
+    /// bytes are raised where the sums contradict that.
     pub fn from_sums(packets: u64, bytes: u64) -> Amount {
         let packets = packets.max(bytes.div_ceil(u64::from(MOST_BYTES)));
         Amount { packets, bytes: bytes.max(packets.saturating_mul(LEAST_BYTES)) }
     }
 
-    /// Returns the sum of two.
+    /// Returns the sum of two amounts.
     pub fn plus(self, other: Amount) -> Amount {
         Amount { packets: self.packets + other.packets, bytes: self.bytes.saturating_add(other.bytes) }
     }
 
+    /// Counts a datagram.
     fn add(&mut self, datagram: Datagram) {
         self.packets += 1;
         self.bytes += u64::from(datagram.bytes());
     }
 }
 
-/// An encrypted tunnel, of which a record cannot tell what is inside.
+/// An encrypted tunnel, whose content a record does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tunnel {
     /// WireGuard.
@@ -100,14 +102,14 @@ impl Tunnel {
     }
 }
 
-/// What names the flow of datagrams beside its hosts.
+/// What identifies a flow of datagrams in addition to its hosts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Service {
     /// IP's protocol or next header.
     pub protocol: u8,
     /// The server's port, 0 if the protocol has none.
     pub port: u16,
-    /// The tunnel that its first packets show.
+    /// The tunnel that its first packets reveal, if it is one.
     pub tunnel: Option<Tunnel>,
 }
 
@@ -116,11 +118,12 @@ pub struct Service {
 pub struct Datagrams {
     /// Protocol and port.
     pub service: Service,
-    /// Of the direction of the data, and of the other one.
+    /// In the direction of the data, and in the other one.
     amounts: [Amount; 2],
     form: Form,
 }
 
+/// How the packets of a flow are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
     /// Each packet, by time.
@@ -130,7 +133,7 @@ enum Form {
 }
 
 impl Datagrams {
-    /// Returns a flow of these datagrams, in any order.
+    /// Returns a flow of these datagrams, which may be in any order.
     pub fn from_list(service: Service, mut list: Vec<Datagram>) -> Datagrams {
         if !list.is_sorted_by_key(|datagram| datagram.at()) {
             list.sort_by_key(|datagram| datagram.at());
@@ -140,8 +143,8 @@ impl Datagrams {
         Datagrams { service, amounts, form: Form::Listed(list.into_boxed_slice()) }
     }
 
-    /// Returns a flow of which only sums are known: the amounts in the direction of the data and in the other one,
-    /// within `duration`.
+    /// Returns a flow of which only sums are known: the amounts in the direction of the data and in the other
+    /// one. Each direction's packets are spread evenly over `duration`.
     pub fn from_sums(service: Service, duration: Dur, amounts: [Amount; 2]) -> Datagrams {
         Datagrams { service, amounts, form: Form::Even(duration) }
     }
@@ -161,13 +164,13 @@ impl Datagrams {
         match &self.form {
             Form::Listed(list) => list.last().map_or(Dur::ZERO, |last| last.at()),
             Form::Even(_) => {
-                [0, 1].map(|side| self.last_even(side == 1)).into_iter().max().unwrap_or(Dur::ZERO)
+                [0, 1].map(|side| self.last_packet_time(side == 1)).into_iter().max().unwrap_or(Dur::ZERO)
             }
         }
     }
 
-    /// Returns the first datagram of one direction from place `from` on, and the place behind it; `None` at the end.
-    /// Places count from 0 and have no meaning but this.
+    /// Returns the first datagram of one direction at position `from` or later, and the position after it; `None` at
+    /// the end. Positions count from 0 and have no other meaning.
     pub fn next(&self, is_reverse: bool, from: u64) -> Option<(Datagram, u64)> {
         match &self.form {
             Form::Listed(list) => {
@@ -178,22 +181,23 @@ impl Datagrams {
             Form::Even(duration) => {
                 let amount = self.amount(is_reverse);
                 (from < amount.packets).then(|| {
-                    let sent = |packets| share(amount.bytes, packets, amount.packets);
+                    let sent = |packets| share_evenly(amount.bytes, packets, amount.packets);
                     let bytes = sent(from + 1) - sent(from);
-                    let at = share(duration.0, from, amount.packets.saturating_sub(1).max(1));
+                    let at = share_evenly(duration.0, from, amount.packets.saturating_sub(1).max(1));
                     (Datagram::new(Dur(at), bytes as u16, is_reverse), from + 1)
                 })
             }
         }
     }
 
-    /// Returns the place of the first datagram that is sent `at` after the start of the flow or later; see
-    /// [`Datagrams::next`].
-    pub fn place(&self, is_reverse: bool, at: Dur) -> u64 {
+    /// Returns the position, for [`Datagrams::next`], of the first datagram that is sent `at` after the start of the
+    /// flow or later.
+    pub fn find_position(&self, is_reverse: bool, at: Dur) -> u64 {
         match &self.form {
             Form::Listed(list) => list.partition_point(|datagram| datagram.at() < at) as u64,
             Form::Even(_) => {
-                let is_before = |place| self.next(is_reverse, place).is_some_and(|(next, _)| next.at() < at);
+                let is_before =
+                    |position| self.next(is_reverse, position).is_some_and(|(next, _)| next.at() < at);
                 let (mut low, mut high) = (0, self.amount(is_reverse).packets);
                 while low < high {
                     let middle = low + (high - low) / 2;
@@ -219,14 +223,16 @@ impl Datagrams {
         })
     }
 
-    fn last_even(&self, is_reverse: bool) -> Dur {
+    /// Returns the time of the last packet of a direction whose packets are spread evenly; zero without
+    /// packets.
+    fn last_packet_time(&self, is_reverse: bool) -> Dur {
         let last = self.amount(is_reverse).packets.checked_sub(1);
         last.and_then(|last| self.next(is_reverse, last)).map_or(Dur::ZERO, |(last, _)| last.at())
     }
 }
 
-/// Returns `part` of `whole` equal parts of `sum`, rounded down.
-fn share(sum: u64, part: u64, whole: u64) -> u64 {
+/// Returns `part` of `whole` equal parts of `sum`, rounded down; `whole` must not be 0.
+fn share_evenly(sum: u64, part: u64, whole: u64) -> u64 {
     (u128::from(sum) * u128::from(part) / u128::from(whole)) as u64
 }
 
@@ -236,11 +242,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Returns a datagram `at_ms` after the start of its flow.
     fn datagram(at_ms: u64, bytes: u16, is_reverse: bool) -> Datagram {
         Datagram::new(Dur::from_millis(at_ms), bytes, is_reverse)
     }
 
-    fn all(flow: &Datagrams, is_reverse: bool) -> Vec<Datagram> {
+    /// Returns all datagrams of one direction.
+    fn collect_direction(flow: &Datagrams, is_reverse: bool) -> Vec<Datagram> {
         let mut place = 0;
         std::iter::from_fn(|| {
             let (datagram, behind) = flow.next(is_reverse, place)?;
@@ -261,13 +269,13 @@ mod tests {
     fn from_list__each_direction_by_time() {
         let list = vec![datagram(20, 200, false), datagram(0, 100, true), datagram(10, 300, true)];
         let flow = Datagrams::from_list(Service::default(), list);
-        assert_eq!(all(&flow, true), [datagram(0, 100, true), datagram(10, 300, true)]);
-        assert_eq!(all(&flow, false), [datagram(20, 200, false)]);
+        assert_eq!(collect_direction(&flow, true), [datagram(0, 100, true), datagram(10, 300, true)]);
+        assert_eq!(collect_direction(&flow, false), [datagram(20, 200, false)]);
         assert_eq!(flow.amount(true), Amount { packets: 2, bytes: 400 });
         assert_eq!((flow.duration(), flow.iter().count()), (Dur::from_millis(20), 3));
-        let (next, _) = flow.next(true, flow.place(true, Dur::from_millis(1))).unwrap();
+        let (next, _) = flow.next(true, flow.find_position(true, Dur::from_millis(1))).unwrap();
         assert_eq!(next, datagram(10, 300, true));
-        assert_eq!(flow.next(true, flow.place(true, Dur::from_millis(11))), None);
+        assert_eq!(flow.next(true, flow.find_position(true, Dur::from_millis(11))), None);
     }
 
     #[test]
@@ -294,11 +302,11 @@ mod tests {
             let amounts = sums.map(|(packets, bytes)| Amount::from_sums(packets, bytes));
             let flow = Datagrams::from_sums(Service::default(), Dur(duration), amounts);
             for (is_reverse, amount) in [(false, amounts[0]), (true, amounts[1])] {
-                let list = all(&flow, is_reverse);
+                let list = collect_direction(&flow, is_reverse);
                 let bytes: u64 = list.iter().map(|one| u64::from(one.bytes())).sum();
                 prop_assert_eq!(Amount { packets: list.len() as u64, bytes }, amount);
                 prop_assert!(list.is_sorted() && list.iter().all(|one| one.at() <= Dur(duration)));
-                let place = flow.place(is_reverse, Dur(from)) as usize;
+                let place = flow.find_position(is_reverse, Dur(from)) as usize;
                 prop_assert_eq!(place, list.iter().filter(|one| one.at() < Dur(from)).count());
             }
             prop_assert!(flow.iter().map(Datagram::at).is_sorted());

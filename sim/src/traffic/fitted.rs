@@ -1,10 +1,11 @@
 //! A model fitted to a capture that is too small to be played as it is.
 //!
-//! What a replication plays is drawn in two steps, named by (seed, replication). First a bootstrap resample of the capture
-//! (`resample.rs`) takes the capture's place: so the spread over replications contains what another capture would differ
-//! by. Then as many users as the load needs, each with the places of the capture's connections in time, get units of this
-//! resample, drawn anew for each place and each lap. Bursts stay what they are within a unit, and so do pauses, round-trip
-//! times, pages and datagrams. Only the sizes of writes are drawn from distributions that are fitted to the resample:
+//! A replication's traffic is drawn in two steps, determined by (seed, replication). First a bootstrap
+//! resample of the capture (`resample.rs`) replaces the capture, so that the spread over replications
+//! contains the difference between captures. Then as many users as the load needs, each with the slots of the
+//! capture's connections in time, get units of this resample, drawn anew for each slot and each lap. Bursts
+//! stay what they are within a unit, and so do pauses, round-trip times, pages and datagrams. Only the sizes
+//! of writes are drawn from distributions that are fitted to the resample:
 //!
 //! - the body by a smoothed bootstrap on the scale of logarithms, with a normal kernel that keeps the variance;
 //! - the largest tenth by a Pareto distribution, bounded above, whose index is drawn from its posterior. The prior weighs
@@ -27,38 +28,41 @@ use crate::units::{Dur, Time};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// The prior of the tail weighs as much as so many sizes: its deviation is 0.27, as wide as what others found.
+/// The prior of the tail weighs as much as so many sizes: its standard deviation is 0.27, as wide as the
+/// spread of published indices.
 const PRIOR_SIZES: u32 = 20;
 /// The index of the tail before any size was seen.
 const PRIOR_INDEX: f64 = 1.2;
-/// Of so many sizes, one belongs to the tail.
+/// One in so many sizes belongs to the tail.
 const TAIL: usize = 10;
-/// No more connections and datagrams are drawn; the overlay repeats them.
+/// Drawing stops after so many connections and datagrams; the overlay repeats them.
 const MOST_ITEMS: u64 = 2_000_000;
 
-/// How much a run needs.
+/// The load and the span that a run needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// Bytes on the wire per second of the data direction; without them one user for each of the capture plays.
+    /// Bytes on the wire per second in the data direction; `None` plays one user for each of the capture's.
     pub bytes_per_s: Option<f64>,
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// How long nothing is to repeat itself.
+    /// The time within which nothing may repeat.
     pub span: Dur,
     /// No size is drawn beyond this one, unless the capture has one as large.
     pub most_bytes: u64,
 }
 
-/// What a fitted model plays in one replication.
+/// The traffic that a fitted model plays in one replication.
 #[derive(Debug, Clone)]
 pub struct Fitted {
     /// Connections of `copies` times as many clients as the capture has, in laps of its period one after another.
     pub traffic: Traffic,
-    /// How often the capture's clients are there.
+    /// How often the capture's clients occur.
     pub copies: u32,
 }
 
-/// Draws the traffic that a model fitted to `recorded` plays in a replication, of (seed, replication).
+/// Draws the traffic that a model fitted to `recorded` plays in a replication. `run` is (seed, replication);
+/// equal runs draw equal traffic. Users are added until the load of `wanted` is met or two million
+/// connections and datagrams are drawn.
 pub fn draw_fitted(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
     let period = measure_period(recorded);
     let resample = Draws::resample(recorded.into(), period, run);
@@ -74,7 +78,7 @@ pub fn draw_fitted(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitt
     };
     while copies == 0 || !is_enough(bytes, &extent, users.played.len()) && items < MOST_ITEMS {
         let before = users.played.len();
-        (0..laps).for_each(|lap| users.play(copies, lap, &mut stream));
+        (0..laps).for_each(|lap| users.draw_lap(copies, lap, &mut stream));
         let added = users.played[before..].iter().map(|one| &one.connection);
         let more: u64 = added.clone().map(|one| one.wire_bytes(wanted.mss)).sum();
         items +=
@@ -85,10 +89,10 @@ pub fn draw_fitted(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitt
             break;
         }
     }
-    Fitted { traffic: users.traffic(), copies }
+    Fitted { traffic: users.into_traffic(), copies }
 }
 
-/// From when to when connections are active, for the period after which an overlay repeats them.
+/// The time in which connections are active, for the period after which an overlay repeats them.
 struct Extent {
     /// The length of all laps.
     least: Dur,
@@ -99,7 +103,7 @@ struct Extent {
 }
 
 impl Extent {
-    /// Extends the times of the first start, the last start and the end by a connection.
+    /// Extends the first start, the last start and the end to those of a connection.
     fn include(&mut self, one: &Connection) {
         self.first = self.first.min(one.start);
         self.last = self.last.max(one.start);
@@ -113,7 +117,7 @@ impl Extent {
     }
 }
 
-/// Returns the sizes of the writes of a resample, each as often as it was drawn.
+/// Returns the sizes in bytes of the writes of a resample, each as often as its unit was drawn.
 fn resample_sizes(recorded: &Traffic, resample: &Draws) -> Vec<f64> {
     let of_one = |(connection, &unit): (&Connection, &u32)| {
         let times = resample.times(unit) as usize;
@@ -123,18 +127,18 @@ fn resample_sizes(recorded: &Traffic, resample: &Draws) -> Vec<f64> {
     recorded.connections.iter().zip(resample.units()).flat_map(of_one).collect()
 }
 
-/// The users that play, as they are drawn.
+/// The connections of the users drawn so far.
 struct Users<'a> {
     recorded: &'a Traffic,
     resample: Draws,
     sizes: Sizes,
     period: Dur,
     played: Vec<Played>,
-    /// Units drawn so far.
+    /// Number of units drawn so far.
     units: u32,
 }
 
-/// A connection that is played: its number in the capture, and that of the unit with which it was drawn.
+/// A drawn connection, its index in the capture, and the number of the unit draw that it came with.
 struct Played {
     connection: Connection,
     recorded: u32,
@@ -142,11 +146,12 @@ struct Played {
 }
 
 impl Users<'_> {
-    /// Plays a lap of all places of the capture for the users of one copy.
-    fn play(&mut self, copy: u32, lap: u64, stream: &mut Stream) {
+    /// Draws lap `lap` of the users of copy `copy`: each slot of the resample gets a unit, and each write of
+    /// the unit's connections gets a fitted size.
+    fn draw_lap(&mut self, copy: u32, lap: u64, stream: &mut Stream) {
         let mut of_unit = vec![Vec::new(); self.resample.unit_count() as usize];
         (0..).zip(self.resample.units()).for_each(|(place, &unit)| of_unit[unit as usize].push(place));
-        for (unit, (client, by)) in self.resample.again(stream) {
+        for (unit, (client, by)) in self.resample.draw_again(stream) {
             for &place in &of_unit[unit as usize] {
                 let one: &Connection = &self.recorded.connections[place as usize];
                 let within = (one.start.0 + by) % self.period.0;
@@ -162,8 +167,8 @@ impl Users<'_> {
         }
     }
 
-    /// Returns what was played, with pages of its own for each unit that was drawn.
-    fn traffic(mut self) -> Traffic {
+    /// Returns the drawn connections as a traffic; each draw of a unit has pages distinct from other draws.
+    fn into_traffic(mut self) -> Traffic {
         self.played.sort_by_key(|one| one.connection.start);
         let mut numbers = BTreeMap::new();
         let mut page = |one: &Played, write: u32| match self.recorded.pages.find_page(one.recorded, write) {
@@ -181,14 +186,14 @@ impl Users<'_> {
     }
 }
 
-/// A distribution of sizes.
+/// The fitted distribution of sizes, bytes: a smoothed body and a bounded Pareto tail.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
     /// Mean of the logarithms of the body.
     middle: f64,
     /// Width of the kernel on this scale.
     width: f64,
-    /// Factor on distances from the middle that takes away what the kernel adds to the variance.
+    /// Factor on distances from the middle that removes the variance which the kernel adds.
     shrink: f64,
     /// Sizes above this one are the tail.
     least: f64,
@@ -197,7 +202,8 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Fits the distribution; nothing is drawn beyond `most_bytes` or the largest size, whichever is larger.
+    /// Fits the distribution to `sizes`, bytes. The tail is bounded by `most_bytes` or the largest size,
+    /// whichever is larger; its index is drawn from `stream`.
     fn fit(mut sizes: Vec<f64>, most_bytes: u64, stream: &mut Stream) -> Sizes {
         sizes.sort_by(f64::total_cmp);
         let (body, tail) = sizes.split_at(sizes.len() - sizes.len() / TAIL);
@@ -206,7 +212,7 @@ impl Sizes {
         let number = logs.len().max(1) as f64;
         let middle = logs.iter().sum::<f64>() / number;
         let variance = logs.iter().map(|log| (log - middle) * (log - middle)).sum::<f64>() / number;
-        let width = 0.9 * spread(&logs, variance) * libm::pow(number, -0.2);
+        let width = 0.9 * compute_spread(&logs, variance) * libm::pow(number, -0.2);
         let shrink = if variance > 0.0 { 1.0 / (1.0 + width * width / variance).sqrt() } else { 1.0 };
         let above: f64 = tail.iter().map(|&size| libm::log(size / least)).sum();
         let weight: f64 = (0..PRIOR_SIZES as usize + tail.len()).map(|_| stream.exponential(1.0)).sum();
@@ -215,15 +221,17 @@ impl Sizes {
         Sizes { middle, width, shrink, least, most, index }
     }
 
-    /// Draws a size near a recorded one, or from the tail if that is of it.
+    /// Draws a size: from the tail if the recorded size `bytes` belongs to the tail, else near the recorded
+    /// size. Returns at least 1 byte.
     fn draw(&self, bytes: u64, stream: &mut Stream) -> u64 {
         let size = bytes as f64;
-        let drawn = if size > self.least { self.draw_tail(stream) } else { self.near(size, stream) };
+        let drawn = if size > self.least { self.draw_tail(stream) } else { self.draw_near(size, stream) };
         drawn.min(self.most).round().max(1.0) as u64
     }
 
-    /// Draws a size near a recorded one: a normal kernel on the logarithm, shrunk to keep the variance.
-    fn near(&self, size: f64, stream: &mut Stream) -> f64 {
+    /// Draws a size near `size` of the body: a normal kernel on the logarithm (the radius and angle of Box
+    /// and Muller), shrunk to keep the variance.
+    fn draw_near(&self, size: f64, stream: &mut Stream) -> f64 {
         let (radius, angle) = (stream.exponential(2.0).sqrt(), TAU * stream.uniform());
         let log = libm::log(size) - self.middle + self.width * radius * libm::cos(angle);
         libm::exp(self.middle + self.shrink * log)
@@ -237,9 +245,9 @@ impl Sizes {
     }
 }
 
-/// Returns the smaller one of standard deviation and interquartile range ÷ 1.34 of sorted numbers, without the range if it
-/// is zero.
-fn spread(sorted: &[f64], variance: f64) -> f64 {
+/// Returns the smaller of the standard deviation and interquartile range ÷ 1.34 of sorted numbers; the
+/// deviation if the range is zero. `variance` is theirs.
+fn compute_spread(sorted: &[f64], variance: f64) -> f64 {
     let quantile = |share: usize| sorted.get((sorted.len() * share / 4).min(sorted.len().saturating_sub(1)));
     let range = quantile(3).zip(quantile(1)).map_or(0.0, |(high, low)| high - low);
     if range > 0.0 { variance.sqrt().min(range / 1.34) } else { variance.sqrt() }

@@ -11,7 +11,7 @@ const WANTED: Wanted = Wanted {
     most_bytes: 1_000_000,
 };
 
-/// Thirty transfers of three clients in a minute, lognormal by size, in bursts of three.
+/// Returns thirty transfers of three clients within a minute, lognormal by size, in bursts of three.
 fn capture() -> Traffic {
     let mut stream = Stream::new(7, Purpose::Size, 0);
     let one = |k: u64| Connection {
@@ -25,10 +25,12 @@ fn capture() -> Traffic {
     Traffic::from_connections((0..30).map(one).collect())
 }
 
+/// Returns the bytes of all writes.
 fn sizes(traffic: &Traffic) -> Vec<f64> {
     traffic.connections.iter().flat_map(|one| one.writes.iter().map(|write| write.bytes as f64)).collect()
 }
 
+/// Returns the mean of the natural logarithms.
 fn mean_log(sizes: &[f64]) -> f64 {
     sizes.iter().map(|size| libm::log(*size)).sum::<f64>() / sizes.len() as f64
 }

@@ -1,4 +1,4 @@
-//! Traffic: what connections there are, before any packet is sent.
+//! Traffic: the connections of a run and their writes, before any packet is sent.
 //!
 //! [`read`] turns files into a [`Traffic`], [`summary`] says what was understood, [`overlay`] loads a
 //! link with it, and [`model`] draws traffic from a published model instead.
@@ -45,21 +45,22 @@ pub struct Traffic {
     /// Sources by number and the positions of their connections, if this combines several traffics; see
     /// [`part`].
     pub parts: Vec<(u16, std::ops::Range<u32>)>,
-    /// Of 2^`level` clients one is here, as memory does not hold all; 0 where all are.
+    /// One of 2^`level` clients is here, since memory does not hold all; 0 if all are.
     pub level: u8,
 }
 
 /// The pages of a traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pages {
-    /// By connection the page of each write, from 1; 0 or nothing for none.
+    /// For each connection the page of each write, from 1; 0 or a missing entry means no page.
     by_connection: Vec<Box<[u32]>>,
     /// How many writes each page has.
     transfers: Vec<u16>,
 }
 
 impl Pages {
-    /// Returns the pages of connections in their order; each item has the page of each write, from 1.
+    /// Builds pages from the page number of each write, one item per connection in their order; pages count
+    /// from 1, and 0 is none.
     pub fn new(pages: impl Iterator<Item = Box<[u32]>>) -> Pages {
         let by_connection: Vec<Box<[u32]>> = pages.collect();
         let Some(last) = by_connection.iter().flatten().max() else { return Pages::default() };
@@ -70,7 +71,8 @@ impl Pages {
         Pages { by_connection, transfers }
     }
 
-    /// Returns the page of a write, from 1, and how many writes it has; zeros for none.
+    /// Returns the page of a write, from 1, and the number of writes on that page; zeros if the write has no
+    /// page.
     pub fn find_page(&self, connection: u32, write: u32) -> (u32, u16) {
         let pages = self.by_connection.get(connection as usize);
         match pages.and_then(|pages| pages.get(write as usize)) {
@@ -93,7 +95,7 @@ pub struct Source {
     pub name: String,
     /// SHA-256 of the file's bytes as stored (before decompression), in hexadecimal.
     pub sha256: String,
-    /// What the content was recognised as, such as `pcap` or `zeek-conn`.
+    /// Recognised format of the content, such as `pcap` or `zeek-conn`.
     pub kind: String,
     /// Rows of data: lines of a log, packets of a capture.
     pub rows: u64,
@@ -107,7 +109,7 @@ pub struct Source {
     pub capture: Option<CaptureCounts>,
 }
 
-/// What a capture holds, before a direction is chosen.
+/// Counts of a capture's contents, before a direction is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CaptureCounts {
@@ -141,11 +143,11 @@ pub struct CaptureCounts {
 pub struct Skipped {
     /// Why, as a phrase.
     pub reason: String,
-    /// Whole connections among them, where the file tells.
+    /// Whole connections among them, if the file shows them.
     pub connections: u64,
     /// How many rows (packets of a capture).
     pub rows: u64,
-    /// Bytes: of a log the payload in the chosen direction, where the row tells; of a capture all on the wire.
+    /// Bytes: for a log the payload in the chosen direction, if the row has it; for a capture all bytes on the wire.
     pub bytes: u64,
 }
 
@@ -170,7 +172,7 @@ impl Traffic {
         Traffic { connections, clients, servers, ..Traffic::default() }
     }
 
-    /// Returns the page of a write in the `copy`-th copy of this traffic.
+    /// Returns the page of a write in copy `copy` of this traffic; the default page, key 0, if it has none.
     pub fn page(&self, copy: u64, connection: u32, write: u32) -> PageOf {
         match self.pages.find_page(connection, write) {
             (0, _) => PageOf::default(),

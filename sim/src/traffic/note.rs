@@ -1,21 +1,21 @@
-//! Remarks on traffic as it was read: sentences for people, with the facts they are made of for programs.
+//! Remarks on traffic as it was read: sentences for people, and the facts in them for programs.
 
 use serde::{Deserialize, Serialize};
 
 /// A remark on the input that a reader of results should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// What kind of remark it is.
+    /// Kind of the remark.
     pub kind: NoteKind,
     /// The file it is about, without its folders; `None` when it is about several.
     pub file: Option<String>,
     /// The whole remark as a phrase, with the file's name.
     pub text: String,
-    /// How many rows (packets of a capture) or connections it is about, where that can be said.
+    /// Number of rows (packets of a capture) or connections that it is about, if it is known.
     pub count: Option<u64>,
-    /// How many bytes they have: of payload, or on the wire if the remark is about packets.
+    /// Their bytes: of payload, or on the wire if the remark is about packets.
     pub bytes: Option<u64>,
-    /// The row (packet of a capture) at which it shows, from 1.
+    /// The row (packet of a capture) at which it was found, from 1.
     pub row: Option<u64>,
 }
 
@@ -39,18 +39,18 @@ pub enum NoteKind {
     TimeGoesBack,
     /// Much of a capture was left out.
     LeftOut,
-    /// Only a sample of the clients was kept, as memory holds no more.
+    /// Only a sample of the clients was read, since memory holds no more.
     Sampled,
-    /// What makes it doubtful that a file is what it seems.
+    /// A reason to doubt that a file is what it seems.
     Doubt,
-    /// Packets or rows that stand in the file twice.
+    /// Packets or rows that the file has twice.
     Doubled,
-    /// Encrypted tunnels, of which nobody can tell what is inside.
+    /// Encrypted tunnels, whose content is not visible.
     Tunnel,
 }
 
 impl Note {
-    /// Returns a remark without figures on the file of this name.
+    /// Returns a remark without count, bytes and row; `file` is the file's name without folders.
     pub fn new(kind: NoteKind, file: Option<String>, text: String) -> Note {
         Note { kind, file, text, count: None, bytes: None, row: None }
     }

@@ -1,19 +1,21 @@
-//! Loads a link with a traffic: overlays as many shifted copies as the load needs, and dilates their start times.
+//! Loads a link with a traffic: overlays as many shifted copies as the load needs, and dilates their start
+//! times, and so their inter-arrival times.
 //!
-//! The traffic repeats with period T = span + mean gap between starts (at least 1 s, so that a single
+//! The traffic repeats with period T = span + mean inter-arrival time (at least 1 s, so that a single
 //! connection has a period). With native load ℓ = wire bits / (T · rate) and target load L there are
 //! n = ⌈L/ℓ⌉ copies. Every (copy, client) is shifted by U[0, T) modulo T, so that copies are not in
-//! step and a client's own connections keep their order in time. Then start times, and the period with
+//! step and the connections of a client keep their order in time. Then start times, and the period with
 //! them, are dilated by n·ℓ/L ≥ 1. Pauses inside a connection are not dilated: they belong to user and
-//! server, and idle timeouts need them as they are; nor are the distances of datagrams. Without a target the traffic keeps
-//! its own times.
+//! server, and idle timeouts need them as they are; nor are the gaps between datagrams. Without a target
+//! the traffic keeps its recorded times.
 //!
-//! With [`Overlay::from_resample`] each replication overlays a bootstrap resample of the traffic (`resample.rs`): clients
-//! or blocks of their time, drawn with replacement. A client drawn k times is k clients with shifts of their own. A block
-//! is moved to the slot that it was drawn for and shifted with the client of that slot, so that the slots of a client are
-//! filled once in each copy. The period stays that of the traffic; copies and dilation follow from the resample's
-//! load. If clients act together, the shifted times go through a map that all copies share (`together.rs`).
-//! docs/compare.md says what this is needed for.
+//! With [`Overlay::from_resample`] each replication overlays a bootstrap resample of the traffic
+//! (`resample.rs`): clients or blocks of their time, drawn with replacement. A client drawn k times is k
+//! clients with independent shifts. A block is moved to the slot that it was drawn for and shifted with the
+//! client of that slot, so that the slots of a client are filled once in each copy. The period stays that of
+//! the traffic; copies and dilation follow from the resample's load. If clients act together, the shifted
+//! times go through a map that all copies share (`together.rs`). docs/compare.md says what this is needed
+//! for.
 
 use super::connection::Connection;
 use super::datagrams::Datagrams;
@@ -24,16 +26,19 @@ use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::{Dur, Rate, Time};
 
+/// The shortest period of a traffic.
 const MIN_PERIOD: Dur = Dur(1_000_000_000);
+/// The largest number of connections in all copies of a period.
 const MAX_ARRIVALS: u64 = 50_000_000;
 /// Loads are met to this relative accuracy, so that 3.0000000001 copies are 3.
 const ROUNDING: f64 = 1e-9;
+/// The largest target load.
 const MAX_LOAD: f64 = 2.0;
 /// Bits of a key for (connection, copy): at most 50 million arrivals a repetition need 26.
 const KEY_BITS: u32 = 26;
-/// The same for a resample, in which the number of the copy also counts how often a client was drawn.
+/// The same for a resample, whose copy numbers also count the draws of a client.
 const RESAMPLE_KEY_BITS: u32 = 31;
-/// Widens the window in which connections are looked for, so far that no rounding of their times matters.
+/// Widens the window in which connections are searched for by more than any rounding of their times.
 const MARGIN: Dur = Dur(1_000_000);
 /// The allowed loads, for errors; completes "it must be …".
 pub const LOADS: &str = "a number above 0, at most 2 (1 fills the link)";
@@ -45,7 +50,7 @@ pub struct Arrival {
     pub at: Time,
     /// Index into `Traffic::connections`.
     pub connection: u32,
-    /// Which copy, from 0. In a resample, what was drawn k times has k numbers per copy.
+    /// Number of the copy, from 0. In a resample, a unit that was drawn k times has k numbers per copy.
     pub copy: u32,
 }
 
@@ -56,27 +61,27 @@ pub struct Overlay {
     pub copies: u32,
     /// Factor on start times.
     pub dilation: f64,
-    /// Load of the traffic as it is, as a fraction of the rate; of a resample, that of the whole traffic.
+    /// Load of the traffic as recorded, as a fraction of the rate; for a resample, that of the whole traffic.
     pub native: f64,
     /// Load of the overlay.
     pub achieved: f64,
     /// Length of one repetition of the overlay, after dilation.
     pub period: Dur,
-    /// The same before dilation.
+    /// Period of the traffic, before dilation.
     own_period: Dur,
     /// Random shifts of the copies; none without a target.
     shifts: Option<Shifts>,
     connections: u32,
     /// Index of the first connection in the traffic.
     first: u32,
-    /// `copies` times the largest number of times that anything was drawn.
+    /// `copies` times the number of draws of the unit that was drawn most often.
     copy_numbers: u32,
     key_bits: u32,
-    /// Flows of datagrams that have begun before the window's offset and last beyond it.
+    /// Flows of datagrams that begin before the window's offset and last beyond it.
     in_progress: Vec<Arrival>,
     /// How often each client or block of time occurs in a copy, and where.
     draws: Draws,
-    /// When the clients act together, if they do.
+    /// The times at which clients act together, if they do.
     together: Option<Together>,
     arrivals: Vec<Arrival>,
 }
@@ -124,7 +129,7 @@ impl Overlay {
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
-    /// [`Overlay::for_span`]. With few clients, blocks of their time are drawn in place of clients.
+    /// [`Overlay::for_span`]. With few clients, blocks of their time are drawn instead of clients.
     ///
     /// # Errors
     /// As [`Overlay::new`].
@@ -164,7 +169,7 @@ impl Overlay {
             Some(target) => compute_dilation(traffic, load, check_load(target)?)?,
             None => (1, 1.0),
         };
-        let dilated = scale(period.0, dilation);
+        let dilated = scale_time(period.0, dilation);
         let arrivals = draws.units().iter().map(|&unit| draws.times(unit) as usize).sum::<usize>();
         let mut overlay = Overlay {
             copies,
@@ -176,7 +181,7 @@ impl Overlay {
             shifts: target.map(|_| Shifts { seed, replication, period }),
             connections: traffic.connections.len() as u32,
             first: traffic.first,
-            copy_numbers: copies * draws.most_times(),
+            copy_numbers: copies * draws.max_times(),
             draws,
             together,
             key_bits,
@@ -197,13 +202,13 @@ impl Overlay {
     /// Adds the connections that were drawn more than `number / copies` times and start in the `span` from `offset` on, and
     /// the flows of datagrams that are in progress at `offset`.
     ///
-    /// A run of minutes sees few of the connections of a day. So each is first looked for in the traffic's own time, which
-    /// takes a comparison, and only one that may start in the span is placed exactly.
+    /// A run of minutes sees few of the connections of a day. So each connection is first compared in time before
+    /// dilation, which is fast, and only one that may start in the span gets its exact time.
     fn add_copy(&mut self, starts: &[Start], number: u32, (offset, span): (Time, Dur)) {
         let drawn_before = number / self.copies;
         let drawn = &starts[..starts.partition_point(|start| start.drawn > drawn_before)];
         let units = 0..self.draws.unit_count();
-        let shifts: Vec<u64> = units.map(|unit| self.shift(number, unit)).collect();
+        let shifts: Vec<u64> = units.map(|unit| self.compute_shift(number, unit)).collect();
         let own_period = self.own_period.0;
         let own_offset = (offset.0 as f64 / self.dilation) as u64 % own_period;
         let begin = (own_offset + own_period - MARGIN.0) % own_period;
@@ -232,10 +237,11 @@ impl Overlay {
         self.find_unit(one) == self.find_unit(other)
     }
 
-    /// Returns when a connection of a copy starts within the period, and whether its shift moved it beyond the period's
-    /// end, so that it belongs to the repetition before. `start` is that of connection number `connection` of the traffic.
-    pub fn place(&self, connection: u32, start: Time, copy: u32) -> (Time, bool) {
-        let shifted = start.0 + self.shift(copy, self.find_unit(connection));
+    /// Returns when a connection of a copy starts within the period, and whether its shift moved it beyond
+    /// the period's end, so that it belongs to the repetition before. `start` is the recorded start of
+    /// connection number `connection` of the traffic.
+    pub fn compute_start(&self, connection: u32, start: Time, copy: u32) -> (Time, bool) {
+        let shifted = start.0 + self.compute_shift(copy, self.find_unit(connection));
         (self.dilate(self.move_time(shifted)), shifted >= self.own_period.0)
     }
 
@@ -244,8 +250,9 @@ impl Overlay {
         self.draws.units()[(connection - self.first) as usize]
     }
 
-    /// Returns by how much the starts of a unit are shifted in copy `number`, before dilation; 0 if it lacks the unit.
-    fn shift(&self, number: u32, unit: u32) -> u64 {
+    /// Returns by how much the starts of a unit are shifted in copy `number`, before dilation, ns; 0 without
+    /// a target or if the copy lacks the unit.
+    fn compute_shift(&self, number: u32, unit: u32) -> u64 {
         let Some(shifts) = &self.shifts else { return 0 };
         let (draw, copy) = (number / self.copies, number % self.copies);
         match self.draws.find_move(unit, draw) {
@@ -255,24 +262,24 @@ impl Overlay {
         }
     }
 
-    /// Returns the time within the period of a shifted time, before dilation; where clients act together, after their
+    /// Returns a shifted time modulo the period, before dilation, ns. If clients act together, it goes through their
     /// map.
     fn move_time(&self, shifted: u64) -> u64 {
         let own = self.within_period(shifted);
         self.together.as_ref().map_or(own, |together| together.map_time(own))
     }
 
-    /// Returns a time modulo the period, both before dilation. Most times are below it, and a division is slow.
+    /// Returns a time modulo the period, both before dilation, ns. Most times are below it, and a division is slow.
     fn within_period(&self, own: u64) -> u64 {
         if own < self.own_period.0 { own } else { own % self.own_period.0 }
     }
 
-    /// Returns a time within the period after dilation, which may round the last start up to the period itself.
+    /// Returns a time before dilation, ns, after dilation; rounding never moves it to the end of the period.
     fn dilate(&self, own: u64) -> Time {
-        Time(scale(own, self.dilation).min(self.period.0 - 1))
+        Time(scale_time(own, self.dilation).min(self.period.0 - 1))
     }
 
-    /// Returns the arrivals of one period, by time; those of the span only, if one was given.
+    /// Returns the arrivals of one period in order of time; only those of the span, if one was given.
     pub fn arrivals(&self) -> &[Arrival] {
         &self.arrivals
     }
@@ -303,11 +310,12 @@ impl Overlay {
         Time(Stream::new(seed, Purpose::Window, u64::from(replication)).below(self.period.0))
     }
 
-    /// Returns a number for the pages of an arrival's copy and repetition, below 2^24, so that the number of a page has 56
-    /// bits. An arrival that was shifted beyond the period's end belongs to the repetition before. `start` is the
-    /// connection's own.
-    pub fn pages(&self, arrival: &Arrival, repetition: u64, start: Time) -> u64 {
-        let (_, has_wrapped) = self.place(arrival.connection, start, arrival.copy);
+    /// Returns the copy number that [`super::Traffic::page`] takes for an arrival. It differs between copies
+    /// and between repetitions, and is below 2^24, so that the key of a page has 56 bits. An arrival that was
+    /// shifted beyond the period's end belongs to the repetition before. `start` is the recorded start of the
+    /// connection.
+    pub fn page_copy(&self, arrival: &Arrival, repetition: u64, start: Time) -> u64 {
+        let (_, has_wrapped) = self.compute_start(arrival.connection, start, arrival.copy);
         ((repetition + 1 - u64::from(has_wrapped)) * u64::from(self.copy_numbers) + u64::from(arrival.copy))
             & 0xff_ffff
     }
@@ -321,18 +329,19 @@ impl Overlay {
     }
 }
 
-/// What placing a connection's copies takes, close together in memory: each copy goes through many of them.
+/// The facts from which the start of a connection's copies is computed, compact since every copy reads many of them.
 struct Start {
     at: Time,
     unit: u32,
     /// Index into `Traffic::connections`.
     connection: u32,
+    /// How often its unit was drawn.
     drawn: u32,
-    /// How long a flow of datagrams lasts; zero for everything else, which only plays from its start.
+    /// Duration of a flow of datagrams; zero for any other connection, which plays only from its start.
     lasts: Dur,
 }
 
-/// Returns the starts of a traffic's connections. What was drawn most often comes first.
+/// Returns the starts of a traffic's connections; those whose units were drawn most often come first.
 fn collect_starts(traffic: Part, draws: &Draws) -> Vec<Start> {
     let start = |((connection, &unit), index): ((&Connection, &u32), u32)| Start {
         at: connection.start,
@@ -347,7 +356,8 @@ fn collect_starts(traffic: Part, draws: &Draws) -> Vec<Start> {
     starts
 }
 
-/// Returns the time from `begin` to `at`, both within a cycle of `period`; across its end if `at` is earlier.
+/// Returns the time from `begin` to `at`, both within a cycle of `period`; if `at` is earlier, across the
+/// cycle's end.
 fn time_since(at: u64, begin: u64, period: u64) -> u64 {
     if at >= begin { at - begin } else { at + period - begin }
 }
@@ -364,6 +374,7 @@ pub struct Arrivals<'a> {
 impl<'a> Iterator for Arrivals<'a> {
     type Item = (Time, &'a Arrival, u64);
 
+    /// Returns the next arrival; at the end of a period it continues with the next repetition.
     fn next(&mut self) -> Option<Self::Item> {
         if self.next == self.overlay.arrivals.len() {
             self.next = 0;
@@ -386,7 +397,7 @@ struct Shifts {
 }
 
 impl Shifts {
-    /// Draws the cyclic shift within the period, ns, of a client of a copy.
+    /// Draws the cyclic shift of a client in a copy, ns, uniform in [0, period).
     fn draw_shift(&self, copy: u32, client: u32) -> u64 {
         let entity = u64::from(copy) << 32 | u64::from(client);
         let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
@@ -394,7 +405,7 @@ impl Shifts {
     }
 }
 
-/// Returns the period T of a traffic: span plus mean gap between starts, at least 1 s.
+/// Returns the period T of a traffic: span plus mean inter-arrival time, at least 1 s.
 pub fn measure_period<'a>(traffic: impl Into<Part<'a>>) -> Dur {
     let traffic = traffic.into();
     let starts = traffic.connections.iter().map(|connection| connection.start);
@@ -409,7 +420,7 @@ pub fn measure_load<'a>(traffic: impl Into<Part<'a>>, rate: Rate, mss: u32) -> f
     traffic.wire_bytes(mss) as f64 / rate.bytes_in(measure_period(traffic))
 }
 
-/// Returns the load if it is allowed.
+/// Returns the target load if it is above 0 and at most 2.
 ///
 /// # Errors
 /// [`Error::Field`] naming `load`.
@@ -439,7 +450,8 @@ fn compute_dilation(traffic: Part, native: f64, target: f64) -> Result<(u32, f64
     Ok((copies as u32, copies * native / target))
 }
 
-fn scale(ns: u64, factor: f64) -> u64 {
+/// Returns a time in ns multiplied by a factor and rounded; exact for a factor of 1.
+fn scale_time(ns: u64, factor: f64) -> u64 {
     if factor == 1.0 { ns } else { (ns as f64 * factor).round() as u64 }
 }
 

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 const RATE: Rate = Rate(1_000_000);
 
+/// Returns a connection of `bytes` payload bytes that starts `start_ms` after the traffic.
 fn connection(start_ms: u64, client: u32, bytes: u64) -> Connection {
     Connection { client, ..Connection::from_one_write(Time(start_ms * 1_000_000), bytes) }
 }
@@ -16,13 +17,14 @@ fn traffic() -> Traffic {
     Traffic::from_connections((0..10).map(|k| connection(k * 1000, (k % 3) as u32, 10_000)).collect())
 }
 
-fn overlay(load: f64) -> Overlay {
+/// Returns the overlay of [`traffic`] for a target load.
+fn overlay_to_load(load: f64) -> Overlay {
     Overlay::new(&traffic(), Some(load), RATE, 1000, 1, 0).unwrap()
 }
 
 #[test]
 fn new__counts_copies_and_dilates_to_meet_the_load() {
-    let overlay = overlay(0.5);
+    let overlay = overlay_to_load(0.5);
     assert!((overlay.native - 0.083_52).abs() < 1e-12);
     assert_eq!(overlay.copies, 6);
     assert!((overlay.dilation - 6.0 * 0.083_52 / 0.5).abs() < 1e-12);
@@ -33,7 +35,7 @@ fn new__counts_copies_and_dilates_to_meet_the_load() {
 
 #[test]
 fn new__stretches_a_traffic_that_is_too_dense() {
-    let overlay = overlay(0.01);
+    let overlay = overlay_to_load(0.01);
     assert_eq!(overlay.copies, 1);
     assert!((overlay.dilation - 8.352).abs() < 1e-9);
     assert!((overlay.achieved - 0.01).abs() < 1e-9);
@@ -41,7 +43,7 @@ fn new__stretches_a_traffic_that_is_too_dense() {
 
 #[test]
 fn new__an_exact_multiple_needs_no_further_copy() {
-    let overlay = overlay(3.0 * 0.083_52);
+    let overlay = overlay_to_load(3.0 * 0.083_52);
     assert_eq!(overlay.copies, 3);
     assert!((overlay.dilation - 1.0).abs() < 1e-9);
 }
@@ -56,7 +58,7 @@ fn new__without_target_keeps_times() {
 
 #[test]
 fn new__keeps_a_clients_connections_together() {
-    let overlay = overlay(0.5);
+    let overlay = overlay_to_load(0.5);
     let traffic = traffic();
     for copy in 0..overlay.copies {
         for client in 0..3 {
@@ -82,7 +84,7 @@ fn new__keeps_a_clients_connections_together() {
 /// The randomisation that intervals rest on: neither the clients of a copy nor the copies of a client are in step.
 #[test]
 fn new__shifts_every_client_of_every_copy_by_itself() {
-    let (overlay, traffic) = (overlay(0.5), traffic());
+    let (overlay, traffic) = (overlay_to_load(0.5), traffic());
     let shifts: HashSet<u64> = overlay
         .arrivals()
         .iter()
@@ -135,7 +137,7 @@ fn new__refuses_loads_out_of_range() {
 }
 
 #[test]
-fn period__of_one_connection_is_a_second_or_its_pauses() {
+fn measure_period__of_one_connection_is_a_second_or_its_pauses() {
     let mut one = Traffic::from_connections(vec![connection(0, 0, 100)]);
     assert_eq!(measure_period(&one), Dur(1_000_000_000));
     let pause = Write { idle: Dur(5_000_000_000), bytes: 1 };
@@ -143,26 +145,26 @@ fn period__of_one_connection_is_a_second_or_its_pauses() {
     assert_eq!(measure_period(&one), Dur(5_000_000_000));
 }
 
-/// A copy's pages of each repetition have a number of their own; a start that was shifted beyond the period's end belongs
+/// Each repetition of a copy has a different number; a start that was shifted beyond the period's end belongs
 /// to the repetition before.
 #[test]
-fn pages__name_copy_and_repetition() {
-    let (overlay, traffic) = (overlay(0.5), traffic());
+fn page_copy__names_copy_and_repetition() {
+    let (overlay, traffic) = (overlay_to_load(0.5), traffic());
     let mut wrapped = 0;
     for arrival in overlay.arrivals() {
         let connection = &traffic.connections[arrival.connection as usize];
-        let has_wrapped = overlay.place(arrival.connection, connection.start, arrival.copy).1;
+        let has_wrapped = overlay.compute_start(arrival.connection, connection.start, arrival.copy).1;
         wrapped += u32::from(has_wrapped);
         for repetition in [0, 3] {
             let expected = (repetition + 1 - u64::from(has_wrapped)) * 6 + u64::from(arrival.copy);
-            assert_eq!(overlay.pages(arrival, repetition, connection.start), expected);
+            assert_eq!(overlay.page_copy(arrival, repetition, connection.start), expected);
         }
-        assert!(overlay.pages(arrival, 1 << 40, connection.start) < 1 << 24);
+        assert!(overlay.page_copy(arrival, 1 << 40, connection.start) < 1 << 24);
     }
     assert!((1..60).contains(&wrapped), "{wrapped}");
 }
 
-/// What a run of some seconds sees is the same, whether the rest of the period was laid out or not.
+/// A run of some seconds sees the same arrivals, whether or not the rest of the period was laid out.
 #[test]
 fn for_span__keeps_what_a_run_sees() {
     for (replication, span) in [(0, Dur(3_000_000_000)), (1, Dur(1)), (2, Dur(40_000_000_000))] {
@@ -179,7 +181,7 @@ fn for_span__keeps_what_a_run_sees() {
     }
 }
 
-/// What starts at either end of the span is kept, to the nanosecond.
+/// Connections that start at either end of the span belong to it, to the nanosecond.
 #[test]
 fn for_span__keeps_what_starts_at_its_ends() {
     let at = |ns| {
@@ -198,7 +200,7 @@ fn for_span__keeps_what_starts_at_its_ends() {
 
 proptest! {
     #[test]
-    fn from__is_endless_ordered_and_unique(load in 0.01f64..2.0, offset in 0u64..400_000_000_000, seed: u64) {
+    fn arrivals_from__is_endless_ordered_and_unique(load in 0.01f64..2.0, offset in 0u64..400_000_000_000, seed: u64) {
         let overlay = Overlay::new(&traffic(), Some(load), RATE, 1000, seed, 0).unwrap();
         let count = overlay.arrivals().len() * 3;
         let got: Vec<_> = overlay.arrivals_from(Time(offset)).take(count).collect();
@@ -222,7 +224,7 @@ proptest! {
 }
 
 proptest! {
-    /// Looking for connections in the traffic's own time first misses none that starts in the span.
+    /// The first search, in time before dilation, misses no connection that starts in the span.
     #[test]
     fn from_resample__holds_what_starts_in_the_span(
         load in 0.002f64..2.0, span_ms in 0u64..80_000, seed: u64, are_few: bool
@@ -234,7 +236,7 @@ proptest! {
         let mut expected = Vec::new();
         for copy in 0..overlay.copy_numbers {
             for (connection, index) in traffic.connections.iter().zip(0..) {
-                let (at, _) = overlay.place(index, connection.start, copy);
+                let (at, _) = overlay.compute_start(index, connection.start, copy);
                 let since = (at.0 + overlay.period.0 - offset) % overlay.period.0;
                 if copy / overlay.copies < overlay.draws.times(overlay.find_unit(index)) && since <= span.0 {
                     expected.push(Arrival { at, connection: index, copy });
@@ -248,19 +250,20 @@ proptest! {
 
 // --- resamples ---
 
-/// 60 clients of two connections each within 59 s.
+/// Returns 60 clients of two connections each within 59.5 s.
 fn many_clients() -> Traffic {
     let starts = (0..120).map(|k| connection(k * 500, (k % 60) as u32, 1000 + 100 * (k % 60)));
     Traffic::from_connections(starts.collect())
 }
 
-/// Three clients of a connection each within a second, for a minute.
+/// Returns three clients that start one connection each per second, for a minute.
 fn few_clients() -> Traffic {
     let starts = (0..180).map(|k| connection(k * 1000 / 3, (k % 3) as u32, 1000 + 100 * (k % 60)));
     Traffic::from_connections(starts.collect())
 }
 
-fn resampled(traffic: &Traffic, seed: u64, replication: u32) -> Overlay {
+/// Returns the overlay of a resample of the traffic, at half load.
+fn overlay_resample(traffic: &Traffic, seed: u64, replication: u32) -> Overlay {
     Overlay::from_resample(traffic, 0.5, RATE, 1000, (seed, replication), Dur(u64::MAX)).unwrap()
 }
 
@@ -268,7 +271,7 @@ fn resampled(traffic: &Traffic, seed: u64, replication: u32) -> Overlay {
 fn from_resample__draws_as_many_clients_and_meets_the_load() {
     let traffic = many_clients();
     for replication in 0..20 {
-        let overlay = resampled(&traffic, 1, replication);
+        let overlay = overlay_resample(&traffic, 1, replication);
         assert_eq!(
             overlay.arrivals().len(),
             120 * overlay.copies as usize,
@@ -289,16 +292,16 @@ fn from_resample__draws_as_many_clients_and_meets_the_load() {
 #[test]
 fn from_resample__is_named_by_seed_and_replication() {
     let traffic = many_clients();
-    let one = resampled(&traffic, 1, 0);
-    assert_eq!(one.arrivals(), resampled(&traffic, 1, 0).arrivals());
-    assert_ne!(one.arrivals(), resampled(&traffic, 1, 1).arrivals());
-    assert_ne!(one.arrivals(), resampled(&traffic, 2, 0).arrivals());
+    let one = overlay_resample(&traffic, 1, 0);
+    assert_eq!(one.arrivals(), overlay_resample(&traffic, 1, 0).arrivals());
+    assert_ne!(one.arrivals(), overlay_resample(&traffic, 1, 1).arrivals());
+    assert_ne!(one.arrivals(), overlay_resample(&traffic, 2, 0).arrivals());
 }
 
 #[test]
 fn from_resample__keys_are_unique_and_a_client_drawn_twice_has_two_shifts() {
     let traffic = many_clients();
-    let overlay = resampled(&traffic, 1, 0);
+    let overlay = overlay_resample(&traffic, 1, 0);
     let keys: HashSet<u64> = (0..3)
         .flat_map(|repetition| overlay.arrivals().iter().map(move |arrival| (arrival, repetition)))
         .map(|(arrival, repetition)| overlay.key(arrival, repetition))
@@ -322,7 +325,7 @@ fn from_resample__blocks_leave_no_slot_empty() {
     assert_eq!(measure_period(&alike), Dur::from_millis(60_000));
     let sorted = |overlay: &Overlay| overlay.arrivals().iter().map(|arrival| arrival.at).collect::<Vec<_>>();
     for replication in 0..5 {
-        let drawn = resampled(&alike, 1, replication);
+        let drawn = overlay_resample(&alike, 1, replication);
         let plain = Overlay::new(&alike, Some(0.5), RATE, 1000, 1, replication).unwrap();
         assert!(plain.copies > 1 && drawn.copy_numbers > plain.copies, "blocks are drawn several times");
         assert!(sorted(&drawn) == sorted(&plain), "replication {replication}");
@@ -332,13 +335,14 @@ fn from_resample__blocks_leave_no_slot_empty() {
 #[test]
 fn from_resample__blocks_are_together_and_keep_their_order() {
     let traffic = few_clients();
-    let overlay = resampled(&traffic, 1, 0);
+    let overlay = overlay_resample(&traffic, 1, 0);
     assert!(overlay.are_together(0, 3) && overlay.are_together(0, 6), "one client within 3 s");
     assert!(!overlay.are_together(0, 1), "two clients");
     assert!(!overlay.are_together(0, 9), "the next block of a client");
     for copy in 0..overlay.copies {
         let at = |index: u32| {
-            let (at, has_wrapped) = overlay.place(index, traffic.connections[index as usize].start, copy);
+            let (at, has_wrapped) =
+                overlay.compute_start(index, traffic.connections[index as usize].start, copy);
             at.0 + u64::from(has_wrapped) * overlay.period.0
         };
         let gap = (at(3) - at(0)) as f64 / overlay.dilation;

@@ -1,4 +1,4 @@
-//! Several traffics in one; each part has its own source.
+//! Traffics made of several sources; each part has the connections of one source.
 
 use super::class::FlowClass;
 use super::connection::{Connection, Kind};
@@ -29,13 +29,15 @@ impl Part<'_> {
 }
 
 impl<'a> From<&'a Traffic> for Part<'a> {
+    /// Returns all connections of a traffic as one part.
     fn from(traffic: &'a Traffic) -> Part<'a> {
         Part { connections: &traffic.connections, first: 0 }
     }
 }
 
 impl Traffic {
-    /// Several traffics, each with the number of its source; see [`Traffic::part`].
+    /// Combines several traffics, each with the number of its source; see [`Traffic::part`]. Hosts keep their
+    /// numbers, so that parts share them.
     pub fn combine(parts: impl IntoIterator<Item = (u16, Traffic)>) -> Traffic {
         let mut whole = Traffic::default();
         for (number, part) in parts {
@@ -62,7 +64,8 @@ impl Traffic {
         Part::from(self).wire_bytes(mss)
     }
 
-    /// Returns the connections of source `number`; a traffic that is not several is that of source 0.
+    /// Returns the connections of source `number`, or `None` if there is no such source. A traffic that was
+    /// not combined is source 0.
     pub fn part(&self, number: u16) -> Option<Part<'_>> {
         if self.parts.is_empty() {
             return (number == 0).then(|| self.into());
@@ -72,7 +75,8 @@ impl Traffic {
         Some(Part { connections, first: places.start })
     }
 
-    /// Returns number and class of the groups that sources divide into whose flows have several classes, or datagrams.
+    /// Returns the groups by which results are divided: (source, class) for each class of a source that has
+    /// several classes or datagrams.
     pub fn groups(&self) -> Vec<(u16, FlowClass)> {
         let numbers = self.parts.iter().map(|(number, _)| *number);
         let numbers: Vec<u16> = if self.parts.is_empty() { vec![0] } else { numbers.collect() };
@@ -82,7 +86,7 @@ impl Traffic {
             let classes = connections.iter().filter_map(|connection| connection.flow_class);
             classes.for_each(|class| has[class as usize] = true);
             let own: Vec<_> = FlowClass::ALL.into_iter().filter(|class| has[*class as usize]).collect();
-            // What has datagrams is not all transfers, and has a name of its own even if it is all there is.
+            // Datagrams are no transfers, so their class is named even if the source has no other.
             let has_datagrams = connections.iter().any(|connection| connection.kind == Kind::Datagrams);
             let own = if own.len() > 1 || has_datagrams { own } else { Vec::new() };
             own.into_iter().map(move |class| (number, class))
@@ -90,7 +94,7 @@ impl Traffic {
         numbers.into_iter().flat_map(of_source).collect()
     }
 
-    /// Returns these parts, preceded by connections of source 0, which have no pages.
+    /// Returns this combination with `main` in front as source 0; the connections of `main` have no pages.
     pub fn with_main(&self, main: Traffic) -> Traffic {
         let shift = main.connections.len() as u32;
         let mut whole = Traffic { parts: vec![(0, 0..shift)], ..main };
@@ -102,15 +106,16 @@ impl Traffic {
         whole
     }
 
-    /// Returns the same sent by the clients: its payload crosses the uplink.
-    pub fn uploaded(mut self) -> Traffic {
+    /// Returns the traffic as uploads: its payload crosses the uplink.
+    pub fn into_uploads(mut self) -> Traffic {
         self.connections.iter_mut().for_each(|connection| connection.upload = true);
         self
     }
 }
 
 impl Pages {
-    /// Adds the pages of the connections from index `first` on.
+    /// Adds the pages of connections that follow, from index `first` on; page numbers continue after the
+    /// present ones.
     fn append(&mut self, first: usize, other: Pages) {
         if other.by_connection.is_empty() {
             return;
@@ -131,6 +136,7 @@ mod tests {
     use super::*;
     use crate::units::{Rate, Time};
 
+    /// Returns connections of these sizes, one a second; `pages` has the page of each, from 1, or is empty.
     fn traffic(sizes: &[u64], pages: &[u32]) -> Traffic {
         let one = |(start, &bytes): (u64, &u64)| Connection {
             client: start as u32,
@@ -201,6 +207,6 @@ mod tests {
         let single = traffic(&[10, 20], &[]);
         assert_eq!(single.part(0).map(|part| part.connections.len()), Some(2));
         assert!(single.part(1).is_none());
-        assert!(single.uploaded().connections.iter().all(|connection| connection.upload));
+        assert!(single.into_uploads().connections.iter().all(|connection| connection.upload));
     }
 }

@@ -1,10 +1,10 @@
 //! Bootstrap resamples of a traffic.
 //!
-//! As many clients as the traffic has are drawn with replacement, so that the draw contains what users differ by. If they
-//! are few, the time of each is divided into blocks of equal length as well, and each slot of a client that was drawn, a
-//! place where it has a block, gets a block of the same client. If they are very few, clients are not drawn, and each slot
-//! gets a block of any client. Whole clients or blocks are drawn because connections that belong together depend on each
-//! other.
+//! As many clients as the traffic has are drawn with replacement, so that the draw contains what users differ
+//! by. If they are few, the time of each is divided into blocks of equal length as well, and each slot of a
+//! client that was drawn, a time in which it has a block, gets a block of the same client. If they are very
+//! few, clients are not drawn, and each slot gets a block of any client. Whole clients or blocks are drawn
+//! because connections that belong together depend on each other.
 //!
 //! Sources: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979), section 2; H. R.
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17 (1989), for blocks
@@ -15,7 +15,7 @@ use crate::rng::{Purpose, Stream};
 use crate::units::Dur;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// With fewer clients than this, blocks of time of each client are drawn in their place, at least so many in all.
+/// With fewer clients than this, blocks of each client's time are drawn instead, at least so many in all.
 const LEAST_UNITS: usize = 60;
 /// With fewer clients than this, a block of any of them may be drawn: without the largest of so few, little would be left.
 const LEAST_CLIENTS: usize = 20;
@@ -26,13 +26,13 @@ pub struct Draws {
     /// The unit of each connection.
     unit_of: Vec<u32>,
     units: Vec<Unit>,
-    /// The places that are filled: those of the units of each client that was drawn, for each draw of it.
-    places: Vec<Unit>,
-    /// The unit that was drawn for each place.
+    /// The slots to fill: those of the units of each client that was drawn, for each draw of it.
+    slots_to_fill: Vec<Unit>,
+    /// The unit that was drawn for each slot.
     drawn: Vec<u32>,
     /// How often each unit was drawn.
     times: Vec<u32>,
-    /// Where blocks of time are played; `None` if whole clients were drawn.
+    /// The slots in which blocks of time are played; `None` if whole clients were drawn.
     slots: Option<Slots>,
 }
 
@@ -43,10 +43,10 @@ struct Unit {
     block: u64,
 }
 
-/// Where blocks of time are played.
+/// The slots in which blocks of time are played.
 #[derive(Debug, Clone)]
 struct Slots {
-    /// The places that each unit was drawn for, in the order in which they were.
+    /// The slots that each unit was drawn for, in the order of the draws.
     of: Vec<Vec<u32>>,
     blocks: u64,
     period: Dur,
@@ -57,25 +57,27 @@ impl Draws {
     pub fn each_client_once(traffic: Part) -> Draws {
         let (unit_of, units) = group_units(traffic, 1, Dur(1));
         let (times, drawn) = (vec![1; units.len()], (0..units.len() as u32).collect());
-        Draws { unit_of, places: units.clone(), units, drawn, times, slots: None }
+        Draws { unit_of, slots_to_fill: units.clone(), units, drawn, times, slots: None }
     }
 
-    /// Draws as many clients as the traffic has, with replacement, named by (seed, replication). `period` is the traffic's.
+    /// Draws as many clients as the traffic has, with replacement; with few clients, blocks of their time.
+    /// `period` is the traffic's, and (seed, replication) determines the draws.
     pub fn resample(traffic: Part, period: Dur, (seed, replication): (u64, u32)) -> Draws {
         let clients: BTreeSet<u32> = traffic.connections.iter().map(|one| one.client).collect();
         let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
         let (unit_of, units) = group_units(traffic, blocks, period);
         let is_of_clients = clients.len() >= LEAST_CLIENTS;
         let pools =
-            if is_of_clients { units_by_client(&units) } else { vec![(0..units.len() as u32).collect()] };
+            if is_of_clients { group_by_client(&units) } else { vec![(0..units.len() as u32).collect()] };
         let mut stream = Stream::new(seed, Purpose::Resample, u64::from(replication));
         let mut one_of = |number: usize| if number > 1 { stream.below(number as u64) as usize } else { 0 };
-        let (mut places, mut drawn) = (Vec::new(), Vec::new());
+        let (mut slots_to_fill, mut drawn) = (Vec::new(), Vec::new());
         for number in 0..pools.len() {
             let pool = &pools[one_of(pools.len())];
             for &unit in pool {
                 let Unit { client, block } = units[unit as usize];
-                places.push(Unit { client: if is_of_clients { number as u32 } else { client }, block });
+                slots_to_fill
+                    .push(Unit { client: if is_of_clients { number as u32 } else { client }, block });
                 drawn.push(pool[one_of(pool.len())]);
             }
         }
@@ -83,15 +85,15 @@ impl Draws {
         (0..).zip(&drawn).for_each(|(place, &unit)| slots[unit as usize].push(place));
         let times = slots.iter().map(|own| own.len() as u32).collect();
         let slots = (blocks > 1).then_some(Slots { of: slots, blocks, period });
-        Draws { unit_of, units, places, drawn, times, slots }
+        Draws { unit_of, units, slots_to_fill, drawn, times, slots }
     }
 
-    /// Draws a unit from the resample for each place. Returns the unit, the client it is drawn for, and the time by
-    /// which it is played later than recorded, modulo the period, ns.
-    pub fn again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
+    /// Draws a unit from the resample for each slot. Returns the unit, the client it is drawn for, and the
+    /// time by which it is played later than recorded, modulo the period, ns.
+    pub fn draw_again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
         let one = |place: u32| {
             let unit = self.drawn[stream.below(self.drawn.len() as u64) as usize];
-            (unit, self.move_to(unit, place))
+            (unit, self.compute_move(unit, place))
         };
         (0..self.drawn.len() as u32).map(one).collect()
     }
@@ -111,8 +113,8 @@ impl Draws {
         self.times[unit as usize]
     }
 
-    /// Returns how often the unit was drawn that was drawn most often; 1 without units.
-    pub fn most_times(&self) -> u32 {
+    /// Returns how often the most frequently drawn unit was drawn; 1 without units.
+    pub fn max_times(&self) -> u32 {
         self.times.iter().copied().max().unwrap_or(1)
     }
 
@@ -122,17 +124,17 @@ impl Draws {
     }
 
     /// Returns the client for which a unit was drawn and the time by which it is played later than recorded, modulo the
-    /// period, ns. `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or this unit less
-    /// often.
+    /// period, ns. `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or if this unit was
+    /// drawn less often.
     pub fn find_move(&self, unit: u32, draw: u32) -> Option<(u32, u64)> {
         let slots = self.slots.as_ref()?;
-        Some(self.move_to(unit, *slots.of[unit as usize].get(draw as usize)?))
+        Some(self.compute_move(unit, *slots.of[unit as usize].get(draw as usize)?))
     }
 
     /// Returns the client of a slot and the time by which a unit is played there later than recorded, modulo the
     /// period, ns.
-    fn move_to(&self, unit: u32, slot: u32) -> (u32, u64) {
-        let slot = self.places[slot as usize];
+    fn compute_move(&self, unit: u32, slot: u32) -> (u32, u64) {
+        let slot = self.slots_to_fill[slot as usize];
         let Some(Slots { blocks, period, .. }) = self.slots else { return (slot.client, 0) };
         let begin = |block: u64| block * period.0 / blocks;
         let by = period.0 + begin(slot.block) - begin(self.units[unit as usize].block);
@@ -141,7 +143,7 @@ impl Draws {
 }
 
 /// Returns the units of each client, in the order in which clients first occur.
-fn units_by_client(units: &[Unit]) -> Vec<Vec<u32>> {
+fn group_by_client(units: &[Unit]) -> Vec<Vec<u32>> {
     let (mut numbers, mut found) = (BTreeMap::new(), Vec::new());
     for (unit, own) in (0..).zip(units) {
         let number = *numbers.entry(own.client).or_insert(found.len());
@@ -179,7 +181,7 @@ mod tests {
     use crate::units::Time;
     use std::collections::BTreeMap;
 
-    /// So many clients with a connection every 100 ms by turns, for a minute.
+    /// Returns `clients` clients that start a connection every 100 ms by turns, for a minute.
     fn traffic(clients: u32) -> Traffic {
         let one = |k: u64| Connection {
             client: (k % u64::from(clients)) as u32,
@@ -188,13 +190,14 @@ mod tests {
         Traffic::from_connections((0..600).map(one).collect())
     }
 
-    fn resampled(traffic: &Traffic, replication: u32) -> Draws {
+    /// Returns the resample of a replication under seed 1.
+    fn draw_resample(traffic: &Traffic, replication: u32) -> Draws {
         Draws::resample(traffic.into(), measure_period(traffic), (1, replication))
     }
 
     #[test]
     fn resample__few_clients_give_way_to_blocks_of_their_time() {
-        let draws = resampled(&traffic(3), 0);
+        let draws = draw_resample(&traffic(3), 0);
         assert_eq!(draws.unit_count(), 60);
         let of_unit: Vec<usize> = (0..600).filter(|&k| draws.units()[k] == draws.units()[0]).collect();
         assert_eq!(of_unit, (0..30).step_by(3).collect::<Vec<_>>(), "one client's connections within 3 s");
@@ -202,7 +205,7 @@ mod tests {
 
     #[test]
     fn resample__enough_clients_are_drawn_whole() {
-        let draws = resampled(&traffic(60), 0);
+        let draws = draw_resample(&traffic(60), 0);
         assert_eq!(draws.unit_count(), 60);
         assert!((0..60).all(|unit| draws.find_move(unit, 0).is_none() && draws.client(unit) == unit));
         assert_eq!((0..60).map(|unit| draws.times(unit)).sum::<u32>(), 60);
@@ -211,9 +214,9 @@ mod tests {
     #[test]
     fn each_client_once__has_every_client_once() {
         let draws = Draws::each_client_once((&traffic(3)).into());
-        assert_eq!((draws.unit_count(), draws.most_times()), (3, 1));
+        assert_eq!((draws.unit_count(), draws.max_times()), (3, 1));
         assert_eq!(draws.units()[..4], [0, 1, 2, 0]);
-        assert_eq!(Draws::each_client_once((&Traffic::default()).into()).most_times(), 1);
+        assert_eq!(Draws::each_client_once((&Traffic::default()).into()).max_times(), 1);
     }
 
     /// Each slot gets a block, whose connections then lie in the slot, and every block is drawn about once.
@@ -222,7 +225,7 @@ mod tests {
         let (traffic, mut drawn) = (traffic(3), vec![0; 60]);
         let period = measure_period(&traffic).0;
         for replication in 0..200 {
-            let draws = resampled(&traffic, replication);
+            let draws = draw_resample(&traffic, replication);
             let mut slots = BTreeMap::new();
             for unit in 0..draws.unit_count() {
                 drawn[unit as usize] += draws.times(unit);
@@ -248,9 +251,9 @@ mod tests {
         traffic.connections.retain(|one| one.client > 0 || one.start < Time(30_000_000_000));
         let mut numbers_of_first = BTreeSet::new();
         for replication in 0..50 {
-            let draws = resampled(&traffic, replication);
+            let draws = draw_resample(&traffic, replication);
             let mut profiles: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-            for (&unit, place) in draws.drawn.iter().zip(&draws.places) {
+            for (&unit, place) in draws.drawn.iter().zip(&draws.slots_to_fill) {
                 profiles.entry(place.client).or_default().push(draws.client(unit));
             }
             assert_eq!(profiles.len(), 30);

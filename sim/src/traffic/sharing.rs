@@ -1,11 +1,11 @@
-//! Tells the addresses of several users, or of programs that run by themselves, from those of one user.
+//! Distinguishes addresses of several users, or of programs that run by themselves, from those of one user.
 //!
 //! A user who waits for a response asks for nothing else meanwhile, so the connections of one user begin when the ones
 //! before have ended. Users who know nothing of each other begin connections whether or not one of another user is in
 //! progress. Then the share of starts that find a transfer in progress is the share of time in which one is: Poisson
 //! arrivals see time averages (R. W. Wolff, Operations Research 30 (1982)). The test compares both shares. Where they
 //! are about equal, an address has several users; where hardly any start finds a transfer in progress, it has one. An
-//! address that hardly ever has a transfer in progress tells nothing, and is taken for one user's.
+//! address that hardly ever has a transfer in progress shows nothing, and is taken for one user's.
 //!
 //! A single user's browser opens connections together, too. So only quiet moments count, [`BURST`] or more after the
 //! beginning of a transfer of the address, and [`ANSWER`] or more after the end of one. Short captures may have too few
@@ -19,23 +19,23 @@ use crate::units::{Dur, Time};
 const BURST: Dur = Dur::from_millis(300);
 /// The same for short captures, in which most requests of a page are left out.
 const SHORT_BURST: Dur = Dur::from_millis(100);
-/// What begins within this time after the end of a transfer was likely asked for because of it.
+/// A connection that begins within this time after the end of a transfer was probably requested because of it.
 const ANSWER: Dur = Dur::from_millis(50);
 /// Nobody waits longer for a response: a transfer that takes longer is not looked at. An address with a mailbox that
 /// stays open all day would have a transfer in progress at all times.
 const PATIENCE: Dur = Dur::from_millis(60_000);
-/// An address is judged by itself if so many starts were expected to find a transfer in progress, else with all others.
+/// An address is judged alone if so many starts were expected to find a transfer in progress, else with all others.
 const ENOUGH: f64 = 10.0;
 /// With this share of the expected starts or more, users are independent. At this share, 0.8 ÷ ln 9, a Poisson count is
 /// equally likely for one tenth and for nine tenths of the expectation.
 const LEAST_SHARE: f64 = 0.36;
-/// With more than this share, starts come in bursts, and nothing is said of the moments between those of a page.
+/// With more than this share, starts come in bursts, and the moments between the starts of a page prove nothing.
 const MOST_SHARE: f64 = 1.5;
-/// Nothing is said where fewer starts were expected to find a transfer in progress. That more were found then only tells
+/// No address is judged by fewer starts expected to find a transfer in progress. A larger count would then only show
 /// that connections come in bursts.
 const LEAST_EXPECTED: f64 = 3.0;
 
-/// What the quiet moments of an address show.
+/// Starts in the quiet moments of an address, or of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Counts {
     /// Connections that began in quiet moments while a transfer was in progress.
@@ -45,11 +45,13 @@ struct Counts {
 }
 
 impl Counts {
+    /// Returns the sum of two counts.
     fn plus(self, other: &Counts) -> Counts {
         Counts { found: self.found + other.found, expected: self.expected + other.expected }
     }
 
-    /// Whether so many starts were expected to find a transfer in progress that the number found tells something.
+    /// Returns whether enough starts were expected to find a transfer in progress for the observed number to
+    /// count.
     fn are_enough(&self) -> bool {
         self.expected >= LEAST_EXPECTED
     }
@@ -60,7 +62,7 @@ impl Counts {
     }
 }
 
-/// What happens at a moment; of what happens at once, ends come first.
+/// An event at an address; of simultaneous events, ends come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     TransferEnds,
@@ -68,12 +70,13 @@ enum Event {
     TransferBegins,
 }
 
-/// Returns for each address whether it has several users. `addresses` has the places of each address's connections in
-/// `all`, in order of start.
+/// Returns for each address whether it has several users. `addresses` has the indices of each address's
+/// connections in `all`, in order of start.
 pub fn find_shared(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
     let mut events = Vec::new();
-    let mut counts_after =
-        |burst: Dur| addresses.iter().map(|own| count_uses(all, own, burst, &mut events)).collect::<Vec<_>>();
+    let mut counts_after = |burst: Dur| {
+        addresses.iter().map(|own| count_quiet_starts(all, own, burst, &mut events)).collect::<Vec<_>>()
+    };
     let counts = counts_after(BURST);
     let few = |counts: &Counts| counts.expected < ENOUGH;
     let sum = |all: &[Counts]| {
@@ -92,9 +95,14 @@ pub fn find_shared(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
     counts.iter().map(|of| if few(of) { are_together_shared } else { of.share() >= LEAST_SHARE }).collect()
 }
 
-/// Counts starts in the quiet moments of an address, at least `burst` after the beginning of a transfer. `events` is reused
-/// for memory.
-fn count_uses(all: &[Connection], own: &[u32], burst: Dur, events: &mut Vec<(Time, Event)>) -> Counts {
+/// Counts the starts in the quiet moments of an address, at least `burst` after the beginning of a transfer.
+/// `own` has the indices of its connections in `all`, in order of start. `events` is reused for its memory.
+fn count_quiet_starts(
+    all: &[Connection],
+    own: &[u32],
+    burst: Dur,
+    events: &mut Vec<(Time, Event)>,
+) -> Counts {
     events.clear();
     own.iter().for_each(|&place| add_events(&all[place as usize], events));
     events.sort_unstable();
@@ -149,13 +157,14 @@ mod tests {
     use crate::traffic::Traffic;
     use crate::traffic::connection::Write;
 
+    /// Returns a connection that lasts `took_ms`; its end is unknown without.
     fn connection(client: u32, start_ms: u64, took_ms: Option<u64>) -> Connection {
         let duration = took_ms.map(Dur::from_millis);
         Connection { client, duration, ..Connection::from_one_write(Time(start_ms * 1_000_000), 1000) }
     }
 
-    /// Connections of one user from `at` on: a page of two connections of up to `most_ms`, and the next a think time after.
-    fn user(client: u32, number: u64, pages: usize, most_ms: u64) -> Vec<Connection> {
+    /// Returns the connections of one user: pages of two connections of up to `most_ms`, a think time between them.
+    fn draw_user(client: u32, number: u64, pages: usize, most_ms: u64) -> Vec<Connection> {
         let mut stream = Stream::new(1, Purpose::Idle, number);
         let mut at = stream.below(3000);
         let mut page = || {
@@ -167,8 +176,8 @@ mod tests {
         (0..pages).flat_map(|_| page()).collect()
     }
 
-    /// Calls `of` with the connections and the places of those of each client.
-    fn by_client<T>(connections: Vec<Connection>, of: impl Fn(&[Connection], &[&[u32]]) -> T) -> T {
+    /// Calls `of` with the connections and the indices of those of each client.
+    fn call_by_client<T>(connections: Vec<Connection>, of: impl Fn(&[Connection], &[&[u32]]) -> T) -> T {
         let traffic = Traffic::from_connections(connections);
         let clients = 1 + traffic.connections.iter().map(|one| one.client).max().unwrap();
         let places = |client| {
@@ -179,28 +188,30 @@ mod tests {
         of(&traffic.connections, &addresses.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
-    fn judged(connections: Vec<Connection>) -> Vec<bool> {
-        by_client(connections, find_shared)
+    /// Returns for each client whether it is judged to be several users.
+    fn judge_clients(connections: Vec<Connection>) -> Vec<bool> {
+        call_by_client(connections, find_shared)
     }
 
     /// Returns how many starts are expected to find a transfer in progress, over all clients.
-    fn expected(connections: Vec<Connection>, burst: Dur) -> f64 {
-        let of = |all: &[Connection], own: &&[u32]| count_uses(all, own, burst, &mut Vec::new()).expected;
-        by_client(connections, |all, addresses| addresses.iter().map(|own| of(all, own)).sum())
+    fn sum_expected(connections: Vec<Connection>, burst: Dur) -> f64 {
+        let of =
+            |all: &[Connection], own: &&[u32]| count_quiet_starts(all, own, burst, &mut Vec::new()).expected;
+        call_by_client(connections, |all, addresses| addresses.iter().map(|own| of(all, own)).sum())
     }
 
     #[test]
-    fn several_users__one_user_waits_and_three_do_not() {
-        let one = user(0, 0, 200, 2000);
-        let three = (1..4).flat_map(|number| user(1, number, 200, 2000));
-        assert_eq!(judged(one.into_iter().chain(three).collect()), [false, true]);
+    fn find_shared__one_user_waits_and_three_do_not() {
+        let one = draw_user(0, 0, 200, 2000);
+        let three = (1..4).flat_map(|number| draw_user(1, number, 200, 2000));
+        assert_eq!(judge_clients(one.into_iter().chain(three).collect()), [false, true]);
     }
 
     #[test]
-    fn several_users__addresses_with_few_starts_are_judged_together() {
+    fn find_shared__addresses_with_few_starts_are_judged_together() {
         let ones = |users: u64| {
-            let one = |number| user((number / users) as u32, number, 6, 1500);
-            judged((0..20 * users).flat_map(one).collect())
+            let one = |number| draw_user((number / users) as u32, number, 6, 1500);
+            judge_clients((0..20 * users).flat_map(one).collect())
         };
         assert_eq!(ones(1), [false; 20]);
         assert_eq!(ones(3), [true; 20]);
@@ -208,31 +219,31 @@ mod tests {
 
     /// Within a few seconds there may be no moment that is quiet for long.
     #[test]
-    fn several_users__in_a_short_capture_by_shorter_moments() {
+    fn find_shared__in_a_short_capture_by_shorter_moments() {
         let clients = |users: u64, pages| -> Vec<Connection> {
-            (0..4 * users).flat_map(|number| user((number / users) as u32, number, pages, 300)).collect()
+            (0..4 * users).flat_map(|number| draw_user((number / users) as u32, number, pages, 300)).collect()
         };
         for (users, pages) in [(1, 30), (4, 3)] {
-            assert!(expected(clients(users, pages), BURST) < LEAST_EXPECTED);
-            assert!(expected(clients(users, pages), SHORT_BURST) > LEAST_EXPECTED);
-            assert_eq!(judged(clients(users, pages)), [users > 1; 4]);
+            assert!(sum_expected(clients(users, pages), BURST) < LEAST_EXPECTED);
+            assert!(sum_expected(clients(users, pages), SHORT_BURST) > LEAST_EXPECTED);
+            assert_eq!(judge_clients(clients(users, pages)), [users > 1; 4]);
         }
     }
 
     /// The pages of a user who comes seldom take long, and their connections begin one by one.
     #[test]
-    fn several_users__not_by_bursts_of_a_user_who_comes_seldom() {
+    fn find_shared__not_by_bursts_of_a_user_who_comes_seldom() {
         let page = |k: u64| (0..8).map(move |part| connection(0, k * 600_000 + part * 500, Some(900)));
-        assert_eq!(judged((0..40).flat_map(page).collect()), [false]);
+        assert_eq!(judge_clients((0..40).flat_map(page).collect()), [false]);
     }
 
     /// A mailbox that is open all day, and pauses between the writes of a connection, do not hide that a user waits.
     #[test]
-    fn several_users__not_by_what_nobody_waits_for() {
+    fn find_shared__not_by_transfers_that_nobody_waits_for() {
         let with = |other: Connection| {
-            let mut connections = user(0, 0, 200, 2000);
+            let mut connections = draw_user(0, 0, 200, 2000);
             connections.push(other);
-            judged(connections)
+            judge_clients(connections)
         };
         assert_eq!(with(connection(0, 1, Some(PATIENCE.0 / 1_000_000 * 20))), [false]);
         let write = |idle_ms| Write { idle: Dur::from_millis(idle_ms), bytes: 10 };
@@ -241,21 +252,20 @@ mod tests {
     }
 
     #[test]
-    fn several_users__nothing_is_said_of_unknown_ends_and_empty_addresses() {
+    fn find_shared__unknown_ends_and_empty_addresses_prove_nothing() {
         let unknown = (0..100).map(|k| connection(0, k * 400, None)).collect();
-        assert_eq!(judged(unknown), [false]);
+        assert_eq!(judge_clients(unknown), [false]);
         assert_eq!(find_shared(&[], &[]), [false; 0]);
         let nothing = (0..100).map(|k| connection(0, k * 400, Some(0))).collect();
-        assert_eq!(judged(nothing), [false], "transfers without a length");
+        assert_eq!(judge_clients(nothing), [false], "transfers without a length");
     }
 
-    /// Two transfers of 3 s at 0 s and 10 s, and starts at 1 s, 5 s and 12 s: quiet are 2.4 s of the first transfer and what
-    /// follows it but for 50 ms, and so on.
+    /// Two transfers of 3 s start at 0 s and 10 s, and short ones at 1 s, 5 s and 12 s.
     #[test]
-    fn counts__quiet_moments_by_hand() {
+    fn count_quiet_starts__by_hand() {
         let list = [(0, 3000), (1000, 1), (5000, 1), (10_000, 3000), (12_000, 1)];
         let all: Vec<Connection> = list.iter().map(|&(at, took)| connection(0, at, Some(took))).collect();
-        let counts = count_uses(&all, &[0, 1, 2, 3, 4], BURST, &mut Vec::new());
+        let counts = count_quiet_starts(&all, &[0, 1, 2, 3, 4], BURST, &mut Vec::new());
         assert_eq!(counts.found, 2, "at 1 s and 12 s");
         // Busy: 0.3–1 s, 1.3–3 s, 10.3–12 s. Not: 3.05–5 s, 5.3–10 s. Starts in quiet moments: four.
         let (busy, idle) = (0.7 + 1.7 + 1.7, 1.95 + 4.7);

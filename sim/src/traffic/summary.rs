@@ -56,9 +56,9 @@ pub struct Summary {
     pub shared_addresses: u64,
     /// Round-trip times of those whose round-trip time is known.
     pub rtt_s: Option<TimePercentiles>,
-    /// Connections of which it is known how long their servers thought.
+    /// Connections whose server's think time is known.
     pub server_think_known: u64,
-    /// These times.
+    /// Think times of their servers.
     pub server_think_s: Option<TimePercentiles>,
     /// The rate that `native_load` refers to.
     pub rate_bps: Option<u64>,
@@ -68,7 +68,7 @@ pub struct Summary {
     pub kinds: Kinds,
     /// Connections and payload by kind of application, without datagrams.
     pub classes: Classes,
-    /// Recorded flows by what they do, without classes that have none.
+    /// Recorded flows by class of behaviour, without classes that have none.
     pub flow_classes: Vec<FlowClassCount>,
     /// Rows left out, by reason.
     pub skipped: Vec<Skipped>,
@@ -151,20 +151,21 @@ pub struct FlowClassCount {
     pub flows: u64,
     /// Their bytes in the direction of the data: payload, of datagrams IP length.
     pub bytes: u64,
-    /// Share of these in those of all recorded flows.
+    /// Share of these bytes in those of all recorded flows.
     pub share: f64,
 }
 
 impl Traffic {
-    /// Returns the account; `mss` is the payload of a full segment in bytes, for headers on the wire.
+    /// Returns the summary; `mss` is the payload of a full segment in bytes, for headers on the wire. A load
+    /// is computed for a `rate` and a traffic of one part only.
     pub fn summary(&self, rate: Option<Rate>, mss: u32) -> Summary {
-        let sizes = self.sizes();
+        let sizes = self.sort_sizes();
         let payload: u64 = sizes.iter().sum();
         let short = sizes.partition_point(|&size| size <= SHORT_BYTES);
         let short_bytes: u64 = sizes[..short].iter().sum();
-        let rtts = self.times(|connection| connection.rtt);
-        let thinks = self.times(|connection| connection.server_think.time());
-        let extents = self.extents();
+        let rtts = self.sort_times(|connection| connection.rtt);
+        let thinks = self.sort_times(|connection| connection.server_think.time());
+        let extents = self.measure_extents();
         Summary {
             share: libm::ldexp(1.0, -i32::from(self.level)),
             connections: self.transfers().count() as u64,
@@ -188,11 +189,11 @@ impl Traffic {
             server_think_known: thinks.len() as u64,
             server_think_s: time_percentiles(&thinks),
             rate_bps: rate.map(|rate| rate.0),
-            // The parts of a mix have loads of their own.
+            // The parts of a mix have separate loads.
             native_load: rate.filter(|_| self.parts.is_empty()).map(|rate| measure_load(self, rate, mss)),
-            kinds: self.kinds(),
-            classes: self.classes(),
-            flow_classes: self.flow_classes(),
+            kinds: self.count_kinds(),
+            classes: self.count_classes(),
+            flow_classes: self.count_flow_classes(),
             skipped: self.skipped.clone(),
             faults: self.faults.clone(),
             sources: self.sources.clone(),
@@ -205,16 +206,16 @@ impl Traffic {
         Part::from(self).span()
     }
 
-    /// Returns for each part the extent to which its connections wait for others.
-    fn extents(&self) -> Vec<waiting::Extent> {
+    /// Returns the extent of waiting in each part; a traffic that was not combined is one part.
+    fn measure_extents(&self) -> Vec<waiting::Extent> {
         if self.parts.is_empty() {
             return vec![waiting::Extent::measure(self)];
         }
         self.parts.iter().filter_map(|(number, _)| self.part(*number)).map(waiting::Extent::measure).collect()
     }
 
-    /// Returns transfers and bytes by class of port or service.
-    fn classes(&self) -> Classes {
+    /// Counts transfers and bytes by class of port or service.
+    fn count_classes(&self) -> Classes {
         let mut sums = Classes::default();
         for connection in self.transfers() {
             let (count, bytes) = match connection.class {
@@ -233,8 +234,8 @@ impl Traffic {
         self.connections.iter().filter(|connection| connection.kind != Kind::Datagrams)
     }
 
-    /// Returns flows and bytes of each class of behaviour that occurs.
-    fn flow_classes(&self) -> Vec<FlowClassCount> {
+    /// Counts flows and bytes of each class of behaviour that occurs.
+    fn count_flow_classes(&self) -> Vec<FlowClassCount> {
         let mut sums = [(0, 0); FlowClass::ALL.len()];
         for connection in &self.connections {
             if let Some(class) = connection.flow_class {
@@ -248,23 +249,23 @@ impl Traffic {
         FlowClass::ALL.into_iter().zip(sums).map(count).filter(|count| count.flows > 0).collect()
     }
 
-    /// Returns the sizes of all writes in rising order, bytes.
-    fn sizes(&self) -> Vec<u64> {
+    /// Returns the sizes of all writes in ascending order, bytes.
+    fn sort_sizes(&self) -> Vec<u64> {
         let writes = self.connections.iter().flat_map(|connection| connection.writes.iter());
         let mut sizes: Vec<u64> = writes.map(|write| write.bytes).collect();
         sizes.sort_unstable();
         sizes
     }
 
-    /// Returns the known times of the connections in seconds, the shortest first.
-    fn times(&self, of: impl Fn(&Connection) -> Option<Dur>) -> Vec<f64> {
+    /// Returns the times of connections that `of` knows in ascending order, s.
+    fn sort_times(&self, of: impl Fn(&Connection) -> Option<Dur>) -> Vec<f64> {
         let mut times: Vec<f64> = self.connections.iter().filter_map(of).map(Dur::as_secs).collect();
         times.sort_unstable_by(f64::total_cmp);
         times
     }
 
-    /// Returns connections and bytes by transport.
-    fn kinds(&self) -> Kinds {
+    /// Counts connections and bytes by transport.
+    fn count_kinds(&self) -> Kinds {
         let mut kinds = Kinds::default();
         for connection in &self.connections {
             let (count, bytes) = match connection.kind {
@@ -284,22 +285,25 @@ impl Traffic {
     }
 }
 
+/// Returns percentiles of ascending values; zeros of none.
 fn percentiles(sorted: &[u64]) -> Percentiles {
     let at = |percent| nearest_rank(sorted, percent).unwrap_or(0);
     Percentiles { p10: at(10), p25: at(25), p50: at(50), p75: at(75), p90: at(90), p95: at(95), p99: at(99) }
 }
 
+/// Returns percentiles of ascending times, s; `None` of none.
 fn time_percentiles(sorted: &[f64]) -> Option<TimePercentiles> {
     let at = |percent| nearest_rank(sorted, percent);
     Some(TimePercentiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
 }
 
-/// Returns the smallest value that at least `percent` % of the values do not exceed.
+/// Returns the smallest of ascending values that at least `percent` % of them do not exceed; `None` of none.
 fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
 }
 
+/// Returns `part / whole`; 0 if the whole is 0.
 fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
@@ -310,6 +314,7 @@ mod tests {
     use super::*;
     use crate::units::Time;
 
+    /// Returns a connection of `bytes` payload bytes.
     fn connection(start_s: u64, bytes: u64, rtt_ms: Option<u64>) -> Connection {
         let rtt = rtt_ms.map(Dur::from_millis);
         Connection { rtt, ..Connection::from_one_write(Time(start_s * 1_000_000_000), bytes) }

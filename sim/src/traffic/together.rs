@@ -1,27 +1,27 @@
-//! Whether the clients of a traffic act together, and when.
+//! Detects whether the clients of a traffic act together, and at which times.
 //!
 //! Copies of a traffic are shifted in time, each client by itself, so that nothing is in step that was not. If users act
 //! together, their bursts would be lost. The variance of the number of starts in `BIN` shows whether they do: if
-//! clients are independent it is the sum of the clients' own variances, and its excess is what they have in common. Only
+//! clients are independent it is the sum of the clients' variances, and the excess is their common part. Only
 //! variation within a `BLOCK` counts, so that slow rises and falls move no load from one part of a run to another.
 //!
-//! What is in common is kept by one monotone map of the period onto itself that all copies share: time passes fast where
-//! the clients of the traffic did little, and slowly where they did much. Each block is mapped onto itself, so that the load
-//! of a block stays what it was, and the order of starts too.
+//! The common part is preserved by one monotone map of the period onto itself that all copies share: time
+//! passes fast where the clients of the traffic started little, and slowly where they started much. Each
+//! block is mapped onto itself, so that the load of a block stays what it was, and the order of starts too.
 
 use super::part::Part;
 use crate::units::Dur;
 
-/// Starts are counted in so much time, or a little more or less, so that bins divide the blocks.
+/// Starts are counted in bins of about so many seconds; bins divide a block evenly.
 const BIN: f64 = 5.0;
-/// What varies more slowly than within this time is no burst, in seconds.
+/// A variation slower than this is no burst, seconds.
 const BLOCK: f64 = 120.0;
-/// A traffic of less time does not tell whether its clients act together, in seconds.
+/// A shorter traffic does not show whether its clients act together, seconds.
 pub const LEAST: f64 = 2.0 * BLOCK;
 /// An excess below so many standard errors is chance.
 const SURE: f64 = 5.0;
 
-/// When the clients of a traffic act together.
+/// The times at which the clients of a traffic act together.
 #[derive(Debug, Clone)]
 pub struct Together {
     /// Length of a block, ns.
@@ -33,10 +33,11 @@ pub struct Together {
 }
 
 impl Together {
-    /// Returns when the clients of a traffic act together; `None` if they do not, or if it does not tell.
+    /// Measures when the clients of a traffic of this `period` act together; `None` if they do not, or if the traffic
+    /// is too short to show it.
     ///
     /// The standard error of the ratio of variances is that of independent normal counts. A traffic of less than two blocks
-    /// does not tell: pages that were loaded one by one and stand in one file all begin together.
+    /// is too short: pages that were loaded one by one into one file all begin together.
     pub fn measure(traffic: Part, period: Dur) -> Option<Together> {
         let (seconds, first) = (period.as_secs(), traffic.connections.first()?.start);
         if seconds < LEAST {
@@ -51,21 +52,22 @@ impl Together {
         at.sort_unstable();
         let mut starts = vec![0.0; count];
         at.iter().for_each(|(_, bin)| starts[*bin] += 1.0);
-        let whole: f64 = starts.chunks(bins).map(sum_of_squares).sum();
+        let whole: f64 = starts.chunks(bins).map(sum_squares).sum();
         let is_same_block =
             |one: &(u32, usize), other: &(u32, usize)| (one.0, one.1 / bins) == (other.0, other.1 / bins);
-        let alone: f64 = at.chunk_by(is_same_block).map(|own| sum_of_squares_of_client(own, bins)).sum();
+        let alone: f64 = at.chunk_by(is_same_block).map(|own| sum_squares_of_client(own, bins)).sum();
         let excess = whole / alone - 1.0;
         let is_sure = alone > 0.0 && excess > SURE * (2.0 / (count - blocks) as f64).sqrt();
         let weight = (excess / (1.0 + excess)).sqrt(); // keeps the variance that is in common
         is_sure.then(|| Together {
             block: period.0 as f64 / blocks as f64,
             bins,
-            before: starts.chunks(bins).flat_map(|own| shares_before(own, weight)).collect(),
+            before: starts.chunks(bins).flat_map(|own| compute_shares_before(own, weight)).collect(),
         })
     }
 
-    /// Maps a time of the period, ns, to one at which clients act together.
+    /// Maps a time of the period, ns, monotonically so that evenly spread times become dense where clients
+    /// act together.
     pub fn map_time(&self, at: u64) -> u64 {
         let block = ((at as f64 / self.block) as usize).min(self.before.len() / self.bins - 1);
         let begin = block as f64 * self.block;
@@ -78,21 +80,23 @@ impl Together {
     }
 }
 
-/// Returns the sum of the squared distances from the mean.
-fn sum_of_squares(counts: &[f64]) -> f64 {
+/// Returns the sum of the squared deviations from the mean.
+fn sum_squares(counts: &[f64]) -> f64 {
     let mean = counts.iter().sum::<f64>() / counts.len() as f64;
     counts.iter().map(|count| (count - mean) * (count - mean)).sum()
 }
 
-/// Returns the same of the starts of one client in the `bins` bins of a block, by bin.
-fn sum_of_squares_of_client(starts: &[(u32, usize)], bins: usize) -> f64 {
+/// Returns the sum of the squared deviations of one client's counts in the `bins` bins of a block. `starts`
+/// has (client, bin) of each start, by bin.
+fn sum_squares_of_client(starts: &[(u32, usize)], bins: usize) -> f64 {
     let total = starts.len() as f64;
     let counts = starts.chunk_by(|one, other| one == other).map(|own| own.len() as f64);
     counts.map(|count| count * count).sum::<f64>() - total * total / bins as f64
 }
 
-/// Returns the share of a block's starts before each of its bins, where `weight` of the distance from an even share is kept.
-fn shares_before(counts: &[f64], weight: f64) -> Vec<f64> {
+/// Returns the share of a block's starts before each of its bins, after `weight` has scaled the deviations from even
+/// shares.
+fn compute_shares_before(counts: &[f64], weight: f64) -> Vec<f64> {
     let (whole, even) = (counts.iter().sum::<f64>(), 1.0 / counts.len() as f64);
     let share = |count: &f64| if whole > 0.0 { even + weight * (count / whole - even) } else { even };
     let sum = |before: &mut f64, own: f64| Some(std::mem::replace(before, *before + own));
@@ -110,7 +114,7 @@ mod tests {
 
     const PERIOD: Dur = Dur(600_000_000_000);
 
-    /// Returns 20 clients that start 100 connections each within ten minutes; `at` places a uniform share of the time.
+    /// Returns 20 clients that start 100 connections each within ten minutes; `at` maps a uniform share of the time.
     fn traffic(at: impl Fn(f64) -> f64) -> Traffic {
         let mut stream = Stream::new(5, Purpose::Size, 0);
         let mut one = |k: u32| Connection {
@@ -123,8 +127,8 @@ mod tests {
         Traffic::from_connections(found)
     }
 
-    /// Half of the starts lie in the first 10 s of each minute.
-    fn bursts(share: f64) -> f64 {
+    /// Maps uniform shares so that half of them lie in the first 10 s of each minute.
+    fn map_to_bursts(share: f64) -> f64 {
         let minute = (share * 10.0).floor();
         let within = share * 10.0 - minute;
         (minute + if within < 0.5 { within / 3.0 } else { (within - 0.5) / 0.6 + 1.0 / 6.0 }) / 10.0
@@ -133,11 +137,14 @@ mod tests {
     #[test]
     fn measure__clients_by_themselves_or_one_alone_are_not_together() {
         assert!(Together::measure((&traffic(|share| share)).into(), PERIOD).is_none());
-        let mut alone = traffic(bursts);
+        let mut alone = traffic(map_to_bursts);
         alone.connections.iter_mut().for_each(|one| one.client = 0);
         assert!(Together::measure((&alone).into(), PERIOD).is_none(), "what one does is kept anyway");
         assert!(Together::measure((&Traffic::default()).into(), PERIOD).is_none());
-        assert!(Together::measure((&traffic(bursts)).into(), Dur(PERIOD.0 / 3)).is_none(), "too short");
+        assert!(
+            Together::measure((&traffic(map_to_bursts)).into(), Dur(PERIOD.0 / 3)).is_none(),
+            "too short"
+        );
     }
 
     #[test]
@@ -147,7 +154,7 @@ mod tests {
 
     #[test]
     fn map_time__brings_even_times_to_where_clients_act_and_keeps_order_and_blocks() {
-        let found = Together::measure((&traffic(bursts)).into(), PERIOD).unwrap();
+        let found = Together::measure((&traffic(map_to_bursts)).into(), PERIOD).unwrap();
         let times: Vec<u64> = (0..6000).map(|k| found.map_time(k * PERIOD.0 / 6000)).collect();
         assert!(times.is_sorted() && times[5999] < PERIOD.0);
         let share = times.iter().filter(|at| **at % 60_000_000_000 < 10_000_000_000).count();

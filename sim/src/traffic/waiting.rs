@@ -1,4 +1,5 @@
-//! Which connection of a recorded traffic waited for which: the rule that tells waiting from concurrency.
+//! Finds which connection of a recorded traffic waited for which: the rule that distinguishes waiting from
+//! concurrency.
 //!
 //! A connection waits for the connection of the same client that was the last to end before it started, if that was at
 //! most [`SESSION_GAP`] earlier; the time between is its think time. Connections that overlap do not wait for each
@@ -20,7 +21,7 @@ pub const SESSION_GAP: Dur = Dur::from_millis(60_000);
 /// A closed loop needs the end of at least this share of the connections.
 const LEAST_KNOWN_ENDS: f64 = 0.9;
 
-/// Whether the connections of a replay wait for each other.
+/// The kind of loop in which a recorded traffic is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loop {
     /// Each connection starts at its recorded time.
@@ -33,7 +34,7 @@ impl Loop {
     /// Returns the loop with this name, `open` or `closed`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` for any other word.
+    /// [`Error::Field`] naming `field` for any other name.
     pub fn parse(field: &str, name: &str) -> Result<Loop> {
         match name {
             "open" => Ok(Loop::Open),
@@ -42,7 +43,7 @@ impl Loop {
         }
     }
 
-    /// Returns the word that [`Loop::parse`] takes.
+    /// Returns the name that [`Loop::parse`] takes.
     pub fn name(self) -> &'static str {
         match self {
             Loop::Open => "open",
@@ -51,7 +52,7 @@ impl Loop {
     }
 }
 
-/// What a connection waits for.
+/// The wait of a connection for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
     /// Index of the other connection in the traffic.
@@ -60,20 +61,21 @@ pub struct Wait {
     pub think: Dur,
 }
 
-/// What each connection of a part waits for, and which ones wait for it; all are named by their index in the traffic.
+/// The wait of each connection of a part, and the connections that wait for it; all are named by their index in the
+/// traffic.
 #[derive(Debug, Clone, Default)]
 pub struct Waiting {
     /// Index of the part's first connection.
     first: u32,
     waits: Vec<Option<Wait>>,
-    /// Connections that wait, by what they wait for.
+    /// Connections that wait, grouped by the connection they wait for.
     children: Vec<u32>,
-    /// Where the children of each connection begin, and the number of all.
+    /// Position of each connection's first child in `children`, and the number of all children.
     first_child: Vec<u32>,
 }
 
 impl Waiting {
-    /// Applies the rule to the connections of a part. Those whose end is unknown are waited for by none.
+    /// Applies the rule to the connections of a part. Nothing waits for a connection whose end is unknown.
     pub fn new<'a>(part: impl Into<Part<'a>>) -> Waiting {
         let part = part.into();
         let waits = collect_waits(part);
@@ -96,7 +98,7 @@ impl Waiting {
         Waiting { first: part.first, waits, children, first_child }
     }
 
-    /// Returns what a connection waits for; `None` if it begins a session.
+    /// Returns the wait of a connection; `None` if it begins a session.
     pub fn wait(&self, connection: u32) -> Option<Wait> {
         self.waits[(connection - self.first) as usize]
     }
@@ -113,14 +115,14 @@ impl Waiting {
     }
 }
 
-/// Returns the wait of each connection of the part; `None` for a connection that waits for nothing.
+/// Returns the wait of each connection of the part; `None` for a connection that begins a session.
 fn collect_waits(part: Part) -> Vec<Option<Wait>> {
     let mut waits = vec![None; part.connections.len()];
     visit_all_waits(part, |index, wait| waits[index as usize] = Some(wait));
     waits
 }
 
-/// How many connections and addresses the rule concerns.
+/// Numbers of connections and addresses that the rule concerns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     /// Connections that wait for another.
@@ -130,7 +132,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Applies the rule to the connections of a part.
+    /// Counts what the rule finds in the connections of a part.
     pub fn measure<'a>(part: impl Into<Part<'a>>) -> Extent {
         let mut waiting = 0;
         let shared_addresses = visit_all_waits(part.into(), |_, _| waiting += 1);
@@ -138,11 +140,11 @@ impl Extent {
     }
 }
 
-/// Hands over the place in the part and the wait of each connection that waits. Returns the number of addresses that
-/// have several users.
+/// Calls `found` with the index in the part and the wait of each connection that waits. Returns the number of
+/// addresses that have several users.
 fn visit_all_waits(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     let client = |place: &u32| part.connections[*place as usize].client;
-    // Connections are in order of their start, so that client and place give the order within a client.
+    // Connections are in order of their start, and the sort is stable, so each client's stay in order.
     let is_transfer = |place: &u32| can_wait(&part.connections[*place as usize]);
     let mut by_client: Vec<u32> = (0..part.connections.len() as u32).filter(is_transfer).collect();
     by_client.sort_by_key(client);
@@ -154,7 +156,8 @@ fn visit_all_waits(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     are_shared.into_iter().map(u64::from).sum()
 }
 
-/// Hands over each connection of one client that waits. `own` has the places of the client's connections in the part.
+/// Calls `found` with the index and the wait of each connection of one client that waits. `own` has the
+/// indices of the client's connections in the part, in order of start.
 fn visit_waits(own: &[u32], part: Part, mut found: impl FnMut(u32, Wait)) {
     let mut running: BinaryHeap<Reverse<(Time, u32)>> = BinaryHeap::new();
     let mut last_ended = None;
@@ -180,13 +183,13 @@ pub fn count_known_ends(part: Part) -> u64 {
     part.connections.iter().filter(known).count() as u64
 }
 
-/// Returns whether others may wait for this connection, or it for them.
+/// Returns whether a connection may wait for others, and others for it.
 fn can_wait(connection: &Connection) -> bool {
     connection.kind != Kind::Datagrams
 }
 
 /// Returns the number of connections of a part that may wait.
-fn count(part: Part) -> usize {
+fn count_transfers(part: Part) -> usize {
     part.connections.iter().filter(|connection| can_wait(connection)).count()
 }
 
@@ -198,13 +201,14 @@ fn count(part: Part) -> usize {
 pub fn choose_loop(asked: Option<Loop>, traffic: &Traffic, numbers: &[u16]) -> Result<Loop> {
     let parts = numbers.iter().filter_map(|&number| traffic.part(number));
     let parts: Vec<Part> = parts.collect();
-    let short = |part: &&Part| (count_known_ends(**part) as f64) < LEAST_KNOWN_ENDS * count(**part) as f64;
+    let short =
+        |part: &&Part| (count_known_ends(**part) as f64) < LEAST_KNOWN_ENDS * count_transfers(**part) as f64;
     match (asked, parts.iter().find(short)) {
         (Some(Loop::Open), _) | (None, Some(_)) => Ok(Loop::Open),
-        (None, None) if parts.iter().all(|part| count(*part) == 0) => Ok(Loop::Open),
+        (None, None) if parts.iter().all(|part| count_transfers(*part) == 0) => Ok(Loop::Open),
         (Some(Loop::Closed) | None, None) => Ok(Loop::Closed),
         (Some(Loop::Closed), Some(part)) => {
-            let (known, all) = (count_known_ends(*part), count(*part));
+            let (known, all) = (count_known_ends(*part), count_transfers(*part));
             let why =
                 format!("needs to know when connections ended, and the files tell it for {known} of {all}");
             Err(Error::faulty("traffic.replay", "closed", why, "open"))
@@ -219,6 +223,7 @@ mod tests {
     use crate::traffic::connection::Writes;
     use proptest::prelude::*;
 
+    /// Returns a connection of 1000 B; its end is unknown without a duration.
     fn connection(client: u32, start_ms: u64, duration_ms: Option<u64>) -> Connection {
         Connection {
             start: Time(start_ms * 1_000_000),
@@ -235,7 +240,9 @@ mod tests {
         }
     }
 
-    fn parents(list: &[(u32, u64, Option<u64>)]) -> Vec<Option<(u32, u64)>> {
+    /// Returns the wait of each connection of (client, start, duration) as its parent and its think time, all
+    /// in ms.
+    fn find_parents(list: &[(u32, u64, Option<u64>)]) -> Vec<Option<(u32, u64)>> {
         let connections =
             list.iter().map(|&(client, start, duration)| connection(client, start, duration)).collect();
         let waiting = Waiting::new(&Traffic::from_connections(connections));
@@ -245,7 +252,7 @@ mod tests {
 
     #[test]
     fn waiting__index_then_objects_then_the_next_page() {
-        // An index, two objects beside each other, a third when the first of them is through, the next page.
+        // An index, two objects in parallel, a third when the first of them is complete, the next page.
         let page = [
             (0, 0, Some(500)),
             (0, 500, Some(300)),
@@ -253,20 +260,23 @@ mod tests {
             (0, 800, Some(100)),
             (0, 4000, Some(200)),
         ];
-        assert_eq!(parents(&page), [None, Some((0, 0)), Some((0, 0)), Some((1, 0)), Some((2, 2600))]);
+        assert_eq!(find_parents(&page), [None, Some((0, 0)), Some((0, 0)), Some((1, 0)), Some((2, 2600))]);
     }
 
     #[test]
     fn waiting__never_across_clients_nor_across_sessions() {
-        assert_eq!(parents(&[(0, 0, Some(10)), (1, 50, Some(10))]), [None, None]);
+        assert_eq!(find_parents(&[(0, 0, Some(10)), (1, 50, Some(10))]), [None, None]);
         let gap = SESSION_GAP.0 / 1_000_000;
-        assert_eq!(parents(&[(0, 0, Some(10)), (0, 10 + gap, Some(1))]), [None, Some((0, gap))]);
-        assert_eq!(parents(&[(0, 0, Some(10)), (0, 11 + gap, Some(1))]), [None, None]);
+        assert_eq!(find_parents(&[(0, 0, Some(10)), (0, 10 + gap, Some(1))]), [None, Some((0, gap))]);
+        assert_eq!(find_parents(&[(0, 0, Some(10)), (0, 11 + gap, Some(1))]), [None, None]);
     }
 
     #[test]
     fn waiting__nobody_waits_for_what_has_no_known_end() {
-        assert_eq!(parents(&[(0, 0, None), (0, 20, Some(5)), (0, 30, None)]), [None, None, Some((1, 5))]);
+        assert_eq!(
+            find_parents(&[(0, 0, None), (0, 20, Some(5)), (0, 30, None)]),
+            [None, None, Some((1, 5))]
+        );
     }
 
     /// Five users of one address, each with a page of half a second every two seconds, and a sixth at another.
@@ -275,7 +285,7 @@ mod tests {
         let page = |k: u64, user: u64| (u32::from(user == 5), k * 2000 + user * 450, Some(900));
         let mut list: Vec<_> = (0..50).flat_map(|k| (0..6).map(move |user| page(k, user))).collect();
         list.sort_by_key(|one| one.1);
-        let parents = parents(&list);
+        let parents = find_parents(&list);
         for (one, parent) in list.iter().zip(&parents).filter(|(one, _)| one.1 >= 3000) {
             assert_eq!(parent.map(|(_, think)| think), (one.0 == 1).then_some(1100), "{one:?}");
         }

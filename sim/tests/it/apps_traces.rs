@@ -60,7 +60,7 @@ fn play_parts(scenario: &Scenario, parts: Vec<(u16, Traffic)>) -> RunResult {
 
 /// Returns the traces of [`scenario_with_everything`], by number of their source.
 fn make_parts() -> Vec<(u16, Traffic)> {
-    vec![(1, make_trace(Direction::Down)), (3, make_uploads().uploaded())]
+    vec![(1, make_trace(Direction::Down)), (3, make_uploads().into_uploads())]
 }
 
 /// Returns the transfers of a source that start within the window. Later ones, of pages that began

@@ -1,4 +1,5 @@
-//! What users say of their flows' classes, against the rule: `port 5060=call`, `net 10.8.0.0/16 and proto udp=vpn`.
+//! Corrections of flow classes by the user, which override the rule: `port 5060=call`, `net 10.8.0.0/16 and
+//! proto udp=vpn`.
 
 use super::FlowClass;
 use super::head::Protocol;
@@ -8,17 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const FORM: &str = "CONDITION=CLASS, where a condition is port N, host ADDRESS, net ADDRESS/PREFIX or proto NAME, or \
                     several joined by and, such as 'port 5060=call'";
-/// What a protocol may be, beside a number.
+/// The names of protocols that a condition accepts in addition to numbers.
 const PROTOCOLS: &[(&str, u8)] = &[("tcp", 6), ("udp", 17), ("esp", 50), ("ah", 51)];
 
-/// What is known of a flow's ends when it is read.
+/// The properties of a flow by which a correction selects it.
 #[derive(Debug, Clone, Copy)]
 pub struct Ends<'a> {
-    /// What carries it.
+    /// The protocol that carries it.
     pub protocol: Protocol,
     /// Hosts as the source writes them.
     pub hosts: [&'a [u8]; 2],
-    /// Ports; 0 if the source tells none.
+    /// Ports; 0 if the source has none.
     pub ports: [u16; 2],
 }
 
@@ -26,6 +27,7 @@ pub struct Ends<'a> {
 #[derive(Debug, Default)]
 pub struct Corrections(Vec<Correction>);
 
+/// One correction, with its text for messages.
 #[derive(Debug)]
 struct Correction {
     text: String,
@@ -35,10 +37,12 @@ struct Correction {
     matched: AtomicU64,
 }
 
+/// A condition on a flow.
 #[derive(Debug, PartialEq, Eq)]
 enum Condition {
     Port(u16),
     Protocol(u8),
+    /// An address and the length of its prefix.
     Net(IpAddr, u8),
     /// A host that is no address, as access logs may have.
     Name(String),
@@ -58,10 +62,10 @@ impl Corrections {
         self.0.is_empty()
     }
 
-    /// Returns the class that the first matching correction gives and counts the match; `None` if no correction
-    /// matches.
+    /// Returns the class of the first correction that a flow matches and counts the match; `None` if no
+    /// correction matches.
     pub fn find_class(&self, ends: &Ends) -> Option<FlowClass> {
-        let correction = self.0.iter().find(|correction| correction.holds(ends))?;
+        let correction = self.0.iter().find(|correction| correction.matches(ends))?;
         correction.matched.fetch_add(1, Ordering::Relaxed);
         Some(correction.class)
     }
@@ -79,7 +83,7 @@ impl Corrections {
 }
 
 impl Correction {
-    /// Parses one correction, `CONDITION and CONDITION = CLASS`.
+    /// Parses one correction, `CONDITION and CONDITION=CLASS`; `field` is named in errors.
     ///
     /// # Errors
     /// [`Error::Field`] naming `field`, with the faulty text.
@@ -98,8 +102,9 @@ impl Correction {
         Ok(Correction { text: text.to_string(), conditions, class, matched: AtomicU64::new(0) })
     }
 
-    fn holds(&self, ends: &Ends) -> bool {
-        self.conditions.iter().all(|condition| condition.holds(ends))
+    /// Returns whether a flow meets all conditions.
+    fn matches(&self, ends: &Ends) -> bool {
+        self.conditions.iter().all(|condition| condition.matches(ends))
     }
 }
 
@@ -133,7 +138,7 @@ impl Condition {
     }
 
     /// Returns whether a flow meets the condition, by its protocol or by either of its ends.
-    fn holds(&self, ends: &Ends) -> bool {
+    fn matches(&self, ends: &Ends) -> bool {
         match self {
             Condition::Port(port) => ends.ports.contains(port),
             Condition::Protocol(number) => *number == ip_number(ends.protocol),
@@ -146,7 +151,7 @@ impl Condition {
     }
 }
 
-/// Returns the number of the protocol in the IP header; QUIC has UDP's.
+/// Returns the number of the protocol in the IP header; for QUIC that of UDP.
 fn ip_number(protocol: Protocol) -> u8 {
     match protocol {
         Protocol::Tcp => 6,
@@ -163,11 +168,12 @@ fn parse_network(value: &str) -> Option<Condition> {
     Some(Condition::Net(address, prefix))
 }
 
+/// Returns the length of the address, which is the longest prefix.
 fn address_bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// Returns whether the address lies in the network of `prefix` bits; never for another IP version.
+/// Returns whether the address lies in the network of `prefix` bits; false if the IP versions differ.
 fn is_within(address: IpAddr, net: IpAddr, prefix: u8) -> bool {
     let bits = |address| match address {
         IpAddr::V4(address) => u128::from(u32::from(address)) << 96,

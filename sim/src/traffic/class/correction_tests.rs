@@ -2,15 +2,18 @@
 
 use super::*;
 
+/// Returns a flow's ends with these hosts.
 fn ends<'a>(protocol: Protocol, hosts: [&'a str; 2], ports: [u16; 2]) -> Ends<'a> {
     Ends { protocol, hosts: hosts.map(str::as_bytes), ports }
 }
 
+/// Returns the class that these corrections give a flow.
 fn classify(texts: &[&str], ends: &Ends) -> Option<FlowClass> {
     Corrections::parse("class", texts.iter().copied()).expect("corrections").find_class(ends)
 }
 
-fn refused(text: &str) -> String {
+/// Returns the error for a malformed correction.
+fn fail_to_parse(text: &str) -> String {
     Corrections::parse("class", [text]).expect_err("a malformed correction").to_string()
 }
 
@@ -42,11 +45,14 @@ fn find_class__of_the_first_correction_that_matches() {
 
 #[test]
 fn parse__refuses_in_one_sentence() {
-    assert!(refused("port 5060=cal").contains("call") && refused("port 5060=cal").contains("did you mean"));
+    assert!(
+        fail_to_parse("port 5060=cal").contains("call")
+            && fail_to_parse("port 5060=cal").contains("did you mean")
+    );
     for text in
         ["port 5060", "=call", "port=call", "port 5060 and=call", "port 5060 port 1=call", "5060=call", ""]
     {
-        assert!(refused(text).contains("is no correction"), "{text}: {}", refused(text));
+        assert!(fail_to_parse(text).contains("is no correction"), "{text}: {}", fail_to_parse(text));
     }
     for text in [
         "port 0=call",
@@ -56,9 +62,9 @@ fn parse__refuses_in_one_sentence() {
         "net 10.0.0.0/33=call",
         "net 10.0.0.0=call",
     ] {
-        assert!(refused(text).contains(" has "), "{text}: {}", refused(text));
+        assert!(fail_to_parse(text).contains(" has "), "{text}: {}", fail_to_parse(text));
     }
-    assert!(refused("prot udp=call").contains("proto"));
+    assert!(fail_to_parse("prot udp=call").contains("proto"));
 }
 
 #[test]

@@ -11,9 +11,9 @@
 use super::FlowClass;
 use crate::traffic::datagrams::Tunnel;
 
-/// As many bytes of a packet are looked at.
+/// Bytes of a payload that are examined.
 pub const HEAD_BYTES: usize = 16;
-/// A flow has this many packets before its kind is proved by what all of them begin with.
+/// The first bytes of so many packets prove the kind of a flow.
 const PROOF: u64 = 20;
 /// Ports of IKE and of IPsec in UDP (RFC 3948).
 const IKE: u16 = 500;
@@ -25,7 +25,7 @@ const WIREGUARD_PORT: u16 = 51_820;
 /// Opcodes of OpenVPN, the upper five bits of a packet.
 const OPENVPN_OPCODES: std::ops::RangeInclusive<u8> = 1..=11;
 
-/// What carries a flow.
+/// The protocol that carries a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// TCP.
@@ -43,12 +43,12 @@ pub enum Protocol {
 pub struct Head {
     bytes: [u8; HEAD_BYTES],
     len: u8,
-    /// Payload of the packet on the wire.
+    /// Payload of the packet on the wire, bytes.
     payload: u32,
 }
 
 impl Head {
-    /// Returns the head of a packet of `payload` bytes, of which these were captured.
+    /// Returns the head of a packet with `payload` bytes, of which `captured` were captured.
     pub fn new(payload: u32, captured: &[u8]) -> Head {
         let len = captured.len().min(payload as usize).min(HEAD_BYTES);
         let mut bytes = [0; HEAD_BYTES];
@@ -56,29 +56,31 @@ impl Head {
         Head { bytes, len: len as u8, payload }
     }
 
-    /// Returns the payload of the packet on the wire.
+    /// Returns the payload of the packet on the wire, bytes.
     pub fn payload(&self) -> u32 {
         self.payload
     }
 
-    /// Returns the bytes that were captured.
+    /// Returns the captured bytes, at most [`HEAD_BYTES`].
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Returns a hash of the captured payload and its length. It tells packets of a flow apart, as counters and
-    /// encryption make them differ. `None` if fewer than 8 bytes were captured.
-    pub fn mark(&self) -> Option<u64> {
+    /// Returns a hash of the captured head and of the payload's length, FNV-1a. It distinguishes the packets
+    /// of a flow, since counters and encryption make them differ. `None` if fewer than 8 bytes were captured.
+    pub fn hash_payload(&self) -> Option<u64> {
         let bytes = Some(self.bytes()).filter(|bytes| bytes.len() >= 8)?;
         let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         Some(bytes.iter().fold(0xcbf2_9ce4_8422_2325 ^ u64::from(self.payload), fold))
     }
 
+    /// Returns whether the payload is WireGuard's handshake, by its type and length.
     fn is_wireguard_handshake(&self) -> bool {
         matches!((self.bytes(), self.payload), ([1, 0, 0, 0, ..], 148) | ([2, 0, 0, 0, ..], 92))
     }
 
-    /// The kernel pads data to 16 B, but not beyond the tunnel's MTU, so the length is no proof; 32 B is the least.
+    /// Returns whether the payload may be WireGuard's data. The kernel pads data to 16 B, but not beyond the
+    /// tunnel's MTU, so the length proves nothing except the least, 32 B.
     fn is_wireguard_data(&self) -> bool {
         matches!(self.bytes(), [4, 0, 0, 0, ..]) && self.payload >= 32
     }
@@ -93,9 +95,9 @@ impl Head {
         first >> 6 == 2 && self.payload >= 12 && !(64..=95).contains(&(second & 0x7f))
     }
 
-    /// Returns the opcode of the payload as OpenVPN's; `None` if it is too short, numbers a key other than 0, or over
-    /// TCP is shorter than its length field says.
-    fn openvpn(&self, protocol: Protocol) -> Option<u8> {
+    /// Returns the payload's opcode if it may be OpenVPN's. `None` if it is too short, numbers a key other
+    /// than 0, or over TCP is shorter than its length field says.
+    fn openvpn_opcode(&self, protocol: Protocol) -> Option<u8> {
         let start = if protocol == Protocol::Tcp { 2 } else { 0 };
         let bytes = self.bytes();
         let is_framed = start == 0
@@ -105,8 +107,9 @@ impl Head {
         (self.payload as usize >= start + 14).then_some(first >> 3)
     }
 
-    /// Returns the id of a DNS message with one question, and whether it answers.
-    fn dns(&self, protocol: Protocol) -> Option<(u16, bool)> {
+    /// Parses the header of a DNS message with one question. Returns its id and whether it is an answer;
+    /// `None` if the payload is no such message.
+    fn parse_dns(&self, protocol: Protocol) -> Option<(u16, bool)> {
         let start = if protocol == Protocol::Tcp { 2 } else { 0 };
         let header: &[u8; 12] = self.bytes().get(start..start + 12)?.try_into().ok()?;
         let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
@@ -118,7 +121,7 @@ impl Head {
     }
 }
 
-/// What the packets of a flow begin with.
+/// The first bytes of a flow's packets, counted by pattern.
 #[derive(Debug, Default)]
 pub struct Heads {
     /// The first packet of each side.
@@ -130,7 +133,7 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// Counts a packet of a side by the pattern of its head, and keeps the first head of each side.
+    /// Counts a packet of a side by the pattern of its head, and stores the first head of each side.
     pub fn add(&mut self, side: usize, head: Head) {
         self.first[side].get_or_insert(head);
         self.packets += 1;
@@ -139,21 +142,23 @@ impl Heads {
         self.is_wireguard |= head.is_wireguard_handshake();
     }
 
-    /// Returns the share of packets that begin as RTP does.
+    /// Returns the share of packets that look like RTP; 0 without packets.
     pub fn rtp_share(&self) -> f64 {
         self.rtp as f64 / self.packets.max(1) as f64
     }
 
-    /// Returns the class that the first bytes prove; `ports` are the client's and the server's.
-    pub fn class(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<FlowClass> {
-        match self.tunnel(protocol, client, ports) {
+    /// Returns the class that the first bytes prove, or `None`. `client` is the side of the client, 0 or 1;
+    /// `ports` are the client's and the server's.
+    pub fn find_class(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<FlowClass> {
+        match self.find_tunnel(protocol, client, ports) {
             Some(_) => Some(FlowClass::Vpn),
             None => self.is_dns(protocol, client).then_some(FlowClass::Dns),
         }
     }
 
-    /// Returns the tunnel that the flow is, by its protocol, its first bytes, and where these are no proof its ports.
-    pub fn tunnel(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<Tunnel> {
+    /// Returns the tunnel that the flow is, by its protocol, its first bytes, and its port where these prove
+    /// nothing; `None` if it is none. Arguments are those of [`Heads::find_class`].
+    pub fn find_tunnel(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<Tunnel> {
         let is_at = |port: u16| protocol == Protocol::Udp && ports.contains(&port);
         if matches!(protocol, Protocol::Ip(ESP | AH)) || is_at(IPSEC_IN_UDP) {
             Some(Tunnel::Ipsec)
@@ -166,31 +171,36 @@ impl Heads {
         }
     }
 
+    /// Returns whether the flow is WireGuard: a handshake, or nothing but data in enough packets or on its
+    /// port.
     fn is_wireguard(&self, protocol: Protocol, is_on_port: bool) -> bool {
         let is_all_data = (is_on_port || self.packets >= PROOF) && self.wireguard_data == self.packets;
         protocol == Protocol::Udp && (self.is_wireguard || is_all_data)
     }
 
+    /// Returns whether the first packet of each side that sent any begins with an opcode of OpenVPN; false
+    /// without packets.
     fn has_openvpn_opcodes(&self) -> bool {
         let mut first = self.first.iter().flatten().filter_map(|head| head.bytes().first()).peekable();
         first.peek().is_some() && first.all(|byte| OPENVPN_OPCODES.contains(&(byte >> 3)))
     }
 
-    /// Returns whether both first packets are OpenVPN's handshake, by their opcodes.
+    /// Returns whether the first packets of both sides are OpenVPN's handshake, by their opcodes.
     fn is_openvpn(&self, protocol: Protocol, client: usize) -> bool {
         if !matches!(protocol, Protocol::Tcp | Protocol::Udp) {
             return false;
         }
-        let opcode = |side: usize| self.first[side].and_then(|head| head.openvpn(protocol));
+        let opcode = |side: usize| self.first[side].and_then(|head| head.openvpn_opcode(protocol));
         matches!((opcode(client), opcode(1 - client)), (Some(7 | 10), Some(8)))
     }
 
-    /// Multicast queries have no answer within their flow, so two queries or more are enough; see [`is_name_port`].
+    /// Returns whether the first packets of both sides are a DNS query and its answer, under the same id.
+    /// Multicast queries have no answer within their flow; [`is_name_port`] recognises them.
     fn is_dns(&self, protocol: Protocol, client: usize) -> bool {
         if !matches!(protocol, Protocol::Tcp | Protocol::Udp) {
             return false;
         }
-        let message = |side: usize| self.first[side].and_then(|head| head.dns(protocol));
+        let message = |side: usize| self.first[side].and_then(|head| head.parse_dns(protocol));
         match (message(client), message(1 - client)) {
             (Some((asked, false)), Some((answered, true))) => asked == answered,
             _ => false,

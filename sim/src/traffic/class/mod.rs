@@ -1,7 +1,7 @@
-//! Classes of flows by what they do, not by their ports; docs/classes.md has the rule in prose.
+//! Classes of flows by their behaviour, not by their ports; docs/classes.md describes the rule in prose.
 //!
 //! [`shape`] observes the packets of a flow in one pass, [`head`] recognises protocols by their first bytes,
-//! [`rule`] decides by thresholds, and [`correction`] holds what users say against it.
+//! [`rule`] decides by thresholds, and [`correction`] overrides it as users ask.
 
 pub mod correction;
 pub mod head;
@@ -17,7 +17,7 @@ pub use shape::{FlowShape, Observed, Way};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a flow is by its behaviour. [`crate::flow::Class`] is something else: the precedence that schemes give by
+/// The class of a flow by its behaviour. [`crate::flow::Class`] is something else: the precedence that schemes give by
 /// port or service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -60,7 +60,7 @@ impl FlowClass {
         FlowClass::Other,
     ];
 
-    /// Returns the word that users write.
+    /// Returns the name that users write.
     pub fn name(self) -> &'static str {
         match self {
             FlowClass::Call => "call",
@@ -76,7 +76,7 @@ impl FlowClass {
         }
     }
 
-    /// Returns the name of several flows of the class, for tables.
+    /// Returns the plural name of the class, for tables.
     pub fn plural(self) -> &'static str {
         match self {
             FlowClass::Call => "calls",
@@ -95,7 +95,7 @@ impl FlowClass {
     /// Returns the class of this name.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field`, with all names, for any other word.
+    /// [`Error::Field`] naming `field`, with all names, for any other name.
     pub fn parse(field: &str, name: &str) -> Result<FlowClass> {
         let found = FlowClass::ALL.into_iter().find(|class| class.name() == name);
         found.ok_or_else(|| Error::choice(field, name, &FlowClass::ALL.map(FlowClass::name)))

@@ -1,4 +1,4 @@
-//! The rule: which class a shape is.
+//! The rule that finds the class of a flow from its shape.
 
 use super::FlowClass;
 use super::head::Protocol;
@@ -7,7 +7,7 @@ use super::shape::{FlowShape, Rhythm, Way};
 use super::thresholds::*;
 use std::ops::RangeInclusive;
 
-/// Returns the class of a flow: the first class whose rule holds.
+/// Returns the class of a flow: the class that was proved, else the first whose rule holds.
 pub fn classify(flow: &FlowShape) -> FlowClass {
     if let Some(named) = flow.named {
         return named;
@@ -17,14 +17,14 @@ pub fn classify(flow: &FlowShape) -> FlowClass {
         Protocol::Ip(50 | 51) => return FlowClass::Vpn,
         Protocol::Ip(_) => return FlowClass::Other,
         Protocol::Udp if of_ports(is_ipsec_port) => return FlowClass::Vpn,
-        _ if of_ports(is_name_port) && most_bytes(flow) <= NAME_BYTES => return FlowClass::Dns,
+        _ if of_ports(is_name_port) && larger_bytes(flow) <= NAME_BYTES => return FlowClass::Dns,
         _ => {}
     }
     let by_rhythm = if flow.is_totals { classify_by_totals(flow) } else { classify_by_rhythm(flow) };
     by_rhythm.unwrap_or_else(|| classify_by_amounts(flow))
 }
 
-/// Returns the class that the times of packets show.
+/// Returns the class that the times of packets show; `None` if they show none.
 fn classify_by_rhythm(flow: &FlowShape) -> Option<FlowClass> {
     let is_long = flow.protocol != Protocol::Quic && flow.duration >= LEAST_DURATION;
     let rules: [(bool, FlowClass); 4] = [
@@ -64,8 +64,9 @@ fn is_codec(rhythm: &Rhythm) -> bool {
 
 /// Returns whether a flow is a game: small packets both ways at a player's rate, one way steady.
 fn is_game(flow: &FlowShape) -> bool {
-    let is_player =
-        |way: &Way| packets(way) >= LEAST_PACKETS && is_small(way) && GAME_RATE.contains(&rate(way, flow));
+    let is_player = |way: &Way| {
+        packets(way) >= LEAST_PACKETS && is_small(way) && GAME_RATE.contains(&packet_rate(way, flow))
+    };
     flow.ways.iter().all(is_player) && find_rhythms(flow).any(|(_, rhythm)| rhythm.steady >= GAME_STEADY)
 }
 
@@ -73,7 +74,7 @@ fn is_game(flow: &FlowShape) -> bool {
 fn is_video_call(flow: &FlowShape) -> bool {
     let is_rtp = flow.rtp_share >= RTP_SHARE;
     let has_pictures = |(way, rhythm): (&Way, Rhythm)| {
-        let large = 1.0 - share(way.small, packets(way));
+        let large = 1.0 - compute_share(way.small, packets(way));
         let frames = rhythm.frames;
         let is_framed = frames.packets >= FRAME_PACKETS
             && FRAME_MS.contains(&frames.interval_p50_ms)
@@ -93,21 +94,21 @@ fn is_login(flow: &FlowShape) -> bool {
         .ways
         .iter()
         .zip(TINY_SHARE)
-        .all(|(way, least)| packets(way) >= LEAST_KEYS && share(way.tiny, packets(way)) >= least);
+        .all(|(way, least)| packets(way) >= LEAST_KEYS && compute_share(way.tiny, packets(way)) >= least);
     let keys_per_pause = packets(client) as f64 / f64::from(client.pauses.max(1));
     are_tiny
         && client.pauses > 0
         && keys_per_pause >= KEYS_PER_PAUSE
-        && ECHOES.contains(&share(packets(server), packets(client)))
+        && ECHOES.contains(&compute_share(packets(server), packets(client)))
 }
 
-/// Returns the class that the totals of a log show.
+/// Returns the class that the totals of a log show; `None` if they show none.
 fn classify_by_totals(flow: &FlowShape) -> Option<FlowClass> {
     let are_counted = flow.ways.iter().all(|way| packets(way) >= LEAST_PACKETS);
     if !are_counted || flow.duration < LEAST_DURATION {
         return None;
     }
-    let [up, down] = flow.ways.each_ref().map(|way| (rate(way, flow), mean_bytes(way)));
+    let [up, down] = flow.ways.each_ref().map(|way| (packet_rate(way, flow), mean_bytes(way)));
     let are_small = up.1.max(down.1) < f64::from(SMALL_BYTES);
     let within = |range: &RangeInclusive<f64>| range.contains(&up.0) && range.contains(&down.0);
     match flow.protocol {
@@ -127,10 +128,13 @@ fn classify_by_totals(flow: &FlowShape) -> Option<FlowClass> {
 fn is_video_total(flow: &FlowShape) -> bool {
     let [up, down] = &flow.ways;
     let (more, less) = if up.bytes > down.bytes { (up, down) } else { (down, up) };
-    let is_framed = rate(more, flow) >= FRAME_PACKETS * 15.0 && mean_bytes(more) >= VIDEO_MEAN_BYTES;
-    is_framed && bits_per_second(more, flow) <= VIDEO_MAX_BPS && share(less.bytes, more.bytes) >= VIDEO_BACK
+    let is_framed = packet_rate(more, flow) >= FRAME_PACKETS * 15.0 && mean_bytes(more) >= VIDEO_MEAN_BYTES;
+    is_framed
+        && bits_per_second(more, flow) <= VIDEO_MAX_BPS
+        && compute_share(less.bytes, more.bytes) >= VIDEO_BACK
 }
 
+/// Returns whether two values differ by at most the share [`ALIKE`] of the larger.
 fn are_alike(a: f64, b: f64) -> bool {
     (a - b).abs() <= ALIKE * a.max(b)
 }
@@ -151,41 +155,48 @@ fn classify_by_amounts(flow: &FlowShape) -> FlowClass {
 /// side.
 fn is_transfer(flow: &FlowShape) -> bool {
     if flow.is_totals {
-        return most_bytes(flow) >= TRANSFER_BYTES;
+        return larger_bytes(flow) >= TRANSFER_BYTES;
     }
     let [up, down] = &flow.ways;
     let (more, asking) = if up.bytes > down.bytes { (up, down) } else { (down, up) };
     // Acknowledgements of QUIC and of other protocols over UDP are tiny datagrams.
     let acknowledgements = if flow.protocol == Protocol::Tcp { 0 } else { asking.tiny };
     let requests = (packets(asking) - acknowledgements).max(1);
-    share(more.small, packets(more)) <= TRANSFER_SMALL_SHARE
+    compute_share(more.small, packets(more)) <= TRANSFER_SMALL_SHARE
         && more.bytes >= requests.saturating_mul(TRANSFER_PER_REQUEST)
 }
 
+/// Returns whether most packets of a direction are small.
 fn is_small(way: &Way) -> bool {
-    share(way.small, packets(way)) >= SMALL_SHARE
+    compute_share(way.small, packets(way)) >= SMALL_SHARE
 }
 
+/// Returns the packets with payload in a direction; 0 if the source does not count them.
 fn packets(way: &Way) -> u64 {
     way.packets.unwrap_or(0)
 }
 
-fn rate(way: &Way, flow: &FlowShape) -> f64 {
+/// Returns the packets per second in a direction.
+fn packet_rate(way: &Way, flow: &FlowShape) -> f64 {
     packets(way) as f64 / flow.duration.as_secs().max(1e-9)
 }
 
+/// Returns the payload rate of a direction, bit/s.
 fn bits_per_second(way: &Way, flow: &FlowShape) -> f64 {
     8.0 * way.bytes as f64 / flow.duration.as_secs().max(1e-9)
 }
 
+/// Returns the mean payload of a direction's packets, bytes.
 fn mean_bytes(way: &Way) -> f64 {
-    share(way.bytes, packets(way))
+    compute_share(way.bytes, packets(way))
 }
 
-fn most_bytes(flow: &FlowShape) -> u64 {
+/// Returns the payload of the direction with more, bytes.
+fn larger_bytes(flow: &FlowShape) -> u64 {
     flow.ways[0].bytes.max(flow.ways[1].bytes)
 }
 
-fn share(part: u64, whole: u64) -> f64 {
+/// Returns `part / whole`; a whole of 0 counts as 1.
+fn compute_share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }

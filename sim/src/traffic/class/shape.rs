@@ -1,5 +1,5 @@
-//! The shape of a flow: what a rule can see of it. [`Observed`] gathers it in one pass and in bounded memory; a log
-//! that only has totals fills in what it knows.
+//! The shape of a flow: the features by which the rule classifies it. [`Observed`] gathers them in one pass and in
+//! bounded memory; a log that only has totals fills in those it has.
 
 use super::FlowClass;
 use super::head::{Head, Heads, Protocol};
@@ -14,15 +14,15 @@ const GAP_BINS: usize = 128;
 /// Sizes have bins of so many bytes; the last one has all larger ones.
 const SIZE_BIN: u32 = 16;
 const SIZE_BINS: usize = 96;
-/// Packets of a direction with payload before distributions are kept: a shorter flow has no rhythm.
+/// Packets of a direction with payload before histograms begin: a shorter flow has no rhythm.
 const FIRST: u64 = 16;
 
-/// One direction of a flow. What the source does not tell is None.
+/// The features of one direction of a flow; `None` marks those that the source lacks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Way {
-    /// Packets with payload, where the source tells.
+    /// Packets with payload, if the source counts them.
     pub packets: Option<u64>,
-    /// Payload.
+    /// Payload, bytes.
     pub bytes: u64,
     /// Of the packets, those with less than `thresholds::SMALL_BYTES` of payload.
     pub small: u64,
@@ -66,18 +66,18 @@ pub struct Frames {
     pub steady: f64,
 }
 
-/// All that the rule sees of a flow.
+/// The features of a flow that the rule reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlowShape {
-    /// What carries it.
+    /// The protocol that carries it.
     pub protocol: Protocol,
-    /// Ports of client and server; 0 if the source tells none.
+    /// Ports of client and server; 0 if the source has none.
     pub ports: [u16; 2],
-    /// From the first to the last packet.
+    /// Time from the first to the last packet.
     pub duration: Dur,
-    /// From the client and from the server.
+    /// The direction from the client, and that from the server.
     pub ways: [Way; 2],
-    /// The class that first bytes or a log's name of the service prove.
+    /// The class that the first bytes, or the service named in a log, prove.
     pub named: Option<FlowClass>,
     /// Share of the packets whose first bytes are those of RTP.
     pub rtp_share: f64,
@@ -86,7 +86,8 @@ pub struct FlowShape {
 }
 
 impl FlowShape {
-    /// Returns the shape of a log's row: packets, where the log counts them, and payload of client and server.
+    /// Returns the shape of a log's row. `totals` has packets, if the log counts them, and payload bytes from
+    /// the client and from the server.
     pub fn from_totals(
         protocol: Protocol,
         ports: [u16; 2],
@@ -115,6 +116,7 @@ pub struct Observed {
     span: Option<(i64, i64)>,
 }
 
+/// Counts of one side's packets.
 #[derive(Debug, Default)]
 struct Side {
     packets: u64,
@@ -125,6 +127,7 @@ struct Side {
     detail: Option<Box<Detail>>,
 }
 
+/// Histograms of one side's packets, from packet number [`FIRST`] on.
 #[derive(Debug)]
 struct Detail {
     gaps: [u32; GAP_BINS],
@@ -136,7 +139,8 @@ struct Detail {
 }
 
 impl Observed {
-    /// Adds a packet with payload: its time in nanoseconds, the side that sent it, and what the payload begins with.
+    /// Adds a packet with payload: its time in nanoseconds, the side that sent it, 0 or 1, and the head of
+    /// its payload.
     pub fn add(&mut self, at: i64, side: usize, head: Head) {
         let (first, last) = self.span.get_or_insert((at, at));
         (*first, *last) = ((*first).min(at), (*last).max(at));
@@ -144,8 +148,8 @@ impl Observed {
         self.sides[side].add(at, head.payload());
     }
 
-    /// Returns the shape. `client` is the side of the client, `ports` are the client's and the server's, and `writes`
-    /// those of client and server, empty where there are none.
+    /// Returns the shape. `client` is the side of the client, 0 or 1; `ports` and `writes` are the client's and the
+    /// server's, and writes may be empty.
     pub fn shape(
         &self,
         protocol: Protocol,
@@ -153,23 +157,21 @@ impl Observed {
         ports: [u16; 2],
         writes: [&[Write]; 2],
     ) -> FlowShape {
-        let way = |side: usize, writes| self.sides[side].way(writes);
+        let way = |side: usize, writes| self.sides[side].compute_way(writes);
         FlowShape {
             protocol,
             ports,
             duration: Dur(self.span.map_or(0, |(first, last)| last.abs_diff(first))),
             ways: [way(client, writes[0]), way(1 - client, writes[1])],
-            named: self.heads.class(protocol, client, ports),
+            named: self.heads.find_class(protocol, client, ports),
             rtp_share: self.heads.rtp_share(),
             is_totals: false,
         }
     }
-}
 
-impl Observed {
     /// Returns the tunnel that the flow is; arguments as for [`Observed::shape`].
-    pub fn tunnel(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<Tunnel> {
-        self.heads.tunnel(protocol, client, ports)
+    pub fn find_tunnel(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<Tunnel> {
+        self.heads.find_tunnel(protocol, client, ports)
     }
 }
 
@@ -190,8 +192,8 @@ impl Side {
         }
     }
 
-    /// Returns the shape of one direction; `writes` are those of its sender.
-    fn way(&self, writes: &[Write]) -> Way {
+    /// Returns the features of one direction; `writes` are those of its sender.
+    fn compute_way(&self, writes: &[Write]) -> Way {
         let is_chunk = |(place, write): &(usize, &Write)| {
             write.bytes > thresholds::CHUNK_BYTES && (*place == 0 || write.idle >= thresholds::CHUNK_PAUSE)
         };
@@ -200,7 +202,7 @@ impl Side {
             bytes: self.bytes,
             small: self.small,
             tiny: self.tiny,
-            rhythm: self.detail.as_ref().map(|detail| detail.rhythm()),
+            rhythm: self.detail.as_ref().map(|detail| detail.compute_rhythm()),
             chunks: writes.iter().enumerate().filter(is_chunk).count() as u32,
             pauses: writes.len().saturating_sub(1) as u32,
         }
@@ -208,6 +210,7 @@ impl Side {
 }
 
 impl Detail {
+    /// Returns histograms whose first frame begins with one packet at `at`, ns.
     fn new(at: i64) -> Detail {
         Detail {
             gaps: [0; GAP_BINS],
@@ -219,31 +222,32 @@ impl Detail {
         }
     }
 
-    /// Adds a packet that came after one at `last`, ns, to the histograms of gaps, sizes and frames.
+    /// Adds a packet at `at` that came after one at `last`, both ns, to the histograms of gaps, sizes and
+    /// frames.
     fn add(&mut self, last: i64, at: i64, payload: u32) {
         let gap = at.saturating_sub(last).max(0);
-        self.gaps[bin(gap)] += 1;
+        self.gaps[find_bin(gap)] += 1;
         self.sizes[((payload / SIZE_BIN) as usize).min(SIZE_BINS - 1)] += 1;
         self.packets += 1;
         if gap >= thresholds::WITHIN_FRAME.0 as i64 {
-            self.intervals[bin(at.saturating_sub(self.frame_began).max(0))] += 1;
+            self.intervals[find_bin(at.saturating_sub(self.frame_began).max(0))] += 1;
             self.frame_began = at;
             self.frames += 1;
         }
     }
 
     /// Returns the rhythm that the histograms show.
-    fn rhythm(&self) -> Rhythm {
-        let gap = quantile(&self.gaps, 50);
-        let interval = quantile(&self.intervals, 50);
+    fn compute_rhythm(&self) -> Rhythm {
+        let gap = find_quantile(&self.gaps, 50);
+        let interval = find_quantile(&self.intervals, 50);
         Rhythm {
             gap_p50_ms: gap as u32,
-            steady: share_near(&self.gaps, gap),
-            sizes: [10, 50, 90].map(|percent| quantile(&self.sizes, percent) as u32 * SIZE_BIN),
+            steady: compute_share_near(&self.gaps, gap),
+            sizes: [10, 50, 90].map(|percent| find_quantile(&self.sizes, percent) as u32 * SIZE_BIN),
             frames: Frames {
                 packets: self.packets as f64 / self.frames as f64,
                 interval_p50_ms: interval as u32,
-                steady: share_near(&self.intervals, interval),
+                steady: compute_share_near(&self.intervals, interval),
             },
         }
     }
@@ -251,12 +255,12 @@ impl Detail {
 
 /// Returns the bin of a time in nanoseconds. Half a millisecond is added, so that a bin is centred on whole
 /// milliseconds, where codecs have their intervals.
-fn bin(ns: i64) -> usize {
+fn find_bin(ns: i64) -> usize {
     (((ns.saturating_add(MS / 2)) / MS) as usize).min(GAP_BINS - 1)
 }
 
-/// Returns the nearest-rank quantile as a bin; 0 of no values.
-fn quantile(bins: &[u32], percent: u64) -> usize {
+/// Returns the bin of the nearest-rank quantile; 0 without values.
+fn find_quantile(bins: &[u32], percent: u64) -> usize {
     let all: u64 = bins.iter().map(|&count| u64::from(count)).sum();
     let rank = (all * percent).div_ceil(100).max(1);
     let mut below = 0;
@@ -268,10 +272,10 @@ fn quantile(bins: &[u32], percent: u64) -> usize {
         .unwrap_or(0)
 }
 
-/// Returns the share of values within half and one and a half times a bin; 0 of no values.
-fn share_near(bins: &[u32], middle: usize) -> f64 {
+/// Returns the share of values within half and one and a half times a bin; 0 without values and for the last
+/// bin, which has gaps of any length.
+fn compute_share_near(bins: &[u32], middle: usize) -> f64 {
     let sum = |bins: &[u32]| bins.iter().map(|&count| u64::from(count)).sum::<u64>();
     let within = middle.div_ceil(2)..=(middle + middle / 2).min(bins.len() - 1);
-    // The last bin has gaps of any length, which are near nothing.
     if middle + 1 >= bins.len() { 0.0 } else { sum(&bins[within]) as f64 / sum(bins).max(1) as f64 }
 }

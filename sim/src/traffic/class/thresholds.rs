@@ -1,5 +1,5 @@
-//! The thresholds of the rule. Each has its source, or is a reading: a choice of ours between what is published and what
-//! captures hold.
+//! The thresholds of the rule. Each has its source, or is a reading: a choice of ours between published
+//! values and those in captures.
 
 use crate::units::Dur;
 use std::ops::RangeInclusive;
@@ -21,7 +21,7 @@ pub const WITHIN_FRAME: Dur = Dur::from_millis(8);
 
 /// Packets of a direction that must be seen before its rhythm counts: a second of G.711 at 20 ms. Reading.
 pub const LEAST_PACKETS: u64 = 50;
-/// What is shorter has no steady state. Reading.
+/// A shorter flow has no steady state. Reading.
 pub const LEAST_DURATION: Dur = Dur::from_millis(2000);
 /// Share of small packets in a direction of calls and games. Reading: a server sends a whole picture of the game at
 /// times.
@@ -35,7 +35,7 @@ pub const RTP_SHARE: f64 = 0.8;
 pub const CODEC_MS: [u32; 5] = [10, 20, 30, 40, 60];
 /// Bounds of the median gap of sound: the shortest and longest of [`CODEC_MS`], with jitter. Reading.
 pub const SOUND_GAP_MS: RangeInclusive<u32> = 8..=65;
-/// A median so near to a codec's frame is one. Reading.
+/// A median that differs by at most so much from a codec's frame length counts as one, ms. Reading.
 pub const CODEC_NEAR_MS: u32 = 1;
 /// Share of gaps near the median. A call with silence suppression has as many long gaps as talk spurts, which last a
 /// second (ITU-T P.59), that is one in fifty packets; the rest is jitter. Reading.

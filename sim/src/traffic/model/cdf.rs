@@ -1,4 +1,4 @@
-//! Flow sizes as a file: a table of values and the share of flows that are no larger.
+//! Flow sizes from a file: a table of sizes and cumulative shares of flows.
 //!
 //! The text that simulators of data-centre transports pass around: on each row a size and a cumulative share,
 //! separated by spaces, tabs or a comma, both never decreasing. Shares are fractions when the last is 1 and
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Sizes in bytes with cumulative shares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cdf {
-    /// Bytes, and the share of flows that are no larger; the last share is 1.
+    /// Size in bytes, and the share of flows that are no larger; both never decrease, and the last share is 1.
     points: Vec<(f64, f64)>,
 }
 
@@ -24,10 +24,10 @@ const MAX_BYTES: f64 = 1e12;
 const MAX_FILE_BYTES: u64 = 16_000_000;
 
 impl Cdf {
-    /// Reads a file whose sizes are in units of `unit_bytes`.
+    /// Reads the file of a table whose sizes are in units of `unit_bytes`.
     ///
     /// # Errors
-    /// [`Error::File`] when it cannot be read, [`Error::Row`] naming the line of what is wrong.
+    /// [`Error::File`] when it cannot be read, [`Error::Row`] naming the faulty line.
     pub fn read(path: &str, unit_bytes: f64) -> Result<Cdf> {
         let size =
             std::fs::metadata(Path::new(path)).map_err(|error| Error::file(path, error.to_string()))?.len();
@@ -38,7 +38,7 @@ impl Cdf {
         Cdf::parse(path, &text, unit_bytes)
     }
 
-    /// Returns the same for a text; `name` is the file's in messages.
+    /// Parses the text of a table; `name` is the file's name in errors.
     ///
     /// # Errors
     /// As [`Cdf::read`].
@@ -101,14 +101,14 @@ impl Cdf {
         (first + between.sum::<f64>()).clamp(1.0, (self.largest() / mss).ceil().max(1.0))
     }
 
+    /// Returns the largest size, bytes.
     fn largest(&self) -> f64 {
         self.points[self.points.len() - 1].0
     }
 }
 
-/// Returns the sum of the share of flows above n · `mss` bytes over the n whose size lies in a stretch of the
-/// table, its start included: the share falls evenly there, so the mean of the first and the last stands for
-/// all.
+/// Returns the sum of the share of flows above n · `mss` bytes over the n whose size lies between two points of the
+/// table, the first included: the share falls linearly there, so the sum is the count times the mean of its ends.
 fn sum_shares_above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)) -> f64 {
     let (first, end) = ((from / mss).ceil(), (to / mss).ceil());
     if first >= end {

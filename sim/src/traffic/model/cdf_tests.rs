@@ -5,6 +5,7 @@ use crate::rng::{Purpose, Stream};
 const TABLE: &str =
     "# a tenth of all flows has exactly 500 B\n500 0.1\n1000 0.5 // half\n\n1000 0.6\n21000, 1\n";
 
+/// Parses a table in bytes, which must be sound.
 fn parse(text: &str) -> Cdf {
     Cdf::parse("sizes.cdf", text, 1.0).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -99,7 +100,7 @@ fn parse__faults_name_the_line() {
     assert!(missing.starts_with("no/such/file.cdf: "), "{missing}");
 }
 
-/// 0.42 and what it lacks to 1 sum to a little more than 1 in floats.
+/// In floats, 0.42 and its complement sum to a little more than 1.
 #[test]
 fn mean__never_exceeds_the_largest_size() {
     let one_size = Cdf::parse("one.cdf", "20000 0.42\n20000 1", 1.0).expect("a table");

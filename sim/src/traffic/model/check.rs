@@ -1,4 +1,4 @@
-//! Checks and words that several models share.
+//! Checks of parameters and the direction of flows, which several models share.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -21,11 +21,11 @@ pub fn check_ranges(fields: Ranges) -> Result<()> {
     }
 }
 
-/// Checks that a parameter is at most another.
+/// Checks that the value `least` is at most `most`; each is (name, value).
 ///
 /// # Errors
 /// [`Error::Field`] naming the first.
-pub fn order(least: (&str, f64), most: (&str, f64)) -> Result<()> {
+pub fn check_order(least: (&str, f64), most: (&str, f64)) -> Result<()> {
     if least.1 <= most.1 {
         return Ok(());
     }
@@ -48,7 +48,7 @@ impl FlowDirection {
     /// Parses `down`, `up` or `both`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` for any other word.
+    /// [`Error::Field`] naming `field` for any other name.
     pub fn parse_direction(field: &str, name: &str) -> Result<FlowDirection> {
         match name {
             "down" => Ok(FlowDirection::Down),
@@ -58,12 +58,12 @@ impl FlowDirection {
         }
     }
 
-    /// Flows that a user has.
-    pub fn flows(self) -> u32 {
+    /// Returns the number of flows of a user.
+    pub fn flows_per_user(self) -> u32 {
         if self == FlowDirection::Both { 2 } else { 1 }
     }
 
-    /// Returns the user whose flow this is, and whether it is an upload.
+    /// Returns the user whose flow this is, and whether it is an upload; flows count from 0 over all users.
     pub fn user_of_flow(self, flow: u32) -> (u32, bool) {
         match self {
             FlowDirection::Down => (flow, false),

@@ -1,4 +1,4 @@
-//! The closed-loop models behind one face: what the page machine of the engine asks of any of them.
+//! One interface to the closed-loop models of pages, for the engine that plays them.
 
 use super::users::{Fetch, UserDraws};
 use super::web_sfd::{Draws, Object, Page, Transform};
@@ -15,7 +15,7 @@ pub enum PageDraws {
 }
 
 impl PageDraws {
-    /// Sessions in progress at the start.
+    /// Returns the number of sessions in progress at the start.
     pub fn initial_sessions(&self) -> u64 {
         match self {
             PageDraws::Sfd(draws) => draws.initial_sessions(),
@@ -23,8 +23,8 @@ impl PageDraws {
         }
     }
 
-    /// Returns the time from the previous session's arrival to the `k`-th; `None` if no other session
-    /// arrives.
+    /// Returns the time from the previous session's arrival, or the start, to the `k`-th, from 0; `None` if
+    /// no other session arrives.
     pub fn session_gap(&self, k: u64) -> Option<Dur> {
         match self {
             PageDraws::Sfd(draws) => Some(draws.session_gap(k)),
@@ -40,15 +40,15 @@ impl PageDraws {
         }
     }
 
-    /// Returns how many pages a session fetches.
-    pub fn pages(&self, session: u64) -> u32 {
+    /// Returns how many pages a session fetches; [`u32::MAX`] − 1, in effect no end, for users who stay.
+    pub fn page_count(&self, session: u64) -> u32 {
         match self {
             PageDraws::Sfd(draws) => draws.pages(session),
             PageDraws::Users(_) => u32::MAX - 1,
         }
     }
 
-    /// Returns what page `page` of a session is.
+    /// Returns the server and the number of objects of page `page` of a session.
     pub fn page(&self, session: u64, page: u32) -> Page {
         match self {
             PageDraws::Sfd(draws) => draws.page(session, page),
@@ -56,7 +56,7 @@ impl PageDraws {
         }
     }
 
-    /// Returns object `object` of a page.
+    /// Returns the gap and the size of object `object` of a page.
     pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
         match self {
             PageDraws::Sfd(draws) => draws.object(session, page, object),
@@ -85,27 +85,28 @@ impl PageDraws {
         }
     }
 
-    /// Returns the `part`-th transfer that an object of `bytes` becomes.
-    pub fn part(&self, bytes: u64, part: u32) -> Option<u64> {
+    /// Returns the bytes of the `part`-th transfer, from 0, that an object of `bytes` becomes; `None` after
+    /// the last.
+    pub fn part_bytes(&self, bytes: u64, part: u32) -> Option<u64> {
         match self {
             PageDraws::Sfd(draws) => draws.model().transfers(bytes).nth(part as usize),
             PageDraws::Users(_) => (part == 0).then_some(bytes),
         }
     }
 
-    /// Returns whether objects come in pieces.
+    /// Returns whether long objects are chopped into several transfers.
     pub fn is_chopped(&self) -> bool {
         matches!(self, PageDraws::Sfd(draws) if draws.model().transform == Transform::L2s)
     }
 
-    /// Returns a number for the `part`-th transfer of an object, the same under every scheme. Unique for up
-    /// to 2^24 sessions of 2^16 pages; the pages of a user beyond that, days later, have the numbers of its
+    /// Returns a key of the `part`-th transfer of an object, the same under every scheme. Keys are unique for
+    /// up to 2^24 sessions of 2^16 pages; a user's pages beyond that, days later, repeat the keys of the
     /// first.
     pub fn key(&self, session: u64, page: u32, object: u32, part: u32) -> u64 {
         session << 40 | u64::from(page & 0xffff) << 24 | u64::from(object) << 12 | u64::from(part)
     }
 
-    /// Returns the page as its transfers carry it.
+    /// Returns the key and the number of transfers of a page of `objects` objects.
     pub fn name_page(&self, session: u64, page: u32, objects: u32) -> PageOf {
         let transfers = match self {
             PageDraws::Sfd(draws) if draws.model().transform != Transform::None => {
@@ -119,8 +120,9 @@ impl PageDraws {
         PageOf::new(self.key(session, page, 0, 0) + 1, transfers)
     }
 
-    /// Returns a page on one connection: its index, then everything else back to back, which is one write.
-    pub fn script(&self, session: u64, page: u32, objects: u32) -> Script {
+    /// Returns a page of `objects` objects as the writes of one connection: its index, then everything else
+    /// back to back, which is one write.
+    pub fn page_script(&self, session: u64, page: u32, objects: u32) -> Script {
         let of = self.name_page(session, page, objects);
         let bytes = |object| self.object(session, page, object).bytes;
         let mut script = Script::default();

@@ -1,4 +1,4 @@
-//! Packets at a constant rate, all the time or in spurts, which do not react to the network.
+//! Models of datagrams at a constant rate, all the time or in spurts, which do not react to the network.
 //!
 //! `udp` is a sender that ignores loss. `voip` is a telephone call: 200 B every 20 ms, the packets of G.711 (160 B of
 //! sound and 40 B of IP, UDP and RTP headers), in talk spurts and pauses of exponential length with the means of Recommendation
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Udp {
     /// Senders.
     pub flows: u32,
-    /// Client hosts that they belong to in turn, each with servers of its own; 0: a client for each.
+    /// Client hosts that they belong to in turn, each with separate servers; 0: a client for each.
     pub hosts: u32,
     /// Which way the packets go; the source's `payload`.
     #[serde(skip)]
@@ -43,7 +43,7 @@ pub struct Udp {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Voip {
-    /// Calls, each between hosts of its own, all through the run.
+    /// Calls, each between separate hosts, during the whole run.
     pub calls: u32,
     /// Direction of the sound; the source's `payload`.
     #[serde(skip)]
@@ -67,6 +67,7 @@ pub struct Voip {
 }
 
 impl Default for Udp {
+    /// Returns the defaults: one sender of 1 Mbit/s that never pauses.
     fn default() -> Self {
         Udp {
             flows: 1,
@@ -84,6 +85,7 @@ impl Default for Udp {
 }
 
 impl Default for Voip {
+    /// Returns the defaults: ten calls of G.711 both ways, with the talk spurts and pauses of ITU-T P.59.
     fn default() -> Self {
         Voip {
             calls: 10,
@@ -118,8 +120,8 @@ impl Udp {
         ])
     }
 
-    /// Returns the model as senders of datagrams, the form that all such models share.
-    pub fn senders(&self) -> Senders {
+    /// Returns the model as senders of datagrams, the form that all models of datagrams share.
+    pub fn to_senders(&self) -> Senders {
         Senders {
             flows: self.flows,
             hosts: self.hosts,
@@ -155,8 +157,8 @@ impl Voip {
         ])
     }
 
-    /// Returns the model as senders of datagrams, the form that all such models share.
-    pub fn senders(&self) -> Senders {
+    /// Returns the model as senders of datagrams, the form that all models of datagrams share.
+    pub fn to_senders(&self) -> Senders {
         Senders {
             flows: self.calls,
             hosts: 0,
@@ -181,6 +183,7 @@ impl Voip {
 /// Senders of datagrams of any application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Senders {
+    /// Number of users; each has as many flows as [`FlowDirection::flows_per_user`] says.
     pub(super) flows: u32,
     /// Client hosts that they belong to in turn; 0: one for each.
     pub(super) hosts: u32,
@@ -196,7 +199,7 @@ pub struct Senders {
     pub(super) playback: Playback,
 }
 
-/// The frames of a video: what is sent at once instead of a single packet.
+/// The frames of a video; each is sent at once as several packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pictures {
     /// Bytes of a key frame, without headers.
@@ -211,19 +214,19 @@ impl Pictures {
     /// Bytes of the headers of IP, UDP and RTP.
     pub const HEADER_BYTES: u32 = 40;
 
-    /// Returns the number of packets of frame `number` and the IP length of each: as many as are needed for packets
-    /// of at most `most` bytes, all as long.
-    fn packets(&self, number: u64, most: u16) -> (u32, u16) {
+    /// Returns the number of packets of frame `number` and the IP length of each: as few as packets of at most `most`
+    /// bytes allow, all equally long.
+    fn split_frame(&self, number: u64, most: u16) -> (u32, u16) {
         let is_key = number.is_multiple_of(u64::from(self.key_every));
         let bytes = if is_key { self.key_bytes } else { self.other_bytes };
         let packets = bytes.div_ceil(u32::from(most) - Pictures::HEADER_BYTES).max(1);
         (packets, (bytes.div_ceil(packets) + Pictures::HEADER_BYTES) as u16)
     }
 
-    /// Returns the mean number of bytes on the wire per frame.
+    /// Returns the mean number of bytes on the wire per frame, for packets of at most `most` bytes.
     fn mean_bytes(&self, most: u16) -> f64 {
         let wire = |number| {
-            let (packets, bytes) = self.packets(number, most);
+            let (packets, bytes) = self.split_frame(number, most);
             f64::from(packets) * f64::from(bytes)
         };
         let others = f64::from(self.key_every - 1);
@@ -232,18 +235,18 @@ impl Pictures {
     }
 }
 
-/// Where one flow runs and when it begins.
+/// The start, the hosts and the direction of one flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Begin {
-    /// Number of the flow among its like.
+    /// Number of the flow in the model.
     pub flow: u32,
-    /// When.
+    /// Start of the flow, since the start of the run.
     pub at: Dur,
-    /// Host that receives, or with `upload` sends.
+    /// Host that receives, or sends if `upload` is set.
     pub client: u32,
     /// Host at the other end.
     pub server: u32,
-    /// From client to server.
+    /// Whether the packets go from client to server.
     pub upload: bool,
     /// What schemes that know applications take it for.
     pub class: Class,
@@ -267,14 +270,14 @@ pub struct Stream {
 
 impl Senders {
     /// Returns every flow with its packets, drawn under `seed`.
-    pub fn streams(&self, seed: u64) -> Vec<(Begin, Stream)> {
-        (0..self.flows * self.direction.flows())
-            .map(|flow| (self.begin(seed, flow), self.stream(seed, flow)))
+    pub fn draw_streams(&self, seed: u64) -> Vec<(Begin, Stream)> {
+        (0..self.flows * self.direction.flows_per_user())
+            .map(|flow| (self.draw_begin(seed, flow), self.stream(seed, flow)))
             .collect()
     }
 
     /// Draws start, hosts and direction of a flow.
-    fn begin(&self, seed: u64, flow: u32) -> Begin {
+    fn draw_begin(&self, seed: u64, flow: u32) -> Begin {
         let (user, upload) = self.direction.user_of_flow(flow);
         let draw = Draws::new(seed, Purpose::Arrival, u64::from(flow)).uniform();
         let at = Dur::from_secs(draw * self.start_spread_s);
@@ -283,7 +286,7 @@ impl Senders {
         Begin { flow, at, client, server, upload, class: self.class }
     }
 
-    /// Returns the draws of a flow's packets.
+    /// Returns the packets of a flow, drawn under `seed`.
     fn stream(&self, seed: u64, flow: u32) -> Stream {
         Stream {
             packet_bytes: self.packet_bytes,
@@ -297,7 +300,7 @@ impl Senders {
         }
     }
 
-    /// Returns the load on `rate_bps` in one direction.
+    /// Returns the load on a link of `rate_bps` in one direction.
     pub fn offered_load(&self, rate_bps: f64) -> f64 {
         let active = if self.on_s > 0.0 { self.on_s / (self.on_s + self.off_s) } else { 1.0 };
         let bytes = match self.pictures {
@@ -310,20 +313,20 @@ impl Senders {
 }
 
 impl Stream {
-    /// Returns how many packets are sent at once as number `number`, and the IP length of each. Flows have their key
-    /// frames at different times.
+    /// Returns how many packets are sent at once as number `number`, from 0, and the IP length of each. Key
+    /// frames of different flows fall on different numbers.
     pub fn packets(&self, number: u64) -> (u32, u16) {
         match self.pictures {
             None => (1, self.packet_bytes),
             Some(pictures) => {
                 let phase = self.draws(Purpose::Size, 0).uniform() * f64::from(pictures.key_every);
-                pictures.packets(number + phase as u64, self.packet_bytes)
+                pictures.split_frame(number + phase as u64, self.packet_bytes)
             }
         }
     }
 
-    /// Returns the packets of spurt `number`, at least one; `u64::MAX` without pauses, where a single spurt
-    /// never ends.
+    /// Returns the number of packets, or frames, of spurt `number`, at least one; `u64::MAX` without pauses,
+    /// where a single spurt never ends.
     pub fn spurt_packets(&self, number: u64) -> u64 {
         if self.on_s == 0.0 || self.off_s == 0.0 {
             return u64::MAX;
@@ -332,11 +335,12 @@ impl Stream {
         ((length / self.interval.as_secs()).round() as u64).max(1)
     }
 
-    /// Returns the pause before spurt `number`.
+    /// Draws the pause before spurt `number`.
     pub fn pause(&self, number: u64) -> Dur {
         Dur::from_secs(self.draws(Purpose::Idle, number).exponential(self.off_s))
     }
 
+    /// Returns the random stream of draw `number` of this flow for a purpose.
     fn draws(&self, purpose: Purpose, number: u64) -> Draws {
         Draws::new(self.seed, purpose, mix(self.flow << 32 ^ mix(number)))
     }
@@ -349,8 +353,8 @@ mod tests {
 
     #[test]
     fn voip__talks_as_much_as_it_says() {
-        let senders = Voip::default().senders();
-        let streams = senders.streams(9);
+        let senders = Voip::default().to_senders();
+        let streams = senders.draw_streams(9);
         assert_eq!(streams.len(), 20);
         let (mut packets, mut pauses, spurts) = (0u64, 0.0, 4000u64);
         for (_, stream) in &streams {
@@ -367,14 +371,15 @@ mod tests {
 
     #[test]
     fn voip__is_played_as_a_recorded_call() {
-        assert_eq!(Voip::default().senders().playback, Playback::CALL);
+        assert_eq!(Voip::default().to_senders().playback, Playback::CALL);
     }
 
     #[test]
     fn udp__senders_belong_to_hosts_in_turn() {
         let hosts = |hosts| {
             let udp = Udp { flows: 3, hosts, first_host: 10, ..Udp::default() };
-            let begins = udp.senders().streams(1).into_iter().map(|(begin, _)| (begin.client, begin.server));
+            let begins =
+                udp.to_senders().draw_streams(1).into_iter().map(|(begin, _)| (begin.client, begin.server));
             begins.collect::<Vec<_>>()
         };
         assert_eq!(hosts(0), [(10, 10), (11, 11), (12, 12)]);
@@ -385,7 +390,7 @@ mod tests {
     #[test]
     fn udp__without_pauses_never_stops() {
         let udp = Udp { rate_bps: 2e6, packet_bytes: 500, ..Udp::default() };
-        let [(begin, stream)] = &udp.senders().streams(1)[..] else { panic!("one flow") };
+        let [(begin, stream)] = &udp.to_senders().draw_streams(1)[..] else { panic!("one flow") };
         assert_eq!((stream.interval, stream.spurt_packets(0)), (Dur::from_millis(2), u64::MAX));
         assert!(begin.at < Dur::from_millis(1000) && !begin.upload);
     }

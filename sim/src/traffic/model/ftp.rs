@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ftp {
-    /// Users, each between hosts of its own.
+    /// Users, each between separate hosts.
     pub users: u32,
     /// Which way the files go; the source's `payload`.
     #[serde(skip)]
@@ -28,7 +28,7 @@ pub struct Ftp {
     pub shape: f64,
     /// Larger files are cut to this, bytes.
     pub cap_bytes: u64,
-    /// A file of sizes and cumulative shares in their place.
+    /// A file of sizes and cumulative shares that replaces the distribution.
     pub sizes: String,
     /// Bytes in a unit of that file's sizes.
     pub sizes_unit_bytes: f64,
@@ -49,6 +49,7 @@ pub struct Ftp {
 }
 
 impl Default for Ftp {
+    /// Returns the defaults: ten users who download one file after the other.
     fn default() -> Self {
         Ftp {
             users: 10,
@@ -98,9 +99,9 @@ impl Ftp {
         Ok(self)
     }
 
-    /// Flows of all users.
-    pub fn flows(&self) -> u32 {
-        self.users * self.direction.flows()
+    /// Returns the number of flows of all users.
+    pub fn flow_count(&self) -> u32 {
+        self.users * self.direction.flows_per_user()
     }
 
     /// Returns the host at both ends of a flow, and whether it is an upload.
@@ -109,16 +110,16 @@ impl Ftp {
         (self.first_host + user, upload)
     }
 
-    /// Returns the load on `rate_bps` in one direction, if it does not depend on the network: with
-    /// `period_s`, and without `skip`.
+    /// Returns the load on a link of `rate_bps` in one direction if it does not depend on the network: with
+    /// `period_s`, and without `skip` and `endless`. `None` otherwise.
     pub fn offered_load(&self, rate_bps: f64, mss: u32) -> Option<f64> {
         let wire = self.mean_bytes() * (1.0 + HEADER_BYTES as f64 / f64::from(mss.max(1)));
         let per_s = f64::from(self.users) / self.period_s;
         (self.period_s > 0.0 && !self.skip && !self.endless).then(|| wire * 8.0 * per_s / rate_bps)
     }
 
-    /// Returns the mean size after the cap: of a Pareto distribution from m on, ∫ of the share of larger
-    /// files up to the cap.
+    /// Returns the mean size after the cap, bytes: for a Pareto distribution from m on, the integral of the
+    /// survival function up to the cap.
     pub fn mean_bytes(&self) -> f64 {
         if let Some(table) = &self.table {
             return table.mean();
@@ -127,19 +128,19 @@ impl Ftp {
         if self.shape == 0.0 {
             return self.mean_bytes.min(cap);
         }
-        let least = self.least();
+        let least = self.least_bytes();
         if cap <= least {
             return cap;
         }
         least + least / (self.shape - 1.0) * (1.0 - libm::pow(least / cap, self.shape - 1.0))
     }
 
-    /// Returns the smallest file of the Pareto distribution.
-    fn least(&self) -> f64 {
+    /// Returns the smallest size of the Pareto distribution, bytes.
+    fn least_bytes(&self) -> f64 {
         self.mean_bytes * (self.shape - 1.0) / self.shape
     }
 
-    /// Returns the draws of one run.
+    /// Returns the draws of a run under `seed`.
     pub fn draws(&self, seed: u64) -> FtpDraws {
         FtpDraws { model: self.clone(), seed }
     }
@@ -158,13 +159,13 @@ impl FtpDraws {
         &self.model
     }
 
-    /// Returns when a flow begins.
+    /// Returns the time at which a flow begins.
     pub fn start(&self, flow: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(flow)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)
     }
 
-    /// Returns the payload of file `number` of a flow.
+    /// Returns the payload bytes of file `number` of a flow.
     pub fn bytes(&self, flow: u32, number: u32) -> u64 {
         let uniform = self.stream(Purpose::Size, flow, number).uniform();
         let model = &self.model;
@@ -173,7 +174,7 @@ impl FtpDraws {
         }
         let drawn = match model.shape {
             0.0 => model.mean_bytes,
-            shape => model.least() * libm::pow(1.0 - uniform, -1.0 / shape),
+            shape => model.least_bytes() * libm::pow(1.0 - uniform, -1.0 / shape),
         };
         (drawn.min(model.cap_bytes as f64).round() as u64).max(1)
     }
@@ -183,6 +184,7 @@ impl FtpDraws {
         Dur::from_secs(self.stream(Purpose::Idle, flow, number).exponential(self.model.off_s))
     }
 
+    /// Returns the random stream of a file for a purpose.
     fn stream(&self, purpose: Purpose, flow: u32, number: u32) -> Stream {
         Stream::new(self.seed, purpose, mix(u64::from(flow) << 32 | u64::from(number)))
     }
@@ -193,14 +195,15 @@ impl FtpDraws {
 mod tests {
     use super::*;
 
-    fn drawn(model: Ftp, count: u32) -> Vec<f64> {
+    /// Returns the sizes of `count` files of ten flows.
+    fn draw_sizes(model: Ftp, count: u32) -> Vec<f64> {
         let draws = model.validate().unwrap_or_else(|error| panic!("{error}")).draws(7);
         (0..count).map(|number| draws.bytes(number % 10, number) as f64).collect()
     }
 
     #[test]
     fn bytes__pareto_of_the_paper() {
-        let sizes = drawn(Ftp { cap_bytes: 10_000_000, ..Ftp::default() }, 300_000);
+        let sizes = draw_sizes(Ftp { cap_bytes: 10_000_000, ..Ftp::default() }, 300_000);
         let least: f64 = 200_000.0 * 0.2 / 1.2;
         assert!(sizes.iter().all(|&size| size >= least.floor() && size <= 1e7));
         let above = |bytes: f64| sizes.iter().filter(|&&size| size > bytes).count() as f64 / 3e5;
@@ -216,16 +219,16 @@ mod tests {
     #[test]
     fn bytes__of_one_size_and_pauses() {
         let model = Ftp { shape: 0.0, mean_bytes: 50_000.0, ..Ftp::default() };
-        assert!(drawn(model.clone(), 100).iter().all(|&size| size == 50_000.0));
+        assert!(draw_sizes(model.clone(), 100).iter().all(|&size| size == 50_000.0));
         let draws = model.draws(7);
         let mean = (0..100_000).map(|number| draws.pause(number % 7, number).as_secs()).sum::<f64>() / 1e5;
         assert!((mean / 2.0 - 1.0).abs() < 0.015, "{mean}");
     }
 
     #[test]
-    fn place__both_ways_have_a_flow_each() {
+    fn host_of_flow__both_ways_have_a_flow_each() {
         let both = Ftp { users: 2, direction: FlowDirection::Both, first_host: 5, ..Ftp::default() };
-        let places: Vec<_> = (0..both.flows()).map(|flow| both.host_of_flow(flow)).collect();
-        assert_eq!(places, [(5, false), (5, true), (6, false), (6, true)]);
+        let hosts: Vec<_> = (0..both.flow_count()).map(|flow| both.host_of_flow(flow)).collect();
+        assert_eq!(hosts, [(5, false), (5, true), (6, false), (6, true)]);
     }
 }

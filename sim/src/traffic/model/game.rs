@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Game {
-    /// Players, each between hosts of its own, all through the run.
+    /// Players, each between separate hosts, during the whole run.
     pub players: u32,
     /// Which way the packets go.
     pub direction: FlowDirection,
@@ -33,6 +33,7 @@ pub struct Game {
 }
 
 impl Default for Game {
+    /// Returns the defaults: one player, 30 packets of 100 B a second both ways.
     fn default() -> Self {
         Game {
             players: 1,
@@ -60,8 +61,8 @@ impl Game {
         ])
     }
 
-    /// Returns the model as senders of datagrams, the form that all such models share.
-    pub fn senders(&self) -> Senders {
+    /// Returns the model as senders of datagrams, the form that all models of datagrams share.
+    pub fn to_senders(&self) -> Senders {
         Senders {
             flows: self.players,
             hosts: 0,

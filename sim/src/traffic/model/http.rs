@@ -55,7 +55,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// Returns the defaults: four connections at once.
+    /// Returns the defaults with HTTP/1.0: four connections at once.
     pub fn http10() -> Http {
         Http {
             users: 200,
@@ -78,7 +78,7 @@ impl Http {
         }
     }
 
-    /// Returns the rules of one pipelined connection per page.
+    /// Returns the defaults with HTTP/1.1: one pipelined connection per page.
     pub fn http11() -> Http {
         Http { parallel: 0, ..Http::http10() }
     }
@@ -108,11 +108,11 @@ impl Http {
             ("assumed_page_s", self.assumed_page_s, 0.001..=1e6),
         ])?;
         let [fewest, most] = [self.objects_min, self.objects_max].map(f64::from);
-        check::order(("objects_min", fewest), ("objects_max", most))?;
-        check::order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
+        check::check_order(("objects_min", fewest), ("objects_max", most))?;
+        check::check_order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
-    /// Returns the process that plays the model.
+    /// Returns the model as a process of users.
     pub fn process(&self) -> Users {
         let law = Law::Lomax { mean: self.object_mean_bytes, shape: self.shape };
         Users {

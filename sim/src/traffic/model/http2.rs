@@ -19,7 +19,7 @@ use crate::traffic::connection::{HEADER_BYTES, PageOf, Script};
 use crate::units::{Dur, Rate};
 use serde::{Deserialize, Serialize};
 
-/// Most pages of a connection and objects of a page, far beyond what is drawn, so that keys are unique.
+/// The most pages of a connection and objects of a page, far more than are ever drawn, so that keys are unique.
 const MOST: u32 = 1 << 12;
 
 /// Parameters; `traffic.params` of a scenario holds any of them.
@@ -51,6 +51,7 @@ pub struct Http2 {
 }
 
 impl Default for Http2 {
+    /// Returns the defaults: one connection every two seconds, without downloads.
     fn default() -> Self {
         Http2 {
             connections_per_s: 0.5,
@@ -89,7 +90,7 @@ impl Http2 {
         ])
     }
 
-    /// Returns the model with the arrival rate that loads a link by `load`.
+    /// Returns the model with the arrival rate that loads a link of `rate` by `load`.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Http2 {
         let each = self.mean_wire(mss);
         Http2 { connections_per_s: load * rate.0 as f64 / 8.0 / each, ..self }
@@ -100,31 +101,35 @@ impl Http2 {
         self.connections_per_s * self.mean_wire(mss) * 8.0 / rate.0 as f64
     }
 
-    /// Returns the expected wire bytes of a connection; segments are counted within half a segment per write.
+    /// Returns the expected wire bytes of a connection; the number of segments is estimated with half a
+    /// segment of rounding per write.
     pub fn mean_wire(&self, mss: u32) -> f64 {
-        let pages = self.pages().mean();
-        let page = self.objects().mean() * self.sizes().mean();
+        let pages = self.page_counts().mean();
+        let page = self.object_counts().mean() * self.object_sizes().mean();
         let shared = if self.download_bytes > 0 { (pages - 1.0) * page } else { 0.0 };
         let payload = pages * page + shared + self.download_bytes as f64;
         let portions = if self.download_bytes > 0 { (pages - 1.0).max(1.0) } else { 0.0 };
-        let writes = pages * (2.0 - self.only_index()) + portions;
+        let writes = pages * (2.0 - self.index_only_probability()) + portions;
         payload + HEADER_BYTES as f64 * (payload / f64::from(mss.max(1)) + writes / 2.0 + 1.0)
     }
 
-    /// Returns the probability that a page is only its index.
-    fn only_index(&self) -> f64 {
+    /// Returns the probability that a page has only its index.
+    fn index_only_probability(&self) -> f64 {
         -libm::expm1(-1.0 / self.objects_per_page)
     }
 
-    fn pages(&self) -> Count {
+    /// Returns the distribution of the pages of a connection.
+    fn page_counts(&self) -> Count {
         Count::Exponential(self.pages_per_connection, MOST - 1)
     }
 
-    fn objects(&self) -> Count {
+    /// Returns the distribution of the objects of a page.
+    fn object_counts(&self) -> Count {
         Count::Exponential(self.objects_per_page, MOST - 1)
     }
 
-    fn sizes(&self) -> Sizes {
+    /// Returns the distribution of object sizes.
+    fn object_sizes(&self) -> Sizes {
         let law = Law::Lomax { mean: self.object_mean_bytes, shape: self.shape };
         Sizes { law, least: 1, cap: self.cap_bytes, unit: 1 }
     }
@@ -143,59 +148,60 @@ pub struct Http2Draws {
 }
 
 impl Http2Draws {
-    /// Returns the connections in progress at the start, numbered from 0: Poisson with mean rate × mean
-    /// duration (Little's law). Pages are geometric, so each has as many pages left as a new one in all,
-    /// after [`Http2Draws::residual`].
-    pub fn initial(&self) -> u64 {
+    /// Returns the number of connections in progress at the start, numbered from 0: Poisson with mean rate ×
+    /// mean duration (Little's law). Pages are geometric, so each has as many pages left as a new one has in
+    /// all, after [`Http2Draws::residual_think`].
+    pub fn initial_connections(&self) -> u64 {
         let model = &self.model;
-        let mean_s = model.pages().mean() * (model.inter_page_s + model.assumed_page_s);
+        let mean_s = model.page_counts().mean() * (model.inter_page_s + model.assumed_page_s);
         self.stream(Purpose::Count, mix(u64::MAX)).poisson((model.connections_per_s * mean_s).min(1e5))
     }
 
-    /// Returns when the user of a connection in progress at the start requests the next page.
-    pub fn residual(&self, number: u64) -> Dur {
+    /// Returns the time until the user of a connection in progress at the start requests the next page.
+    pub fn residual_think(&self, number: u64) -> Dur {
         let mut stream = self.stream(Purpose::Idle, number);
         Dur::from_secs(stream.exponential(self.model.inter_page_s))
     }
 
-    /// Returns connection `number`, and the time to the next.
-    pub fn connection(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
+    /// Adds connection `number` to `planned` and returns the time to the next.
+    pub fn add_connection(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
         let server = hosts.below(u64::from(self.model.servers)) as u32;
-        planned.push(Planned::from_script(number << 12, client, server, self.script(number)));
+        planned.push(Planned::from_script(number << 12, client, server, self.draw_script(number)));
         let mean = 1.0 / self.model.connections_per_s;
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(mean))
     }
 
-    /// Returns the writes of connection `number`.
-    pub fn script(&self, number: u64) -> Script {
-        let pages = self.model.pages().draw(self.stream(Purpose::Count, number));
+    /// Draws the writes of connection `number`.
+    pub fn draw_script(&self, number: u64) -> Script {
+        let pages = self.model.page_counts().draw(self.stream(Purpose::Count, number));
         let portions = u64::from(pages - 1).max(1);
         let mut script = Script::default();
         for page in 0..pages {
             let has_download = self.model.download_bytes > 0 && page > 0;
             if has_download {
-                self.portion(&mut script, portions);
+                self.add_portion(&mut script, portions);
             }
-            self.page(number, page, has_download, &mut script);
+            self.add_page(number, page, has_download, &mut script);
         }
         if pages == 1 && self.model.download_bytes > 0 {
-            self.portion(&mut script, portions);
+            self.add_portion(&mut script, portions);
         }
         script
     }
 
-    fn portion(&self, script: &mut Script, portions: u64) {
+    /// Adds a portion of the download, one of `portions`.
+    fn add_portion(&self, script: &mut Script, portions: u64) {
         script.push(Dur::ZERO, (self.model.download_bytes / portions).max(1), PageOf::default());
     }
 
-    /// Returns the writes of a page, its index and the rest; twice as many bytes while a download shares the
+    /// Adds the writes of a page, its index and the rest; twice as many bytes while a download shares the
     /// connection.
-    fn page(&self, number: u64, page: u32, is_shared: bool, script: &mut Script) {
+    fn add_page(&self, number: u64, page: u32, is_shared: bool, script: &mut Script) {
         let entity = mix(mix(number) ^ u64::from(page));
-        let objects = self.model.objects().draw(self.stream(Purpose::Count, entity));
-        let sizes = self.model.sizes();
+        let objects = self.model.object_counts().draw(self.stream(Purpose::Count, entity));
+        let sizes = self.model.object_sizes();
         let size = |object| sizes.draw(self.stream(Purpose::Size, mix(entity) ^ u64::from(object)));
         let factor = if is_shared { 2 } else { 1 };
         let pause = self.stream(Purpose::Idle, entity).exponential(self.model.inter_page_s);
@@ -207,6 +213,7 @@ impl Http2Draws {
         }
     }
 
+    /// Returns the random stream of an entity for a purpose.
     fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
         Stream::new(self.seed, purpose, entity)
     }

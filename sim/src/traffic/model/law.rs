@@ -1,4 +1,4 @@
-//! Distributions of sizes and counts: draws, and the closed forms from which loads are computed.
+//! Distributions of sizes and counts: their draws, and the closed forms from which loads are computed.
 
 use crate::rng::Stream;
 use crate::traffic::connection::HEADER_BYTES;
@@ -37,8 +37,8 @@ impl Law {
         }
     }
 
-    /// Returns P(X > x).
-    pub fn exceeds(&self, x: f64) -> f64 {
+    /// Returns P(X > x), the survival function.
+    pub fn survival(&self, x: f64) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => libm::pow(1.0 + x.max(0.0) / (mean * (shape - 1.0)), -shape),
             Law::BoundedPareto { low, .. } if x <= low => 1.0,
@@ -50,7 +50,7 @@ impl Law {
         }
     }
 
-    /// Returns ∫ P(X > t) dt from 0 to x: the mean of min(X, x).
+    /// Returns the mean of min(X, x), which is the integral of P(X > t) from 0 to x.
     pub fn mean_below(&self, x: f64) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => {
@@ -67,7 +67,7 @@ impl Law {
     }
 }
 
-/// Whole sizes: a law clamped to [least, cap], then rounded up to whole units.
+/// Whole sizes: a law clamped to [least, cap], then rounded up to a multiple of a unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
     /// The law, in bytes.
@@ -88,52 +88,52 @@ impl Sizes {
     }
 
     /// Returns P(size > bytes).
-    pub fn exceeds(&self, bytes: u64) -> f64 {
+    pub fn survival(&self, bytes: u64) -> f64 {
         let whole = bytes / self.unit * self.unit;
         if whole < self.least {
             1.0
         } else if whole >= self.cap {
             0.0
         } else {
-            self.law.exceeds(whole as f64)
+            self.law.survival(whole as f64)
         }
     }
 
-    /// Returns the expected size, bytes: exact for units above one byte, half a byte added for rounding
-    /// otherwise.
+    /// Returns the expected size, bytes: exact for units of 100 B or more; otherwise half a byte is added for
+    /// rounding.
     pub fn mean(&self) -> f64 {
         if self.unit >= 100 {
-            return self.unit as f64 * self.sum_over(self.unit);
+            return self.unit as f64 * self.sum_survival(self.unit);
         }
         let (least, cap) = (self.least as f64, self.cap.max(self.least) as f64);
         let rounding = if self.least >= self.cap { 0.0 } else { 0.5 };
         least + self.law.mean_below(cap) - self.law.mean_below(least) + rounding
     }
 
-    /// Returns the expected segments of `mss` payload bytes.
+    /// Returns the expected number of segments of `mss` payload bytes.
     pub fn mean_segments(&self, mss: u32) -> f64 {
-        self.sum_over(u64::from(mss.max(1)))
+        self.sum_survival(u64::from(mss.max(1)))
     }
 
-    /// Returns the expected wire bytes of a transfer on a connection of its own: payload, 40 B for each
-    /// segment and for the SYN-ACK.
+    /// Returns the expected wire bytes of a transfer on a separate connection: payload, 40 B for each segment
+    /// and for the SYN-ACK.
     pub fn mean_wire(&self, mss: u32) -> f64 {
         self.mean() + HEADER_BYTES as f64 * (self.mean_segments(mss) + 1.0)
     }
 
     /// Returns Σ P(size > n·step) over n ≥ 0.
-    fn sum_over(&self, step: u64) -> f64 {
+    fn sum_survival(&self, step: u64) -> f64 {
         let points = (0u64..).map(|n| n * step).take_while(|point| *point < self.cap.max(self.least));
-        points.map(|point| self.exceeds(point)).sum()
+        points.map(|point| self.survival(point)).sum()
     }
 }
 
-/// How many: objects of a page.
+/// A distribution of a number, such as the objects of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Count {
-    /// Each number from the first to the second is equally likely.
+    /// Uniform from the first to the second, both included.
     Uniform(u32, u32),
-    /// An exponential rounded up, cut at the second.
+    /// Exponential with the first as its mean, rounded up and cut at the second.
     Exponential(f64, u32),
     /// Pareto I of this mean and shape, rounded up and clamped to [least, most].
     Pareto {
@@ -162,7 +162,7 @@ impl Count {
         }
     }
 
-    /// Returns the expected count.
+    /// Returns the expected number.
     pub fn mean(&self) -> f64 {
         match *self {
             Count::Uniform(least, most) => f64::from(least + most) / 2.0,

@@ -2,19 +2,22 @@
 use super::*;
 use crate::rng::Purpose;
 
+/// Returns the random stream of a number.
 fn stream(number: u64) -> Stream {
     Stream::new(5, Purpose::Size, number)
 }
 
+/// Returns a bounded Pareto law of Guo and Matta's shape.
 fn rio(low: f64, high: f64) -> Law {
     Law::BoundedPareto { low, high, shape: 1.2 }
 }
 
+/// Fails unless a value is within a relative tolerance of the expected one.
 fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
 }
 
-/// TARGETS 5.4: means of Guo and Matta's bounded Pareto sizes, in packets.
+/// Compares means of Guo and Matta's bounded Pareto sizes, in packets, with known values.
 #[test]
 fn bounded_pareto__has_the_known_means() {
     assert_near(rio(4.0, 200_000.0).mean_below(200_000.0), 21.24, 0.001);
@@ -29,12 +32,12 @@ fn bounded_pareto__draws_follow_the_survival_function() {
     assert!(draws.iter().all(|x| (4.0..=500.0).contains(x)));
     for x in [5.0, 10.0, 40.0, 200.0] {
         let share = draws.iter().filter(|draw| **draw > x).count() as f64 / 1e5;
-        assert!((share - law.exceeds(x)).abs() < 0.005, "P(X > {x}) = {}, drawn {share}", law.exceeds(x));
+        assert!((share - law.survival(x)).abs() < 0.005, "P(X > {x}) = {}, drawn {share}", law.survival(x));
     }
     assert_near(draws.iter().sum::<f64>() / 1e5, 14.91, 0.02);
 }
 
-/// TARGETS 2.5: SHRED's clamped mean is 7.49 KB and needs 8.04 packets of 1000 B.
+/// SHRED's clamped mean is 7.49 KB and needs 8.04 packets of 1000 B.
 #[test]
 fn sizes__of_shred_have_the_known_means() {
     let law = Law::Lomax { mean: 10_000.0, shape: 1.2 };
@@ -43,7 +46,7 @@ fn sizes__of_shred_have_the_known_means() {
     assert_near(sizes.mean_segments(1000), 8.04, 0.001);
     // H2: shares of objects of one, up to three and up to seven packets.
     for (packets, share) in [(1, 0.385), (3, 0.667), (7, 0.836)] {
-        assert!((1.0 - sizes.exceeds(packets * 1000) - share).abs() < 0.001, "{packets}");
+        assert!((1.0 - sizes.survival(packets * 1000) - share).abs() < 0.001, "{packets}");
     }
 }
 

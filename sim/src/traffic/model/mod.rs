@@ -79,12 +79,12 @@ pub enum Model {
     Responsiveness(Responsiveness),
 }
 
-/// One line about a model, for lists.
+/// A model's name and summary, for lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
     /// The name that [`build_model`] takes.
     pub name: &'static str,
-    /// What it is and where it comes from.
+    /// What it models, and its source.
     pub summary: &'static str,
 }
 
@@ -170,7 +170,7 @@ pub fn build_model(name: &str, params: &Value) -> Result<Model> {
     }
 }
 
-/// Returns the model called `name`, if there is one; errors name its parameters.
+/// Returns the model called `name`, or `None` if there is no such model; errors name its parameters.
 fn find_model(name: &str, params: &Value) -> Option<Result<Model>> {
     Some(match name {
         "web:sfd" => build_checked(WebSfd::default(), params, WebSfd::validate, Model::WebSfd),
@@ -203,11 +203,12 @@ fn find_model(name: &str, params: &Value) -> Option<Result<Model>> {
 /// `sizes:FILE` is the model `poisson` with the sizes of a file.
 pub const SIZES: &str = "sizes:";
 
+/// Returns `model` with these parameters instead of its defaults, if they are allowed; it reads a file of sizes.
 fn build_poisson(model: Poisson, params: &Value) -> Result<Model> {
     with_params(model, params)?.validate().map(Model::Poisson)
 }
 
-/// Returns a model with these parameters over its own, if they are allowed.
+/// Returns `model` with these parameters instead of its defaults if `validate` allows them.
 fn build_checked<T: Serialize + DeserializeOwned>(
     model: T,
     params: &Value,
@@ -219,7 +220,7 @@ fn build_checked<T: Serialize + DeserializeOwned>(
     Ok(wrap(model))
 }
 
-/// Returns `model` with the parameters of `params` (an object, or null) in place of its own.
+/// Returns `model` with the parameters of `params` (an object, or null) instead of its defaults.
 ///
 /// # Errors
 /// [`Error::Field`] naming the parameter, or `""` where `params` is no table or names no parameter.
@@ -255,8 +256,10 @@ fn unknown_parameter(name: &str, all: &Value) -> Error {
     Error::unknown("", "parameter", name, names)
 }
 
-/// Returns the parameter that is a model's number of users; where it has none, fails with the parameter that is its
-/// rate of arrivals.
+/// Returns the parameter that is a model's number of users.
+///
+/// # Errors
+/// For a model without a number of users, the name of the parameter that is its rate of arrivals.
 pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'static str> {
     match model {
         "telnet" | "ftp" | "web:http10" | "web:http11" => Ok("users"),
@@ -274,8 +277,8 @@ pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'stati
 }
 
 impl Model {
-    /// Returns the load on `rate` in one direction that the model's own parameters offer; `None` where it
-    /// depends on the network.
+    /// Returns the load on `rate` in one direction that the model's parameters offer; `None` if it depends on
+    /// the network.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> Option<f64> {
         let bps = rate.0 as f64;
         match self {
@@ -288,15 +291,15 @@ impl Model {
             Model::Poisson(model) => Some(model.offered_load(rate, mss)),
             Model::Telnet(model) => Some(model.offered_load(bps)),
             Model::Ftp(model) => model.offered_load(bps, mss),
-            Model::Udp(model) => Some(model.senders().offered_load(bps)),
-            Model::Voip(model) => Some(model.senders().offered_load(bps)),
-            Model::Game(model) => Some(model.senders().offered_load(bps)),
-            Model::VideoCall(model) => Some(model.senders().offered_load(bps)),
+            Model::Udp(model) => Some(model.to_senders().offered_load(bps)),
+            Model::Voip(model) => Some(model.to_senders().offered_load(bps)),
+            Model::Game(model) => Some(model.to_senders().offered_load(bps)),
+            Model::VideoCall(model) => Some(model.to_senders().offered_load(bps)),
             Model::Viewing(_) | Model::Responsiveness(_) => None,
         }
     }
 
-    /// Returns whether all its data goes from client to server.
+    /// Returns whether all data goes from client to server.
     pub fn is_upload(&self) -> bool {
         match self {
             Model::WebSfd(_) | Model::RioPs(_) | Model::Http(_) => false,
@@ -312,10 +315,11 @@ impl Model {
         }
     }
 
-    /// Returns the model with its payload going this way; `None` leaves the model's own: both ways for calls, else down.
+    /// Returns the model with its payload in this direction; `None` leaves the model's default: both ways for calls and
+    /// games, else down.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `payload` for a way that the model's payload cannot go.
+    /// [`Error::Field`] naming `payload` for a direction that the model does not have.
     pub fn with_payload(mut self, payload: Option<&str>) -> Result<Model> {
         let Some(name) = payload else { return Ok(self) };
         let direction = FlowDirection::parse_direction("payload", name)?;
@@ -343,8 +347,8 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns the model with the arrivals, or as many users, as load a link of `rate` by `load`; those that
-    /// take no load are left as they are.
+    /// Returns the model with the arrivals or users that load a link of `rate` by `load`; a model that takes
+    /// no load is returned unchanged.
     ///
     /// # Errors
     /// [`crate::error::Error::Field`] for a load that the model cannot offer.
@@ -376,7 +380,7 @@ impl Model {
         !has_users && !has_flows
     }
 
-    /// Returns the name of its kind.
+    /// Returns the model's name; variants with other defaults share the name of their model.
     pub fn name(&self) -> &'static str {
         match self {
             Model::WebSfd(_) => "web:sfd",
@@ -398,7 +402,7 @@ impl Model {
         }
     }
 
-    /// Returns all parameters, for a manifest.
+    /// Returns all parameters as an object, for a manifest.
     pub fn params(&self) -> Value {
         let value = match self {
             Model::WebSfd(model) => serde_json::to_value(model),

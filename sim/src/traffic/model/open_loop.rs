@@ -18,29 +18,30 @@ pub enum OpenLoop {
 }
 
 impl OpenLoop {
-    /// Returns the arrivals that lie before the start and are still in progress then, numbered from 0.
-    pub fn initial(&self) -> u64 {
+    /// Returns the number of arrivals before the start that are still in progress at the start; they are
+    /// numbered from 0.
+    pub fn initial_arrivals(&self) -> u64 {
         match self {
-            OpenLoop::Http2(draws) => draws.initial(),
+            OpenLoop::Http2(draws) => draws.initial_connections(),
             OpenLoop::Shred(_) | OpenLoop::PackMime(_) => 0,
         }
     }
 
-    /// Returns when the connections of such an arrival are next active.
-    pub fn residual(&self, number: u64) -> Dur {
+    /// Returns the time after the start at which initial arrival `number` is next active.
+    pub fn residual_time(&self, number: u64) -> Dur {
         match self {
-            OpenLoop::Http2(draws) => draws.residual(number),
+            OpenLoop::Http2(draws) => draws.residual_think(number),
             OpenLoop::Shred(_) | OpenLoop::PackMime(_) => Dur::ZERO,
         }
     }
 
     /// Adds the connections of arrival `number` to `planned`; returns the time to the next arrival. Arrivals
     /// must be requested in order.
-    pub fn arrival(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
+    pub fn add_arrival(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         match self {
-            OpenLoop::Shred(draws) => draws.page(number, planned),
-            OpenLoop::PackMime(draws) => draws.connection(number, planned),
-            OpenLoop::Http2(draws) => draws.connection(number, planned),
+            OpenLoop::Shred(draws) => draws.add_page(number, planned),
+            OpenLoop::PackMime(draws) => draws.add_connection(number, planned),
+            OpenLoop::Http2(draws) => draws.add_connection(number, planned),
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Open-loop transfers: Poisson arrivals of Pareto II sizes, or of the sizes of a file, each on a connection of its own.
+//! Open-loop transfers: Poisson arrivals (exponential inter-arrival times) of Pareto II sizes, or of the
+//! sizes of a file, each on a separate connection.
 //!
 //! Every draw is a function of (seed, replication, number of the transfer).
 
 use super::cdf::Cdf;
 use super::check;
-use super::pareto::sum_of_survival;
+use super::pareto::sum_survival;
 use crate::error::Result;
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::connection::HEADER_BYTES;
@@ -83,7 +84,7 @@ impl Poisson {
         Ok(self)
     }
 
-    /// Returns the model with the arrival rate that loads a link by `load`.
+    /// Returns the model with the arrival rate that loads a link of `rate` by `load`.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Poisson {
         Poisson { transfers_per_s: load * rate.0 as f64 / 8.0 / self.mean_wire_bytes(mss), ..self }
     }
@@ -102,7 +103,7 @@ impl Poisson {
         let cap = self.cap_bytes as f64;
         let payload =
             scale / (self.shape - 1.0) * (1.0 - libm::pow(1.0 + cap / scale, 1.0 - self.shape)) + 0.5;
-        let segments = sum_of_survival(scale, self.shape, f64::from(mss.max(1)), cap);
+        let segments = sum_survival(scale, self.shape, f64::from(mss.max(1)), cap);
         payload + HEADER_BYTES as f64 * (segments + 1.0)
     }
 
@@ -120,7 +121,7 @@ pub struct PoissonDraws {
 }
 
 impl PoissonDraws {
-    /// Returns the time from the previous arrival (or the start) to transfer `number`.
+    /// Returns the inter-arrival time before transfer `number`, from the previous arrival or the start.
     pub fn gap(&self, number: u64) -> Dur {
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(1.0 / self.model.transfers_per_s))
     }
@@ -149,6 +150,7 @@ impl PoissonDraws {
         )
     }
 
+    /// Returns the random stream of a transfer for a purpose.
     fn stream(&self, purpose: Purpose, number: u64) -> Stream {
         Stream::new(self.seed, purpose, number)
     }
@@ -160,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wire_bytes__agree_with_many_draws() {
+    fn mean_wire_bytes__agree_with_many_draws() {
         let model = Poisson { cap_bytes: 200_000, ..Poisson::default() };
         let draws = model.draws(3, 0);
         let count = 200_000u64;

@@ -1,4 +1,5 @@
-//! Tests of responsiveness: long-lived flows that fill the line, and small requests beside and within them.
+//! Tests of responsiveness: long-lived flows that fill the line, and small requests on separate connections
+//! and on those flows.
 //!
 //! After draft-ietf-ippm-responsiveness-06, "Responsiveness under Working Conditions", sections 4.1 and 4.2. A tester
 //! adds a load-generating connection each second. When all are there it sends probes: foreign ones, each a new
@@ -25,7 +26,7 @@ pub const INTERVAL: Dur = Dur::from_millis(1000);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Responsiveness {
-    /// Testers, each between hosts of its own, all through the run.
+    /// Testers, each between separate hosts, during the whole run.
     pub testers: u32,
     /// Which way the load goes; the source's `payload`.
     #[serde(skip)]
@@ -45,6 +46,7 @@ pub struct Responsiveness {
 }
 
 impl Default for Responsiveness {
+    /// Returns the defaults: one tester of downloads with eight load-generating connections.
     fn default() -> Self {
         Responsiveness {
             testers: 1,
@@ -76,9 +78,9 @@ impl Responsiveness {
         ])
     }
 
-    /// Returns the tests of all testers: one for each direction that a tester loads.
-    pub fn tests(&self) -> u32 {
-        self.testers * self.direction.flows()
+    /// Returns the number of tests of all testers: one for each direction that a tester loads.
+    pub fn test_count(&self) -> u32 {
+        self.testers * self.direction.flows_per_user()
     }
 
     /// Returns the host at both ends of a test, and whether its load is an upload.
@@ -87,14 +89,14 @@ impl Responsiveness {
         (self.first_host + user, upload)
     }
 
-    /// Returns the time from one probe of a kind to the next on a line of `capacity`.
+    /// Returns the time from one probe of a kind to the next of that kind on a line of `capacity`.
     pub fn probe_gap(&self, capacity: Rate) -> Dur {
         let affordable = self.probe_share * capacity.0 as f64 / 8.0 / PAIR_BYTES;
         Dur::from_secs(1.0 / affordable.min(self.probes_per_s / 2.0))
     }
 }
 
-/// What testers do, drawn under a seed.
+/// The draws of the testers under a seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestDraws {
     model: Responsiveness,
@@ -112,13 +114,13 @@ impl TestDraws {
         &self.model
     }
 
-    /// Returns when a test begins.
+    /// Returns the time at which a test begins.
     pub fn start(&self, test: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(test)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)
     }
 
-    /// Returns the load-generating connection over which self probe `number` of a test goes.
+    /// Returns the load-generating connection, from 0, that carries self probe `number` of a test.
     pub fn connection(&self, test: u32, number: u32) -> u32 {
         let entity = mix(u64::from(test) << 32 | u64::from(number));
         let draw = Stream::new(self.seed, Purpose::Host, entity).uniform();

@@ -1,7 +1,7 @@
 //! Guo and Matta's web sessions (BU-CS-2001-005, section IV-A, Table II).
 //!
 //! A fixed number of sessions load pages during the whole run. Objects are requested at exponential gaps,
-//! each on its own connection. Sizes are bounded Pareto, in packets, rounded up to whole packets. The paper
+//! each on a separate connection. Sizes are bounded Pareto, in packets, rounded up to whole packets. The paper
 //! does not give the number of sessions; the default loads its first link to the published goodput.
 
 use super::check;
@@ -108,12 +108,12 @@ impl RioPs {
             ("assumed_page_s", self.assumed_page_s, 0.001..=1e6),
         ])?;
         let [fewest, most] = [self.objects_min, self.objects_max].map(f64::from);
-        check::order(("objects_min", fewest), ("objects_max", most))?;
+        check::check_order(("objects_min", fewest), ("objects_max", most))?;
         let [least, greatest] = [self.min_packets + 1, self.max_packets].map(f64::from);
-        check::order(("min_packets", least - 1.0), ("max_packets less one", greatest - 1.0))
+        check::check_order(("min_packets", least - 1.0), ("max_packets less one", greatest - 1.0))
     }
 
-    /// Returns the process that plays the model.
+    /// Returns the model as a process of users.
     pub fn process(&self) -> Users {
         let unit = u64::from(self.packet_bytes);
         let [low, high] = [self.min_packets, self.max_packets].map(|packets| u64::from(packets) * unit);

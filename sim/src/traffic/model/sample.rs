@@ -1,4 +1,4 @@
-//! A model's traffic written out as if no page met a queue, for inspection.
+//! Samples a model's traffic as if no page met a queue, for inspection.
 
 use super::Model;
 use super::closed_loop::PageDraws;
@@ -14,8 +14,8 @@ use crate::traffic::connection::{Connection, HEADER_BYTES, Kind, Write};
 use crate::units::{Dur, Time};
 
 impl Model {
-    /// Returns about `count` connections of replication 0 under `seed`; pages take the time the model
-    /// assumes.
+    /// Returns about `count` connections of replication 0 under `seed`; each page takes the time that the
+    /// model assumes. Models of datagrams and tests of responsiveness give none.
     pub fn sample(&self, seed: u64, count: usize) -> Traffic {
         let mut connections = match self {
             Model::Poisson(model) => sample_poisson(model, seed, count),
@@ -26,9 +26,9 @@ impl Model {
             }
             Model::RioPs(model) => sample_users(&model.process(), seed, count),
             Model::Http(model) => sample_users(&model.process(), seed, count),
-            Model::Shred(model) => open_sample(OpenLoop::Shred(model.draws(seed, 0)), count),
-            Model::PackMime(model) => open_sample(OpenLoop::PackMime(Box::new(model.draws(seed, 0))), count),
-            Model::Http2(model) => open_sample(OpenLoop::Http2(model.draws(seed, 0)), count),
+            Model::Shred(model) => sample_open(OpenLoop::Shred(model.draws(seed, 0)), count),
+            Model::PackMime(model) => sample_open(OpenLoop::PackMime(Box::new(model.draws(seed, 0))), count),
+            Model::Http2(model) => sample_open(OpenLoop::Http2(model.draws(seed, 0)), count),
             Model::Ftp(ftp) => sample_ftp(ftp, seed, count),
             Model::Telnet(telnet) => sample_telnet(telnet, seed, count),
             // Datagrams make no connections, and flows without end and probes have no size to show.
@@ -48,18 +48,19 @@ fn sample_poisson(model: &Poisson, seed: u64, count: usize) -> Vec<Connection> {
     (0..count as u64)
         .map(|number| {
             at += draws.gap(number);
-            connection(at, draws.hosts(number), single(draws.bytes(number)))
+            make_connection(at, draws.hosts(number), single_write(draws.bytes(number)))
         })
         .collect()
 }
 
 /// Returns the first connections of an open loop, at least `count`.
-fn open_sample(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
+fn sample_open(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
     let (mut at, mut planned, mut connections) = (Time::ZERO, Vec::new(), Vec::with_capacity(count));
     for number in 0.. {
-        let gap = draws.arrival(number, &mut planned);
-        connections
-            .extend(planned.drain(..).map(|one| connection(at, (one.client, one.server), one.script.writes)));
+        let gap = draws.add_arrival(number, &mut planned);
+        connections.extend(
+            planned.drain(..).map(|one| make_connection(at, (one.client, one.server), one.script.writes)),
+        );
         at += gap;
         if connections.len() >= count {
             break;
@@ -68,23 +69,23 @@ fn open_sample(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
     connections
 }
 
-/// Returns connections of the users' pages, on average more than `count`.
+/// Returns connections of the users' pages, more than `count` on average.
 fn sample_users(process: &super::users::Users, seed: u64, count: usize) -> Vec<Connection> {
     let draws = PageDraws::Users(process.draws(seed, 0));
     let per_page = if process.fetch == Fetch::Pipelined { 1.0 } else { process.objects.mean() };
     sample_closed(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
 }
 
-/// Returns the files of finite users, as if each arrived at once; long-lived flows have no size to show.
+/// Returns the files of finite users, as if each were complete at once; endless flows have no size to show.
 fn sample_ftp(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
-    let (draws, flows) = (model.draws(seed), model.flows());
+    let (draws, flows) = (model.draws(seed), model.flow_count());
     let files = if model.endless { 0 } else { count.div_ceil(flows as usize) as u32 };
     let mut connections = Vec::with_capacity(count);
     for flow in 0..flows {
         let (host, upload) = model.host_of_flow(flow);
         let mut at = Time::ZERO + draws.start(flow);
         for number in 0..files {
-            let file = connection(at, (host, host), single(draws.bytes(flow, number)));
+            let file = make_connection(at, (host, host), single_write(draws.bytes(flow, number)));
             connections.push(Connection { class: Class::Bulk, upload, ..file });
             at += match model.period_s {
                 0.0 => draws.pause(flow, number + 1),
@@ -113,20 +114,20 @@ fn sample_telnet(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
         Connection {
             class: Class::Interactive,
             flow_class: None,
-            ..connection(Time::ZERO + model.start(seed, user), (host, host), writes.collect())
+            ..make_connection(Time::ZERO + model.start(seed, user), (host, host), writes.collect())
         }
     };
     (0..model.users).map(session).collect()
 }
 
-/// Returns videos of the highest rate, a segment as often as it is played.
+/// Returns videos of the highest rate, with a segment in every segment's play time.
 fn sample_viewing(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
     let draws = ViewingDraws::new(model.clone(), seed);
     let (bytes, step) = (model.segment_bytes(model.ladder_bps.len() - 1), Dur::from_secs(model.segment_s));
     let segments = count.div_ceil(model.viewers as usize) as u64;
     let one = |(viewer, segment): (u32, u64)| {
         let (at, host) = (Time::ZERO + draws.start(viewer), model.first_host + viewer);
-        connection(at + Dur(step.0 * segment), (host, host), single(bytes))
+        make_connection(at + Dur(step.0 * segment), (host, host), single_write(bytes))
     };
     let all = (0..segments).flat_map(|segment| (0..model.viewers).map(move |viewer| (viewer, segment)));
     let mut connections: Vec<Connection> = all.map(one).collect();
@@ -134,8 +135,8 @@ fn sample_viewing(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
     connections
 }
 
-/// Returns the connections of sessions in progress at the start, over the number of pages that has `count` of them on
-/// average.
+/// Returns the connections of sessions in progress at the start, over so many pages that there are `count` of
+/// them on average.
 fn sample_closed(
     draws: &PageDraws,
     sessions: u64,
@@ -167,26 +168,28 @@ fn sample_page(
     let (client, page) = (draws.client(session), draws.page(session, number));
     let hosts = (client, page.server);
     if draws.fetch() == Fetch::Pipelined {
-        let script = draws.script(session, number, page.objects);
-        connections.push(connection(at, hosts, script.writes));
+        let script = draws.page_script(session, number, page.objects);
+        connections.push(make_connection(at, hosts, script.writes));
         return at;
     }
     let mut request = at;
     for index in 0..page.objects {
         let object = draws.object(session, number, index);
         request += object.gap;
-        let parts = (0..).map_while(|part| draws.part(object.bytes, part));
-        connections.extend(parts.map(|bytes| connection(request, hosts, single(bytes))));
+        let parts = (0..).map_while(|part| draws.part_bytes(object.bytes, part));
+        connections.extend(parts.map(|bytes| make_connection(request, hosts, single_write(bytes))));
     }
     request
 }
 
-fn single(bytes: u64) -> Vec<Write> {
+/// Returns a single write without a pause.
+fn single_write(bytes: u64) -> Vec<Write> {
     vec![Write { idle: Dur::ZERO, bytes }]
 }
 
-/// Returns a TCP connection of these hosts and writes: a download of class web, without RTT and duration.
-fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> Connection {
+/// Returns a TCP connection of these (client, server) hosts and writes: a download of class web, without RTT
+/// and duration.
+fn make_connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> Connection {
     Connection {
         start,
         client,

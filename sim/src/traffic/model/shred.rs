@@ -1,6 +1,6 @@
 //! SHRED's web generator (Hartling, Claypool & Kinicki, WPI 2002, section 4.1).
 //!
-//! It is an open loop. All objects of page i are requested at once, each on its own connection, without an
+//! It is an open loop. All objects of page i are requested at once, each on a separate connection, without an
 //! index first. The next page follows after 8·(bytes of page i) ÷ load. The load is therefore constant; it
 //! counts object bytes, without headers. Sizes are whole bytes of a Pareto II, clamped. The paper's pages
 //! have 1, 1 to 8, 1 to 16 or 1 to 32 objects.
@@ -73,11 +73,11 @@ impl Shred {
             ("servers", f64::from(self.servers), 1.0..=1e6),
         ])?;
         let [fewest, most] = [self.objects_min, self.objects_max].map(f64::from);
-        check::order(("objects_min", fewest), ("objects_max", most))?;
-        check::order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
+        check::check_order(("objects_min", fewest), ("objects_max", most))?;
+        check::check_order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
-    /// Returns the model whose object bytes load a link by `load`.
+    /// Returns the model whose object bytes load a link of `rate` by `load`.
     pub fn with_load(self, load: f64, rate: Rate) -> Shred {
         Shred { load_bps: load * rate.0 as f64, ..self }
     }
@@ -87,7 +87,7 @@ impl Shred {
         self.load_bps / rate.0 as f64 * self.sizes().mean_wire(mss) / self.sizes().mean()
     }
 
-    /// Returns the sizes of objects.
+    /// Returns the distribution of object sizes.
     pub fn sizes(&self) -> Sizes {
         let law = Law::Lomax { mean: self.object_mean_bytes, shape: self.shape };
         Sizes { law, least: self.min_bytes, cap: self.cap_bytes, unit: 1 }
@@ -107,7 +107,7 @@ pub struct ShredDraws {
 }
 
 impl ShredDraws {
-    /// Returns the sizes of page `number`.
+    /// Draws the sizes of the objects of page `number`, bytes.
     pub fn sizes(&self, number: u64) -> Vec<u64> {
         let count = Count::Uniform(self.model.objects_min, self.model.objects_max);
         let sizes = self.model.sizes();
@@ -116,17 +116,19 @@ impl ShredDraws {
         (0..count.draw(Stream::new(self.seed, Purpose::Count, number))).map(object).collect()
     }
 
-    /// Returns the connections of page `number`, and the time to the next page.
-    pub fn page(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
+    /// Adds the connections of page `number` to `planned` and returns the time to the next page.
+    pub fn add_page(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = Stream::new(self.seed, Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
         let server = hosts.below(u64::from(self.model.servers)) as u32;
         let sizes = self.sizes(number);
         let page = PageOf::new(number + 1, sizes.len() as u64);
         let bytes: u64 = sizes.iter().sum();
-        planned.extend(sizes.iter().zip(0u64..).map(|(&bytes, object)| {
-            Planned::single_write(number << 12 | object, client, server, bytes, page)
-        }));
+        planned.extend(
+            sizes.iter().zip(0u64..).map(|(&bytes, object)| {
+                Planned::from_write(number << 12 | object, client, server, bytes, page)
+            }),
+        );
         Dur::from_secs(8.0 * bytes as f64 / self.model.load_bps)
     }
 }

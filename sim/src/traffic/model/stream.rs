@@ -1,6 +1,6 @@
-//! Streams: viewers of videos that come in segments, whose bit rate follows the buffer.
+//! Models of viewers of videos that come in segments, whose bit rate follows the buffer.
 //!
-//! A client asks for one segment after the other, each over a connection of its own, and waits while its buffer is
+//! A client asks for one segment after the other, each over a separate connection, and waits while its buffer is
 //! full. It chooses the bit rate by the buffer alone: BBA-0 of Huang, Johari, McKeown, Trunnell & Watson, "A
 //! buffer-based approach to rate adaptation: evidence from a large video streaming service", SIGCOMM 2014, section 4
 //! and Algorithm 1. Up to the reservoir it takes the lowest rate, beyond reservoir and cushion the highest, between
@@ -22,9 +22,9 @@ pub const MAX_RATES: usize = 16;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Viewing {
-    /// Viewers, each with hosts of its own, all through the run.
+    /// Viewers, each between separate hosts, during the whole run.
     pub viewers: u32,
-    /// Bit rates that a video is there in, rising, bit/s.
+    /// Bit rates in which a video is available, ascending, bit/s.
     pub ladder_bps: Vec<f64>,
     /// Length of a segment, s.
     pub segment_s: f64,
@@ -47,6 +47,7 @@ pub struct Viewing {
 }
 
 impl Default for Viewing {
+    /// Returns the defaults: one viewer of videos of a minute, with a buffer of 24 s.
     fn default() -> Self {
         Viewing {
             viewers: 1,
@@ -82,8 +83,8 @@ impl Viewing {
             ("start_spread_s", self.start_spread_s, 0.0..=1e6),
             ("first_host", f64::from(self.first_host), 0.0..=1e6),
         ])?;
-        check::order(("segment_s", self.segment_s), ("buffer_s", self.buffer_s))?;
-        check::order(("startup_s", self.startup_s), ("buffer_s", self.buffer_s))?;
+        check::check_order(("segment_s", self.segment_s), ("buffer_s", self.buffer_s))?;
+        check::check_order(("startup_s", self.startup_s), ("buffer_s", self.buffer_s))?;
         let ladder = &self.ladder_bps;
         let is_rising = ladder.windows(2).all(|pair| pair[0] < pair[1]);
         let is_within = ladder.iter().all(|rate| (1_000.0..=1e9).contains(rate));
@@ -95,19 +96,19 @@ impl Viewing {
         Ok(())
     }
 
-    /// Returns the segments of a video.
+    /// Returns the number of segments of a video.
     pub fn segments(&self) -> u32 {
         (self.video_s / self.segment_s).ceil() as u32
     }
 
-    /// Returns the bytes of a segment at the rate in this place of the ladder.
+    /// Returns the bytes of a segment at the rate of index `place` in the ladder.
     pub fn segment_bytes(&self, place: usize) -> u64 {
         ((self.ladder_bps[place] * self.segment_s / 8.0).round() as u64).max(1)
     }
 
-    /// Returns the place in the ladder of the rate of the next segment, with `buffer_s` in the buffer and after a
-    /// segment of the rate in the place `before`: BBA-0.
-    pub fn choose(&self, buffer_s: f64, before: Option<usize>) -> usize {
+    /// Chooses the rate of the next segment by BBA-0, with `buffer_s` in the buffer and after a segment of
+    /// rate `before`. Rates are indices in the ladder.
+    pub fn choose_rate(&self, buffer_s: f64, before: Option<usize>) -> usize {
         let (ladder, highest) = (&self.ladder_bps, self.ladder_bps.len() - 1);
         if buffer_s <= self.reservoir_s {
             return 0;
@@ -130,7 +131,7 @@ impl Viewing {
     }
 }
 
-/// What viewers do, drawn under a seed.
+/// The draws of the viewers under a seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ViewingDraws {
     model: Viewing,
@@ -148,13 +149,14 @@ impl ViewingDraws {
         &self.model
     }
 
-    /// Returns when a viewer begins.
+    /// Returns the time at which a viewer begins.
     pub fn start(&self, viewer: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(viewer)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)
     }
 
-    /// Returns the segments that a viewer sees of a video: of the first, what is left of it at a random time.
+    /// Returns how many segments of a video a viewer watches: of the first video, the rest from a random
+    /// position on.
     pub fn segments(&self, viewer: u32, video: u32) -> u32 {
         let all = self.model.segments();
         if video > 0 {
@@ -164,7 +166,7 @@ impl ViewingDraws {
         ((draw * f64::from(all)) as u32 + 1).min(all)
     }
 
-    /// Returns the pause before a video.
+    /// Draws the pause before a video.
     pub fn pause(&self, viewer: u32, video: u32) -> Dur {
         let entity = mix(u64::from(viewer) << 32 | u64::from(video));
         Dur::from_secs(Stream::new(self.seed, Purpose::Idle, entity).exponential(self.model.pause_s))
@@ -176,7 +178,7 @@ impl ViewingDraws {
 mod tests {
     use super::*;
 
-    /// Four rates on a line from 1 to 4 Mbit/s over 30 s behind a reservoir of 10 s.
+    /// Returns a model with four rates on a line from 1 to 4 Mbit/s over 30 s above a reservoir of 10 s.
     fn viewing() -> Viewing {
         Viewing {
             ladder_bps: vec![1e6, 2e6, 3e6, 4e6],
@@ -191,29 +193,29 @@ mod tests {
     fn choose__by_reservoir_and_cushion() {
         let model = viewing();
         for before in [None, Some(0), Some(3)] {
-            assert_eq!((model.choose(10.0, before), model.choose(40.0, before)), (0, 3));
+            assert_eq!((model.choose_rate(10.0, before), model.choose_rate(40.0, before)), (0, 3));
         }
         // 25 s is 2.5 Mbit/s on the line: up to 2 Mbit/s, down to 3 Mbit/s.
-        assert_eq!((model.choose(25.0, Some(0)), model.choose(25.0, None)), (1, 1));
-        assert_eq!(model.choose(19.0, Some(3)), 1); // 1.9 Mbit/s on the line
-        assert_eq!(model.choose(25.0, Some(3)), 2);
+        assert_eq!((model.choose_rate(25.0, Some(0)), model.choose_rate(25.0, None)), (1, 1));
+        assert_eq!(model.choose_rate(19.0, Some(3)), 1); // 1.9 Mbit/s on the line
+        assert_eq!(model.choose_rate(25.0, Some(3)), 2);
     }
 
-    /// Between its two neighbours a rate is kept.
+    /// The rate stays while the line is between its two neighbours.
     #[test]
     fn choose__keeps_a_rate_until_the_line_reaches_the_next() {
         let model = viewing();
         for buffer_s in [10.5, 20.1, 25.0, 29.9] {
-            assert_eq!(model.choose(buffer_s, Some(1)), 1, "{buffer_s}");
+            assert_eq!(model.choose_rate(buffer_s, Some(1)), 1, "{buffer_s}");
         }
-        assert_eq!(model.choose(30.0, Some(1)), 1); // the highest rate below a line that is at 3 Mbit/s
-        assert_eq!(model.choose(30.1, Some(1)), 2);
+        assert_eq!(model.choose_rate(30.0, Some(1)), 1); // the highest rate below a line that is at 3 Mbit/s
+        assert_eq!(model.choose_rate(30.1, Some(1)), 2);
         let single = Viewing { ladder_bps: vec![1e6], ..viewing() };
-        assert!([0.0, 20.0, 60.0].iter().all(|buffer_s| single.choose(*buffer_s, Some(0)) == 0));
+        assert!([0.0, 20.0, 60.0].iter().all(|buffer_s| single.choose_rate(*buffer_s, Some(0)) == 0));
     }
 
     #[test]
-    fn draws__a_first_video_is_found_at_a_random_place() {
+    fn segments__of_a_first_video_are_the_rest_from_a_random_position() {
         let draws = ViewingDraws::new(Viewing { video_s: 100.0, ..viewing() }, 5);
         let lengths: Vec<u32> = (0..1000).map(|viewer| draws.segments(viewer, 0)).collect();
         let mean = lengths.iter().sum::<u32>() as f64 / 1000.0;

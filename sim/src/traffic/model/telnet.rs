@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Telnet {
-    /// Sessions, each between hosts of its own, all through the run.
+    /// Sessions, each between separate hosts, during the whole run.
     pub users: u32,
     /// IP length of a keystroke and of its echo.
     pub packet_bytes: u32,
@@ -28,6 +28,7 @@ pub struct Telnet {
 }
 
 impl Default for Telnet {
+    /// Returns the defaults: ten sessions of five keystrokes a second.
     fn default() -> Self {
         Telnet { users: 10, packet_bytes: 100, interval_s: 0.2, start_spread_s: 1.0, first_host: 0 }
     }
@@ -48,19 +49,19 @@ impl Telnet {
         ])
     }
 
-    /// Returns the load of the echoes on `rate_bps` when none waits for its predecessor.
+    /// Returns the load of the echoes on `rate_bps` if no keystroke waits for the echo before it.
     pub fn offered_load(&self, rate_bps: f64) -> f64 {
         f64::from(self.users) * f64::from(self.packet_bytes) * 8.0 / self.interval_s / rate_bps
     }
 
-    /// Returns when a user's session begins.
+    /// Returns the time at which a user's session begins.
     pub fn start(&self, seed: u64, user: u32) -> Dur {
         let draw = Stream::new(seed, Purpose::Arrival, u64::from(user)).uniform();
         Dur::from_secs(draw * self.start_spread_s)
     }
 }
 
-/// When keystrokes are typed, and how large their echo is.
+/// The times at which keystrokes are typed, and the size of their echoes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keystrokes {
     /// Payload of an echo.
@@ -72,7 +73,7 @@ pub struct Keystrokes {
 }
 
 impl Keystrokes {
-    /// Returns the time from keystroke `number` − 1 of a session to keystroke `number`.
+    /// Returns the time from keystroke `number` − 1 of a session to keystroke `number`, exponential.
     pub fn gap(&self, session: u64, number: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Idle, mix(session)).draw_at(u64::from(number));
         let uniform = (draw >> 11) as f64 / (1u64 << 53) as f64;
@@ -100,7 +101,7 @@ mod tests {
 
     /// 400 users as in the paper: below 2 Mbit/s, 1.6 by arithmetic.
     #[test]
-    fn load__of_the_paper() {
+    fn offered_load__of_the_paper() {
         let load = Telnet { users: 400, ..Telnet::default() }.offered_load(1.0);
         assert!((load - 1.6e6).abs() < 1.0, "{load}");
     }

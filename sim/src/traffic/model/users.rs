@@ -21,7 +21,7 @@ pub enum Fetch {
     Pipelined,
 }
 
-/// How long a user thinks.
+/// The distribution of a user's think time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Think {
     /// Exponential with this mean, s.
@@ -30,20 +30,20 @@ pub enum Think {
     Uniform(f64),
 }
 
-/// The process, independent of how the model names its parameters.
+/// A process of users, independent of the names of a model's parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Users {
-    /// How many users.
+    /// Number of users.
     pub users: u32,
     /// How a page is fetched.
     pub fetch: Fetch,
-    /// From the end of a page to the next.
+    /// Time from the end of a page to the next.
     pub think: Think,
     /// Objects of a page, its index included.
     pub objects: Count,
     /// Mean gap between the objects of a page, s; of [`Fetch::Paced`] only.
     pub gap_s: f64,
-    /// Their sizes.
+    /// Sizes of objects.
     pub sizes: Sizes,
     /// Size of the index; 0 draws it like the others.
     pub index_bytes: u64,
@@ -51,7 +51,7 @@ pub struct Users {
     pub clients: u32,
     /// Number of the first of them.
     pub first_host: u32,
-    /// From the number of one to that of the next.
+    /// Difference between the numbers of neighbouring client hosts.
     pub host_step: u32,
     /// Server hosts.
     pub servers: u32,
@@ -92,7 +92,7 @@ impl Users {
         f64::from(self.users) * self.mean_page_wire(mss) * 8.0 / self.cycle_s() / rate.0 as f64
     }
 
-    /// Returns how many users load `rate` by `load`, at least one.
+    /// Returns the number of users that load `rate` by `load`, at least one.
     pub fn users_for_load(&self, load: f64, rate: Rate, mss: u32) -> u32 {
         let one = Users { users: 1, ..*self }.offered_load(rate, mss);
         (load / one).round().clamp(1.0, 1e7) as u32
@@ -104,7 +104,7 @@ impl Users {
     }
 }
 
-/// All draws of one replication, by their position in the traffic.
+/// All draws of one replication, as functions of user, page and object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserDraws {
     process: Users,
@@ -112,7 +112,7 @@ pub struct UserDraws {
 }
 
 impl UserDraws {
-    /// Returns the process that plays the model.
+    /// Returns the process of users.
     pub fn process(&self) -> &Users {
         &self.process
     }
@@ -123,16 +123,16 @@ impl UserDraws {
         self.process.first_host + self.process.host_step * number
     }
 
-    /// Returns what page `page` of a user is.
+    /// Returns the server and the number of objects of page `page` of a user.
     pub fn page(&self, user: u64, page: u32) -> Page {
-        let entity = page_entity(user, page);
+        let entity = hash_page(user, page);
         let server = self.stream(Purpose::Host, entity).below(u64::from(self.process.servers)) as u32;
         Page { server, objects: self.process.objects.draw(self.stream(Purpose::Count, entity)) }
     }
 
-    /// Returns object `object` of a page.
+    /// Returns the gap and the size of object `object` of a page.
     pub fn object(&self, user: u64, page: u32, object: u32) -> Object {
-        let entity = mix(page_entity(user, page)) ^ u64::from(object);
+        let entity = mix(hash_page(user, page)) ^ u64::from(object);
         let gap = match object {
             0 => 0.0,
             _ => self.stream(Purpose::Arrival, entity).exponential(self.process.gap_s),
@@ -146,19 +146,21 @@ impl UserDraws {
 
     /// Returns how long the user thinks after page `page`, and before page 0 for `u32::MAX`.
     pub fn think(&self, user: u64, page: u32) -> Dur {
-        let mut stream = self.stream(Purpose::Idle, page_entity(user, page));
+        let mut stream = self.stream(Purpose::Idle, hash_page(user, page));
         Dur::from_secs(match self.process.think {
             Think::Exponential(mean) => stream.exponential(mean),
             Think::Uniform(mean) => 2.0 * mean * stream.uniform(),
         })
     }
 
+    /// Returns the random stream of an entity for a purpose.
     fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
         Stream::new(self.seed, purpose, entity)
     }
 }
 
-fn page_entity(user: u64, page: u32) -> u64 {
+/// Returns the entity of a page, hashed so that it differs from those of users.
+fn hash_page(user: u64, page: u32) -> u64 {
     mix(mix(user) ^ u64::from(page))
 }
 

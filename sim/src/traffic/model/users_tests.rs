@@ -5,17 +5,19 @@ use super::*;
 
 const MSS: u32 = 1460;
 
+/// Fails unless a value is within a relative tolerance of the expected one.
 fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
 }
 
-/// Returns the wire bytes of a page's connections, counted segment by segment.
-fn wire(draws: &PageDraws, page: u32) -> u64 {
+/// Returns the wire bytes of the connections of a page of user 3, counted segment by segment.
+fn count_wire_bytes(draws: &PageDraws, page: u32) -> u64 {
     let objects = draws.page(3, page).objects;
     let segments = |bytes: u64| bytes + 40 * bytes.div_ceil(u64::from(MSS));
     match draws.fetch() {
         Fetch::Pipelined => {
-            draws.script(3, page, objects).writes.iter().map(|write| segments(write.bytes)).sum::<u64>() + 40
+            draws.page_script(3, page, objects).writes.iter().map(|write| segments(write.bytes)).sum::<u64>()
+                + 40
         }
         _ => (0..objects).map(|object| segments(draws.object(3, page, object).bytes) + 40).sum(),
     }
@@ -39,13 +41,13 @@ fn page_wire__agrees_with_draws() {
         .process(),
     ] {
         let draws = PageDraws::Users(process.draws(2, 0));
-        let drawn = (0..60_000).map(|page| wire(&draws, page)).sum::<u64>() as f64 / 6e4;
+        let drawn = (0..60_000).map(|page| count_wire_bytes(&draws, page)).sum::<u64>() as f64 / 6e4;
         assert_near(drawn, process.mean_page_wire(MSS), 0.02);
     }
 }
 
-/// TARGETS 5.4: 40.2 kb/s for each session of experiment 1 if pages take no time, whole packets a little more.
-/// TARGETS 4.4: 82.5 kb/s for each user of HTTP.
+/// 40.2 kb/s for each session of experiment 1 if pages take no time, whole packets a little more.
+/// 82.5 kb/s for each user of HTTP.
 #[test]
 fn loads__for_one_user_are_near_the_papers() {
     let rio = Users { users: 1, assumed_page_s: 0.0, gap_s: 0.0, ..RioPs::default().process() };
@@ -97,11 +99,11 @@ fn http2__wire_agrees_with_draws() {
         let model =
             Http2 { cap_bytes: 50_000, pages_per_connection: 3.0, download_bytes, ..Http2::default() };
         let draws = model.draws(4, 0);
-        let wire = |number| {
-            let script = draws.script(number);
+        let wire_bytes = |number| {
+            let script = draws.draw_script(number);
             script.writes.iter().map(|write| write.bytes + 40 * write.bytes.div_ceil(1460)).sum::<u64>() + 40
         };
-        let drawn = (0..4000).map(wire).sum::<u64>() as f64 / 4e3;
+        let drawn = (0..4000).map(wire_bytes).sum::<u64>() as f64 / 4e3;
         assert_near(drawn, model.mean_wire(MSS), 0.05);
     }
 }
@@ -109,7 +111,7 @@ fn http2__wire_agrees_with_draws() {
 #[test]
 fn http2__starts_with_connections_in_progress() {
     let model = Http2::default();
-    let count = |replication| model.draws(1, replication).initial() as f64;
+    let count = |replication| model.draws(1, replication).initial_connections() as f64;
     let mean = (0..400).map(count).sum::<f64>() / 400.0;
     assert_near(mean, 0.5 * 10.51 * 11.0, 0.03);
 }

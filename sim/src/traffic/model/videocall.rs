@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VideoCall {
-    /// Calls, each between hosts of its own, all through the run.
+    /// Calls, each between separate hosts, during the whole run.
     pub calls: u32,
     /// Direction of the video.
     pub direction: FlowDirection,
@@ -40,6 +40,7 @@ pub struct VideoCall {
 }
 
 impl Default for VideoCall {
+    /// Returns the defaults: one call of 1.5 Mbit/s and 30 frames a second both ways.
     fn default() -> Self {
         VideoCall {
             calls: 1,
@@ -75,8 +76,8 @@ impl VideoCall {
         ])
     }
 
-    /// Returns the model as senders of datagrams, the form that all such models share.
-    pub fn senders(&self) -> Senders {
+    /// Returns the model as senders of datagrams, the form that all models of datagrams share.
+    pub fn to_senders(&self) -> Senders {
         let interval = Dur::from_secs(1.0 / self.frames_per_s);
         Senders {
             flows: self.calls,
@@ -89,13 +90,13 @@ impl VideoCall {
             class: Class::Interactive,
             start_spread_s: self.start_spread_s,
             first_host: self.first_host,
-            pictures: Some(self.pictures()),
+            pictures: Some(self.compute_pictures()),
             playback: Playback::Frames { interval, hold: Dur::from_secs(self.playout_s) },
         }
     }
 
-    /// Returns sizes of frames whose mean is that of the rate.
-    fn pictures(&self) -> Pictures {
+    /// Returns sizes of key and other frames whose mean meets the rate.
+    fn compute_pictures(&self) -> Pictures {
         let mean = self.rate_bps / 8.0 / self.frames_per_s;
         let key_every = (self.key_every_s * self.frames_per_s).round().max(1.0);
         let ratio = if self.key_every_s > 0.0 { self.key_ratio } else { 1.0 };
@@ -110,29 +111,30 @@ impl VideoCall {
 mod tests {
     use super::*;
 
-    fn sent(call: &VideoCall, frames: u64) -> Vec<(u32, u16)> {
-        let (_, stream) = call.senders().streams(3).remove(0);
+    /// Returns packets and their length for each of the first frames of a call.
+    fn list_frames(call: &VideoCall, frames: u64) -> Vec<(u32, u16)> {
+        let (_, stream) = call.to_senders().draw_streams(3).remove(0);
         (0..frames).map(|number| stream.packets(number)).collect()
     }
 
     /// 1.5 Mbit/s at 30 frames a second is 6250 B a frame: six packets of 1042 B and their headers.
     #[test]
     fn frames__are_alike_without_key_frames() {
-        assert_eq!(sent(&VideoCall::default(), 40), vec![(6, 1082); 40]);
-        let load = VideoCall::default().senders().offered_load(1e6);
+        assert_eq!(list_frames(&VideoCall::default(), 40), vec![(6, 1082); 40]);
+        let load = VideoCall::default().to_senders().offered_load(1e6);
         assert!((load - 6.0 * 1082.0 * 8.0 * 30.0 / 1e6).abs() < 1e-6, "{load}");
     }
 
     #[test]
     fn frames__keep_the_rate_with_key_frames() {
         let call = VideoCall { key_every_s: 2.0, ..VideoCall::default() };
-        let frames = sent(&call, 600);
+        let frames = list_frames(&call, 600);
         let bytes: u32 = frames.iter().map(|&(packets, bytes)| packets * (u32::from(bytes) - 40)).sum();
         assert!((f64::from(bytes) * 8.0 / 20.0 / 1.5e6 - 1.0).abs() < 0.002, "{bytes}");
         let largest = frames.iter().max().unwrap();
         assert_eq!(frames.iter().filter(|&frame| frame == largest).count(), 10);
         assert!(frames.iter().all(|&(_, bytes)| bytes <= 1200));
         let wire: f64 = frames.iter().map(|&(packets, bytes)| f64::from(packets) * f64::from(bytes)).sum();
-        assert!((call.senders().offered_load(1.0) / (wire * 8.0 / 20.0) - 1.0).abs() < 1e-6);
+        assert!((call.to_senders().offered_load(1.0) / (wire * 8.0 / 20.0) - 1.0).abs() < 1e-6);
     }
 }

@@ -1,4 +1,4 @@
-//! Common and Combined Log Format: `host ident user [date] "request" status bytes …`, one connection
+//! Reads Common and Combined Log Format: `host ident user [date] "request" status bytes …`, one connection
 //! per request. A leading `vhost:port` names the server. Stamps are whole seconds.
 
 use super::assemble::Collector;
@@ -15,10 +15,10 @@ use crate::flow::Class;
 use crate::traffic::class::{FlowShape, Protocol};
 use crate::traffic::connection::{Kind, Writes};
 
-/// Server name if the log has none.
+/// The server's name if the log has none.
 pub const ONE_SERVER: &[u8] = b"(server)";
 
-/// The parts of a line that matter.
+/// The fields of a line that are used.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     pub client: &'a [u8],
@@ -29,11 +29,11 @@ pub struct Entry<'a> {
     pub url: &'a [u8],
     /// The referrer; `None` in Common Log Format.
     pub referrer: Option<&'a [u8]>,
-    /// Squid answered by itself, so that nothing crossed its link.
+    /// Whether Squid answered from its cache or refused, so that nothing crossed its link.
     pub is_cached: bool,
 }
 
-/// Reads the whole log.
+/// Reads the whole log. Pages follow from the referrers.
 ///
 /// # Errors
 /// [`Error::File`] for uploads, which such a log does not record; a row's fault when reading strictly.
@@ -58,14 +58,14 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
             Ok(Outcome::Cached(bytes)) => ledger.skip(reason::NOT_CARRIED, 1, bytes),
             Ok(Outcome::Empty) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
             Ok(Outcome::NotSampled) => {}
-            Err(problem) => ledger.fault(line.number, problem)?,
+            Err(problem) => ledger.count_fault(line.number, problem)?,
         }
         if collector.level() > level {
             level = collector.level();
-            hits.retain(|client, row| collector.keeps(collector.hosts.hash(client), row));
+            hits.retain(|client, row| collector.is_sampled(collector.hosts.hash(client), row));
         }
     }
-    let (found, last) = hits.pages(collector.last_page);
+    let (found, last) = hits.assign_pages(collector.last_page);
     collector.last_page = last;
     // Both are in the order of the rows.
     let mut drafts = collector.connections[first..].iter_mut().peekable();
@@ -78,13 +78,14 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     Ok(())
 }
 
+/// What a row becomes.
 enum Outcome {
     Used(Draft),
-    /// A proxy answered by itself with so many bytes.
+    /// A proxy answered from its cache with so many bytes.
     Cached(u64),
     /// The answer has no body.
     Empty,
-    /// See [`Collector::admits`].
+    /// The client is not in the sample; see [`Collector::admits`].
     NotSampled,
 }
 
@@ -99,10 +100,10 @@ fn parse_row(
     hits: &mut Hits,
 ) -> RowResult<Outcome> {
     let entry =
-        parse(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", excerpt(line)))?;
+        parse_line(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", excerpt(line)))?;
     let at = stamp::parse_access_log(entry.date)
         .ok_or_else(|| format!("date \"{}\" is no date", excerpt(entry.date)))?;
-    ledger.clock.row(at.ns, ledger.rows);
+    ledger.clock.add_row(at.ns, ledger.rows);
     let bytes = stamp::parse_bytes("bytes", entry.bytes)?.unwrap_or(0);
     if entry.is_cached {
         return Ok(Outcome::Cached(bytes));
@@ -110,7 +111,7 @@ fn parse_row(
     if !collector.admits(sampling::hash(entry.client), ledger.rows) {
         return Ok(Outcome::NotSampled);
     }
-    let client = collector.hosts.id(entry.client);
+    let client = collector.hosts.intern(entry.client);
     if let Some(referrer) = entry.referrer {
         hits.add(client, at.ns, ledger.rows, pages::strip_host(entry.url), pages::strip_host(referrer));
     }
@@ -118,13 +119,13 @@ fn parse_row(
         return Ok(Outcome::Empty);
     }
     let shape = FlowShape::from_totals(Protocol::Tcp, [0; 2], None, [(None, 0), (None, bytes)]);
-    let flow_class = collector.flow_class([entry.client, entry.server], &shape);
+    let flow_class = collector.classify_flow([entry.client, entry.server], &shape);
     Ok(Outcome::Used(Draft {
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
         client,
-        server: collector.hosts.id(entry.server),
+        server: collector.hosts.intern(entry.server),
         rtt: None.into(),
         duration: None.into(),
         kind: Kind::Tcp,
@@ -136,14 +137,14 @@ fn parse_row(
     }))
 }
 
-/// Parses a line; `None` if it is no line of such a log.
-pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
+/// Splits a line into its fields; `None` if it is no line of such a log.
+pub fn parse_line(line: &[u8]) -> Option<Entry<'_>> {
     let open = line.iter().position(|&c| c == b'[')?;
     let (names, rest) = line.split_at(open);
     let close = rest.iter().position(|&c| c == b']')?;
     let (date, rest) = (&rest[1..close], rest[close + 1..].trim_ascii_start());
     let (client, server) = split_hosts(names)?;
-    let (request, bytes, tail) = request_and_size(rest.strip_prefix(b"\"")?)?;
+    let (request, bytes, tail) = split_request(rest.strip_prefix(b"\"")?)?;
     let url = request.split(|&c| c == b' ').nth(1).unwrap_or(request);
     Some(Entry {
         client,
@@ -157,7 +158,7 @@ pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
 }
 
 /// Returns the client and the server: the virtual host before the client if the line names one, else [`ONE_SERVER`].
-/// `None` if words are missing.
+/// `None` if fields are missing.
 fn split_hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut words = names.split(|&c| c == b' ').filter(|word| !word.is_empty());
     let first = words.next()?;
@@ -170,15 +171,15 @@ fn split_hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// Returns the request, the size after `request" status `, and the rest of the line. Old logs hold quotes
-/// inside the request, so each quote is tried as its end until a status and a size follow.
-fn request_and_size(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+/// Splits `request" status size rest` into request, size and rest. Old logs hold quotes inside the request, so each
+/// quote is tried as its end until a status and a size follow; `None` if they never do.
+fn split_request(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let quotes = (0..rest.len()).filter(|&at| rest[at] == b'"');
     let whole = |at| split_status_and_size(&rest[at + 1..]).map(|(size, tail)| (&rest[..at], size, tail));
     quotes.filter_map(whole).next()
 }
 
-/// Returns the size and the text behind it; `None` if no status of three digits stands before the size.
+/// Returns the size and the text after it; `None` unless a status of three digits precedes the size.
 fn split_status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut words = rest.strip_prefix(b" ")?.splitn(3, |&c| c == b' ');
     let status = words.next()?;
@@ -187,13 +188,15 @@ fn split_status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     is_whole.then(|| (size, words.next().unwrap_or(b"")))
 }
 
-/// Returns the referrer of Combined Log Format, the first quoted text after the size.
+/// Returns the referrer of Combined Log Format, the first quoted text after the size; `None` if there is
+/// none.
 fn find_referrer(tail: &[u8]) -> Option<&[u8]> {
     let text = tail.strip_prefix(b"\"")?;
     text.iter().position(|&c| c == b'"').map(|end| &text[..end])
 }
 
-/// Returns whether Squid's combined log ends in a result such as `TCP_HIT:HIER_NONE`.
+/// Returns whether a line of Squid's combined log ends in a result without an origin server, such as
+/// `TCP_HIT:HIER_NONE`.
 fn is_cached(tail: &[u8]) -> bool {
     let last = tail.rsplit(|&c| c == b' ').next().unwrap_or(tail);
     if !(last.starts_with(b"TCP_") || last.starts_with(b"UDP_")) {
@@ -203,6 +206,7 @@ fn is_cached(tail: &[u8]) -> bool {
     has(b"HIT") || has(b"UNMODIFIED") || has(b"DENIED") || last.ends_with(b"NONE")
 }
 
+/// Returns whether a text has only decimal digits, at least one.
 fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
@@ -213,31 +217,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parse__common_and_combined() {
+    fn parse_line__common_and_combined() {
         let line = br#"a.example - - [10/Oct/2000:13:55:36 -0700] "GET /x HTTP/1.0" 200 2326 "-" "agent""#;
-        let entry = parse(line).unwrap();
+        let entry = parse_line(line).unwrap();
         assert_eq!((entry.client, entry.bytes), (&b"a.example"[..], &b"2326"[..]));
         assert_eq!(entry.date, b"10/Oct/2000:13:55:36 -0700");
         assert_eq!((entry.url, entry.referrer), (&b"/x"[..], Some(&b"-"[..])));
     }
 
     #[test]
-    fn parse__quotes_inside_the_request() {
+    fn parse_line__quotes_inside_the_request() {
         let line = br#"a - - [10/Oct/2000:13:55:36 -0700] "GET /a" b.html" 404 -"#;
-        assert_eq!(parse(line).unwrap().bytes, b"-");
+        assert_eq!(parse_line(line).unwrap().bytes, b"-");
     }
 
     #[test]
-    fn parse__virtual_host_first() {
+    fn parse_line__virtual_host_first() {
         let line = br#"www.example:443 10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 7"#;
-        let entry = parse(line).unwrap();
+        let entry = parse_line(line).unwrap();
         assert_eq!((entry.client, entry.server), (&b"10.0.0.1"[..], &b"www.example:443"[..]));
     }
 
     #[test]
-    fn parse__refuses_other_lines() {
-        assert_eq!(parse(b"host,time,bytes"), None);
-        assert_eq!(parse(b"] a [ b"), None);
-        assert_eq!(parse(br#"a - - [x] "GET /"#), None);
+    fn parse_line__refuses_other_lines() {
+        assert_eq!(parse_line(b"host,time,bytes"), None);
+        assert_eq!(parse_line(b"] a [ b"), None);
+        assert_eq!(parse_line(br#"a - - [x] "GET /"#), None);
     }
 }

@@ -1,4 +1,5 @@
-//! Combines what the readers found: on one clock, in order, with dense host numbers.
+//! Combines the connections that the readers found into one traffic: on one clock, in order, with dense host
+//! numbers.
 
 use super::draft::Draft;
 use super::gate;
@@ -21,7 +22,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 const SECOND: u64 = 1_000_000_000;
-/// Files further apart than this do not share a clock.
+/// Files separated by more than this do not share a clock.
 const DAY: i64 = 86_400 * SECOND as i64;
 /// Share of a capture's bytes that may be left out without a remark.
 const MUCH: f64 = 0.1;
@@ -34,20 +35,20 @@ pub struct Collector {
     pub connections: Vec<Draft>,
     /// Zeek rows, which wait for their partners in other files.
     pub zeek: Store,
-    /// Pages found so far.
+    /// Number of the last page so far; pages count from 1.
     pub last_page: u32,
     notes: Vec<Note>,
     /// Files with at least one time stamp that is not a whole second.
     fine_stamps: Vec<usize>,
     sample: Sample,
-    /// Rows that are not in the sample and were not kept at all.
+    /// Rows that were never in the sample.
     not_kept: u64,
-    /// Rows that were kept and left the sample later.
+    /// Rows that left the sample after they had been stored.
     thinned: u64,
     /// Those among them that were counted as used.
     unused: u64,
-    /// Hash of the client and number of the connection by which rows were admitted, by the order of their drafts, where
-    /// the drafts themselves tell others.
+    /// Hash of the client and number of the connection by which rows were admitted, by the order of their drafts, for
+    /// drafts that would give others.
     admitted_as: HashMap<u64, (u64, u64)>,
 }
 
@@ -72,7 +73,7 @@ impl Collector {
         }
     }
 
-    /// Adds what was read of the next file.
+    /// Adds the contents of the next file, whose hosts and pages get new numbers.
     pub fn absorb(&mut self, other: Collector) {
         if self.ledgers.is_empty() {
             *self = other;
@@ -95,41 +96,43 @@ impl Collector {
         other.notes.into_iter().for_each(|note| self.add_note(note));
     }
 
-    /// Counts a row before anything of it is kept; returns whether it is in the sample that memory holds.
+    /// Counts a row before anything of it is stored. Returns whether it is in the sample that memory holds.
     ///
-    /// `client` is the [`sampling::hash`] of its name, and `connection` the number of the row, or the hash of the name that its connection has.
+    /// `client` is the [`super::sampling::hash`] of the client's name. `connection` is the number of the row, or the
+    /// hash of the connection's name if it has one.
     pub fn admits(&mut self, client: u64, connection: u64) -> bool {
-        let is_kept = self.holds(1, (client, connection));
+        let is_kept = self.count_held_rows(1, (client, connection));
         self.not_kept += u64::from(!is_kept);
         is_kept
     }
 
-    /// Counts so many rows that a reader holds itself, of a client and a connection as [`Collector::admits`] has them;
-    /// returns whether they are in the sample.
-    pub fn holds(&mut self, rows: u64, (client, connection): (u64, u64)) -> bool {
+    /// Counts rows that a reader stores itself, of a client and a connection as in [`Collector::admits`].
+    /// Returns whether they are in the sample.
+    pub fn count_held_rows(&mut self, rows: u64, (client, connection): (u64, u64)) -> bool {
         if self.sample.count(rows, client, connection) {
             self.thin();
         }
         self.sample.keeps(client, connection)
     }
 
-    /// Returns whether what is held of a connection, as [`Collector::admits`] has it, and of the client with this hash is
-    /// still in the sample.
-    pub fn keeps(&self, client: u64, connection: u64) -> bool {
+    /// Returns whether a connection, as in [`Collector::admits`], of the client with this hash is still in
+    /// the sample.
+    pub fn is_sampled(&self, client: u64, connection: u64) -> bool {
         self.sample.keeps(client, connection)
     }
 
-    /// Returns k where one client in 2^k is kept. Where it has risen, what a reader holds itself must be thinned.
+    /// Returns k if one client in 2^k is in the sample. When it has risen, a reader must drop rows that it
+    /// stores itself.
     pub fn level(&self) -> u8 {
         self.sample.level()
     }
 
-    /// Counts rows that a reader had kept and has now left out.
-    pub fn note_thinned(&mut self, rows: usize) {
+    /// Counts rows that a reader had stored and has now dropped.
+    pub fn count_thinned(&mut self, rows: usize) {
         self.thinned += rows as u64;
     }
 
-    /// Adds a connection whose rows were admitted as those of the client with this hash and of this connection.
+    /// Adds a connection whose rows were admitted under this hash of the client and this connection.
     pub fn push_as(&mut self, draft: Draft, client: u64, connection: u64) {
         let is_own = client == self.hosts.hash(draft.client)
             && (connection == draft.order || !self.sample.is_of_connections());
@@ -139,32 +142,35 @@ impl Collector {
         self.connections.push(draft);
     }
 
-    /// Takes the connections from index `first` on away; those of their rows that left the sample count no longer as used.
+    /// Removes and returns the connections from index `first` on. From then on, their rows that left the
+    /// sample count as unused no longer.
     pub fn take_connections(&mut self, first: usize) -> Vec<Draft> {
         self.unused = 0;
         if first == 0 { std::mem::take(&mut self.connections) } else { self.connections.split_off(first) }
     }
 
-    /// Adds a connection of a file whose rows were not asked for by [`Collector::admits`].
+    /// Adds a connection of a file whose rows were not counted by [`Collector::admits`], if it is in the
+    /// sample.
     pub fn push(&mut self, draft: Draft) {
         let (client, order) = (self.hosts.hash(draft.client), draft.order);
-        match self.holds(1, (client, order)) {
+        match self.count_held_rows(1, (client, order)) {
             true => self.connections.push(draft),
             false => self.not_kept += 1,
         }
     }
 
-    /// Takes note that the file has no more rows.
+    /// Ends the rows of a file; a sample that exceeds its budget is thinned.
     pub fn end_rows(&mut self) {
         self.sample.end();
-        if self.sample.look() {
+        if self.sample.raise_level() {
             self.thin();
         }
     }
 
-    /// Leaves out what does not fit, now that all files are read.
+    /// Drops rows beyond the budget after all files are read, and counts those that are not in the sample as
+    /// skipped.
     pub fn thin_to_budget(&mut self) {
-        self.sample.look();
+        self.sample.raise_level();
         self.thin();
         let Some(ledger) = self.ledgers.first_mut().filter(|_| self.not_kept + self.thinned > 0) else {
             return;
@@ -194,27 +200,27 @@ impl Collector {
         self.thinned += gone + (before.1 - self.zeek.rows()) as u64;
     }
 
-    /// Adds a remark on a choice made in reading, once.
-    pub fn note(&mut self, text: String) {
+    /// Adds a remark on a choice made in reading, unless it is there already.
+    pub fn note_choice(&mut self, text: String) {
         self.add_note(Note::new(NoteKind::Choice, None, text));
     }
 
-    /// Adds a remark to the report, once.
+    /// Adds a remark to the report, unless it is there already.
     pub fn add_note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// Returns the class of a flow between two hosts: what the user says of it, else what its shape shows.
-    pub fn flow_class(&self, hosts: [&[u8]; 2], shape: &FlowShape) -> FlowClass {
+    /// Returns the class of a flow between two hosts: by the user's corrections, else by its shape.
+    pub fn classify_flow(&self, hosts: [&[u8]; 2], shape: &FlowShape) -> FlowClass {
         let ends = Ends { protocol: shape.protocol, hosts, ports: shape.ports };
         self.options.classes.find_class(&ends).unwrap_or_else(|| class::classify(shape))
     }
 
-    /// Remembers the stamp of a file's latest row.
-    pub fn saw_stamp(&mut self, ledger: &mut Ledger, stamp: Stamp) {
-        ledger.clock.row(stamp.ns, ledger.rows);
+    /// Records the stamp of a file's latest row.
+    pub fn record_stamp(&mut self, ledger: &mut Ledger, stamp: Stamp) {
+        ledger.clock.add_row(stamp.ns, ledger.rows);
         if !stamp.whole && self.fine_stamps.last() != Some(&ledger.index) {
             self.fine_stamps.push(ledger.index);
         }
@@ -225,17 +231,18 @@ impl Collector {
         !self.fine_stamps.contains(&file)
     }
 
-    /// Returns the offset within its second, in nanoseconds, that is drawn for something with a whole-second
-    /// stamp.
-    pub fn within_second(&self, file: usize, entity: u64) -> i64 {
-        self.within(SECOND, file, entity)
+    /// Draws the offset within its second, ns, of a connection with a stamp of whole seconds.
+    pub fn draw_within_second(&self, file: usize, entity: u64) -> i64 {
+        self.draw_offset(SECOND, file, entity)
     }
 
-    fn within(&self, resolution: u64, file: usize, entity: u64) -> i64 {
+    /// Draws the offset of an entity of a file, uniform from 0 to below `resolution`, ns.
+    fn draw_offset(&self, resolution: u64, file: usize, entity: u64) -> i64 {
         Stream::new(self.options.seed, Purpose::Spread, (file as u64) << 40 | entity).below(resolution) as i64
     }
 
-    /// Spreads the connections from index `first` on, when the file has stamps of whole seconds or minutes only.
+    /// Spreads the starts of the connections from index `first` on, if all stamps of the file are whole
+    /// seconds or minutes, and adds a note.
     pub fn spread_coarse_stamps(&mut self, first: usize, ledger: &Ledger) {
         if !self.is_coarse(ledger.index) || self.connections.len() == first {
             return;
@@ -243,7 +250,7 @@ impl Collector {
         let resolution = ledger.clock.resolution();
         let shifts: Vec<i64> = self.connections[first..]
             .iter()
-            .map(|draft| self.within(resolution as u64, draft.file as usize, spread_together(draft)))
+            .map(|draft| self.draw_offset(resolution as u64, draft.file as usize, choose_spread_key(draft)))
             .collect();
         for (draft, shift) in self.connections[first..].iter_mut().zip(shifts) {
             draft.start += shift;
@@ -260,31 +267,32 @@ impl Collector {
         }
     }
 
-    /// Reports that stamps of whole seconds were spread.
+    /// Adds a note that starts were spread within their second.
     pub fn note_coarse(&mut self, path: &str) {
-        self.note(format!(
+        self.note_choice(format!(
             "{}: time stamps are whole seconds; starts are spread evenly within their second",
             file_name(path)
         ));
     }
 
-    /// Returns the traffic of all files.
+    /// Combines all files into a traffic: aligns clocks, sorts connections, numbers hosts densely and adds
+    /// notes.
     ///
     /// # Errors
-    /// [`Error::File`] when nothing is usable, saying what was left out and why.
+    /// [`Error::File`] when nothing is usable, naming what was left out and why.
     pub fn finish(mut self) -> Result<Traffic> {
         if self.connections.is_empty() {
-            return Err(self.nothing_usable());
+            return Err(self.nothing_usable_error());
         }
         self.note_files();
         self.note_sample();
         self.align_clocks();
-        // In place, as no two have the same key.
+        // An unstable sort suffices, since no two have the same key.
         self.connections.sort_unstable_by_key(|draft| (draft.start, draft.file, draft.order));
-        let doubts = gate::look(&self.connections, &self.ledgers);
+        let doubts = gate::check_files(&self.connections, &self.ledgers);
         doubts.into_iter().for_each(|note| self.add_note(note));
-        let skipped = self.skipped();
-        let faults = self.faults();
+        let skipped = self.sum_skipped();
+        let faults = self.sum_faults();
         let sources = self.ledgers.iter().map(describe_source).collect();
         let (mut clients, mut servers) = (Dense::default(), Dense::default());
         let origin = self.connections[0].start;
@@ -294,8 +302,8 @@ impl Collector {
         let pages = Pages::new(with_pages);
         let settle = |draft: Draft| Connection {
             start: Time((draft.start - origin) as u64),
-            client: clients.number(draft.client),
-            server: servers.number(draft.server),
+            client: clients.assign_number(draft.client),
+            server: servers.assign_number(draft.server),
             rtt: draft.rtt.into(),
             duration: draft.duration.into(),
             kind: draft.kind,
@@ -322,7 +330,7 @@ impl Collector {
     }
 
     /// Aligns the files' clocks. Files whose times lie within a day of each other share a clock; groups of
-    /// files further apart are each moved to start at zero.
+    /// files with longer gaps between them are each moved to start at zero.
     fn align_clocks(&mut self) {
         let mut spans: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
         for draft in &self.connections {
@@ -344,7 +352,7 @@ impl Collector {
         }
         if groups > 1 {
             self.connections.iter_mut().for_each(|draft| draft.start -= origins[&draft.file]);
-            self.note(format!("the files lie more than a day apart, so the clocks of {groups} groups of files are moved to a common start"));
+            self.note_choice(format!("the files lie more than a day apart, so the clocks of {groups} groups of files are moved to a common start"));
         }
     }
 
@@ -383,23 +391,23 @@ impl Collector {
     }
 
     /// Returns the error for files without any usable row, with the reasons.
-    fn nothing_usable(&self) -> Error {
+    fn nothing_usable_error(&self) -> Error {
         let names: Vec<&str> = self.ledgers.iter().map(|ledger| ledger.path.as_str()).collect();
         let rows: u64 = self.ledgers.iter().map(|ledger| ledger.rows).sum();
-        let skipped = self.skipped();
+        let skipped = self.sum_skipped();
         let why: Vec<String> =
             skipped.iter().map(|skipped| format!("{} skipped as {}", skipped.rows, skipped.reason)).collect();
-        let faults = self.faults();
+        let faults = self.sum_faults();
         let faulty = faults.first.map(|first| format!("{} not understood, the first: {first}", faults.count));
         let account: Vec<String> = std::iter::once(format!("{rows} rows")).chain(why).chain(faulty).collect();
         let doubts = self.notes.iter().filter(|note| note.kind == NoteKind::Doubt);
         let doubts: String = doubts.map(|note| format!("; {}", note.text)).collect();
-        let account = format!("{}{}{doubts}", account.join(", "), self.other_way());
+        let account = format!("{}{}{doubts}", account.join(", "), self.other_direction_clause());
         Error::file(names.join(", "), format!("nothing usable: {account}"))
     }
 
     /// Returns a clause with the number of bytes in the other direction; empty for none.
-    fn other_way(&self) -> String {
+    fn other_direction_clause(&self) -> String {
         let reverse: u64 =
             self.ledgers.iter().fold(0, |sum, ledger| sum.saturating_add(ledger.reverse_bytes));
         match (reverse, self.options.direction.reverse()) {
@@ -410,7 +418,7 @@ impl Collector {
     }
 
     /// Returns the connections, rows and bytes left out of all files, summed by reason.
-    fn skipped(&self) -> Vec<Skipped> {
+    fn sum_skipped(&self) -> Vec<Skipped> {
         let mut sums: BTreeMap<String, LeftOut> = BTreeMap::new();
         for (reason, left_out) in self.ledgers.iter().flat_map(|ledger| &ledger.skipped) {
             sums.entry(reason.to_string()).or_default().add(*left_out);
@@ -425,40 +433,42 @@ impl Collector {
     }
 
     /// Returns the number of faulty rows in all files, and the first.
-    fn faults(&self) -> Faults {
+    fn sum_faults(&self) -> Faults {
         let count = self.ledgers.iter().map(|ledger| ledger.faults).sum();
         let first = self.ledgers.iter().find_map(|ledger| ledger.first_fault.as_ref());
         Faults { count, first: first.map(strip_folders) }
     }
 }
 
-/// Returns the key by which starts are spread within a second. A page's connections share one, so that they stay
-/// together.
-fn spread_together(draft: &Draft) -> u64 {
+/// Returns the entity by which a start is spread within its second. A page's connections share one, so that
+/// they stay together.
+fn choose_spread_key(draft: &Draft) -> u64 {
     match draft.pages.as_deref().and_then(|pages| pages.0.first()) {
         Some(&page @ 1..) => 1 << 39 | u64::from(page),
         _ => draft.order,
     }
 }
 
-/// Dense numbers by first appearance.
+/// Assigns dense numbers by first appearance.
 #[derive(Default)]
 struct Dense {
     numbers: HashMap<u32, u32>,
 }
 
 impl Dense {
-    fn number(&mut self, id: u32) -> u32 {
+    /// Returns the dense number of an id, a new one at its first appearance.
+    fn assign_number(&mut self, id: u32) -> u32 {
         let next = self.numbers.len() as u32;
         *self.numbers.entry(id).or_insert(next)
     }
 
+    /// Returns how many numbers were assigned.
     fn count(&self) -> u32 {
         self.numbers.len() as u32
     }
 }
 
-/// Returns a phrase that says in which respect two files are equal; `None` if they differ.
+/// Returns a phrase that names what two files have in common if they have the same content; `None` if not.
 fn describe_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
     if earlier.sha256 == later.sha256 {
         return Some("the same content was given twice".to_string());
@@ -472,7 +482,7 @@ fn describe_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
     same.then(|| format!("has {what} as {}; the same content was given twice", file_name(&earlier.path)))
 }
 
-/// Returns a note on the bytes of a capture that were left out, if their share is at least [`MUCH`].
+/// Returns a note on the bytes of a capture that were left out; `None` for a log or below the share [`MUCH`].
 fn note_left_out(ledger: &Ledger) -> Option<Note> {
     let CaptureCounts { bytes, used_bytes, .. } = ledger.capture?;
     let lost = bytes.saturating_sub(used_bytes);
@@ -511,7 +521,7 @@ fn describe_source(ledger: &Ledger) -> Source {
     }
 }
 
-/// Returns a row's fault for a report, which must not depend on the file's folder.
+/// Returns the text of a row's fault with the file's name without folders.
 fn strip_folders(error: &Error) -> String {
     match error {
         Error::Row { file, line, problem } => format!("{}:{line}: {problem}", file_name(file)),

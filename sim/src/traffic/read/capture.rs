@@ -1,4 +1,4 @@
-//! pcap and pcapng files: frames one after another, in bounded memory.
+//! Reads pcap, pcapng, snoop and ERF files frame by frame, in bounded memory.
 
 use super::assemble::Collector;
 use super::clock::Clock;
@@ -20,6 +20,7 @@ use pcap_parser::{
 };
 use sha2::{Digest, Sha256};
 
+/// Initial size of the parser's buffer, bytes.
 const BUFFER: usize = 1 << 20;
 /// No packet or block of a sound capture is larger.
 const MAX_BUFFER: usize = 1 << 24;
@@ -27,17 +28,17 @@ const MAX_BUFFER: usize = 1 << 24;
 /// The block type of an interface description, read as little-endian.
 const LITTLE_ENDIAN_DESCRIPTION: u32 = 1;
 
-/// What a time stamp of one interface means.
+/// The link type and the time stamps of one interface.
 #[derive(Debug, Clone, Copy)]
 struct Interface {
     link_type: u32,
     /// Units per second.
     resolution: u64,
-    /// Seconds to add.
+    /// Seconds to add to a time stamp.
     offset: i64,
 }
 
-/// Passes frames on to their flows.
+/// Passes frames on to their flows and counts them.
 struct Sink<'a> {
     ledger: &'a mut Ledger,
     collector: &'a mut Collector,
@@ -60,20 +61,20 @@ struct Overclaimed {
     first: u64,
 }
 
-/// The first and the last packet, which tell a capture that was stored in another form.
+/// The first and the last packet, which identify a capture that was stored in another form.
 #[derive(Default)]
 struct Ends {
     first: Option<Likeness>,
     last: Likeness,
 }
 
-/// So much of a packet that it is known again.
+/// The parts of a packet that identify it.
 #[derive(Clone, Copy)]
 struct Likeness {
-    /// Time stamp, nanoseconds; compared are microseconds, because not every form has finer ones.
+    /// Time stamp, nanoseconds; compared in microseconds, because not every form has finer stamps.
     at: i64,
     wire: u32,
-    /// The beginning, because captures may be cut; zeros beyond the end.
+    /// The first bytes, because captures may be cut; zeros beyond the end.
     head: [u8; Likeness::COMPARED],
 }
 
@@ -82,6 +83,7 @@ impl Likeness {
 }
 
 impl Default for Likeness {
+    /// Returns the likeness of no packet, all zeros.
     fn default() -> Likeness {
         Likeness { at: 0, wire: 0, head: [0; Likeness::COMPARED] }
     }
@@ -89,7 +91,7 @@ impl Default for Likeness {
 
 impl Ends {
     /// Records a frame as the last one, and also as the first one if none came before.
-    fn packet(&mut self, data: &[u8], wire: u32, at: i64) {
+    fn record_packet(&mut self, data: &[u8], wire: u32, at: i64) {
         (self.last.at, self.last.wire) = (at, wire);
         match data.first_chunk() {
             Some(head) => self.last.head = *head,
@@ -103,8 +105,8 @@ impl Ends {
         }
     }
 
-    /// Returns what tells these packets from all others; `None` for fewer than two.
-    fn content(&self, packets: u64) -> Option<[u8; 32]> {
+    /// Returns a hash of both packets and of the number of packets; `None` for fewer than two.
+    fn hash_content(&self, packets: u64) -> Option<[u8; 32]> {
         let first = self.first.filter(|_| packets > 1)?;
         let mut hash = Sha256::new().chain_update(packets.to_le_bytes());
         for Likeness { at, wire, head } in [first, self.last] {
@@ -132,7 +134,7 @@ pub fn read_pcap(input: &mut Input, ledger: &mut Ledger, collector: &mut Collect
     let path = input.path().to_string();
     let reader = LegacyPcapReader::new(BUFFER, &mut *input).map_err(|_| header_cut_error(&path))?;
     let (end, good) = read(reader, &path, ledger, collector)?;
-    end.settle(good, input, ledger, collector)
+    end.report(good, input, ledger, collector)
 }
 
 /// Reads a pcapng file.
@@ -143,9 +145,10 @@ pub fn read_pcapng(input: &mut Input, ledger: &mut Ledger, collector: &mut Colle
     let path = input.path().to_string();
     let reader = PcapNGReader::new(BUFFER, &mut *input).map_err(|_| header_cut_error(&path))?;
     let (end, good) = read(reader, &path, ledger, collector)?;
-    end.settle(good, input, ledger, collector)
+    end.report(good, input, ledger, collector)
 }
 
+/// Returns the error for a capture whose header cannot be read.
 fn header_cut_error(path: &str) -> Error {
     Error::file(path, "the capture ends within its header, or the header is damaged")
 }
@@ -158,7 +161,7 @@ fn read(
     collector: &mut Collector,
 ) -> Result<(End, u64)> {
     let mut sink = Sink::new(ledger, collector);
-    let end = pump(&mut reader, &mut sink)?;
+    let end = read_blocks(&mut reader, &mut sink)?;
     sink.finish(path)?;
     Ok((end, reader.consumed() as u64))
 }
@@ -169,13 +172,13 @@ fn read(
 /// As [`read_pcap`].
 pub fn read_snoop(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
-    let Some(link_type) = records::snoop_link(input) else {
+    let Some(link_type) = records::read_snoop_link(input) else {
         return Err(Error::file(
             &path,
             "a snoop capture of another link than Ethernet; editcap -F pcap converts it",
         ));
     };
-    read_records(input, ledger, collector, |input| records::next_snoop(input, link_type))
+    read_records(input, ledger, collector, |input| records::read_snoop_frame(input, link_type))
 }
 
 /// Reads an ERF file.
@@ -183,10 +186,10 @@ pub fn read_snoop(input: &mut Input, ledger: &mut Ledger, collector: &mut Collec
 /// # Errors
 /// As [`read_pcap`].
 pub fn read_erf(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
-    read_records(input, ledger, collector, records::next_erf)
+    read_records(input, ledger, collector, records::read_erf_frame)
 }
 
-/// Reads the records of a format until `next`, which parses one, returns their end.
+/// Reads the records of a format. `next` parses one, and the loop ends when it returns the end.
 fn read_records(
     input: &mut Input,
     ledger: &mut Ledger,
@@ -198,17 +201,17 @@ fn read_records(
     let (end, good) = loop {
         let good = input.delivered();
         match next(input) {
-            Next::Frame(frame) => sink.frame((frame.link_type, 0), &frame.bytes, frame.wire, frame.at)?,
+            Next::Frame(frame) => sink.add_frame((frame.link_type, 0), &frame.bytes, frame.wire, frame.at)?,
             Next::Other => sink.leave_out(reason::NOT_IP, 0),
             Next::End => break (End::Complete, good),
             Next::Torn(what) => break (End::Damaged(what.to_string()), good),
         }
     };
     sink.finish(&path)?;
-    end.settle(good, input, ledger, collector)
+    end.report(good, input, ledger, collector)
 }
 
-/// The next thing the loop has to do, free of the reader's borrow.
+/// The next step of the loop, free of the reader's borrow.
 enum Step {
     Consume(usize),
     Refill,
@@ -216,15 +219,15 @@ enum Step {
     Stop(End),
 }
 
-/// Hands all blocks to the sink. It refills the buffer, and doubles it for a block that does not fit, up to
-/// [`MAX_BUFFER`].
-fn pump(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
+/// Passes all blocks of the reader to the sink. The buffer is refilled, and doubled for a block that does not
+/// fit, up to [`MAX_BUFFER`].
+fn read_blocks(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
     let mut capacity = BUFFER;
     let mut oversized = false;
     loop {
         let step = match reader.next() {
             Ok((size, block)) => {
-                sink.block(block)?;
+                sink.add_block(block)?;
                 Step::Consume(size)
             }
             Err(error) => choose_step(&error),
@@ -238,12 +241,12 @@ fn pump(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
             Step::Stop(end) => return Ok(end),
             Step::Grow => {
                 oversized = true;
-                if !grow(reader, &mut capacity) {
+                if !grow_buffer(reader, &mut capacity) {
                     return Ok(too_large_end());
                 }
             }
             Step::Refill => {
-                if !refill(reader, &mut capacity) {
+                if !refill_buffer(reader, &mut capacity) {
                     return Ok(too_large_end());
                 }
             }
@@ -262,26 +265,32 @@ fn choose_step(error: &PcapError<&[u8]>) -> Step {
     }
 }
 
+/// Returns the end at a block that exceeds [`MAX_BUFFER`].
 fn too_large_end() -> End {
     End::Damaged("a packet claims an absurd length".to_string())
 }
 
 /// Refills the buffer. Returns whether there is more to parse, or a clear end.
-fn refill(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
+fn refill_buffer(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
     let before = reader.data().len();
     let refilled = reader.refill().is_ok();
     let stuck = reader.data().len() == before && !reader.reader_exhausted();
-    refilled && (!stuck || grow(reader, capacity))
+    refilled && (!stuck || grow_buffer(reader, capacity))
 }
 
-fn grow(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
+/// Doubles the buffer and refills it. Returns whether that succeeded within [`MAX_BUFFER`].
+fn grow_buffer(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
     *capacity *= 2;
     *capacity <= MAX_BUFFER && reader.grow(*capacity) && reader.refill().is_ok()
 }
 
 impl End {
-    /// Counts a cut or damage as one fault. A damaged file is used up to the damage, if anything before it can be used.
-    fn settle(
+    /// Counts a cut or damage as one fault. A damaged file is used up to the damage. `good` are the bytes
+    /// before it.
+    ///
+    /// # Errors
+    /// [`Error::Row`] for damage before which nothing is usable; the fault when reading strictly.
+    fn report(
         self,
         good: u64,
         input: &mut Input,
@@ -291,7 +300,7 @@ impl End {
         let packet = ledger.rows + 1;
         match self {
             End::Complete => Ok(()),
-            End::Cut => ledger.fault_at_end(packet, "the capture ends within this packet"),
+            End::Cut => ledger.count_fault_at_end(packet, "the capture ends within this packet"),
             End::Damaged(what) => {
                 input.drain();
                 let lost = 1.0 - good as f64 / input.delivered().max(1) as f64;
@@ -304,13 +313,14 @@ impl End {
                 let text = format!("{}: {what} at packet {packet}; {lost}", file_name(input.path()));
                 let note = Note::new(NoteKind::LeftOut, Some(file_name(input.path())), text);
                 collector.add_note(Note { row: Some(packet), ..note });
-                ledger.fault_at_end(packet, what)
+                ledger.count_fault_at_end(packet, what)
             }
         }
     }
 }
 
 impl<'a> Sink<'a> {
+    /// Returns a sink that counts in `ledger` and adds flows to `collector`.
     fn new(ledger: &'a mut Ledger, collector: &'a mut Collector) -> Sink<'a> {
         Sink {
             flows: Flows::new(collector.options.direction),
@@ -328,16 +338,19 @@ impl<'a> Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Hands the flows and the account of the capture over.
+    /// Passes the flows, the account and the notes of the capture to the collector.
+    ///
+    /// # Errors
+    /// [`Error::File`] if nothing was read because of an unknown link type.
     fn finish(self, path: &str) -> Result<()> {
         let collector = self.collector;
         if let Some(number) = self.unknown_link.filter(|_| self.flows.is_empty()) {
-            let name = link::name(number).map(|name| format!(" ({name})")).unwrap_or_default();
+            let name = link::find_name(number).map(|name| format!(" ({name})")).unwrap_or_default();
             let problem =
                 format!("link type {number}{name} cannot be read; docs/traffic.md lists those that can");
             return Err(Error::file(path, problem));
         }
-        self.ledger.content = self.ends.content(self.ledger.rows);
+        self.ledger.content = self.ends.hash_content(self.ledger.rows);
         self.ledger.capture = Some(CaptureCounts { bytes: self.wire, ..CaptureCounts::default() });
         self.flows.finish(self.ledger, collector);
         if let Overclaimed { packets: packets @ 1.., bytes, first } = self.overclaimed {
@@ -349,12 +362,12 @@ impl Sink<'_> {
             let note = Note::new(NoteKind::LengthNotBelieved, Some(file_name(path)), text);
             collector.add_note(Note { count: Some(packets), bytes: Some(bytes), row: Some(first), ..note });
         }
-        self.clock.notes(path).into_iter().for_each(|note| collector.add_note(note));
+        self.clock.to_notes(path).into_iter().for_each(|note| collector.add_note(note));
         Ok(())
     }
 
-    /// Handles a block of either format.
-    fn block(&mut self, block: PcapBlockOwned) -> Result<()> {
+    /// Adds a block of either format.
+    fn add_block(&mut self, block: PcapBlockOwned) -> Result<()> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
                 let resolution = if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
@@ -367,14 +380,14 @@ impl Sink<'_> {
                 let interface = self.interfaces[0];
                 let fraction = u64::from(packet.ts_usec) * (1_000_000_000 / interface.resolution);
                 let at = i64::from(packet.ts_sec) * 1_000_000_000 + fraction as i64;
-                self.frame((interface.link_type, 0), packet.data, packet.origlen, at)
+                self.add_frame((interface.link_type, 0), packet.data, packet.origlen, at)
             }
-            PcapBlockOwned::NG(block) => self.ng_block(block),
+            PcapBlockOwned::NG(block) => self.add_ng_block(block),
         }
     }
 
-    /// Handles a pcapng block: sections, interfaces and packets; others are skipped.
-    fn ng_block(&mut self, block: Block) -> Result<()> {
+    /// Adds a pcapng block: a section, an interface or a packet; others are skipped.
+    fn add_ng_block(&mut self, block: Block) -> Result<()> {
         match block {
             Block::SectionHeader(_) => self.interfaces.clear(),
             Block::InterfaceDescription(description) => {
@@ -382,16 +395,23 @@ impl Sink<'_> {
             }
             Block::EnhancedPacket(packet) => {
                 let Some(interface) = self.interfaces.get(packet.if_id as usize).copied() else {
-                    return self
-                        .fault(format!("packet of interface {}, which was not described", packet.if_id));
+                    return self.count_fault(format!(
+                        "packet of interface {}, which was not described",
+                        packet.if_id
+                    ));
                 };
                 let units = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-                let Some(at) = interface.nanoseconds(units) else {
-                    return self.fault(format!("time stamp {units} is out of range"));
+                let Some(at) = interface.to_nanoseconds(units) else {
+                    return self.count_fault(format!("time stamp {units} is out of range"));
                 };
                 // One interface alone needs no number.
                 let number = if self.interfaces.len() > 1 { packet.if_id + 1 } else { 0 };
-                return self.frame((interface.link_type, number), packet.packet_data(), packet.origlen, at);
+                return self.add_frame(
+                    (interface.link_type, number),
+                    packet.packet_data(),
+                    packet.origlen,
+                    at,
+                );
             }
             Block::SimplePacket(packet) => self.leave_out(reason::NO_TIME, packet.origlen),
             Block::Unknown(unknown) if is_obsolete_packet(unknown.block_type) => {
@@ -402,20 +422,25 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Counts a packet that is not looked at.
+    /// Counts a packet that is not decoded, under `reason`.
     fn leave_out(&mut self, reason: &'static str, wire: u32) {
         self.ledger.rows += 1;
         self.wire += u64::from(wire);
         self.ledger.skip(reason, 1, u64::from(wire));
     }
 
-    fn fault(&mut self, problem: String) -> Result<()> {
+    /// Counts a packet that cannot be understood.
+    ///
+    /// # Errors
+    /// The fault itself when reading strictly.
+    fn count_fault(&mut self, problem: String) -> Result<()> {
         self.ledger.rows += 1;
-        self.ledger.fault(self.ledger.rows, problem)
+        self.ledger.count_fault(self.ledger.rows, problem)
     }
 
-    /// Decodes a frame of `orig_len` bytes, of which `data` was captured at `at`, ns, and counts it.
-    fn frame(
+    /// Decodes a frame of `orig_len` bytes on the wire, of which `data` was captured at `at`, ns, and adds it
+    /// to its flow.
+    fn add_frame(
         &mut self,
         (link_type, interface): (u32, u32),
         data: &[u8],
@@ -425,18 +450,18 @@ impl Sink<'_> {
         let wire = orig_len.max(data.len() as u32);
         self.ledger.rows += 1;
         self.wire += u64::from(wire);
-        self.clock.packet(at);
-        self.ends.packet(data, wire, at);
-        let interface = link::interface(link_type, data).unwrap_or(interface);
+        self.clock.add_packet(at);
+        self.ends.record_packet(data, wire, at);
+        let interface = link::find_interface(link_type, data).unwrap_or(interface);
         match decode::decode(link_type, data, wire, at) {
-            Decoded::Segment(segment) => self.segment(&Segment { interface, ..segment }),
+            Decoded::Segment(segment) => self.add_segment(&Segment { interface, ..segment }),
             Decoded::FirstFragment(first) => {
                 let FirstFragment { of, segment, is_tunnel } = *first;
                 self.fragments.begin(of, segment, is_tunnel);
-                self.segment(&segment);
+                self.add_segment(&segment);
             }
-            Decoded::LaterFragment(later) => match self.fragments.later(&later, wire, at) {
-                Ok(segment) => self.segment(&segment),
+            Decoded::LaterFragment(later) => match self.fragments.to_segment(&later, wire, at) {
+                Ok(segment) => self.add_segment(&segment),
                 Err(reason) => self.ledger.skip(reason, 1, u64::from(wire)),
             },
             Decoded::LeftOut(reason) => {
@@ -445,13 +470,13 @@ impl Sink<'_> {
                 }
                 self.ledger.skip(reason, 1, u64::from(wire));
             }
-            Decoded::Fault(problem) => self.ledger.fault(self.ledger.rows, problem)?,
+            Decoded::Fault(problem) => self.ledger.count_fault(self.ledger.rows, problem)?,
         }
         Ok(())
     }
 
     /// Adds a decoded segment to its flow; counts headers that claim more payload than there is.
-    fn segment(&mut self, segment: &Segment) {
+    fn add_segment(&mut self, segment: &Segment) {
         if segment.overclaimed > 0 {
             let Overclaimed { packets, bytes, first } = &mut self.overclaimed;
             (*packets, *bytes) = (*packets + 1, *bytes + u64::from(segment.overclaimed));
@@ -479,8 +504,8 @@ impl Interface {
         Interface { link_type, resolution: parse_resolution(description.if_tsresol), offset }
     }
 
-    /// Converts a timestamp to nanoseconds since 1970; `None` if it is out of range.
-    fn nanoseconds(&self, units: u64) -> Option<i64> {
+    /// Converts a time stamp in the interface's units to nanoseconds since 1970; `None` if it is out of range.
+    fn to_nanoseconds(&self, units: u64) -> Option<i64> {
         let ns = i128::from(units) * 1_000_000_000 / i128::from(self.resolution);
         let at = i64::try_from(ns + i128::from(self.offset) * 1_000_000_000).ok()?;
         (at.abs() < i64::MAX / 4).then_some(at)
@@ -488,7 +513,7 @@ impl Interface {
 }
 
 /// Returns the units per second by `if_tsresol`: a power of ten, or of two when the top bit is set (pcapng
-/// draft, section 4.2).
+/// draft, section 4.2). A power beyond 64 bits counts as microseconds.
 fn parse_resolution(code: u8) -> u64 {
     let power = u32::from(code & 0x7f);
     let base: u64 = if code & 0x80 == 0 { 10 } else { 2 };

@@ -1,5 +1,4 @@
-//! Determines the class of application of a connection, by the service that a log names or by the server's
-//! port.
+//! Determines the application class of a connection, by the service that a log names or by the server's port.
 //!
 //! Ports are IANA's service names and port numbers, and those that peer-to-peer clients take by default.
 //! Everything else is web: most of it is, and a wrong guess costs least there.
@@ -83,14 +82,14 @@ const BULK_ALPN: &[&str] = &["ftp", "imap", "pop3", "smtp", "nntp", "nnsp", "man
 /// And those that are.
 const WEB_ALPN: &[&str] = &["http/0.9", "http/1.0", "http/1.1", "h2", "h2c"];
 
-/// Returns the class of the protocol that a TLS or QUIC handshake names; `None` if the name says nothing.
+/// Returns the class of the protocol that a TLS or QUIC handshake names; `None` if the name is unknown.
 pub fn classify_alpn(name: &[u8]) -> Option<Class> {
     let name = String::from_utf8_lossy(name).to_ascii_lowercase();
     let among = |known: &[&str]| known.contains(&name.trim());
     match (among(INTERACTIVE_ALPN), among(BULK_ALPN)) {
         (true, _) => Some(Class::Interactive),
         (_, true) => Some(Class::Bulk),
-        // h3 has had drafts of its own names, such as h3-29.
+        // Drafts of HTTP/3 have names such as h3-29.
         _ => (among(WEB_ALPN) || name.starts_with("h3")).then_some(Class::Web),
     }
 }
@@ -100,7 +99,7 @@ pub fn names_quic(service: &[u8]) -> bool {
     service.split(|&c| c == b',').any(|name| name.eq_ignore_ascii_case(b"quic"))
 }
 
-/// Returns the class of a server port.
+/// Returns the class of a server port; web if it is unknown.
 pub fn classify_port(port: u16) -> Class {
     let among = |ranges: &[RangeInclusive<u16>]| ranges.iter().any(|range| range.contains(&port));
     match (among(INTERACTIVE), among(BULK)) {
@@ -127,7 +126,7 @@ pub fn classify(service: &[u8], port: &[u8]) -> Class {
     if among(BULK_SERVICES) {
         return Class::Bulk;
     }
-    // Only names that say nothing of the application leave the word to the port.
+    // The port decides only if no name shows the application.
     let is_silent =
         service.split(',').all(|name| matches!(name.trim(), "" | "-" | "ssl" | "tls" | "quic" | "(empty)"));
     let port = std::str::from_utf8(port).ok().and_then(|text| text.trim().parse().ok());
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn classify_alpn__tells_applications_behind_tls() {
+    fn classify_alpn__recognises_applications_over_tls() {
         let of = |name: &str| classify_alpn(name.as_bytes());
         assert_eq!(["h2", "h3-29", "http/1.1"].map(of), [Some(Class::Web); 3]);
         assert_eq!([of("doq"), of("imap"), of("-")], [Some(Class::Interactive), Some(Class::Bulk), None]);

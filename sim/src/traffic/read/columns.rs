@@ -1,7 +1,8 @@
-//! Names of columns in delimited text, and their meanings.
+//! Recognises the columns of delimited text by their names.
 //!
-//! Names are matched without regard to case and to `_`, `.`, `@` and spaces in them. A time column may end in `_s`,
-//! `_ms`, `_us` or `_ns` (seconds when it does not, or what its size shows). Of several columns for one meaning the first name listed here wins.
+//! Names are compared without regard to case and to `_`, `.`, `@` and spaces in them. A time column may end in `_s`,
+//! `_ms`, `_us` or `_ns` (without an ending it is in seconds, or in the unit that its size shows). Of several columns
+//! for one meaning the first name listed here wins.
 
 use super::lines::excerpt;
 use super::options::Direction;
@@ -94,9 +95,9 @@ const DOWN: &[&str] = &[
     "byte_count",
     "num_bytes",
 ];
-/// Of [`DOWN`], the names that say no direction.
+/// The names in [`DOWN`] that give no direction.
 const UNDIRECTED: &[&str] = &["bytes", "size", "length", "octets", "byte_count", "num_bytes"];
-/// What is left of the name of a column of bytes that counts one direction.
+/// The names of columns of bytes in one direction, without the word for bytes.
 const ONE_DIRECTION: &[&str] = &[
     "sent",
     "received",
@@ -128,7 +129,7 @@ const ONE_DIRECTION: &[&str] = &[
     "to_server",
     "to_client",
 ];
-/// What a web server sent; in tables of flows the client may have.
+/// Bytes that a web server sent; in tables of flows the client may have sent them.
 const BY_WEB_SERVER: &[&str] = &["bytes_sent"];
 const UP: &[&str] = &[
     "c2s_unique",
@@ -169,7 +170,7 @@ const CLIENT_PORT: &[&str] = &[
     "id.orig_p",
     "from_port",
 ];
-/// Names of headers of a packet. Two of them say that a row is a packet.
+/// Names of fields of a packet's headers. Two of them show that a row is a packet.
 const OF_PACKETS: &[&str] = &[
     "seq",
     "seqno",
@@ -188,7 +189,7 @@ const OF_PACKETS: &[&str] = &[
 const SERVICE: &[&str] = &["service", "app", "application"];
 const SIZE_SOURCE: &[&str] = &["size_src"];
 
-/// Which column of a row has each meaning.
+/// The index of the column that has each meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns {
     pub width: usize,
@@ -212,15 +213,16 @@ pub struct Columns {
     pub has_decimal_commas: bool,
 }
 
-/// Returns the delimiter of a header line, when one of its columns has a known name for start or bytes.
+/// Returns the delimiter of a header line; `None` unless one of its columns has a known name for start or
+/// bytes.
 pub fn find_header_delimiter(line: &[u8]) -> Option<u8> {
     let delimiter = guess_delimiter(line)?;
     let header = normalise_spaced_names(line.split(|&c| c == delimiter));
-    let known = [START, DOWN, UP].iter().any(|aliases| find_timed(&header, aliases).is_some());
+    let known = [START, DOWN, UP].iter().any(|aliases| find_time_column(&header, aliases).is_some());
     known.then_some(delimiter)
 }
 
-/// Returns whether a column's name has a meaning.
+/// Returns whether a column's name has a meaning; a time column may end in a unit.
 pub fn is_known(name: &str) -> bool {
     let name = normalise_spaced_names(std::iter::once(name.as_bytes()));
     let timed = [START, RTT, DURATION, END];
@@ -239,8 +241,8 @@ pub fn is_known(name: &str) -> bool {
         SIZE_SOURCE,
         BY_WEB_SERVER,
     ];
-    timed.iter().any(|aliases| find_timed(&name, aliases).is_some())
-        || plain.iter().any(|aliases| find(&name, aliases).is_some())
+    timed.iter().any(|aliases| find_time_column(&name, aliases).is_some())
+        || plain.iter().any(|aliases| find_column(&name, aliases).is_some())
 }
 
 /// Returns whether the first line looks like the header of a table.
@@ -249,7 +251,7 @@ pub fn looks_delimited(head: &[u8]) -> bool {
     guess_delimiter(line).is_some() && line.iter().all(|&c| c >= 0x20 || c == b'\t' || c == b'\r')
 }
 
-/// Returns the delimiter that a line holds most of; `None` without any.
+/// Returns the most frequent delimiter of a line; `None` without any.
 pub fn guess_delimiter(line: &[u8]) -> Option<u8> {
     let count = |delimiter: u8| line.iter().filter(|&&c| c == delimiter).count();
     // max_by_key takes the last of equals, so the tab wins ties.
@@ -257,7 +259,7 @@ pub fn guess_delimiter(line: &[u8]) -> Option<u8> {
     (count(best) > 0).then_some(best)
 }
 
-/// Returns whether a line before the header is none of the table: a remark, or what tells Excel the delimiter.
+/// Returns whether a line before the header is a comment, or declares the delimiter to Excel.
 pub fn is_remark(line: &[u8]) -> bool {
     line.starts_with(b"#") || line.starts_with(b"sep=")
 }
@@ -269,65 +271,68 @@ pub fn normalise_names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String>
     cells.map(|cell| excerpt(cell).trim_matches(strip).to_ascii_lowercase()).collect()
 }
 
-/// Returns the same with `_` in the place of the spaces within names, so that `Start Time` is `start_time`.
+/// Normalises header cells as [`normalise_names`] does, with `_` for the spaces within names, so that `Start
+/// Time` is `start_time`.
 pub fn normalise_spaced_names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     normalise_names(cells).into_iter().map(|name| name.replace(' ', "_")).collect()
 }
 
 impl Columns {
-    /// Finds the columns of a header.
+    /// Finds the columns of a header, whose names are normalised.
     ///
     /// # Errors
-    /// What is missing, what would be taken, and what the header has.
+    /// A clause that names the missing column, the names that it may have, and the header.
     pub fn from_header(header: &[String], direction: Direction) -> Result<Columns, String> {
         let (forward, backward) = match direction {
             Direction::Down => (DOWN, UP),
             Direction::Up => (UP, DOWN),
         };
-        let start =
-            find_timed(header, START).ok_or_else(|| missing_column_error("the start time", START, header))?;
+        let start = find_time_column(header, START)
+            .ok_or_else(|| missing_column_error("the start time", START, header))?;
         let meaning = match direction {
             Direction::Down => "the bytes from server to client",
             Direction::Up => "the bytes from client to server",
         };
-        let client = [CLIENT, SENDERS].iter().find_map(|aliases| find(header, aliases));
-        let of_web =
-            || find(header, BY_WEB_SERVER).filter(|_| client.is_none() && direction == Direction::Down);
-        let bytes = find(header, forward).or_else(of_web);
+        let client = [CLIENT, SENDERS].iter().find_map(|aliases| find_column(header, aliases));
+        let of_web = || {
+            find_column(header, BY_WEB_SERVER).filter(|_| client.is_none() && direction == Direction::Down)
+        };
+        let bytes = find_column(header, forward).or_else(of_web);
         let bytes = bytes.ok_or_else(|| missing_column_error(meaning, forward, header))?;
-        let client = client.or_else(|| find(header, HOST));
+        let client = client.or_else(|| find_column(header, HOST));
         // The host of a request is the site, if another column names the client.
-        let site = find(header, &["host"]).filter(|place| Some(*place) != client);
-        let date = find(header, &["date"]).filter(|place| *place != start.0 && header[start.0] == "time");
+        let site = find_column(header, &["host"]).filter(|place| Some(*place) != client);
+        let date =
+            find_column(header, &["date"]).filter(|place| *place != start.0 && header[start.0] == "time");
         Ok(Columns {
             width: header.len(),
             start,
             bytes,
-            reverse: find(header, backward),
+            reverse: find_column(header, backward),
             client,
-            server: find(header, SERVER).or(site),
-            rtt: find_timed(header, RTT),
-            id: find(header, ID),
-            duration: find_timed(header, DURATION),
-            end: find_timed(header, END),
-            protocol: find(header, PROTOCOL),
-            client_port: find(header, CLIENT_PORT),
-            server_port: find(header, SERVER_PORT),
+            server: find_column(header, SERVER).or(site),
+            rtt: find_time_column(header, RTT),
+            id: find_column(header, ID),
+            duration: find_time_column(header, DURATION),
+            end: find_time_column(header, END),
+            protocol: find_column(header, PROTOCOL),
+            client_port: find_column(header, CLIENT_PORT),
+            server_port: find_column(header, SERVER_PORT),
             date,
-            service: find(header, SERVICE),
-            size_source: find(header, SIZE_SOURCE),
+            service: find_column(header, SERVICE),
+            size_source: find_column(header, SIZE_SOURCE),
             has_decimal_commas: false,
         })
     }
 }
 
-/// Returns whether the column at `place` names the sender of a row.
+/// Returns whether the column of index `place` names the sender of a row.
 pub fn is_sender(header: &[String], place: usize) -> bool {
     SENDERS.iter().any(|alias| is_same(&header[place], alias))
 }
 
-/// Returns a sentence with the reason for which rows below this header cannot be transfers; `None` if no column's name
-/// gives one.
+/// Returns a sentence that explains why rows below this header cannot be transfers; `None` if no column's
+/// name gives a reason.
 pub fn explain_doubt(columns: &Columns, header: &[String]) -> Option<String> {
     let of_packets: Vec<&str> = header
         .iter()
@@ -359,7 +364,8 @@ pub fn explain_doubt(columns: &Columns, header: &[String]) -> Option<String> {
     ))
 }
 
-/// Returns whether a name says bytes of one direction without saying which: `rx_bytes`, `bytes sent`.
+/// Returns whether a name denotes the bytes of an unknown one of the two directions: `rx_bytes`, `bytes
+/// sent`.
 fn counts_one_direction(name: &str) -> bool {
     let is_known = [DOWN, UP].into_iter().flatten().any(|alias| is_same(name, alias));
     let rest = ["bytes", "byte", "octets"].iter().find_map(|unit| {
@@ -370,19 +376,21 @@ fn counts_one_direction(name: &str) -> bool {
     !is_known && rest.is_some_and(directed)
 }
 
-/// Compares names without regard to what stands between their parts: `SrcIP`, `src_ip` and `src.ip` are one.
+/// Compares names without regard to case and to separators of their parts: `SrcIP`, `src_ip` and `src.ip` are
+/// the same.
 fn is_same(name: &str, alias: &str) -> bool {
     let letters = |text: &'_ str| text.to_ascii_lowercase().replace(['_', '.', ' ', '@'], "");
     letters(name) == letters(alias)
 }
 
-fn find(header: &[String], aliases: &[&str]) -> Option<usize> {
+/// Returns the index of the column with one of these names, the first alias that occurs; `None` without one.
+fn find_column(header: &[String], aliases: &[&str]) -> Option<usize> {
     aliases.iter().find_map(|alias| header.iter().position(|name| is_same(name, alias)))
 }
 
-/// Finds the column with one of these names, and its unit: by the name's suffix (`_ms`), else seconds. `None` without
-/// such a column.
-fn find_timed(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
+/// Returns the index of the time column with one of these names, and the unit of its suffix (`_ms`), else
+/// seconds. `None` without such a column.
+fn find_time_column(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
     let parts = |name: &str| match name.rsplit_once(['_', '.', ' ']) {
         Some((stem, "s")) => (stem.to_string(), Unit::S),
         Some((stem, "ms")) => (stem.to_string(), Unit::Ms),
@@ -411,6 +419,7 @@ fn missing_column_error(meaning: &str, aliases: &[&str], header: &[String]) -> S
     )
 }
 
+/// Lists the first 30 names of a header, for messages.
 fn list_header(header: &[String]) -> String {
     header.iter().take(30).map(String::as_str).collect::<Vec<_>>().join(", ")
 }
@@ -420,6 +429,7 @@ mod tests {
     #![allow(non_snake_case)]
     use super::*;
 
+    /// Returns the normalised names of a header with commas.
     fn header(text: &str) -> Vec<String> {
         normalise_names(text.split(',').map(str::as_bytes))
     }
@@ -471,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn from_header__says_what_is_missing() {
+    fn from_header__names_the_missing_column() {
         let error = Columns::from_header(&header("start,byes"), Direction::Down).unwrap_err();
         assert!(error.contains("server to client") && error.contains("did you mean \"bytes\""), "{error}");
     }

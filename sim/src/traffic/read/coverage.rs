@@ -1,10 +1,10 @@
-//! Keeps track of the bytes of a TCP stream that were seen, so that retransmissions count once.
+//! Records which bytes of a TCP stream were seen, so that retransmissions count once.
 
 use std::ops::Range;
 
 /// Position of the first byte; it leaves room for earlier bytes (reordered, no SYN seen).
 const ORIGIN: u64 = 1 << 40;
-/// More gaps than this are closed from the oldest on; a gap that old is a loss of the capture.
+/// With more spans than this, the oldest gaps are closed; a gap that old is a loss of the capture.
 const MAX_SPANS: usize = 4096;
 
 /// Seen ranges of one direction of one connection.
@@ -18,7 +18,7 @@ pub struct Coverage {
     floor: u64,
 }
 
-/// What a segment added.
+/// The new bytes of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Added {
     /// Bytes not seen before.
@@ -28,7 +28,8 @@ pub struct Added {
 }
 
 impl Coverage {
-    /// Fixes where the stream begins, when its SYN is seen before any data.
+    /// Sets the sequence number of the stream's first byte, if the SYN comes before any data. Earlier bytes
+    /// do not count.
     pub fn begin(&mut self, first_byte: u32) {
         if self.top.is_none() {
             self.top = Some((ORIGIN, first_byte));
@@ -36,8 +37,8 @@ impl Coverage {
         }
     }
 
-    /// Marks `len` bytes from sequence number `seq` as seen. Sequence numbers wrap at 2³²: a segment
-    /// lies where it is nearest to the highest byte so far.
+    /// Marks `len` bytes from sequence number `seq` as seen. Sequence numbers wrap at 2³², so a segment is
+    /// placed nearest to the highest byte so far.
     pub fn add(&mut self, seq: u32, len: u32) -> Added {
         let (top, top_seq) = *self.top.get_or_insert((ORIGIN, seq));
         let start = top.saturating_add_signed(i64::from(seq.wrapping_sub(top_seq) as i32));
@@ -52,12 +53,12 @@ impl Coverage {
         Added { bytes: self.insert(range), in_front }
     }
 
-    /// Returns the bytes that it holds beside itself.
-    pub fn held_bytes(&self) -> usize {
+    /// Returns the heap memory that it uses, bytes.
+    pub fn heap_bytes(&self) -> usize {
         size_of_val(&self.spans[..])
     }
 
-    /// Adds a range of sequence numbers. Returns the number of those that are new.
+    /// Adds a range of positions. Returns the number of new ones.
     fn insert(&mut self, range: Range<u64>) -> u64 {
         if let Some(last) = self.spans.last_mut().filter(|last| last.end == range.start) {
             last.end = range.end;

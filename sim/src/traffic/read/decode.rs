@@ -1,5 +1,5 @@
-//! Decodes a captured frame into the few fields that matter, those of the innermost IP packet. Lengths are those on
-//! the wire, even if the capture kept only the headers.
+//! Decodes a captured frame into the few fields that are used, those of the innermost IP packet. Lengths are
+//! those on the wire, even if the capture has only the headers.
 
 use super::cursor::Cursor;
 use super::ledger::reason;
@@ -11,11 +11,11 @@ use crate::traffic::class::head::Head;
 use etherparse::{IpNumber, Ipv6FragmentHeaderSlice, LaxIpSlice, LaxIpv6Slice};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// No frame holds more headers; beyond that it is made to be deep.
+/// The most headers of a frame; deeper frames are crafted.
 const MAX_HEADERS: usize = 24;
-/// No segment that a host hands to its network card is longer.
+/// The longest segment that a host passes to its network card, bytes.
 const MAX_OFFLOAD: u32 = 1 << 20;
-/// Protocols beside TCP and UDP whose header begins with the ports of both ends.
+/// Protocols other than TCP and UDP whose header begins with the ports of both ends.
 const WITH_PORTS: [IpNumber; 3] = [IpNumber::SCTP, IpNumber::DCCP, IpNumber::UDP_LITE];
 
 /// One end of a flow.
@@ -32,8 +32,8 @@ pub struct Segment {
     pub at: i64,
     pub from: Endpoint,
     pub to: Endpoint,
-    /// Payload bytes by the length fields, even if fewer were captured; of a protocol that is not read, what follows
-    /// the IP headers.
+    /// Payload bytes by the length fields, even if fewer were captured; for a protocol that is not decoded, all bytes
+    /// after the IP headers.
     pub payload: u32,
     /// Length of the innermost IP packet.
     pub ip_bytes: u32,
@@ -45,9 +45,9 @@ pub struct Segment {
     pub protocol: u8,
     /// TCP's fields; `None` for other protocols.
     pub tcp: Option<Tcp>,
-    /// Whether a datagram begins as a packet of QUIC with a long header does, with which every connection begins.
+    /// Whether a datagram looks like a packet of QUIC with a long header, with which every connection begins.
     pub is_quic: bool,
-    /// What the payload begins with.
+    /// The first bytes of the payload.
     pub head: Head,
     /// Identifies an interface of a capture, and the direction through it; 0 where the capture has only one.
     pub interface: u32,
@@ -71,22 +71,22 @@ impl Tcp {
 
     /// Returns the sequence number of the payload's first byte; a SYN takes a number before it.
     pub fn first_byte(&self) -> u32 {
-        self.seq.wrapping_add(u32::from(self.has(Tcp::SYN)))
+        self.seq.wrapping_add(u32::from(self.has_flags(Tcp::SYN)))
     }
 
     /// Returns whether all of `flags` are set.
-    pub fn has(&self, flags: u8) -> bool {
+    pub fn has_flags(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
 }
 
-/// What became of a frame.
+/// The result of decoding a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Decoded {
     Segment(Segment),
     FirstFragment(Box<FirstFragment>),
     LaterFragment(Box<LaterFragment>),
-    /// Understood, and no segment.
+    /// The frame was understood and holds no segment.
     LeftOut(Reason),
     /// The frame contradicts itself.
     Fault(String),
@@ -96,7 +96,7 @@ pub enum Decoded {
 #[derive(Debug, PartialEq, Eq)]
 pub struct FirstFragment {
     pub of: Datagram,
-    /// It has the payload of this part only, but of the whole packet if that is a tunnel.
+    /// Its payload is that of this part, but that of the whole packet if it is a tunnel.
     pub segment: Segment,
     pub is_tunnel: bool,
 }
@@ -105,14 +105,14 @@ pub struct FirstFragment {
 #[derive(Debug, PartialEq, Eq)]
 pub struct LaterFragment {
     pub of: Datagram,
-    /// Where it begins within the packet's payload.
+    /// Its offset within the packet's payload, bytes.
     pub offset: u32,
     pub length: u32,
     /// Its IP length.
     pub ip_bytes: u32,
 }
 
-/// Names a packet that IP divided.
+/// Identifies a packet that IP divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Datagram {
     pub from: IpAddr,
@@ -121,7 +121,7 @@ pub struct Datagram {
     pub id: u32,
 }
 
-/// Why decoding a frame ended early.
+/// The reason why decoding a frame ended early.
 enum Stop {
     Reason(Reason),
     Later(Box<LaterFragment>),
@@ -129,21 +129,23 @@ enum Stop {
 }
 
 impl From<&'static str> for Stop {
+    /// Stops for a reason given as a phrase.
     fn from(phrase: &'static str) -> Stop {
         Stop::Reason(phrase.into())
     }
 }
 
 impl From<Reason> for Stop {
+    /// Stops for a reason.
     fn from(reason: Reason) -> Stop {
         Stop::Reason(reason)
     }
 }
 
-/// Reads one frame of `link_type` (the numbers of the tcpdump.org registry) that was `orig_len` bytes
-/// on the wire.
+/// Decodes one frame of `link_type` (the numbers of the tcpdump.org registry) that had `orig_len` bytes on
+/// the wire and the time stamp `at`, ns.
 pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
-    let Some(first) = link::layer(link_type) else {
+    let Some(first) = link::find_layer(link_type) else {
         return Decoded::LeftOut(Reason::LinkType(link_type));
     };
     let wire = orig_len.max(frame.len() as u32);
@@ -157,7 +159,7 @@ pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
         fragment: None,
         is_tunnel: false,
     };
-    let Transport { protocol, ports, payload, tcp, is_quic, head } = match walk.transport(first) {
+    let Transport { protocol, ports, payload, tcp, is_quic, head } = match walk.decode_transport(first) {
         Ok(transport) => transport,
         Err(Stop::Reason(reason)) => return Decoded::LeftOut(reason),
         Err(Stop::Later(later)) => return Decoded::LaterFragment(later),
@@ -188,7 +190,7 @@ pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
     }
 }
 
-/// The way through one frame's headers.
+/// The state of decoding one frame's headers.
 struct Walk<'a> {
     cursor: Cursor<'a>,
     /// The addresses of the last IP header.
@@ -199,11 +201,11 @@ struct Walk<'a> {
     ip_bytes: u32,
     /// The packet whose first fragment this frame is.
     fragment: Option<Box<Datagram>>,
-    /// An IP header follows within that fragment.
+    /// Whether that fragment holds a further IP header.
     is_tunnel: bool,
 }
 
-/// What the header behind IP's says.
+/// The fields of the header after IP's.
 struct Transport {
     protocol: u8,
     ports: [u16; 2],
@@ -213,7 +215,7 @@ struct Transport {
     head: Head,
 }
 
-/// What an IP packet holds.
+/// The content of an IP packet.
 enum Inner {
     Tcp,
     Udp,
@@ -222,15 +224,15 @@ enum Inner {
 }
 
 impl Walk<'_> {
-    /// Strips the headers between IP and the transport protocol, and decodes the latter.
-    fn transport(&mut self, first: Layer) -> Result<Transport, Stop> {
+    /// Strips all headers from the layer `first` to the innermost transport protocol, and decodes the latter.
+    fn decode_transport(&mut self, first: Layer) -> Result<Transport, Stop> {
         let mut layer = first;
         for _ in 0..MAX_HEADERS {
             if layer != Layer::Ip {
-                layer = layer.enter(&mut self.cursor)?;
+                layer = layer.strip_header(&mut self.cursor)?;
                 continue;
             }
-            match self.ip()? {
+            match self.strip_ip()? {
                 Inner::Tcp => return decode_tcp(&self.cursor),
                 Inner::Tunnel(tunnel) => layer = tunnel,
                 Inner::Other(protocol) => return Ok(decode_other(protocol, &self.cursor)),
@@ -248,13 +250,14 @@ impl Walk<'_> {
         Err(reason::DEEP.into())
     }
 
-    /// Strips an IP header with its extensions, and the padding behind the packet's end. Returns the protocol inside.
-    fn ip(&mut self) -> Result<Inner, Stop> {
+    /// Strips an IP header with its extensions and the padding after the packet's end. Returns the protocol
+    /// inside.
+    fn strip_ip(&mut self) -> Result<Inner, Stop> {
         let (bytes, wire) = (self.cursor.bytes, self.cursor.wire);
         let version = bytes.first().map_or(0, |byte| byte >> 4);
         if version != 4 && version != 6 {
             return Err(Stop::Reason(if bytes.is_empty() {
-                self.cursor.too_short(1)
+                self.cursor.too_short_reason(1)
             } else {
                 reason::NOT_IP.into()
             }));
@@ -267,7 +270,7 @@ impl Walk<'_> {
         self.is_tunnel |= self.fragment.is_some();
         let payload = slice.payload();
         let headers = (payload.payload.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
-        self.ip_bytes = self.ip_length(&slice)?;
+        self.ip_bytes = self.choose_ip_length(&slice)?;
         let Some(length) = self.ip_bytes.checked_sub(headers) else {
             return Err(Stop::Fault("IP length is shorter than the IP headers".to_string()));
         };
@@ -298,9 +301,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the length in the IP header, unless the frame belies it: a length of zero (segmentation offload,
-    /// jumbograms) or beyond the frame's end gives way to the length on the wire.
-    fn ip_length(&mut self, slice: &LaxIpSlice) -> Result<u32, Stop> {
+    /// Returns the length in the IP header if it can be true. A length of zero (segmentation offload,
+    /// jumbograms) or beyond the frame's end is replaced by the length on the wire; the excess is recorded.
+    fn choose_ip_length(&mut self, slice: &LaxIpSlice) -> Result<u32, Stop> {
         let wire = self.cursor.wire;
         let field = match slice {
             LaxIpSlice::Ipv4(ip) => u32::from(ip.header().total_len()),
@@ -321,19 +324,20 @@ impl Walk<'_> {
     }
 }
 
-/// Returns identification and offset in bytes of a fragment; `None` when the capture cut them off.
+/// Returns the identification of a fragment and its offset in bytes; `None` when the capture cut them off.
 fn fragment_id_and_offset(slice: &LaxIpSlice) -> Option<(u32, u32)> {
     match slice {
         LaxIpSlice::Ipv4(ip) => {
             let header = ip.header();
             Some((u32::from(header.identification()), 8 * u32::from(header.fragments_offset().value())))
         }
-        LaxIpSlice::Ipv6(ip) => ipv6_fragment(ip),
+        LaxIpSlice::Ipv6(ip) => ipv6_fragment_id_and_offset(ip),
     }
 }
 
-/// Returns identification and offset in bytes from IPv6's fragment header; `None` when it was cut off.
-fn ipv6_fragment(ip: &LaxIpv6Slice) -> Option<(u32, u32)> {
+/// Returns the identification and the offset in bytes from IPv6's fragment header; `None` when it was cut
+/// off.
+fn ipv6_fragment_id_and_offset(ip: &LaxIpv6Slice) -> Option<(u32, u32)> {
     let (mut next, mut rest) = (ip.extensions().first_header()?, ip.extensions().slice());
     while next != IpNumber::IPV6_FRAGMENTATION_HEADER {
         let [following, length, ..] = *rest else { return None };
@@ -350,7 +354,9 @@ fn ipv6_fragment(ip: &LaxIpv6Slice) -> Option<(u32, u32)> {
 fn decode_tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     let len = cursor.wire;
     // Ports to flags: all that is needed, so a capture may cut the rest.
-    let Some(fixed) = cursor.bytes.first_chunk::<14>() else { return Err(cut(cursor, 20, "TCP")) };
+    let Some(fixed) = cursor.bytes.first_chunk::<14>() else {
+        return Err(cut_header_stop(cursor, 20, "TCP"));
+    };
     let header_len = u32::from(fixed[12] >> 4) * 4;
     let Some(payload) = len.checked_sub(header_len).filter(|_| header_len >= 20) else {
         let problem = format!("TCP header of {header_len} bytes in {len} bytes of IP payload");
@@ -372,7 +378,7 @@ fn decode_tcp(cursor: &Cursor) -> Result<Transport, Stop> {
 /// Decodes a UDP header (RFC 768); fails if it was cut off.
 fn decode_udp(cursor: &Cursor) -> Result<Transport, Stop> {
     let len = cursor.wire;
-    let Some(fixed) = cursor.bytes.first_chunk::<8>() else { return Err(cut(cursor, 8, "UDP")) };
+    let Some(fixed) = cursor.bytes.first_chunk::<8>() else { return Err(cut_header_stop(cursor, 8, "UDP")) };
     let field = u32::from(u16::from_be_bytes([fixed[4], fixed[5]]));
     let payload = if field >= 8 { field.min(len.max(8)) - 8 } else { len.saturating_sub(8) };
     let ports = read_ports(fixed);
@@ -381,8 +387,8 @@ fn decode_udp(cursor: &Cursor) -> Result<Transport, Stop> {
     Ok(Transport { protocol: IpNumber::UDP.0, ports, payload, tcp: None, is_quic, head })
 }
 
-/// Returns the payload and the ports of a protocol that is not read. Those of [`WITH_PORTS`] begin with ports as UDP
-/// does; others have none.
+/// Returns the payload and the ports of a protocol that is not decoded. Those of [`WITH_PORTS`] begin with
+/// ports as UDP does; others have none.
 fn decode_other(protocol: u8, cursor: &Cursor) -> Transport {
     let head = cursor.bytes.first_chunk::<4>().filter(|_| WITH_PORTS.contains(&IpNumber(protocol)));
     let ports = head.map_or([0; 2], |head| read_ports(head));
@@ -395,9 +401,9 @@ fn read_ports(header: &[u8]) -> [u16; 2] {
     [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]))
 }
 
-/// Returns the stop at a header that the captured bytes do not hold: [`reason::CUT`], or a fault if the packet itself
-/// has no room for the header.
-fn cut(cursor: &Cursor, header: u32, name: &str) -> Stop {
+/// Returns the stop at a header that the captured bytes do not hold: [`reason::CUT`], or a fault if the
+/// packet itself has no room for the header.
+fn cut_header_stop(cursor: &Cursor, header: u32, name: &str) -> Stop {
     match cursor.wire {
         wire if wire >= header => Stop::Reason(reason::CUT.into()),
         wire => Stop::Fault(format!("{wire} bytes of IP payload have no room for a {name} header")),

@@ -4,6 +4,7 @@ use etherparse::PacketBuilder;
 
 const V4: ([u8; 4], [u8; 4]) = ([10, 0, 0, 1], [10, 0, 0, 2]);
 
+/// Returns a SYN over IPv4 and Ethernet with `payload` bytes.
 fn tcp_frame(payload: usize) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(V4.0, V4.1, 64).tcp(5000, 80, 77, 4000).syn();
     let mut frame = Vec::new();
@@ -11,7 +12,8 @@ fn tcp_frame(payload: usize) -> Vec<u8> {
     frame
 }
 
-fn segment(decoded: Decoded) -> Segment {
+/// Returns the decoded segment; anything else fails the test.
+fn expect_segment(decoded: Decoded) -> Segment {
     match decoded {
         Decoded::Segment(segment) => segment,
         other => panic!("{other:?}"),
@@ -21,16 +23,20 @@ fn segment(decoded: Decoded) -> Segment {
 #[test]
 fn decode__reads_tcp_over_ethernet() {
     let frame = tcp_frame(100);
-    let got = segment(decode(1, &frame, frame.len() as u32, 9));
+    let got = expect_segment(decode(1, &frame, frame.len() as u32, 9));
     assert_eq!((got.at, got.payload, got.from.port, got.to.port), (9, 100, 5000, 80));
-    assert!(got.tcp.unwrap().has(Tcp::SYN) && got.tcp.unwrap().seq == 77);
+    assert!(got.tcp.unwrap().has_flags(Tcp::SYN) && got.tcp.unwrap().seq == 77);
 }
 
 #[test]
 fn decode__takes_true_lengths_of_cut_packets() {
     let frame = tcp_frame(1000);
     for cut in [48, 54, 60, 74] {
-        assert_eq!(segment(decode(1, &frame[..cut], frame.len() as u32, 0)).payload, 1000, "cut at {cut}");
+        assert_eq!(
+            expect_segment(decode(1, &frame[..cut], frame.len() as u32, 0)).payload,
+            1000,
+            "cut at {cut}"
+        );
     }
     for cut in [10, 20, 46] {
         assert_eq!(decode(1, &frame[..cut], 1054, 0), Decoded::LeftOut(reason::CUT.into()), "cut at {cut}");
@@ -41,14 +47,14 @@ fn decode__takes_true_lengths_of_cut_packets() {
 fn decode__ignores_ethernet_padding() {
     let mut frame = tcp_frame(2);
     frame.resize(60, 0);
-    assert_eq!(segment(decode(1, &frame, 60, 0)).payload, 2);
+    assert_eq!(expect_segment(decode(1, &frame, 60, 0)).payload, 2);
 }
 
 #[test]
 fn decode__zero_total_length_means_length_on_the_wire() {
     let mut frame = tcp_frame(3000);
     (frame[16], frame[17]) = (0, 0);
-    assert_eq!(segment(decode(1, &frame[..74], 3054, 0)).payload, 3000);
+    assert_eq!(expect_segment(decode(1, &frame[..74], 3054, 0)).payload, 3000);
 }
 
 #[test]
@@ -56,9 +62,9 @@ fn decode__follows_vlan_tags_and_pppoe() {
     let plain = tcp_frame(10);
     let (macs, rest) = plain.split_at(12);
     let tagged = [macs, &[0x88, 0xa8, 0, 1, 0x81, 0, 0, 2], rest].concat();
-    assert_eq!(segment(decode(1, &tagged, tagged.len() as u32, 0)).payload, 10);
+    assert_eq!(expect_segment(decode(1, &tagged, tagged.len() as u32, 0)).payload, 10);
     let pppoe = [macs, &[0x88, 0x64, 0x11, 0, 0, 1, 0, 52, 0, 0x21], &rest[2..]].concat();
-    assert_eq!(segment(decode(1, &pppoe, pppoe.len() as u32, 0)).payload, 10);
+    assert_eq!(expect_segment(decode(1, &pppoe, pppoe.len() as u32, 0)).payload, 10);
 }
 
 #[test]
@@ -69,7 +75,7 @@ fn decode__other_link_types() {
     let null = [&[2, 0, 0, 0][..], &ip].concat();
     for (link_type, frame) in [(113, sll), (276, sll2), (0, null), (101, ip)] {
         assert_eq!(
-            segment(decode(link_type, &frame, frame.len() as u32, 0)).payload,
+            expect_segment(decode(link_type, &frame, frame.len() as u32, 0)).payload,
             10,
             "link type {link_type}"
         );
@@ -87,7 +93,7 @@ fn decode__ipv6_with_extension_headers() {
     extended[6] = 60;
     extended.extend([17, 0, 1, 4, 0, 0, 0, 0]);
     extended.extend(&frame[40..]);
-    let got = segment(decode(101, &extended[..60], extended.len() as u32, 0));
+    let got = expect_segment(decode(101, &extended[..60], extended.len() as u32, 0));
     assert_eq!((got.payload, got.from.port, got.tcp), (20, 443, None));
 }
 
@@ -104,14 +110,14 @@ fn decode__names_what_it_leaves_out() {
 fn decode__keeps_the_ip_length_of_other_protocols() {
     let mut icmp = tcp_frame(64);
     icmp[23] = 1;
-    let got = segment(decode(1, &icmp, icmp.len() as u32, 5));
+    let got = expect_segment(decode(1, &icmp, icmp.len() as u32, 5));
     assert_eq!((got.protocol, got.from.port, got.to.port), (1, 0, 0));
     assert_eq!((got.ip_bytes, got.payload, got.wire), (104, 84, 118));
     icmp[23] = 132;
-    let got = segment(decode(1, &icmp[..38], icmp.len() as u32, 5));
+    let got = expect_segment(decode(1, &icmp[..38], icmp.len() as u32, 5));
     assert_eq!((got.protocol, got.from.port, got.to.port, got.ip_bytes), (132, 5000, 80, 104), "SCTP");
     icmp[23] = 50;
-    let got = segment(decode(1, &icmp, icmp.len() as u32, 5));
+    let got = expect_segment(decode(1, &icmp, icmp.len() as u32, 5));
     assert_eq!((got.protocol, got.from.port), (50, 0), "ESP");
 }
 
@@ -120,10 +126,10 @@ fn decode__shows_quic_on_any_port() {
     let mut frame = Vec::new();
     let builder = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(V4.0, V4.1, 64).udp(5000, 8443);
     builder.write(&mut frame, &[&[0xc3, 0, 0, 0, 1][..], &[7; 1195]].concat()).unwrap();
-    let got = segment(decode(1, &frame, frame.len() as u32, 0));
+    let got = expect_segment(decode(1, &frame, frame.len() as u32, 0));
     assert_eq!((got.is_quic, got.payload, got.ip_bytes), (true, 1200, 1228));
     let tagged = [&frame[..12], &[0x81, 0, 0, 2], &frame[12..]].concat();
-    let got = segment(decode(1, &tagged, tagged.len() as u32, 0));
+    let got = expect_segment(decode(1, &tagged, tagged.len() as u32, 0));
     assert_eq!((got.is_quic, got.ip_bytes, got.wire), (true, 1228, 1246), "VLAN");
 }
 
@@ -132,11 +138,11 @@ fn decode__a_length_beyond_the_frame_is_not_believed() {
     let frame = tcp_frame(100);
     let mut lying = frame.clone();
     (lying[16], lying[17]) = (0x20, 0);
-    let got = segment(decode(1, &lying, lying.len() as u32, 0));
+    let got = expect_segment(decode(1, &lying, lying.len() as u32, 0));
     assert_eq!((got.payload, got.overclaimed, got.wire), (100, 0x2000 - 140, 154));
-    assert_eq!(segment(decode(1, &frame, frame.len() as u32, 0)).overclaimed, 0);
+    assert_eq!(expect_segment(decode(1, &frame, frame.len() as u32, 0)).overclaimed, 0);
     // A record that says less was on the wire than was captured is wrong about itself.
-    assert_eq!(segment(decode(1, &frame, 60, 0)).payload, 100);
+    assert_eq!(expect_segment(decode(1, &frame, 60, 0)).payload, 100);
     (lying[16], lying[17]) = (0, 0);
     assert!(matches!(decode(1, &lying, u32::MAX, 0), Decoded::Fault(_)));
 }

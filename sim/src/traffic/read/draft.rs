@@ -1,4 +1,4 @@
-//! A connection as a reader finds it.
+//! A connection as a reader produces it.
 
 use crate::flow::Class;
 use crate::traffic::class::FlowClass;
@@ -8,7 +8,7 @@ use crate::units::Dur;
 /// A connection before its clock and host numbers are known. Large logs have millions of them at once.
 #[derive(Debug)]
 pub struct Draft {
-    /// Nanoseconds on the file's own clock.
+    /// Start, nanoseconds on the clock of the file.
     pub start: i64,
     /// Index of the file.
     pub file: u32,
@@ -19,7 +19,7 @@ pub struct Draft {
     /// The server, as numbered by [`Collector::hosts`](super::assemble::Collector).
     pub server: u32,
     pub rtt: Known,
-    /// From the start to the last byte, if the file tells.
+    /// Time from the start to the last byte, if the file has it.
     pub duration: Known,
     pub kind: Kind,
     pub class: Class,
@@ -30,12 +30,13 @@ pub struct Draft {
     pub pages: Option<Box<PagesOfWrites>>,
 }
 
-/// The page of each write, behind one word of a draft, since most have none.
+/// The page of each write. A draft has one pointer to them, since most have no pages.
 #[derive(Debug, Default)]
 pub struct PagesOfWrites(pub Box<[u32]>);
 
 impl Draft {
-    /// Returns the connection with the numbers that `hosts` has for its hosts.
+    /// Returns the connection with host numbers translated by `hosts`, which has the new number of each old
+    /// one.
     pub fn with_hosts(mut self, hosts: &[u32]) -> Draft {
         (self.client, self.server) = (hosts[self.client as usize], hosts[self.server as usize]);
         self
@@ -47,12 +48,14 @@ impl Draft {
 pub struct Known(u64);
 
 impl From<Option<Dur>> for Known {
+    /// Packs a time; the largest number stands for an unknown one.
     fn from(time: Option<Dur>) -> Known {
         Known(time.map_or(u64::MAX, |time| time.0))
     }
 }
 
 impl From<Known> for Option<Dur> {
+    /// Unpacks a time.
     fn from(time: Known) -> Option<Dur> {
         (time.0 != u64::MAX).then_some(Dur(time.0))
     }

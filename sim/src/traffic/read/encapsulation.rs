@@ -1,5 +1,5 @@
-//! Headers before and around IP: link layers, tags, labels and tunnels. Each step takes one header off a frame and
-//! says what follows it.
+//! Headers before and around IP: link layers, tags, labels and tunnels. Each step strips one header off a
+//! frame and returns the layer after it.
 
 use super::cursor::{Cursor, Step};
 use super::ledger::reason;
@@ -13,16 +13,16 @@ const ETHERNET_WITHIN: u16 = 0x6558;
 const PPP_WITHIN: u16 = 0x880b;
 const ERSPAN_1_2: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
-/// Below it stands a length, and 802.2 follows.
+/// Numbers below this are lengths, and 802.2 follows.
 const FIRST_ETHER_TYPE: u16 = 0x0600;
 const L2TP_PORT: u16 = 1701;
 const MAX_LABELS: usize = 16;
 
 impl Layer {
-    /// Takes this layer's header off and returns what follows.
+    /// Strips this layer's header and returns the layer after it.
     ///
-    /// The caller reads [`Layer::Ip`] itself. The error is the reason to leave the frame out.
-    pub fn enter(self, cursor: &mut Cursor) -> Step {
+    /// The caller decodes [`Layer::Ip`] itself. The error is the reason to leave the frame out.
+    pub fn strip_header(self, cursor: &mut Cursor) -> Step {
         match self {
             Layer::Ip => Ok(Layer::Ip),
             Layer::Ethernet => cursor.strip_typed_header(12, 14),
@@ -33,7 +33,7 @@ impl Layer {
             Layer::Loopback => cursor.skip(4).map(|()| Layer::Ip),
             Layer::Nflog => strip_nflog(cursor),
             Layer::Ppp => strip_ppp(cursor),
-            Layer::PppSerial => match cursor.byte(0)? {
+            Layer::PppSerial => match cursor.byte_at(0)? {
                 0x0f | 0x8f => Ok(Layer::CiscoHdlc),
                 _ => Ok(Layer::Ppp),
             },
@@ -45,13 +45,13 @@ impl Layer {
             Layer::Gre => strip_gre(cursor),
             Layer::Erspan2 => cursor.skip(8).map(|()| Layer::Ethernet),
             Layer::Erspan3 => {
-                let has_more = cursor.byte(11)? & 1 != 0;
+                let has_more = cursor.byte_at(11)? & 1 != 0;
                 cursor.skip(if has_more { 20 } else { 12 }).map(|()| Layer::Ethernet)
             }
             Layer::EtherIp => cursor.skip(2).map(|()| Layer::Ethernet),
             Layer::Vxlan => cursor.skip(8).map(|()| Layer::Ethernet),
             Layer::Geneve => {
-                let header = 8 + 4 * usize::from(cursor.byte(0)? & 0x3f);
+                let header = 8 + 4 * usize::from(cursor.byte_at(0)? & 0x3f);
                 cursor.strip_typed_header(2, header)
             }
             Layer::Gtp => strip_gtp(cursor),
@@ -69,7 +69,7 @@ impl Layer {
         }
     }
 
-    /// Returns the tunnel that IP protocol `number` is.
+    /// Returns the tunnel of IP protocol `number`; `None` if it is none.
     pub fn from_ip_protocol(number: u8) -> Option<Layer> {
         match number {
             4 | 41 => Some(Layer::Ip),
@@ -80,8 +80,9 @@ impl Layer {
         }
     }
 
-    /// Returns the tunnel that a UDP packet to port `port` is, if `content` bears it out. `from` is its own port, which
-    /// names the tunnel on the way back where only one end has a port of its own.
+    /// Returns the tunnel that a UDP packet from port `from` to port `port` is, if the first bytes of
+    /// `content` confirm it. CAPWAP and L2TP are recognised by either port, since only one end may have the
+    /// known one.
     pub fn from_udp(from: u16, port: u16, content: &[u8]) -> Option<Layer> {
         let head = content.first_chunk::<8>()?;
         let is_at = |known: u16| from == known || port == known;
@@ -104,7 +105,7 @@ impl Layer {
     }
 }
 
-/// Returns the layer of an EtherType, after stripping the tag or header that it announces, such as VLAN's.
+/// Returns the layer of an EtherType, after stripping a tag such as VLAN's if it is one.
 fn strip_by_ether_type(ether_type: u16, cursor: &mut Cursor) -> Step {
     match ether_type {
         IPV4 | IPV6 => Ok(Layer::Ip),
@@ -118,7 +119,7 @@ fn strip_by_ether_type(ether_type: u16, cursor: &mut Cursor) -> Step {
         0x893f => cursor.strip_typed_header(6, 8),
         0x8926 => cursor.strip_typed_header(4, 6),
         0x8909 => {
-            let length = 2 + 4 * usize::from(cursor.byte(1)?);
+            let length = 2 + 4 * usize::from(cursor.byte_at(1)?);
             cursor.strip_typed_header(length, length + 2)
         }
         0x894f => Ok(Layer::Nsh),
@@ -128,14 +129,14 @@ fn strip_by_ether_type(ether_type: u16, cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Strips an LLC header (IEEE 802.2), with SNAP's.
+/// Strips an LLC header (IEEE 802.2), and SNAP's after it.
 fn strip_llc(cursor: &mut Cursor) -> Step {
-    match [cursor.byte(0)?, cursor.byte(1)?, cursor.byte(2)?] {
+    match [cursor.byte_at(0)?, cursor.byte_at(1)?, cursor.byte_at(2)?] {
         // SNAP, whose next three bytes say whose types follow: the IEEE's, or bridged Ethernet's.
         [0xaa, 0xaa, 0x03]
-            if matches!([cursor.byte(3)?, cursor.byte(4)?, cursor.byte(5)?], [0, 0, 0 | 0xf8]) =>
+            if matches!([cursor.byte_at(3)?, cursor.byte_at(4)?, cursor.byte_at(5)?], [0, 0, 0 | 0xf8]) =>
         {
-            match cursor.half(6)? {
+            match cursor.u16_at(6)? {
                 ..FIRST_ETHER_TYPE => Err(reason::LLC.into()),
                 _ => cursor.strip_typed_header(6, 8),
             }
@@ -145,8 +146,8 @@ fn strip_llc(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Finds the packet among the attributes: length and type in the order of the capturing host, then the value,
-/// padded to four bytes.
+/// Strips NFLOG's header and its attributes up to the packet: each has length and type in the byte order of
+/// the capturing host, then the value, padded to four bytes.
 fn strip_nflog(cursor: &mut Cursor) -> Step {
     const PAYLOAD: u16 = 9;
     cursor.skip(4)?;
@@ -170,9 +171,9 @@ fn strip_ppp(cursor: &mut Cursor) -> Step {
         cursor.skip(2)?;
     }
     // A protocol number may be compressed to its second byte, which is odd.
-    let (protocol, length) = match cursor.byte(0)? {
+    let (protocol, length) = match cursor.byte_at(0)? {
         short if short & 1 != 0 => (u16::from(short), 1),
-        _ => (cursor.half(0)?, 2),
+        _ => (cursor.u16_at(0)?, 2),
     };
     cursor.skip(length)?;
     match protocol {
@@ -182,21 +183,21 @@ fn strip_ppp(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Strips all MPLS labels. They do not name the next layer: an IP version tells IP, else it is Ethernet, before which a
-/// control word may stand (RFC 4448).
+/// Strips all MPLS labels. They do not name the next layer: an IP version shows IP; otherwise it is Ethernet,
+/// which may follow a control word (RFC 4448).
 fn strip_mpls(cursor: &mut Cursor) -> Step {
     for _ in 0..MAX_LABELS {
-        let is_last = cursor.byte(2)? & 1 != 0;
+        let is_last = cursor.byte_at(2)? & 1 != 0;
         cursor.skip(4)?;
         if !is_last {
             continue;
         }
         let announces = |at| {
             cursor
-                .half(at)
+                .u16_at(at)
                 .is_ok_and(|found| matches!(found, IPV4 | IPV6 | 0x0806 | 0x8100 | 0x88a8 | 0x8864))
         };
-        return match cursor.byte(0)? >> 4 {
+        return match cursor.byte_at(0)? >> 4 {
             4 | 6 => Ok(Layer::Ip),
             _ if announces(12) => Ok(Layer::Ethernet),
             0 if announces(16) => cursor.skip(4).map(|()| Layer::Ethernet),
@@ -206,10 +207,10 @@ fn strip_mpls(cursor: &mut Cursor) -> Step {
     Err(reason::DEEP.into())
 }
 
-/// GRE (RFC 1701, RFC 2784, RFC 2890), and that of PPTP (RFC 2637).
+/// Strips a GRE header (RFC 1701, RFC 2784, RFC 2890), or PPTP's variant (RFC 2637).
 fn strip_gre(cursor: &mut Cursor) -> Step {
     const UNREADABLE: Reason = Reason::IpProtocol(47);
-    let (flags, protocol) = (cursor.half(0)?, cursor.half(2)?);
+    let (flags, protocol) = (cursor.u16_at(0)?, cursor.u16_at(2)?);
     let word = |bit: u16| if flags & bit != 0 { 4 } else { 0 };
     let (has_routes, has_sequence) = (flags & 0x4000 != 0, flags & 0x1000 != 0);
     match flags & 0x7 {
@@ -229,7 +230,7 @@ fn strip_gre(cursor: &mut Cursor) -> Step {
                 _ => Ok(Layer::Typed(protocol)),
             }
         }
-        // Without a sequence number it is an acknowledgement of PPTP's own.
+        // Without a sequence number it is an acknowledgement of PPTP.
         1 if protocol == PPP_WITHIN && has_sequence => {
             cursor.skip(8 + word(0x1000) + word(0x0080))?;
             Ok(Layer::Ppp)
@@ -238,10 +239,10 @@ fn strip_gre(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Strips GRE's source routes (RFC 1701): entries of their own length until an empty one.
+/// Strips GRE's source routes (RFC 1701): entries of variable length until an empty one.
 fn strip_gre_routes(cursor: &mut Cursor) -> Result<(), Reason> {
     loop {
-        let (family, length) = (cursor.half(0)?, cursor.byte(3)?);
+        let (family, length) = (cursor.u16_at(0)?, cursor.byte_at(3)?);
         cursor.skip(4 + usize::from(length))?;
         if (family, length) == (0, 0) {
             return Ok(());
@@ -249,19 +250,19 @@ fn strip_gre_routes(cursor: &mut Cursor) -> Result<(), Reason> {
     }
 }
 
-/// Strips a data header of L2TP version 2 (RFC 2661, section 3.1), whose flags tell its fields.
+/// Strips a data header of L2TP version 2 (RFC 2661, section 3.1), whose flags show its fields.
 fn strip_l2tp(cursor: &mut Cursor) -> Step {
-    let flags = cursor.half(0)?;
+    let flags = cursor.u16_at(0)?;
     let field = |bit: u16, bytes: usize| if flags & bit != 0 { bytes } else { 0 };
     let offset_at = 6 + field(0x4000, 2) + field(0x0800, 4);
-    let padding = if flags & 0x0200 != 0 { 2 + usize::from(cursor.half(offset_at)?) } else { 0 };
+    let padding = if flags & 0x0200 != 0 { 2 + usize::from(cursor.u16_at(offset_at)?) } else { 0 };
     cursor.skip(offset_at + padding)?;
     Ok(Layer::Ppp)
 }
 
 /// Strips a network service header (RFC 8300, section 2.2).
 fn strip_nsh(cursor: &mut Cursor) -> Step {
-    let (length, next) = (4 * usize::from(cursor.byte(1)? & 0x3f), cursor.byte(3)?);
+    let (length, next) = (4 * usize::from(cursor.byte_at(1)? & 0x3f), cursor.byte_at(3)?);
     cursor.skip(length.max(8))?;
     match next {
         1 | 2 => Ok(Layer::Ip),
@@ -272,16 +273,17 @@ fn strip_nsh(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// GTP-U (3GPP TS 29.281): eight bytes, four more if any optional field is there, then extension headers.
+/// Strips a GTP-U header (3GPP TS 29.281): eight bytes, four more if any optional field is present, then
+/// extension headers.
 fn strip_gtp(cursor: &mut Cursor) -> Step {
-    let flags = cursor.byte(0)?;
+    let flags = cursor.byte_at(0)?;
     cursor.skip(8)?;
     if flags & 0x07 != 0 {
-        let mut next = cursor.byte(3)?;
+        let mut next = cursor.byte_at(3)?;
         cursor.skip(4)?;
         while flags & 0x04 != 0 && next != 0 {
-            let length = 4 * usize::from(cursor.byte(0)?).max(1);
-            next = cursor.byte(length - 1)?;
+            let length = 4 * usize::from(cursor.byte_at(0)?).max(1);
+            next = cursor.byte_at(length - 1)?;
             cursor.skip(length)?;
         }
     }

@@ -1,10 +1,10 @@
 //! Assembles connections from segments: determines the client and the round trip of the handshake, and splits
-//! the payload of the chosen direction into writes at pauses of the sender. What is neither TCP nor QUIC becomes flows of
-//! datagrams, which are kept packet by packet.
+//! the payload of the chosen direction into writes at pauses of the sender. Protocols other than TCP and QUIC become
+//! flows of datagrams, which are stored packet by packet.
 //!
-//! Which side is the server may show only at the end of the capture, so both sides' payload is kept until then. Where
-//! memory does not hold all flows, those of one client in 2, 4, 8 … are kept (see [`super::sampling`]); the client is
-//! the end with the higher port, as nothing else is known when a flow begins.
+//! The server may be known only at the end of the capture, so both sides' payload is stored until then. If memory does
+//! not hold all flows, those of one client in 2, 4, 8 … are sampled (see [`super::sampling`]); the client is
+//! the end with the higher port, since nothing else is known when a flow begins.
 
 use super::assemble::Collector;
 use super::class;
@@ -31,25 +31,25 @@ use std::net::IpAddr;
 /// A sender that was silent for longer begins a new write.
 pub const WRITE_GAP: Dur = Dur::from_millis(500);
 const QUIC_PORT: u16 = 443;
-/// Answers of a side from which the time that a server thinks is taken.
+/// The most answers of a side from which the server's think time is measured.
 const MOST_ANSWERS: usize = 64;
-/// So many packets of a flow are remembered.
+/// Number of recent packets of a flow that are stored.
 const RECENT: usize = 4;
 /// A packet passes from one interface of a host to another within this time, nanoseconds.
 const PASSING: i64 = 5_000_000;
 /// The same connection behind a translation of addresses begins within this time, nanoseconds.
 const TRANSLATION: i64 = 50_000_000;
-/// So many SYNs are remembered.
+/// The most recent SYNs that are stored.
 const MOST_SYNS: usize = 1024;
 /// Bytes of memory that count as one row of the budget.
 const ROW: usize = 128;
-/// Bytes that the table of flows has for each.
+/// Bytes per flow in the table of flows.
 const ENTRY: usize = 128;
-/// Packets of a flow between two looks at what it holds.
+/// Packets of a flow between two measurements of its memory.
 const LOOK: u64 = 16;
-/// Fewer connections say nothing of how a capture was made.
+/// Fewer connections do not show how a capture was made.
 const FEW: u64 = 5;
-/// Data so far before a side's initial sequence number belongs to another SYN-ACK than the one that was kept.
+/// Data so far before a side's initial sequence number belongs to another SYN-ACK than the stored one.
 const FAR_BEHIND: i32 = -(1 << 20);
 
 /// Both ends in a fixed order, and IP's protocol.
@@ -58,21 +58,21 @@ type Key = (Endpoint, Endpoint, u8);
 /// All flows of one capture.
 pub struct Flows {
     direction: Direction,
-    /// What stands in the capture again.
+    /// Packets that the capture has several times.
     copies: Amount,
     syns: Syns,
     current: HashMap<Key, usize>,
     /// The flow of the last packet; that of the next is often the same.
     recent: Option<(Key, usize)>,
     flows: Vec<Flow>,
-    /// Packets that were added so far.
+    /// Number of packets so far.
     packets: u64,
-    /// The level of sampling when flows were last left out, and what was not kept.
+    /// The level of sampling when flows were last dropped, and the packets that were not sampled.
     level: u8,
     not_sampled: Amount,
 }
 
-/// How many packets or flows there are, and their bytes.
+/// A number of packets or flows, and their bytes.
 #[derive(Default, Clone, Copy)]
 struct Amount {
     number: u64,
@@ -80,34 +80,36 @@ struct Amount {
 }
 
 impl Amount {
+    /// Counts one packet or flow.
     fn add(&mut self, bytes: u64) {
         (self.number, self.bytes) = (self.number + 1, self.bytes + bytes);
     }
 }
 
-/// What all flows of a capture amount to, for its account and the notes on it.
+/// Sums over all flows of a capture, for its account and its notes.
 #[derive(Default)]
 struct Totals {
     counts: CaptureCounts,
-    /// Connections that stand in the capture again, with other addresses.
+    /// Connections that the capture has a second time, with other addresses.
     copies: Amount,
-    /// Connections of TCP that are used.
+    /// TCP connections that are used.
     connections: u64,
-    /// Those of them of which packets of one direction only were captured.
+    /// Those among them with captured packets of one direction only.
     one_sided: u64,
-    /// Those of them that began before the capture did, with their payload.
+    /// Those among them that began before the capture, with their payload.
     late: Amount,
     tunnels: BTreeMap<Tunnel, Amount>,
 }
 
+/// A flow while its packets are read.
 struct Flow {
-    /// In the order of the key; a side is an index of this.
+    /// Both ends in the order of the key; a side is an index into this.
     ends: [Endpoint; 2],
-    /// By what it is sampled.
+    /// The unit by which it is sampled, as in [`pairing::sampling_unit`].
     unit: (u64, u64),
     /// The number of its first packet.
     order: u64,
-    /// Rows of the budget that it has.
+    /// Rows of the budget that were counted for it.
     rows: u64,
     kind: Kind,
     start: i64,
@@ -120,7 +122,7 @@ struct Flow {
     interface: u32,
     /// Whether each side has sent a packet.
     has_sent: [bool; 2],
-    /// What the first packet with payload begins with.
+    /// The first bytes of the first packet with payload.
     head: Head,
     /// Recent packets, to recognise copies of them from another interface.
     recent: [Seen; RECENT],
@@ -132,25 +134,25 @@ struct Flow {
     turn: Option<(usize, i64)>,
     /// IP's protocol.
     protocol: u8,
-    /// Its packets if it is [`Kind::Datagrams`]; those of the second side are reverse.
+    /// Its packets if it is [`Kind::Datagrams`]; those of side 1 are reverse.
     datagrams: Vec<Datagram>,
 }
 
-/// What one side has sent.
+/// The data that one side has sent.
 #[derive(Default)]
 struct Side {
     /// Initial sequence number.
     isn: Option<u32>,
-    /// That of an earlier SYN-ACK which differed.
+    /// Initial sequence number of an earlier SYN-ACK that differed.
     rival_isn: Option<u32>,
     seen: Coverage,
     writes: Vec<Write>,
     last_data: i64,
-    /// From the last new data of the other side to its own, of its first [`MOST_ANSWERS`] answers, in ns.
+    /// Times from the other side's last new data to this side's new data, for its first [`MOST_ANSWERS`] answers, ns.
     answers: Vec<i64>,
-    /// Sequence number of its first packet.
+    /// Sequence number of this side's first packet.
     first_number: Option<u32>,
-    /// The highest acknowledgement of it, as long as no packet of it was seen.
+    /// The latest acknowledgement of this side's data, as long as no packet of this side was seen.
     acknowledged: Option<u32>,
 }
 
@@ -160,11 +162,11 @@ struct Seen {
     at: i64,
     interface: u32,
     side: usize,
-    /// Identifies a packet among those of one side: sequence number and length, or the beginning of the payload.
+    /// A hash of a packet among those of one side: sequence numbers and length, or the first bytes of the payload.
     mark: u64,
 }
 
-/// Who opened the connection, as far as packets say so, and the round trip as it becomes known.
+/// The client of a connection, as far as packets show it, and the round trip as it becomes known.
 #[derive(Default)]
 struct Handshake {
     /// The sender of the first SYN.
@@ -181,7 +183,7 @@ struct Handshake {
 }
 
 impl Flows {
-    /// Returns an empty set of flows; `direction` says which payload counts.
+    /// Returns an empty set of flows; the payload in `direction` counts.
     pub fn new(direction: Direction) -> Flows {
         Flows {
             direction,
@@ -205,7 +207,7 @@ impl Flows {
     pub fn add(&mut self, segment: &Segment, ledger: &mut Ledger, collector: &mut Collector) {
         self.packets += 1;
         self.syns.add(segment);
-        let Some((place, side)) = self.place(segment, ledger, collector) else {
+        let Some((place, side)) = self.find_or_open(segment, ledger, collector) else {
             self.not_sampled.add(u64::from(segment.wire));
             return;
         };
@@ -216,16 +218,17 @@ impl Flows {
         let flow = &mut self.flows[place];
         if flow.packets.is_multiple_of(LOOK) {
             let unit = flow.unit;
-            let more = flow.grown();
+            let more = flow.count_growth();
             if more > 0 {
-                collector.holds(more, unit);
+                collector.count_held_rows(more, unit);
                 self.thin(ledger, collector);
             }
         }
     }
 
-    /// Returns the place of a segment's flow and the side that sent it; `None` if the flow is not in the sample.
-    fn place(
+    /// Returns the index of a segment's flow and the side that sent it; a new flow is opened if needed. `None` if the
+    /// flow is not in the sample.
+    fn find_or_open(
         &mut self,
         segment: &Segment,
         ledger: &mut Ledger,
@@ -240,22 +243,22 @@ impl Flows {
                 let is_on_port = segment.from.port == QUIC_PORT || segment.to.port == QUIC_PORT;
                 let is_quic = segment.is_quic || is_on_port && segment.protocol == IpNumber::UDP.0;
                 let kind = if is_quic { Kind::Quic } else { Kind::Datagrams };
-                (kind, known.is_some_and(|place| self.flows[place].takes(segment, kind)))
+                (kind, known.is_some_and(|place| self.flows[place].is_continued_by(segment, kind)))
             }
         };
         if let Some(place) = known.filter(|_| is_known) {
             return Some((place, side));
         }
-        let unit = unit(&key);
-        if !collector.keeps(unit.0, unit.1) {
+        let unit = sampling_unit(&key);
+        if !collector.is_sampled(unit.0, unit.1) {
             return None;
         }
-        let is_kept = collector.holds(((size_of::<Flow>() + ENTRY) / ROW) as u64, unit);
+        let is_kept = collector.count_held_rows(((size_of::<Flow>() + ENTRY) / ROW) as u64, unit);
         self.thin(ledger, collector);
         is_kept.then(|| (self.open(key, unit, side, segment, kind), side))
     }
 
-    /// Leaves out the flows that are no longer in the sample.
+    /// Drops the flows that are no longer in the sample.
     fn thin(&mut self, ledger: &mut Ledger, collector: &Collector) {
         if collector.level() == self.level {
             return;
@@ -263,7 +266,7 @@ impl Flows {
         self.level = collector.level();
         let mut next = 0;
         let place = |flow: &Flow| {
-            let is_kept = collector.keeps(flow.unit.0, flow.unit.1);
+            let is_kept = collector.is_sampled(flow.unit.0, flow.unit.1);
             next += usize::from(is_kept);
             is_kept.then(|| next - 1)
         };
@@ -280,10 +283,10 @@ impl Flows {
         });
     }
 
-    /// Adds a TCP segment to the flow at `place`, sent by `side`; ignores copies.
+    /// Adds a TCP segment to the flow of index `place`, sent by `side`; ignores copies.
     fn add_tcp(&mut self, (place, side): (usize, usize), segment: &Segment, tcp: &Tcp) {
         let flow = &mut self.flows[place];
-        flow.count(segment, side);
+        flow.count_segment(segment, side);
         let mark = u64::from(tcp.seq) << 32 | u64::from(segment.payload) << 8 | u64::from(tcp.flags);
         if flow.is_copy(Seen {
             at: segment.at,
@@ -295,34 +298,36 @@ impl Flows {
             return;
         }
         flow.sides[side].first_number.get_or_insert(tcp.seq);
-        flow.shake_hands(segment.at, tcp, side);
-        flow.infer(segment.at, tcp, side);
+        flow.track_handshake(segment.at, tcp, side);
+        flow.infer_data(segment.at, tcp, side);
         flow.closed |= tcp.flags & (Tcp::FIN | Tcp::RST) != 0;
         // The text that some hosts put into a RST is no payload.
-        if segment.payload > 0 && !tcp.has(Tcp::RST) {
+        if segment.payload > 0 && !tcp.has_flags(Tcp::RST) {
             flow.observed.add(segment.at, side, segment.head);
             let is_new = flow.sides[side].add_data(segment, tcp);
-            flow.take_turn(segment.at, side, is_new);
+            flow.record_turn(segment.at, side, is_new);
         }
     }
 
-    /// Adds a packet that is not TCP to the flow at `place`, sent by `side`; ignores copies.
+    /// Adds a packet that is not TCP to the flow of index `place`, sent by `side`; ignores copies.
     fn add_datagram(&mut self, (place, side): (usize, usize), segment: &Segment) {
         let flow = &mut self.flows[place];
-        flow.count(segment, side);
+        flow.count_segment(segment, side);
         let seen = |mark| Seen { at: segment.at, interface: segment.interface, side, mark };
-        if segment.head.mark().is_some_and(|mark| flow.is_copy(seen(mark))) {
+        if segment.head.hash_payload().is_some_and(|mark| flow.is_copy(seen(mark))) {
             self.copies.add(u64::from(segment.wire));
             return;
         }
         flow.observed.add(segment.at, side, segment.head);
         match flow.kind {
-            Kind::Datagrams => flow.add_packets(segment, side),
-            Kind::Tcp | Kind::Quic => flow.sides[side].write(segment.at, u64::from(segment.payload), true),
+            Kind::Datagrams => flow.push_datagrams(segment, side),
+            Kind::Tcp | Kind::Quic => {
+                flow.sides[side].add_bytes(segment.at, u64::from(segment.payload), true)
+            }
         }
     }
 
-    /// Returns the place of the current flow of these ends, if any.
+    /// Returns the index of the current flow of these ends, if any.
     fn find(&mut self, key: &Key) -> Option<usize> {
         if let Some((_, place)) = self.recent.filter(|(recent, _)| recent == key) {
             return Some(place);
@@ -332,7 +337,7 @@ impl Flows {
         Some(place)
     }
 
-    /// Opens a flow at its first segment, sent by `side`. Returns its place.
+    /// Opens a flow at its first segment, sent by `side`. Returns its index.
     fn open(&mut self, key: Key, unit: (u64, u64), side: usize, segment: &Segment, kind: Kind) -> usize {
         let from_start = || Side { last_data: segment.at, ..Side::default() };
         self.flows.push(Flow {
@@ -363,7 +368,7 @@ impl Flows {
         place
     }
 
-    /// Hands the flows over, and remarks on those that began before the capture.
+    /// Adds the flows to the collector as connections, and completes the capture's account and its notes.
     pub fn finish(mut self, ledger: &mut Ledger, collector: &mut Collector) {
         collector.end_rows();
         self.thin(ledger, collector);
@@ -380,21 +385,21 @@ impl Flows {
                 continue;
             }
             let sender = if self.direction == Direction::Up { client } else { 1 - client };
-            if totals.count(&flow, (client, sender), ledger) {
+            if totals.count_flow(&flow, (client, sender), ledger) {
                 let (client_unit, connection) = flow.unit;
                 let draft = flow.into_draft((client, sender), ledger.index, collector);
                 collector.push_as(draft, client_unit, connection);
             }
         }
         ledger.capture = Some(totals.counts);
-        totals.notes(&ledger.path, self.copies).into_iter().for_each(|note| collector.add_note(note));
+        totals.to_notes(&ledger.path, self.copies).into_iter().for_each(|note| collector.add_note(note));
     }
 
-    /// Returns the places of flows that stand in the capture again, with other addresses.
+    /// Returns the indices of flows that the capture has a second time, with other addresses.
     fn find_copies(&self) -> HashSet<usize> {
         let mut copies = find_translated(&self.flows);
         if self.level > 0 {
-            // Of some copies the first sight is not in the sample.
+            // Some copies are in the sample without their originals.
             copies.extend(self.syns.find_translated(&self.flows));
         }
         copies
@@ -402,9 +407,10 @@ impl Flows {
 }
 
 impl Totals {
-    /// Counts a segment sent by `side`. The first one replaces the writes inferred from acknowledgements.
-    fn count(&mut self, flow: &Flow, (client, sender): (usize, usize), ledger: &mut Ledger) -> bool {
-        flow.add_to(&mut self.counts);
+    /// Counts a flow whose client is side `client` and whose payload of side `sender` is used. Returns whether it is
+    /// used; a flow without payload is counted as skipped.
+    fn count_flow(&mut self, flow: &Flow, (client, sender): (usize, usize), ledger: &mut Ledger) -> bool {
+        flow.add_to_counts(&mut self.counts);
         let payload = flow.sides[sender].bytes();
         ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(flow.sides[1 - sender].bytes());
         if payload == 0 && flow.kind != Kind::Datagrams {
@@ -426,8 +432,8 @@ impl Totals {
         true
     }
 
-    /// Returns the notes on the capture; `packets` stand in it several times.
-    fn notes(&self, path: &str, packets: Amount) -> Vec<Note> {
+    /// Returns the notes on the capture at `path`; `packets` counts those that it has several times.
+    fn to_notes(&self, path: &str, packets: Amount) -> Vec<Note> {
         let all = self.counts.bytes;
         let tunnels = self.tunnels.iter().map(|(tunnel, found)| note_tunnel(path, *tunnel, *found, all));
         let late = (self.late.number > 0).then(|| note_late_start(path, self.late));
@@ -449,31 +455,31 @@ impl Totals {
              are not known",
             self.one_sided
         );
-        Some(Note { count: Some(self.one_sided), ..note(path, NoteKind::Doubt, &text) })
+        Some(Note { count: Some(self.one_sided), ..file_note(path, NoteKind::Doubt, &text) })
     }
 }
 
-/// Returns a note on a file, which its text names first.
-fn note(path: &str, kind: NoteKind, text: &str) -> Note {
+/// Returns a note on a file; its text begins with the file's name.
+fn file_note(path: &str, kind: NoteKind, text: &str) -> Note {
     let name = file_name(path);
     let text = format!("{name}: {text}");
     Note::new(kind, Some(name), text)
 }
 
-/// Returns a note on connections that a NAT shows twice; `None` without any.
+/// Returns a note on connections that a translation of addresses shows twice; `None` without any.
 fn note_copied_connections(path: &str, Amount { number, bytes }: Amount) -> Option<Note> {
     let text = format!(
         "{number} connections stand twice, with other addresses a moment later, as a router that translates addresses \
          shows them on all its interfaces; each counts once"
     );
-    let found = Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::Doubled, &text) };
+    let found = Note { count: Some(number), bytes: Some(bytes), ..file_note(path, NoteKind::Doubled, &text) };
     (number > 0).then_some(found)
 }
 
 /// Returns a note on packets that were captured on several interfaces; `None` without any.
 fn note_copied_packets(path: &str, Amount { number, bytes }: Amount) -> Option<Note> {
     let text = format!("{number} packets stand twice, from several interfaces; each counts once");
-    let found = Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::Doubled, &text) };
+    let found = Note { count: Some(number), bytes: Some(bytes), ..file_note(path, NoteKind::Doubled, &text) };
     (number > 0).then_some(found)
 }
 
@@ -483,10 +489,10 @@ fn note_late_start(path: &str, Amount { number, bytes }: Amount) -> Note {
     let text = format!(
         "{number} {noun} with {bytes} bytes of payload began before the capture did; {verb} server is taken from the ports"
     );
-    Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::BeganBefore, &text) }
+    Note { count: Some(number), bytes: Some(bytes), ..file_note(path, NoteKind::BeganBefore, &text) }
 }
 
-/// Remarks on tunnels of one kind; `all` are the bytes of the capture.
+/// Returns a note on tunnels of one kind; `all` are the bytes of the capture.
 fn note_tunnel(path: &str, tunnel: Tunnel, Amount { number, bytes }: Amount, all: u64) -> Note {
     let noun = if number == 1 { "tunnel" } else { "tunnels" };
     let text = format!(
@@ -495,18 +501,18 @@ fn note_tunnel(path: &str, tunnel: Tunnel, Amount { number, bytes }: Amount, all
         tunnel.name(),
         100.0 * bytes as f64 / all.max(1) as f64
     );
-    Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::Tunnel, &text) }
+    Note { count: Some(number), bytes: Some(bytes), ..file_note(path, NoteKind::Tunnel, &text) }
 }
 
-/// Returns the flows, by their places, that are others seen again behind a translation of addresses: at once, on
-/// another interface, with one end the same and the same [`Flow::likeness`].
+/// Returns the indices of flows that repeat others with translated addresses: within [`TRANSLATION`], on another
+/// interface, with one end the same and the same [`Flow::likeness`].
 fn find_translated(flows: &[Flow]) -> HashSet<usize> {
     let mut known: HashMap<(Endpoint, (u64, u64)), usize> = HashMap::new();
     let mut copies = HashSet::new();
     for (place, flow) in flows.iter().enumerate() {
         let Some(likeness) = flow.likeness().filter(|_| flow.interface != 0) else { continue };
         for side in 0..2 {
-            // Which side of the likeness an end has must not matter.
+            // The order of the sides must not matter.
             let likeness =
                 if side == 0 || flow.kind != Kind::Tcp { likeness } else { (likeness.1, likeness.0) };
             match known.get(&(flow.ends[side], likeness)) {
@@ -525,17 +531,17 @@ fn find_translated(flows: &[Flow]) -> HashSet<usize> {
     copies
 }
 
-/// The recent SYNs, which show the hosts that translate addresses, also where the flows are not in the sample.
+/// The recent SYNs, which show the hosts that translate addresses, even if the flows are not in the sample.
 #[derive(Default)]
 struct Syns {
     recent: VecDeque<Segment>,
-    /// Interfaces with the host in the place of one end on them.
+    /// Interfaces, each with the host that replaces one end there.
     translators: HashSet<(u32, IpAddr)>,
 }
 
 impl Syns {
-    /// Takes in a segment of a capture from several interfaces. A recent SYN with the same sequence number and one end
-    /// the same, on another interface, shows a translator.
+    /// Adds a segment of a capture from several interfaces. A recent SYN with the same sequence number and
+    /// one end the same, on another interface, reveals a translator.
     fn add(&mut self, segment: &Segment) {
         let number = |one: &Segment| one.tcp.as_ref().map(|tcp| tcp.seq);
         let opens = |tcp: &Tcp| tcp.flags & (Tcp::SYN | Tcp::ACK) == Tcp::SYN;
@@ -557,7 +563,7 @@ impl Syns {
         self.recent.push_back(*segment);
     }
 
-    /// Returns the flows of translators, by their places.
+    /// Returns the indices of the flows of translators.
     fn find_translated<'a>(&'a self, flows: &'a [Flow]) -> impl Iterator<Item = usize> + 'a {
         let is_one =
             |flow: &Flow| flow.ends.iter().any(|end| self.translators.contains(&(flow.interface, end.host)));
@@ -565,19 +571,19 @@ impl Syns {
     }
 }
 
-/// Returns the key of a segment's flow and the side that sent it.
+/// Returns the key of a segment's flow and the side that sent it, 0 or 1.
 fn key_and_side(segment: &Segment) -> (Key, usize) {
     let (from, to, protocol) = (segment.from, segment.to, segment.protocol);
     if from <= to { ((from, to, protocol), 0) } else { ((to, from, protocol), 1) }
 }
 
-/// Returns by what a flow is sampled; see [`pairing::unit`].
-fn unit(key: &Key) -> (u64, u64) {
-    pairing::unit([key.0, key.1].map(|end| (hash(end.host), end.port)))
+/// Returns the unit by which a flow is sampled; see [`pairing::sampling_unit`].
+fn sampling_unit(key: &Key) -> (u64, u64) {
+    pairing::sampling_unit([key.0, key.1].map(|end| (hash_address(end.host), end.port)))
 }
 
-/// Returns the hash of an address as it is written.
-fn hash(host: IpAddr) -> u64 {
+/// Returns the [`sampling::hash`] of an address as text, which logs have, too.
+fn hash_address(host: IpAddr) -> u64 {
     let mut text = [0; 64];
     let mut rest = &mut text[..];
     let _ = write!(rest, "{host}");
@@ -585,8 +591,8 @@ fn hash(host: IpAddr) -> u64 {
     sampling::hash(&text[..text.len() - left])
 }
 
-/// Returns the client's side of each flow: by its handshake, else by the capture's other connections and the ports.
-/// Without either, it is the side of datagrams that got more bytes, or the first sender.
+/// Returns the client's side of each flow: by its handshake, else by the capture's other connections and the
+/// ports. Without either, it is the side that received more bytes of datagrams, or the first sender.
 fn find_clients(flows: &[Flow]) -> Vec<usize> {
     let known: Vec<Option<usize>> = flows.iter().map(|flow| flow.handshake.client()).collect();
     // The ports of datagrams say nothing about those of TCP.
@@ -595,17 +601,17 @@ fn find_clients(flows: &[Flow]) -> Vec<usize> {
     if known.contains(&None) {
         for (flow, client) in flows.iter().zip(&known) {
             let own = if flow.kind == Kind::Datagrams { &mut of_datagrams } else { &mut shares };
-            own.add(flow.shared_ends(), client.map(|client| 1 - client));
+            own.add(flow.host_and_port_ends(), client.map(|client| 1 - client));
             hosts.extend(client.map(|client| flow.ends[client].host));
         }
     }
     let client = |(flow, known): (&Flow, Option<usize>)| {
         known.unwrap_or_else(|| {
             let server = match flow.kind {
-                Kind::Tcp | Kind::Quic => shares.server(flow.shared_ends()),
+                Kind::Tcp | Kind::Quic => shares.find_server(flow.host_and_port_ends()),
                 Kind::Datagrams => of_datagrams
-                    .server_of_datagrams(flow.shared_ends(), &hosts)
-                    .or_else(|| flow.most_sent_by()),
+                    .find_server_of_datagrams(flow.host_and_port_ends(), &hosts)
+                    .or_else(|| flow.larger_sender()),
             };
             server.map_or(flow.first_sender, |server| 1 - server)
         })
@@ -614,21 +620,22 @@ fn find_clients(flows: &[Flow]) -> Vec<usize> {
 }
 
 impl Flow {
-    fn shared_ends(&self) -> [(IpAddr, u16); 2] {
+    /// Returns both ends in the form that [`Shares`] takes.
+    fn host_and_port_ends(&self) -> [(IpAddr, u16); 2] {
         self.ends.map(|end| (end.host, end.port))
     }
 
-    /// Counts what it holds in rows of the budget, and returns how many more they are than last time.
-    fn grown(&mut self) -> u64 {
-        let of_sides: usize = self.sides.iter().map(Side::held_bytes).sum();
+    /// Counts the flow's memory in rows of the budget, and returns the increase since the last call.
+    fn count_growth(&mut self) -> u64 {
+        let of_sides: usize = self.sides.iter().map(Side::heap_bytes).sum();
         let held = size_of::<Flow>() + ENTRY + self.datagrams.len() * size_of::<Datagram>() + of_sides;
         let more = ((held / ROW) as u64).saturating_sub(self.rows);
         self.rows += more;
         more
     }
 
-    /// Counts a segment sent by `side`.
-    fn count(&mut self, segment: &Segment, side: usize) {
+    /// Counts a segment sent by `side`. The side's first segment removes the writes inferred from acknowledgements.
+    fn count_segment(&mut self, segment: &Segment, side: usize) {
         self.packets += 1;
         self.wire += u64::from(segment.wire);
         if self.head.payload() == 0 {
@@ -636,12 +643,13 @@ impl Flow {
         }
         if !self.has_sent[side] {
             self.has_sent[side] = true;
-            // What acknowledgements told of this side is known better now.
+            // The packets themselves replace what acknowledgements showed.
             self.sides[side].writes.clear();
         }
     }
 
-    /// Returns whether this is a copy of a recent packet from another interface. Remembers the packet if it is none.
+    /// Returns whether this is a copy of a recent packet from another interface. Stores the packet if it is
+    /// none.
     fn is_copy(&mut self, packet: Seen) -> bool {
         if packet.interface == 0 {
             return false;
@@ -660,9 +668,9 @@ impl Flow {
         false
     }
 
-    /// Takes the payload of a side of which no packet was seen from what the other one acknowledges.
-    fn infer(&mut self, at: i64, tcp: &Tcp, side: usize) {
-        if self.has_sent[1 - side] || !tcp.has(Tcp::ACK) || tcp.has(Tcp::RST) {
+    /// Infers the payload of a side that sent no captured packet from the acknowledgements of the other one.
+    fn infer_data(&mut self, at: i64, tcp: &Tcp, side: usize) {
+        if self.has_sent[1 - side] || !tcp.has_flags(Tcp::ACK) || tcp.has_flags(Tcp::RST) {
             return;
         }
         let other = &mut self.sides[1 - side];
@@ -670,12 +678,13 @@ impl Flow {
         // One more may be the other's FIN; if it is data, more follows.
         if added != 1 && added < 1 << 30 {
             other.acknowledged = Some(tcp.ack);
-            other.write(at, u64::from(added), true);
+            other.add_bytes(at, u64::from(added), true);
         }
     }
 
-    /// Returns what a flow and its copy behind a translation of addresses have in common, beside one end: initial sequence
-    /// numbers, or of datagrams the first bytes and the amounts.
+    /// Returns the properties that a flow shares with its copy behind a translation of addresses, except for
+    /// one end: initial sequence numbers, or for datagrams a hash of the first bytes and the amounts. `None`
+    /// if they are unknown.
     fn likeness(&self) -> Option<(u64, u64)> {
         if self.kind == Kind::Tcp {
             let number = |side: &Side| side.isn.or(side.first_number).map(u64::from);
@@ -684,19 +693,19 @@ impl Flow {
         }
         let bytes = self.datagrams.iter().map(|datagram| u64::from(datagram.bytes())).sum::<u64>();
         let payload = bytes + self.sides[0].bytes() + self.sides[1].bytes();
-        self.head.mark().map(|mark| (mark, self.packets << 40 ^ payload))
+        self.head.hash_payload().map(|mark| (mark, self.packets << 40 ^ payload))
     }
 
     /// Returns whether a packet that is not TCP continues this flow. One with a long header of QUIC does not continue
     /// datagrams.
-    fn takes(&self, segment: &Segment, kind: Kind) -> bool {
+    fn is_continued_by(&self, segment: &Segment, kind: Kind) -> bool {
         let last = self.sides[0].last_data.max(self.sides[1].last_data);
         self.kind == Kind::Quic || kind == self.kind && segment.at.saturating_sub(last) <= SILENCE.0 as i64
     }
 
-    /// Keeps a packet. A longer one than links take was divided by the network card, into packets with headers of their
-    /// own.
-    fn add_packets(&mut self, segment: &Segment, side: usize) {
+    /// Adds a datagram. One that is longer than links allow was divided by the network card into packets with a header
+    /// each.
+    fn push_datagrams(&mut self, segment: &Segment, side: usize) {
         let at = Dur(segment.at.saturating_sub(self.start).max(0) as u64);
         let headers = if segment.from.host.is_ipv6() { 40 } else { 20 }
             + if segment.protocol == IpNumber::UDP.0 { 8 } else { 0 };
@@ -709,8 +718,8 @@ impl Flow {
         self.sides[side].last_data = self.sides[side].last_data.max(segment.at);
     }
 
-    /// Returns the side whose datagrams have more bytes.
-    fn most_sent_by(&self) -> Option<usize> {
+    /// Returns the side whose datagrams have more bytes; `None` if both have as many.
+    fn larger_sender(&self) -> Option<usize> {
         let mut bytes = [0u64; 2];
         for datagram in &self.datagrams {
             bytes[usize::from(datagram.is_reverse())] += u64::from(datagram.bytes());
@@ -719,7 +728,7 @@ impl Flow {
     }
 
     /// Adds the flow's packets and bytes to the capture's counts of its kind.
-    fn add_to(&self, counts: &mut CaptureCounts) {
+    fn add_to_counts(&self, counts: &mut CaptureCounts) {
         let lengths = self.datagrams.iter().map(|datagram| u64::from(datagram.bytes()));
         let payload = self.sides[0].bytes() + self.sides[1].bytes() + lengths.sum::<u64>();
         let (connections, packets, bytes) = match self.kind {
@@ -737,13 +746,13 @@ impl Flow {
     /// Returns whether this is the SYN or SYN-ACK of another connection between the same ports. Whatever else comes
     /// after the end, such as a repeated FIN or late data, belongs to this one.
     fn is_ended_by(&self, side: usize, tcp: &Tcp) -> bool {
-        if !tcp.has(Tcp::SYN) {
+        if !tcp.has_flags(Tcp::SYN) {
             return false;
         }
         let own_isn = self.sides[side].isn;
         let has_data = self.sides.iter().any(|side| !side.writes.is_empty());
         let is_other = own_isn.is_some_and(|isn| isn != tcp.seq);
-        match (tcp.has(Tcp::ACK), own_isn) {
+        match (tcp.has_flags(Tcp::ACK), own_isn) {
             (true, _) => self.closed && has_data && is_other,
             // The other side's SYN crosses this one: both open the same connection at once.
             (false, None) => self.closed || has_data || self.handshake.syn_by.is_none(),
@@ -751,13 +760,13 @@ impl Flow {
         }
     }
 
-    /// Takes note of who opens the connection, and measures the round trip: SYN to SYN-ACK plus SYN-ACK to ACK, which
+    /// Records the sender of the SYN, and measures the round trip: SYN to SYN-ACK plus SYN-ACK to ACK, which
     /// is the whole path wherever the capture was made. Of repeated SYNs the last one counts; of repeated SYN-ACKs the
     /// first ends the far half and the last begins the near one. Of SYN-ACKs that differ the acknowledged one counts.
-    fn shake_hands(&mut self, at: i64, tcp: &Tcp, side: usize) {
+    fn track_handshake(&mut self, at: i64, tcp: &Tcp, side: usize) {
         let handshake = &mut self.handshake;
         let is_client = handshake.syn_by == Some(side);
-        match (tcp.has(Tcp::SYN), tcp.has(Tcp::ACK)) {
+        match (tcp.has_flags(Tcp::SYN), tcp.has_flags(Tcp::ACK)) {
             (true, false) => {
                 self.sides[side].isn = Some(tcp.seq);
                 if *handshake.syn_by.get_or_insert(side) == side {
@@ -797,8 +806,8 @@ impl Flow {
         }
     }
 
-    /// Notes new data of a side; if the other side had sent before, it is an answer.
-    fn take_turn(&mut self, at: i64, side: usize, is_new: bool) {
+    /// Records the time of a side's new data; if the other side had sent before, it is an answer.
+    fn record_turn(&mut self, at: i64, side: usize, is_new: bool) {
         if !is_new {
             return;
         }
@@ -811,10 +820,10 @@ impl Flow {
         self.turn = Some((side, at));
     }
 
-    /// Returns how long the server thinks: the median time from the client's data to the server's at the capture point,
-    /// less the round trip from there to the server. A longer silence than [`WRITE_GAP`] is a pause between writes. Nothing
-    /// is known of uploads, nor without the handshake, which tells the round trip.
-    fn server_think(&self, client: usize, sender: usize) -> ServerThink {
+    /// Returns the server's think time: the median time from the client's data to the server's at the capture
+    /// point, less the round trip from there to the server. A silence longer than [`WRITE_GAP`] is a pause
+    /// between writes. It is unknown for uploads, and without the handshake, which shows the round trip.
+    fn measure_server_think(&self, client: usize, sender: usize) -> ServerThink {
         let server = 1 - client;
         let Some(path) = self.handshake.far_half.filter(|_| sender == server) else {
             return ServerThink::default();
@@ -827,10 +836,10 @@ impl Flow {
     }
 
     /// Returns the class of the flow by its packets, its ports and the user's corrections.
-    fn class(&self, client: usize, hosts: [&[u8]; 2], collector: &Collector) -> FlowClass {
+    fn classify(&self, client: usize, hosts: [&[u8]; 2], collector: &Collector) -> FlowClass {
         let writes = [client, 1 - client].map(|side| self.sides[side].writes.as_slice());
         let shape = self.observed.shape(self.carrier(), client, self.ports(client), writes);
-        collector.flow_class(hosts, &shape)
+        collector.classify_flow(hosts, &shape)
     }
 
     /// Returns the transport protocol.
@@ -848,18 +857,18 @@ impl Flow {
         [client, 1 - client].map(|side| self.ends[side].port)
     }
 
-    /// Returns the tunnel that datagrams are.
+    /// Returns the tunnel that a flow of datagrams is; `None` if it is none.
     fn tunnel(&self, client: usize) -> Option<Tunnel> {
         let is_datagrams = self.kind == Kind::Datagrams;
-        self.observed.tunnel(self.carrier(), client, self.ports(client)).filter(|_| is_datagrams)
+        self.observed.find_tunnel(self.carrier(), client, self.ports(client)).filter(|_| is_datagrams)
     }
 
-    /// Returns the flow as a connection whose payload `sender` sent.
+    /// Returns the flow as a connection with the payload that `sender` sent; `client` and `sender` are sides.
     fn into_draft(self, (client, sender): (usize, usize), file: usize, collector: &mut Collector) -> Draft {
         let [client_end, server_end] = [client, 1 - client].map(|side| self.ends[side]);
         let hosts = [client_end, server_end].map(|end| end.host.to_string());
-        let flow_class = self.class(client, hosts.each_ref().map(String::as_bytes), collector);
-        let server_think = self.server_think(client, sender);
+        let flow_class = self.classify(client, hosts.each_ref().map(String::as_bytes), collector);
+        let server_think = self.measure_server_think(client, sender);
         let tunnel = self.tunnel(client);
         let [first, second] = self.sides;
         let side = if sender == 0 { first } else { second };
@@ -867,7 +876,7 @@ impl Flow {
         let mut writes = Writes::from(side.writes);
         if self.kind == Kind::Datagrams {
             let service = Service { protocol: self.protocol, port: server_end.port, tunnel };
-            let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.turned() };
+            let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.reversed() };
             let datagrams = Datagrams::from_list(service, self.datagrams.into_iter().map(turn).collect());
             duration = datagrams.duration();
             writes = Writes::from_datagrams(datagrams);
@@ -876,8 +885,8 @@ impl Flow {
             start: self.start,
             file: file as u32,
             order: self.order,
-            client: collector.hosts.id(hosts[0].as_bytes()),
-            server: collector.hosts.id(hosts[1].as_bytes()),
+            client: collector.hosts.intern(hosts[0].as_bytes()),
+            server: collector.hosts.intern(hosts[1].as_bytes()),
             rtt: self.handshake.rtt.into(),
             duration: Some(duration).into(),
             kind: self.kind,
@@ -891,7 +900,7 @@ impl Flow {
 }
 
 impl Handshake {
-    /// Returns whether later ACKs say nothing more.
+    /// Returns whether later acknowledgements add nothing.
     fn is_measured(&self) -> bool {
         match self.syn_by {
             Some(_) => self.rtt.is_some(),
@@ -899,8 +908,9 @@ impl Handshake {
         }
     }
 
-    /// Returns the client's side, if the handshake was captured: the sender of the first SYN; else the side opposite
-    /// the only sender of SYN-ACKs; else, if both have sent one, the side that acknowledged one first.
+    /// Returns the client's side if the handshake was captured: the sender of the first SYN; else the side
+    /// opposite the only sender of SYN-ACKs; else, if both have sent one, the side that acknowledged one
+    /// first.
     fn client(&self) -> Option<usize> {
         self.syn_by.or(match self.syn_ack_by {
             [true, false] => Some(1),
@@ -912,7 +922,7 @@ impl Handshake {
 }
 
 impl Side {
-    /// Adds payload; returns whether there is new data in it.
+    /// Adds the payload of a segment; returns whether it has new data.
     fn add_data(&mut self, segment: &Segment, tcp: &Tcp) -> bool {
         let first_byte = tcp.first_byte();
         if let Some(isn) = self.isn {
@@ -922,13 +932,13 @@ impl Side {
             }
         }
         let added = self.seen.add(first_byte, segment.payload);
-        self.write(segment.at, added.bytes, added.in_front);
+        self.add_bytes(segment.at, added.bytes, added.in_front);
         added.bytes > 0
     }
 
-    /// Adds payload. Bytes that fill a hole belong to the write that left it; retransmissions show that the
-    /// sender was not idle.
-    fn write(&mut self, at: i64, bytes: u64, in_front: bool) {
+    /// Adds new bytes at `at`, ns. Bytes that fill a hole belong to the write that left it; retransmissions,
+    /// without new bytes, show that the sender was not idle.
+    fn add_bytes(&mut self, at: i64, bytes: u64, in_front: bool) {
         let gap = Dur(at.saturating_sub(self.last_data).max(0) as u64);
         match self.writes.last_mut() {
             _ if bytes == 0 => {}
@@ -939,11 +949,12 @@ impl Side {
         self.last_data = self.last_data.max(at);
     }
 
-    /// Returns the bytes that it holds beside itself.
-    fn held_bytes(&self) -> usize {
-        size_of_val(&self.writes[..]) + size_of_val(&self.answers[..]) + self.seen.held_bytes()
+    /// Returns the heap memory that it uses, bytes.
+    fn heap_bytes(&self) -> usize {
+        size_of_val(&self.writes[..]) + size_of_val(&self.answers[..]) + self.seen.heap_bytes()
     }
 
+    /// Returns the payload bytes of all writes.
     fn bytes(&self) -> u64 {
         self.writes.iter().map(|write| write.bytes).sum()
     }

@@ -1,4 +1,5 @@
-//! The list of what is understood, for the documentation and for the test that tries each entry on a sample.
+//! The list of formats and protocols that are understood, for the documentation and for the test that tries
+//! each entry on a sample.
 
 use super::link;
 use serde::Serialize;
@@ -8,11 +9,11 @@ use serde::Serialize;
 pub struct Understood {
     /// The heading it stands under.
     pub group: &'static str,
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// By what it is recognised: a number, a port, first bytes.
+    /// Its recognition mark: a number, a port, or first bytes.
     pub key: String,
-    /// What is done with it.
+    /// The way in which it is read, or the name under which it is left out.
     pub reading: &'static str,
 }
 
@@ -20,16 +21,16 @@ pub struct Understood {
 pub const FILES: &str = "capture files";
 /// Heading of link types; the key is the number.
 pub const LINK_TYPES: &str = "link types";
-/// Heading of what may stand around an IP packet.
+/// Heading of headers around an IP packet.
 pub const ENCAPSULATIONS: &str = "tags, labels and tunnels";
-/// Heading of what an IP packet may be.
+/// Heading of kinds of IP packets.
 pub const PACKETS: &str = "packets";
-/// Heading of what is counted and not read.
+/// Heading of packets that are counted and not read.
 pub const LEFT_OUT: &str = "left out by name";
 
 const INNER: &str = "by the inner header";
 
-/// All but the link types, which [`link::LINKS`] lists: heading, name, key, what is done.
+/// All but the link types, which [`link::LINKS`] lists: heading, name, key, reading.
 const OTHERS: &[(&str, &str, &str, &str)] = &[
     (FILES, "pcap", "a1b2c3d4", "microseconds, either byte order"),
     (FILES, "pcap, nanoseconds", "a1b23c4d", "nanoseconds, either byte order"),
@@ -107,7 +108,7 @@ const OTHERS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Returns everything that is understood, by heading.
+/// Lists everything that is understood, by heading.
 pub fn understood() -> Vec<Understood> {
     let entry = |&(group, name, key, reading): &(&'static str, &'static str, &str, &'static str)| {
         Understood { group, name, key: key.to_string(), reading }

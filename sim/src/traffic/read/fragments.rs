@@ -1,4 +1,4 @@
-//! Finds the connection of IP fragments behind the first, which have no ports.
+//! Finds the connection of later IP fragments, which have no ports.
 
 use super::decode::{Datagram, LaterFragment, Segment, Tcp};
 use super::ledger::reason;
@@ -6,9 +6,9 @@ use super::reason::Reason;
 use crate::traffic::class::head::Head;
 use std::collections::{HashMap, VecDeque};
 
-/// So many divided packets are remembered, the latest ones.
+/// The most divided packets that are stored, the latest ones.
 const REMEMBERED: usize = 4096;
-/// Later fragments than this belong to another packet of the same identification (RFC 8200, section 4.5).
+/// A fragment that comes later than this belongs to another packet of the same identification (RFC 8200, section 4.5).
 const LIFETIME_NS: i64 = 60_000_000_000;
 
 /// Recent first fragments.
@@ -18,7 +18,7 @@ pub struct Fragments {
     order: VecDeque<Datagram>,
 }
 
-/// What a first fragment says about those that follow.
+/// The first fragment of a packet, which has the ports of those that follow.
 #[derive(Clone, Copy)]
 struct First {
     segment: Segment,
@@ -26,7 +26,7 @@ struct First {
 }
 
 impl Fragments {
-    /// Remembers a first fragment.
+    /// Stores a first fragment; beyond [`REMEMBERED`] the oldest is dropped.
     pub fn begin(&mut self, of: Datagram, segment: Segment, is_tunnel: bool) {
         if self.first.insert(of, First { segment, is_tunnel }).is_none() {
             self.order.push_back(of);
@@ -36,18 +36,19 @@ impl Fragments {
         }
     }
 
-    /// Returns a later fragment as a segment of its own.
+    /// Returns a later fragment, of `wire` bytes at `at`, ns, as a segment of the connection of its first
+    /// fragment.
     ///
     /// # Errors
     /// The reason to leave it out.
-    pub fn later(&self, later: &LaterFragment, wire: u32, at: i64) -> Result<Segment, Reason> {
+    pub fn to_segment(&self, later: &LaterFragment, wire: u32, at: i64) -> Result<Segment, Reason> {
         let LaterFragment { of, offset, length, ip_bytes } = later;
         let first = self.first.get(of).filter(|first| at.abs_diff(first.segment.at) <= LIFETIME_NS as u64);
         let Some(First { segment, is_tunnel }) = first else { return Err(reason::LOST_FRAGMENT.into()) };
         if *is_tunnel {
             return Err(reason::TUNNEL_FRAGMENT.into());
         }
-        // What begins and ends a connection stands in the first fragment's header.
+        // The flags that begin and end a connection count in the first fragment.
         let tcp = segment.tcp.map(|tcp| Tcp {
             seq: tcp.first_byte().wrapping_add(*offset).wrapping_sub(u32::from(tcp.header)),
             ack: tcp.ack,

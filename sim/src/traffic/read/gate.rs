@@ -1,6 +1,6 @@
-//! Looks at what was read before it is believed: is this what it seems?
+//! Checks whether files are what they seem, after they are read.
 //!
-//! A remark is one sentence about a file whose numbers are possible but rarely meant.
+//! A remark is one sentence about a file whose numbers are possible but rarely intended.
 
 use std::collections::HashMap;
 
@@ -14,14 +14,14 @@ use crate::units::Dur;
 
 /// Files with fewer transfers than this raise no doubt.
 const FEW: u64 = 20;
-/// So many sizes in a row that never fall are a counter's, and no small example's.
+/// So many consecutive sizes that never fall are readings of a counter, and no small example.
 const MANY: u64 = 100;
-/// Half of the transfers of a network are larger than this, bytes.
+/// At least half of the transfers of a network are larger than this, bytes.
 const TINY: u64 = 100;
-/// No network has round trips below this; loopback and cables on a bench do.
+/// No network has round trips below this; a loopback and a cable in a laboratory do.
 const NO_PATH: Dur = Dur(100_000);
 
-/// What is counted of a file.
+/// Counts over the connections of a file.
 #[derive(Debug, Default)]
 struct Counts {
     connections: u64,
@@ -45,7 +45,7 @@ struct Counts {
     growth: Growth,
 }
 
-/// Whether sizes only grow from row to row of each client, as what a counter says does.
+/// Watches whether sizes only grow from row to row of each client, as readings of a counter do.
 #[derive(Debug, Default)]
 struct Growth {
     latest: HashMap<u32, u64>,
@@ -54,8 +54,8 @@ struct Growth {
 }
 
 impl Growth {
-    /// Adds the next transfer of a client by time. The map is freed with the first size that is smaller, which comes
-    /// soon in traffic.
+    /// Adds the next transfer of a client in order of time. The map is freed at the first smaller size, which
+    /// comes soon in traffic.
     fn add(&mut self, client: u32, bytes: u64) {
         if self.is_broken {
             return;
@@ -69,13 +69,14 @@ impl Growth {
         }
     }
 
+    /// Returns whether enough sizes were seen and none of them fell.
     fn is_of_a_counter(&self) -> bool {
         !self.is_broken && self.steps >= MANY
     }
 }
 
 impl Counts {
-    /// Returns nothing counted yet. Only tables may hold readings of counters.
+    /// Returns empty counts. Only tables are checked for readings of counters.
     fn new(ledger: &Ledger) -> Counts {
         let growth = Growth { is_broken: ledger.kind != "table", ..Growth::default() };
         Counts { growth, ..Counts::default() }
@@ -112,13 +113,13 @@ impl Counts {
 
     /// Returns the longest time without a start, and the position of the connection before it, if it is most of the
     /// span: a clock that was set, or a row with a wrong date.
-    fn leap(&self) -> Option<(i64, u64)> {
+    fn find_leap(&self) -> Option<(i64, u64)> {
         let span = self.last_start.saturating_sub(self.first_start);
         (self.connections >= FEW && clock::is_most(self.leap.0, span)).then_some(self.leap)
     }
 
     /// Returns reasons to doubt that the file's sizes and times were measured, as sentences.
-    fn doubts(&self, ledger: &Ledger) -> Vec<String> {
+    fn find_doubts(&self, ledger: &Ledger) -> Vec<String> {
         let mut doubts = Vec::new();
         let (is_capture, is_har) = (ledger.capture.is_some(), ledger.kind == "har");
         if self.transfers >= FEW && !self.sizes_differ {
@@ -134,9 +135,9 @@ impl Counts {
             ));
         }
         if ledger.kind == "table" && self.sizes_differ {
-            doubts.extend(self.counter(ledger.clock.beat()));
+            doubts.extend(self.doubt_counter(ledger.clock.find_beat()));
         }
-        // A host's own capture has one client, and often one server as well.
+        // A capture on a host has one client, and often one server as well.
         let is_odd = self.servers_differ || !is_capture;
         if self.connections >= FEW && !self.clients_differ && is_odd && !is_har {
             doubts.push(format!(
@@ -154,7 +155,7 @@ impl Counts {
     }
 
     /// Returns the doubt about a table whose rows look like readings of counters; `beat` is the time between readings.
-    fn counter(&self, beat: Option<i64>) -> Option<String> {
+    fn doubt_counter(&self, beat: Option<i64>) -> Option<String> {
         if self.growth.is_of_a_counter() {
             let text = "the bytes only grow from row to row of each client, as those of a counter do; a row must be one transfer";
             return Some(text.to_string());
@@ -162,13 +163,14 @@ impl Counts {
         let beat = beat.filter(|_| !self.has_durations)?;
         Some(format!(
             "rows come exactly every {}, as samples of counters do; a row must be one transfer",
-            clock::span_text(beat)
+            clock::format_span(beat)
         ))
     }
 }
 
-/// Returns remarks on files that may not be what they seem; connections are in the order of time.
-pub fn look(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
+/// Returns remarks on files that may not be what they seem. `connections` are in the order of time, and
+/// `ledgers` those of the files by index.
+pub fn check_files(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
     let mut counts: Vec<Counts> = ledgers.iter().map(Counts::new).collect();
     for draft in connections {
         if let Some(counts) = counts.get_mut(draft.file as usize) {
@@ -178,13 +180,13 @@ pub fn look(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
     let of_file = |(counts, ledger): (&Counts, &Ledger)| {
         let name = file_name(&ledger.path);
         let note = |doubt: String| Note::new(NoteKind::Doubt, Some(name.clone()), format!("{name}: {doubt}"));
-        // A capture's own clock has looked at every packet.
-        let leap = counts.leap().filter(|_| ledger.capture.is_none()).map(|(by, after)| {
-            let text = format!("{name}: time jumps by {} after row {after}", clock::span_text(by));
+        // The clock of a capture has seen every packet.
+        let leap = counts.find_leap().filter(|_| ledger.capture.is_none()).map(|(by, after)| {
+            let text = format!("{name}: time jumps by {} after row {after}", clock::format_span(by));
             Note { row: Some(after), ..Note::new(NoteKind::TimeJumps, Some(name.clone()), text) }
         });
-        let back = ledger.clock.note(&ledger.path);
-        let doubts = counts.doubts(ledger).into_iter().map(note);
+        let back = ledger.clock.to_note(&ledger.path);
+        let doubts = counts.find_doubts(ledger).into_iter().map(note);
         doubts.chain(leap).chain(back).collect::<Vec<_>>()
     };
     counts.iter().zip(ledgers).flat_map(of_file).collect()

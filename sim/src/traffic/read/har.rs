@@ -1,4 +1,4 @@
-//! HAR files (HTTP Archive 1.2): page loads as browsers export them, read entry by entry.
+//! Reads HAR files (HTTP Archive 1.2), page loads as browsers export them, entry by entry.
 //!
 //! One browser is one client. Its connections are those that the file names (`connection`); browsers that name the
 //! port there, or nothing, get one connection per server for HTTP/2 and HTTP/3, and for HTTP/1 as many as requests
@@ -20,12 +20,12 @@ use crate::traffic::connection::Kind;
 use crate::units::Dur;
 use std::collections::{BTreeMap, HashMap};
 
-/// An answer that crossed the network.
+/// An answer that crossed the network, with its request.
 struct Load {
-    /// When the request was sent, and the last byte of the answer arrived.
+    /// Times at which the request was sent and at which the last byte of the answer arrived.
     sent: i64,
     end: i64,
-    /// How long before the request its connection was opened, if it was opened for it.
+    /// Time from the opening of its connection to the request, if it was opened for it.
     opening: i64,
     server: u32,
     /// The name of its connection; empty for none.
@@ -36,6 +36,7 @@ struct Load {
     order: u64,
 }
 
+/// The version of HTTP, by how a connection carries requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Version {
     /// One request at a time.
@@ -50,7 +51,7 @@ enum Version {
 #[derive(Default)]
 struct Pages {
     numbers: HashMap<String, u32>,
-    /// By number, from 0: start, and time until `onLoad`.
+    /// Start, and time until `onLoad`, of each page by number; index 0 has page 1.
     times: Vec<(Option<i64>, Option<Dur>)>,
 }
 
@@ -64,28 +65,28 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     let creator = har_json::parse(input, &mut |entry| entries.push(entry), &mut |page| listed.push(page))?;
     let is_firefox = creator.eq_ignore_ascii_case("firefox");
     if is_firefox {
-        entries.iter_mut().for_each(as_others_write_it);
+        entries.iter_mut().for_each(normalise_firefox);
     }
     let mut pages = Pages::default();
     for page in &listed {
-        let number = pages.number(&page.id);
-        let start = stamp::stamp(page.started.as_bytes(), Unit::S).ok().map(|at| at.ns);
+        let number = pages.find_or_add(&page.id);
+        let start = stamp::parse_stamp(page.started.as_bytes(), Unit::S).ok().map(|at| at.ns);
         let loaded = stamp::parse_span("onLoad", page.on_load.as_bytes(), Unit::Ms).ok().flatten();
         pages.times[number as usize - 1] = (start, loaded);
     }
     let mut loads = Vec::new();
     for entry in &entries {
         ledger.rows += 1;
-        match load(entry, &path, &mut pages, ledger, collector) {
+        match parse_load(entry, &path, &mut pages, ledger, collector) {
             Ok(Ok(load)) => {
                 ledger.used += 1;
                 loads.push(load);
             }
             Ok(Err((why, bytes))) => ledger.skip(why, 1, bytes),
-            Err(problem) => ledger.fault(entry.line, format!("entry {}: {problem}", ledger.rows))?,
+            Err(problem) => ledger.count_fault(entry.line, format!("entry {}: {problem}", ledger.rows))?,
         }
     }
-    let client = collector.hosts.id(path.as_bytes());
+    let client = collector.hosts.intern(path.as_bytes());
     note_pages(&path, &pages, &loads, collector);
     collector.last_page += pages.times.len() as u32;
     for connection in divide_connections(loads) {
@@ -95,11 +96,11 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     Ok(())
 }
 
-/// Makes an entry of Firefox one as other browsers write it. Its `bodySize` is all that was transferred, with headers
-/// unless it is the size of the content, as old versions have it; entries that never used the network, but came from
-/// its cache or a service worker, name neither connection nor address, and took no time or have no size
-/// (`har-builder.js` of its developer tools).
-fn as_others_write_it(entry: &mut Entry) {
+/// Rewrites an entry of Firefox in the form of other browsers. Its `bodySize` is all that was transferred,
+/// with headers unless it is the size of the content, as in old versions. Entries that never used the
+/// network, but came from its cache or a service worker, name neither connection nor address, and took no
+/// time or have no size (`har-builder.js` of its developer tools).
+fn normalise_firefox(entry: &mut Entry) {
     let number = |text: &str| stamp::parse_bytes("size", text.trim().as_bytes()).ok().flatten();
     let (transferred, content) = (number(&entry.down_body), number(&entry.content));
     if let (Some(headers), Some(transferred)) =
@@ -114,20 +115,21 @@ fn as_others_write_it(entry: &mut Entry) {
 }
 
 /// An answer, or the reason for leaving it out and its bytes; the error is a fault.
-type Kept = RowResult<std::result::Result<Load, (&'static str, u64)>>;
+type LoadResult = RowResult<std::result::Result<Load, (&'static str, u64)>>;
 
 /// Parses an entry of a HAR file into a load. Returns the reason and the bytes for an entry to leave out.
+/// `client` names the browser.
 ///
 /// # Errors
 /// A clause that names the malformed text.
-fn load(
+fn parse_load(
     entry: &Entry,
     client: &str,
     pages: &mut Pages,
     ledger: &mut Ledger,
     collector: &mut Collector,
-) -> Kept {
-    let at = stamp::stamp(entry.started.as_bytes(), Unit::S)?;
+) -> LoadResult {
+    let at = stamp::parse_stamp(entry.started.as_bytes(), Unit::S)?;
     let status = stamp::parse_bytes("status", entry.status.as_bytes())?.unwrap_or(0);
     let milliseconds = |name: &str, text: &str| match text.trim() {
         "-1" => Ok(0),
@@ -153,27 +155,27 @@ fn load(
     if bytes == 0 {
         return Ok(Err((reason::NO_PAYLOAD, 0)));
     }
-    collector.saw_stamp(ledger, at);
+    collector.record_stamp(ledger, at);
     let address = entry.address.trim_matches(['[', ']']);
     let server = if address.is_empty() { host } else { address };
     // The browser comes first, so that clients and servers have numbers in the order of the file.
-    collector.hosts.id(client.as_bytes());
+    collector.hosts.intern(client.as_bytes());
     let wait = before.iter().fold(0i64, |sum, part| sum.saturating_add(*part)).min(time);
     let sent = at.ns.saturating_add(wait);
     Ok(Ok(Load {
         sent,
         end: at.ns.saturating_add(time),
         opening: before[2].min(wait),
-        server: collector.hosts.id(server.as_bytes()),
+        server: collector.hosts.intern(server.as_bytes()),
         connection: entry.connection.clone(),
         version: parse_version(&entry.version),
         bytes,
-        page: if entry.page.is_empty() { 0 } else { pages.number(&entry.page) },
+        page: if entry.page.is_empty() { 0 } else { pages.find_or_add(&entry.page) },
         order: ledger.rows,
     }))
 }
 
-/// Returns the bytes that crossed the network in a direction; `None` if the entry does not say.
+/// Returns the bytes that crossed the network in a direction; `None` if the entry does not have them.
 ///
 /// # Errors
 /// A clause for a size that is no number.
@@ -193,12 +195,12 @@ fn direction_bytes(entry: &Entry, direction: Direction) -> RowResult<Option<u64>
         number("bodySize", &entry.down_body)?,
     );
     let (content, saved) = (number("content.size", &entry.content)?, &entry.compression);
-    // Zero stands for unknown as well as for cached; the parts tell which.
+    // Zero means unknown or cached; the parts show which.
     if let Some(bytes @ 1..) = transferred {
         return Ok(Some(bytes));
     }
     let saved = stamp::parse_bytes("content.compression", saved.as_bytes()).ok().flatten().unwrap_or(0);
-    // A 304 says that the body is in the cache (RFC 9110, section 15.4.5); browsers write the size of that one.
+    // A 304 means that the body is in the cache (RFC 9110, section 15.4.5); browsers write the size of the cached one.
     if entry.status.trim() == "304" {
         return Ok(Some(headers.unwrap_or(0)));
     }
@@ -229,7 +231,7 @@ fn parse_version(name: &str) -> Version {
 
 impl Pages {
     /// Returns the number of a page, from 1, by its name; a new name gets the next number.
-    fn number(&mut self, name: &str) -> u32 {
+    fn find_or_add(&mut self, name: &str) -> u32 {
         let next = self.times.len() as u32 + 1;
         let number = *self.numbers.entry(name.to_string()).or_insert(next);
         if number == next {
@@ -239,7 +241,7 @@ impl Pages {
     }
 }
 
-/// Divides answers among connections.
+/// Divides answers among connections, by server, name of the connection and version of HTTP.
 fn divide_connections(loads: Vec<Load>) -> Vec<Vec<Load>> {
     let mut named: BTreeMap<(u32, String, Version), Vec<Load>> = BTreeMap::new();
     for load in loads {
@@ -247,13 +249,14 @@ fn divide_connections(loads: Vec<Load>) -> Vec<Vec<Load>> {
     }
     let divided = named.into_iter().flat_map(|((_, _, version), mut loads)| {
         loads.sort_by_key(|load| (load.sent, load.order));
-        if version == Version::Http1 { serialise(loads) } else { vec![loads] }
+        if version == Version::Http1 { divide_in_turn(loads) } else { vec![loads] }
     });
     divided.collect()
 }
 
-/// Gives each request to the connection that was free last before it, else to a new one.
-fn serialise(loads: Vec<Load>) -> Vec<Vec<Load>> {
+/// Divides requests of HTTP/1, in order of time, among connections: each goes to the connection that became
+/// free last before it, else to a new one.
+fn divide_in_turn(loads: Vec<Load>) -> Vec<Vec<Load>> {
     let mut lanes: Vec<Vec<Load>> = Vec::new();
     for load in loads {
         let end = |lane: &Vec<Load>| lane.last().map_or(i64::MIN, |load| load.end);
@@ -266,7 +269,7 @@ fn serialise(loads: Vec<Load>) -> Vec<Vec<Load>> {
     lanes
 }
 
-/// Returns the connection of these loads, which are in order of their requests.
+/// Returns the connection of these loads, which are in order of their requests; at least one.
 fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &Collector) -> Draft {
     let start = loads[0].sent - loads[0].opening;
     let end = loads.iter().map(|load| load.end).max().unwrap_or(start);
@@ -278,7 +281,7 @@ fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &
         page: load.page,
     };
     let mut requests: Vec<Request> = loads.iter().map(request).collect();
-    let writes = requests::writes(&mut requests);
+    let writes = requests::to_writes(&mut requests);
     Draft {
         start,
         file: ledger.index as u32,
@@ -289,7 +292,7 @@ fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &
         duration: Some(Dur(end.saturating_sub(start).max(0) as u64)).into(),
         kind: if loads[0].version == Version::Http3 { Kind::Quic } else { Kind::Tcp },
         class: Class::Web,
-        flow_class: classify(&loads, collector),
+        flow_class: classify_loads(&loads, collector),
         server_think: Default::default(),
         writes: writes.into(),
         pages: requests::find_pages(&requests),
@@ -297,15 +300,15 @@ fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &
 }
 
 /// Returns the class of a connection by its largest answer.
-fn classify(loads: &[Load], collector: &Collector) -> FlowClass {
+fn classify_loads(loads: &[Load], collector: &Collector) -> FlowClass {
     let protocol = if loads[0].version == Version::Http3 { Protocol::Quic } else { Protocol::Tcp };
     let most = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
     let shape = FlowShape::from_totals(protocol, [0; 2], None, [(None, 0), (None, most)]);
     let server = collector.hosts.name(loads[0].server);
-    collector.flow_class([b"", server], &shape)
+    collector.classify_flow([b"", server], &shape)
 }
 
-/// Reports the times of pages, one by one if there are few, and the times between them.
+/// Adds a note on the times of pages, one by one if there are few, and on the times between them.
 fn note_pages(path: &str, pages: &Pages, loads: &[Load], collector: &mut Collector) {
     const FEW: usize = 8;
     let mut ends: Vec<Option<i64>> = vec![None; pages.times.len()];
@@ -336,17 +339,19 @@ fn note_pages(path: &str, pages: &Pages, loads: &[Load], collector: &mut Collect
         text += &format!("; from one page's onLoad to the next page: {}", listed(&gaps));
     }
     if !pages.times.is_empty() {
-        collector.note(text);
+        collector.note_choice(text);
     }
 }
 
+/// Returns the upper median of values, at least one.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted[sorted.len() / 2]
 }
 
-/// Returns whether the content begins as a HAR file does: an object whose first name is `log`.
+/// Returns whether the content begins as a HAR file does: an object whose first name is `log` and whose value
+/// is an object.
 pub fn is_har(head: &[u8]) -> bool {
     let after = |text: &[u8], token: &[u8]| text.trim_ascii_start().strip_prefix(token).map(<[u8]>::to_vec);
     let head = &head[..head.len().min(1024)];

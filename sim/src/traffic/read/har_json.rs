@@ -1,4 +1,4 @@
-//! The JSON of a HAR file, one entry at a time: bodies of answers, which may be in it, are passed over.
+//! Parses the JSON of a HAR file one entry at a time; bodies of answers, which may be in it, are skipped.
 
 use super::input::Input;
 use super::json_text::Text;
@@ -10,11 +10,11 @@ use std::fmt;
 use std::io::{self, Read};
 use std::marker::PhantomData;
 
-/// An entry with its body may be as long as this; more would not fit into memory where its names are that long.
+/// The longest entry with its body, bytes; a longer one might not fit into memory.
 const MAX_ENTRY: u64 = 256 << 20;
 const CHUNK: usize = 128 * 1024;
 
-/// What is read of an entry, as text; empty where it is absent.
+/// The fields of an entry that are used, as text; empty if absent.
 #[derive(Debug, Default, Clone)]
 pub struct Entry {
     /// The line where it ends.
@@ -39,11 +39,11 @@ pub struct Entry {
     pub address: String,
     pub connection: String,
     pub is_from_cache: bool,
-    /// Where Safari says that it found the answer, such as `Disk Cache`.
+    /// The source of the answer by Safari, such as `Disk Cache`.
     pub found_in: String,
 }
 
-/// What is read of a page.
+/// The fields of a page that are used.
 #[derive(Debug, Default, Clone)]
 pub struct Page {
     pub id: String,
@@ -57,6 +57,7 @@ pub struct Page {
 struct Value(String);
 
 impl<'de> Deserialize<'de> for Value {
+    /// Reads any value as text.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Value, D::Error> {
         Ok(Value(Text::from_any(deserializer)?.into_owned()))
     }
@@ -135,11 +136,11 @@ struct RawPageTimings {
     on_load: Value,
 }
 
-/// Parses the whole file, hands over its entries and pages in their order, and returns the name of the program that wrote
-/// it.
+/// Parses the whole file, calls `entry` and `page` for its entries and pages in their order, and returns the
+/// name of the program that wrote it.
 ///
 /// # Errors
-/// [`Error::Row`] where the text is no JSON or no HAR; nothing if the file itself is at fault, which it reports
+/// [`Error::Row`] where the text is no JSON or no HAR; none for a fault of the file itself, which the input reports
 /// when it is finished.
 pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnMut(Page)) -> Result<String> {
     let progress = Progress { line: Cell::new(1), used: Cell::new(0) };
@@ -158,21 +159,21 @@ pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnM
     }
 }
 
-/// Returns at most 120 characters of a parser's error, without the place.
+/// Returns at most 120 characters of a parser's error, without line and column.
 fn shorten_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
     text.chars().take(120).collect()
 }
 
-/// How far the parser has come.
+/// The progress of the parser.
 struct Progress {
     line: Cell<u64>,
     /// Bytes since the last entry.
     used: Cell<u64>,
 }
 
-/// The content, byte by byte as the parser asks for it.
+/// The content with its lines counted as the parser consumes it.
 struct Counted<'a> {
     input: &'a mut Input,
     buffer: Vec<u8>,
@@ -182,6 +183,7 @@ struct Counted<'a> {
 }
 
 impl Read for Counted<'_> {
+    /// Copies buffered content and counts its lines; refuses an entry longer than [`MAX_ENTRY`].
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.at == self.end {
             if self.progress.used.get() > MAX_ENTRY {
@@ -201,7 +203,7 @@ impl Read for Counted<'_> {
     }
 }
 
-/// The object at a level: the whole file, or its `log`.
+/// A visitor of the object at a level: the whole file, or its `log`.
 struct Object<'a> {
     is_log: bool,
     entry: &'a mut dyn FnMut(Entry),
@@ -213,6 +215,7 @@ struct Object<'a> {
 impl<'de> DeserializeSeed<'de> for Object<'_> {
     type Value = ();
 
+    /// Reads the object and calls the functions for its entries and pages.
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
@@ -221,10 +224,12 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
 impl<'de> Visitor<'de> for Object<'_> {
     type Value = ();
 
+    /// Describes the expected value, for the parser's errors.
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(if self.is_log { "an object with \"entries\"" } else { "an object with \"log\"" })
     }
 
+    /// Reads the members that are used and skips the others.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
         let Object { is_log, entry, page, creator, progress } = self;
         while let Some(name) = map.next_key::<Value>()? {
@@ -235,9 +240,9 @@ impl<'de> Visitor<'de> for Object<'_> {
                 (true, "creator") => *creator = map.next_value::<RawProgram>()?.name.0,
                 (true, "entries") => map.next_value_seed(List::new(|raw: RawEntry| {
                     progress.used.set(0);
-                    entry(raw.settle(progress.line.get()));
+                    entry(raw.into_entry(progress.line.get()));
                 }))?,
-                (true, "pages") => map.next_value_seed(List::new(|raw: RawPage| page(raw.settle())))?,
+                (true, "pages") => map.next_value_seed(List::new(|raw: RawPage| page(raw.into_page())))?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
@@ -245,10 +250,11 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// An array whose elements are handed over one by one.
+/// A visitor of an array that calls a function with each element.
 struct List<T, F>(F, PhantomData<T>);
 
 impl<T, F: FnMut(T)> List<T, F> {
+    /// Returns a visitor that calls `take`.
     fn new(take: F) -> List<T, F> {
         List(take, PhantomData)
     }
@@ -257,6 +263,7 @@ impl<T, F: FnMut(T)> List<T, F> {
 impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for List<T, F> {
     type Value = ();
 
+    /// Reads the array and calls the function with each element.
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
         deserializer.deserialize_seq(self)
     }
@@ -265,10 +272,12 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for List<T, F> 
 impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for List<T, F> {
     type Value = ();
 
+    /// Describes the expected value, for the parser's errors.
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("an array of objects")
     }
 
+    /// Reads the elements one by one.
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> std::result::Result<(), A::Error> {
         while let Some(element) = list.next_element()? {
             (self.0)(element);
@@ -278,8 +287,8 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for List<T, F> {
 }
 
 impl RawEntry {
-    /// Returns the entry with defaults for absent fields; `line` is where it begins.
-    fn settle(self, line: u64) -> Entry {
+    /// Returns the entry with empty text for absent fields; `line` is the line where it ends.
+    fn into_entry(self, line: u64) -> Entry {
         let (request, response) = (self.request.unwrap_or_default(), self.response.unwrap_or_default());
         let (timings, content) = (self.timings.unwrap_or_default(), response.content.unwrap_or_default());
         let is_set = |value: &Value| !matches!(&*value.0, "" | "false");
@@ -315,13 +324,14 @@ impl RawEntry {
 }
 
 impl RawPage {
-    fn settle(self) -> Page {
+    /// Returns the page with empty text for absent fields.
+    fn into_page(self) -> Page {
         let timings = self.page_timings.unwrap_or_default();
         Page { id: self.id.0, started: self.started_date_time.0, on_load: timings.on_load.0 }
     }
 }
 
-/// Returns enough of a URL for its host; `data:` URLs may have megabytes.
+/// Returns the first 300 characters of a URL, which hold its host; `data:` URLs may have megabytes.
 fn shorten_url(url: String) -> String {
     url.chars().take(300).collect()
 }

@@ -1,4 +1,4 @@
-//! One input file: opened, hashed, unzipped and peeked at, with its faults kept for the end.
+//! One input file: opened, hashed, decompressed and examined, with its faults reported at the end.
 //!
 //! Reading never fails half-way: a fault of the file ends the data, and [`Input::finish`] reports it.
 //! So every reader may treat its input as clean, and none can forget the check.
@@ -11,19 +11,20 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How much of the content is looked at to recognise the format.
+/// Bytes of the content that are examined to recognise the format.
 pub const PEEK_BYTES: u64 = 64 * 1024;
 const CHUNK: usize = 128 * 1024;
-/// Bytes of content between two looks at the memory that reading takes.
+/// Bytes of content between two measurements of this process's memory.
 const LOOK_BYTES: u64 = 4 << 20;
-/// A line longer than this is no row of any log, so that reading needs no more memory than this.
+/// The longest line, bytes. A longer line is no row of any log, and the bound limits the memory of reading.
 pub const MAX_LINE: usize = 1 << 20;
 /// The name that means standard input.
 pub const STANDARD_INPUT: &str = "-";
 
 static BYTES_READ: AtomicU64 = AtomicU64::new(0);
 
-/// Returns how many stored bytes this process has read from its inputs so far, for those who show progress.
+/// Returns the number of stored bytes that this process has read from its inputs so far, for a display of
+/// progress.
 pub fn bytes_read() -> u64 {
     BYTES_READ.load(Ordering::Relaxed)
 }
@@ -38,25 +39,26 @@ pub struct Input {
     /// Resident bytes above which reading ends, if there is a bound.
     ceiling: Option<u64>,
     looked: u64,
-    /// The fault was taken, so that nothing more is to be read.
+    /// Whether the fault was forgiven; nothing more is read then.
     is_torn: bool,
-    /// What the file is and its hash, if something else has read it.
+    /// Kind and hash of the file, if something else has read it.
     given: Option<(&'static str, String)>,
 }
 
-/// Why the data ended before its end.
+/// The reason why the data ended early.
 enum Fault {
     Io(io::Error),
-    /// What begins or goes on at a line is longer than a number of bytes.
+    /// The item `what` at a line is longer than `most` bytes.
     Long {
         line: u64,
         what: &'static str,
         most: u64,
     },
-    /// What was made of the content takes more memory than there is.
+    /// Reading takes more memory than allowed.
     Memory,
 }
 
+/// The stored content, compressed or not.
 enum Body {
     Plain(BufReader<Raw>),
     Gzip(Box<MultiGzDecoder<BufReader<Raw>>>),
@@ -69,6 +71,7 @@ struct Raw {
 }
 
 impl Read for Raw {
+    /// Reads stored bytes, and adds them to the hash and to the count of the process.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
         BYTES_READ.fetch_add(count as u64, Ordering::Relaxed);
@@ -94,7 +97,7 @@ impl Input {
         Input::new(path, Box::new(file))
     }
 
-    /// Takes `data` as the file's stored bytes.
+    /// Returns an input whose stored bytes are `data`.
     ///
     /// # Errors
     /// As [`Input::open`].
@@ -102,15 +105,15 @@ impl Input {
         Input::new(name, Box::new(Cursor::new(data.to_vec())))
     }
 
-    /// Takes what comes from `bytes` as the file's stored bytes.
+    /// Returns an input whose stored bytes come from `bytes`.
     ///
     /// # Errors
     /// As [`Input::open`].
-    pub fn stream(name: &str, bytes: Box<dyn Read>) -> Result<Input> {
+    pub fn from_stream(name: &str, bytes: Box<dyn Read>) -> Result<Input> {
         Input::new(name, bytes)
     }
 
-    /// Takes the rows of the file `path`, which something else has read.
+    /// Returns an input with the rows of the file `path`, which something else has read.
     ///
     /// # Errors
     /// As [`Input::open`].
@@ -120,6 +123,10 @@ impl Input {
         Ok(input)
     }
 
+    /// Returns an input whose stored bytes come from `bytes`, decompressed if they are gzip data.
+    ///
+    /// # Errors
+    /// [`Error::File`] when nothing can be read, or nothing is there.
     fn new(path: &str, bytes: Box<dyn Read>) -> Result<Input> {
         let raw = Raw { bytes, hash: Sha256::new() };
         let mut stored = BufReader::with_capacity(CHUNK, raw);
@@ -150,15 +157,15 @@ impl Input {
     /// Reads the first bytes, by which the format is recognised.
     ///
     /// # Errors
-    /// [`Error::File`] when nothing can be read.
+    /// [`Error::File`] when nothing can be read or the content is empty.
     fn peek(&mut self) -> Result<()> {
         let mut head = Vec::new();
         let outcome = self.body.by_ref().take(PEEK_BYTES).read_to_end(&mut head);
         self.delivered = head.len() as u64;
         match outcome {
             Ok(_) => {}
-            Err(error) if head.is_empty() => return Err(self.describe(&error)),
-            // What came before can be recognised, and a capture used.
+            Err(error) if head.is_empty() => return Err(self.read_error(&error)),
+            // The content before can be recognised, and a capture used.
             Err(error) => self.fault = Some(Fault::Io(error)),
         }
         if head.starts_with(b"\xef\xbb\xbf") {
@@ -172,18 +179,19 @@ impl Input {
         Ok(())
     }
 
-    /// Ends the data, as a fault, once this process has more resident bytes than this.
+    /// Sets a limit on the resident bytes of this process; above it, the data ends with a fault. `None` is no
+    /// limit.
     pub fn limit_memory(&mut self, ceiling: Option<u64>) {
         self.ceiling = ceiling;
     }
 
-    /// Ends the input with a fault when the process has grown beyond its memory limit; looks once per [`LOOK_BYTES`].
-    fn look_at_memory(&mut self) {
+    /// Ends the data with a fault if the process exceeds its memory limit; measures once per [`LOOK_BYTES`].
+    fn check_memory(&mut self) {
         let Some(ceiling) = self.ceiling.filter(|_| self.delivered >= self.looked + LOOK_BYTES) else {
             return;
         };
         self.looked = self.delivered;
-        if memory::resident().is_some_and(|resident| resident > ceiling) {
+        if memory::resident_bytes().is_some_and(|resident| resident > ceiling) {
             self.fault = Some(Fault::Memory);
         }
     }
@@ -193,7 +201,7 @@ impl Input {
         &self.path
     }
 
-    /// Returns what the file is, if something else has read it.
+    /// Returns the kind of the file, if something else has read it.
     pub fn kind(&self) -> Option<&'static str> {
         self.given.as_ref().map(|(kind, _)| *kind)
     }
@@ -223,26 +231,26 @@ impl Input {
         self.fault.is_some()
     }
 
-    /// Reads and throws away what is left.
+    /// Reads the rest and discards it.
     pub fn drain(&mut self) {
         let _ = io::copy(self, &mut io::sink());
     }
 
-    /// Reads to the end and returns what tells the content, however it is stored, from all others: a hash of its
-    /// beginning and its length.
-    pub fn content(&mut self) -> [u8; 32] {
+    /// Reads to the end and returns a hash of the content's beginning and length, which identifies the content however
+    /// it is stored.
+    pub fn hash_content(&mut self) -> [u8; 32] {
         self.drain();
         let hash = Sha256::new().chain_update(self.head());
         hash.chain_update(self.delivered.to_le_bytes()).finalize().into()
     }
 
-    /// Takes the fault of gzip data that end early or are damaged, so that what came before can be used, and returns it as
-    /// a phrase.
-    pub fn take_tear(&mut self) -> Option<String> {
+    /// Removes the fault of gzip data that end early or are damaged, so that the content before can be used,
+    /// and returns it as a phrase. `None` without such a fault.
+    pub fn forgive_torn_gzip(&mut self) -> Option<String> {
         let is_torn = matches!((&self.body, &self.fault), (Body::Gzip(_), Some(Fault::Io(_))));
         let Some(Fault::Io(error)) = self.fault.take_if(|_| is_torn) else { return None };
         self.is_torn = true;
-        match self.describe(&error) {
+        match self.read_error(&error) {
             Error::File { problem, .. } => Some(problem),
             other => Some(other.to_string()),
         }
@@ -257,7 +265,7 @@ impl Input {
         self.drain();
         match self.fault.take() {
             None => {}
-            Some(Fault::Io(error)) => return Err(self.describe(&error)),
+            Some(Fault::Io(error)) => return Err(self.read_error(&error)),
             Some(Fault::Long { line, what, most }) => {
                 let problem = format!("{what} is longer than {} MiB, which is too long", most >> 20);
                 return Err(Error::Row { file: self.path, line, problem });
@@ -284,8 +292,8 @@ impl Input {
         Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Returns the error of a failed read: damaged or truncated gzip, or the system's reason.
-    fn describe(&self, error: &io::Error) -> Error {
+    /// Returns the error of a failed read: damaged or truncated gzip data, or the system's reason.
+    fn read_error(&self, error: &io::Error) -> Error {
         let after = self.delivered;
         let problem = match (&self.body, error.kind()) {
             (Body::Gzip(_), io::ErrorKind::UnexpectedEof) => {
@@ -299,8 +307,9 @@ impl Input {
 }
 
 impl Read for Input {
+    /// Reads content; 0 at its end and after a fault. It never fails.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.look_at_memory();
+        self.check_memory();
         if matches!(self.fault, Some(Fault::Long { .. } | Fault::Memory)) {
             return Ok(0);
         }
@@ -314,7 +323,7 @@ impl Read for Input {
 }
 
 impl Input {
-    /// Reads decompressed bytes; 0 at the end and after a fault, which is kept.
+    /// Reads decompressed bytes; 0 at the end and after a fault, which is stored.
     fn read_body(&mut self, buffer: &mut [u8]) -> usize {
         loop {
             match self.body.read(buffer) {
@@ -330,6 +339,7 @@ impl Input {
 }
 
 impl Read for Body {
+    /// Reads content, decompressed if it is stored as gzip data.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Body::Plain(stored) => stored.read(buffer),
@@ -338,8 +348,8 @@ impl Read for Body {
     }
 }
 
-/// The data for a reader that holds a row at a time: it ends, and the input reports why, at a row longer than
-/// [`MAX_LINE`].
+/// The data for a reader that buffers one row at a time. It ends at a row longer than [`MAX_LINE`], which the input
+/// reports.
 pub struct Rows<'a> {
     input: &'a mut Input,
     delivered: u64,
@@ -353,13 +363,14 @@ impl<'a> Rows<'a> {
         Rows { input, delivered: 0, allowed: u64::MAX, line: 1 }
     }
 
-    /// Takes note that the next row begins at this line and byte. It may be read ahead by a buffer.
+    /// Sets the line and the byte at which the next row begins; a buffer may have read it already.
     pub fn begin_row(&mut self, line: u64, byte: u64) {
         (self.line, self.allowed) = (line, byte + MAX_LINE as u64);
     }
 }
 
 impl Read for Rows<'_> {
+    /// Reads content; ends at a row longer than [`MAX_LINE`].
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.delivered > self.allowed {
             self.input.refuse_line(self.line);
@@ -377,7 +388,7 @@ pub fn file_name(path: &str) -> String {
         .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns a clause with the reason for which a file cannot be opened.
+/// Returns a clause with the reason why a file cannot be opened.
 fn open_problem(path: &str, error: &io::Error) -> String {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     match error.kind() {

@@ -1,4 +1,4 @@
-//! Where the fields of a format stand in the rows of a file: below a header, in a fixed order, or in objects.
+//! Finds the fields of a format in the rows of a file: below a header, in a fixed order, or in objects.
 
 use super::columns;
 use super::lines::excerpt;
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The text of each slot of a row; empty where the row has none.
+/// The text of each slot of a row, first those of [`FIELDS`]; empty if the row has none.
 pub type Values<'a> = Vec<Cow<'a, [u8]>>;
 
 /// How a row is divided.
@@ -21,7 +21,7 @@ pub enum Form {
     Json,
 }
 
-/// A format as a file has it.
+/// The layout of a format in one file.
 #[derive(Debug, Clone)]
 pub struct Layout {
     pub spec: Arc<Spec>,
@@ -32,22 +32,24 @@ pub struct Layout {
     width: usize,
     is_open: bool,
     steps: Vec<Step>,
-    /// Slots behind those of [`FIELDS`], which `only`, `cached` and `looks` name.
+    /// Names of slots after those of [`FIELDS`], which `only`, `cached` and `looks` name.
     extra: Vec<String>,
+    /// Slots and patterns of `only`, and of `cached`.
     filters: [Vec<(usize, String)>; 2],
 }
 
-/// What one cell, or one path of an object, fills.
+/// The slots that one cell, or one path of an object, fills.
 #[derive(Debug, Clone)]
 struct Step {
     place: Place,
     pieces: Vec<Piece>,
 }
 
+/// The position of a value in a row.
 #[derive(Debug, Clone)]
 enum Place {
     Cell(usize),
-    /// Paths, of which the first that is there counts.
+    /// Paths, of which the first that exists counts.
     Paths(Vec<String>),
 }
 
@@ -58,7 +60,8 @@ struct Piece {
     slot: Option<usize>,
 }
 
-/// Returns the layout of a file that begins like this, by a format that is known or by those of the user alone.
+/// Returns the layout of a file that begins with `head`, by the user's format `own` alone, or without one by the known
+/// formats; `None` if none fits.
 pub fn recognise(head: &[u8], own: Option<&Arc<Spec>>) -> Option<Layout> {
     let specs = own.map_or_else(|| known_formats(), std::slice::from_ref);
     let first = head.trim_ascii_start().first()?;
@@ -66,7 +69,7 @@ pub fn recognise(head: &[u8], own: Option<&Arc<Spec>>) -> Option<Layout> {
     fits.or_else(|| match_lines(head, specs))
 }
 
-/// Returns the format that the JSON objects at the beginning of a file fit; `None` if no format fits.
+/// Returns the layout that fits the JSON objects at the beginning of a file; `None` if no format fits.
 fn match_objects(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     let objects = parse_objects(head);
     let of_rows = specs.iter().filter(|spec| matches!(spec.lines, Lines::Json | Lines::Delimited));
@@ -75,14 +78,14 @@ fn match_objects(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     )
 }
 
-/// Returns the format that the lines at the beginning of a file fit; `None` if no format fits.
+/// Returns the layout that fits the lines at the beginning of a file; `None` if no format fits.
 fn match_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     const TRIED_LINES: usize = 20;
     let lines = || head.split(|&c| c == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(TRIED_LINES);
     let w3c = lines().find_map(|line| line.trim_ascii().strip_prefix(b"#Fields:"));
     if let Some(names) = w3c {
         let specs = specs.iter().filter(|spec| spec.lines == Lines::W3c);
-        let form = w3c_form(head, names);
+        let form = choose_w3c_form(head, names);
         return choose_best(
             specs.filter_map(|spec| Layout::from_header(spec, form, &header_names(Form::Words, names))),
         );
@@ -100,20 +103,22 @@ fn match_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     })
 }
 
-/// CloudFront divides cells by tabs, others by spaces.
-fn w3c_form(head: &[u8], names: &[u8]) -> Form {
+/// Returns the form of rows of W3C logs: CloudFront separates cells by tabs, others by spaces. `names` is the
+/// header.
+fn choose_w3c_form(head: &[u8], names: &[u8]) -> Form {
     let row =
         head.split(|&c| c == b'\n').find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"));
     let has_tabs = row.unwrap_or(names).contains(&b'\t');
     if has_tabs { Form::Delimited(b'\t') } else { Form::Words }
 }
 
+/// Returns the layout whose format needs most names, the first of equals.
 fn choose_best(found: impl IntoIterator<Item = Layout>) -> Option<Layout> {
     // min_by_key takes the first of equals.
-    found.into_iter().min_by_key(|layout| std::cmp::Reverse(layout.spec.needed()))
+    found.into_iter().min_by_key(|layout| std::cmp::Reverse(layout.spec.count_needed_names()))
 }
 
-/// Returns the names of a header's columns.
+/// Returns the normalised names of a header's columns.
 pub fn header_names(form: Form, line: &[u8]) -> Vec<String> {
     let cells = split_cells(form, line);
     columns::normalise_names(cells.iter().map(|cell| &**cell))
@@ -122,7 +127,7 @@ pub fn header_names(form: Form, line: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the objects that a head holds as a whole, at most 20.
+/// Returns the complete objects at the beginning of a text, at most 20.
 fn parse_objects(head: &[u8]) -> Vec<Value> {
     const TRIED: usize = 20;
     let text = head.trim_ascii_start();
@@ -139,7 +144,7 @@ fn parse_objects(head: &[u8]) -> Vec<Value> {
     found
 }
 
-/// Returns the row that a shipper of logs, or Docker, has wrapped as text; other rows as they are.
+/// Returns the row that a shipper of logs, or Docker, has wrapped as text; any other row unchanged.
 fn unwrap_row(object: Value) -> Value {
     let texts = ["message", "log"].into_iter().filter_map(|name| object.get(name)?.as_str());
     let inner = texts.filter(|text| text.starts_with('{')).find_map(|text| serde_json::from_str(text).ok());
@@ -160,16 +165,19 @@ pub fn collect_object_names(head: &[u8]) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Returns the text that a row of JSON has for each of these names; nothing where it has none.
+/// Returns the text that a row of JSON has for each of these names; empty if it has none.
 ///
 /// # Errors
 /// A phrase, if the row is no object.
 pub fn read_values(row: &[u8], names: &[String]) -> RowResult<Vec<String>> {
     let object = parse_object(row)?;
-    Ok(names.iter().map(|name| lookup(&object, name).map(value_text).unwrap_or_default()).collect())
+    Ok(names.iter().map(|name| find_value(&object, name).map(value_text).unwrap_or_default()).collect())
 }
 
-/// Reads the object that a row is.
+/// Parses a row of JSON, and unwraps it.
+///
+/// # Errors
+/// A phrase, if the row is no object.
 fn parse_object(row: &[u8]) -> RowResult<Value> {
     let object: Value = serde_json::from_slice(row).map_err(|error| format!("no JSON object ({error})"))?;
     if object.is_object() { Ok(unwrap_row(object)) } else { Err("no JSON object".to_string()) }
@@ -177,12 +185,12 @@ fn parse_object(row: &[u8]) -> RowResult<Value> {
 
 impl Spec {
     /// Returns how many names a file must have to be of this format.
-    fn needed(&self) -> usize {
+    fn count_needed_names(&self) -> usize {
         self.fields.values().filter(|names| !names.ends_with('?')).count() + self.needs.len()
     }
 
-    /// Returns the slots behind those of [`FIELDS`].
-    fn extra(&self) -> Vec<String> {
+    /// Returns the names of the slots after those of [`FIELDS`], in alphabetical order.
+    fn extra_slots(&self) -> Vec<String> {
         let keys = self.only.keys().chain(self.cached.keys()).chain(self.looks.keys());
         keys.filter(|key| !FIELDS.contains(&key.as_str()))
             .cloned()
@@ -193,8 +201,9 @@ impl Spec {
 }
 
 impl Layout {
+    /// Returns a layout without columns.
     fn new(spec: &Arc<Spec>, form: Form, has_header: bool) -> Layout {
-        let extra = spec.extra();
+        let extra = spec.extra_slots();
         let slot = |name: &String| find_slot(&extra, name).unwrap_or(0);
         let filter = |patterns: &BTreeMap<String, String>| {
             patterns.iter().map(|(name, pattern)| (slot(name), pattern.clone())).collect()
@@ -209,10 +218,11 @@ impl Layout {
         if !object.is_object() || !spec.columns.is_empty() {
             return None;
         }
-        let is_there =
-            |names: &str| names.ends_with('?') || names.split('|').any(|path| lookup(object, path).is_some());
+        let is_there = |names: &str| {
+            names.ends_with('?') || names.split('|').any(|path| find_value(object, path).is_some())
+        };
         let is_right = |(path, pattern): (&String, &String)| {
-            lookup(object, path).is_some_and(|value| matches_glob(pattern, &value_text(value)))
+            find_value(object, path).is_some_and(|value| matches_glob(pattern, &value_text(value)))
         };
         let has_all = spec.fields.values().chain(&spec.needs).all(|names| is_there(names));
         if !has_all || !spec.only.iter().all(is_right) {
@@ -231,7 +241,8 @@ impl Layout {
         Some(layout)
     }
 
-    /// Returns the layout below a header of these names; `None` if a needed one is missing.
+    /// Returns the layout below a header of these names; `None` if a needed name is missing or the format has
+    /// no header.
     pub fn from_header(spec: &Arc<Spec>, form: Form, names: &[String]) -> Option<Layout> {
         if !spec.columns.is_empty() || spec.lines == Lines::Json {
             return None;
@@ -274,7 +285,7 @@ impl Layout {
         Some(layout)
     }
 
-    /// Returns the layout of cells in a fixed order, if this line looks like one of the format.
+    /// Returns the layout of cells in a fixed order; `None` if this line does not look like one of the format.
     fn from_positions(spec: &Arc<Spec>, line: &[u8]) -> Option<Layout> {
         let form = match spec.lines {
             Lines::Delimited => Form::Delimited(columns::guess_delimiter(line)?),
@@ -299,7 +310,7 @@ impl Layout {
 
     /// Returns whether a line has the format's columns and passes its checks.
     fn fits(&self, line: &[u8]) -> bool {
-        let Ok(values) = self.values(line) else { return false };
+        let Ok(values) = self.split_row(line) else { return false };
         let looks = self.spec.looks.iter().all(|(name, pattern)| {
             find_slot(&self.extra, name)
                 .is_some_and(|slot| matches_glob(pattern, &String::from_utf8_lossy(&values[slot])))
@@ -310,7 +321,7 @@ impl Layout {
         let of = |field: Field| &*values[field as usize];
         let has_time = [Field::Start, Field::End]
             .iter()
-            .any(|&field| stamp::time(of(field), None, self.spec.dates).is_ok());
+            .any(|&field| stamp::parse_log_time(of(field), None, self.spec.dates).is_ok());
         let has_bytes = [Field::Sent, Field::Received]
             .iter()
             .any(|&field| matches!(stamp::parse_bytes("", of(field)), Ok(Some(_))));
@@ -322,13 +333,13 @@ impl Layout {
     ///
     /// # Errors
     /// A phrase, if the row has another number of cells or is no object.
-    pub fn values<'a>(&self, row: &'a [u8]) -> RowResult<Values<'a>> {
+    pub fn split_row<'a>(&self, row: &'a [u8]) -> RowResult<Values<'a>> {
         let mut values = vec![Cow::Borrowed(&b""[..]); FIELDS.len() + self.extra.len()];
         if self.form == Form::Json {
             let object = parse_object(row)?;
             for step in &self.steps {
                 let (Place::Paths(paths), Some(slot)) = (&step.place, step.pieces[0].slot) else { continue };
-                if let Some(value) = paths.iter().find_map(|path| lookup(&object, path)) {
+                if let Some(value) = paths.iter().find_map(|path| find_value(&object, path)) {
                     values[slot] = Cow::Owned(value_text(value).into_bytes());
                 }
             }
@@ -352,15 +363,15 @@ impl Layout {
             let Place::Cell(at) = step.place else { continue };
             match &step.pieces[..] {
                 [Piece { before, slot: Some(slot) }] if before.is_empty() => {
-                    append(&mut values[*slot], cells[at])
+                    append_cell(&mut values[*slot], cells[at])
                 }
-                pieces => divide(cells[at], pieces, &mut values)?,
+                pieces => divide_cell(cells[at], pieces, &mut values)?,
             }
         }
         Ok(values)
     }
 
-    /// Returns whether a row is one of those that the format reads, and whether it crossed the network.
+    /// Returns whether the format reads a row, and whether the row crossed the network.
     pub fn admits(&self, values: &Values) -> (bool, bool) {
         let holds = |(slot, pattern): &(usize, String)| {
             matches_glob(pattern, &String::from_utf8_lossy(&values[*slot]))
@@ -369,19 +380,19 @@ impl Layout {
         (only.iter().all(holds), !cached.iter().any(holds))
     }
 
-    /// Returns whether rows tell where a field is.
+    /// Returns whether rows have a field.
     pub fn has(&self, field: Field) -> bool {
         self.steps.iter().any(|step| step.pieces.iter().any(|piece| piece.slot == Some(field as usize)))
     }
 }
 
-/// Returns a value of a row.
-pub fn value<'v>(values: &'v Values, field: Field) -> &'v [u8] {
+/// Returns the text of a field of a row, without spaces around it; empty if the row has none.
+pub fn field_text<'v>(values: &'v Values, field: Field) -> &'v [u8] {
     values[field as usize].trim_ascii()
 }
 
 /// Appends a cell to a value, after a space if the value has text.
-fn append<'a>(value: &mut Cow<'a, [u8]>, cell: &'a [u8]) {
+fn append_cell<'a>(value: &mut Cow<'a, [u8]>, cell: &'a [u8]) {
     if value.is_empty() {
         *value = Cow::Borrowed(cell);
     } else {
@@ -389,12 +400,13 @@ fn append<'a>(value: &mut Cow<'a, [u8]>, cell: &'a [u8]) {
     }
 }
 
+/// Returns the index of the slot of this name; `None` for an unknown name.
 fn find_slot(extra: &[String], name: &str) -> Option<usize> {
     let field = FIELDS.iter().position(|field| *field == name);
     field.or_else(|| extra.iter().position(|known| known == name).map(|at| FIELDS.len() + at))
 }
 
-/// Splits a template such as `{date} {time}` into pieces: a column's place and the text before it.
+/// Splits a template such as `{source}:{source_port}` into pieces: a slot and the text before it.
 fn split_template(template: &str, extra: &[String]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = template;
@@ -407,7 +419,10 @@ fn split_template(template: &str, extra: &[String]) -> Vec<Piece> {
 }
 
 /// Divides a cell among the pieces of its template, from its end, since addresses hold colons as well.
-fn divide<'a>(cell: &'a [u8], pieces: &[Piece], values: &mut Values<'a>) -> RowResult<()> {
+///
+/// # Errors
+/// A phrase, if the cell lacks the text before a piece.
+fn divide_cell<'a>(cell: &'a [u8], pieces: &[Piece], values: &mut Values<'a>) -> RowResult<()> {
     let mut rest = cell;
     for piece in pieces.iter().rev() {
         let at = match piece.before.as_bytes() {
@@ -425,7 +440,7 @@ fn divide<'a>(cell: &'a [u8], pieces: &[Piece], values: &mut Values<'a>) -> RowR
     Ok(())
 }
 
-/// Returns the cells of a line.
+/// Splits a line into cells; none for objects.
 fn split_cells(form: Form, line: &[u8]) -> Vec<&[u8]> {
     match form {
         Form::Delimited(delimiter) if memchr::memchr(b'"', line).is_none() => {
@@ -453,12 +468,13 @@ fn split_quoted_cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
     cells
 }
 
+/// Removes the spaces and the quotation marks around a cell.
 fn unquote(cell: &[u8]) -> &[u8] {
     let cell = cell.trim_ascii();
     cell.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(cell)
 }
 
-/// Returns the words of a line; quotation marks and brackets around one, which may hold spaces, are taken off.
+/// Splits a line at spaces. Quotation marks and brackets around a word, which may hold spaces, are removed.
 fn split_words(line: &[u8]) -> Vec<&[u8]> {
     let mut words = Vec::new();
     let mut rest = line.trim_ascii();
@@ -482,8 +498,9 @@ fn split_words(line: &[u8]) -> Vec<&[u8]> {
     words
 }
 
-/// Returns the value at a path: a name as it stands, or names of nested objects between dots.
-fn lookup<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
+/// Returns the value at a path: a name as it is, or names of nested objects separated by dots. `None` if
+/// there is none or it is null.
+fn find_value<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     let map = object.as_object()?;
     let named = |name: &str| {
         map.get(name)
@@ -491,7 +508,7 @@ fn lookup<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     };
     named(path).filter(|value| !value.is_null()).or_else(|| {
         let (name, rest) = path.split_once('.')?;
-        lookup(named(name)?, rest)
+        find_value(named(name)?, rest)
     })
 }
 
@@ -506,8 +523,8 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// Returns whether a text fits a pattern: `?` is any character, `*` any text, and `|` parts alternatives; behind a `!`
-/// whether it does not fit.
+/// Returns whether a text fits a pattern: `?` is any byte, `*` any text, and `|` separates alternatives. A pattern
+/// after `!` is negated.
 fn matches_glob(pattern: &str, text: &str) -> bool {
     if let Some(other) = pattern.strip_prefix('!') {
         return !matches_glob(other, text);
@@ -553,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn split_words__keeps_what_stands_in_quotes_and_brackets() {
+    fn split_words__keeps_quoted_and_bracketed_text_together() {
         let line = b"a  [1/Jan/2024:00:00:00 +0000] \"GET /x y\" - \"open";
         let found: Vec<String> =
             split_words(line).into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
@@ -561,14 +578,14 @@ mod tests {
     }
 
     #[test]
-    fn divide__from_the_end() {
+    fn divide_cell__from_the_end() {
         let pieces = split_template("{source}:{source_port}", &[]);
         let mut values: Values = vec![Cow::Borrowed(&b""[..]); FIELDS.len()];
-        divide(b"2001:db8::1:40000", &pieces, &mut values).unwrap();
+        divide_cell(b"2001:db8::1:40000", &pieces, &mut values).unwrap();
         assert_eq!(
-            (value(&values, Field::Source), value(&values, Field::SourcePort)),
+            (field_text(&values, Field::Source), field_text(&values, Field::SourcePort)),
             (&b"2001:db8::1"[..], &b"40000"[..])
         );
-        assert!(divide(b"x", &pieces, &mut values).unwrap_err().contains("has no \":\""));
+        assert!(divide_cell(b"x", &pieces, &mut values).unwrap_err().contains("has no \":\""));
     }
 }

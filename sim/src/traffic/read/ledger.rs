@@ -46,7 +46,7 @@ pub mod reason {
     pub const NO_TIME: &str = "packet without time stamp";
 }
 
-/// Rows of one file; see [`crate::traffic::Source`] for the fields that are reported.
+/// The account of one file; see [`crate::traffic::Source`] for the fields that are reported.
 pub struct Ledger {
     pub path: String,
     pub index: usize,
@@ -56,11 +56,11 @@ pub struct Ledger {
     pub used: u64,
     pub faults: u64,
     pub first_fault: Option<Error>,
-    /// What was left out, by reason.
+    /// Rows that were left out, by reason.
     pub skipped: BTreeMap<Reason, LeftOut>,
     /// Packets and bytes on the wire, if the file is a capture.
     pub capture: Option<CaptureCounts>,
-    /// Names the content, however it is stored: files of the same name hold the same.
+    /// A hash of the content, however it is stored; files with the same hash have the same content.
     pub content: Option<[u8; 32]>,
     /// The time stamps of a log's rows.
     pub clock: RowClock,
@@ -70,10 +70,10 @@ pub struct Ledger {
     forgiven: u64,
 }
 
-/// What was left out for one reason.
+/// Counts of rows that were left out for one reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Whole connections, where the file tells.
+    /// Whole connections, if the file shows them.
     pub connections: u64,
     pub rows: u64,
     pub bytes: u64,
@@ -110,21 +110,21 @@ impl Ledger {
         }
     }
 
-    /// Leaves out `rows` rows that carry `bytes`: of payload in a log, on the wire in a capture.
+    /// Counts `rows` rows as left out. `bytes` are their payload in a log, or their bytes on the wire in a capture.
     pub fn skip(&mut self, reason: impl Into<Reason>, rows: u64, bytes: u64) {
         self.skipped.entry(reason.into()).or_default().add(LeftOut { connections: 0, rows, bytes });
     }
 
-    /// Leaves out a connection of `rows` packets, which had `bytes` on the wire.
+    /// Counts a connection of `rows` packets and `bytes` on the wire as left out.
     pub fn skip_connection(&mut self, reason: impl Into<Reason>, rows: u64, bytes: u64) {
         self.skipped.entry(reason.into()).or_default().add(LeftOut { connections: 1, rows, bytes });
     }
 
-    /// Counts a row that cannot be understood.
+    /// Counts a row at this line that cannot be understood.
     ///
     /// # Errors
     /// The fault itself when reading strictly.
-    pub fn fault(&mut self, line: u64, problem: impl Into<String>) -> Result<()> {
+    pub fn count_fault(&mut self, line: u64, problem: impl Into<String>) -> Result<()> {
         let error = Error::Row { file: self.path.clone(), line, problem: problem.into() };
         self.faults += 1;
         if self.strict {
@@ -134,17 +134,17 @@ impl Ledger {
         Ok(())
     }
 
-    /// Counts a fault that says nothing about the other rows (a file that ends in mid-row), so that it
-    /// does not count towards the share above which a file is refused.
+    /// Counts a fault that does not cast doubt on other rows (a file that ends in mid-row), so that it does not count
+    /// towards the share above which a file is refused.
     ///
     /// # Errors
     /// The fault itself when reading strictly.
-    pub fn fault_at_end(&mut self, line: u64, problem: impl Into<String>) -> Result<()> {
+    pub fn count_fault_at_end(&mut self, line: u64, problem: impl Into<String>) -> Result<()> {
         self.forgiven += 1;
-        self.fault(line, problem)
+        self.count_fault(line, problem)
     }
 
-    /// Refuses the file when too many rows are faulty.
+    /// Checks that at most the share [`MAX_FAULTS`] of the rows is faulty.
     ///
     /// # Errors
     /// The first fault, with the count.

@@ -14,21 +14,21 @@ pub struct Line<'a> {
     pub text: &'a [u8],
 }
 
-/// Reads an [`Input`] line by line into one buffer, without what syslog put before each line.
+/// Reads an [`Input`] line by line into one buffer, without the prefix that syslog writes before each line.
 pub struct Lines<'a> {
     input: &'a mut Input,
     is_prefixed: bool,
     number: u64,
     buffer: Vec<u8>,
-    /// What is read and not yet returned.
+    /// Bounds of the bytes that are read and not yet returned.
     start: usize,
     end: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// Lines of `input`, from its start.
+    /// Returns the lines of `input`, from its start.
     pub fn new(input: &'a mut Input) -> Lines<'a> {
-        let is_prefixed = prefix::is_first(input.head());
+        let is_prefixed = prefix::is_prefixed(input.head());
         Lines { input, is_prefixed, number: 0, buffer: vec![0; CHUNK], start: 0, end: 0 }
     }
 
@@ -39,21 +39,21 @@ impl<'a> Lines<'a> {
         loop {
             let rest = &self.buffer[self.start..self.end];
             if let Some(found) = memchr::memchr(b'\n', &rest[scanned..]) {
-                return Some(self.take(scanned + found + 1));
+                return Some(self.take_line(scanned + found + 1));
             }
             scanned = rest.len();
             if scanned > MAX_LINE {
                 self.input.refuse_line(self.number + 1);
                 return None;
             }
-            if !self.fill() {
-                return (scanned > 0).then(|| self.take(scanned));
+            if !self.fill_buffer() {
+                return (scanned > 0).then(|| self.take_line(scanned));
             }
         }
     }
 
-    /// Reads more behind the rest; false at the end of the data.
-    fn fill(&mut self) -> bool {
+    /// Reads more after the rest; returns false at the end of the data.
+    fn fill_buffer(&mut self) -> bool {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         if self.end == self.buffer.len() {
@@ -66,7 +66,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the next `length` bytes as a line, without its end and without a prefix such as syslog's.
-    fn take(&mut self, length: usize) -> Line<'_> {
+    fn take_line(&mut self, length: usize) -> Line<'_> {
         let from = self.start;
         self.start += length;
         self.number += 1;
@@ -82,7 +82,7 @@ pub fn trim_end(text: &[u8]) -> &[u8] {
     text.strip_suffix(b"\r").unwrap_or(text)
 }
 
-/// Returns the line as text for a message: lossy, at most 40 characters.
+/// Returns a line as text for a message: lossy, without control characters, at most 40 characters and an ellipsis.
 pub fn excerpt(text: &[u8]) -> String {
     let cut = &text[..text.len().min(160)];
     let all = String::from_utf8_lossy(cut);

@@ -1,12 +1,12 @@
 //! Link types of captures by the numbers of the tcpdump.org registry: those that can be read, and names of others.
 
-/// What the bytes at a cursor begin with.
+/// The header at which the bytes at a cursor begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
     /// An IPv4 or IPv6 header, as its version says.
     Ip,
     Ethernet,
-    /// What an EtherType announces, after the type itself.
+    /// The layer that an EtherType announces; the type itself is stripped.
     Typed(u16),
     /// IEEE 802.2, with SNAP or alone.
     Llc,
@@ -16,7 +16,7 @@ pub enum Layer {
     Loopback,
     Nflog,
     Ppp,
-    /// PPP in HDLC framing, or Cisco HDLC; the first byte tells.
+    /// PPP in HDLC framing, or Cisco HDLC, as the first byte shows.
     PppSerial,
     PppOfPppd,
     PppWithDirection,
@@ -45,7 +45,7 @@ pub enum Layer {
     Prism,
     /// AVS, a successor of Prism's.
     Avs,
-    /// Per-packet information, which names the link type of what follows.
+    /// Per-packet information, which names the link type of the frame after it.
     Ppi,
     /// Sniffed packets on their way to a monitor (MikroTik).
     Tzsp,
@@ -62,10 +62,11 @@ pub enum Layer {
 pub struct Link {
     pub number: u32,
     pub name: &'static str,
-    /// What its frames begin with.
+    /// The first header of its frames.
     pub layer: Layer,
 }
 
+/// Returns an entry of [`LINKS`].
 const fn link(number: u32, name: &'static str, layer: Layer) -> Link {
     Link { number, name, layer }
 }
@@ -131,13 +132,14 @@ const OTHERS: &[(u32, &str)] = &[
     (258, "Apple PKTAP"),
 ];
 
-/// Returns what frames of link type `number` begin with; `None` when they cannot be read.
-pub fn layer(number: u32) -> Option<Layer> {
+/// Returns the first header of frames of link type `number`; `None` if they cannot be read.
+pub fn find_layer(number: u32) -> Option<Layer> {
     LINKS.iter().find(|link| link.number == number).map(|link| link.layer)
 }
 
-/// Returns a number for the interface that a frame names and its direction through it: Linux's cooked frames do.
-pub fn interface(number: u32, frame: &[u8]) -> Option<u32> {
+/// Returns a number for the interface that a frame names and its direction through it, as Linux's cooked
+/// frames do; `None` for other link types and frames that are too short.
+pub fn find_interface(number: u32, frame: &[u8]) -> Option<u32> {
     let word = |at: usize| {
         frame.get(at..at + 4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     };
@@ -148,8 +150,8 @@ pub fn interface(number: u32, frame: &[u8]) -> Option<u32> {
     }
 }
 
-/// Returns the name of a link type, if it is known.
-pub fn name(number: u32) -> Option<&'static str> {
+/// Returns the name of a link type; `None` if it is unknown.
+pub fn find_name(number: u32) -> Option<&'static str> {
     let read = LINKS.iter().find(|link| link.number == number).map(|link| link.name);
     read.or_else(|| OTHERS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name))
 }

@@ -91,19 +91,20 @@ pub const CLASSES: &str = "traffic.classes";
 /// Field of a scenario that describes the format of files, for errors.
 pub const FORMAT: &str = "traffic.format";
 
-/// A column of a table whose name says what it holds.
+/// A column of a table with a known name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownColumn {
     /// `start`, `bytes`, `client`, `server`, `rtt`, `duration` or `end`.
     pub meaning: &'static str,
-    /// Its place in the header, from 0.
+    /// Its index in the header, from 0.
     pub place: usize,
     /// Nanoseconds in the unit of a column of times, 1 in any other.
     pub unit_ns: u64,
 }
 
-/// Returns the known columns of a header, by the names that delimited text may have. `direction` chooses between bytes
-/// of the two directions; a header that has no bytes of this one is searched for those from the server.
+/// Returns the known columns of a header, by the names that delimited text may have. `direction` chooses
+/// between the bytes of the two directions; if the header has none in this direction, the bytes from the
+/// server are taken.
 ///
 /// # Errors
 /// One sentence about a column that is missing, the names it may have, and those of the header.
@@ -140,7 +141,7 @@ pub fn read_files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
     read_files_and_rows(paths, BTreeMap::new(), options)
 }
 
-/// Reads files as [`read_files`] does, but takes the rows of some, by their place in `paths`, from elsewhere.
+/// Reads files as [`read_files`] does; `rows` has the rows of some, by index in `paths`, that something else has read.
 ///
 /// # Errors
 /// As [`read_files`].
@@ -160,7 +161,7 @@ pub fn read_files_and_rows(
     read_all(paths.len(), open, options)
 }
 
-/// Returns whether a column of this name is read from tables; a program that converts one may drop the others.
+/// Returns whether a column of this name is read from tables; a program that converts a table may drop the others.
 pub fn is_known_column(name: &str) -> bool {
     columns::is_known(name)
 }
@@ -173,7 +174,7 @@ pub fn read_contents(named: &[(&str, &[u8])], options: &ReadOptions) -> Result<T
     read_all(named.len(), |index| Input::from_memory(named[index].0, named[index].1), options)
 }
 
-/// Reads contents that come piece by piece, each with its name.
+/// Reads contents from streams, each with its name for messages.
 ///
 /// # Errors
 /// As [`read_files`].
@@ -183,12 +184,12 @@ pub fn read_streams(named: Vec<(String, Box<dyn Read + Send>)>, options: &ReadOp
     let open = |index: usize| {
         let taken = waiting[index].lock().unwrap_or_else(PoisonError::into_inner).take();
         let (name, bytes) = taken.expect("each is opened once");
-        Input::stream(&name, bytes)
+        Input::from_stream(&name, bytes)
     };
     read_all(count, open, options)
 }
 
-/// Reads files, each on a core of its own while there are some, and combines them in their order.
+/// Reads `count` files in parallel, each opened by `open` of its index, and combines them in their order.
 fn read_all(
     count: usize,
     open: impl Fn(usize) -> Result<Input> + Sync,
@@ -196,10 +197,10 @@ fn read_all(
 ) -> Result<Traffic> {
     let budget = Budget::new(options.most_rows, count);
     let ceiling = options.most_bytes.and_then(memory::memory_limit);
-    let parts = parallel::map(count, |index| {
+    let parts = parallel::map_in_parallel(count, |index| {
         let mut input = open(index)?;
         input.limit_memory(ceiling);
-        read_one(input, index, Collector::new(options.clone(), &budget))
+        read_file(input, index, Collector::new(options.clone(), &budget))
     });
     let mut whole = Collector::new(options.clone(), &budget);
     for part in parts {
@@ -213,11 +214,11 @@ fn read_all(
     Ok(traffic)
 }
 
-/// Recognises and reads one file, whose place among all is `index`.
+/// Recognises and reads one file, whose index among all is `index`.
 ///
 /// # Errors
 /// As [`read_files`].
-fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Collector> {
+fn read_file(mut input: Input, index: usize, mut part: Collector) -> Result<Collector> {
     let format = sniff::recognise(&input, part.options.format.as_ref())?;
     let kind = input.kind().map_or_else(|| format.name(), str::to_string);
     let mut ledger = Ledger::new(input.path(), index, kind.as_str(), part.options.strict);
@@ -234,10 +235,10 @@ fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Colle
         Format::Table(written) => table::read(&mut input, &written, &mut ledger, &mut part)?,
     }
     if ledger.capture.is_none() {
-        ledger.content = Some(input.content());
+        ledger.content = Some(input.hash_content());
     } else if !part.options.strict && ledger.used > 0 {
         input.drain();
-        if let Some(tear) = input.take_tear() {
+        if let Some(tear) = input.forgive_torn_gzip() {
             let name = input::file_name(&ledger.path);
             let text = format!("{name}: {tear}; it is used up to there");
             part.add_note(Note { row: Some(ledger.rows), ..Note::new(NoteKind::LeftOut, Some(name), text) });

@@ -1,4 +1,5 @@
-//! Rows of a text one by one: lines, or the objects of JSON in a row or in an array, on one line each or on several.
+//! Reads rows of JSON one by one: objects in a row or in an array, on one line each or on several. Other
+//! lines are rows, too.
 
 use super::input::{Input, MAX_LINE};
 use super::lines::{Line, Lines};
@@ -15,8 +16,8 @@ impl<'a> Objects<'a> {
         Objects { lines: Lines::new(input), object: Vec::new() }
     }
 
-    /// Returns the next object with the number of its first line; `None` at the end. What is no object is returned as its
-    /// line. An object is at most [`MAX_LINE`] long: what goes on beyond that is returned in parts.
+    /// Returns the next object with the number of its first line; `None` at the end. A line that is no object
+    /// is returned as it is. An object longer than [`MAX_LINE`] is returned in parts.
     pub fn advance(&mut self) -> Option<Line<'_>> {
         self.object.clear();
         let (mut scan, mut number) = (Scan::default(), 0);
@@ -45,13 +46,13 @@ fn strip_opening(text: &[u8]) -> &[u8] {
     rest.unwrap_or(text).trim_ascii()
 }
 
-/// Returns a text without the bracket or comma of an array behind an object.
+/// Returns a text without the bracket or comma of an array after an object.
 fn strip_closing(text: &[u8]) -> &[u8] {
     let text = text.strip_suffix(b"]").filter(|rest| rest.trim_ascii_end().ends_with(b"}")).unwrap_or(text);
     text.trim_ascii_end().strip_suffix(b",").unwrap_or(text).trim_ascii()
 }
 
-/// How deep a text stands within objects.
+/// Tracks the nesting of braces.
 #[derive(Default)]
 struct Scan {
     depth: i64,
@@ -60,7 +61,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Follows braces outside texts, to find the end of the object.
+    /// Counts the braces of a line outside strings; at depth 0 the object ends.
     fn add(&mut self, text: &[u8]) {
         for &byte in text {
             match byte {
@@ -72,7 +73,7 @@ impl Scan {
                 _ => {}
             }
         }
-        // A text never goes beyond its line.
+        // A string never continues on the next line.
         (self.in_text, self.is_escaped) = (false, false);
     }
 }
@@ -82,7 +83,8 @@ impl Scan {
 mod tests {
     use super::*;
 
-    fn objects(text: &str) -> Vec<(u64, String)> {
+    /// Returns the objects of a text with their lines.
+    fn read_objects(text: &str) -> Vec<(u64, String)> {
         let mut input = Input::from_memory("x", text.as_bytes()).unwrap();
         let mut objects = Objects::new(&mut input);
         let mut found = Vec::new();
@@ -95,10 +97,10 @@ mod tests {
     #[test]
     fn objects__lines_and_arrays() {
         let expected = [(1, "{\"a\":1}".to_string()), (2, "{\"b\":\"}\"}".to_string())];
-        assert_eq!(objects("{\"a\":1}\n{\"b\":\"}\"}\n"), expected);
-        assert_eq!(objects("[{\"a\":1},\n{\"b\":\"}\"}]\n"), expected);
-        let spread = objects("[\n  {\n \"a\": {\n\"b\": 1}\n },\n {\"c\": 2}\n]\n");
+        assert_eq!(read_objects("{\"a\":1}\n{\"b\":\"}\"}\n"), expected);
+        assert_eq!(read_objects("[{\"a\":1},\n{\"b\":\"}\"}]\n"), expected);
+        let spread = read_objects("[\n  {\n \"a\": {\n\"b\": 1}\n },\n {\"c\": 2}\n]\n");
         assert_eq!(spread, [(2, "{\"a\": {\"b\": 1}}".to_string()), (6, "{\"c\": 2}".to_string())]);
-        assert_eq!(objects("nonsense\n"), [(1, "nonsense".to_string())]);
+        assert_eq!(read_objects("nonsense\n"), [(1, "nonsense".to_string())]);
     }
 }

@@ -1,7 +1,9 @@
-//! Finds out whether the rows of a table are of one direction each: what the source sent to the destination.
+//! Detects whether the rows of a table are of one direction each, with the bytes that the source sent to the
+//! destination.
 //!
-//! The names of columns do not tell: `src,dst,sport,dport,bytes` may be a connection with the bytes of its server, or what
-//! one end sent. If the ends of some rows occur in the other order too, it is the latter.
+//! The names of columns do not show it: `src,dst,sport,dport,bytes` may be a connection with the bytes of its
+//! server, or the bytes that one end sent. If the ends of some rows occur in the other order too, it is the
+//! latter.
 
 use super::columns::{self, Columns};
 use super::draft::Draft;
@@ -12,10 +14,10 @@ use crate::traffic::datagrams::Amount;
 use crate::units::Dur;
 use std::collections::HashSet;
 
-/// Payload of a full packet, for rows that count none.
+/// Payload of a full packet, by which packets are estimated, bytes.
 const FULL: u64 = 1460;
 
-/// The ports of rows that were read as connections, as far as they have come.
+/// The ports of the rows so far, which were read as connections.
 pub struct Ways {
     watches: bool,
     has_ports: bool,
@@ -23,12 +25,12 @@ pub struct Ways {
     rows: Vec<(u64, [u16; 2])>,
 }
 
-/// What the rows are.
+/// The meaning of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// What the names of columns say.
+    /// As the names of columns say.
     AsNamed,
-    /// The same, but none goes back from a destination.
+    /// As the names of columns say, but no row goes back from a destination.
     NoneBack,
     /// Rows of one direction each.
     Paired,
@@ -37,23 +39,23 @@ pub enum Reading {
 }
 
 /// Returns whether rows below a header may be of one direction each.
-pub fn may_be(columns: &Columns, header: &[String]) -> bool {
+pub fn may_be_one_way(columns: &Columns, header: &[String]) -> bool {
     columns.client.is_some_and(|place| columns::is_sender(header, place))
         && columns.server.is_some()
         && columns.reverse.is_none()
         && columns.id.is_none()
 }
 
-/// Returns a port as a row has it, 0 for anything else.
+/// Parses a port; 0 for anything else.
 pub fn parse_port(text: &[u8]) -> u16 {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 impl Ways {
-    /// Returns the rows below this header, none yet.
+    /// Returns an empty set of rows below this header; it watches only if they may be of one direction each.
     pub fn new(columns: &Columns, header: &[String]) -> Ways {
         let has_ports = columns.client_port.is_some() && columns.server_port.is_some();
-        Ways { watches: may_be(columns, header), has_ports, rows: Vec::new() }
+        Ways { watches: may_be_one_way(columns, header), has_ports, rows: Vec::new() }
     }
 
     /// Returns whether rows are to be added.
@@ -61,7 +63,7 @@ impl Ways {
         self.watches
     }
 
-    /// Forgets the rows that are no longer among `drafts`; both are in the order of the file.
+    /// Drops the rows that are no longer among `drafts`; both are in the order of the file.
     pub fn retain(&mut self, drafts: &[Draft]) {
         let mut drafts = drafts.iter().peekable();
         self.rows.retain(|(order, _)| {
@@ -76,13 +78,13 @@ impl Ways {
         self.rows.push((draft.order, ports));
     }
 
-    /// Returns what the rows are, which were read as `drafts`.
-    pub fn reading(&self, drafts: &[Draft]) -> Reading {
+    /// Decides what the rows mean; `drafts` are the rows as connections.
+    pub fn decide_reading(&self, drafts: &[Draft]) -> Reading {
         if !self.watches || self.rows.is_empty() {
             return Reading::AsNamed;
         }
         let ends: HashSet<[End; 2]> =
-            drafts.iter().zip(&self.rows).map(|(draft, row)| ends(draft, row.1)).collect();
+            drafts.iter().zip(&self.rows).map(|(draft, row)| row_ends(draft, row.1)).collect();
         let turned = ends
             .iter()
             .filter(|[first, second]| first != second && ends.contains(&[*second, *first]))
@@ -101,12 +103,12 @@ impl Ways {
         }
     }
 
-    /// Returns the rows as records, in place of the connections that they were read as. The last come first, so that
-    /// memory holds each once.
+    /// Converts the rows, which were read as the connections `drafts`, to records. The last come first, so that memory
+    /// holds each row once.
     pub fn into_records(mut self, mut drafts: Vec<Draft>) -> Vec<Record> {
         let mut records = Vec::with_capacity(drafts.len());
         while let Some((draft, (_, ports))) = drafts.pop().zip(self.rows.pop()) {
-            records.push(record(&draft, ports));
+            records.push(to_record(&draft, ports));
             if drafts.len() < drafts.capacity() / 2 {
                 drafts.shrink_to_fit();
             }
@@ -115,12 +117,13 @@ impl Ways {
     }
 }
 
-fn ends(draft: &Draft, [source, destination]: [u16; 2]) -> [End; 2] {
+/// Returns source and destination of a row.
+fn row_ends(draft: &Draft, [source, destination]: [u16; 2]) -> [End; 2] {
     [(draft.client, source), (draft.server, destination)]
 }
 
 /// Returns a connection as a record of one direction.
-fn record(draft: &Draft, ports: [u16; 2]) -> Record {
+fn to_record(draft: &Draft, ports: [u16; 2]) -> Record {
     let bytes = draft.writes.iter().map(|write| write.bytes).sum();
     let duration: Option<Dur> = draft.duration.into();
     Record {
@@ -128,7 +131,7 @@ fn record(draft: &Draft, ports: [u16; 2]) -> Record {
         to: draft.start.saturating_add(duration.unwrap_or_default().0 as i64),
         kind: draft.kind,
         protocol: if draft.kind == Kind::Tcp { TCP } else { UDP },
-        ends: ends(draft, ports),
+        ends: row_ends(draft, ports),
         payload: [bytes, 0],
         sent: [Amount { packets: bytes.div_ceil(FULL), bytes }, Amount::default()],
         flags: Flags::default(),

@@ -1,4 +1,4 @@
-//! What readers are asked for, and what they answer for a row.
+//! Options of readers, and the result of a row.
 
 use super::spec::Spec;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::traffic::class::Corrections;
 use std::io::Read;
 use std::sync::Arc;
 
-/// Which way the measured payload goes.
+/// The direction of the measured payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
     /// Server to client: downloads.
@@ -20,7 +20,7 @@ impl Direction {
     /// Parses `down` or `up`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` for any other word.
+    /// [`Error::Field`] naming `field` for any other name.
     pub fn parse(field: &str, name: &str) -> Result<Direction> {
         match name {
             "down" => Ok(Direction::Down),
@@ -29,7 +29,7 @@ impl Direction {
         }
     }
 
-    /// Returns the word [`Direction::parse`] takes.
+    /// Returns the name that [`Direction::parse`] takes.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Down => "down",
@@ -37,7 +37,7 @@ impl Direction {
         }
     }
 
-    /// Returns the other way.
+    /// Returns the opposite direction.
     pub(super) fn reverse(self) -> Direction {
         match self {
             Direction::Down => Direction::Up,
@@ -46,26 +46,27 @@ impl Direction {
     }
 }
 
-/// How to read.
+/// Options of reading.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Which payload counts.
+    /// The direction whose payload counts.
     pub direction: Direction,
     /// Whether the first row that cannot be understood is an error.
     pub strict: bool,
     /// Seed for spreading whole-second time stamps.
     pub seed: u64,
-    /// What the user says of the classes of flows.
+    /// The user's corrections of flow classes.
     pub classes: Arc<Corrections>,
-    /// Rows that may be held at once; beyond them clients are sampled. `None` is without bound.
+    /// The most rows in memory at once; beyond them clients are sampled. `None` is no bound.
     pub most_rows: Option<u64>,
-    /// Bytes by which this process may grow while it reads; a file that takes more is refused. `None` is without bound.
+    /// Bytes by which this process may grow while it reads; a file that takes more is refused. `None` is no bound.
     pub most_bytes: Option<u64>,
     /// The only format of logs to expect, if the user describes one.
     pub format: Option<Arc<Spec>>,
 }
 
 impl Default for ReadOptions {
+    /// Returns the defaults: downloads, tolerant of faults, without corrections and bounds.
     fn default() -> Self {
         ReadOptions {
             direction: Direction::Down,
@@ -81,7 +82,7 @@ impl Default for ReadOptions {
 
 /// A table that something else has read: its rows as text with a header of column names.
 pub struct Rows {
-    /// What the file is, for reports, such as `parquet`.
+    /// Kind of the file for reports, such as `parquet`.
     pub kind: &'static str,
     /// SHA-256 of the file as stored, in hexadecimal.
     pub sha256: String,

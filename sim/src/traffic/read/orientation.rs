@@ -1,4 +1,4 @@
-//! Decides which side of a connection is the server when no packet of its handshake says so.
+//! Decides which side of a connection is the server if no packet of its handshake shows it.
 
 use super::class;
 use crate::flow::Class;
@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::net::IpAddr;
 
-/// Below it only servers have ports; from here to [`FIRST_USER_PORT`] also clients that run as root, such as NFS's.
+/// Below this only servers have ports; from here to [`FIRST_USER_PORT`] also clients that run as root, such as NFS's.
 const FIRST_RESERVED_PORT: u16 = 512;
 pub const FIRST_USER_PORT: u16 = 1024;
-/// An end that so many connections share is no client's.
+/// An end that so many connections share belongs to no client.
 const MANY: u32 = 4;
 
 /// Ports above 511 that are registered for services, by IANA: directories, proxies, web servers, databases, messages
@@ -20,11 +20,11 @@ const REGISTERED: &[u16] = &[
     8333, 8443, 8883, 8888, 9000, 9042, 9090, 9092, 9200, 9418, 9443, 11211, 27017, 50051,
 ];
 
-/// Ports registered for services that speak in datagrams, beside those of [`REGISTERED`] and [`class`]: tunnels, RADIUS,
+/// Ports registered for services over datagrams, in addition to those of [`REGISTERED`] and [`class`]: tunnels, RADIUS,
 /// discovery, and Valve's games.
 const DATAGRAM_SERVICES: &[u16] = &[1701, 1812, 1813, 1900, 3544, 4500, 27_015, 51_820];
 
-/// How connections share ends and ports. Hosts are addresses, or numbers of hosts.
+/// Counts of the connections that share ends and ports. Hosts are addresses, or numbers of hosts.
 #[derive(Debug)]
 pub struct Shares<H = IpAddr> {
     ends: HashMap<(H, u16), End>,
@@ -32,20 +32,22 @@ pub struct Shares<H = IpAddr> {
 }
 
 impl<H> Default for Shares<H> {
+    /// Returns counts without connections.
     fn default() -> Shares<H> {
         Shares { ends: HashMap::new(), ports: HashMap::new() }
     }
 }
 
+/// Counts of the connections of one end.
 #[derive(Debug, Default, Clone, Copy)]
 struct End {
     connections: u32,
-    /// How many of them a handshake shows as served by this end.
+    /// Connections that this end serves, by their handshakes.
     served: u32,
 }
 
 impl<H: Eq + Hash + Copy> Shares<H> {
-    /// Adds a connection between two ends; `server` is known from a handshake, or `None`.
+    /// Adds a connection between two ends; `server` is the side of the server, 0 or 1, if a handshake shows it.
     pub fn add(&mut self, ends: [(H, u16); 2], server: Option<usize>) {
         for (side, end) in ends.into_iter().enumerate() {
             let entry = self.ends.entry(end).or_default();
@@ -55,9 +57,9 @@ impl<H: Eq + Hash + Copy> Shares<H> {
         }
     }
 
-    /// Returns which of two ends is the server. Each rule decides if the ends differ by it:
+    /// Returns which of two ends is the server, 0 or 1. The first rule by which the ends differ decides:
     ///
-    /// 1. a handshake of another connection shows it as one;
+    /// 1. handshakes of more connections show it as the server;
     /// 2. its port is below 512;
     /// 3. four connections or more share the end, address and port;
     /// 4. its port is registered for a service;
@@ -66,59 +68,66 @@ impl<H: Eq + Hash + Copy> Shares<H> {
     /// 7. more connections share the port, in powers of two, because a few share any port by chance;
     /// 8. its port is lower.
     ///
-    /// `None` says that no rule decides.
-    pub fn server(&self, ends: [(H, u16); 2]) -> Option<usize> {
+    /// `None` if no rule decides.
+    pub fn find_server(&self, ends: [(H, u16); 2]) -> Option<usize> {
         let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
         let rest = || {
-            server_by(&[
-                self.pick_by_end(ends, |end| end.connections),
+            apply_rules(&[
+                self.rank_ends(ends, |end| end.connections),
                 by_port(&|port| self.ports.get(&port).map_or(0, |count| count.ilog2())),
                 by_port(&|port| u32::from(u16::MAX - port)),
             ])
         };
-        self.server_by_service(ends).or_else(rest)
+        self.find_server_by_service(ends).or_else(rest)
     }
 
-    /// Returns the same by the first five rules alone, which show a service.
-    pub fn server_by_service(&self, ends: [(H, u16); 2]) -> Option<usize> {
+    /// Returns which of two ends is the server by the first five rules of [`Shares::find_server`], which show
+    /// a service; `None` if none decides.
+    pub fn find_server_by_service(&self, ends: [(H, u16); 2]) -> Option<usize> {
         let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
-        server_by(&[
-            self.pick_by_end(ends, |end| end.served),
+        apply_rules(&[
+            self.rank_ends(ends, |end| end.served),
             by_port(&|port| u32::from(port < FIRST_RESERVED_PORT)),
-            self.pick_by_end(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
+            self.rank_ends(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
             by_port(&|port| u32::from(is_registered(port))),
             by_port(&|port| u32::from(port < FIRST_USER_PORT)),
         ])
     }
 
-    fn pick_by_end(&self, ends: [(H, u16); 2], pick: fn(&End) -> u32) -> [u32; 2] {
+    /// Returns the rank that `pick` gives each end; 0 for an end without connections.
+    fn rank_ends(&self, ends: [(H, u16); 2], pick: fn(&End) -> u32) -> [u32; 2] {
         ends.map(|end| self.ends.get(&end).map_or(0, pick))
     }
 }
 
 impl Shares {
-    /// Returns which of the two ends of a flow of datagrams is the server. There are no handshakes, and hosts that speak
-    /// with each other, as in a call, choose both ports at random. So after rules 2 to 5 of [`Shares::server`] the client is
-    /// the host that `clients`, those of other connections, have; else the one with a private address. Before all, the
+    /// Returns which of the two ends of a flow of datagrams is the server; `None` if no rule decides. There
+    /// are no handshakes, and hosts in a call choose both ports at random. So after rules 2 to 5 of
+    /// [`Shares::find_server`] the client is the host among `clients`, the clients of other connections; else
+    /// the one with a private address; else the end that fewer connections share. Before all rules, the
     /// receivers of a multicast are its clients.
-    pub fn server_of_datagrams(&self, ends: [(IpAddr, u16); 2], clients: &HashSet<IpAddr>) -> Option<usize> {
+    pub fn find_server_of_datagrams(
+        &self,
+        ends: [(IpAddr, u16); 2],
+        clients: &HashSet<IpAddr>,
+    ) -> Option<usize> {
         let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
         let by_host = |rank: &dyn Fn(IpAddr) -> bool| ends.map(|end| u32::from(rank(end.0)));
-        server_by(&[
+        apply_rules(&[
             by_host(&|host| !is_group(host)),
             by_port(&|port| u32::from(port > 0 && port < FIRST_RESERVED_PORT)),
-            self.pick_by_end(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
+            self.rank_ends(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
             by_port(&|port| u32::from(is_registered(port) || DATAGRAM_SERVICES.contains(&port))),
             by_port(&|port| u32::from(port > 0 && port < FIRST_USER_PORT)),
             by_host(&|host| !clients.contains(&host)),
             by_host(&|host| !is_private(host)),
-            self.pick_by_end(ends, |end| end.connections),
+            self.rank_ends(ends, |end| end.connections),
         ])
     }
 }
 
 /// Returns the end with the higher rank by the first rule that ranks them differently; `None` if no rule does.
-fn server_by(rules: &[[u32; 2]]) -> Option<usize> {
+fn apply_rules(rules: &[[u32; 2]]) -> Option<usize> {
     rules.iter().find(|[first, second]| first != second).map(|[first, second]| usize::from(second > first))
 }
 
@@ -131,7 +140,7 @@ fn is_group(host: IpAddr) -> bool {
     }
 }
 
-/// Returns whether an address is one of a private network: RFC 1918, RFC 6598, RFC 4193, or link-local.
+/// Returns whether an address belongs to a private network (RFC 1918, RFC 6598, RFC 4193) or is link-local.
 fn is_private(host: IpAddr) -> bool {
     match host {
         IpAddr::V4(host) => {
@@ -142,6 +151,7 @@ fn is_private(host: IpAddr) -> bool {
     }
 }
 
+/// Returns whether a port is registered for a service other than the web, or is in [`REGISTERED`].
 fn is_registered(port: u16) -> bool {
     REGISTERED.contains(&port) || class::classify_port(port) != Class::Web
 }
@@ -151,6 +161,7 @@ fn is_registered(port: u16) -> bool {
 mod tests {
     use super::*;
 
+    /// Returns an end at 10.0.0.`last`.
     fn end(last: u8, port: u16) -> (IpAddr, u16) {
         ([10, 0, 0, last].into(), port)
     }
@@ -158,7 +169,7 @@ mod tests {
     #[test]
     fn shares__rules_in_their_order() {
         let mut shares = Shares::default();
-        let server = |shares: &Shares, a, b| shares.server([a, b]);
+        let server = |shares: &Shares, a, b| shares.find_server([a, b]);
         assert_eq!(server(&shares, end(1, 40_000), end(2, 443)), Some(1));
         assert_eq!(server(&shares, end(2, 443), end(1, 40_000)), Some(0));
         assert_eq!(server(&shares, end(1, 1100), end(2, 8080)), Some(1), "registered");

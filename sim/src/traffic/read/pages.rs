@@ -2,8 +2,8 @@
 //!
 //! The rule, by client and in order of time: a request for a document begins a page; a request for anything
 //! else belongs to the page of the request that its referrer names, if the last request of that page was not
-//! more than 30 s before. A request that no page claims has none. A document is what has no file extension,
-//! or one of `htm html shtml xhtml php asp aspx jsp cgi`; so frames are pages of their own. Objects on hosts
+//! more than 30 s before. A request that no page claims has none. A document is a URL without a file extension,
+//! or with one of `htm html shtml xhtml php asp aspx jsp cgi`; so frames are separate pages. Objects on hosts
 //! that were not logged are missing from a page.
 
 use super::names::Names;
@@ -12,6 +12,7 @@ use std::collections::HashMap;
 /// A page ends after this time without a request, in nanoseconds.
 const REST: i64 = 30_000_000_000;
 
+/// File extensions of documents.
 const DOCUMENTS: [&[u8]; 9] = [b"htm", b"html", b"shtml", b"xhtml", b"php", b"asp", b"aspx", b"jsp", b"cgi"];
 
 /// A request of a log.
@@ -25,7 +26,7 @@ struct Hit {
     referrer: u32,
 }
 
-/// Requests as they are read.
+/// The requests of a log while they are read.
 #[derive(Default)]
 pub struct Hits {
     urls: Names,
@@ -36,7 +37,8 @@ impl Hits {
     /// Adds a request, by its row in the file; its URL and its referrer must have the same form, without a scheme.
     pub fn add(&mut self, client: u32, at: i64, row: u64, url: &[u8], referrer: &[u8]) {
         let is_part = !is_document(url);
-        let (url, referrer) = (self.urls.id(strip_fragment(url)), self.urls.id(strip_fragment(referrer)));
+        let (url, referrer) =
+            (self.urls.intern(strip_fragment(url)), self.urls.intern(strip_fragment(referrer)));
         self.hits.push(Hit { client, at, row, is_part, url, referrer });
     }
 
@@ -56,20 +58,20 @@ impl Hits {
         self.hits.iter().map(|hit| hit.row)
     }
 
-    /// Keeps the requests of which this is true, by client and row.
+    /// Retains the requests for which `keeps`, of client and row, is true.
     pub fn retain(&mut self, keeps: impl Fn(u32, u64) -> bool) {
         self.hits.retain(|hit| keeps(hit.client, hit.row));
     }
 
-    /// Keeps the requests of which this is true, in the order they were added.
+    /// Retains the requests for which `keeps` has true, in the order they were added; requests beyond it stay.
     pub fn retain_in_order(&mut self, keeps: &[bool]) {
         let mut keeps = keeps.iter();
         self.hits.retain(|_| keeps.next().copied().unwrap_or(true));
     }
 
-    /// Returns the page of each request in the order they were added, numbered on from `last`, and the new
-    /// last; 0 for none.
-    pub fn pages(&self, last: u32) -> (Vec<u32>, u32) {
+    /// Returns the page of each request in the order they were added, and the number of the last page. New pages are
+    /// numbered from `last` + 1; 0 is no page.
+    pub fn assign_pages(&self, last: u32) -> (Vec<u32>, u32) {
         let mut order: Vec<usize> = (0..self.hits.len()).collect();
         order.sort_by_key(|&place| {
             let hit = &self.hits[place];
@@ -104,13 +106,13 @@ impl Hits {
     }
 }
 
-/// Returns `host/path?query` of an absolute URL; anything else as it is.
+/// Returns `host/path?query` of an absolute URL; anything else unchanged.
 pub fn strip_scheme(url: &[u8]) -> &[u8] {
     let colon = url.windows(3).position(|part| part == b"://");
     colon.map_or(url, |colon| &url[colon + 3..])
 }
 
-/// Returns `/path?query` of an absolute URL; anything else as it is.
+/// Returns `/path?query` of an absolute URL; anything else unchanged.
 pub fn strip_host(url: &[u8]) -> &[u8] {
     let rest = strip_scheme(url);
     if rest.len() == url.len() {
@@ -119,11 +121,12 @@ pub fn strip_host(url: &[u8]) -> &[u8] {
     rest.iter().position(|&c| c == b'/').map_or(&b"/"[..], |slash| &rest[slash..])
 }
 
+/// Returns a URL without its fragment.
 fn strip_fragment(url: &[u8]) -> &[u8] {
     url.split(|&c| c == b'#').next().unwrap_or(url)
 }
 
-/// Returns whether a URL names a document and not a part of one, by the end of its path.
+/// Returns whether a URL names a document and not a part of one, by the extension of its path.
 fn is_document(url: &[u8]) -> bool {
     let path = url.split(|&c| c == b'?' || c == b'#').next().unwrap_or(url);
     let name = path.rsplit(|&c| c == b'/').next().unwrap_or(path);
@@ -143,17 +146,18 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn pages(requests: &[(u32, i64, &str, &str)]) -> Vec<u32> {
+    /// Returns the page of each request of (client, seconds, URL, referrer).
+    fn find_pages(requests: &[(u32, i64, &str, &str)]) -> Vec<u32> {
         let mut hits = Hits::default();
         for (client, at_s, url, referrer) in requests {
             hits.add(*client, at_s * SECOND, 0, url.as_bytes(), strip_host(referrer.as_bytes()));
         }
-        hits.pages(0).0
+        hits.assign_pages(0).0
     }
 
     #[test]
     fn pages__are_documents_with_what_they_refer_to() {
-        let found = pages(&[
+        let found = find_pages(&[
             (1, 0, "/a.html", "-"),
             (1, 0, "/x.css", "http://h/a.html#top"),
             (1, 1, "/x.png", "http://h/x.css"),
@@ -171,12 +175,12 @@ mod tests {
         let rows = [(1, 0, "/", "-"), (1, 0, "/i.png", "http://h/"), (1, 5, "/c?q=1.gif", "-")];
         let mut turned = rows;
         turned.reverse();
-        assert_eq!(pages(&rows), [1, 1, 2]);
-        assert_eq!(pages(&turned), [2, 1, 1]);
+        assert_eq!(find_pages(&rows), [1, 1, 2]);
+        assert_eq!(find_pages(&turned), [2, 1, 1]);
     }
 
     #[test]
-    fn documents__are_recognised_by_their_extension() {
+    fn is_document__by_the_extension() {
         for url in ["/", "/a", "/a/b.HTML", "h.org/", "h.org", "/a.php?x=/y.gif"] {
             assert!(is_document(url.as_bytes()), "{url}");
         }

@@ -1,10 +1,10 @@
-//! Makes connections of records of flows: NetFlow's and their like, one for each direction or for both, and a new one
-//! whenever the exporter cuts a flow.
+//! Makes connections of flow records: NetFlow's and the like, one for each direction or for both, and a new
+//! one whenever the exporter cuts a flow.
 //!
-//! A record is no connection. Records of the same ends, whichever of them sent, belong together while less than
-//! [`REST`] lies between them. Exporters report a flow as over that is silent for 15 s, so after that a record belongs to
-//! the same connection if its flags have no SYN; if they are not known, it is another connection. What a server sends
-//! after such a silence without a request, as when it closes, is no transfer.
+//! A record is no connection. Records of the same ends, whichever of them sent, belong together if at most
+//! [`REST`] lies between them. Exporters end a flow that is silent for 15 s, so after that a record belongs
+//! to the same connection if its flags have no SYN; if they are unknown, it is another connection. The bytes
+//! that a server sends after such a silence without a request, as when it closes, are no transfer.
 
 use super::assemble::Collector;
 use super::class;
@@ -20,9 +20,9 @@ use crate::traffic::note::{Note, NoteKind};
 use crate::units::Dur;
 use std::collections::{HashMap, HashSet};
 
-/// Exporters report a flow as over after this silence, the usual inactive timeout, in nanoseconds.
+/// Exporters end a flow after this silence, the usual inactive timeout, nanoseconds.
 const REST: i64 = 15_000_000_000;
-/// A server's last words: an alert of TLS, a GOAWAY of HTTP/2, text of a protocol that says good-bye.
+/// The most bytes that a server sends to close: an alert of TLS, a GOAWAY of HTTP/2, a farewell in text.
 const LAST_WORDS: u64 = 256;
 pub const TCP: u8 = 6;
 pub const UDP: u8 = 17;
@@ -30,7 +30,7 @@ pub const UDP: u8 = 17;
 /// An address, as numbered by the collector's hosts, and a port.
 pub type End = (u32, u16);
 
-/// TCP's flags of all packets of a record together.
+/// The TCP flags of all packets of a record together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
 
@@ -40,7 +40,8 @@ impl Flags {
     const RST: u8 = 0x04;
     const LETTERS: &[u8; 8] = b"FSRPAUEC";
 
-    /// Parses letters such as `...AP.SF`, or a number; anything else is unknown, as are no flags at all.
+    /// Parses letters such as `...AP.SF`, or a number; other characters are ignored. No flags at all mean
+    /// unknown flags.
     pub fn parse(text: &[u8]) -> Flags {
         let number = std::str::from_utf8(text).ok().and_then(|text| match text.strip_prefix("0x") {
             Some(hex) => u8::from_str_radix(hex, 16).ok(),
@@ -51,25 +52,27 @@ impl Flags {
         Flags(number.unwrap_or_else(|| text.iter().map(bit).fold(0, |sum, bit| sum | bit)))
     }
 
-    fn has(self, flag: u8) -> bool {
+    /// Returns whether any of these flags is set.
+    fn has_any(self, flag: u8) -> bool {
         self.0 & flag != 0
     }
 
+    /// Returns whether the record has flags.
     fn are_known(self) -> bool {
         self.0 != 0
     }
 }
 
-/// A record: what the ends sent to each other within a time.
+/// A flow record: the traffic between two ends within a time.
 pub struct Record {
     pub from: i64,
     pub to: i64,
     pub kind: Kind,
-    /// IP's protocol number, 0 for one without a name here.
+    /// IP's protocol number; 0 if it is unknown.
     pub protocol: u8,
     /// Source and destination.
     pub ends: [End; 2],
-    /// What each sent: payload, and packets with their IP lengths.
+    /// Payload that each end sent, and its packets with their IP lengths.
     pub payload: [u64; 2],
     pub sent: [Amount; 2],
     pub flags: Flags,
@@ -81,7 +84,7 @@ pub struct Record {
     pub order: u64,
 }
 
-/// What a connection did between two silences.
+/// The traffic of a connection between two silences.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     from: i64,
@@ -92,37 +95,38 @@ struct Part {
     rows: u64,
 }
 
-/// A connection as far as its records have come; the ends are in ascending order.
+/// A connection while its records are added; the ends are in ascending order.
 struct Flow {
     kind: Kind,
     protocol: u8,
     ends: [End; 2],
     parts: Vec<Part>,
-    /// When each end sent first, if it did.
+    /// The time at which each end sent first, if it did.
     first: [Option<i64>; 2],
     /// Which ends have sent a SYN.
     opened: [bool; 2],
-    /// The client, if the record says which end it is.
+    /// The client's end, if a record shows it.
     client: Option<usize>,
     rtt: Option<Dur>,
     service: Option<crate::flow::Class>,
     order: u64,
 }
 
-/// Returns by what both rows of a flow are sampled: the hash of the end with the higher port, the client as far as one
-/// row tells, and a number that most other flows of this client do not have.
-pub fn unit(ends: [(u64, u16); 2]) -> (u64, u64) {
+/// Returns the unit by which all rows of a flow are sampled, whichever end comes first: the hash of the host
+/// with the higher port, which is the client as far as one row shows it, and a number that most other flows
+/// of this client do not have. `ends` are (hash of the host, port).
+pub fn sampling_unit(ends: [(u64, u16); 2]) -> (u64, u64) {
     let [low, high] = if (ends[0].1, ends[0].0) < (ends[1].1, ends[1].0) { ends } else { [ends[1], ends[0]] };
     (high.0, u64::from(high.1) << 16 | u64::from(low.1))
 }
 
-/// Returns [`unit`] of two ends whose hosts the collector knows.
-pub fn number_unit(ends: [End; 2], collector: &Collector) -> (u64, u64) {
-    unit(ends.map(|(host, port)| (collector.hosts.hash(host), port)))
+/// Returns the [`sampling_unit`] of two ends whose hosts the collector has numbered.
+pub fn sampling_unit_of_ends(ends: [End; 2], collector: &Collector) -> (u64, u64) {
+    sampling_unit(ends.map(|(host, port)| (collector.hosts.hash(host), port)))
 }
 
-/// Adds the connections of a file's records, which may be in any order.
-pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector) {
+/// Adds the connections of a file's records, which may be in any order, to the collector, with notes.
+pub fn add_records(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector) {
     let before = records.len();
     let records = remove_duplicates(records, ledger);
     if records.len() < before {
@@ -133,7 +137,7 @@ pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector)
         let note = Note::new(NoteKind::Doubled, Some(name), text);
         collector.add_note(Note { count: Some(count), ..note });
     }
-    let flows = combine(records);
+    let flows = combine_records(records);
     let mut shares = Shares::default();
     for flow in &flows {
         shares.add(flow.ends, flow.known_client().map(|client| 1 - client));
@@ -141,8 +145,8 @@ pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector)
     let mut alone = 0;
     for flow in flows {
         alone += u64::from(flow.is_alone());
-        let client = flow.client(&shares);
-        flow.hand_over(client, ledger, collector);
+        let client = flow.find_client(&shares);
+        flow.add_to_collector(client, ledger, collector);
     }
     if alone > 0 {
         let name = file_name(&ledger.path);
@@ -154,8 +158,8 @@ pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector)
     }
 }
 
-/// Returns records in the order of time without those that repeat another, as two routers of one path and an export
-/// made twice do. Records without ports may be several flows.
+/// Sorts records by time and drops those that repeat another, as from two routers of one path or a repeated export.
+/// Records without ports may be several flows, so they stay.
 fn remove_duplicates(mut records: Vec<Record>, ledger: &mut Ledger) -> Vec<Record> {
     records.sort_by_key(|record| (record.from, record.order));
     let (mut now, mut seen) = (i64::MIN, HashSet::new());
@@ -176,8 +180,8 @@ fn remove_duplicates(mut records: Vec<Record>, ledger: &mut Ledger) -> Vec<Recor
     records
 }
 
-/// Combines records of the same ends, which are in the order of time.
-fn combine(records: Vec<Record>) -> Vec<Flow> {
+/// Combines records, which are in order of time, into connections by their ends.
+fn combine_records(records: Vec<Record>) -> Vec<Flow> {
     let mut latest: HashMap<(u8, [End; 2]), usize> = HashMap::new();
     let mut flows: Vec<Flow> = Vec::new();
     for mut record in records {
@@ -189,7 +193,7 @@ fn combine(records: Vec<Record>) -> Vec<Flow> {
         }
         let sender = usize::from(is_turned);
         let key = (record.protocol, record.ends);
-        let known = latest.get(&key).copied().filter(|&place| flows[place].takes(&record, sender));
+        let known = latest.get(&key).copied().filter(|&place| flows[place].is_continued_by(&record, sender));
         let place = known.unwrap_or_else(|| {
             flows.push(Flow::new(&record));
             flows.len() - 1
@@ -201,6 +205,7 @@ fn combine(records: Vec<Record>) -> Vec<Flow> {
 }
 
 impl Flow {
+    /// Returns a connection without parts, with the ends of a record.
     fn new(record: &Record) -> Flow {
         Flow {
             kind: record.kind,
@@ -216,15 +221,16 @@ impl Flow {
         }
     }
 
-    fn last(&self) -> Option<&Part> {
+    /// Returns the last part; `None` before the first record.
+    fn last_part(&self) -> Option<&Part> {
         self.parts.last()
     }
 
-    /// Returns whether a record, later than all before it, is of this connection.
-    fn takes(&self, record: &Record, sender: usize) -> bool {
-        let Some(last) = self.last() else { return true };
-        let is_new = record.flags.has(Flags::SYN);
-        let is_over = last.flags.has(Flags::FIN | Flags::RST) && record.from > last.to;
+    /// Returns whether a record of `sender`, later than all before it, belongs to this connection.
+    fn is_continued_by(&self, record: &Record, sender: usize) -> bool {
+        let Some(last) = self.last_part() else { return true };
+        let is_new = record.flags.has_any(Flags::SYN);
+        let is_over = last.flags.has_any(Flags::FIN | Flags::RST) && record.from > last.to;
         if record.from.saturating_sub(last.to) <= REST {
             return !(is_new && is_over && self.opened[sender]);
         }
@@ -232,9 +238,9 @@ impl Flow {
         is_tcp && !is_new && (record.flags.are_known() || record.payload == [0; 2])
     }
 
-    /// Adds a record of what the end `sender` sent; a long pause begins a new part.
+    /// Adds a record whose source is the end `sender`; a silence longer than [`REST`] begins a new part.
     fn add(&mut self, record: &Record, sender: usize) {
-        let starts = self.last().is_none_or(|last| record.from.saturating_sub(last.to) > REST);
+        let starts = self.last_part().is_none_or(|last| record.from.saturating_sub(last.to) > REST);
         if starts {
             let (payload, sent) = ([0; 2], [Amount::default(); 2]);
             self.parts.push(Part {
@@ -257,7 +263,7 @@ impl Flow {
             let has_sent = end == sender || record.payload[end] > 0;
             self.first[end] = self.first[end].or(has_sent.then_some(record.from));
         }
-        self.opened[sender] |= record.flags.has(Flags::SYN);
+        self.opened[sender] |= record.flags.has_any(Flags::SYN);
         if record.from_client {
             self.client.get_or_insert(sender);
         }
@@ -281,28 +287,29 @@ impl Flow {
         self.client.or(by_syn)
     }
 
-    /// Returns the client: as records say, else as ports and shared ends tell, else the end that sent first.
-    fn client(&self, shares: &Shares<u32>) -> usize {
+    /// Returns the client's end: as records show it, else by ports and shared ends, and among these by who
+    /// sent first.
+    fn find_client(&self, shares: &Shares<u32>) -> usize {
         let by_time = match self.first {
             [Some(first), Some(second)] if first != second => Some(usize::from(second < first)),
             _ => None,
         };
-        let by_service = || shares.server_by_service(self.ends).map(|server| 1 - server);
-        let by_share = || shares.server(self.ends).map(|server| 1 - server);
+        let by_service = || shares.find_server_by_service(self.ends).map(|server| 1 - server);
+        let by_share = || shares.find_server(self.ends).map(|server| 1 - server);
         self.known_client().or_else(by_service).or(by_time).or_else(by_share).unwrap_or(0)
     }
 
-    /// Returns whether a part is what a server says without a request: it closes, or keeps the connection alive.
+    /// Returns whether in a part a server sends without a request, to close the connection or to keep it alive.
     fn is_closing(&self, part: &Part, client: usize) -> bool {
         let begins = part.from == self.parts[0].from;
         let is_of_both = part.sent.iter().all(|amount| amount.packets > 0);
-        let is_torn = part.flags.has(Flags::FIN | Flags::RST) && !part.flags.has(Flags::SYN);
+        let is_torn = part.flags.has_any(Flags::FIN | Flags::RST) && !part.flags.has_any(Flags::SYN);
         let is_idle = part.payload[client] == 0 && part.payload[1 - client] <= LAST_WORDS;
         self.kind == Kind::Tcp && is_idle && (is_torn || !begins && is_of_both)
     }
 
     /// Returns the class of a flow by its sums and ports.
-    fn class(&self, parts: &[Part], client: usize, collector: &Collector) -> FlowClass {
+    fn classify(&self, parts: &[Part], client: usize, collector: &Collector) -> FlowClass {
         let protocol = match (self.kind, self.protocol) {
             (Kind::Tcp, _) => Protocol::Tcp,
             (Kind::Quic, _) => Protocol::Quic,
@@ -317,16 +324,16 @@ impl Flow {
         let shape = FlowShape::from_totals(
             protocol,
             by_role.map(|end| self.ends[end].1),
-            Some(duration(parts)),
+            Some(total_duration(parts)),
             totals,
         );
         let hosts = by_role.map(|end| collector.hosts.name(self.ends[end].0));
-        collector.flow_class(hosts, &shape)
+        collector.classify_flow(hosts, &shape)
     }
 
-    /// Hands the flow to the collector as one connection, whose writes are the flow's parts. Parts that only close it
+    /// Adds the flow to the collector as one connection, whose writes are the flow's parts. Parts that only close it
     /// and flows without payload are counted as left out.
-    fn hand_over(mut self, client: usize, ledger: &mut Ledger, collector: &mut Collector) {
+    fn add_to_collector(mut self, client: usize, ledger: &mut Ledger, collector: &mut Collector) {
         let server = 1 - client;
         let (sender, other) = match collector.options.direction {
             Direction::Down => (server, client),
@@ -346,14 +353,14 @@ impl Flow {
             Kind::Tcp | Kind::Quic => {
                 let reverse = parts.iter().map(|part| part.payload[other]);
                 ledger.reverse_bytes = reverse.fold(ledger.reverse_bytes, u64::saturating_add);
-                Writes::from(writes(&parts, sender))
+                Writes::from(collect_writes(&parts, sender))
             }
             Kind::Datagrams => {
                 let service = Service { protocol: self.protocol, port: self.ends[server].1, tunnel: None };
                 let sum =
                     |end: usize| parts.iter().fold(Amount::default(), |sum, part| sum.plus(part.sent[end]));
                 let amounts = [sender, other].map(sum).map(|sum| Amount::from_sums(sum.packets, sum.bytes));
-                Writes::from_datagrams(Datagrams::from_sums(service, duration(&parts), amounts))
+                Writes::from_datagrams(Datagrams::from_sums(service, total_duration(&parts), amounts))
             }
         };
         let has_packets =
@@ -365,8 +372,8 @@ impl Flow {
             return;
         }
         ledger.used += rows;
-        let flow_class = self.class(&parts, client, collector);
-        let (unit_client, connection) = number_unit(self.ends, collector);
+        let flow_class = self.classify(&parts, client, collector);
+        let (unit_client, connection) = sampling_unit_of_ends(self.ends, collector);
         let draft = Draft {
             start: parts[0].from,
             file: ledger.index as u32,
@@ -374,7 +381,7 @@ impl Flow {
             client: self.ends[client].0,
             server: self.ends[server].0,
             rtt: self.rtt.into(),
-            duration: Some(duration(&parts)).into(),
+            duration: Some(total_duration(&parts)).into(),
             kind: self.kind,
             class: self.service.unwrap_or_else(|| class::classify_port(self.ends[server].1)),
             flow_class,
@@ -386,13 +393,15 @@ impl Flow {
     }
 }
 
-fn duration(parts: &[Part]) -> Dur {
+/// Returns the time from the beginning of the first part to the end of the last.
+fn total_duration(parts: &[Part]) -> Dur {
     let (from, to) = (parts.first().map_or(0, |part| part.from), parts.last().map_or(0, |part| part.to));
     Dur(to.saturating_sub(from).max(0) as u64)
 }
 
-/// Returns a write for each part in which `sender` sent payload.
-fn writes(parts: &[Part], sender: usize) -> Vec<Write> {
+/// Returns a write for each part in which `sender` sent payload; the pause before it is the time since the
+/// part before.
+fn collect_writes(parts: &[Part], sender: usize) -> Vec<Write> {
     let mut writes = Vec::new();
     let mut free_at = None;
     for part in parts.iter().filter(|part| part.payload[sender] > 0) {

@@ -1,13 +1,13 @@
-//! Applies a function to several things on several cores.
+//! Applies a function to several items on several cores.
 
 use crate::error::Result;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Returns the results of `work` for 0 to `count` − 1 in this order, up to and including the first error. What
-/// runs beside it does not matter: the first error is the one that reading in order would have met.
-pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Vec<Result<T>> {
+/// Returns the results of `work` for 0 to `count` − 1 in this order, up to and including the first error. The result
+/// does not depend on the order of execution: the first error is the one that working in order would have met.
+pub fn map_in_parallel<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Vec<Result<T>> {
     let cores = thread::available_parallelism().map_or(1, usize::from).min(count);
     let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let done = Mutex::new(Vec::new());
@@ -40,16 +40,17 @@ mod tests {
     use crate::error::Error;
 
     #[test]
-    fn map__keeps_the_order_and_stops_at_the_first_error() {
-        let all: Vec<usize> = map(100, |index| Ok(index * 2)).into_iter().map(Result::unwrap).collect();
+    fn map_in_parallel__keeps_the_order_and_stops_at_the_first_error() {
+        let all: Vec<usize> =
+            map_in_parallel(100, |index| Ok(index * 2)).into_iter().map(Result::unwrap).collect();
         assert_eq!(all, (0..100).map(|index| index * 2).collect::<Vec<_>>());
         let fail = |index: usize| match index % 10 {
             7 => Err(Error::file(index.to_string(), "no")),
             _ => Ok(index),
         };
-        let some = map(100, fail);
+        let some = map_in_parallel(100, fail);
         assert_eq!(some.len(), 8);
         assert_eq!(some[7], Err(Error::file("7", "no")));
-        assert!(map(0, Ok).is_empty());
+        assert!(map_in_parallel(0, Ok).is_empty());
     }
 }

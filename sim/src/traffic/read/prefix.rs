@@ -1,5 +1,5 @@
-//! What programs that carry logs put before each line: syslog's headers (RFC 3164, RFC 5424, and rsyslog's with an ISO
-//! time), and those of container runtimes (`TIME stdout F MESSAGE`).
+//! Strips the prefixes that programs which carry logs write before each line: syslog's headers (RFC 3164, RFC 5424,
+//! and rsyslog's with an ISO time), and those of container runtimes (`TIME stdout F MESSAGE`).
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub fn prefix_bytes(line: &[u8]) -> usize {
 
 /// Returns the beginning of a file without the prefixes of its lines, if the first line has one.
 pub fn strip_prefixes(head: &[u8]) -> Cow<'_, [u8]> {
-    if is_first(head) {
+    if is_prefixed(head) {
         let lines: Vec<&[u8]> = head.split(|&c| c == b'\n').map(|line| &line[prefix_bytes(line)..]).collect();
         Cow::Owned(lines.join(&b'\n'))
     } else {
@@ -20,8 +20,8 @@ pub fn strip_prefixes(head: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns whether something stands before the first line of a file that begins like this.
-pub fn is_first(head: &[u8]) -> bool {
+/// Returns whether the first line of a file that begins with `head` has a prefix.
+pub fn is_prefixed(head: &[u8]) -> bool {
     head.split(|&c| c == b'\n').next().is_some_and(|line| prefix_bytes(line) > 0)
 }
 
@@ -35,7 +35,7 @@ fn strip_priority(line: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the message behind `1 TIME HOST PROGRAM PROCESS ID DATA`.
+/// Returns the message after `1 TIME HOST PROGRAM PROCESS ID DATA` (RFC 5424); `None` for other lines.
 fn skip_syslog_header(line: &[u8]) -> Option<&[u8]> {
     let (time, mut rest) = split_word(line.strip_prefix(b"1 ")?)?;
     if !is_iso(time) {
@@ -51,7 +51,8 @@ fn skip_syslog_header(line: &[u8]) -> Option<&[u8]> {
     Some(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest))
 }
 
-/// Returns the message behind `TIME HOST PROGRAM[PROCESS]: `, with a time such as `Jun  5 15:06:41` or one of ISO 8601.
+/// Returns the message after `TIME HOST PROGRAM[PROCESS]: `, with a time such as `Jun  5 15:06:41` (RFC 3164) or one of
+/// ISO 8601; `None` for other lines.
 fn skip_tag(line: &[u8]) -> Option<&[u8]> {
     let (first, rest) = split_word(line)?;
     let rest = if is_iso(first) {
@@ -67,7 +68,7 @@ fn skip_tag(line: &[u8]) -> Option<&[u8]> {
     tag.ends_with(b":").then_some(message)
 }
 
-/// Returns the message behind `TIME stdout F ` or `TIME stderr F `, as container runtimes log it; `None` for other
+/// Returns the message after `TIME stdout F ` or `TIME stderr F `, as container runtimes write it; `None` for other
 /// lines.
 fn skip_stream(line: &[u8]) -> Option<&[u8]> {
     let (time, rest) = split_word(line)?;
@@ -76,13 +77,14 @@ fn skip_stream(line: &[u8]) -> Option<&[u8]> {
     is_stream.then_some(rest)?.strip_prefix(b"F ")
 }
 
-/// Returns the first word and the text behind the spaces after it; `None` without a space after a word.
+/// Returns the first word and the text after the spaces that follow it; `None` without a space after a word.
 fn split_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr::memchr(b' ', text).filter(|end| *end > 0)?;
     let spaces = text[end..].iter().take_while(|&&byte| byte == b' ').count();
     Some((&text[..end], &text[end + spaces..]))
 }
 
+/// Returns whether a text has only decimal digits, at least one.
 fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
@@ -101,7 +103,8 @@ fn is_iso(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn message(line: &str) -> &str {
+    /// Returns a line without its prefix.
+    fn strip_prefix(line: &str) -> &str {
         &line[prefix_bytes(line.as_bytes())..]
     }
 
@@ -116,7 +119,7 @@ mod tests {
             "<134>1 2024-05-01T10:00:03Z lb haproxy 7 m1 [a b=\"c\"] ",
             "2024-05-01T10:00:03.123456789Z stdout F ",
         ] {
-            assert_eq!(message(&format!("{before}{{\"a\": 1}}")), "{\"a\": 1}", "{before}");
+            assert_eq!(strip_prefix(&format!("{before}{{\"a\": 1}}")), "{\"a\": 1}", "{before}");
         }
     }
 

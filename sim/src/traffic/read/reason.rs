@@ -1,10 +1,11 @@
-//! Why rows were left out: a phrase of [`super::ledger::reason`], or a protocol by number and name.
+//! The reasons for which rows were left out: a phrase of [`super::ledger::reason`], or a protocol by number
+//! and name.
 
 use super::link;
 use etherparse::IpNumber;
 use std::fmt;
 
-/// Why rows were left out.
+/// The reason for which rows were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// One of the fixed phrases, which add up over files.
@@ -18,7 +19,7 @@ pub enum Reason {
     IpProtocol(u8),
 }
 
-/// EtherTypes that captures hold beside IP; the IEEE's registry.
+/// EtherTypes in captures other than IP's (IEEE's registry).
 const ETHER_TYPES: &[(u16, &str)] = &[
     (0x0806, "ARP"),
     (0x0842, "Wake-on-LAN"),
@@ -49,7 +50,7 @@ const ETHER_TYPES: &[(u16, &str)] = &[
     (0x9000, "Ethernet loopback"),
 ];
 
-/// Protocols of PPP beside IP; IANA's registry.
+/// Protocols of PPP other than IP (IANA's registry).
 const PPP_PROTOCOLS: &[(u16, &str)] = &[
     (0x002d, "compressed TCP"),
     (0x002f, "uncompressed TCP"),
@@ -66,17 +67,19 @@ const PPP_PROTOCOLS: &[(u16, &str)] = &[
 ];
 
 impl From<&'static str> for Reason {
+    /// Returns the reason of a fixed phrase.
     fn from(phrase: &'static str) -> Reason {
         Reason::Phrase(phrase)
     }
 }
 
 impl fmt::Display for Reason {
+    /// Writes the phrase, or the kind, number and name of the protocol.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Reason::Phrase(phrase) => out.write_str(phrase),
             Reason::LinkType(number) => {
-                write!(out, "link type {number}{}", parenthesise(link::name(number)))
+                write!(out, "link type {number}{}", parenthesise(link::find_name(number)))
             }
             Reason::EtherType(number) => {
                 write!(out, "EtherType 0x{number:04x}{}", parenthesise(find_name(ETHER_TYPES, number)))
@@ -92,10 +95,12 @@ impl fmt::Display for Reason {
     }
 }
 
+/// Returns the name of a number in a list, if it is there.
 fn find_name(names: &[(u16, &'static str)], number: u16) -> Option<&'static str> {
     names.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
 }
 
+/// Returns a name in parentheses after a space; empty text for none.
 fn parenthesise(name: Option<&str>) -> String {
     name.map(|name| format!(" ({name})")).unwrap_or_default()
 }

@@ -1,14 +1,15 @@
-//! Captures of simple records: snoop (RFC 1761) and Endace's ERF. Frames come one after another; a torn record ends them.
+//! Reads captures of simple records: snoop (RFC 1761) and Endace's ERF. Frames come one after another; a torn
+//! record ends them.
 
 use super::input::Input;
 use std::io::Read;
 
-/// No record of a sound capture is longer.
+/// The longest record of a sound capture, bytes.
 const LONGEST: usize = 1 << 18;
 const ETHERNET: u32 = 1;
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// A frame with what its record says.
+/// A frame and the fields of its record.
 pub struct Frame {
     pub link_type: u32,
     pub at: i64,
@@ -17,13 +18,13 @@ pub struct Frame {
     pub bytes: Vec<u8>,
 }
 
-/// What comes next.
+/// The next record of a capture.
 pub enum Next {
     Frame(Frame),
-    /// A record that holds no frame that can be read.
+    /// A record without a frame that can be read.
     Other,
     End,
-    /// The file ends within a record, or this is none.
+    /// The file ends within a record, or the record is damaged; the phrase says which.
     Torn(&'static str),
 }
 
@@ -32,7 +33,7 @@ pub fn is_snoop(head: &[u8]) -> bool {
     head.starts_with(b"snoop\0\0\0\0\0\0\x02")
 }
 
-/// Returns whether a file begins with two records of ERF, or is one.
+/// Returns whether a file begins with two records of ERF within a day, or consists of one.
 pub fn is_erf(head: &[u8]) -> bool {
     let record = |head: &[u8]| {
         let header = head.first_chunk::<16>()?;
@@ -48,18 +49,20 @@ pub fn is_erf(head: &[u8]) -> bool {
     }
 }
 
+/// Returns the little-endian number at an offset.
 fn u32_le(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
+/// Returns the big-endian number at an offset.
 fn u32_be(bytes: &[u8], at: usize) -> u32 {
     u32_le(bytes, at).swap_bytes()
 }
 
-/// Reads snoop's header and returns its link type by the numbers of captures.
-pub fn snoop_link(input: &mut Input) -> Option<u32> {
+/// Reads snoop's header and returns the link type by the tcpdump.org registry; `None` for a type that cannot be read.
+pub fn read_snoop_link(input: &mut Input) -> Option<u32> {
     let mut header = [0; 16];
-    (fill(input, &mut header) == header.len()).then_some(())?;
+    (fill_buffer(input, &mut header) == header.len()).then_some(())?;
     match u32_be(&header, 12) {
         0 | 4 => Some(ETHERNET),
         // Solaris' loopback.
@@ -68,10 +71,10 @@ pub fn snoop_link(input: &mut Input) -> Option<u32> {
     }
 }
 
-/// Returns the next frame of a snoop file.
-pub fn next_snoop(input: &mut Input, link_type: u32) -> Next {
+/// Reads the next frame of a snoop file after its header.
+pub fn read_snoop_frame(input: &mut Input, link_type: u32) -> Next {
     let mut header = [0; 24];
-    match fill(input, &mut header) {
+    match fill_buffer(input, &mut header) {
         0 => return Next::End,
         24 => {}
         _ => return Next::Torn("the capture ends within this packet"),
@@ -81,7 +84,7 @@ pub fn next_snoop(input: &mut Input, link_type: u32) -> Next {
     if length < 24 + held || length > LONGEST {
         return Next::Torn("a packet claims an absurd length");
     }
-    let Some(mut bytes) = take(input, length - 24) else {
+    let Some(mut bytes) = read_bytes(input, length - 24) else {
         return Next::Torn("the capture ends within this packet");
     };
     bytes.truncate(held);
@@ -89,10 +92,10 @@ pub fn next_snoop(input: &mut Input, link_type: u32) -> Next {
     Next::Frame(Frame { link_type, at, wire, bytes })
 }
 
-/// Returns the next frame of an ERF file. Types that hold no frame of Ethernet, PPP or IP are other.
-pub fn next_erf(input: &mut Input) -> Next {
+/// Reads the next frame of an ERF file. Types other than Ethernet, PPP and IP give [`Next::Other`].
+pub fn read_erf_frame(input: &mut Input) -> Next {
     let mut header = [0; 16];
-    match fill(input, &mut header) {
+    match fill_buffer(input, &mut header) {
         0 => return Next::End,
         16 => {}
         _ => return Next::Torn("the capture ends within this packet"),
@@ -102,16 +105,16 @@ pub fn next_erf(input: &mut Input) -> Next {
     if length < 16 {
         return Next::Torn("a packet claims an absurd length");
     }
-    let Some(bytes) = take(input, length - 16) else {
+    let Some(bytes) = read_bytes(input, length - 16) else {
         return Next::Torn("the capture ends within this packet");
     };
-    // A bit of the type says that a header of eight bytes follows, and its first bit that another one does.
+    // The top bit of the type announces an extension header of eight bytes, and the top bit of that one another.
     let (mut start, mut has_more) = (0, header[8] & 0x80 != 0);
     while has_more && start < bytes.len() {
         has_more = bytes[start] & 0x80 != 0;
         start += 8;
     }
-    // Ethernet is behind an offset and a byte of padding.
+    // Two bytes, an offset and padding, precede Ethernet.
     let (link_type, padding) = match header[8] & 0x7f {
         1 | 10 | 15 | 17 => (50, 0),
         2 | 11 | 16 | 20 => (ETHERNET, 2),
@@ -128,8 +131,8 @@ pub fn next_erf(input: &mut Input) -> Next {
     Next::Frame(Frame { link_type, at, wire, bytes: frame.to_vec() })
 }
 
-/// Reads as much as there is, and returns how much.
-fn fill(input: &mut Input, buffer: &mut [u8]) -> usize {
+/// Fills the buffer as far as there is data, and returns the number of bytes.
+fn fill_buffer(input: &mut Input, buffer: &mut [u8]) -> usize {
     let mut filled = 0;
     while filled < buffer.len() {
         // Input never fails: it ends instead, and reports when it is finished.
@@ -141,7 +144,8 @@ fn fill(input: &mut Input, buffer: &mut [u8]) -> usize {
     filled
 }
 
-fn take(input: &mut Input, length: usize) -> Option<Vec<u8>> {
+/// Reads `length` bytes; `None` if the data ends before.
+fn read_bytes(input: &mut Input, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
-    (fill(input, &mut bytes) == length).then_some(bytes)
+    (fill_buffer(input, &mut bytes) == length).then_some(bytes)
 }

@@ -1,4 +1,4 @@
-//! Requests on one connection, and the writes they become.
+//! Turns the requests on one connection into writes.
 
 use super::draft::PagesOfWrites;
 use crate::traffic::connection::Write;
@@ -11,7 +11,7 @@ pub struct Request {
     pub at: i64,
     /// Position on the connection, for equal stamps.
     pub depth: u64,
-    /// How long it took, if the source says so.
+    /// Time that it took; zero if the source does not have it.
     pub busy: Dur,
     /// Payload bytes, at least 1.
     pub bytes: u64,
@@ -19,10 +19,11 @@ pub struct Request {
     pub page: u32,
 }
 
-/// Returns the writes in order of time. The pause before each is the gap between the time stamps minus the
-/// last end of the transfers before. If the source does not say how long they took, the pause is the whole gap, an
-/// overestimate by one transfer (milliseconds against user pauses of seconds).
-pub fn writes(requests: &mut [Request]) -> Vec<Write> {
+/// Sorts requests by time and returns their writes. The pause before each write is the time from the last end
+/// of the transfers before it. If the source does not have their durations, the pause is the whole gap
+/// between the time stamps, an overestimate by one transfer (milliseconds, compared with user pauses of
+/// seconds).
+pub fn to_writes(requests: &mut [Request]) -> Vec<Write> {
     requests.sort_unstable();
     let mut free_at = None;
     let mut writes = Vec::with_capacity(requests.len());
@@ -46,10 +47,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes__are_ordered_and_spaced() {
+    fn to_writes__are_ordered_and_spaced() {
         let request = |at, busy, bytes| Request { at, depth: 0, busy: Dur(busy), bytes, page: 0 };
         let mut requests = [request(700, 0, 3), request(100, 50, 1), request(200, 900, 2)];
         let expected = [(0, 1), (50, 2), (0, 3)].map(|(idle, bytes)| Write { idle: Dur(idle), bytes });
-        assert_eq!(writes(&mut requests), expected);
+        assert_eq!(to_writes(&mut requests), expected);
     }
 }

@@ -1,18 +1,18 @@
-//! Keeps reading within a budget of rows: beyond it only the rows of one client in 2, 4, 8 … are kept.
+//! Keeps reading within a budget of rows: beyond it only the rows of one client in 2, 4, 8 … are sampled.
 //!
 //! Each row belongs to a unit, whose hash gives it a depth: half of the units have depth 0, a quarter 1, and so on. At
-//! level k the rows of depth k or more are kept. The level is the least at which the rows of all files that were
+//! level k the rows of depth k or more are sampled. The level is the least at which the rows of all files that were
 //! counted so far fit half of the budget. It only rises, and at the end it depends on the rows alone: not on their
 //! order, nor on which file was read first. The unit is the client; in a file whose rows are mostly those of a few
-//! clients it is the connection. Each file decides this at a fixed row, before which it leaves out nothing.
+//! clients it is the connection. Each file decides this at a fixed row, before which it drops nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const DEPTHS: usize = 48;
-/// Rows between two looks at what other files have counted.
+/// Rows between two checks of the rows that other files have counted.
 const LOOK: u64 = 1024;
-/// Levels whose share of rows must come near that of clients, and how near, for the client to be the unit.
+/// The client is the unit if at each of so many levels the share of rows is that of clients within a factor [`NEAR`].
 const JUDGED: usize = 5;
 const NEAR: f64 = 2.0;
 
@@ -32,24 +32,25 @@ pub fn fold_text(text: &[u8]) -> u64 {
     text.chunks(8).fold(text.len() as u64, fold)
 }
 
-/// What all files together may hold.
+/// The rows that all files together may store.
 pub struct Budget {
     /// Rows after which a file decides on its unit.
     decides_at: u64,
-    /// Rows that may be kept at the end.
+    /// The most sampled rows at the end.
     most: u64,
+    /// Rows of each depth that were counted so far.
     counted: [AtomicU64; DEPTHS],
 }
 
 impl Budget {
-    /// Returns the budget of `rows` rows for so many files; none is without bound.
+    /// Returns the budget of `rows` rows for so many files; `None` is no bound.
     pub fn new(rows: Option<u64>, files: usize) -> Arc<Budget> {
         let most = rows.map_or(u64::MAX, |rows| (rows / 2).max(1));
         let decides_at = (most / files.max(1) as u64).max(1);
         Arc::new(Budget { decides_at, most, counted: std::array::from_fn(|_| AtomicU64::new(0)) })
     }
 
-    /// Returns the least level at which the rows counted so far fit.
+    /// Returns the lowest level at which the rows counted so far fit half of the budget.
     pub fn level(&self) -> u8 {
         let mut kept = 0_u64;
         for depth in (0..DEPTHS).rev() {
@@ -62,7 +63,7 @@ impl Budget {
     }
 }
 
-/// What one file knows of the budget.
+/// The sample of one file.
 pub struct Sample {
     budget: Arc<Budget>,
     rows: u64,
@@ -78,35 +79,35 @@ impl Sample {
         Sample { budget, rows: 0, tried: [[0; DEPTHS]; 2], of_connections: None, level: 0 }
     }
 
-    /// Counts rows of this client and connection. Returns true if the level has risen, so that what is held must be
+    /// Counts rows of this client and connection. Returns whether the level has risen, so that stored rows must be
     /// thinned.
     pub fn count(&mut self, rows: u64, client: u64, connection: u64) -> bool {
         let before = self.rows;
         self.rows += rows;
-        let depths = [client, join_hashes(client, connection)].map(depth);
+        let depths = [client, join_hashes(client, connection)].map(find_depth);
         let Some(of_connections) = self.of_connections else {
             (0..2).for_each(|unit| self.tried[unit][depths[unit]] += rows);
-            return self.rows >= self.budget.decides_at && self.decide();
+            return self.rows >= self.budget.decides_at && self.decide_unit();
         };
         self.budget.counted[depths[usize::from(of_connections)]].fetch_add(rows, Ordering::Relaxed);
-        self.rows / LOOK > before / LOOK && self.look()
+        self.rows / LOOK > before / LOOK && self.raise_level()
     }
 
-    /// Returns whether the rows of this client and connection are kept.
+    /// Returns whether the rows of this client and connection are in the sample.
     pub fn keeps(&self, client: u64, connection: u64) -> bool {
         let unit = if self.is_of_connections() { join_hashes(client, connection) } else { client };
-        self.level == 0 || depth(unit) >= usize::from(self.level)
+        self.level == 0 || find_depth(unit) >= usize::from(self.level)
     }
 
-    /// Counts the rows of a file that ended before it had decided. It does no more when it is called again.
+    /// Decides the unit at the end of a file, unless it was decided before.
     pub fn end(&mut self) {
         if self.of_connections.is_none() {
-            self.decide();
+            self.decide_unit();
         }
     }
 
-    /// Takes the budget's level; returns whether it has risen.
-    pub fn look(&mut self) -> bool {
+    /// Raises the level to the budget's; returns whether it has risen.
+    pub fn raise_level(&mut self) -> bool {
         let before = self.level;
         self.level = self.level.max(self.budget.level());
         self.level > before
@@ -118,25 +119,26 @@ impl Sample {
         self.of_connections = Some(self.is_of_connections() || other.is_of_connections());
     }
 
-    /// Returns k where one unit in 2^k is kept.
+    /// Returns k if one unit in 2^k is in the sample.
     pub fn level(&self) -> u8 {
         self.level
     }
 
-    /// Returns whether connections, and not clients, are kept or left out.
+    /// Returns whether the unit is the connection, and not the client.
     pub fn is_of_connections(&self) -> bool {
         self.of_connections == Some(true)
     }
 
-    /// Decides whether clients or connections are sampled, by the evenness of the clients. Returns whether to thin.
-    fn decide(&mut self) -> bool {
+    /// Decides whether clients or connections are sampled, by the evenness of the clients. Returns whether
+    /// the level has risen.
+    fn decide_unit(&mut self) -> bool {
         let of_connections = !is_even(&self.tried[0]);
         self.of_connections = Some(of_connections);
         let tried = self.tried[usize::from(of_connections)];
         tried.iter().zip(&self.budget.counted).for_each(|(rows, counted)| {
             counted.fetch_add(*rows, Ordering::Relaxed);
         });
-        self.look()
+        self.raise_level()
     }
 }
 
@@ -150,15 +152,18 @@ fn is_even(rows: &[u64; DEPTHS]) -> bool {
     })
 }
 
-fn depth(hash: u64) -> usize {
+/// Returns the depth of a unit's hash: its number of trailing zero bits, limited.
+fn find_depth(hash: u64) -> usize {
     (hash.trailing_zeros() as usize).min(DEPTHS - 1)
 }
 
+/// Returns the hash of a connection of a client.
 fn join_hashes(client: u64, connection: u64) -> u64 {
     mix_bits(client ^ mix_bits(connection.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }
 
-/// Returns bits that all depend on all bits given: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+/// Mixes bits so that each result bit depends on all of them: the finaliser of SplitMix64 (Steele, Lea and
+/// Flood, 2014).
 fn mix_bits(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -170,7 +175,8 @@ fn mix_bits(mut bits: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn read(budget: &Arc<Budget>, rows: &[(u64, u64)]) -> Sample {
+    /// Counts rows of (client, connection) as one file.
+    fn count_file(budget: &Arc<Budget>, rows: &[(u64, u64)]) -> Sample {
         let mut sample = Sample::new(budget.clone());
         for &(client, connection) in rows {
             sample.count(1, client, connection);
@@ -179,16 +185,17 @@ mod tests {
         sample
     }
 
-    fn rows(clients: u64, each: u64) -> Vec<(u64, u64)> {
+    /// Returns rows of `clients` clients by turns, `each` for each client.
+    fn make_rows(clients: u64, each: u64) -> Vec<(u64, u64)> {
         (0..clients * each).map(|row| (hash(&(row % clients).to_le_bytes()), row)).collect()
     }
 
     #[test]
     fn level__is_the_same_in_any_order_of_rows_and_files() {
-        let (one, two) = (rows(3000, 10), rows(700, 30));
+        let (one, two) = (make_rows(3000, 10), make_rows(700, 30));
         let levels = |files: [&[(u64, u64)]; 2]| {
             let budget = Budget::new(Some(8192), 2);
-            files.iter().for_each(|rows| drop(read(&budget, rows)));
+            files.iter().for_each(|rows| drop(count_file(&budget, rows)));
             budget.level()
         };
         let mut turned = one.clone();
@@ -201,9 +208,9 @@ mod tests {
     #[test]
     fn keeps__whole_clients_and_no_more_rows_than_fit() {
         let budget = Budget::new(Some(8192), 1);
-        let given = rows(3000, 10);
-        let mut sample = read(&budget, &given);
-        sample.look();
+        let given = make_rows(3000, 10);
+        let mut sample = count_file(&budget, &given);
+        sample.raise_level();
         assert!(!sample.is_of_connections());
         let kept: Vec<_> = given.iter().filter(|row| sample.keeps(row.0, row.1)).collect();
         assert!((1024..=4096).contains(&kept.len()), "{}", kept.len());
@@ -214,9 +221,9 @@ mod tests {
     #[test]
     fn keeps__connections_where_one_client_has_the_rows() {
         let budget = Budget::new(Some(8192), 1);
-        let given = rows(1, 50_000);
-        let mut sample = read(&budget, &given);
-        sample.look();
+        let given = make_rows(1, 50_000);
+        let mut sample = count_file(&budget, &given);
+        sample.raise_level();
         assert!(sample.is_of_connections());
         let kept = given.iter().filter(|row| sample.keeps(row.0, row.1)).count();
         assert!((1024..=4096).contains(&kept), "{kept}");
@@ -225,7 +232,7 @@ mod tests {
     #[test]
     fn level__is_zero_while_rows_fit() {
         let budget = Budget::new(Some(1000), 1);
-        let sample = read(&budget, &rows(1, 500));
+        let sample = count_file(&budget, &make_rows(1, 500));
         assert_eq!((budget.level(), sample.level()), (0, 0));
         assert_eq!(Budget::new(None, 3).level(), 0);
     }

@@ -27,7 +27,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the word used in reports; Zeek readers make it more exact.
+    /// Returns the name used in reports; Zeek's readers replace it by the kind of log.
     pub fn name(&self) -> String {
         let name = match self {
             Format::Pcap => "pcap",
@@ -44,16 +44,16 @@ impl Format {
     }
 }
 
-/// Where users find what is known.
+/// The pointer to the list of known formats, for errors.
 const KNOWN: &str = "mousehole inspect --formats lists what can be read";
 
-/// Lines of the head in which an access log must show itself.
+/// Lines of the head among which one must be of an access log.
 const TRIED_LINES: usize = 20;
 
-/// Recognises the format of `input`.
+/// Recognises the format of `input`; logs only by the user's format `own`, if there is one.
 ///
 /// # Errors
-/// [`Error::File`] that shows the first bytes and lists what is known.
+/// [`Error::File`] that shows the first bytes, for an unknown format.
 pub fn recognise(input: &Input, own: Option<&Arc<Spec>>) -> Result<Format> {
     if let Some(format) = recognise_capture(input.head()) {
         return Ok(format);
@@ -65,7 +65,7 @@ pub fn recognise(input: &Input, own: Option<&Arc<Spec>>) -> Result<Format> {
         return found.ok_or_else(|| Error::file(input.path(), problem()));
     }
     let found = if is_binary(head) { None } else { recognise_text(head) };
-    found.ok_or_else(|| unknown_format(input.path(), input.head()))
+    found.ok_or_else(|| unknown_format_error(input.path(), input.head()))
 }
 
 /// Returns the format of a capture, by its first bytes; `None` if it is none.
@@ -97,7 +97,7 @@ fn recognise_text(head: &[u8]) -> Option<Format> {
     if let Some(layout) = layout::recognise(head, None) {
         return Some(Format::Declared(Box::new(layout)));
     }
-    if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse(line).is_some()) {
+    if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse_line(line).is_some()) {
         return Some(Format::AccessLog);
     }
     if let Some(names) = layout::collect_object_names(head) {
@@ -112,26 +112,30 @@ fn recognise_text(head: &[u8]) -> Option<Format> {
         .map(|delimiter| Format::Table(table::Written::Cells(delimiter)))
 }
 
-/// Returns the first line that is no remark, if remarks stand before it.
+/// Returns the first line after the comments at the beginning; `None` if the text does not begin with a comment.
 fn skip_comments(head: &[u8]) -> Option<&[u8]> {
     let mut lines = head.split(|&c| c == b'\n').map(trim_end).filter(|line| !line.trim_ascii().is_empty());
     lines.find(|line| !columns::is_remark(line)).filter(|_| columns::is_remark(head.trim_ascii_start()))
 }
 
+/// Returns whether a line is a directive of Zeek's TSV form.
 fn is_zeek_header(line: &[u8]) -> bool {
     line.starts_with(b"#separator") || line.starts_with(b"#fields\t")
 }
 
+/// Returns whether names of an object are those of a Zeek log.
 fn is_of_zeek(names: &[String]) -> bool {
     names.iter().any(|name| name == "id.orig_h" || name == "uid")
 }
 
+/// Returns whether the first 1024 bytes hold a zero byte.
 fn is_binary(head: &[u8]) -> bool {
     head.iter().take(1024).any(|&c| c == 0)
 }
 
-fn unknown_format(path: &str, head: &[u8]) -> Error {
-    let hint = hint(head).map(|hint| format!("; {hint}")).unwrap_or_default();
+/// Returns the error for a file of unknown format, with a hint if there is one.
+fn unknown_format_error(path: &str, head: &[u8]) -> Error {
+    let hint = find_hint(head).map(|hint| format!("; {hint}")).unwrap_or_default();
     Error::file(path, format!("unknown format: it begins with {}{hint}; {KNOWN}", quote_first_bytes(head)))
 }
 
@@ -157,8 +161,8 @@ fn quote_first_bytes(head: &[u8]) -> String {
     format!("the bytes {}", hex.join(" "))
 }
 
-/// Returns what a file of an unsupported kind looks like, so that the error can say what to do.
-fn hint(head: &[u8]) -> Option<String> {
+/// Returns a hint on a file of an unsupported kind: what it looks like, and what the user can do.
+fn find_hint(head: &[u8]) -> Option<String> {
     const HINTS: &[(&[u8], &str)] = &[
         (b"GMBU", "it looks like a Network Monitor capture; editcap -F pcap converts it"),
         (b"XCP\0", "it looks like a NetXRay capture; editcap -F pcap converts it"),

@@ -1,13 +1,13 @@
-//! Formats of logs as data: a file of a few lines says which fields a row has, and what they mean.
+//! Formats of logs as data: a file of a few lines names the fields of a row and their meanings.
 //!
-//! `read/formats/*.toml` has those that are known; users give their own with `--format`. docs/traffic.md describes the keys.
+//! `read/formats/*.toml` has the known formats; users give others with `--format`. docs/traffic.md describes the keys.
 
 use crate::error::{Error, Result, did_you_mean};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-/// How rows are written.
+/// The syntax of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lines {
@@ -21,20 +21,21 @@ pub enum Lines {
     W3c,
 }
 
-/// What a row is.
+/// The meaning of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowKind {
-    /// A request, whose source is the client. Rows have nothing to do with each other.
+    /// A request, whose source is the client. Rows are independent of each other.
     Request,
     /// Both directions of a flow, whose source is the client.
     Flow,
-    /// What the source sent, and perhaps what it received. Rows of the same ends belong together, whichever sent.
+    /// The bytes that the source sent, and perhaps those that it received. Rows of the same ends belong together,
+    /// whichever sent.
     Direction,
 }
 
 impl RowKind {
-    /// Returns the word that a file has for it.
+    /// Returns the name that files of formats use.
     pub fn name(self) -> &'static str {
         match self {
             RowKind::Request => "request",
@@ -44,7 +45,7 @@ impl RowKind {
     }
 }
 
-/// In which order dates between slashes have day and month.
+/// The order of day and month in dates with slashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dates {
@@ -61,26 +62,26 @@ pub enum Dates {
 pub struct Spec {
     /// Short name for reports.
     pub name: String,
-    /// What it is called.
+    /// Title for messages.
     pub title: String,
-    /// How rows are written.
+    /// The syntax of rows.
     pub lines: Lines,
-    /// What a row is.
-    #[serde(default = "request")]
+    /// The meaning of a row.
+    #[serde(default = "default_row")]
     pub row: RowKind,
     /// Cells in their order, if no header names them: text with `{field}` where a field stands, `{}` for any other.
     #[serde(default)]
     pub columns: Vec<String>,
-    /// Text that ends what a line may have before its first cell, such as what syslog writes.
+    /// Text that ends the prefix which a line may have before its first cell, such as syslog's.
     #[serde(default)]
     pub after: String,
-    /// Names beside those of `fields` by which the format is recognised.
+    /// Names by which the format is recognised, in addition to those of `fields`.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Patterns of cells by which a line without a header is recognised; `*` is any text, `|` parts alternatives.
+    /// Patterns of cells by which a line without a header is recognised; `*` is any text, `|` separates alternatives.
     #[serde(default)]
     pub looks: BTreeMap<String, String>,
-    /// Patterns of cells that a row must have to be read; `!` before one for what it must not have.
+    /// Patterns of cells that a row must have to be read; a pattern after `!` must not fit.
     #[serde(default)]
     pub only: BTreeMap<String, String>,
     /// Patterns of cells of rows that did not cross the network.
@@ -104,17 +105,18 @@ pub struct Spec {
     /// Why files of this format are refused, and what to give instead.
     #[serde(default)]
     pub refuse: String,
-    /// Field by field the name of its column or its path in the object; `|` parts alternatives, `+` joins columns, and a
-    /// `?` at the end marks one that may be absent.
+    /// Field by field the name of its column or its path in the object; `|` separates alternatives, `+` joins
+    /// columns, and a `?` at the end marks one that may be absent.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
 }
 
-fn request() -> RowKind {
+/// Returns the default of `row`.
+fn default_row() -> RowKind {
     RowKind::Request
 }
 
-/// Meanings of fields. Their numbers are places in [`FIELDS`].
+/// Meanings of fields. Their numbers are indices of [`FIELDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     Start,
@@ -159,7 +161,7 @@ macro_rules! embedded {
     ($($name:literal),+ $(,)?) => { [$(include_str!(concat!("formats/", $name, ".toml"))),+] };
 }
 
-/// The files of formats that are known; where several fit, the one that asks for most names wins, then the first.
+/// The files of the known formats. If several fit, the one that needs most names wins, then the first.
 const EMBEDDED: [&str; 50] = embedded![
     "suricata",
     "suricata-netflow",
@@ -218,16 +220,16 @@ static KNOWN: LazyLock<Vec<Arc<Spec>>> = LazyLock::new(|| {
     EMBEDDED.iter().filter_map(parse).collect()
 });
 
-/// Returns the formats that are known.
+/// Returns the known formats, in their order of preference.
 pub fn known_formats() -> &'static [Arc<Spec>] {
     &KNOWN
 }
 
 impl Spec {
-    /// Parses the text of a file; `path` is for messages.
+    /// Parses the text of a format's file; `path` is for errors.
     ///
     /// # Errors
-    /// [`Error::File`] with the key that is wrong and what is allowed.
+    /// [`Error::Row`] for text that is no such TOML, and [`Error::File`] for keys that do not fit together.
     pub fn parse(path: &str, text: &str) -> Result<Spec> {
         let spec: Spec = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count() as u64);
@@ -274,7 +276,7 @@ impl Spec {
     }
 }
 
-/// Returns the names between braces of a template.
+/// Returns the names between braces in a template, without empty ones.
 pub fn placeholders(template: &str) -> impl Iterator<Item = &str> {
     template.split('{').skip(1).filter_map(|part| part.split('}').next()).filter(|name| !name.is_empty())
 }
@@ -296,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn parse__says_what_is_wrong() {
+    fn parse__explains_faults() {
         let head = "name = \"x\"\ntitle = \"X\"\nlines = \"delimited\"\n";
         let fault = |rest: &str| Spec::parse("my.toml", &format!("{head}{rest}")).unwrap_err().to_string();
         assert!(fault("[fields]\nstrat = \"t\"").contains("did you mean \"start\""));

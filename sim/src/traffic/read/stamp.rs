@@ -6,11 +6,11 @@ use crate::units::Dur;
 use jiff::{Timestamp, civil::DateTime, tz::Offset};
 
 const NS_PER_SEC: i64 = 1_000_000_000;
-/// Stamps beyond this many seconds either way (year 2096) are no time in seconds.
+/// A time stamp beyond this many seconds before or after the epoch (year 2096) is no time in seconds.
 const MAX_SECS: i64 = 4_000_000_000;
 /// Numbers of at most this many digits fit 64 bits as nanoseconds.
 const MAX_SECS_DIGITS: usize = 10;
-/// Sizes above this (1 TB) are no size of a transfer; sums of millions of them fit 64 bits.
+/// The largest size of a transfer (1 TB); sums of millions of them fit 64 bits.
 const MAX_BYTES: f64 = 1e12;
 
 /// A time stamp.
@@ -22,7 +22,7 @@ pub struct Stamp {
     pub whole: bool,
 }
 
-/// A unit of time, as the power of ten that makes nanoseconds of it.
+/// A unit of time; its value is the power of ten that converts it to nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -35,7 +35,7 @@ pub enum Unit {
     Ns = 0,
 }
 
-/// Dates that are neither numbers nor ISO 8601 and have one meaning all the same.
+/// Forms of dates that are neither numbers nor ISO 8601 and yet unambiguous.
 const WRITTEN: [&str; 6] = [
     "%Y/%m/%d %H:%M:%S%.f",
     "%d.%m.%Y %H:%M:%S%.f",
@@ -45,9 +45,13 @@ const WRITTEN: [&str; 6] = [
     "%a, %d %b %Y %H:%M:%S GMT",
 ];
 
-/// Parses a number in `unit`, or in the unit that its size shows if it is too large for seconds; an ISO 8601 date and time
-/// (UTC when it names no zone), or the date of an access log.
-pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
+/// Parses a time stamp of a table: a number in `unit`, or in the unit that its size shows if it is too large
+/// for seconds; an ISO 8601 date and time (UTC if it names no zone); the date of an access log; or a date of
+/// [`WRITTEN`].
+///
+/// # Errors
+/// A sentence for any other text, and for times beyond the year 2096.
+pub fn parse_stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     let text = text.trim_ascii();
     let unit = if unit == Unit::S { guess_unit(text) } else { unit };
     let parsed = parse_fourteen_digits(text)
@@ -73,9 +77,13 @@ pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     }
 }
 
-/// Parses a time as logs of any kind write it: a number in `unit`, or without one in the unit that its size shows; ISO 8601,
-/// also with slashes; the date of an access log; day, month and year between slashes; or a time of day.
-pub fn time(text: &[u8], unit: Option<Unit>, dates: Dates) -> Result<Stamp, String> {
+/// Parses a time stamp of any log: a number in `unit`, or without one in the unit that its size shows; ISO
+/// 8601, also with slashes; the date of an access log; day, month and year between slashes in the order of
+/// `dates`; a date of [`WRITTEN`]; or a time of day.
+///
+/// # Errors
+/// A sentence for any other text, and for times beyond the year 2096.
+pub fn parse_log_time(text: &[u8], unit: Option<Unit>, dates: Dates) -> Result<Stamp, String> {
     let text = text.trim_ascii();
     let parsed = parse_fourteen_digits(text)
         .filter(|_| unit.is_none())
@@ -113,7 +121,7 @@ fn parse_written_date(text: &[u8]) -> Option<Stamp> {
     Some(Stamp { ns: i64::try_from(at.as_nanosecond()).ok()?, whole: at.subsec_nanosecond() == 0 })
 }
 
-/// Parses dates between slashes, and times of day.
+/// Parses a date with slashes and a time of day, or a time of day alone, with an optional zone; `None` for other text.
 fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
     let (clock, zone) = match text.rsplit_once(' ') {
         Some((clock, zone)) if zone.starts_with(['+', '-']) => (clock, zone),
@@ -174,7 +182,7 @@ fn parse_time_of_day(text: &str) -> Option<(i8, i8, i8)> {
     is_time.then_some((hour, minute, second.min(59)))
 }
 
-/// Returns a time of day without the fraction of its second, and the fraction in nanoseconds; `None` without one.
+/// Splits off the fraction of a time's second, in nanoseconds; `None` without one.
 fn split_fraction(clock: &str) -> (String, Option<i64>) {
     let Some((before, after)) = clock.rsplit_once('.') else { return (clock.to_string(), None) };
     let digits = after.bytes().take_while(u8::is_ascii_digit).count();
@@ -187,7 +195,7 @@ fn split_fraction(clock: &str) -> (String, Option<i64>) {
 /// text that is no number.
 pub fn parse_span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, String> {
     let text = text.trim_ascii();
-    if unset(text) {
+    if is_unset(text) {
         return Ok(None);
     }
     match parse_decimal(text, unit) {
@@ -201,10 +209,10 @@ pub fn parse_span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, St
 pub fn parse_bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
     let text = text.trim_ascii();
     if !text.is_empty() && text.len() <= 12 && text.iter().all(u8::is_ascii_digit) {
-        return Ok(Some(number(text)));
+        return Ok(Some(parse_digits(text)));
     }
     // A program writes nan where it could not compute a size, and that is not the same as no payload.
-    if unset(text) && !text.eq_ignore_ascii_case(b"nan") {
+    if is_unset(text) && !text.eq_ignore_ascii_case(b"nan") {
         return Ok(None);
     }
     let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
@@ -217,15 +225,15 @@ pub fn parse_bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
     }
 }
 
-/// Returns whether a field is empty or unset (`-`, or as a date only zeros).
-pub fn unset(text: &[u8]) -> bool {
+/// Returns whether a field is empty or unset: `-`, `(empty)`, `nan`, `null`, or a date of zeros.
+pub fn is_unset(text: &[u8]) -> bool {
     matches!(text, b"" | b"-" | b"(empty)")
         || text.starts_with(b"0000-00-00")
         || text.eq_ignore_ascii_case(b"nan")
         || text.eq_ignore_ascii_case(b"null")
 }
 
-/// Parses a date of an access log: `10/Oct/2000:13:55:36 -0700`.
+/// Parses the date of an access log, `10/Oct/2000:13:55:36 -0700`; UTC without a zone, `None` for other text.
 pub fn parse_access_log(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let (clock, zone) = text.split_once(' ').unwrap_or((text, "+0000"));
@@ -249,7 +257,7 @@ fn parse_month(name: &str) -> Option<i8> {
     Some(place as i8 + 1)
 }
 
-/// Parses `+HHMM`, `-HH:MM` or `Z`.
+/// Parses a zone offset: `+HHMM`, `-HH:MM` or `Z`; `None` for other text.
 fn parse_zone_offset(zone: &str) -> Option<Offset> {
     let (sign, digits) = match zone.as_bytes().first()? {
         b'-' => (-1, &zone[1..]),
@@ -264,7 +272,7 @@ fn parse_zone_offset(zone: &str) -> Option<Offset> {
     Offset::from_seconds(sign * minutes * 60).ok()
 }
 
-/// Parses a date of ISO 8601; without an offset it is UTC.
+/// Parses a date and time of ISO 8601, in UTC without an offset; `None` for other text.
 fn parse_iso(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let text = text.strip_suffix(" UTC").unwrap_or(text);
@@ -276,7 +284,8 @@ fn parse_iso(text: &[u8]) -> Option<Stamp> {
     Some(Stamp { ns, whole: !text.contains(['.', ',']) && ns % NS_PER_SEC == 0 })
 }
 
-/// Converts decimal text to nanoseconds without passing through a float, so that microseconds stay exact.
+/// Converts decimal text in `unit` to nanoseconds without passing through a float, so that microseconds stay exact;
+/// `None` for text that is no number.
 fn parse_decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
     let (sign, digits) = match text {
         [b'-', rest @ ..] => (-1, rest),
@@ -294,9 +303,9 @@ fn parse_decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
     }
     let places = unit as usize;
     if whole.len() <= MAX_SECS_DIGITS {
-        let shifted = number(whole) * 10u64.pow(places as u32);
+        let shifted = parse_digits(whole) * 10u64.pow(places as u32);
         let kept = &part[..part.len().min(places)];
-        let ns = shifted + number(kept) * 10u64.pow((places - kept.len()) as u32);
+        let ns = shifted + parse_digits(kept) * 10u64.pow((places - kept.len()) as u32);
         let ns = i64::try_from(ns).map_or(i64::MAX, |ns| sign * ns);
         return Some(Stamp { ns, whole: point.is_none() && ns % NS_PER_SEC == 0 });
     }
@@ -306,18 +315,20 @@ fn parse_decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
     Some(Stamp { ns, whole: point.is_none() && ns % NS_PER_SEC == 0 })
 }
 
-/// Returns the number that at most 18 decimal digits write.
-fn number(digits: &[u8]) -> u64 {
+/// Returns the number of at most 18 decimal digits.
+fn parse_digits(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
 }
 
+/// Converts a number in `unit` with an exponent to nanoseconds, to the microsecond; `None` for text that is
+/// no number.
 fn parse_exponential(text: &[u8], unit: Unit) -> Option<Stamp> {
     let value = std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|value| value.is_finite())?;
-    Some(from_float(value / 10u32.pow(9 - unit as u32) as f64))
+    Some(convert_float(value / 10u32.pow(9 - unit as u32) as f64))
 }
 
-/// Converts seconds held as a float. Microseconds are kept; a float of today's date has no higher precision.
-fn from_float(seconds: f64) -> Stamp {
+/// Converts seconds to a stamp, rounded to microseconds; a float of today's date has no higher precision.
+fn convert_float(seconds: f64) -> Stamp {
     let micros = (seconds * 1e6).round();
     Stamp { ns: (micros as i64).saturating_mul(1000), whole: false }
 }

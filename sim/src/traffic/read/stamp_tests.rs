@@ -1,46 +1,47 @@
 #![allow(non_snake_case)]
 use super::*;
 
-fn ns(text: &str, unit: Unit) -> i64 {
-    stamp(text.as_bytes(), unit).unwrap().ns
+/// Returns the nanoseconds of a time stamp.
+fn parse_ns(text: &str, unit: Unit) -> i64 {
+    parse_stamp(text.as_bytes(), unit).unwrap().ns
 }
 
 #[test]
 fn stamp__keeps_every_digit() {
-    assert_eq!(ns("1258790493.773208", Unit::S), 1_258_790_493_773_208_000);
-    assert_eq!(ns("-0.5", Unit::S), -500_000_000);
-    assert_eq!(ns("1500.25", Unit::Ms), 1_500_250_000);
-    assert_eq!(ns("7", Unit::Ns), 7);
-    assert_eq!(ns("1.5e3", Unit::Ms), 1_500_000_000);
+    assert_eq!(parse_ns("1258790493.773208", Unit::S), 1_258_790_493_773_208_000);
+    assert_eq!(parse_ns("-0.5", Unit::S), -500_000_000);
+    assert_eq!(parse_ns("1500.25", Unit::Ms), 1_500_250_000);
+    assert_eq!(parse_ns("7", Unit::Ns), 7);
+    assert_eq!(parse_ns("1.5e3", Unit::Ms), 1_500_000_000);
 }
 
 #[test]
 fn stamp__knows_whole_seconds() {
-    assert!(stamp(b"807256800", Unit::S).unwrap().whole);
-    assert!(!stamp(b"807256800.0", Unit::S).unwrap().whole);
-    assert!(!stamp(b"1500", Unit::Ms).unwrap().whole);
-    assert!(stamp(b"2011-08-12T13:00:36Z", Unit::S).unwrap().whole);
+    assert!(parse_stamp(b"807256800", Unit::S).unwrap().whole);
+    assert!(!parse_stamp(b"807256800.0", Unit::S).unwrap().whole);
+    assert!(!parse_stamp(b"1500", Unit::Ms).unwrap().whole);
+    assert!(parse_stamp(b"2011-08-12T13:00:36Z", Unit::S).unwrap().whole);
 }
 
 #[test]
 fn stamp__reads_iso() {
-    assert_eq!(ns("1970-01-01T00:00:01.5Z", Unit::S), 1_500_000_000);
-    assert_eq!(ns("1970-01-01T01:00:00+01:00", Unit::S), 0);
-    assert_eq!(ns("1970-01-01 00:00:02", Unit::S), 2_000_000_000);
+    assert_eq!(parse_ns("1970-01-01T00:00:01.5Z", Unit::S), 1_500_000_000);
+    assert_eq!(parse_ns("1970-01-01T01:00:00+01:00", Unit::S), 0);
+    assert_eq!(parse_ns("1970-01-01 00:00:02", Unit::S), 2_000_000_000);
 }
 
 #[test]
 fn stamp__refuses_garbage_and_other_units() {
-    assert!(stamp(b"yesterday", Unit::S).unwrap_err().contains("yesterday"));
+    assert!(parse_stamp(b"yesterday", Unit::S).unwrap_err().contains("yesterday"));
     for other in [11, 12, 14, 15, 17, 18, 20] {
         let text = &"17000000000000000000"[..other];
-        assert!(stamp(text.as_bytes(), Unit::S).is_err(), "{text}");
-        assert!(time(text.as_bytes(), None, Dates::Dmy).is_err(), "{text}");
+        assert!(parse_stamp(text.as_bytes(), Unit::S).is_err(), "{text}");
+        assert!(parse_log_time(text.as_bytes(), None, Dates::Dmy).is_err(), "{text}");
     }
-    assert!(stamp(b"170000000000", Unit::S).unwrap_err().contains("start_ms"));
-    assert!(stamp(b"", Unit::S).is_err());
-    assert!(stamp(b".", Unit::S).is_err());
-    assert!(stamp(b"99999999999999999999999999", Unit::S).is_err());
+    assert!(parse_stamp(b"170000000000", Unit::S).unwrap_err().contains("start_ms"));
+    assert!(parse_stamp(b"", Unit::S).is_err());
+    assert!(parse_stamp(b".", Unit::S).is_err());
+    assert!(parse_stamp(b"99999999999999999999999999", Unit::S).is_err());
 }
 
 #[test]
@@ -48,13 +49,13 @@ fn stamp__takes_the_unit_that_the_size_shows() {
     let second = 1_700_000_000_250_000_000;
     for text in ["1700000000.25", "1700000000250", "1700000000250000", "1700000000250000000"] {
         assert_eq!(
-            (ns(text, Unit::S), time(text.as_bytes(), None, Dates::Dmy).unwrap().ns),
+            (parse_ns(text, Unit::S), parse_log_time(text.as_bytes(), None, Dates::Dmy).unwrap().ns),
             (second, second)
         );
     }
-    // What a column's name says goes before the size.
-    assert_eq!(ns("1700000000250", Unit::Ns), 1_700_000_000_250);
-    assert!(stamp(b"4000000000000", Unit::S).unwrap_err().contains("2096"));
+    // The unit in a column's name has precedence over the size.
+    assert_eq!(parse_ns("1700000000250", Unit::Ns), 1_700_000_000_250);
+    assert!(parse_stamp(b"4000000000000", Unit::S).unwrap_err().contains("2096"));
 }
 
 #[test]
@@ -66,9 +67,9 @@ fn stamp__reads_dates_of_one_meaning() {
         "Tue Nov 14 22:13:20 2023",
         "Tue, 14 Nov 2023 22:13:20 GMT",
     ] {
-        assert_eq!(ns(text, Unit::S), 1_700_000_000_000_000_000, "{text}");
+        assert_eq!(parse_ns(text, Unit::S), 1_700_000_000_000_000_000, "{text}");
     }
-    assert!(stamp(b"20231314221320", Unit::S).is_err());
+    assert!(parse_stamp(b"20231314221320", Unit::S).is_err());
 }
 
 #[test]

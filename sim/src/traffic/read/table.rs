@@ -1,5 +1,5 @@
-//! A table of named columns: delimited text below a header (tab, comma or semicolon), or objects of JSON. One row is one
-//! connection, or one write of the connection that its id column names.
+//! Reads a table of named columns: delimited text below a header (tab, comma or semicolon), or objects of
+//! JSON. One row is one connection, or one write of the connection that its id column names.
 
 use super::access_log::ONE_SERVER;
 use super::assemble::Collector;
@@ -27,18 +27,18 @@ use csv::ByteRecord;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A quoted field over more lines than this was never closed.
+/// A quoted field that spans more lines than this was never closed.
 const MAX_ROW_LINES: u64 = 1000;
 
 /// Rows of one connection, by (client, connection id).
 type Groups = HashMap<(u32, Vec<u8>), (Draft, Vec<Request>)>;
 
-/// How the rows of a table are written.
+/// The syntax of a table's rows.
 #[derive(Debug, Clone)]
 pub enum Written {
-    /// As cells with this delimiter between them, below a header.
+    /// Cells with this delimiter between them, below a header.
     Cells(u8),
-    /// As objects of JSON, whose first ones have these names.
+    /// Objects of JSON, whose first ones have these names.
     Objects(Vec<String>),
 }
 
@@ -62,7 +62,7 @@ pub fn read(
     let path = input.path().to_string();
     let mut record = ByteRecord::new();
     let mut source = Source::new(input, written);
-    let header = source.header(&mut record, &path)?;
+    let header = source.read_header(&mut record, &path)?;
     let wanted = Columns::from_header(&header, collector.options.direction);
     let columns = choose_columns(&wanted, &header, written).map_err(|problem| Error::file(&path, problem))?;
     note_columns(&columns, &header, &path, collector);
@@ -74,11 +74,11 @@ pub fn read(
         first: collector.connections.len(),
         used: ledger.used,
     };
-    while let Some(is_whole) = source.next(&mut record, &path)? {
+    while let Some(is_whole) = source.read_row(&mut record, &path)? {
         ledger.rows += 1;
         let line = record.position().map_or(0, csv::Position::line);
         if let Err(problem) = is_whole.and_then(|()| table.add(&record, ledger, collector)) {
-            ledger.fault(line, problem)?;
+            ledger.count_fault(line, problem)?;
         }
         table.thin(collector);
     }
@@ -88,7 +88,7 @@ pub fn read(
 /// Returns the columns of a table.
 ///
 /// # Errors
-/// A sentence about the fault of its header.
+/// A sentence about the fault of the header.
 fn choose_columns(
     wanted: &std::result::Result<Columns, String>,
     header: &[String],
@@ -99,7 +99,7 @@ fn choose_columns(
         // Rows of one direction each have bytes either way.
         Err(problem) => Columns::from_header(header, Direction::Down)
             .ok()
-            .filter(|columns| one_way::may_be(columns, header))
+            .filter(|columns| one_way::may_be_one_way(columns, header))
             .ok_or_else(|| problem.clone())?,
     };
     if let Some(doubt) = columns::explain_doubt(&columns, header) {
@@ -112,14 +112,14 @@ fn choose_columns(
 /// A table whose rows are being read.
 struct Table {
     columns: Columns,
-    /// Finds out whether rows are one direction of a connection each.
+    /// Detects whether rows are one direction of a connection each.
     ways: one_way::Ways,
     groups: Groups,
     /// The level of sampling when rows were last left out.
     level: u8,
-    /// The place of its first connection in the collector.
+    /// Index of the table's first connection in the collector.
     first: usize,
-    /// Rows that were used before it.
+    /// Rows of the file that were used before the table.
     used: u64,
 }
 
@@ -130,7 +130,7 @@ impl Table {
     /// A clause that names the malformed text.
     fn add(&mut self, record: &ByteRecord, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<()> {
         let is_watching = self.ways.is_watching();
-        match parse_row(record, &self.columns, is_watching, ledger, collector, &mut self.groups)? {
+        match add_parsed_row(record, &self.columns, is_watching, ledger, collector, &mut self.groups)? {
             Outcome::Used => {
                 ledger.used += 1;
                 if let Some(draft) = collector.connections.last().filter(|_| is_watching) {
@@ -143,24 +143,25 @@ impl Table {
         Ok(())
     }
 
-    /// Leaves out what a new level of sampling does not keep.
+    /// Drops the rows that are not in the sample of a new level.
     fn thin(&mut self, collector: &mut Collector) {
         if collector.level() <= self.level {
             return;
         }
         self.level = collector.level();
         let before = self.groups.len();
-        self.groups
-            .retain(|(client, id), _| collector.keeps(collector.hosts.hash(*client), sampling::hash(id)));
-        collector.note_thinned(before - self.groups.len());
+        self.groups.retain(|(client, id), _| {
+            collector.is_sampled(collector.hosts.hash(*client), sampling::hash(id))
+        });
+        collector.count_thinned(before - self.groups.len());
         self.ways.retain(&collector.connections[self.first..]);
     }
 
-    /// Joins rows of one direction each, and adds the connections of several rows. `wanted` may be a fault of the
-    /// header, which rows of one direction each do not have.
+    /// Pairs rows of one direction each, and adds the connections of several rows. `wanted` may be a fault of the
+    /// header, which is none for rows of one direction each.
     ///
     /// # Errors
-    /// [`Error::File`] if a needed column is missing, or if the rows that belong together cannot be told.
+    /// [`Error::File`] if a needed column is missing, or if it cannot be known which rows belong together.
     fn finish(
         self,
         wanted: std::result::Result<Columns, String>,
@@ -169,12 +170,12 @@ impl Table {
         collector: &mut Collector,
     ) -> Result<()> {
         let name = super::input::file_name(path);
-        match self.ways.reading(&collector.connections[self.first..]) {
+        match self.ways.decide_reading(&collector.connections[self.first..]) {
             one_way::Reading::Paired => {
                 let records = self.ways.into_records(collector.take_connections(self.first));
                 ledger.used = self.used;
-                pairing::add(records, ledger, collector);
-                collector.note(format!(
+                pairing::add_records(records, ledger, collector);
+                collector.note_choice(format!(
                     "{name}: rows of one direction each; those of the same ends are one connection"
                 ));
             }
@@ -185,7 +186,7 @@ impl Table {
             }
             one_way::Reading::NoneBack => {
                 wanted.map_err(|problem| Error::file(path, problem))?;
-                collector.note(format!(
+                collector.note_choice(format!(
                     "{name}: no row goes back from a destination, so bytes count as what the destination sent; if the \
                      source did, add the rows of the other direction"
                 ));
@@ -202,12 +203,13 @@ impl Table {
     }
 }
 
-/// Returns whether a row before the header is a remark.
+/// Returns whether a row before the header is a comment.
 fn is_comment(record: &ByteRecord) -> bool {
     let has_names = normalise_spaced_names(record.iter()).iter().any(|name| columns::is_known(name));
     record.get(0).is_some_and(columns::is_remark) && !has_names
 }
 
+/// What a row becomes.
 enum Outcome {
     Used,
     Skipped(&'static str, u64),
@@ -216,6 +218,7 @@ enum Outcome {
 }
 
 impl<'a> Source<'a> {
+    /// Returns the rows of `input` from its start.
     fn new(input: &'a mut Input, written: &Written) -> Source<'a> {
         match written {
             Written::Objects(names) => Source::Objects(Objects::new(input), names.clone()),
@@ -228,19 +231,23 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the names of the columns; of cells they are the first row that is no remark.
-    fn header(&mut self, record: &mut ByteRecord, path: &str) -> Result<Vec<String>> {
+    /// Returns the normalised names of the columns; for cells they are the first row that is no comment.
+    fn read_header(&mut self, record: &mut ByteRecord, path: &str) -> Result<Vec<String>> {
         if let Source::Objects(_, names) = self {
             return Ok(normalise_spaced_names(names.iter().map(String::as_bytes)));
         }
-        while self.next(record, path)?.is_some() && is_comment(record) {}
+        while self.read_row(record, path)?.is_some() && is_comment(record) {}
         Ok(normalise_spaced_names(record.iter()))
     }
 
-    /// Takes the next row into `record`, with the number of its line; `None` at the end. A fault is the row's own.
-    fn next(&mut self, record: &mut ByteRecord, path: &str) -> Result<Option<RowResult<()>>> {
+    /// Reads the next row into `record`, with the number of its line; `None` at the end. The inner result is a fault of
+    /// the row alone.
+    ///
+    /// # Errors
+    /// As [`read_cells`].
+    fn read_row(&mut self, record: &mut ByteRecord, path: &str) -> Result<Option<RowResult<()>>> {
         match self {
-            Source::Cells(reader) => Ok(next_cells(reader, record, path)?.then_some(Ok(()))),
+            Source::Cells(reader) => Ok(read_cells(reader, record, path)?.then_some(Ok(()))),
             Source::Objects(objects, names) => Ok(objects.advance().map(|line| {
                 let values = layout::read_values(line.text, names);
                 record.clear();
@@ -254,11 +261,11 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads the next row; false at the end.
+/// Reads the next row of cells; returns false at the end.
 ///
 /// # Errors
 /// [`Error::File`] for a file that cannot be read, [`Error::Row`] for a quoted cell that never ends.
-fn next_cells(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> Result<bool> {
+fn read_cells(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> Result<bool> {
     let (line, byte) = (reader.position().line(), reader.position().byte());
     reader.get_mut().begin_row(line, byte);
     let more = reader.read_byte_record(record).map_err(|error| Error::file(path, error.to_string()))?;
@@ -269,15 +276,17 @@ fn next_cells(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &st
     Ok(more)
 }
 
-/// Adds a note on the client's column where the header has none, or where it may be the server's.
+/// Adds a note on the client's column if the header has none, or if the column may be the server's.
 fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mut Collector) {
     let name = super::input::file_name(path);
     match columns.client {
         None => {
-            collector.note(format!("{name}: no column names the client, so all rows count as one client's"));
+            collector.note_choice(format!(
+                "{name}: no column names the client, so all rows count as one client's"
+            ));
         }
         Some(place) if header[place] == "host" => {
-            collector.note(format!(
+            collector.note_choice(format!(
                 "{name}: the column host counts as the client; name it server if it is the site"
             ));
         }
@@ -285,11 +294,11 @@ fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mu
     }
 }
 
-/// Parses a row of delimited text and adds its connection, or adds it as a request to that of its group.
+/// Parses a row and adds its connection, or adds it as a request to the connection of its group.
 ///
 /// # Errors
 /// A clause that names the malformed text.
-fn parse_row(
+fn add_parsed_row(
     record: &ByteRecord,
     columns: &Columns,
     may_be_one_way: bool,
@@ -304,16 +313,16 @@ fn parse_row(
         Some(date) => {
             let whole = [cell(record, date).trim_ascii(), b" ", &time_cell(record, columns, columns.start.0)]
                 .concat();
-            stamp::time(&whole, None, Dates::default())?
+            stamp::parse_log_time(&whole, None, Dates::default())?
         }
-        None => stamp::stamp(&time_cell(record, columns, columns.start.0), columns.start.1)?,
+        None => stamp::parse_stamp(&time_cell(record, columns, columns.start.0), columns.start.1)?,
     };
     let bytes = stamp::parse_bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
-    let duration = match parse_time(record, columns, "duration", columns.duration)? {
+    let duration = match parse_span_column(record, columns, "duration", columns.duration)? {
         None => parse_end(record, columns, at)?,
         known => known,
     };
-    let rtt = parse_time(record, columns, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
+    let rtt = parse_span_column(record, columns, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
     let reverse =
         columns.reverse.and_then(|column| stamp::parse_bytes("bytes", cell(record, column)).ok().flatten());
     ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse.unwrap_or(0));
@@ -332,21 +341,21 @@ fn parse_row(
         (cell_or(record, columns.id, b""), hosts::split_port(cell_or(record, columns.server, ONE_SERVER)));
     let (unit_client, connection) = if may_be_one_way {
         let [source, destination] = parse_ports(record, columns);
-        pairing::unit([(sampling::hash(client), source), (sampling::hash(server), destination)])
+        pairing::sampling_unit([(sampling::hash(client), source), (sampling::hash(server), destination)])
     } else {
-        (sampling::hash(client), if stamp::unset(id) { ledger.rows } else { sampling::hash(id) })
+        (sampling::hash(client), if stamp::is_unset(id) { ledger.rows } else { sampling::hash(id) })
     };
     if !collector.admits(unit_client, connection) {
         return Ok(Outcome::NotSampled);
     }
-    collector.saw_stamp(ledger, at);
-    let flow_class = classify(record, columns, kind, duration, (bytes, reverse.unwrap_or(0)), collector);
+    collector.record_stamp(ledger, at);
+    let flow_class = classify_row(record, columns, kind, duration, (bytes, reverse.unwrap_or(0)), collector);
     let draft = Draft {
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
-        client: collector.hosts.id(client),
-        server: collector.hosts.id(server),
+        client: collector.hosts.intern(client),
+        server: collector.hosts.intern(server),
         rtt: rtt.into(),
         duration: duration.into(),
         kind,
@@ -370,7 +379,7 @@ fn parse_row(
 }
 
 /// Returns the class by the row's bytes in the chosen direction and the other way.
-fn classify(
+fn classify_row(
     record: &ByteRecord,
     columns: &Columns,
     kind: Kind,
@@ -386,12 +395,12 @@ fn classify(
     }
     let shape = FlowShape::from_totals(protocol, [0, port], duration, totals);
     let hosts = [columns.client, columns.server].map(|host| hosts::split_port(cell_or(record, host, b"")).0);
-    collector.flow_class(hosts, &shape)
+    collector.classify_flow(hosts, &shape)
 }
 
-/// Adds a request to the connection that has the same client and id; without an id it is its own connection.
+/// Adds a request to the connection with the same client and id; without an id it is a separate connection.
 fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Collector, groups: &mut Groups) {
-    if stamp::unset(id) {
+    if stamp::is_unset(id) {
         collector.connections.push(draft);
         return;
     }
@@ -403,9 +412,9 @@ fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Colle
     entry.1.push(request);
 }
 
-/// Makes a connection of the rows of one id. Its end is known if that of each row is.
+/// Returns the connection of the rows of one id. Its end is known if the end of each row is.
 fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
-    draft.writes = requests::writes(&mut requests).into();
+    draft.writes = requests::to_writes(&mut requests).into();
     draft.start = requests[0].at;
     let ends = requests.iter().map(|request| request.at.saturating_add(request.busy.0 as i64));
     let last = ends.max().unwrap_or(draft.start);
@@ -421,15 +430,16 @@ fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
 fn parse_end(record: &ByteRecord, columns: &Columns, start: Stamp) -> RowResult<Option<Dur>> {
     let Some((column, unit)) = columns.end else { return Ok(None) };
     let text = time_cell(record, columns, column);
-    if stamp::unset(&text) {
+    if stamp::is_unset(&text) {
         return Ok(None);
     }
-    match stamp::stamp(&text, unit)?.ns.checked_sub(start.ns) {
+    match stamp::parse_stamp(&text, unit)?.ns.checked_sub(start.ns) {
         Some(ns @ 0..) => Ok(Some(Dur(ns as u64))),
         _ => Err(format!("end \"{}\" lies before the start", excerpt(&text))),
     }
 }
 
+/// Returns a cell; empty text if the row is too short.
 fn cell(record: &ByteRecord, column: usize) -> &[u8] {
     record.get(column).unwrap_or(b"")
 }
@@ -442,7 +452,7 @@ fn cell_or<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8
         .unwrap_or(otherwise)
 }
 
-/// Returns the ports of client and server, from their columns, else as they are written behind the addresses; 0 for none.
+/// Returns the ports of client and server, from their columns, else from the text after the addresses; 0 for none.
 fn parse_ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
     let of = |port: Option<usize>, host| match port {
         Some(_) => one_way::parse_port(cell_or(record, port, b"")),
@@ -451,7 +461,7 @@ fn parse_ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
     [of(columns.client_port, columns.client), of(columns.server_port, columns.server)]
 }
 
-/// Returns a time or a span; where commas do not divide columns, one may stand for the decimal point.
+/// Returns the cell of a time or a span; if commas do not separate columns, one may be the decimal point.
 fn time_cell<'a>(record: &'a ByteRecord, columns: &Columns, column: usize) -> Cow<'a, [u8]> {
     let text = cell(record, column).trim_ascii();
     let is_point = |at: &usize| text[..*at].last().is_some_and(u8::is_ascii_digit);
@@ -461,8 +471,8 @@ fn time_cell<'a>(record: &'a ByteRecord, columns: &Columns, column: usize) -> Co
     }
 }
 
-/// Parses an optional column that holds a time span; `name` is for errors.
-fn parse_time(
+/// Parses a time span in an optional column; `None` if it is unset. `name` is for errors.
+fn parse_span_column(
     record: &ByteRecord,
     columns: &Columns,
     name: &str,

@@ -1,4 +1,4 @@
-//! Zeek logs in TSV form: columns by the `#fields` line, which may come again in logs pasted together.
+//! Reads Zeek logs in TSV form: columns by the `#fields` line, which may come again in concatenated logs.
 
 use super::assemble::Collector;
 use super::input::Input;
@@ -36,7 +36,7 @@ struct Column {
     cell: Cell,
 }
 
-/// Reads the whole log; logs pasted one after another are fine.
+/// Reads the whole log, or several that are concatenated.
 ///
 /// # Errors
 /// [`Error::File`] for a log of another kind or without a needed field; a row's fault when reading strictly.
@@ -58,11 +58,11 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
             bounds.clear();
             bounds.extend(memchr::memchr_iter(header.separator, line.text));
             bounds.push(line.text.len());
-            match layout.row(line.text, &bounds) {
+            match layout.split_row(line.text, &bounds) {
                 Ok(row) => add_row(layout.log, &row, line.number, ledger, collector)?,
                 Err(problem) => {
                     ledger.rows += 1;
-                    ledger.fault(line.number, problem)?;
+                    ledger.count_fault(line.number, problem)?;
                 }
             }
         }
@@ -95,6 +95,10 @@ impl Header {
 }
 
 impl Layout {
+    /// Returns the columns of a log with this `#path` and these `#fields`, for payload in `direction`.
+    ///
+    /// # Errors
+    /// A clause for a log that is not read, or without a needed field.
     fn new(path: &[u8], names: &[String], direction: Direction) -> RowResult<Layout> {
         let log = recognise_log(path, names)?;
         let mut cells = Vec::new();
@@ -112,8 +116,11 @@ impl Layout {
         Ok(Layout { log, width: names.len(), cells })
     }
 
-    /// Returns the row of a line whose cells end at `bounds`.
-    fn row<'a>(&self, text: &'a [u8], bounds: &[usize]) -> RowResult<Row<'a>> {
+    /// Splits a line whose cells end at `bounds` into a row.
+    ///
+    /// # Errors
+    /// A clause for another number of cells.
+    fn split_row<'a>(&self, text: &'a [u8], bounds: &[usize]) -> RowResult<Row<'a>> {
         if bounds.len() != self.width {
             return Err(format!("{} fields where #fields names {}", bounds.len(), self.width));
         }
@@ -198,7 +205,7 @@ fn select_columns(log: Log, direction: Direction) -> Vec<Column> {
     columns
 }
 
-/// Decodes the value of `#separator`: `\x09`, `\t`, or one character that stands for itself.
+/// Decodes the value of `#separator`: `\x09`, `\t`, or the character itself.
 fn parse_separator(code: &[u8]) -> RowResult<u8> {
     let text = String::from_utf8_lossy(code);
     let (code, named) = match text.trim() {

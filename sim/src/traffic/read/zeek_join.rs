@@ -1,21 +1,21 @@
 //! Joins rows of Zeek's logs by `uid`, in any order of files and rows.
 //!
-//! `conn.log` says how many bytes a connection carried, headers included; `http.log` says when each was asked
-//! for and how large its body was; `ssl.log` and `quic.log` name the application protocol.
+//! `conn.log` has the bytes that a connection carried, headers included; `http.log` has the time of each
+//! request and the size of its body; `ssl.log` and `quic.log` name the application protocol.
 
 use super::assemble::Collector;
 use super::draft::Draft;
 use super::input::file_name;
 use super::ledger::{Ledger, reason};
 use super::requests::{self, Request};
-use super::zeek_sizes::on_the_wire;
+use super::zeek_sizes::estimate_wire_sizes;
 use super::zeek_store::{HttpRow, Store};
 use crate::flow::Class;
 use crate::traffic::connection::{Kind, Writes};
 use crate::units::Dur;
 use std::collections::{HashMap, HashSet};
 
-/// What is counted for the notes.
+/// Counts for the notes.
 #[derive(Default)]
 struct Counts {
     /// Connections that have requests and a row of `conn.log`.
@@ -28,16 +28,17 @@ struct Counts {
     later: u64,
     /// Connections whose bodies are larger than what they carried.
     scaled: u64,
-    /// Responses without a body whose headers nothing tells.
+    /// Responses without a body whose headers are unknown.
     bodiless: u64,
-    /// Connections of which a hint told something.
+    /// Connections whose application protocol a hint shows.
     hinted: u64,
     /// Flows of datagrams.
     datagrams: u64,
 }
 
 impl Store {
-    /// Applies what `ssl.log` and `quic.log` say, and forgets the datagrams of what is QUIC.
+    /// Applies the protocols of `ssl.log` and `quic.log` to the connections, and drops the datagrams of those that are
+    /// QUIC. `places` has the index of the connection of each uid.
     fn apply_hints(&mut self, places: &HashMap<u64, usize>, ledgers: &mut [Ledger], counts: &mut Counts) {
         for hint in &self.hints {
             let ledger = &mut ledgers[hint.file as usize];
@@ -59,16 +60,16 @@ impl Store {
     }
 }
 
-/// Turns the collected rows into connections and closes the files' accounts.
+/// Turns the rows of Zeek's logs into connections, completes the files' accounts and adds notes.
 pub fn join(collector: &mut Collector) {
     let mut store = std::mem::take(&mut collector.zeek);
     let mut counts = Counts::default();
     store.find_pages(&mut collector.last_page);
-    let places = store.places_of_named();
+    let places = store.index_named_uids();
     store.apply_hints(&places, &mut collector.ledgers, &mut counts);
     let with_requests = join_requests(&mut store, &places, collector, &mut counts);
     add_conns(store, &with_requests, collector, &mut counts);
-    note(&counts, collector);
+    add_notes(&counts, collector);
     let coarse = collector.ledgers.iter().filter(|ledger| {
         matches!(&*ledger.kind, "zeek-conn" | "zeek-http")
             && ledger.used > 0
@@ -78,8 +79,8 @@ pub fn join(collector: &mut Collector) {
     paths.iter().for_each(|path| collector.note_coarse(path));
 }
 
-/// Gives the requests of each uid to its row of `conn.log`, or makes a connection of them. Returns the places of
-/// the rows that got some.
+/// Joins the requests of each uid with its row of `conn.log`, or makes a connection of them. Returns the indices of
+/// the rows of `conn.log` with requests.
 fn join_requests(
     store: &mut Store,
     places: &HashMap<u64, usize>,
@@ -89,13 +90,13 @@ fn join_requests(
     let mut with_requests = HashSet::new();
     let mut requests = std::mem::take(&mut store.requests);
     requests.sort_unstable_by_key(|row| (row.uid, row.file, row.order));
-    // A row without a uid is a connection of its own.
+    // A row without a uid is a separate connection.
     for group in requests.chunk_by(|a, b| a.uid == b.uid && a.uid != 0) {
         let place = places.get(&group[0].uid).copied();
         let conn = place.map(|place| &mut store.conns[place]);
         with_requests.extend(place);
         let total = conn.as_ref().map_or(0, |conn| conn.writes[0].bytes);
-        let draft = from_requests(group, total, conn.as_deref(), &mut collector.ledgers, counts);
+        let draft = draft_from_requests(group, total, conn.as_deref(), &mut collector.ledgers, counts);
         match (draft, conn) {
             (None, _) => {}
             (Some(draft), Some(conn)) => {
@@ -104,7 +105,7 @@ fn join_requests(
             }
             (Some(draft), None) => {
                 counts.alone += 1;
-                let draft = spread(draft, group[0].uid, collector);
+                let draft = spread_start(draft, group[0].uid, collector);
                 collector.connections.push(draft);
             }
         }
@@ -112,8 +113,9 @@ fn join_requests(
     with_requests
 }
 
-/// Returns the connection of these requests; `None` if they carry nothing.
-fn from_requests(
+/// Returns the connection of these requests, with the properties of its row `conn`; `None` if they carry nothing.
+/// `total` is the number of bytes in conn.log, 0 if it is unknown.
+fn draft_from_requests(
     group: &[HttpRow],
     total: u64,
     conn: Option<&Draft>,
@@ -121,7 +123,7 @@ fn from_requests(
     counts: &mut Counts,
 ) -> Option<Draft> {
     let bodies: Vec<u64> = group.iter().map(|row| row.bytes).collect();
-    let sizes = on_the_wire(&bodies, total);
+    let sizes = estimate_wire_sizes(&bodies, total);
     counts.scaled += u64::from(total > 0 && bodies.iter().sum::<u64>() > total);
     let mut requests = Vec::new();
     for (row, bytes) in group.iter().zip(sizes) {
@@ -137,7 +139,7 @@ fn from_requests(
     if requests.is_empty() {
         return None;
     }
-    let writes = requests::writes(&mut requests);
+    let writes = requests::to_writes(&mut requests);
     counts.later += writes.len() as u64 - 1;
     let first = group.iter().min_by_key(|row| (row.at, row.depth))?;
     let largest = group.iter().max_by_key(|row| row.bytes)?;
@@ -164,9 +166,9 @@ fn from_requests(
     })
 }
 
-/// Adds the rows of `conn.log` that carry something.
+/// Adds the rows of `conn.log` with payload or datagrams; `with_requests` has the indices of those with requests.
 fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Collector, counts: &mut Counts) {
-    let repeated = store.repeated();
+    let repeated = store.find_repeated();
     let Store { mut conns, uids, datagrams, .. } = store;
     let mut datagrams = datagrams.into_iter().peekable();
     let mut place = 0;
@@ -195,7 +197,7 @@ fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Colle
                 (conn.kind, conn.writes, conn.pages) = (Kind::Datagrams, Writes::from_datagrams(flow), None);
             }
         }
-        conn.start += shift(conn, uids[here], collector);
+        conn.start += draw_shift(conn, uids[here], collector);
         true
     });
     match collector.connections.is_empty() {
@@ -204,23 +206,24 @@ fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Colle
     }
 }
 
-fn spread(mut draft: Draft, uid: u64, collector: &Collector) -> Draft {
-    draft.start += shift(&draft, uid, collector);
+/// Moves the start of a connection within its second, if stamps are whole seconds.
+fn spread_start(mut draft: Draft, uid: u64, collector: &Collector) -> Draft {
+    draft.start += draw_shift(&draft, uid, collector);
     draft
 }
 
-/// Returns how far a connection is moved within its second. A uid is shifted as a whole, so that the gaps between
-/// its requests stay.
-fn shift(draft: &Draft, uid: u64, collector: &Collector) -> i64 {
+/// Draws the shift of a connection within its second, ns; 0 if the file has finer stamps. A uid is shifted as
+/// a whole, so that the gaps between its requests stay.
+fn draw_shift(draft: &Draft, uid: u64, collector: &Collector) -> i64 {
     let file = draft.file as usize;
     let entity = if uid == 0 { draft.order } else { 1 << 39 | uid >> 25 };
-    if collector.is_coarse(file) { collector.within_second(file, entity) } else { 0 }
+    if collector.is_coarse(file) { collector.draw_within_second(file, entity) } else { 0 }
 }
 
 /// Adds the notes on the join of several logs.
-fn note(counts: &Counts, collector: &mut Collector) {
+fn add_notes(counts: &Counts, collector: &mut Collector) {
     if counts.joined > 0 {
-        collector.note(format!(
+        collector.note_choice(format!(
             "{} connections of conn.log have their requests from http.log, one write per request; their bytes are \
              those of conn.log, headers included",
             counts.joined
@@ -228,35 +231,38 @@ fn note(counts: &Counts, collector: &mut Collector) {
     }
     if counts.alone > 0 {
         let files = list_names(collector, "zeek-http");
-        collector
-            .note(format!("{files}: {} connections known from http.log only, grouped by uid", counts.alone));
+        collector.note_choice(format!(
+            "{files}: {} connections known from http.log only, grouped by uid",
+            counts.alone
+        ));
     }
     if counts.bodiless > 0 {
         let files = list_names(collector, "zeek-http");
-        collector.note(format!(
+        collector.note_choice(format!(
             "{files}: {} responses without a body are left out; with conn.log their headers would be known",
             counts.bodiless
         ));
     }
     if counts.scaled > 0 {
-        collector.note(format!(
+        collector.note_choice(format!(
             "the bodies of {} connections in http.log exceed the bytes in conn.log (Zeek counts them decompressed), \
              so they are scaled to those",
             counts.scaled
         ));
     }
     if counts.later > 0 {
-        collector.note(
+        collector.note_choice(
             "pauses between requests of http.log are the gaps between their time stamps; they include the response before"
                 .to_string(),
         );
     }
     if counts.hinted > 0 {
-        collector.note(format!("ssl.log and quic.log name the protocol of {} connections", counts.hinted));
+        collector
+            .note_choice(format!("ssl.log and quic.log name the protocol of {} connections", counts.hinted));
     }
     if counts.datagrams > 0 {
         let files = list_names(collector, "zeek-conn");
-        collector.note(format!(
+        collector.note_choice(format!(
             "{files}: {} flows of UDP and other protocols are packets of equal length at equal distances: conn.log has \
              their sums only",
             counts.datagrams
@@ -264,13 +270,14 @@ fn note(counts: &Counts, collector: &mut Collector) {
     }
     if counts.singles > 0 {
         let files = list_names(collector, "zeek-conn");
-        collector.note(format!(
+        collector.note_choice(format!(
             "{files}: one write per connection for {} connections: conn.log does not tell pauses",
             counts.singles
         ));
     }
 }
 
+/// Lists the names of the files of a kind, for a note.
 fn list_names(collector: &Collector, kind: &str) -> String {
     let of_kind = collector.ledgers.iter().filter(|ledger| ledger.kind == kind);
     of_kind.map(|ledger| file_name(&ledger.path)).collect::<Vec<_>>().join(", ")

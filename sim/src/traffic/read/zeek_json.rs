@@ -1,5 +1,5 @@
-//! Zeek logs as JSON lines: one object per row, unset fields left out. The streaming form, in which all logs may be
-//! in one file, names the log of each row in `_path`.
+//! Reads Zeek logs as JSON lines: one object per row, unset fields left out. The streaming form, in which all
+//! logs may be in one file, names the log of each row in `_path`.
 
 use super::assemble::Collector;
 use super::input::Input;
@@ -11,6 +11,7 @@ use super::zeek_row::{self, Log, Row};
 use crate::error::Result;
 use serde::Deserialize;
 
+/// A row of a log; absent fields are empty.
 #[derive(Debug, Deserialize)]
 struct Object<'a> {
     #[serde(borrow, default, rename = "_path")]
@@ -69,12 +70,12 @@ struct Object<'a> {
     request_body_len: Text<'a>,
     #[serde(borrow, default)]
     response_body_len: Text<'a>,
-    /// The row itself as text, where a shipper of logs has wrapped it.
+    /// The row itself as text, if a shipper of logs has wrapped it.
     #[serde(borrow, default)]
     message: Text<'a>,
 }
 
-/// Some exporters nest the addresses.
+/// The addresses, which some exporters nest.
 #[derive(Debug, Default, Deserialize)]
 struct Id<'a> {
     #[serde(borrow, default)]
@@ -97,7 +98,7 @@ pub fn is_zeek(line: &[u8]) -> bool {
     has("_path") || has("ts") && (has("uid") || has("id.orig_h") || has("id"))
 }
 
-/// Returns the same for a first line that is damaged or longer than the part examined.
+/// Returns whether a line that is damaged or longer than the part examined has the names of Zeek's fields.
 fn has_zeek_names(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
     text.contains("\"_path\"")
@@ -114,44 +115,52 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
         if line.text.trim_ascii().is_empty() {
             continue;
         }
-        match parse(line.text) {
+        match parse_object(line.text) {
             Ok(object) if object.ts.is_empty() && object.message.as_str().starts_with('{') => {
-                match parse(object.message.bytes()) {
+                match parse_object(object.message.bytes()) {
                     Ok(object) => add_object(&object, line.number, ledger, collector)?,
-                    Err(problem) => fault(line.number, &problem, ledger)?,
+                    Err(problem) => count_json_fault(line.number, &problem, ledger)?,
                 }
             }
             Ok(object) => add_object(&object, line.number, ledger, collector)?,
-            Err(problem) => fault(line.number, &problem, ledger)?,
+            Err(problem) => count_json_fault(line.number, &problem, ledger)?,
         }
     }
     Ok(())
 }
 
-fn fault(line: u64, problem: &str, ledger: &mut Ledger) -> Result<()> {
+/// Counts a row that is no JSON object.
+///
+/// # Errors
+/// The fault itself when reading strictly.
+fn count_json_fault(line: u64, problem: &str, ledger: &mut Ledger) -> Result<()> {
     ledger.rows += 1;
-    ledger.fault(line, format!("no JSON object of a Zeek log ({problem})"))
+    ledger.count_fault(line, format!("no JSON object of a Zeek log ({problem})"))
 }
 
-fn parse(text: &[u8]) -> std::result::Result<Object<'_>, String> {
+/// Parses a row.
+///
+/// # Errors
+/// The reason why it is no JSON object of a log.
+fn parse_object(text: &[u8]) -> std::result::Result<Object<'_>, String> {
     let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_string())?;
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// Adds a JSON row of a Zeek log; one of another log is left out.
 fn add_object(object: &Object, line: u64, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
-    let Some(log) = object.log() else {
+    let Some(log) = object.find_log() else {
         ledger.rows += 1;
         ledger.skip(reason::OTHER_LOG, 1, 0);
         return Ok(());
     };
     ledger.kind = log.name().to_string();
-    zeek_row::add_row(log, &object.row(log, collector.options.direction), line, ledger, collector)
+    zeek_row::add_row(log, &object.to_row(log, collector.options.direction), line, ledger, collector)
 }
 
 impl Object<'_> {
-    /// Returns the log that the row belongs to, by its path, else by its fields.
-    fn log(&self) -> Option<Log> {
+    /// Returns the log that the row belongs to, by its path, else by its fields; `None` for a log that is not read.
+    fn find_log(&self) -> Option<Log> {
         let is_http =
             !(self.method.is_empty() && self.trans_depth.is_empty() && self.response_body_len.is_empty());
         match self.path.as_str() {
@@ -168,7 +177,7 @@ impl Object<'_> {
     }
 
     /// Returns the fields as a row of `log`, for payload in `direction`.
-    fn row(&self, log: Log, direction: Direction) -> Row<'_> {
+    fn to_row(&self, log: Log, direction: Direction) -> Row<'_> {
         let (orig, resp) = match log {
             Log::Conn => (&self.orig_bytes, &self.resp_bytes),
             Log::Http | Log::Ssl | Log::Quic => (&self.request_body_len, &self.response_body_len),

@@ -1,6 +1,6 @@
 //! The meaning of a row of a Zeek log, in TSV or JSON form.
 //!
-//! Field names and types: Zeek's own documentation of `Conn::Info`, `HTTP::Info`, `SSL::Info` and `QUIC::Info`.
+//! Field names and types: Zeek's documentation of `Conn::Info`, `HTTP::Info`, `SSL::Info` and `QUIC::Info`.
 //! `resp_bytes` comes from sequence numbers and may be far too large after a reset; where the counted IP bytes
 //! contradict it, the row is left out.
 
@@ -40,7 +40,7 @@ impl Log {
     }
 }
 
-/// The fields of a row that matter, as text; empty where the row has none.
+/// The fields of a row that are used, as text; empty if the row has none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Row<'a> {
     pub ts: &'a [u8],
@@ -70,7 +70,7 @@ pub struct Row<'a> {
     pub referrer: &'a [u8],
 }
 
-/// Adds one row: keeps it for the join, or counts the reason for leaving it out.
+/// Adds one row: stores it for the join, or counts it as left out.
 ///
 /// # Errors
 /// The row's fault when reading strictly.
@@ -87,18 +87,18 @@ pub fn add_row(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &
             ledger.skip(why, 1, bytes);
             Ok(())
         }
-        Err(problem) => ledger.fault(line, problem),
+        Err(problem) => ledger.count_fault(line, problem),
     }
 }
 
-/// `None` if the row was kept, else the reason for leaving it out and its bytes.
-type Kept = RowResult<Option<(&'static str, u64)>>;
+/// `None` if the row was added, else the reason for leaving it out and its bytes.
+type AddResult = RowResult<Option<(&'static str, u64)>>;
 
 /// Adds a row of conn.log. Returns the reason and the bytes of a row to leave out.
 ///
 /// # Errors
 /// A clause that names the malformed text.
-fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
+fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddResult {
     let at = read_stamp(row, ledger, collector)?;
     let bytes = stamp::parse_bytes("bytes", row.bytes)?.unwrap_or(0);
     let rtt = stamp::parse_span("rtt", row.rtt, Unit::S)?.filter(|rtt| *rtt > Dur::ZERO);
@@ -109,7 +109,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         b"tcp" => (Kind::Tcp, None),
         b"udp" if is_quic => (Kind::Quic, None),
         b"" => return Err("the row has no proto".to_string()),
-        // quic.log may say that it is QUIC.
+        // quic.log may show that it is QUIC.
         _ => (Kind::Tcp, Some(parse_datagrams(row, duration.unwrap_or_default()))),
     };
     if datagrams.as_ref().is_some_and(|flow| flow.amount(false).packets + flow.amount(true).packets == 0) {
@@ -124,7 +124,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     if !collector.admits(sampling::hash(row.client), connection_key(uid, ledger.rows)) {
         return Ok(None);
     }
-    let of_kind = |kind| classify(row, kind, duration, bytes, collector);
+    let of_kind = |kind| classify_row(row, kind, duration, bytes, collector);
     // If quic.log names a row that is no TCP, it is QUIC.
     let flow_class = of_kind(if datagrams.is_some() { Kind::Quic } else { kind });
     let datagrams = datagrams.map(|flow| (flow, of_kind(Kind::Datagrams)));
@@ -132,8 +132,8 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
-        client: collector.hosts.id(row.client),
-        server: collector.hosts.id(row.server),
+        client: collector.hosts.intern(row.client),
+        server: collector.hosts.intern(row.server),
         rtt: rtt.into(),
         duration: duration.into(),
         kind,
@@ -147,8 +147,8 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     Ok(None)
 }
 
-/// Returns a row's sums as datagrams. A log without a count of packets or of IP bytes leaves them to be reckoned: full
-/// packets, or headers of IPv4 and UDP.
+/// Returns a row's sums as datagrams. If the log does not count packets or IP bytes, they are estimated from full
+/// packets, and from headers of IPv4 and UDP.
 fn parse_datagrams(row: &Row, duration: Dur) -> Datagrams {
     let number = |text: &[u8]| stamp::parse_bytes("count", text).ok().flatten();
     let amount = |payload: &[u8], packets: &[u8], ip_bytes: &[u8]| {
@@ -176,7 +176,7 @@ fn parse_datagrams(row: &Row, duration: Dur) -> Datagrams {
 ///
 /// # Errors
 /// As [`add_conn`].
-fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
+fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddResult {
     let at = read_stamp(row, ledger, collector)?;
     let bytes = stamp::parse_bytes("bytes", row.bytes)?.unwrap_or(0);
     let depth = stamp::parse_bytes("trans_depth", row.depth)?.unwrap_or(0);
@@ -186,20 +186,20 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         return Ok(None);
     }
     // An answer without a body has headers.
-    let flow_class = classify(row, Kind::Tcp, None, bytes.max(1), collector);
-    let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
-    collector.zeek.saw(client, at.ns, ledger.rows, row.host, row.uri, row.referrer);
+    let flow_class = classify_row(row, Kind::Tcp, None, bytes.max(1), collector);
+    let (client, server) = (collector.hosts.intern(row.client), collector.hosts.intern(row.server));
+    collector.zeek.add_hit(client, at.ns, ledger.rows, row.host, row.uri, row.referrer);
     let (file, order) = (ledger.index as u32, ledger.rows);
     let row = HttpRow { uid, file, order, at: at.ns, depth, client, server, bytes, flow_class, page: 0 };
     collector.zeek.requests.push(row);
     Ok(None)
 }
 
-/// Keeps the protocol that `ssl.log` or `quic.log` names for a connection.
+/// Stores the protocol that `ssl.log` or `quic.log` names for a connection.
 ///
 /// # Errors
 /// A clause for a malformed time or for a row without hosts or uid.
-fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
+fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddResult {
     read_stamp(row, ledger, collector)?;
     let uid = hash_uid(row.uid);
     if uid == 0 {
@@ -211,7 +211,13 @@ fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector)
 }
 
 /// Returns the class of a row by its bytes, packets and ports.
-fn classify(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collector: &Collector) -> FlowClass {
+fn classify_row(
+    row: &Row,
+    kind: Kind,
+    duration: Option<Dur>,
+    bytes: u64,
+    collector: &Collector,
+) -> FlowClass {
     let number = |text: &[u8]| stamp::parse_bytes("count", text).ok().flatten();
     let protocol = match (kind, row.proto) {
         (Kind::Quic, _) => Protocol::Quic,
@@ -227,23 +233,25 @@ fn classify(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collector:
         totals.reverse();
     }
     let shape = FlowShape::from_totals(protocol, [0, port.unwrap_or(0)], duration, totals);
-    collector.flow_class([row.client, row.server], &shape)
+    collector.classify_flow([row.client, row.server], &shape)
 }
 
-/// Returns the row's time, and notes it in the ledger.
+/// Parses the row's time, and records it in the ledger.
 ///
 /// # Errors
 /// A clause for a malformed time or absent hosts.
 fn read_stamp(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<Stamp> {
     // JSON::TS_MILLIS writes milliseconds, which no time in seconds is.
-    let at = stamp::stamp(row.ts, Unit::S).or_else(|_| stamp::time(row.ts, None, Dates::default()))?;
+    let at = stamp::parse_stamp(row.ts, Unit::S)
+        .or_else(|_| stamp::parse_log_time(row.ts, None, Dates::default()))?;
     if row.client.is_empty() || row.server.is_empty() {
         return Err("the row has no id.orig_h or id.resp_h".to_string());
     }
-    collector.saw_stamp(ledger, at);
+    collector.record_stamp(ledger, at);
     Ok(at)
 }
 
+/// Counts the row's payload against the chosen direction.
 fn count_reverse(row: &Row, ledger: &mut Ledger) {
     let reverse = stamp::parse_bytes("bytes", row.reverse).ok().flatten().unwrap_or(0);
     ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse);

@@ -1,14 +1,14 @@
 //! Bytes that the responses of a connection put on the wire, from `http.log` and `conn.log` together.
 
-/// Bytes of a response beside its body that are taken for headers, at most. What is left beyond that belongs to
-/// a body that Zeek did not see as a whole.
+/// The most bytes of a response that count as headers. The rest belongs to a body that Zeek did not see as a whole.
 const MOST_HEADERS: u64 = 4096;
 
-/// Returns what each response put on the wire, if the connection carried `total` bytes, 0 if that is unknown.
+/// Estimates the bytes of each response on the wire from the sizes of the `bodies` and the `total` of the
+/// connection; the bodies alone if the total is 0, for unknown.
 ///
-/// What the bodies leave of them is headers, alike for all responses up to [`MOST_HEADERS`], and beyond that the
-/// unseen part of the largest body. Zeek counts bodies decompressed; where they exceed the total, they are scaled.
-pub fn on_the_wire(bodies: &[u64], total: u64) -> Vec<u64> {
+/// The rest of the total is split into equal headers, up to [`MOST_HEADERS`] each; any further rest goes to the largest
+/// body. Zeek counts bodies decompressed; if they exceed the total, they are scaled.
+pub fn estimate_wire_sizes(bodies: &[u64], total: u64) -> Vec<u64> {
     let sum: u64 = bodies.iter().sum();
     if total == 0 {
         return bodies.to_vec();
@@ -31,17 +31,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn on_the_wire__divides_headers_and_keeps_the_total() {
-        assert_eq!(on_the_wire(&[0, 1000], 1601), [300, 1301]);
-        assert_eq!(on_the_wire(&[0, 0], 5), [2, 3]);
-        assert_eq!(on_the_wire(&[0], 7), [7]);
-        assert_eq!(on_the_wire(&[10, 90_000], 1_000_000), [10 + 4096, 1_000_000 - 10 - 4096]);
-        assert_eq!(on_the_wire(&[5, 0], 0), [5, 0]);
+    fn estimate_wire_sizes__divides_headers_and_keeps_the_total() {
+        assert_eq!(estimate_wire_sizes(&[0, 1000], 1601), [300, 1301]);
+        assert_eq!(estimate_wire_sizes(&[0, 0], 5), [2, 3]);
+        assert_eq!(estimate_wire_sizes(&[0], 7), [7]);
+        assert_eq!(estimate_wire_sizes(&[10, 90_000], 1_000_000), [10 + 4096, 1_000_000 - 10 - 4096]);
+        assert_eq!(estimate_wire_sizes(&[5, 0], 0), [5, 0]);
     }
 
     #[test]
-    fn on_the_wire__scales_decompressed_bodies() {
-        assert_eq!(on_the_wire(&[0, 3000, 1000], 400), [0, 300, 100]);
-        assert_eq!(on_the_wire(&[1, 1_000_000], 1000), [1, 999]);
+    fn estimate_wire_sizes__scales_decompressed_bodies() {
+        assert_eq!(estimate_wire_sizes(&[0, 3000, 1000], 400), [0, 300, 100]);
+        assert_eq!(estimate_wire_sizes(&[1, 1_000_000], 1000), [1, 999]);
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of Zeek's logs that wait for their partners in other files.
+//! Stores rows of Zeek's logs until their partners in other files are read.
 
 use super::draft::Draft;
 use super::pages::{self, Hits};
@@ -12,10 +12,10 @@ use std::collections::{HashMap, HashSet};
 #[derive(Default)]
 pub struct Store {
     pub conns: Vec<Draft>,
-    /// The uid of each, 0 for none.
+    /// The hash of the uid of each, 0 for none; see [`hash_uid`].
     pub uids: Vec<u64>,
-    /// Places of rows that are no TCP and may turn out to be QUIC, ascending, and the datagrams that they are if not,
-    /// with their class.
+    /// Indices of rows other than TCP's, ascending, which quic.log may show to be QUIC; with the datagrams
+    /// that they are if not, and their class.
     pub datagrams: Vec<(u32, (Datagrams, FlowClass))>,
     pub requests: Vec<HttpRow>,
     pub hints: Vec<Hint>,
@@ -41,7 +41,7 @@ pub struct HttpRow {
     pub page: u32,
 }
 
-/// What `ssl.log` or `quic.log` says of a connection.
+/// The protocol of a connection by `ssl.log` or `quic.log`.
 #[derive(Debug, Clone, Copy)]
 pub struct Hint {
     pub uid: u64,
@@ -52,17 +52,18 @@ pub struct Hint {
 
 /// Returns a hash of a uid, 0 for none. Two of five million uids share one with a probability of 7 in 10 million.
 pub fn hash_uid(text: &[u8]) -> u64 {
-    if stamp::unset(text) {
+    if stamp::is_unset(text) {
         return 0;
     }
     sampling::fold_text(text).max(1)
 }
 
-/// Returns the key of a row's connection: its uid, or without one the row's place in the file.
+/// Returns the key of a row's connection: its hashed uid, or without one the row's position in the file.
 pub fn connection_key(uid: u64, order: u64) -> u64 {
     if uid == 0 { order } else { uid }
 }
 
+/// Retains the elements for which `kept` has true; elements beyond it stay.
 fn retain_marked<T>(all: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     all.retain(|_| kept.next().copied().unwrap_or(true));
@@ -77,20 +78,20 @@ impl Store {
         self.uids.push(uid);
     }
 
-    /// Remembers a request for the search for pages.
-    pub fn saw(&mut self, client: u32, at: i64, row: u64, host: &[u8], uri: &[u8], referrer: &[u8]) {
+    /// Adds a request for the search for pages.
+    pub fn add_hit(&mut self, client: u32, at: i64, row: u64, host: &[u8], uri: &[u8], referrer: &[u8]) {
         let uri = pages::strip_scheme(uri);
         let url = if uri.starts_with(b"/") { [host, uri].concat() } else { uri.to_vec() };
-        self.has_referrers |= !stamp::unset(referrer);
+        self.has_referrers |= !stamp::is_unset(referrer);
         self.hits.add(client, at, row, &url, pages::strip_scheme(referrer));
     }
 
-    /// Returns how many rows of connections and requests there are.
+    /// Returns the number of rows of connections and requests.
     pub fn rows(&self) -> usize {
         self.conns.len() + self.requests.len()
     }
 
-    /// Keeps the rows of which this is true, by client and [`connection_key`].
+    /// Retains the rows of connections and requests for which `keeps`, of client and [`connection_key`], is true.
     pub fn retain(&mut self, keeps: impl Fn(u32, u64) -> bool) {
         let conns = self.conns.iter().zip(&self.uids);
         let kept: Vec<bool> =
@@ -130,19 +131,20 @@ impl Store {
         self.has_referrers |= other.has_referrers;
     }
 
-    /// Assigns each request to its page, if the log has referrers.
+    /// Assigns each request to its page, if the log has referrers. `last` is the number of the last page
+    /// before and after.
     pub fn find_pages(&mut self, last: &mut u32) {
         let hits = std::mem::take(&mut self.hits);
         if !self.has_referrers {
             return;
         }
-        let (pages, new_last) = hits.pages(*last);
+        let (pages, new_last) = hits.assign_pages(*last);
         *last = new_last;
         self.requests.iter_mut().zip(pages).for_each(|(row, page)| row.page = page);
     }
 
-    /// Returns the place of the first row of `conn.log` for each uid that another log names.
-    pub fn places_of_named(&self) -> HashMap<u64, usize> {
+    /// Returns the index of the first row of `conn.log` for each uid that another log names.
+    pub fn index_named_uids(&self) -> HashMap<u64, usize> {
         let named = self.requests.iter().map(|row| row.uid).chain(self.hints.iter().map(|hint| hint.uid));
         let named: HashSet<u64> = named.filter(|&uid| uid != 0).collect();
         let mut places = HashMap::new();
@@ -155,9 +157,9 @@ impl Store {
         places
     }
 
-    /// Returns the places of rows whose uid an earlier row has, ascending.
-    pub fn repeated(&self) -> Vec<usize> {
-        let maybe = self.maybe_repeated();
+    /// Returns the indices of rows whose uid an earlier row has, ascending.
+    pub fn find_repeated(&self) -> Vec<usize> {
+        let maybe = self.collect_maybe_repeated();
         if maybe.is_empty() {
             return Vec::new();
         }
@@ -169,7 +171,7 @@ impl Store {
 
     /// Returns the uids that meet an earlier one in a table of bits: those that are repeated, and at most one in 16 others.
     /// A table of all uids would take as much memory as their connections do.
-    fn maybe_repeated(&self) -> HashSet<u64> {
+    fn collect_maybe_repeated(&self) -> HashSet<u64> {
         let bits = (8 * self.uids.len() as u64).next_power_of_two().max(64);
         let mut table = vec![0u64; (bits / 64) as usize];
         let mut is_met = |uid: &&u64| {
@@ -189,17 +191,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeated__are_all_later_rows_of_a_uid() {
+    fn find_repeated__are_all_later_rows_of_a_uid() {
         let mut uids: Vec<u64> = (0..5000).map(|k| hash_uid(format!("C{k}").as_bytes())).collect();
         (uids[7], uids[4000], uids[4999], uids[20], uids[21]) = (uids[6], uids[6], uids[3000], 0, 0);
         let store = Store { uids, ..Store::default() };
-        assert_eq!(store.repeated(), [7, 4000, 4999]);
-        assert!(store.maybe_repeated().len() < 600);
-        assert!(Store::default().repeated().is_empty());
+        assert_eq!(store.find_repeated(), [7, 4000, 4999]);
+        assert!(store.collect_maybe_repeated().len() < 600);
+        assert!(Store::default().find_repeated().is_empty());
     }
 
     #[test]
-    fn hash_uid__tells_uids_apart() {
+    fn hash_uid__distinguishes_uids() {
         let numbers: HashSet<u64> =
             (0..10_000).map(|k| hash_uid(format!("CzY7vCEvk7IXC{k}").as_bytes())).collect();
         assert_eq!(numbers.len(), 10_000);

@@ -2,7 +2,7 @@
 //! Source Traffic", INFOCOM 2004) with HTTP/1.0, as LFP uses it: one response per connection.
 //!
 //! With R new connections per second and L = log2 R, and logit⁻¹(x) = 2^x ÷ (1 + 2^x):
-//! - gaps between connections are Weibull of shape logit⁻¹(0.352 + 0.388 L) and mean 1/R; through a Gaussian
+//! - inter-arrival times of connections are Weibull of shape logit⁻¹(0.352 + 0.388 L) and mean 1/R; through a Gaussian
 //!   they are dependent over long ranges: a share v = logit⁻¹(0.333 + 0.414 L) of its variance is white noise,
 //!   the rest fractional noise with d = 0.33, each value added to the one before it;
 //! - responses come in runs that alternate between downloads and cache validations; a run's length is a Weibull
@@ -105,7 +105,7 @@ impl Default for PackMime {
     }
 }
 
-/// Returns 2^x ÷ (1 + 2^x).
+/// Returns logit⁻¹(x) = 2^x ÷ (1 + 2^x).
 fn inverse_logit(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp2(-x))
 }
@@ -134,11 +134,12 @@ impl PackMime {
         ])
     }
 
+    /// Returns L, the binary logarithm of R.
     fn log_rate(&self) -> f64 {
         libm::log2(self.connections_per_s)
     }
 
-    /// Returns the shape of the gaps.
+    /// Returns the shape of the Weibull distribution of inter-arrival times.
     pub fn gap_shape(&self) -> f64 {
         value_or(self.gap_shape, inverse_logit(0.352 + 0.388 * self.log_rate()))
     }
@@ -151,8 +152,9 @@ impl PackMime {
         }
     }
 
-    /// Returns (scale, shape) of the runs of downloads or of cache validations.
-    fn runs(&self, is_download: bool) -> (f64, f64) {
+    /// Returns (scale, shape) of the Weibull distribution of the length of a run of downloads or of cache
+    /// validations.
+    fn run_distribution(&self, is_download: bool) -> (f64, f64) {
         let by_rate = |from, slope| inverse_logit(from + slope * self.log_rate());
         match is_download {
             true => (self.download_run_scale, value_or(self.download_run_shape, by_rate(1.293, 0.316))),
@@ -160,9 +162,9 @@ impl PackMime {
         }
     }
 
-    /// Returns the expected length of a run: of a Weibull rounded up.
+    /// Returns the expected length of a run: a Weibull variable rounded up.
     pub fn mean_run(&self, is_download: bool) -> f64 {
-        let (scale, shape) = self.runs(is_download);
+        let (scale, shape) = self.run_distribution(is_download);
         let exceeds = |n: u32| libm::exp(-libm::pow(f64::from(n) / scale, shape));
         (0..100_000).map(exceeds).take_while(|share| *share > 1e-12).sum()
     }
@@ -173,8 +175,8 @@ impl PackMime {
         validations / (downloads + validations)
     }
 
-    /// Returns the expected download, bytes, before it is cut to whole bytes. Between two points of the curve
-    /// with slope m, ∫ 2^y(x) d(1 − 2^x) = (2^(y+x) at the start − 2^(y+x) at the end) ÷ (1 + m).
+    /// Returns the expected size of a download, bytes, before it is cut to whole bytes. Between two points of
+    /// the curve with slope m, ∫ 2^y(x) d(1 − 2^x) = (2^(y+x) at the start − 2^(y+x) at the end) ÷ (1 + m).
     pub fn mean_download(&self) -> f64 {
         let cap = libm::log2(self.cap_bytes as f64);
         let mut mean = 0.0;
@@ -190,14 +192,14 @@ impl PackMime {
         mean
     }
 
-    /// Returns the expected response, bytes.
+    /// Returns the expected size of a response, bytes.
     pub fn mean_bytes(&self) -> f64 {
         let share = self.validation_share();
         share * 153.0 + (1.0 - share) * self.mean_download()
     }
 
-    /// Returns P(download > bytes).
-    pub fn download_exceeds(&self, bytes: f64) -> f64 {
+    /// Returns P(download > bytes), the survival function of downloads.
+    pub fn download_survival(&self, bytes: f64) -> f64 {
         let y = libm::log2(bytes);
         if bytes >= self.cap_bytes as f64 || y >= DOWNLOADS[DOWNLOADS.len() - 1].1 {
             return 0.0;
@@ -215,15 +217,16 @@ impl PackMime {
         self.mean_bytes() + HEADER_BYTES as f64 * (2.0 + (1.0 - self.validation_share()) * more)
     }
 
-    /// Returns the expected number of segments of a download beyond the first: the sum of P(download > n · mss). Far out
-    /// in the tail, where P falls as a power, the sum is the integral by the midpoint rule, exact to 1e-9.
+    /// Returns the expected number of segments of a download beyond the first: the sum of P(download > n ·
+    /// mss) over n ≥ 1. Far out in the tail, where P falls as a power, an integral replaces the sum (midpoint
+    /// rule, exact to 1e-9).
     fn mean_further_segments(&self, mss: f64) -> f64 {
         let [.., (tail_x, tail_y), (last_x, last_y)] = DOWNLOADS;
         let exponent = (tail_x - last_x) / (last_y - tail_y);
         let all = (self.cap_bytes as f64 / mss).ceil();
         let singly = all.min((libm::exp2(tail_y) / mss).ceil() + 10_000.0);
         let points = (1u64..).map(|n| n as f64).take_while(|n| *n < singly);
-        let sum: f64 = points.map(|n| self.download_exceeds(n * mss)).sum();
+        let sum: f64 = points.map(|n| self.download_survival(n * mss)).sum();
         let above = |n: f64| n * libm::exp2(tail_x - exponent * (libm::log2(n * mss) - tail_y));
         let rest = (above(singly - 0.5) - above(all - 0.5)) / (exponent - 1.0);
         sum + if singly < all { rest } else { 0.0 }
@@ -234,8 +237,8 @@ impl PackMime {
         self.connections_per_s * self.mean_wire(mss) * 8.0 / rate.0 as f64
     }
 
-    /// Returns the model with the rate R that loads a link by `load`; the mix of responses depends on R, a
-    /// little.
+    /// Returns the model with the rate R that loads a link of `rate` by `load`. The mix of responses depends
+    /// a little on R, so the rate is found by iteration.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> PackMime {
         let mut model = self;
         for _ in 0..20 {
@@ -253,6 +256,7 @@ impl PackMime {
     }
 }
 
+/// Returns `given` if it is above 0, else `otherwise`.
 fn value_or(given: f64, otherwise: f64) -> f64 {
     if given > 0.0 { given } else { otherwise }
 }
@@ -263,49 +267,54 @@ pub struct PackMimeDraws {
     model: PackMime,
     seed: u64,
     noise: Noise,
-    /// Number of runs so far; odd ones are downloads, so the first is.
+    /// Number of runs so far; odd runs are downloads, so the first one is.
     run: u64,
     /// Responses left in the present run.
     left: u64,
 }
 
 impl PackMimeDraws {
-    /// Returns connection `number`, and the time to the next. Callers must request connections in order.
-    pub fn connection(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
+    /// Adds connection `number` to `planned` and returns the time to the next. Callers must request
+    /// connections in order.
+    pub fn add_connection(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
         let server = hosts.below(u64::from(self.model.servers)) as u32;
-        let bytes = self.response(number);
-        let server_think = Some(self.delay(number));
+        let bytes = self.draw_response(number);
+        let server_think = Some(self.draw_delay(number));
         planned.push(Planned {
             server_think,
-            ..Planned::single_write(number, client, server, bytes, PageOf::default())
+            ..Planned::from_write(number, client, server, bytes, PageOf::default())
         });
-        self.gap(number)
+        self.draw_gap(number)
     }
 
     /// Draws the size of the next response, bytes.
-    fn response(&mut self, number: u64) -> u64 {
+    fn draw_response(&mut self, number: u64) -> u64 {
         if self.left == 0 {
             self.run += 1;
-            let (scale, shape) = self.model.runs(self.is_download());
+            let (scale, shape) = self.model.run_distribution(self.is_download());
             let length =
                 weibull_quantile(self.stream(Purpose::Count, self.run).uniform(), scale, shape).ceil();
             self.left = (length as u64).max(1);
         }
         self.left -= 1;
         let mut stream = self.stream(Purpose::Size, number);
-        let bytes =
-            if self.is_download() { download(stream.uniform()) } else { validation(stream.uniform()) };
+        let bytes = if self.is_download() {
+            download_quantile(stream.uniform())
+        } else {
+            validation_quantile(stream.uniform())
+        };
         (bytes as u64).clamp(1, self.model.cap_bytes)
     }
 
+    /// Returns whether the present run is one of downloads.
     fn is_download(&self) -> bool {
         self.run % 2 == 1
     }
 
     /// Draws the server's delay: the reciprocal of a Weibull value, capped.
-    fn delay(&self, number: u64) -> Dur {
+    fn draw_delay(&self, number: u64) -> Dur {
         let drawn = weibull_quantile(
             self.stream(Purpose::Idle, number).uniform(),
             self.model.delay_scale,
@@ -316,12 +325,13 @@ impl PackMimeDraws {
 
     /// Draws the inter-arrival time to the next connection: Weibull, with long-range dependence from the
     /// noise.
-    fn gap(&mut self, number: u64) -> Dur {
+    fn draw_gap(&mut self, number: u64) -> Dur {
         let shape = self.model.gap_shape();
         let scale = 1.0 / (self.model.connections_per_s * libm::tgamma(1.0 + 1.0 / shape));
         Dur::from_secs(weibull_quantile(self.noise.uniform(number), scale, shape))
     }
 
+    /// Returns the random stream of an entity for a purpose.
     fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
         Stream::new(self.seed, purpose, entity)
     }
@@ -332,8 +342,9 @@ fn weibull_quantile(u: f64, scale: f64, shape: f64) -> f64 {
     scale * libm::pow(-libm::log1p(-u), 1.0 / shape)
 }
 
-/// Returns the quantile of response sizes, bytes, at `u` in [0, 1), by PackMime's table.
-fn download(u: f64) -> f64 {
+/// Returns the quantile of download sizes, bytes, at `u` in [0, 1): a piecewise linear curve through
+/// [`DOWNLOADS`].
+fn download_quantile(u: f64) -> f64 {
     let x = libm::log2(1.0 - u);
     let between = DOWNLOADS.windows(2).find(|pair| x > pair[1].0);
     let last = DOWNLOADS[DOWNLOADS.len() - 1].1;
@@ -343,7 +354,9 @@ fn download(u: f64) -> f64 {
     }))
 }
 
-fn validation(u: f64) -> f64 {
+/// Returns the quantile of the sizes of cache validations, bytes, at `u` in [0, 1]: a piecewise linear curve
+/// through [`VALIDATIONS`].
+fn validation_quantile(u: f64) -> f64 {
     let pair = if u < 0.5 { [VALIDATIONS[0], VALIDATIONS[1]] } else { [VALIDATIONS[1], VALIDATIONS[2]] };
     pair[0].1 + (u - pair[0].0) / (pair[1].0 - pair[0].0) * (pair[1].1 - pair[0].1)
 }

@@ -1,7 +1,7 @@
-//! Gaussian noise with long-range dependence: a share of white noise, the rest fractional noise of order d with
-//! each value added to the one before it (FARIMA(0, d, 1)), of unit variance together.
+//! Gaussian noise with long-range dependence and unit variance: the sum of white noise and fractional noise of order
+//! d, in which each value is added to the one before it (FARIMA(0, d, 1)).
 //!
-//! It is drawn exactly, by circulant embedding of the covariances (Davies & Harte, "Tests for Hurst effect",
+//! The noise is drawn exactly, by circulant embedding of the covariances (Davies & Harte, "Tests for Hurst effect",
 //! Biometrika 1987), in blocks. Blocks are independent of each other, so dependence does not extend beyond
 //! one.
 
@@ -10,45 +10,45 @@ use crate::rng::{Purpose, Stream};
 /// Values of a block; at ten connections per second nearly an hour.
 pub const BLOCK: usize = 1 << 15;
 
-/// The noise of one replication; remembers one block.
+/// The noise of one replication; it stores the last block that was drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Noise {
     seed: u64,
-    /// Square roots of the eigenvalues of the circle, by frequency.
+    /// Weight of each frequency; see [`compute_weights`]. Empty for white noise.
     weights: Vec<f64>,
     block: Option<u64>,
     values: Vec<f64>,
 }
 
 impl Noise {
-    /// Returns noise of this order and share of white noise.
+    /// Returns noise of order `dependence` with this share of white noise.
     pub fn new(dependence: f64, white_share: f64, seed: u64) -> Noise {
         let is_white = dependence == 0.0 || white_share == 1.0;
         let weights = if is_white { Vec::new() } else { compute_weights(dependence, white_share) };
         Noise { seed, weights, block: None, values: Vec::new() }
     }
 
-    /// Returns P(a standard normal < value `number`), uniform in [0, 1).
+    /// Returns value `number` of the noise mapped by the normal distribution function, uniform in [0, 1).
     pub fn uniform(&mut self, number: u64) -> f64 {
         if self.weights.is_empty() {
             return Stream::new(self.seed, Purpose::Arrival, number).uniform();
         }
         let block = number / BLOCK as u64;
         if self.block != Some(block) {
-            self.values = self.draw(block);
+            self.values = self.draw_block(block);
             self.block = Some(block);
         }
         let value = self.values[number as usize % BLOCK];
         (0.5 * libm::erfc(-value / std::f64::consts::SQRT_2)).clamp(0.0, 1.0 - f64::EPSILON)
     }
 
-    /// Returns the values of the current block.
+    /// Returns the values of the last block that was drawn; none before the first, or for white noise.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
     /// Draws a whole block of the noise, by a Fourier transform of weighted normals.
-    fn draw(&self, block: u64) -> Vec<f64> {
+    fn draw_block(&self, block: u64) -> Vec<f64> {
         let points = self.weights.len();
         let normal =
             |k: usize| draw_normals(Stream::new(self.seed, Purpose::Arrival, block << 32 | k as u64));
@@ -58,7 +58,7 @@ impl Noise {
                 (self.weights[k] * real, self.weights[k] * imaginary)
             })
             .collect();
-        fourier_transform(&mut circle);
+        apply_fourier_transform(&mut circle);
         circle.into_iter().take(BLOCK).map(|(real, _)| real).collect()
     }
 }
@@ -70,7 +70,7 @@ fn draw_normals(mut stream: Stream) -> (f64, f64) {
     (radius * libm::cos(angle), radius * libm::sin(angle))
 }
 
-/// Returns the autocorrelation of the noise at lags 0 to `lags`.
+/// Returns the autocorrelation of the noise at lags 0 to `lags`, both included.
 pub fn compute_correlations(dependence: f64, white_share: f64, lags: usize) -> Vec<f64> {
     // Of fractional noise: ρ(0) = 1, ρ(k) = ρ(k − 1)·(k − 1 + d) ÷ (k − d).
     let mut plain = vec![1.0; lags + 2];
@@ -88,12 +88,12 @@ fn compute_weights(dependence: f64, white_share: f64) -> Vec<f64> {
     let lags = compute_correlations(dependence, white_share, BLOCK);
     let points = 2 * BLOCK;
     let mut circle: Vec<(f64, f64)> = (0..points).map(|k| (lags[k.min(points - k)], 0.0)).collect();
-    fourier_transform(&mut circle);
+    apply_fourier_transform(&mut circle);
     circle.into_iter().map(|(value, _)| (value.max(0.0) / points as f64).sqrt()).collect()
 }
 
 /// Computes the discrete Fourier transform in place; the length is a power of two.
-fn fourier_transform(values: &mut [(f64, f64)]) {
+fn apply_fourier_transform(values: &mut [(f64, f64)]) {
     let count = values.len();
     let shift = usize::BITS - count.trailing_zeros();
     for k in 0..count {

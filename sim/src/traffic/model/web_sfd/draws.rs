@@ -1,11 +1,11 @@
-//! All draws, as pure functions of the position in the traffic.
+//! All draws of SFD's web model, as pure functions of the position in the traffic.
 
 use super::{CountRounding, SizeRounding, WebSfd};
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::Dur;
 
-/// Pages of one session and objects of one page are cut here, far beyond what is ever drawn, so that
-/// keys of transfers are unique.
+/// The most pages of a session and objects of a page, far more than are ever drawn, so that the keys of
+/// transfers are unique.
 const MAX_PAGES: u64 = 1 << 16;
 const MAX_OBJECTS: u64 = 1 << 12;
 
@@ -21,16 +21,16 @@ pub struct Draws {
 pub struct Page {
     /// The server of all its objects.
     pub server: u32,
-    /// How many objects, at least one.
+    /// Number of objects, at least one.
     pub objects: u32,
 }
 
 /// An object of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Object {
-    /// From the request of the object before it, or from the page's start; zero for the first.
+    /// Time from the request of the object before it; zero for the first.
     pub gap: Dur,
-    /// Payload, before [`WebSfd::transfers`].
+    /// Payload bytes, before [`WebSfd::transfers`].
     pub bytes: u64,
 }
 
@@ -47,10 +47,10 @@ impl Draws {
         &self.model
     }
 
-    /// Sessions in progress at the start, numbered from 0; arrivals are numbered on from there. Their
-    /// number is Poisson with mean rate × mean session length (Little's law). Since pages are geometric
-    /// and thinking is exponential, each has as many pages left as a new one in all, the first of them
-    /// after [`Draws::residual_think`].
+    /// Returns the number of sessions in progress at the start, numbered from 0; arrivals continue the
+    /// numbering. The number is Poisson with mean rate × mean session length (Little's law). Since pages are
+    /// geometric and thinking is exponential, each has as many pages left as a new one has in all, the first
+    /// of them after [`Draws::residual_think`].
     pub fn initial_sessions(&self) -> u64 {
         if self.model.cold_start {
             return 0;
@@ -61,7 +61,7 @@ impl Draws {
 
     /// Returns the time from the previous session's arrival (or the start) to the `k`-th arrival, `k` from 0.
     pub fn session_gap(&self, k: u64) -> Dur {
-        exponential(self.stream(Purpose::Arrival, k), self.model.inter_session_s)
+        draw_exponential(self.stream(Purpose::Arrival, k), self.model.inter_session_s)
     }
 
     /// Returns the client host of a session.
@@ -75,9 +75,9 @@ impl Draws {
         (drawn.ceil() as u64).clamp(1, MAX_PAGES) as u32
     }
 
-    /// Returns what page `page` of a session is.
+    /// Returns the server and the number of objects of page `page` of a session.
     pub fn page(&self, session: u64, page: u32) -> Page {
-        let entity = page_entity(session, page);
+        let entity = hash_page(session, page);
         let drawn = self.stream(Purpose::Count, entity).exponential(self.model.objects_per_page);
         let objects = match self.model.objects_rounding {
             CountRounding::Floor => drawn.floor() as u64,
@@ -87,19 +87,19 @@ impl Draws {
         Page { server, objects: objects.clamp(1, MAX_OBJECTS) as u32 }
     }
 
-    /// Returns object `object` of a page.
+    /// Returns the gap and the size of object `object` of a page.
     pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
-        let entity = mix(page_entity(session, page)) ^ u64::from(object);
+        let entity = mix(hash_page(session, page)) ^ u64::from(object);
         let gap = match object {
             0 => Dur::ZERO,
-            _ => exponential(self.stream(Purpose::Arrival, entity), self.model.inter_object_s),
+            _ => draw_exponential(self.stream(Purpose::Arrival, entity), self.model.inter_object_s),
         };
-        Object { gap, bytes: self.size(self.stream(Purpose::Size, entity)) }
+        Object { gap, bytes: self.draw_size(self.stream(Purpose::Size, entity)) }
     }
 
     /// Returns how long the user thinks after page `page` is complete.
     pub fn think(&self, session: u64, page: u32) -> Dur {
-        exponential(self.stream(Purpose::Idle, page_entity(session, page)), self.model.inter_page_s)
+        draw_exponential(self.stream(Purpose::Idle, hash_page(session, page)), self.model.inter_page_s)
     }
 
     /// Returns how long the user of a session in progress at the start thinks before its page 0.
@@ -108,7 +108,7 @@ impl Draws {
     }
 
     /// Draws an object's size, bytes: Lomax, capped, and rounded as the model says.
-    fn size(&self, mut stream: Stream) -> u64 {
+    fn draw_size(&self, mut stream: Stream) -> u64 {
         let drawn =
             stream.lomax(self.model.object_mean_bytes, self.model.shape).min(self.model.cap_bytes as f64);
         let bytes = (drawn.ceil() as u64).max(1);
@@ -118,16 +118,18 @@ impl Draws {
         }
     }
 
+    /// Returns the random stream of an entity for a purpose.
     fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
         Stream::new(self.seed, purpose, entity)
     }
 }
 
-/// Returns a page's own entity; hashed, because sessions are entities too.
-fn page_entity(session: u64, page: u32) -> u64 {
+/// Returns the entity of a page, hashed so that it differs from those of sessions.
+fn hash_page(session: u64, page: u32) -> u64 {
     mix(mix(session) ^ u64::from(page))
 }
 
-fn exponential(mut stream: Stream, mean_s: f64) -> Dur {
+/// Draws an exponential time of mean `mean_s`, s.
+fn draw_exponential(mut stream: Stream, mean_s: f64) -> Dur {
     Dur::from_secs(stream.exponential(mean_s))
 }

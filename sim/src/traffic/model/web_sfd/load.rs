@@ -1,14 +1,14 @@
-//! Expected wire bytes of the model, and from them the session rate for a load.
+//! Expected wire bytes of SFD's web model, and the session rate for a load.
 
 use super::super::super::connection::HEADER_BYTES;
-use super::super::pareto::sum_of_survival;
+use super::super::pareto::sum_survival;
 use super::{CountRounding, SizeRounding, Transform, WebSfd};
 use crate::error::{Error, Result};
 use crate::traffic::overlay::LOADS;
 use crate::units::Rate;
 
 impl WebSfd {
-    /// Returns the model with the session rate that loads a link by `load`; see
+    /// Returns the model with the session rate that loads a link of `rate` by `load`; see
     /// [`WebSfd::session_rate_for_load`].
     ///
     /// # Errors
@@ -20,14 +20,14 @@ impl WebSfd {
         Ok(WebSfd { inter_session_s: 1.0 / self.session_rate_for_load(load, rate, mss), ..self })
     }
 
-    /// Sessions per second whose objects, without `transform`, load a link of `rate` by `load`. The
-    /// transforms keep this rate: leaving long objects out lowers the load, as in the paper.
+    /// Returns the sessions per second whose objects, without `transform`, load a link of `rate` by `load`.
+    /// The transforms keep this rate: leaving long objects out lowers the load, as in the paper.
     pub fn session_rate_for_load(&self, load: f64, rate: Rate, mss: u32) -> f64 {
         let plain = WebSfd { transform: Transform::None, ..self.clone() };
         load * rate.0 as f64 / 8.0 / plain.mean_wire_bytes_per_session(mss)
     }
 
-    /// Returns the load on `rate` that the parameters offer, with `transform`.
+    /// Returns the load on `rate` that the parameters offer after `transform`.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.mean_wire_bytes_per_session(mss) * 8.0 / (self.inter_session_s * rate.0 as f64)
     }
@@ -38,12 +38,12 @@ impl WebSfd {
         self.mean_pages() * self.mean_objects() * self.mean_wire_bytes_per_object(mss)
     }
 
-    /// Returns the expected pages of a session: of an exponential rounded up.
+    /// Returns the expected number of pages of a session: an exponential variable rounded up.
     pub fn mean_pages(&self) -> f64 {
         1.0 / -libm::expm1(-1.0 / self.pages_per_session)
     }
 
-    /// Returns the expected objects of a page.
+    /// Returns the expected number of objects of a page.
     pub fn mean_objects(&self) -> f64 {
         let none = -libm::expm1(-1.0 / self.objects_per_page);
         match self.objects_rounding {
@@ -58,50 +58,54 @@ impl WebSfd {
         self.mean_pages() * (self.inter_page_s + self.assumed_page_s)
     }
 
+    /// Returns the expected wire bytes of an object after the transform.
     fn mean_wire_bytes_per_object(&self, mss: u32) -> f64 {
         let headers = self.mean_segments(mss) + self.mean_connections();
         self.mean_payload() + HEADER_BYTES as f64 * headers
     }
 
-    /// Returns P(size > x) before rounding; the Pareto II survival function, cut at the cap.
-    fn exceeds(&self, x: f64) -> f64 {
+    /// Returns P(size > x) before rounding: the Pareto II survival function, 0 from the cap on.
+    fn survival(&self, x: f64) -> f64 {
         let scale = self.object_mean_bytes * (self.shape - 1.0);
         if x < self.cap_bytes as f64 { libm::pow(1.0 + x / scale, -self.shape) } else { 0.0 }
     }
 
-    /// Returns the greatest size that occurs, and the probability of sizes that are omitted.
+    /// Returns the greatest size that occurs, bytes, and the probability of the sizes that the transform
+    /// leaves out.
     fn limit(&self) -> (f64, f64) {
         match self.transform {
             Transform::Nl if self.short_bytes() < self.cap_bytes => {
-                (self.short_bytes() as f64, self.exceeds(self.short_bytes() as f64))
+                (self.short_bytes() as f64, self.survival(self.short_bytes() as f64))
             }
             _ => (self.cap_bytes as f64, 0.0),
         }
     }
 
-    /// Returns Σ P(size > point) over `points` up to the limit: the mean of a count that rises at each point.
-    fn sum_over(&self, points: impl Iterator<Item = f64>) -> f64 {
+    /// Returns the sum of P(size > point) over the ascending `points` below the limit, without sizes that are left out:
+    /// the mean of a count that rises at each point.
+    fn sum_survival_at(&self, points: impl Iterator<Item = f64>) -> f64 {
         let (limit, left_out) = self.limit();
-        points.take_while(|point| *point < limit).map(|point| self.exceeds(point) - left_out).sum()
+        points.take_while(|point| *point < limit).map(|point| self.survival(point) - left_out).sum()
     }
 
-    /// Returns the same over every multiple of `step`.
-    fn sum_of_steps(&self, step: f64) -> f64 {
+    /// Returns the sum of [`WebSfd::sum_survival_at`] over every multiple of `step` from 0.
+    fn sum_survival_steps(&self, step: f64) -> f64 {
         let (limit, left_out) = self.limit();
         let scale = self.object_mean_bytes * (self.shape - 1.0);
-        sum_of_survival(scale, self.shape, step, limit) - (limit / step).ceil() * left_out
+        sum_survival(scale, self.shape, step, limit) - (limit / step).ceil() * left_out
     }
 
-    /// Returns the expected payload of an object, after cap, rounding and transform.
+    /// Returns the expected payload of an object, bytes, after cap, rounding and transform.
     pub fn mean_payload(&self) -> f64 {
         let unit = f64::from(self.packet_bytes);
         match self.size_rounding {
-            SizeRounding::Packet => unit * self.sum_of_steps(unit),
+            SizeRounding::Packet => unit * self.sum_survival_steps(unit),
             SizeRounding::Byte => self.mean_unrounded() + 0.5 * (1.0 - self.limit().1),
         }
     }
 
-    /// Returns ∫ P(size > x) dx over sizes that are not left out.
+    /// Returns the expected payload of an object before rounding, bytes: the integral of P(size > x) over
+    /// sizes that are not left out.
     fn mean_unrounded(&self) -> f64 {
         let (limit, left_out) = self.limit();
         let scale = self.object_mean_bytes * (self.shape - 1.0);
@@ -109,8 +113,8 @@ impl WebSfd {
         scale / (self.shape - 1.0) * (1.0 - tail) - limit * left_out
     }
 
-    /// Returns the mean segments per object. The n-th one is needed beyond n·mss bytes of each transfer,
-    /// which the size exceeds when it did so before rounding up to whole units.
+    /// Returns the mean number of segments per object. Segment n is needed beyond n·mss bytes of each
+    /// transfer; the size exceeds a point if it did so before it was rounded up to whole units.
     fn mean_segments(&self, mss: u32) -> f64 {
         let unit = match self.size_rounding {
             SizeRounding::Byte => 1,
@@ -119,17 +123,17 @@ impl WebSfd {
         let mss = u64::from(mss.max(1));
         let part = if self.transform == Transform::L2s { self.short_bytes() } else { u64::MAX };
         if part == u64::MAX && mss.is_multiple_of(unit) {
-            return self.sum_of_steps(mss as f64);
+            return self.sum_survival_steps(mss as f64);
         }
         let per_part = part.div_ceil(mss);
         let point = move |n: u64| n / per_part * part.min(u64::MAX / 2) + n % per_part * mss;
-        self.sum_over((0..).map(move |n| (point(n) / unit * unit) as f64))
+        self.sum_survival_at((0..).map(move |n| (point(n) / unit * unit) as f64))
     }
 
     /// Returns the mean number of connections per object under the transform.
     fn mean_connections(&self) -> f64 {
         match self.transform {
-            Transform::L2s => self.sum_over((0..).map(|k: u64| (k * self.short_bytes()) as f64)),
+            Transform::L2s => self.sum_survival_at((0..).map(|k: u64| (k * self.short_bytes()) as f64)),
             _ => 1.0 - self.limit().1,
         }
     }

@@ -1,7 +1,7 @@
 //! SFD's web model (Chen & Heidemann, ISI-TR-2001-548, section 4.1 and Table 2).
 //!
 //! Sessions arrive as a Poisson process. A session fetches pages one after another. A page has objects that
-//! are requested at exponential gaps, each on its own connection from the page's server. When the last one is
+//! are requested at exponential gaps, each on a separate connection from the page's server. When the last one is
 //! complete, the user pauses, and then the next page follows. The traffic is a closed loop: the time of a
 //! page depends on the network, its content does not. Every draw is a function of (seed, replication,
 //! session, page, object), the same under every scheme.
@@ -156,7 +156,10 @@ impl WebSfd {
         self.check_parts()
     }
 
-    /// Checks the number of pieces: pieces of an object are numbered in 12 bits.
+    /// Checks the number of transfers of an object, which are numbered in 12 bits.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `cap_bytes`.
     fn check_parts(&self) -> Result<()> {
         let parts = self.cap_bytes / self.short_bytes().max(1);
         if self.transform == Transform::L2s && parts >= 1 << 12 {
@@ -166,7 +169,7 @@ impl WebSfd {
         Ok(())
     }
 
-    /// Returns the largest short object, bytes.
+    /// Returns the size of the largest short object, bytes.
     pub fn short_bytes(&self) -> u64 {
         u64::from(self.short_packets) * u64::from(self.packet_bytes)
     }

@@ -6,28 +6,29 @@ use serde_json::{Value, json};
 
 const MSS: u32 = 1460;
 
-fn sizes(model: &WebSfd, count: u32) -> Vec<u64> {
+/// Returns drawn object sizes, bytes.
+fn draw_sizes(model: &WebSfd, count: u32) -> Vec<u64> {
     let draws = model.draws(11, 0);
     (0..count).map(|k| draws.object(u64::from(k), 0, 1).bytes).collect()
 }
 
 #[test]
 fn object__shares_of_the_paper() {
-    let sizes = sizes(&WebSfd::default(), 200_000);
+    let sizes = draw_sizes(&WebSfd::default(), 200_000);
     let short = sizes.iter().filter(|&&bytes| bytes <= 15_000).count() as f64 / 2e5;
-    assert!((short - 0.907).abs() < 0.002, "TARGETS S1: P(X < 15 KB) = 0.907, got {short}");
+    assert!((short - 0.907).abs() < 0.002, "P(X < 15 KB) = 0.907, got {short}");
     let total: u64 = sizes.iter().sum();
     let short_bytes: u64 = sizes.iter().filter(|&&bytes| bytes <= 15_000).sum();
     let share = short_bytes as f64 / total as f64;
-    assert!((0.22..0.32).contains(&share), "TARGETS S1: about 0.26 with a cap of 20 MB, got {share}");
+    assert!((0.22..0.32).contains(&share), "about 0.26 with a cap of 20 MB, got {share}");
     assert!(sizes.iter().all(|bytes| bytes % 1000 == 0 && *bytes <= 20_000_000));
 }
 
 #[test]
 fn means__agree_with_closed_forms() {
     let model = WebSfd::default();
-    assert!((model.mean_objects() - 2.81).abs() < 0.005, "TARGETS 1.4: max(1, floor) gives 2.81");
-    assert!((WebSfd::literal().mean_objects() - 3.53).abs() < 0.005, "TARGETS 1.4: ceil gives 3.53");
+    assert!((model.mean_objects() - 2.81).abs() < 0.005, "max(1, floor) gives 2.81");
+    assert!((WebSfd::literal().mean_objects() - 3.53).abs() < 0.005, "ceil gives 3.53");
     assert!((model.mean_pages() - 100.5).abs() < 0.01);
     let plain = WebSfd { size_rounding: SizeRounding::Byte, cap_bytes: 2_000_000_000, ..WebSfd::default() };
     let gap = 12_000.0 * libm::pow(1.0 + 2e9 / 2400.0, -0.2);
@@ -49,10 +50,11 @@ fn draws__have_the_means_of_table_2() {
     assert!((0..1000).all(|k| draws.page(k, 0).server < 5 && draws.client(k) < 5));
 }
 
-/// Returns the wire bytes of drawn objects, counted segment by segment.
-fn monte_carlo(model: &WebSfd, count: u32) -> f64 {
+/// Returns the mean wire bytes of drawn objects, counted segment by segment.
+fn mean_drawn_wire_bytes(model: &WebSfd, count: u32) -> f64 {
     let wire = |bytes: u64| bytes + 40 * bytes.div_ceil(u64::from(MSS)) + 40;
-    let total: u64 = sizes(model, count).iter().flat_map(|&bytes| model.transfers(bytes)).map(wire).sum();
+    let total: u64 =
+        draw_sizes(model, count).iter().flat_map(|&bytes| model.transfers(bytes)).map(wire).sum();
     total as f64 / f64::from(count)
 }
 
@@ -63,7 +65,7 @@ fn load__formula_agrees_with_draws() {
             // A low cap, so that the mean of draws settles.
             let model = WebSfd { size_rounding, transform, cap_bytes: 200_000, ..WebSfd::default() };
             let formula = model.mean_wire_bytes_per_session(MSS) / model.mean_pages() / model.mean_objects();
-            let drawn = monte_carlo(&model, 200_000);
+            let drawn = mean_drawn_wire_bytes(&model, 200_000);
             assert!(
                 (drawn / formula - 1.0).abs() < 0.02,
                 "{size_rounding:?} {transform:?}: {drawn} for {formula}"
@@ -92,7 +94,7 @@ fn load__whole_sessions_offer_the_requested_load() {
 
 #[test]
 fn load__of_table_2_is_above_table_3() {
-    // TARGETS 1.4: 64 % of 3 Mb/s with real-valued counts, 69 % with counts rounded up.
+    // 64 % of 3 Mb/s with real-valued counts, 69 % with counts rounded up.
     let literal = WebSfd::literal().offered_load(Rate(3_000_000), 1000);
     assert!((0.66..0.82).contains(&literal), "{literal}");
     assert!(WebSfd::default().offered_load(Rate(3_000_000), 1000) < literal);
