@@ -22,11 +22,11 @@ fn main() {
     println!("cargo:rerun-if-changed={}", headers.display());
     println!("cargo:rerun-if-changed={}", sources.display());
     println!("cargo:rerun-if-env-changed=CLANG");
-    let clang = clang();
+    let clang = find_clang();
     if Command::new(&clang).arg("--version").output().is_err() {
         panic!("{clang} does not run; it compiles the programs for the kernel, and `make deps` installs it");
     }
-    let combinations = combinations();
+    let combinations = list_combinations();
     let failures: Vec<String> = thread::scope(|scope| {
         let share = combinations.len().div_ceil(thread::available_parallelism().map_or(1, usize::from));
         let workers: Vec<_> = combinations
@@ -34,7 +34,7 @@ fn main() {
             .map(|part| {
                 scope.spawn(|| {
                     part.iter()
-                        .filter_map(|one| build(&clang, &headers, &sources, &out, one).err())
+                        .filter_map(|one| compile_program(&clang, &headers, &sources, &out, one).err())
                         .collect::<Vec<_>>()
                 })
             })
@@ -54,22 +54,27 @@ fn main() {
 fn build_native(headers: &Path, sources: &Path, out: &Path) -> String {
     let mut table = String::new();
     let is_wanted = std::env::var_os("CARGO_FEATURE_NATIVE_QUEUES").is_some();
-    let clang =
-        is_wanted.then(native_clang).transpose().inspect_err(|reason| println!("cargo:warning={reason}"));
+    let clang = is_wanted
+        .then(find_native_clang)
+        .transpose()
+        .inspect_err(|reason| println!("cargo:warning={reason}"));
     let queues = policies().into_iter().filter(|policy| policy.kind() == PolicyKind::Queue);
-    for policy in queues.filter(|policy| native_obstacle(policy).is_none()) {
+    for policy in queues.filter(|policy| find_native_obstacle(policy).is_none()) {
         let Ok(Some(clang)) = &clang else { break };
         let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
         let object = out.join(format!("native-{}.o", named.name));
-        let definitions = native_definitions(&named);
-        let done =
-            Command::new(clang).args(arguments(headers, sources, "native.c", definitions, &object)).output();
+        let definitions = define_native(&named);
+        let done = Command::new(clang)
+            .args(build_arguments(headers, sources, "native.c", definitions, &object))
+            .output();
         let done = done.expect("it ran a moment ago");
         assert!(done.status.success(), "{}: {}", named.name, String::from_utf8_lossy(&done.stderr));
         let packed = out.join(format!("native-{}.xz", named.name));
         let mut writer =
             XzWriter::new(Vec::new(), XzOptions::with_preset(6)).expect("the options are allowed");
-        writer.write_all(&strip(fs::read(&object).expect("it was just compiled"))).expect("memory takes it");
+        writer
+            .write_all(&empty_debug_sections(fs::read(&object).expect("it was just compiled")))
+            .expect("memory takes it");
         fs::write(&packed, writer.finish().expect("memory takes it"))
             .expect("the folder for outputs is writable");
         let path = packed.display().to_string();
@@ -96,8 +101,9 @@ fn pack(combinations: &[Combination], out: &Path) -> String {
         let mut packed = XzWriter::new(Vec::new(), options).expect("the options are allowed");
         let mut start = 0;
         for one in group {
-            let object =
-                strip(fs::read(out.join(format!("{}.o", one.name()))).expect("it was just compiled"));
+            let object = empty_debug_sections(
+                fs::read(out.join(format!("{}.o", one.name()))).expect("it was just compiled"),
+            );
             packed.write_all(&object).expect("memory takes it");
             writeln!(programs, "    ({:?}, {stream}, {start}, {}),", one.name(), object.len())
                 .expect("a string takes it");
@@ -118,7 +124,7 @@ fn pack(combinations: &[Combination], out: &Path) -> String {
 }
 
 /// Empties the sections that only a debugger reads, which then take no room. The loader needs the types (BTF).
-fn strip(mut object: Vec<u8>) -> Vec<u8> {
+fn empty_debug_sections(mut object: Vec<u8>) -> Vec<u8> {
     /// Of an ELF file of 64 bits: bytes of a section's header, and where its size stands there.
     const HEADER: usize = 64;
     const SIZE: usize = 32;
@@ -137,10 +143,16 @@ fn strip(mut object: Vec<u8>) -> Vec<u8> {
     object
 }
 
-fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combination) -> Result<(), String> {
+fn compile_program(
+    clang: &str,
+    headers: &Path,
+    sources: &Path,
+    out: &Path,
+    one: &Combination,
+) -> Result<(), String> {
     let object = out.join(format!("{}.o", one.name()));
     let done = Command::new(clang)
-        .args(arguments(headers, sources, "program.c", definitions(one), &object))
+        .args(build_arguments(headers, sources, "program.c", define_program(one), &object))
         .output()
         .map_err(|error| error.to_string())?;
     if !done.status.success() {
@@ -150,7 +162,7 @@ fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combinat
 }
 
 /// Returns every combination of the shipped policies that can stand at a device's egress.
-fn combinations() -> Vec<Combination> {
+fn list_combinations() -> Vec<Combination> {
     let (mut markers, mut users, mut queues) = (vec![None], vec![None], vec![Queue::None, Queue::DropTail]);
     for policy in policies() {
         let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));

@@ -5,13 +5,13 @@
 //! makes it the one that is. Without the agent, packets keep the last published values; `status` says since when.
 
 use crate::bpf::Map;
-use crate::deployment::is_slow;
+use crate::deployment::has_slow_steps;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Place};
 use crate::kernel;
 use crate::layout::{Agent, Plain as _, STATE};
-use crate::observe::{account, visit_all};
+use crate::observe::{read_account, visit_entries};
 use crate::record::{Attachment, Record};
 use crate::request::{Request, Via};
 use crate::{namespace, stop};
@@ -38,8 +38,8 @@ pub fn spawn(name: &str) -> Result<u32> {
 /// A sentence when nothing runs at the device, or it needs no agent.
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
-    let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
-    let alone = home::serve_alone(&place.agent_lock())?;
+    let place = home::find(name)?.ok_or_else(|| stop::nothing_here(name))?;
+    let alone = home::lock_service(&place.agent_lock())?;
     // A link says itself when its device is gone; a filter has to be looked for at the device.
     if place.record()?.attachment == Some(Attachment::Tcx) {
         namespace::leave();
@@ -48,7 +48,7 @@ pub fn run(name: &str) -> Result<()> {
     loop {
         let Ok(record) = place.record() else { return Ok(()) };
         // What was started meanwhile at the same place has an agent of its own.
-        if !stop::is_running(&place, &record) || !home::is_in_force(&alone) {
+        if !stop::is_running(&place, &record) || !home::is_lock_valid(&alone) {
             return Ok(());
         }
         // A changed request is a change by `tune`: other parameters, the same state.
@@ -85,7 +85,7 @@ impl Sweeper {
         let mut unseen = record.clone();
         (unseen.request.via, unseen.request.classes) = (Some(Via::Dscp), Vec::new());
         let deployment = unseen.deployment(device, None)?;
-        let params = deployment.marker.filter(|params| is_slow(params.policy()));
+        let params = deployment.marker.filter(|params| has_slow_steps(params.policy()));
         let params = params.ok_or_else(|| Failure::new(format!("{} needs no agent", deployment.scheme)))?;
         let policy = params.policy();
         let ended = place.map("ml_ended");
@@ -108,7 +108,7 @@ impl Sweeper {
             },
             next_ns: 0,
         };
-        sweeper.adopt()?;
+        sweeper.adopt_published()?;
         Ok(sweeper)
     }
 
@@ -118,7 +118,7 @@ impl Sweeper {
     }
 
     /// Takes over what an earlier agent published.
-    fn adopt(&mut self) -> Result<()> {
+    fn adopt_published(&mut self) -> Result<()> {
         let agent = self.read_agent()?;
         if agent.seen_ns == 0 {
             return Ok(());
@@ -137,7 +137,7 @@ impl Sweeper {
     /// # Errors
     /// A sentence when a map cannot be read or written.
     pub fn step(&mut self, now_ns: u64) -> Result<Duration> {
-        self.take_ended();
+        self.drain_ended();
         if now_ns < self.next_ns {
             return Ok(Duration::from_nanos(self.next_ns - now_ns));
         }
@@ -150,7 +150,7 @@ impl Sweeper {
     }
 
     /// Notes the flows that ended by starting anew.
-    fn take_ended(&mut self) {
+    fn drain_ended(&mut self) {
         let Some(ring) = &mut self.ended else { return };
         while let Some(item) = ring.next() {
             self.policy.flow_end(&self.params, &State::from_bytes(&item), &mut self.state);
@@ -160,8 +160,8 @@ impl Sweeper {
     /// Forgets expired flows and counts the others by class.
     fn sweep(&mut self, now_ns: u64) -> Result<Counts> {
         let (mut counts, mut expired) = (Counts { flows: [0; 4] }, Vec::new());
-        visit_all(&self.flows, |index, entry| {
-            let flow = self.flow_of(entry);
+        visit_entries(&self.flows, |index, entry| {
+            let flow = self.read_flow_state(entry);
             match self.policy.expired(&self.params, &flow, now_ns) {
                 true => expired.push(index),
                 false => self.policy.count(&self.params, &flow, &self.state, &mut counts),
@@ -172,9 +172,9 @@ impl Sweeper {
         for index in expired {
             let index = index.to_ne_bytes();
             let Ok(Some(entry)) = self.flows.lookup(&index) else { continue };
-            let flow = self.flow_of(&entry);
+            let flow = self.read_flow_state(&entry);
             // It may have sent something since, or be another one now.
-            if account(&entry).packets() > 0 && self.policy.expired(&self.params, &flow, now_ns) {
+            if read_account(&entry).packets() > 0 && self.policy.expired(&self.params, &flow, now_ns) {
                 // A packet in this very moment would lose what it counted; its flow is new by it anyway.
                 self.flows.update(&index, &free).map_err(|error| map_failure("ml_flows", &error))?;
                 self.policy.flow_end(&self.params, &flow, &mut self.state);
@@ -184,7 +184,7 @@ impl Sweeper {
     }
 
     /// Returns the policy's state in an entry of the table.
-    fn flow_of(&self, entry: &[u8]) -> State {
+    fn read_flow_state(&self, entry: &[u8]) -> State {
         State::from_bytes(&entry[STATE..][..self.policy.sizes().1])
     }
 

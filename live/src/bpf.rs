@@ -48,12 +48,12 @@ impl Map {
             for (to, from) in create.map_name.iter_mut().zip(name.to_bytes().iter().take(room)) {
                 *to = *from as _;
             }
-            Map::new(descriptor(call(bpf_cmd::BPF_MAP_CREATE, &mut attributes)?))
+            Map::new(own_descriptor(call_bpf(bpf_cmd::BPF_MAP_CREATE, &mut attributes)?))
         }
     }
 
     /// Returns the map behind one of aya's.
-    pub(crate) fn of(map: &AyaMap) -> io::Result<Map> {
+    pub(crate) fn from_aya(map: &AyaMap) -> io::Result<Map> {
         let data: &MapData = match map {
             AyaMap::Array(data)
             | AyaMap::PerCpuArray(data)
@@ -66,9 +66,9 @@ impl Map {
     }
 
     fn new(descriptor: OwnedFd) -> io::Result<Map> {
-        let info: bpf_map_info = info(descriptor.as_fd())?;
+        let info: bpf_map_info = read_info(descriptor.as_fd())?;
         Ok(Map {
-            name: text(&info.name),
+            name: parse_name(&info.name),
             kind: info.type_,
             key_bytes: info.key_size as usize,
             value_bytes: info.value_size as usize,
@@ -125,7 +125,7 @@ impl Map {
 
     fn read(&self, key: &[u8], bytes: usize) -> io::Result<Option<Vec<u8>>> {
         let mut value = vec![0; bytes];
-        match self.element(bpf_cmd::BPF_MAP_LOOKUP_ELEM, Some(key), value.as_mut_ptr()) {
+        match self.access_element(bpf_cmd::BPF_MAP_LOOKUP_ELEM, Some(key), value.as_mut_ptr()) {
             Ok(()) => Ok(Some(value)),
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
             Err(error) => Err(error),
@@ -140,7 +140,7 @@ impl Map {
         if value.len() != self.value_bytes {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        self.element(bpf_cmd::BPF_MAP_UPDATE_ELEM, Some(key), value.as_ptr().cast_mut())
+        self.access_element(bpf_cmd::BPF_MAP_UPDATE_ELEM, Some(key), value.as_ptr().cast_mut())
     }
 
     /// Returns all keys. A table that changes meanwhile may show one twice or not at all.
@@ -148,14 +148,14 @@ impl Map {
         let mut last: Option<Vec<u8>> = None;
         std::iter::from_fn(move || {
             let mut next = vec![0; self.key_bytes];
-            self.element(bpf_cmd::BPF_MAP_GET_NEXT_KEY, last.as_deref(), next.as_mut_ptr()).ok()?;
+            self.access_element(bpf_cmd::BPF_MAP_GET_NEXT_KEY, last.as_deref(), next.as_mut_ptr()).ok()?;
             last = Some(next.clone());
             Some(next)
         })
     }
 
     /// Does something with one element. `value` has room for what the command reads or writes there.
-    fn element(&self, command: bpf_cmd, key: Option<&[u8]>, value: *mut u8) -> io::Result<()> {
+    fn access_element(&self, command: bpf_cmd, key: Option<&[u8]>, value: *mut u8) -> io::Result<()> {
         assert!(key.is_none_or(|key| key.len() == self.key_bytes), "{}", self.name);
         // SAFETY: the struct is numbers, which may be zero; the key has the map's length, and the value its room.
         unsafe {
@@ -164,7 +164,7 @@ impl Map {
             element.map_fd = self.descriptor.as_raw_fd() as u32;
             element.key = key.map_or(0, |key| key.as_ptr() as u64);
             element.__bindgen_anon_1.value = value as u64;
-            call(command, &mut attributes).map(drop)
+            call_bpf(command, &mut attributes).map(drop)
         }
     }
 
@@ -190,7 +190,7 @@ impl Map {
             batch.out_batch = &raw mut to as u64;
             (batch.keys, batch.values) = (keys.as_mut_ptr() as u64, values.as_mut_ptr() as u64);
             batch.count = keys.len() as u32;
-            let done = call(bpf_cmd::BPF_MAP_LOOKUP_BATCH, &mut attributes);
+            let done = call_bpf(bpf_cmd::BPF_MAP_LOOKUP_BATCH, &mut attributes);
             let count = attributes.batch.count as usize;
             match done {
                 Ok(_) => Ok((count, Some(to))),
@@ -213,23 +213,23 @@ impl Map {
 
 /// Pins what a descriptor names.
 pub(crate) fn pin(what: BorrowedFd, path: &Path) -> io::Result<()> {
-    at_path(bpf_cmd::BPF_OBJ_PIN, path, what.as_raw_fd() as u32).map(drop)
+    call_with_path(bpf_cmd::BPF_OBJ_PIN, path, what.as_raw_fd() as u32).map(drop)
 }
 
 /// Opens what is pinned.
 pub(crate) fn open_pin(path: &Path) -> io::Result<OwnedFd> {
     // SAFETY: the new descriptor is nobody else's.
-    at_path(bpf_cmd::BPF_OBJ_GET, path, 0).map(|new| unsafe { descriptor(new) })
+    call_with_path(bpf_cmd::BPF_OBJ_GET, path, 0).map(|new| unsafe { own_descriptor(new) })
 }
 
-fn at_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
+fn call_with_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
     let text = CString::new(path.as_os_str().as_bytes()).expect("no zero byte");
     // SAFETY: the struct is numbers, which may be zero; the path ends in a zero byte.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.__bindgen_anon_4.pathname = text.as_ptr() as u64;
         attributes.__bindgen_anon_4.bpf_fd = what;
-        call(command, &mut attributes)
+        call_bpf(command, &mut attributes)
     }
 }
 
@@ -245,7 +245,7 @@ pub fn create_link(program: BorrowedFd, device: u32) -> io::Result<OwnedFd> {
         link.__bindgen_anon_1.prog_fd = program.as_raw_fd() as u32;
         link.__bindgen_anon_2.target_ifindex = device;
         link.attach_type = bpf_attach_type::BPF_TCX_EGRESS as u32;
-        Ok(descriptor(call(bpf_cmd::BPF_LINK_CREATE, &mut attributes)?))
+        Ok(own_descriptor(call_bpf(bpf_cmd::BPF_LINK_CREATE, &mut attributes)?))
     }
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn update_link(link: BorrowedFd, program: BorrowedFd) -> io::Result<(
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.link_update.link_fd = link.as_raw_fd() as u32;
         attributes.link_update.__bindgen_anon_1.new_prog_fd = program.as_raw_fd() as u32;
-        call(bpf_cmd::BPF_LINK_UPDATE, &mut attributes).map(drop)
+        call_bpf(bpf_cmd::BPF_LINK_UPDATE, &mut attributes).map(drop)
     }
 }
 
@@ -277,12 +277,12 @@ pub fn load_instructions(name: &CStr, instructions: &[u64]) -> io::Result<OwnedF
         for (to, from) in load.prog_name.iter_mut().zip(name.to_bytes().iter().take(room)) {
             *to = *from as _;
         }
-        Ok(descriptor(call(bpf_cmd::BPF_PROG_LOAD, &mut attributes)?))
+        Ok(own_descriptor(call_bpf(bpf_cmd::BPF_PROG_LOAD, &mut attributes)?))
     }
 }
 
 /// Returns the numbers of the programs at a device's hook of tcx, in their order, `most` of them.
-pub(crate) fn programs_at(device: u32, hook: bpf_attach_type, most: usize) -> io::Result<Vec<u32>> {
+pub(crate) fn list_programs(device: u32, hook: bpf_attach_type, most: usize) -> io::Result<Vec<u32>> {
     let mut ids = vec![0_u32; most];
     // SAFETY: the struct is numbers, which may be zero; the array has the length that is said.
     unsafe {
@@ -292,19 +292,19 @@ pub(crate) fn programs_at(device: u32, hook: bpf_attach_type, most: usize) -> io
         query.attach_type = hook as u32;
         query.prog_ids = ids.as_mut_ptr() as u64;
         query.__bindgen_anon_2.prog_cnt = most as u32;
-        call(bpf_cmd::BPF_PROG_QUERY, &mut attributes)?;
+        call_bpf(bpf_cmd::BPF_PROG_QUERY, &mut attributes)?;
         ids.truncate(attributes.query.__bindgen_anon_2.prog_cnt as usize);
     }
     Ok(ids)
 }
 
 /// Returns a program by its number.
-pub(crate) fn program_of(id: u32) -> io::Result<OwnedFd> {
+pub(crate) fn open_program(id: u32) -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.__bindgen_anon_6.__bindgen_anon_1.prog_id = id;
-        Ok(descriptor(call(bpf_cmd::BPF_PROG_GET_FD_BY_ID, &mut attributes)?))
+        Ok(own_descriptor(call_bpf(bpf_cmd::BPF_PROG_GET_FD_BY_ID, &mut attributes)?))
     }
 }
 
@@ -313,24 +313,24 @@ pub(crate) fn program_of(id: u32) -> io::Result<OwnedFd> {
 /// # Errors
 /// The kernel's.
 pub fn program_info(program: BorrowedFd) -> io::Result<bpf_prog_info> {
-    info(program)
+    read_info(program)
 }
 
 /// Returns what the kernel says of a link.
 pub(crate) fn link_info(link: BorrowedFd) -> io::Result<bpf_link_info> {
-    info(link)
+    read_info(link)
 }
 
 /// Has the kernel count what programs take, until the descriptor is closed.
 ///
 /// # Errors
 /// The kernel's.
-pub fn count_run_time() -> io::Result<OwnedFd> {
+pub fn enable_run_time_statistics() -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.enable_stats.type_ = bpf_stats_type::BPF_STATS_RUN_TIME as u32;
-        Ok(descriptor(call(bpf_cmd::BPF_ENABLE_STATS, &mut attributes)?))
+        Ok(own_descriptor(call_bpf(bpf_cmd::BPF_ENABLE_STATS, &mut attributes)?))
     }
 }
 
@@ -362,7 +362,7 @@ pub struct Tested {
 ///
 /// # Errors
 /// The kernel's.
-pub fn test_run(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
+pub fn run_test(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
     let before = run.context.to_vec();
     // SAFETY: the struct is numbers, which may be zero; each buffer is as long as is said.
     unsafe {
@@ -376,14 +376,14 @@ pub fn test_run(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
         (test.ctx_in, test.ctx_size_in) = (before.as_ptr() as u64, before.len() as u32);
         (test.ctx_out, test.ctx_size_out) = (run.context.as_mut_ptr() as u64, before.len() as u32);
         test.repeat = run.repeat;
-        call(bpf_cmd::BPF_PROG_TEST_RUN, &mut attributes)?;
+        call_bpf(bpf_cmd::BPF_PROG_TEST_RUN, &mut attributes)?;
         let test = attributes.test;
         Ok(Tested { verdict: test.retval, bytes: test.data_size_out as usize, duration_ns: test.duration })
     }
 }
 
 /// Returns what the kernel says of an object: its struct of information.
-fn info<T>(of: BorrowedFd) -> io::Result<T> {
+fn read_info<T>(of: BorrowedFd) -> io::Result<T> {
     // SAFETY: the kernel's structs of information are numbers, which may be zero; the size is given.
     unsafe {
         let mut info: T = mem::zeroed();
@@ -391,13 +391,13 @@ fn info<T>(of: BorrowedFd) -> io::Result<T> {
         attributes.info.bpf_fd = of.as_raw_fd() as u32;
         attributes.info.info_len = size_of::<T>() as u32;
         attributes.info.info = &raw mut info as u64;
-        call(bpf_cmd::BPF_OBJ_GET_INFO_BY_FD, &mut attributes)?;
+        call_bpf(bpf_cmd::BPF_OBJ_GET_INFO_BY_FD, &mut attributes)?;
         Ok(info)
     }
 }
 
 /// Returns a name of the kernel's.
-pub(crate) fn text(name: &[std::ffi::c_char]) -> String {
+pub(crate) fn parse_name(name: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = name.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -406,7 +406,7 @@ pub(crate) fn text(name: &[std::ffi::c_char]) -> String {
 ///
 /// # Safety
 /// It must be open and nobody else's.
-unsafe fn descriptor(new: i64) -> OwnedFd {
+unsafe fn own_descriptor(new: i64) -> OwnedFd {
     // SAFETY: the caller promises it.
     unsafe { OwnedFd::from_raw_fd(new as i32) }
 }
@@ -415,7 +415,7 @@ unsafe fn descriptor(new: i64) -> OwnedFd {
 ///
 /// # Safety
 /// Pointers in the struct must be valid for what the command does with them.
-unsafe fn call(command: bpf_cmd, attributes: &mut bpf_attr) -> io::Result<i64> {
+unsafe fn call_bpf(command: bpf_cmd, attributes: &mut bpf_attr) -> io::Result<i64> {
     // SAFETY: the caller promises the pointers; the size is the struct's.
     let done =
         unsafe { libc::syscall(libc::SYS_bpf, command as libc::c_long, attributes, size_of::<bpf_attr>()) };

@@ -43,7 +43,7 @@ impl Named {
 }
 
 /// Returns why the kernel cannot run a queue as a discipline of its own, as a clause; `None` where it can.
-pub(crate) fn native_obstacle(queue: &Policy) -> Option<&'static str> {
+pub(crate) fn find_native_obstacle(queue: &Policy) -> Option<&'static str> {
     if queue.reads_applications() {
         return Some("which reads the application of a packet, and the kernel knows none");
     }
@@ -84,7 +84,7 @@ impl Combination {
 }
 
 /// Returns the command of clang: `$CLANG`, else `clang`.
-pub(crate) fn clang() -> String {
+pub(crate) fn find_clang() -> String {
     std::env::var("CLANG").ok().filter(|command| !command.is_empty()).unwrap_or_else(|| "clang".into())
 }
 
@@ -95,8 +95,8 @@ pub(crate) const NATIVE_CLANG: u32 = 16;
 ///
 /// # Errors
 /// A sentence when there is none.
-pub(crate) fn native_clang() -> std::result::Result<String, String> {
-    let first = clang();
+pub(crate) fn find_native_clang() -> std::result::Result<String, String> {
+    let first = find_clang();
     let number = |command: &str| {
         let said = std::process::Command::new(command).arg("--version").output().ok()?.stdout;
         let said = String::from_utf8_lossy(&said).into_owned();
@@ -117,7 +117,7 @@ pub(crate) fn native_clang() -> std::result::Result<String, String> {
 }
 
 /// Returns what the compiler is to define for a native queue.
-pub(crate) fn native_definitions(queue: &Named) -> Vec<String> {
+pub(crate) fn define_native(queue: &Named) -> Vec<String> {
     let mut all = vec![
         format!("-DML_NATIVE={}", queue.name),
         format!("-DML_NATIVE_HEADER=\"{}\"", queue.header),
@@ -128,7 +128,7 @@ pub(crate) fn native_definitions(queue: &Named) -> Vec<String> {
 }
 
 /// Returns what the compiler is to define for a program.
-pub(crate) fn definitions(one: &Combination) -> Vec<String> {
+pub(crate) fn define_program(one: &Combination) -> Vec<String> {
     let mut all = Vec::new();
     let mut define = |role: &str, named: &Named| {
         all.push(format!("-DML_{role}={}", named.name));
@@ -151,7 +151,7 @@ pub(crate) fn definitions(one: &Combination) -> Vec<String> {
 }
 
 /// Returns clang's arguments for a program; `sources` holds it, as `source`.
-pub(crate) fn arguments(
+pub(crate) fn build_arguments(
     headers: &std::path::Path,
     sources: &std::path::Path,
     source: &str,

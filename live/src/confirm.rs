@@ -52,8 +52,8 @@ pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
 pub fn confirm(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();
-    for side in download::sides(name) {
-        let place = home::find(&side)?.ok_or_else(|| stop::nothing(&side))?;
+    for side in download::list_sides(name) {
+        let place = home::find(&side)?.ok_or_else(|| stop::nothing_here(&side))?;
         let mut record = place.record()?;
         let Some(by) = record.confirm_by.take() else { continue };
         place.write_record(&record)?;

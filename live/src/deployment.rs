@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::layout::{self, Action, COLOURS, KEEP_DSCP, Plain as _, Trial};
 use crate::native_queue::Native;
-use crate::object::{self, Combination, Named, Queue, named};
+use crate::object::{self, Combination, Named, Queue, resolve_include};
 use crate::qdisc::Qdisc;
 use crate::request::{self, Mode, Request, User, Via};
 use crate::spared;
@@ -182,7 +182,7 @@ impl Cake {
     }
 
     /// Returns its options in the words of tc-cake(8). Hosts share before flows do.
-    pub fn words(&self) -> String {
+    pub fn format_options(&self) -> String {
         let nat = if self.has_nat { " nat" } else { "" };
         let ingress = if self.is_download { " ingress" } else { "" };
         let filter = if self.has_ack_filter { " ack-filter" } else { "" };
@@ -210,7 +210,7 @@ pub struct Fifo {
 
 impl Fifo {
     /// Returns the link that its rate and buffer are of.
-    fn line(&self) -> Line {
+    fn to_line(&self) -> Line {
         let buffer_packets = match self.buffer {
             Buffer::Packets(packets) => u64::from(packets),
             Buffer::Bytes(bytes) => bytes / FULL_PACKET,
@@ -240,11 +240,11 @@ impl Deployment {
     /// # Errors
     /// A sentence when the scheme, a policy or a value is not possible here.
     pub fn new(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
-        refuse_values_of_no_cake(request)?;
+        refuse_cake_options(request)?;
         for path in &request.policy {
             mousehole_scheme::load_policy(path)?;
         }
-        let fifo = fifo(request, device)?;
+        let fifo = plan_fifo(request, device)?;
         let text = match request.mode {
             Mode::Mark => format!("{}|droptail", request.scheme),
             Mode::Up => request.scheme.clone(),
@@ -281,8 +281,8 @@ impl Deployment {
         let mut deployment = Deployment {
             scheme: if request.mode == Mode::Mark { request.scheme.clone() } else { scheme.to_string() },
             combination: Combination {
-                marker: marker.as_ref().map(|params| named(params.policy())).transpose()?,
-                user: user.as_ref().map(|params| named(params.policy())).transpose()?,
+                marker: marker.as_ref().map(|params| resolve_include(params.policy())).transpose()?,
+                user: user.as_ref().map(|params| resolve_include(params.policy())).transpose()?,
                 queue: Queue::None,
             },
             native: None,
@@ -293,7 +293,7 @@ impl Deployment {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait: None,
-            trial: spared::of(request)?,
+            trial: spared::plan_trial(request)?,
         };
         if deployment.trial != Trial::NONE && deployment.marker.is_none() {
             return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
@@ -303,8 +303,8 @@ impl Deployment {
                 if deployment.marker.is_none() && deployment.user.is_none() {
                     return Err(Failure::new("--marker names no marker"));
                 }
-                deployment.action = action(request, root, &device.name)?;
-                deployment.shaper = cake(request)?;
+                deployment.action = plan_action(request, root, &device.name)?;
+                deployment.shaper = plan_cake(request)?;
             }
             Mode::Up if request.native => {
                 let params = dropper.filter(|params| params.policy().kind() == PolicyKind::Queue);
@@ -315,13 +315,13 @@ impl Deployment {
                         queue.name()
                     )));
                 };
-                deployment.native = Some(named(params.policy())?);
+                deployment.native = Some(resolve_include(params.policy())?);
                 deployment.shaper = Shaper::Native { fifo, queue: Native::new(&params, &values)? };
                 deployment.dropper = Some(params);
                 set_classes(&mut deployment.action, COLOURS as u32);
             }
             Mode::Up => {
-                let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.line());
+                let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.to_line());
                 deployment.set_queue(queue.map_err(Failure::new)?, dropper, fifo)?;
             }
         }
@@ -342,7 +342,7 @@ impl Deployment {
                 request.scheme
             )));
         }
-        (self.longest_wait, self.shaper) = (Some(wait(text)?), Shaper::Departures);
+        (self.longest_wait, self.shaper) = (Some(parse_wait(text)?), Shaper::Departures);
         Ok(())
     }
 
@@ -352,7 +352,7 @@ impl Deployment {
             LiveQueue::Dropper => {
                 self.combination.queue = params
                     .as_ref()
-                    .map_or(Ok(Queue::None), |params| named(params.policy()).map(Queue::Dropper))?;
+                    .map_or(Ok(Queue::None), |params| resolve_include(params.policy()).map(Queue::Dropper))?;
                 self.dropper = params;
             }
             LiveQueue::DropTail => self.combination.queue = Queue::DropTail,
@@ -391,14 +391,18 @@ impl Deployment {
     /// A sentence when clang is missing, too old, or refuses one.
     pub fn objects(&self) -> Result<Objects> {
         Ok(Objects {
-            egress: object::object(&self.combination)?,
-            queue: self.native.as_ref().map(|queue| object::native_object(queue, &[])).transpose()?,
+            egress: object::find_or_compile(&self.combination)?,
+            queue: self
+                .native
+                .as_ref()
+                .map(|queue| object::find_or_compile_native(queue, &[]))
+                .transpose()?,
         })
     }
 
     /// Returns whether the agent has anything to do.
     pub fn needs_agent(&self) -> bool {
-        self.marker.as_ref().is_some_and(|params| is_slow(params.policy()))
+        self.marker.as_ref().is_some_and(|params| has_slow_steps(params.policy()))
     }
 
     /// Returns what is put in place beside the program.
@@ -422,7 +426,7 @@ impl Deployment {
     ///
     /// # Errors
     /// As [`Scheme::parse`], for a scheme that did not.
-    pub fn parameters(&self) -> Result<Vec<String>> {
+    pub fn format_parameters(&self) -> Result<Vec<String>> {
         let text = match &self.shaper {
             Shaper::None | Shaper::Departures | Shaper::Cake(_) => format!("{}|droptail", self.scheme),
             Shaper::Fifo(_) | Shaper::Classes { .. } | Shaper::Native { .. } => self.scheme.clone(),
@@ -488,20 +492,20 @@ impl Plan {
         device: &Device,
         root: Option<&Qdisc>,
     ) -> Result<Plan> {
-        let fifo = fifo(request, device)?;
-        let longest_wait = request.shape.as_ref().map(|text| wait(text)).transpose()?;
+        let fifo = plan_fifo(request, device)?;
+        let longest_wait = request.shape.as_ref().map(|text| parse_wait(text)).transpose()?;
         let mut plan = Plan {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait,
-            trial: spared::of(request)?,
+            trial: spared::plan_trial(request)?,
             needs_agent: false,
             decided,
         };
         match (request.mode, plan.decided.colours, &plan.decided.native) {
             (Mode::Mark, ..) => {
-                plan.action = action(request, root, &device.name)?;
-                plan.shaper = cake(request)?;
+                plan.action = plan_action(request, root, &device.name)?;
+                plan.shaper = plan_cake(request)?;
             }
             (Mode::Up, _, Some(queue)) => {
                 plan.shaper = Shaper::Native { fifo, queue: queue.clone() };
@@ -558,7 +562,7 @@ impl Plan {
 }
 
 /// Refuses what only a CAKE of our own takes, where there is none.
-fn refuse_values_of_no_cake(request: &Request) -> Result<()> {
+fn refuse_cake_options(request: &Request) -> Result<()> {
     let values = [("ack_filter", request.ack_filter), ("link_layer", request.link_layer.is_some())];
     match values.into_iter().find(|(_, is_given)| *is_given && !request.is_for_own_cake()) {
         Some((key, _)) => Err(Failure::new(format!(
@@ -569,7 +573,7 @@ fn refuse_values_of_no_cake(request: &Request) -> Result<()> {
 }
 
 /// Returns the CAKE that a marker brings, or nothing.
-fn cake(request: &Request) -> Result<Shaper> {
+fn plan_cake(request: &Request) -> Result<Shaper> {
     match request.brings_cake() {
         true => Cake::new(request).map(Shaper::Cake),
         false => Ok(Shaper::None),
@@ -579,12 +583,12 @@ fn cake(request: &Request) -> Result<Shaper> {
 /// Has packets of each colour go to its class.
 fn set_classes(action: &mut Action, colours: u32) {
     for (colour, priority) in action.priority.iter_mut().enumerate() {
-        *priority = MAJOR | class(colour as u32, colours);
+        *priority = MAJOR | class_minor(colour as u32, colours);
     }
 }
 
 /// Returns how long packets wait at most, of the text of `--shape`.
-fn wait(text: &str) -> Result<Dur> {
+fn parse_wait(text: &str) -> Result<Dur> {
     let wait = parse_dur("--shape", text)?;
     match (0.001..=LONGEST_WAIT_S).contains(&wait.as_secs()) {
         true => Ok(wait),
@@ -609,11 +613,11 @@ pub fn has_queue_that_reads_windows(scheme: &str, policies: &[PathBuf]) -> Resul
 }
 
 /// Returns the minor number of a colour's class.
-pub fn class(colour: u32, colours: u32) -> u32 {
+pub fn class_minor(colour: u32, colours: u32) -> u32 {
     0x10 + colour.min(colours - 1)
 }
 
-fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
+fn plan_fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let rate = match (&request.rate, request.mode) {
         (Some(rate), _) => parse_rate("--rate", rate)?,
         // Nothing depends on it then.
@@ -671,7 +675,7 @@ fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
 }
 
 /// Returns the way in which a marker tells the queue behind it, chosen by that queue if not given.
-pub(crate) fn via(request: &Request, root: Option<&Qdisc>) -> Via {
+pub(crate) fn choose_via(request: &Request, root: Option<&Qdisc>) -> Via {
     request.via.unwrap_or(match root.map_or("", |qdisc| qdisc.kind.as_str()) {
         _ if request.brings_cake() => Via::Priority,
         "cake" => Via::Priority,
@@ -681,9 +685,9 @@ pub(crate) fn via(request: &Request, root: Option<&Qdisc>) -> Via {
 }
 
 /// Returns how a marker tells the queue behind it.
-pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
+pub(crate) fn plan_action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
     let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
-    let via = via(request, root);
+    let via = choose_via(request, root);
     let mut action = Action { overrides: u8::from(request.overrides), ..Action::NONE };
     match via {
         Via::Priority if request.brings_cake() => action.priority = [0, MAJOR | BULK, MAJOR | BULK],
@@ -704,8 +708,11 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
             action.priority = [0, cake.major() | BULK, cake.major() | BULK];
         }
         Via::Dscp => {
-            let all: Vec<u8> =
-                request.dscp.split(',').map(|text| request::dscp(text.trim())).collect::<Result<_>>()?;
+            let all: Vec<u8> = request
+                .dscp
+                .split(',')
+                .map(|text| request::parse_dscp(text.trim()))
+                .collect::<Result<_>>()?;
             action.dscp = match all[..] {
                 [long] => [KEEP_DSCP, long, long],
                 [yellow, red] => [KEEP_DSCP, yellow, red],
@@ -722,7 +729,7 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
         }
         Via::Class => {
             let all: Vec<u32> =
-                request.classes.iter().map(|text| class_number(text)).collect::<Result<_>>()?;
+                request.classes.iter().map(|text| parse_class_option(text)).collect::<Result<_>>()?;
             action.priority = match all[..] {
                 [long] => [0, long, long],
                 [yellow, red] => [0, yellow, red],
@@ -739,7 +746,7 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
     Ok(action)
 }
 
-fn class_number(text: &str) -> Result<u32> {
+fn parse_class_option(text: &str) -> Result<u32> {
     parse_class(text).ok_or_else(|| {
         Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))
     })
@@ -755,7 +762,7 @@ pub(crate) fn parse_class(text: &str) -> Option<u32> {
 }
 
 /// Returns whether a policy has slow steps whose results packets read.
-pub fn is_slow(policy: &Policy) -> bool {
+pub fn has_slow_steps(policy: &Policy) -> bool {
     !policy.published().is_empty()
 }
 

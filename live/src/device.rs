@@ -38,7 +38,7 @@ impl Device {
     /// A sentence when there is none of the name here, or its frames cannot be read.
     pub fn find(name: &str) -> Result<Device> {
         let unknown = || {
-            let names = names();
+            let names = list_names();
             let known = if names.is_empty() { "none".to_string() } else { names.join(", ") };
             Failure::new(format!(
                 "there is no device \"{name}\" in this network namespace; devices are {known}"
@@ -53,13 +53,13 @@ impl Device {
         if index == 0 {
             return Err(unknown());
         }
-        let (hardware, address) = request(&text, libc::SIOCGIFHWADDR as libc::Ioctl, |r| {
+        let (hardware, address) = query(&text, libc::SIOCGIFHWADDR as libc::Ioctl, |r| {
             // SAFETY: SIOCGIFHWADDR fills this member.
             let given = unsafe { r.ifr_ifru.ifru_hwaddr };
             (given.sa_family, std::array::from_fn(|at| given.sa_data[at] as u8))
         })
         .map_err(|error| Failure::system(format!("{name}: its type of hardware cannot be asked"), &error))?;
-        let mtu = request(&text, libc::SIOCGIFMTU as libc::Ioctl, |r| {
+        let mtu = query(&text, libc::SIOCGIFMTU as libc::Ioctl, |r| {
             // SAFETY: SIOCGIFMTU fills this member.
             unsafe { r.ifr_ifru.ifru_mtu }
         })
@@ -76,11 +76,11 @@ impl Device {
         };
         let address = Some(address).filter(|_| hardware == ETHERNET);
         let (name, mtu) = (name.to_string(), mtu.max(0) as u32);
-        Ok(Device { name, index, namespace: namespace::here()?, address, link_header_bytes, mtu })
+        Ok(Device { name, index, namespace: namespace::current_cookie()?, address, link_header_bytes, mtu })
     }
 
     /// Returns the device of a number in this namespace; `None` if it is gone.
-    pub fn name_of(index: u32) -> Option<String> {
+    pub fn find_name(index: u32) -> Option<String> {
         let mut name = [0 as libc::c_char; libc::IFNAMSIZ];
         // SAFETY: the buffer has the length that the function asks for.
         let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr()) };
@@ -93,7 +93,7 @@ impl Device {
 }
 
 /// Returns the names of all devices here, in the order of their numbers.
-pub fn names() -> Vec<String> {
+pub fn list_names() -> Vec<String> {
     // SAFETY: the list is freed below, and read only before.
     unsafe {
         let list = libc::if_nameindex();
@@ -111,7 +111,7 @@ pub fn names() -> Vec<String> {
 }
 
 /// Asks the kernel for a property of a device.
-fn request<T>(name: &CStr, what: libc::Ioctl, read: impl Fn(&libc::ifreq) -> T) -> io::Result<T> {
+fn query<T>(name: &CStr, what: libc::Ioctl, read: impl Fn(&libc::ifreq) -> T) -> io::Result<T> {
     // SAFETY: an all-zero request is valid; the name fits, as its length was checked.
     unsafe {
         let mut request: libc::ifreq = mem::zeroed();

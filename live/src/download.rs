@@ -19,7 +19,7 @@ const ALIAS: &str = "mousehole: downloads of ";
 const WITH_CLSACT: &str = ", and its clsact";
 
 /// Returns the name of the IFB for a device's downloads.
-pub fn ifb_of(device: &str) -> String {
+pub fn ifb_name(device: &str) -> String {
     // The last letters tell devices such as enp3s0f0np0 and enp3s0f1np1 from each other.
     let from = device.char_indices().rev().nth(10).map_or(0, |(at, _)| at);
     format!("ifb-{}", &device[from..])
@@ -27,8 +27,8 @@ pub fn ifb_of(device: &str) -> String {
 
 /// Returns the devices at which something of ours is, of a device and the IFB of its downloads; the device alone where
 /// nothing is.
-pub fn sides(device: &str) -> Vec<String> {
-    let mut all = vec![device.to_string(), ifb_of(device)];
+pub fn list_sides(device: &str) -> Vec<String> {
+    let mut all = vec![device.to_string(), ifb_name(device)];
     all.retain(|one| home::find(one).is_ok_and(|place| place.is_some()));
     if all.is_empty() { vec![device.to_string()] } else { all }
 }
@@ -40,7 +40,7 @@ pub fn sides(device: &str) -> Vec<String> {
 pub fn redirect(name: &str) -> Result<Redirect> {
     let device = Device::find(name)?;
     refuse_others(name)?;
-    let ifb = ifb_of(name);
+    let ifb = ifb_name(name);
     let former = links::find(&ifb).filter(is_ours);
     if former.is_none() {
         links::add(&ifb, "ifb").map_err(|error| match error.raw_os_error() {
@@ -53,7 +53,7 @@ pub fn redirect(name: &str) -> Result<Redirect> {
     // What a killed command added is ours too.
     let was_added = former.as_ref().and_then(alias).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
     let redirect = Redirect::plan(&device, was_added);
-    let done = redirect.as_ref().map_err(Clone::clone).and_then(|redirect| redirect.make());
+    let done = redirect.as_ref().map_err(Clone::clone).and_then(|redirect| redirect.install());
     if done.is_err() {
         let of = Redirect { device: name.into(), index: device.index, added_clsact: false };
         let _ = take_back(redirect.as_ref().unwrap_or(&of));
@@ -75,7 +75,7 @@ pub fn renew(place: &Place) -> Result<()> {
     let redirect = Redirect::plan(&device, was_added)?;
     // Noted before it is done, so that `down` takes it back wherever this is killed.
     place.write_record(&Record { redirect: Some(redirect.clone()), ..record })?;
-    redirect.make()
+    redirect.install()
 }
 
 impl Redirect {
@@ -92,8 +92,8 @@ impl Redirect {
     ///
     /// # Errors
     /// A sentence when the kernel refuses it.
-    pub fn make(&self) -> Result<()> {
-        let name = ifb_of(&self.device);
+    pub fn install(&self) -> Result<()> {
+        let name = ifb_name(&self.device);
         let ifb = links::find(&name).ok_or_else(|| Failure::new(format!("{name} is gone")))?;
         let with = if self.added_clsact { WITH_CLSACT } else { "" };
         let fault = |error: &_| {
@@ -105,28 +105,28 @@ impl Redirect {
             netlink::add_clsact(self.index).map_err(|error| fault(&error))?;
         }
         // One of a former IFB leads nowhere.
-        let _ = netlink::remove_incoming(self.index, PREFERENCE);
+        let _ = netlink::remove_ingress_filters(self.index, PREFERENCE);
         netlink::add_redirect(self.index, PREFERENCE, ifb.index).map_err(|error| fault(&error))
     }
 
     /// Returns whether it still stands.
-    pub fn stands(&self) -> bool {
-        let to = links::find(&ifb_of(&self.device)).map(|ifb| ifb.index);
+    pub fn is_installed(&self) -> bool {
+        let to = links::find(&ifb_name(&self.device)).map(|ifb| ifb.index);
         let is_ours = |one: &Filter| one.preference == PREFERENCE && one.targets.first().copied() == to;
-        Device::name_of(self.index).as_ref() == Some(&self.device)
+        Device::find_name(self.index).as_ref() == Some(&self.device)
             && to.is_some()
-            && netlink::filters(self.index, TC_H_INGRESS).iter().any(is_ours)
+            && netlink::list_filters(self.index, TC_H_INGRESS).iter().any(is_ours)
     }
 }
 
 /// Returns whether programs and filters can stand at what comes in.
 fn has_hook(index: u32) -> Result<bool> {
-    Ok(netlink::qdiscs(index)?.iter().any(|one| one.kind == "clsact" || one.kind == "ingress"))
+    Ok(netlink::list_qdiscs(index)?.iter().any(|one| one.kind == "clsact" || one.kind == "ingress"))
 }
 
 /// Returns what a redirection takes, as commands.
-pub fn commands(name: &str) -> Vec<String> {
-    let ifb = ifb_of(name);
+pub fn list_commands(name: &str) -> Vec<String> {
+    let ifb = ifb_name(name);
     vec![
         format!("ip link add {ifb} type ifb"),
         format!("ip link set dev {ifb} up"),
@@ -142,10 +142,10 @@ pub fn commands(name: &str) -> Vec<String> {
 /// # Errors
 /// A sentence that names where they go.
 pub fn refuse_others(name: &str) -> Result<()> {
-    let filters = netlink::filters(Device::find(name)?.index, TC_H_INGRESS);
+    let filters = netlink::list_filters(Device::find(name)?.index, TC_H_INGRESS);
     let others = filters.iter().filter(|one| one.preference != PREFERENCE);
-    for to in others.flat_map(|one| &one.targets).filter_map(|index| Device::name_of(*index)) {
-        if to != ifb_of(name) {
+    for to in others.flat_map(|one| &one.targets).filter_map(|index| Device::find_name(*index)) {
+        if to != ifb_name(name) {
             return Err(Failure::new(format!(
                 "what comes in at {name} goes to {to} already; `mousehole-live mark {to}` or `up {to}` stands there"
             )));
@@ -160,13 +160,13 @@ pub fn refuse_others(name: &str) -> Result<()> {
 /// A sentence when the IFB cannot be removed.
 pub fn take_back(redirect: &Redirect) -> Result<()> {
     let of = &redirect.device;
-    if Device::name_of(redirect.index).as_ref() == Some(of) {
-        let _ = netlink::remove_incoming(redirect.index, PREFERENCE);
+    if Device::find_name(redirect.index).as_ref() == Some(of) {
+        let _ = netlink::remove_ingress_filters(redirect.index, PREFERENCE);
         if redirect.added_clsact {
             kernel::remove_clsact(redirect.index);
         }
     }
-    let name = ifb_of(of);
+    let name = ifb_name(of);
     let Some(ifb) = links::find(&name).filter(is_ours) else { return Ok(()) };
     match links::remove(ifb.index) {
         Err(error) if error.raw_os_error() != Some(libc::ENODEV) => {
@@ -181,7 +181,7 @@ pub fn take_back(redirect: &Redirect) -> Result<()> {
 /// # Errors
 /// As [`take_back`].
 pub fn remove_leftovers(name: &str) -> Result<bool> {
-    let Some(link) = links::find(&ifb_of(name)).filter(is_ours) else { return Ok(false) };
+    let Some(link) = links::find(&ifb_name(name)).filter(is_ours) else { return Ok(false) };
     let added_clsact = alias(&link).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
     // No device has the number 0.
     let index = Device::find(name).map_or(0, |device| device.index);
@@ -210,15 +210,15 @@ mod tests {
         for (device, ifb) in
             [("wan0", "ifb-wan0"), ("enp3s0f1np1", "ifb-enp3s0f1np1"), ("wlx0013ef5b0a12", "ifb-013ef5b0a12")]
         {
-            let made = ifb_of(device);
+            let made = ifb_name(device);
             assert!(made.len() < libc::IFNAMSIZ, "{made}");
             assert_eq!(made, ifb);
         }
     }
 
     #[test]
-    fn commands__are_those_that_are_run() {
-        let all = commands("wan0");
+    fn list_commands__are_those_that_are_run() {
+        let all = list_commands("wan0");
         assert_eq!(
             all[3],
             "tc filter add dev wan0 ingress protocol all pref 28008 matchall action mirred egress redirect dev ifb-wan0"

@@ -18,7 +18,7 @@ impl Failure {
 
     /// Returns the failure of an operation on something, with the system's reason.
     pub fn system(what: impl fmt::Display, error: &std::io::Error) -> Failure {
-        Failure(format!("{what}; {}", reason(error)))
+        Failure(format!("{what}; {}", format_reason(error)))
     }
 }
 
@@ -37,7 +37,7 @@ impl From<mousehole_scheme::error::Error> for Failure {
 }
 
 /// Returns the system's reason without its number.
-pub fn reason(error: &std::io::Error) -> String {
+pub fn format_reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

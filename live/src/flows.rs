@@ -1,10 +1,13 @@
 //! `flows`: the flows of the table that sent the most.
 
 use crate::error::Result;
+use crate::human::{
+    format_bytes, format_count, format_flow, format_number, format_percent, format_protocol, format_span,
+    format_table, to_ip,
+};
 use crate::kernel::monotonic_ns;
 use crate::layout::{DROP_REASONS, Flow, Key};
 use crate::observe::{Entry, observe_running};
-use crate::words::{self, address, bytes, count, number, percent, protocol, span, table};
 use mousehole_policy::Colour;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -76,9 +79,9 @@ impl FlowReport {
         let ago = |then_ns: u64| now_ns.saturating_sub(then_ns) as f64 / 1e9;
         FlowReport {
             protocol: key.protocol,
-            source: address(key.source).to_string(),
+            source: to_ip(key.source).to_string(),
             source_port: u16::from_be_bytes(key.source_port),
-            destination: address(key.destination).to_string(),
+            destination: to_ip(key.destination).to_string(),
             destination_port: u16::from_be_bytes(key.destination_port),
             age_s: f64::from(flow.age_ms(now_ns)) / 1e3,
             idle_s: ago(flow.last_seen_ns),
@@ -92,21 +95,21 @@ impl FlowReport {
             dropped: DROP_REASONS.iter().copied().zip(flow.dropped).collect(),
             ce_marked: flow.ce_marked,
             already_marked: flow.already_marked,
-            title: words::flow(key),
+            title: format_flow(key),
         }
     }
 
     /// Returns the packets dropped, for whatever reason.
-    pub fn drops(&self) -> u64 {
+    pub fn count_drops(&self) -> u64 {
         self.dropped.values().map(|packets| u64::from(*packets)).sum()
     }
 
     /// Returns the shares of colours: `62 % green, 38 % yellow`.
-    pub fn shares(&self) -> String {
+    pub fn format_shares(&self) -> String {
         let share = |colour: &Colour| {
             let packets = self.colour_packets[colour.name()];
             (packets > 0)
-                .then(|| format!("{} {}", percent(packets.into(), self.packets.into()), colour.name()))
+                .then(|| format!("{} {}", format_percent(packets.into(), self.packets.into()), colour.name()))
         };
         Colour::ALL.iter().filter_map(share).collect::<Vec<_>>().join(", ")
     }
@@ -146,7 +149,7 @@ impl Top {
         }
     }
 
-    fn sorted(self) -> impl Iterator<Item = Entry> {
+    fn into_sorted(self) -> impl Iterator<Item = Entry> {
         self.kept.into_values().rev()
     }
 }
@@ -155,26 +158,27 @@ impl Top {
 ///
 /// # Errors
 /// A sentence when nothing is there or a table cannot be read.
-pub fn flows(only: Option<&str>, most: usize) -> Result<Vec<Table>> {
+pub fn read_flows(only: Option<&str>, most: usize) -> Result<Vec<Table>> {
     observe_running(only)?
         .iter()
         .map(|one| {
             let mut top = Top::new(most);
             let (entries, entries_most) = one.visit_flows(|entry| top.add(entry))?;
             let now_ns = monotonic_ns();
-            let flows = top.sorted().map(|entry| FlowReport::new(&entry.key, &entry.flow, now_ns)).collect();
+            let flows =
+                top.into_sorted().map(|entry| FlowReport::new(&entry.key, &entry.flow, now_ns)).collect();
             Ok(Table { device: one.title(), entries, entries_most, flows })
         })
         .collect()
 }
 
 /// Returns the JSON document.
-pub fn json(all: &[Table]) -> String {
+pub fn format_json(all: &[Table]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
 /// Returns the screen.
-pub fn text(all: &[Table]) -> Vec<String> {
+pub fn format_text(all: &[Table]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in all {
         if !lines.is_empty() {
@@ -182,37 +186,41 @@ pub fn text(all: &[Table]) -> Vec<String> {
         }
         let what = match one.entries {
             0 => "no flow was seen yet".to_string(),
-            all if one.flows.len() as u64 == all => format!("{}, by bytes", count(all, "flow")),
-            all => format!("{}, the first {} by bytes", count(all, "flow"), number(one.flows.len() as u64)),
+            all if one.flows.len() as u64 == all => format!("{}, by bytes", format_count(all, "flow")),
+            all => format!(
+                "{}, the first {} by bytes",
+                format_count(all, "flow"),
+                format_number(one.flows.len() as u64)
+            ),
         };
-        lines.push(format!("{}: {what} (the table holds {})", one.device, number(one.entries_most)));
+        lines.push(format!("{}: {what} (the table holds {})", one.device, format_number(one.entries_most)));
         if one.flows.is_empty() {
             continue;
         }
         let head = ["  flow", "", "", "age", "idle", "bytes", "packets", "now", "dropped", "CE", "shares"];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(one.flows.iter().map(|flow| {
-            let (from, to) = ends(flow);
+            let (from, to) = split_title(flow);
             vec![
-                format!("  {}", protocol(flow.protocol)),
+                format!("  {}", format_protocol(flow.protocol)),
                 from,
                 format!("> {to}"),
-                span(flow.age_s),
-                span(flow.idle_s),
-                bytes(flow.bytes as f64),
-                number(flow.packets.into()),
+                format_span(flow.age_s),
+                format_span(flow.idle_s),
+                format_bytes(flow.bytes as f64),
+                format_number(flow.packets.into()),
                 flow.colour.to_string(),
-                number(flow.drops()),
-                number(flow.ce_marked.into()),
-                flow.shares(),
+                format_number(flow.count_drops()),
+                format_number(flow.ce_marked.into()),
+                flow.format_shares(),
             ]
         }));
-        lines.extend(table(&rows, &[0, 1, 2, 7, 10]));
+        lines.extend(format_table(&rows, &[0, 1, 2, 7, 10]));
     }
     lines
 }
 
-fn ends(flow: &FlowReport) -> (String, String) {
+fn split_title(flow: &FlowReport) -> (String, String) {
     let title = flow.title.split_once(' ').map_or("", |(_, rest)| rest);
     let (from, to) = title.split_once(" > ").unwrap_or((title, ""));
     (from.to_string(), to.to_string())
@@ -223,7 +231,7 @@ fn ends(flow: &FlowReport) -> (String, String) {
 mod tests {
     use super::*;
 
-    fn entry(last: u8, bytes: u64) -> Entry {
+    fn build_entry(last: u8, bytes: u64) -> Entry {
         let mapped = |last: u8| std::net::Ipv4Addr::new(10, 0, 0, last).to_ipv6_mapped().octets();
         let key = Key {
             source: mapped(1),
@@ -249,35 +257,35 @@ mod tests {
     fn top__keeps_the_largest_in_order() {
         let mut top = Top::new(3);
         for (last, bytes) in [(2, 50), (3, 900), (4, 10), (5, 900), (6, 70), (7, 1)] {
-            top.add(entry(last, bytes));
+            top.add(build_entry(last, bytes));
         }
         assert_eq!(top.kept.len(), 3);
         let order: Vec<(u8, u64)> =
-            top.sorted().map(|entry| (entry.key.destination[15], entry.flow.bytes)).collect();
+            top.into_sorted().map(|entry| (entry.key.destination[15], entry.flow.bytes)).collect();
         assert_eq!(order, [(5, 900), (3, 900), (6, 70)]);
     }
 
     #[test]
     fn top__of_nothing_keeps_nothing() {
         let mut top = Top::new(0);
-        top.add(entry(2, 50));
-        assert_eq!(top.sorted().count(), 0);
+        top.add(build_entry(2, 50));
+        assert_eq!(top.into_sorted().count(), 0);
     }
 
     #[test]
     fn screen__says_ages_and_shares() {
-        let one = entry(2, 4321);
+        let one = build_entry(2, 4321);
         let report = FlowReport::new(&one.key, &one.flow, 4_000_000_000);
         let tables = [Table { device: "wan".into(), entries: 7, entries_most: 1024, flows: vec![report] }];
         assert_eq!(
-            text(&tables),
+            format_text(&tables),
             [
                 "wan: 7 flows, the first 1 by bytes (the table holds 1,024)",
                 "  flow                                age  idle    bytes  packets  now     dropped  CE  shares",
                 "  udp   10.0.0.1:5000  > 10.0.0.2:53  3 s   1 s  4.32 kB        4  yellow        1   0  25 % green, 75 % yellow",
             ]
         );
-        let parsed: serde_json::Value = serde_json::from_str(&json(&tables)).unwrap();
+        let parsed: serde_json::Value = serde_json::from_str(&format_json(&tables)).unwrap();
         assert_eq!(parsed["schema"], FORM);
         let flow = &parsed["devices"][0]["flows"][0];
         assert_eq!(flow["destination"], "10.0.0.2");

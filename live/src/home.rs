@@ -46,8 +46,8 @@ impl Home {
     /// # Errors
     /// A sentence when there is no BPF file system, or no permission, or another command goes on.
     pub fn lock() -> Result<Home> {
-        let root = bpf_root()?;
-        let lock = lock_file()?;
+        let root = find_bpf_root()?;
+        let lock = lock_changes()?;
         let path = files::make_private_folder(&root.join("mousehole"))
             .map_err(|error| Failure::system(format!("{BPF_ROOT}/mousehole cannot be made"), &error))?;
         Ok(Home { path, _lock: lock })
@@ -72,11 +72,11 @@ impl Drop for Home {
 /// # Errors
 /// A sentence when the folder cannot be read.
 pub fn find(name: &str) -> Result<Option<Place>> {
-    let namespace = namespace::here()?;
-    let mut all = places()?;
+    let namespace = namespace::current_cookie()?;
+    let mut all = list_places()?;
     // A device that exists is named by its number; one that is gone, by its record.
     if let Ok(device) = Device::find(name) {
-        let place = place_of(&folder()?, &device);
+        let place = place_of(&find_folder()?, &device);
         if place.exists() {
             return Ok(Some(place));
         }
@@ -96,7 +96,7 @@ impl Place {
     ///
     /// # Errors
     /// A sentence when that is not possible.
-    pub fn make(&self) -> Result<()> {
+    pub fn create(&self) -> Result<()> {
         [self.path.clone(), self.path.join("maps")].iter().try_for_each(|path| {
             files::make_private_folder(path)
                 .map(drop)
@@ -214,7 +214,7 @@ impl Place {
         if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
             pins.extend(maps.flatten().map(|entry| entry.path()));
         }
-        pins.iter().try_for_each(|path| remove(path, |path| fs::remove_file(path)))
+        pins.iter().try_for_each(|path| remove_path(path, |path| fs::remove_file(path)))
     }
 
     /// Removes the record and the folders, which must be empty otherwise.
@@ -222,13 +222,13 @@ impl Place {
     /// # Errors
     /// A sentence when something cannot be removed.
     pub fn remove(&self) -> Result<()> {
-        remove(&self.path.join("record"), |path| fs::remove_file(path))?;
-        remove(&self.path.join("maps"), |path| fs::remove_dir(path))?;
+        remove_path(&self.path.join("record"), |path| fs::remove_file(path))?;
+        remove_path(&self.path.join("maps"), |path| fs::remove_dir(path))?;
         // An agent that still holds it sees that, and ends.
         if let Ok(folder) = files::lock_folder() {
-            remove(&folder.join(self.agent_lock()), |path| fs::remove_file(path))?;
+            remove_path(&folder.join(self.agent_lock()), |path| fs::remove_file(path))?;
         }
-        remove(&self.path, |path| fs::remove_dir(path))
+        remove_path(&self.path, |path| fs::remove_dir(path))
     }
 }
 
@@ -236,8 +236,8 @@ impl Place {
 ///
 /// # Errors
 /// A sentence when there is no BPF file system.
-pub fn places() -> Result<Vec<Place>> {
-    let path = folder()?;
+pub fn list_places() -> Result<Vec<Place>> {
+    let path = find_folder()?;
     let mut all: Vec<Place> = match fs::read_dir(&path) {
         Ok(entries) => entries.flatten().map(|entry| Place { path: entry.path() }).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -247,7 +247,7 @@ pub fn places() -> Result<Vec<Place>> {
     Ok(all)
 }
 
-fn remove(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
+fn remove_path(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
     match how(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Failure::system(format!("{} cannot be removed", path.display()), &error))
@@ -260,21 +260,21 @@ fn remove(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
 ///
 /// # Errors
 /// A sentence that names who has it.
-pub fn serve_alone(what: &str) -> Result<File> {
+pub fn lock_service(what: &str) -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
     let path = folder.join(what);
-    let file = open_lock(&path).map_err(|error| locking(&path, &error))?;
+    let file = open_lock(&path).map_err(|error| lock_failure(&path, &error))?;
     // SAFETY: the descriptor is open.
     if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-        return Err(Failure::new(format!("{what} is at work already, {}", holder(&file))));
+        return Err(Failure::new(format!("{what} is at work already, {}", read_holder(&file))));
     }
-    note_holder(&file).map_err(|error| locking(&path, &error))?;
+    note_holder(&file).map_err(|error| lock_failure(&path, &error))?;
     Ok(file)
 }
 
-/// Returns whether a lock of [`serve_alone`] is still there: it goes with the place that it is of.
-pub fn is_in_force(lock: &File) -> bool {
+/// Returns whether a lock of [`lock_service`] is still there: it goes with the place that it is of.
+pub fn is_lock_valid(lock: &File) -> bool {
     lock.metadata().is_ok_and(|data| data.nlink() > 0)
 }
 
@@ -284,7 +284,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn locking(path: &Path, error: &io::Error) -> Failure {
+fn lock_failure(path: &Path, error: &io::Error) -> Failure {
     Failure::system(format!("{} cannot be locked", path.display()), error)
 }
 
@@ -296,34 +296,34 @@ fn note_holder(file: &File) -> io::Result<()> {
 }
 
 /// Returns the file of the lock, locked. Its folder is for this user alone, so that nobody else can hold it.
-fn lock_file() -> Result<File> {
+fn lock_changes() -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
     let path = folder.join("lock");
-    let file = open_lock(&path).map_err(|error| locking(&path, &error))?;
+    let file = open_lock(&path).map_err(|error| lock_failure(&path, &error))?;
     let mut waited = Duration::ZERO;
     // SAFETY: the descriptor is open.
     while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::WouldBlock {
-            return Err(locking(&path, &error));
+            return Err(lock_failure(&path, &error));
         }
         if waited >= LONGEST_WAIT {
             return Err(Failure::new(format!(
                 "another command has been at work for {} s, {}; give this one again when it has ended",
                 LONGEST_WAIT.as_secs(),
-                holder(&file)
+                read_holder(&file)
             )));
         }
         thread::sleep(PAUSE);
         waited += PAUSE;
     }
-    note_holder(&file).map_err(|error| locking(&path, &error))?;
+    note_holder(&file).map_err(|error| lock_failure(&path, &error))?;
     Ok(file)
 }
 
 /// Returns who holds the lock, by the holder's own note.
-fn holder(file: &File) -> String {
+fn read_holder(file: &File) -> String {
     let mut note = [0; 400];
     let length = file.read_at(&mut note, 0).unwrap_or(0);
     let text: String = String::from_utf8_lossy(&note[..length]).chars().filter(|c| !c.is_control()).collect();
@@ -331,8 +331,8 @@ fn holder(file: &File) -> String {
 }
 
 /// Returns the folder, which may not exist. One that others could have made is refused.
-fn folder() -> Result<PathBuf> {
-    let path = bpf_root()?.join("mousehole");
+fn find_folder() -> Result<PathBuf> {
+    let path = find_bpf_root()?.join("mousehole");
     match files::check_folder(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::system(path.display(), &error)),
         _ => Ok(path),
@@ -340,7 +340,7 @@ fn folder() -> Result<PathBuf> {
 }
 
 /// Returns the root of the BPF file system.
-fn bpf_root() -> Result<PathBuf> {
+fn find_bpf_root() -> Result<PathBuf> {
     let root = CString::new(BPF_ROOT).expect("no zero byte");
     // SAFETY: the path ends in a zero byte, and the struct is filled by the call.
     let is_bpf = unsafe {

@@ -98,7 +98,7 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
     copied.policy = names.iter().map(|name| target.join(name)).collect();
     let kept = Kept {
         version: env!("CARGO_PKG_VERSION").into(),
-        sources: object::sources_digest(),
+        sources: object::digest_sources(),
         request: copied,
         decided: deployment.decided(),
         files: digests,
@@ -134,7 +134,7 @@ pub fn read(name: &str) -> Result<(Kept, Objects)> {
     };
     let kept: Kept = serde_json::from_slice(&own(NOTE, files::TEXT_BYTES)?)
         .map_err(|error| Failure::new(format!("{}: {error}; {again}", folder.join(NOTE).display())))?;
-    if (kept.version.as_str(), &kept.sources) != (env!("CARGO_PKG_VERSION"), &object::sources_digest()) {
+    if (kept.version.as_str(), &kept.sources) != (env!("CARGO_PKG_VERSION"), &object::digest_sources()) {
         return Err(Failure::new(format!(
             "{} was kept by another version, {}; {again}",
             folder.display(),

@@ -64,7 +64,7 @@ pub struct Maps<'a> {
 /// # Errors
 /// A sentence when the kernel refuses it, with the last that its verifier said.
 pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
-    let layout = layout_of(bytes);
+    let layout = hash_layout(bytes);
     let pinned = |name: &str, place: &Place| PINNED.contains(&name).then(|| place.map(name));
     let mut loader = EbpfLoader::new();
     // The programs name no type of the kernel's, so that its types need not be read.
@@ -82,21 +82,21 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
             loader.map_pin_path(name, place.map(name));
         }
     }
-    let mut object = loader.load(bytes).map_err(|error| refused(&error, ""))?;
+    let mut object = loader.load(bytes).map_err(|error| load_failure(&error, ""))?;
     let program: &mut SchedClassifier =
         object.program_mut("mousehole").expect("an object has a program").try_into().expect("it is a filter");
     program.load().map_err(|error| match &error {
-        ProgramError::LoadError { verifier_log, .. } => refused(&error, &verifier_log.to_string()),
-        _ => refused(&error, ""),
+        ProgramError::LoadError { verifier_log, .. } => load_failure(&error, &verifier_log.to_string()),
+        _ => load_failure(&error, ""),
     })?;
     let unreadable = |error: &io::Error| Failure::system("the program cannot be loaded", error);
-    let program = program.fd().map_err(|error| refused(&error, ""))?;
+    let program = program.fd().map_err(|error| load_failure(&error, ""))?;
     let program = program.as_fd().try_clone_to_owned().map_err(|error| unreadable(&error))?;
-    let opened = |(name, map): (&str, &aya::maps::Map)| Ok((name.to_string(), bpf::Map::of(map)?));
+    let opened = |(name, map): (&str, &aya::maps::Map)| Ok((name.to_string(), bpf::Map::from_aya(map)?));
     let all: io::Result<BTreeMap<_, _>> = object.maps().map(opened).collect();
     let loaded = Loaded { program, maps: all.map_err(|error| unreadable(&error))?, layout };
     if !maps.reuse {
-        let control = Control { buckets: maps.flows / BUCKET, hash: random_words()?, active: 0 };
+        let control = Control { buckets: maps.flows / BUCKET, hash: draw_random_words()?, active: 0 };
         loaded.write("ml_control", 0, control.bytes())?;
     }
     if let Some(place) = maps.place.filter(|_| !maps.reuse) {
@@ -112,7 +112,7 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
 }
 
 /// Returns the failure of a load: of permissions in plain words, else with the last that the kernel's verifier said.
-fn refused(error: &(dyn Error + 'static), log: &str) -> Failure {
+fn load_failure(error: &(dyn Error + 'static), log: &str) -> Failure {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     let mut system = None;
     while let Some(one) = cause {
@@ -132,12 +132,12 @@ fn refused(error: &(dyn Error + 'static), log: &str) -> Failure {
             .any(|start| if start.is_empty() { line.is_empty() } else { line.starts_with(start) })
     };
     let said = log.lines().map(str::trim).rfind(is_reason).map(|line| format!(" ({line})"));
-    let why = system.map_or_else(|| error.to_string(), crate::error::reason);
+    let why = system.map_or_else(|| error.to_string(), crate::error::format_reason);
     Failure::new(format!("the program cannot be loaded; {why}{}", said.unwrap_or_default()))
 }
 
 /// Returns words that nobody can guess.
-pub(crate) fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
+pub(crate) fn draw_random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     let mut words = [0; COUNT];
     // SAFETY: the buffer has room for as many bytes as are asked for.
     let done = unsafe { libc::getrandom(words.as_mut_ptr().cast(), size_of_val(&words), 0) };
@@ -149,8 +149,8 @@ pub(crate) fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
 
 /// Returns which maps fit a program: a hash of what its object says of those that outlive it, their types' members
 /// among it; of an object that says nothing of types, of all of it.
-pub fn layout_of(bytes: &[u8]) -> String {
-    let maps = section(bytes, ".BTF").and_then(|types| Types::read(types)?.describe_maps(&PINNED));
+pub fn hash_layout(bytes: &[u8]) -> String {
+    let maps = find_section(bytes, ".BTF").and_then(|types| Types::read(types)?.describe_maps(&PINNED));
     files::digest(maps.as_ref().map_or(bytes, String::as_bytes))
 }
 
@@ -198,7 +198,7 @@ impl Loaded {
                     pin(link.as_fd(), &place.link())?;
                     return Ok((Attachment::Tcx, bpf::link_info(link.as_fd()).ok().map(|info| info.id)));
                 }
-                Err(error) if how == Attach::Auto && is_unknown(&error) => {}
+                Err(error) if how == Attach::Auto && means_no_tcx(&error) => {}
                 Err(error) => {
                     return Err(Failure::system(
                         format!("the program cannot be attached to {} as tcx", device.name),
@@ -237,7 +237,7 @@ impl Loaded {
             |error: io::Error| Failure::system(format!("{} cannot be renamed", next.display()), &error);
         if next.exists() {
             // An upgrade was killed. Its program is the filter's, or was never there.
-            if pinned_program(&next).ok() == filter_program(device) {
+            if read_pinned_program(&next).ok() == find_filter_program(device) {
                 std::fs::rename(&next, &now).map_err(moved)?;
             } else {
                 std::fs::remove_file(&next).map_err(moved)?;
@@ -253,7 +253,7 @@ impl Loaded {
 }
 
 /// Returns the name of the kernel's own section of an object; `None` when it has none.
-pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+pub(crate) fn find_section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     use object::{Object as _, ObjectSection as _};
     object::File::parse(bytes).ok()?.section_by_name(name)?.data().ok()
 }
@@ -280,8 +280,8 @@ pub fn remove_clsact(index: u32) {
 }
 
 /// Returns whether our filter stands at a device, as the program of this number.
-pub fn filter_program(index: u32) -> Option<u32> {
-    netlink::filter_program(index, FILTER_PRIORITY, FILTER_HANDLE)
+pub fn find_filter_program(index: u32) -> Option<u32> {
+    netlink::find_filter_program(index, FILTER_PRIORITY, FILTER_HANDLE)
 }
 
 /// What a pinned link says of itself.
@@ -299,7 +299,7 @@ pub struct LinkInfo {
 ///
 /// # Errors
 /// The system's, such as that it is not there.
-pub fn pinned_link(path: &Path) -> io::Result<LinkInfo> {
+pub fn read_pinned_link(path: &Path) -> io::Result<LinkInfo> {
     let info = bpf::link_info(bpf::open_pin(path)?.as_fd())?;
     // SAFETY: the kernel fills the part of the link's own kind, and any bytes are a number.
     let device = unsafe { info.__bindgen_anon_1.tcx.ifindex };
@@ -310,22 +310,22 @@ pub fn pinned_link(path: &Path) -> io::Result<LinkInfo> {
 ///
 /// # Errors
 /// The system's, such as that it is not there.
-pub fn pinned_program(path: &Path) -> io::Result<u32> {
+pub fn read_pinned_program(path: &Path) -> io::Result<u32> {
     bpf::program_info(bpf::open_pin(path)?.as_fd()).map(|info| info.id)
 }
 
 /// Returns CLOCK_MONOTONIC, as programs in the kernel read it, ns.
 pub fn monotonic_ns() -> u64 {
-    clock_ns(libc::CLOCK_MONOTONIC)
+    read_clock_ns(libc::CLOCK_MONOTONIC)
 }
 
 /// Returns the seconds since the machine booted, those that it slept among them. Ages are told by it: a router without
 /// a clock of its own begins in 1970.
 pub fn boot_s() -> u64 {
-    clock_ns(libc::CLOCK_BOOTTIME) / 1_000_000_000
+    read_clock_ns(libc::CLOCK_BOOTTIME) / 1_000_000_000
 }
 
-fn clock_ns(clock: libc::clockid_t) -> u64 {
+fn read_clock_ns(clock: libc::clockid_t) -> u64 {
     // SAFETY: the call fills the struct.
     unsafe {
         let mut time: libc::timespec = std::mem::zeroed();
@@ -335,7 +335,7 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
 }
 
 /// Returns whether the kernel says by this error that it has no tcx.
-fn is_unknown(error: &io::Error) -> bool {
+fn means_no_tcx(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
@@ -362,22 +362,23 @@ fn pin(what: BorrowedFd, path: &Path) -> Result<()> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::object::{built_in_object, compile_with};
+    use crate::object::{compile_with, find_built_in};
 
     #[test]
     fn layout__is_of_the_maps_and_not_of_the_program() {
-        let built_in = |name: &str| built_in_object(name).expect("it is built in");
+        let built_in = |name: &str| find_built_in(name).expect("it is built in");
         let (sfd, other_code) =
             (built_in("sfd-none-red"), compile_with("sfd-none-red", &["-DML_REPLAY"]).unwrap());
-        assert_ne!(section(&sfd, ".BTF"), section(&other_code, ".BTF"), "the programs differ");
-        assert_eq!(layout_of(&sfd), layout_of(&other_code));
-        assert_ne!(layout_of(&sfd), layout_of(&built_in("rio_ps-none-red")), "flows have another state");
+        assert_ne!(find_section(&sfd, ".BTF"), find_section(&other_code, ".BTF"), "the programs differ");
+        assert_eq!(hash_layout(&sfd), hash_layout(&other_code));
+        assert_ne!(hash_layout(&sfd), hash_layout(&built_in("rio_ps-none-red")), "flows have another state");
         assert_ne!(
-            layout_of(&sfd),
-            layout_of(&built_in("sfd-none-multi_red")),
+            hash_layout(&sfd),
+            hash_layout(&built_in("sfd-none-multi_red")),
             "the queue has another state"
         );
-        let described = Types::read(section(&sfd, ".BTF").unwrap()).unwrap().describe_maps(&PINNED).unwrap();
+        let described =
+            Types::read(find_section(&sfd, ".BTF").unwrap()).unwrap().describe_maps(&PINNED).unwrap();
         assert!(described.contains("ml_flows ") && !described.contains("ml_scratch"), "{described}");
     }
 }

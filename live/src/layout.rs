@@ -318,7 +318,7 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    macro_rules! same {
+    macro_rules! assert_same_layout {
         ($btf:expr, $c:literal, $rust:ident, $($member:ident),+) => {
             let (bytes, members) = $btf.find_struct($c).expect("the object has the struct");
             let members: Vec<_> = members.into_iter().map(|(name, bits)| (name, bits / 8)).collect();
@@ -331,11 +331,22 @@ mod tests {
     #[test]
     fn structs__are_those_of_the_programs() {
         for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
-            let object = crate::object::built_in_object(name).expect("it is built in");
-            let section = crate::kernel::section(&object, ".BTF").expect("programs have type information");
+            let object = crate::object::find_built_in(name).expect("it is built in");
+            let section =
+                crate::kernel::find_section(&object, ".BTF").expect("programs have type information");
             let btf = crate::types::Types::read(section).expect("it is whole");
-            same!(btf, "ml_key", Key, source, destination, source_port, destination_port, protocol, reserved);
-            same!(
+            assert_same_layout!(
+                btf,
+                "ml_key",
+                Key,
+                source,
+                destination,
+                source_port,
+                destination_port,
+                protocol,
+                reserved
+            );
+            assert_same_layout!(
                 btf,
                 "ml_flow",
                 Flow,
@@ -351,8 +362,8 @@ mod tests {
                 begins,
                 lock
             );
-            same!(btf, "ml_count", Count, packets, bytes);
-            same!(
+            assert_same_layout!(btf, "ml_count", Count, packets, bytes);
+            assert_same_layout!(
                 btf,
                 "ml_counters",
                 Counters,
@@ -373,8 +384,8 @@ mod tests {
                 without_state,
                 lock_busy
             );
-            same!(btf, "ml_action", Action, priority, dscp, overrides);
-            same!(
+            assert_same_layout!(btf, "ml_action", Action, priority, dscp, overrides);
+            assert_same_layout!(
                 btf,
                 "ml_settings",
                 Settings,
@@ -386,11 +397,11 @@ mod tests {
                 action,
                 trial
             );
-            same!(btf, "ml_trial", Trial, key, spared_q32);
-            same!(btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
-            same!(btf, "mh_limit", Limit, count, unit, reserved);
-            same!(btf, "ml_control", Control, active, buckets, hash);
-            same!(btf, "ml_agent", Agent, active, reserved, seen_ns);
+            assert_same_layout!(btf, "ml_trial", Trial, key, spared_q32);
+            assert_same_layout!(btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
+            assert_same_layout!(btf, "mh_limit", Limit, count, unit, reserved);
+            assert_same_layout!(btf, "ml_control", Control, active, buckets, hash);
+            assert_same_layout!(btf, "ml_agent", Agent, active, reserved, seen_ns);
         }
     }
 }

@@ -19,13 +19,13 @@ const SO_NETNS_COOKIE: libc::c_int = 71;
 ///
 /// # Errors
 /// A sentence when the kernel does not say it.
-pub fn here() -> Result<u64> {
-    cookie().map_err(|error| {
+pub fn current_cookie() -> Result<u64> {
+    query_cookie().map_err(|error| {
         Failure::system("the cookie of the network namespace cannot be asked (Linux 5.14 or later)", &error)
     })
 }
 
-fn cookie() -> io::Result<u64> {
+fn query_cookie() -> io::Result<u64> {
     let (mut cookie, mut length) = (0_u64, size_of::<u64>() as libc::socklen_t);
     // SAFETY: the descriptor is new and nobody else's; the value has the length that the call is given.
     unsafe {
@@ -45,31 +45,31 @@ fn cookie() -> io::Result<u64> {
 
 /// Returns the cookies of the network namespaces that a process is in or a mount names; `None` where one of them cannot
 /// be entered, as without CAP_SYS_ADMIN. A namespace that only a descriptor or a socket holds is not among them.
-pub fn alive() -> Option<BTreeSet<u64>> {
+pub fn find_live_cookies() -> Option<BTreeSet<u64>> {
     let mut paths: BTreeMap<u64, PathBuf> = BTreeMap::new();
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    for path in of_processes().into_iter().chain(of_mounts(&mounts)) {
+    for path in list_process_paths().into_iter().chain(parse_mounts(&mounts)) {
         if let Ok(data) = fs::metadata(&path) {
             paths.entry(data.ino()).or_insert(path);
         }
     }
     // Only that thread moves.
-    let enter = move || paths.values().filter_map(|path| cookie_of(path).transpose()).collect();
-    let cookies: io::Result<BTreeSet<u64>> = thread::spawn(enter).join().ok()?;
+    let visit = move || paths.values().filter_map(|path| enter(path).transpose()).collect();
+    let cookies: io::Result<BTreeSet<u64>> = thread::spawn(visit).join().ok()?;
     cookies.ok()
 }
 
 /// Moves this thread into the namespace and returns its cookie; `None` if the namespace is gone meanwhile.
-fn cookie_of(path: &Path) -> io::Result<Option<u64>> {
+fn enter(path: &Path) -> io::Result<Option<u64>> {
     let Ok(file) = File::open(path) else { return Ok(None) };
     // SAFETY: the descriptor is open.
     match unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) } {
-        0 => cookie().map(Some),
+        0 => query_cookie().map(Some),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-fn of_processes() -> Vec<PathBuf> {
+fn list_process_paths() -> Vec<PathBuf> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_process = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()))
@@ -78,7 +78,7 @@ fn of_processes() -> Vec<PathBuf> {
 }
 
 /// Returns where namespaces are mounted, such as /run/netns/NAME, of the text of /proc/self/mountinfo (proc(5)).
-fn of_mounts(text: &str) -> Vec<PathBuf> {
+fn parse_mounts(text: &str) -> Vec<PathBuf> {
     let is_one = |line: &&str| line.split(" - ").nth(1).is_some_and(|rest| rest.starts_with("nsfs "));
     let path = |line: &str| line.split(' ').nth(4).map(|path| PathBuf::from(path.replace("\\040", " ")));
     text.lines().filter(is_one).filter_map(path).collect()
@@ -97,27 +97,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mounts__of_namespaces_are_read_with_blanks() {
+    fn parse_mounts__of_namespaces_are_read_with_blanks() {
         let text = "25 30 0:23 / /run rw shared:5 - tmpfs tmpfs rw\n\
                     99 25 0:4 net:[4026532287] /run/netns/a rw shared:60 - nsfs nsfs rw\n\
                     98 25 0:4 net:[4026532288] /run/netns/b\\040c rw - nsfs nsfs rw\n";
-        assert_eq!(of_mounts(text), [PathBuf::from("/run/netns/a"), PathBuf::from("/run/netns/b c")]);
+        assert_eq!(parse_mounts(text), [PathBuf::from("/run/netns/a"), PathBuf::from("/run/netns/b c")]);
     }
 
     #[test]
-    fn here__is_another_number_in_every_new_namespace() {
-        let (before, mut seen) = (here().unwrap(), BTreeSet::new());
-        assert_eq!(here().unwrap(), before);
+    fn current_cookie__is_another_number_in_every_new_namespace() {
+        let (before, mut seen) = (current_cookie().unwrap(), BTreeSet::new());
+        assert_eq!(current_cookie().unwrap(), before);
         let each = || {
             leave();
-            here().unwrap()
+            current_cookie().unwrap()
         };
         // Where namespaces cannot be made, the number stays.
         for _ in 0..3 {
             seen.insert(thread::spawn(each).join().unwrap());
         }
         assert!(seen.len() == 3 && !seen.contains(&before) || seen == BTreeSet::from([before]), "{seen:?}");
-        if let Some(alive) = alive() {
+        if let Some(alive) = find_live_cookies() {
             assert!(alive.contains(&before) && seen.iter().all(|one| *one == before || !alive.contains(one)));
         }
     }

@@ -6,7 +6,7 @@
 //! and the link there holds the kind that the kernel knows it by. The kind is gone when link and queue are.
 
 use crate::deployment::Fifo;
-use crate::error::{Failure, Result, reason};
+use crate::error::{Failure, Result, format_reason};
 use crate::home::Place;
 use crate::layout::COLOURS;
 use crate::native_queue::Native;
@@ -60,7 +60,7 @@ mod loader {
     use super::*;
 
     pub(super) fn load(_: &str, _: &[u8], _: &Place, _: &[u8]) -> Result<()> {
-        refuse_lacking()
+        refuse_missing_support()
     }
 }
 
@@ -83,7 +83,7 @@ mod loader {
             let said = last_message();
             Failure::new(format!("the queue {name} cannot be loaded; {error:#}{said}"))
         };
-        set_print(Some((PrintLevel::Warn, listen)));
+        set_print(Some((PrintLevel::Warn, record_message)));
         let mut open = ObjectBuilder::default().open_memory(object).map_err(|error| refused(&error))?;
         for mut map in open.maps_mut() {
             if map.map_type() == MapType::StructOps
@@ -91,7 +91,7 @@ mod loader {
             {
                 // The kind is the first member.
                 start[..KIND_BYTES].fill(0);
-                let kind = kind(place);
+                let kind = format_kind(place);
                 start[..kind.len()].copy_from_slice(kind.as_bytes());
             }
         }
@@ -115,7 +115,7 @@ mod loader {
         link.pin(place.queue()).map_err(|error| refused(&error))
     }
 
-    fn listen(_level: PrintLevel, text: String) {
+    fn record_message(_level: PrintLevel, text: String) {
         SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
     }
 
@@ -137,7 +137,7 @@ mod loader {
 ///
 /// # Errors
 /// A sentence when a map cannot be written; the former settings stay.
-pub(crate) fn change(
+pub(crate) fn change_settings(
     queue: &Native,
     place: &Place,
     fifo: &Fifo,
@@ -169,14 +169,14 @@ fn refuse_other_size(settings: &[u8], bytes: usize) -> Result<()> {
 
 /// Returns the kind of a place's queue discipline, of letters, digits and `_` as the kernel wants it. Kinds are the
 /// machine's, and devices of two namespaces may have the same number.
-pub(crate) fn kind(place: &Place) -> String {
+pub(crate) fn format_kind(place: &Place) -> String {
     let mut hasher = DefaultHasher::new();
     place.name().hash(&mut hasher);
     format!("mh_{:012x}", hasher.finish() & 0xffff_ffff_ffff)
 }
 
 /// Returns what a place's queue counted; `None` where none runs.
-pub fn counted(place: &Place) -> Option<Counted> {
+pub fn read_counters(place: &Place) -> Option<Counted> {
     let map =
         place.map("ml_native_counters").exists().then(|| place.open_map("ml_native_counters").ok())??;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten()?;
@@ -199,7 +199,7 @@ pub fn counted(place: &Place) -> Option<Counted> {
 ///
 /// # Errors
 /// The system's, when its type information cannot be read.
-pub fn is_known_to_kernel() -> std::io::Result<bool> {
+pub fn is_supported_by_kernel() -> std::io::Result<bool> {
     let types = fs::read("/sys/kernel/btf/vmlinux")?;
     Ok(types.windows(KERNEL_TYPE.len()).any(|part| part == KERNEL_TYPE))
 }
@@ -208,17 +208,17 @@ pub fn is_known_to_kernel() -> std::io::Result<bool> {
 ///
 /// # Errors
 /// A sentence with what helps.
-pub(crate) fn refuse_lacking() -> Result<()> {
+pub(crate) fn refuse_missing_support() -> Result<()> {
     if !IS_BUILT_IN {
         return Err(Failure::new(
             "this build of mousehole-live has no native queues; without --native the queue is put together from HTB",
         ));
     }
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let why = match is_known_to_kernel() {
+    let why = match is_supported_by_kernel() {
         Ok(true) => return Ok(()),
         Ok(false) => "has none".to_string(),
-        Err(error) => format!("does not say what it has ({})", reason(&error)),
+        Err(error) => format!("does not say what it has ({})", format_reason(&error)),
     };
     Err(Failure::new(format!(
         "--native needs a kernel of 6.16 or later with CONFIG_NET_SCH_BPF, and {} {why}; without --native the queue is put \
@@ -231,7 +231,7 @@ pub(crate) fn refuse_lacking() -> Result<()> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::object::{NATIVE, named, native_object, native_obstacle};
+    use crate::object::{NATIVE, find_native_obstacle, find_or_compile_native, resolve_include};
     use libbpf_rs::ObjectBuilder;
     use mousehole_policy::{LinkContext, Params, PolicyKind, policies};
     use mousehole_scheme::units::Rate;
@@ -241,8 +241,10 @@ mod tests {
     fn built_in__every_queue_that_the_kernel_can_run() {
         let built: Vec<&str> = NATIVE.iter().map(|(name, _)| *name).collect();
         let queues = policies().into_iter().filter(|policy| policy.kind() == PolicyKind::Queue);
-        let wanted: Vec<&str> =
-            queues.filter(|policy| native_obstacle(policy).is_none()).map(|policy| policy.c_name()).collect();
+        let wanted: Vec<&str> = queues
+            .filter(|policy| find_native_obstacle(policy).is_none())
+            .map(|policy| policy.c_name())
+            .collect();
         assert_eq!(
             built, wanted,
             "none is built in where clang is older than 16, which `make deps` installs"
@@ -256,7 +258,7 @@ mod tests {
             let policy = policies().into_iter().find(|policy| policy.c_name() == *name).unwrap();
             let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
             let native = Native::new(&params, &BTreeMap::new()).unwrap();
-            let object = native_object(&named(policy).unwrap(), &[]).unwrap();
+            let object = find_or_compile_native(&resolve_include(policy).unwrap(), &[]).unwrap();
             let mut open = ObjectBuilder::default().open_memory(&object).unwrap();
             let map = open.maps_mut().find(|map| map.name() == "ml_native_settings").unwrap();
             let settings = native.settings(Rate(1_000_000), 14, [1, 2, 3], 14);

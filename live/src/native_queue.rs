@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, Result};
 use crate::layout::COLOURS;
-use crate::object::native_obstacle;
+use crate::object::find_native_obstacle;
 use mousehole_policy::Params;
 use mousehole_scheme::units::Rate;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ impl Native {
     pub fn new(params: &Params, values: &BTreeMap<&'static str, String>) -> Result<Native> {
         let policy = params.policy();
         let name = policy.name();
-        if let Some(why) = native_obstacle(policy) {
+        if let Some(why) = find_native_obstacle(policy) {
             return Err(Failure::new(format!("--native cannot run the queue {name}, {why}")));
         }
         if values.get("ecn").is_some_and(|text| text == "true") {

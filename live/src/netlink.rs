@@ -4,7 +4,7 @@
 //! it came.
 
 use crate::attributes::{add_attribute, attribute, attributes, text, word};
-use crate::error::{Failure, Result, reason};
+use crate::error::{Failure, Result, format_reason};
 use crate::qdisc::{self, Class, Qdisc};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::{io, mem};
@@ -66,7 +66,7 @@ const TCMSG: usize = 20;
 /// # Errors
 /// A sentence when there is none or the kernel does not tell.
 pub fn save_root(index: u32) -> Result<Vec<u8>> {
-    let found = list_qdiscs(index)?.into_iter().find(|message| word(message, 12) == TC_H_ROOT);
+    let found = dump_qdiscs(index)?.into_iter().find(|message| word(message, 12) == TC_H_ROOT);
     found.ok_or_else(|| Failure::new(format!("device {index} has no qdisc at its root")))
 }
 
@@ -75,21 +75,21 @@ pub fn save_root(index: u32) -> Result<Vec<u8>> {
 /// # Errors
 /// The kernel's.
 pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
-    let mut body = tcmsg(index, word(message, 8), TC_H_ROOT);
-    body.extend(configuration(message));
+    let mut body = encode_tcmsg(index, word(message, 8), TC_H_ROOT);
+    body.extend(select_configuration(message));
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
     exchange(RTM_NEWQDISC, flags as u16, &body, false).map(drop)
 }
 
 /// Returns bytes that differ where a device's queue disciplines do, or the filters of what comes in there; counters do
 /// not count. Where the kernel does not tell, they are those of none.
-pub fn print_of(index: u32) -> Vec<u8> {
+pub fn fingerprint(index: u32) -> Vec<u8> {
     let mut print = Vec::new();
-    for message in &list(RTM_GETQDISC, index, 0).unwrap_or_default() {
+    for message in &dump(RTM_GETQDISC, index, 0).unwrap_or_default() {
         print.extend(message.get(8..16).unwrap_or_default());
-        print.extend(configuration(message));
+        print.extend(select_configuration(message));
     }
-    for message in &list(RTM_GETTFILTER, index, TC_H_INGRESS).unwrap_or_default() {
+    for message in &dump(RTM_GETTFILTER, index, TC_H_INGRESS).unwrap_or_default() {
         // Of a filter's options, its actions count packets.
         print.extend(message.get(8..TCMSG).unwrap_or_default());
     }
@@ -100,8 +100,8 @@ pub fn print_of(index: u32) -> Vec<u8> {
 ///
 /// # Errors
 /// A sentence when the kernel does not tell.
-pub fn qdiscs(index: u32) -> Result<Vec<Qdisc>> {
-    let mut all: Vec<Qdisc> = list_qdiscs(index)?.iter().map(|message| read_qdisc(message)).collect();
+pub fn list_qdiscs(index: u32) -> Result<Vec<Qdisc>> {
+    let mut all: Vec<Qdisc> = dump_qdiscs(index)?.iter().map(|message| read_qdisc(message)).collect();
     all.sort_by_key(|qdisc| qdisc.parent.is_some());
     Ok(all)
 }
@@ -109,27 +109,27 @@ pub fn qdiscs(index: u32) -> Result<Vec<Qdisc>> {
 /// Returns the queue discipline at a device's root; the kernel's default has the handle `0:`.
 ///
 /// # Errors
-/// As [`qdiscs`].
-pub fn root(index: u32) -> Result<Option<Qdisc>> {
-    Ok(qdisc::root_of(&qdiscs(index)?).cloned())
+/// As [`list_qdiscs`].
+pub fn find_root(index: u32) -> Result<Option<Qdisc>> {
+    Ok(qdisc::find_root(&list_qdiscs(index)?).cloned())
 }
 
 /// Returns the classes of a device; none where the kernel does not tell.
-pub fn classes(index: u32) -> Vec<Class> {
-    let all = list(RTM_GETTCLASS, index, 0).unwrap_or_default();
+pub fn list_classes(index: u32) -> Vec<Class> {
+    let all = dump(RTM_GETTCLASS, index, 0).unwrap_or_default();
     let read =
         |message: &Vec<u8>| Class { kind: kind_of(message), id: word(message, 8), parent: word(message, 12) };
     all.iter().map(read).collect()
 }
 
-fn list_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
-    list(RTM_GETQDISC, index, 0)
+fn dump_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
+    dump(RTM_GETQDISC, index, 0)
         .map_err(|error| Failure::system("the kernel does not tell its qdiscs", &error))
 }
 
 fn read_qdisc(message: &[u8]) -> Qdisc {
     let (handle, parent) = (word(message, 8), word(message, 12));
-    let parent = (parent != TC_H_ROOT && parent != 0).then(|| qdisc::id(parent));
+    let parent = (parent != TC_H_ROOT && parent != 0).then(|| qdisc::format_id(parent));
     Qdisc::new(&kind_of(message), &format!("{:x}:", handle >> 16), parent.as_deref())
         .with_options(options_of(message))
 }
@@ -138,7 +138,7 @@ fn read_qdisc(message: &[u8]) -> Qdisc {
 ///
 /// # Errors
 /// The kernel's reason, as a clause.
-pub(crate) fn put(
+pub(crate) fn write_qdisc(
     what: u16,
     flags: libc::c_int,
     index: u32,
@@ -146,14 +146,14 @@ pub(crate) fn put(
     kind: &str,
     options: &[u8],
 ) -> std::result::Result<(), String> {
-    let mut body = tcmsg(index, handle, parent);
+    let mut body = encode_tcmsg(index, handle, parent);
     add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
     if !options.is_empty() {
         add_attribute(&mut body, TCA_OPTIONS, options);
     }
     let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
-    let done = ask(what, flags, &body, false).map(drop);
-    done.map_err(|(error, said)| said.unwrap_or_else(|| reason(&error)))
+    let done = send(what, flags, &body, false).map(drop);
+    done.map_err(|(error, said)| said.unwrap_or_else(|| format_reason(&error)))
 }
 
 /// Removes the queue discipline at a device's root.
@@ -161,14 +161,14 @@ pub(crate) fn put(
 /// # Errors
 /// The kernel's, such as that there is none.
 pub fn remove_root(index: u32) -> io::Result<()> {
-    change(RTM_DELQDISC, 0, &tcmsg(index, 0, TC_H_ROOT))
+    send_change(RTM_DELQDISC, 0, &encode_tcmsg(index, 0, TC_H_ROOT))
 }
 
 /// Returns whether anything is filtered under a device's `clsact` or `ingress`.
 pub fn has_filters(index: u32) -> bool {
     [TC_H_INGRESS, TC_H_EGRESS]
         .iter()
-        .any(|side| list(RTM_GETTFILTER, index, *side).is_ok_and(|all| !all.is_empty()))
+        .any(|side| dump(RTM_GETTFILTER, index, *side).is_ok_and(|all| !all.is_empty()))
 }
 
 /// A filter.
@@ -190,8 +190,8 @@ pub struct Filter {
 
 /// Returns the filters of a device on a side, [`TC_H_INGRESS`] or [`TC_H_EGRESS`], or with 0 those of its root; none where
 /// the kernel does not tell.
-pub fn filters(index: u32, side: u32) -> Vec<Filter> {
-    let all = list(RTM_GETTFILTER, index, side).unwrap_or_default();
+pub fn list_filters(index: u32, side: u32) -> Vec<Filter> {
+    let all = dump(RTM_GETTFILTER, index, side).unwrap_or_default();
     all.iter().filter_map(|message| read_filter(message)).collect()
 }
 
@@ -227,16 +227,16 @@ fn read_filter(message: &[u8]) -> Option<Filter> {
 /// The kernel's, such as that it has neither `matchall` nor `u32`.
 pub fn add_redirect(index: u32, preference: u32, to: u32) -> io::Result<()> {
     let add = |(kind, actions): (&str, u16)| {
-        let mut body = incoming_head(index, preference);
+        let mut body = ingress_head(index, preference);
         add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
-        add_attribute(&mut body, TCA_OPTIONS, &redirect_options(kind, actions, to));
-        change(RTM_NEWTFILTER, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+        add_attribute(&mut body, TCA_OPTIONS, &encode_redirect(kind, actions, to));
+        send_change(RTM_NEWTFILTER, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
     };
     // Kernels without matchall have u32.
     add(ACTIONS[0]).or_else(|_| add(ACTIONS[1]))
 }
 
-fn redirect_options(kind: &str, actions: u16, to: u32) -> Vec<u8> {
+fn encode_redirect(kind: &str, actions: u16, to: u32) -> Vec<u8> {
     let mut parameters = [0_u8; 28];
     for (at, value) in [(8, TC_ACT_STOLEN), (20, TCA_EGRESS_REDIR), (24, to)] {
         parameters[at..at + 4].copy_from_slice(&value.to_ne_bytes());
@@ -263,8 +263,8 @@ fn redirect_options(kind: &str, actions: u16, to: u32) -> Vec<u8> {
 ///
 /// # Errors
 /// The kernel's, such as that there is none.
-pub fn remove_incoming(index: u32, preference: u32) -> io::Result<()> {
-    change(RTM_DELTFILTER, 0, &incoming_head(index, preference))
+pub fn remove_ingress_filters(index: u32, preference: u32) -> io::Result<()> {
+    send_change(RTM_DELTFILTER, 0, &ingress_head(index, preference))
 }
 
 /// Adds a `clsact` to a device.
@@ -272,9 +272,9 @@ pub fn remove_incoming(index: u32, preference: u32) -> io::Result<()> {
 /// # Errors
 /// The kernel's, such as that there is one.
 pub fn add_clsact(index: u32) -> io::Result<()> {
-    let mut body = tcmsg(index, CLSACT, TC_H_CLSACT);
+    let mut body = encode_tcmsg(index, CLSACT, TC_H_CLSACT);
     add_attribute(&mut body, TCA_KIND, b"clsact\0");
-    change(RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+    send_change(RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
 }
 
 /// Removes the `clsact` of a device, with all that is below it.
@@ -282,7 +282,7 @@ pub fn add_clsact(index: u32) -> io::Result<()> {
 /// # Errors
 /// The kernel's, such as that there is none.
 pub fn remove_clsact(index: u32) -> io::Result<()> {
-    change(RTM_DELQDISC, 0, &tcmsg(index, CLSACT, TC_H_CLSACT))
+    send_change(RTM_DELQDISC, 0, &encode_tcmsg(index, CLSACT, TC_H_CLSACT))
 }
 
 /// Has a program filter what goes out of a device, or puts it in the place of the one that does.
@@ -297,16 +297,16 @@ pub fn set_filter(
     replaces: bool,
 ) -> io::Result<()> {
     let info = crate::bpf::program_info(program)?;
-    let name = format!("{}:[{}]\0", crate::bpf::text(&info.name), info.id);
+    let name = format!("{}:[{}]\0", crate::bpf::parse_name(&info.name), info.id);
     let mut options = Vec::new();
     add_attribute(&mut options, TCA_BPF_FD, &(program.as_raw_fd() as u32).to_ne_bytes());
     add_attribute(&mut options, TCA_BPF_NAME, name.as_bytes());
     add_attribute(&mut options, TCA_BPF_FLAGS, &TCA_BPF_FLAG_ACT_DIRECT.to_ne_bytes());
-    let mut body = filter(index, priority, handle);
+    let mut body = egress_head(index, priority, handle);
     add_attribute(&mut body, TCA_KIND, b"bpf\0");
     add_attribute(&mut body, TCA_OPTIONS, &options);
     let how = if replaces { libc::NLM_F_REPLACE } else { libc::NLM_F_EXCL };
-    change(RTM_NEWTFILTER, libc::NLM_F_CREATE | how, &body)
+    send_change(RTM_NEWTFILTER, libc::NLM_F_CREATE | how, &body)
 }
 
 /// Removes a filter of what goes out of a device.
@@ -314,40 +314,40 @@ pub fn set_filter(
 /// # Errors
 /// The kernel's, such as that there is none.
 pub fn remove_filter(index: u32, priority: u32, handle: u32) -> io::Result<()> {
-    let mut body = filter(index, priority, handle);
+    let mut body = egress_head(index, priority, handle);
     add_attribute(&mut body, TCA_KIND, b"bpf\0");
-    change(RTM_DELTFILTER, 0, &body)
+    send_change(RTM_DELTFILTER, 0, &body)
 }
 
 /// Returns the number of the program of a filter of what goes out of a device; `None` without the filter.
-pub fn filter_program(index: u32, priority: u32, handle: u32) -> Option<u32> {
-    let mut body = filter(index, priority, handle);
+pub fn find_filter_program(index: u32, priority: u32, handle: u32) -> Option<u32> {
+    let mut body = egress_head(index, priority, handle);
     add_attribute(&mut body, TCA_KIND, b"bpf\0");
     let answers = exchange(RTM_GETTFILTER, libc::NLM_F_REQUEST as u16, &body, false).ok()?;
     attribute(options_of(answers.first()?), TCA_BPF_ID).map(|id| word(id, 0))
 }
 
 /// Returns the head of a message about a filter of what goes out, of every protocol.
-fn filter(index: u32, priority: u32, handle: u32) -> Vec<u8> {
+fn egress_head(index: u32, priority: u32, handle: u32) -> Vec<u8> {
     filter_head(index, priority, handle, TC_H_EGRESS)
 }
 
 /// Returns the head of a message about the filters of what comes in, of every protocol.
-fn incoming_head(index: u32, preference: u32) -> Vec<u8> {
+fn ingress_head(index: u32, preference: u32) -> Vec<u8> {
     filter_head(index, preference, 0, TC_H_INGRESS)
 }
 
 fn filter_head(index: u32, priority: u32, handle: u32, side: u32) -> Vec<u8> {
-    let mut body = tcmsg(index, handle, side);
+    let mut body = encode_tcmsg(index, handle, side);
     let every = u32::from((libc::ETH_P_ALL as u16).to_be());
     body[16..20].copy_from_slice(&(priority << 16 | every).to_ne_bytes());
     body
 }
 
 /// Returns what the kernel lists of a kind at a device, below a parent where one is given.
-fn list(kind: u16, index: u32, parent: u32) -> io::Result<Vec<Vec<u8>>> {
+fn dump(kind: u16, index: u32, parent: u32) -> io::Result<Vec<Vec<u8>>> {
     let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    let mut all = exchange(kind, dump, &tcmsg(index, 0, parent), true)?;
+    let mut all = exchange(kind, dump, &encode_tcmsg(index, 0, parent), true)?;
     all.retain(|message| word(message, 4) == index);
     Ok(all)
 }
@@ -367,12 +367,12 @@ fn options_of(message: &[u8]) -> &[u8] {
 ///
 /// # Errors
 /// The kernel's.
-pub(crate) fn change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<()> {
+pub(crate) fn send_change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<()> {
     exchange(kind, (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16, body, false).map(drop)
 }
 
 /// Returns the attributes of a message that configure.
-fn configuration(message: &[u8]) -> Vec<u8> {
+fn select_configuration(message: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     for (_, whole) in
         attributes(message.get(TCMSG..).unwrap_or_default()).filter(|(kind, _)| KEPT.contains(kind))
@@ -383,7 +383,7 @@ fn configuration(message: &[u8]) -> Vec<u8> {
     all
 }
 
-fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
+fn encode_tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     let mut body = vec![0u8; TCMSG];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     body[8..12].copy_from_slice(&handle.to_ne_bytes());
@@ -393,11 +393,11 @@ fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
 
 /// Sends a request. Returns the bodies of the answers; of one that is only acknowledged, none.
 pub(crate) fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io::Result<Vec<Vec<u8>>> {
-    ask(kind, flags, body, is_dump).map_err(|(error, _)| error)
+    send(kind, flags, body, is_dump).map_err(|(error, _)| error)
 }
 
 /// Sends a request, as [`exchange`]. An error comes with what the kernel says of it, if it says anything.
-fn ask(
+fn send(
     kind: u16,
     flags: u16,
     body: &[u8],
@@ -477,8 +477,8 @@ mod tests {
     use super::*;
 
     /// Returns the head of a message about what has this handle and parent, with its kind.
-    fn described(kind: &str, handle: u32, parent: u32) -> Vec<u8> {
-        let mut body = tcmsg(3, handle, parent);
+    fn encode_message(kind: &str, handle: u32, parent: u32) -> Vec<u8> {
+        let mut body = encode_tcmsg(3, handle, parent);
         add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
         body
     }
@@ -493,7 +493,7 @@ mod tests {
             ("pfifo", 0x8001_0000, 0x0001_0000, "8001:", Some("1:")),
         ];
         for (kind, handle, parent, said, below) in cases {
-            let read = read_qdisc(&described(kind, handle, parent));
+            let read = read_qdisc(&encode_message(kind, handle, parent));
             let wanted = (kind, said, below);
             assert_eq!((read.kind.as_str(), read.handle.as_str(), read.parent.as_deref()), wanted);
         }
@@ -502,9 +502,9 @@ mod tests {
     #[test]
     fn read_filter__of_a_redirection_of_each_kind_and_of_what_is_none() {
         for (kind, actions) in ACTIONS {
-            let mut body = described(kind, 1, TC_H_INGRESS);
+            let mut body = encode_message(kind, 1, TC_H_INGRESS);
             body[16..20].copy_from_slice(&(28_008u32 << 16).to_ne_bytes());
-            add_attribute(&mut body, TCA_OPTIONS, &redirect_options(kind, actions, 77));
+            add_attribute(&mut body, TCA_OPTIONS, &encode_redirect(kind, actions, 77));
             let read = read_filter(&body).unwrap();
             assert_eq!((read.preference, read.kind.as_str(), &read.targets[..]), (28_008, kind, &[77][..]));
             assert_eq!(read.actions, ["mirred"]);
@@ -513,8 +513,8 @@ mod tests {
                 assert!(cut.is_none_or(|one| one.targets.iter().all(|to| *to == 77 || *to == 0)));
             }
         }
-        assert_eq!(read_filter(&described("u32", 1, TC_H_INGRESS)), None, "it announces others");
-        let mut table = described("u32", 1, TC_H_INGRESS);
+        assert_eq!(read_filter(&encode_message("u32", 1, TC_H_INGRESS)), None, "it announces others");
+        let mut table = encode_message("u32", 1, TC_H_INGRESS);
         let mut options = Vec::new();
         add_attribute(&mut options, TCA_U32_DIVISOR, &1u32.to_ne_bytes());
         add_attribute(&mut table, TCA_OPTIONS, &options);
@@ -526,7 +526,7 @@ mod tests {
         let mut options = Vec::new();
         add_attribute(&mut options, TCA_BPF_NAME, b"qosify_tc\0");
         add_attribute(&mut options, TCA_BPF_ID, &41u32.to_ne_bytes());
-        let mut body = described("bpf", 1, TC_H_EGRESS);
+        let mut body = encode_message("bpf", 1, TC_H_EGRESS);
         add_attribute(&mut body, TCA_OPTIONS, &options);
         let wanted =
             Filter { kind: "bpf".into(), program: "qosify_tc".into(), id: Some(41), ..Filter::default() };
@@ -534,13 +534,13 @@ mod tests {
     }
 
     #[test]
-    fn configuration__of_what_is_cut_short() {
+    fn select_configuration__of_what_is_cut_short() {
         let mut whole = vec![0; TCMSG];
         whole.extend([8, 0, TCA_KIND as u8, 0, b't', b'b', b'f', 0]);
         whole.extend([12, 0, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8]); // counters
-        assert_eq!(configuration(&whole), whole[TCMSG..TCMSG + 8]);
+        assert_eq!(select_configuration(&whole), whole[TCMSG..TCMSG + 8]);
         for length in 0..whole.len() {
-            assert!(configuration(&whole[..length]).len() <= 8);
+            assert!(select_configuration(&whole[..length]).len() <= 8);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The programs for the kernel: built in, or compiled now for a user's own policy.
 
-use crate::error::{Failure, Result, reason};
+use crate::error::{Failure, Result, format_reason};
 use lzma_rust2::XzReader;
 use mousehole_policy::{Origin, files, headers_folder, process};
 use std::fs;
@@ -33,7 +33,7 @@ const SOURCES: [(&str, &str); 18] = [
 ];
 
 /// Returns how a policy is named in a program.
-pub(crate) fn named(policy: &Policy) -> Result<Named> {
+pub(crate) fn resolve_include(policy: &Policy) -> Result<Named> {
     let header = match policy.origin() {
         Origin::Shipped => format!("mousehole/{}.h", policy.c_name()),
         Origin::Header { path, .. } => fs::canonicalize(path)
@@ -45,7 +45,7 @@ pub(crate) fn named(policy: &Policy) -> Result<Named> {
 }
 
 /// Returns the names of all programs that are built in.
-pub fn built_in() -> Vec<&'static str> {
+pub fn list_built_in() -> Vec<&'static str> {
     PROGRAMS.iter().map(|(name, ..)| *name).collect()
 }
 
@@ -55,7 +55,7 @@ static UNPACKED: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
 const MOST_UNPACKED: usize = 4;
 
 /// Returns a program that is built in, by its name.
-pub fn built_in_object(name: &str) -> Option<Vec<u8>> {
+pub fn find_built_in(name: &str) -> Option<Vec<u8>> {
     let Ok(mut unpacked) = UNPACKED.lock() else { return unpack(name) };
     if let Some((_, object)) = unpacked.iter().find(|(known, _)| known == name) {
         return Some(object.clone());
@@ -87,7 +87,7 @@ fn unpack(name: &str) -> Option<Vec<u8>> {
 /// # Panics
 /// When the name does not consist of three parts, each `none`, `droptail` or a shipped policy.
 pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
-    compile(&combination(name)?, more)
+    compile(&parse_combination(name)?, more)
 }
 
 /// Returns what clang is to define for a program of shipped policies, named as the built-in ones are: for tests.
@@ -97,22 +97,22 @@ pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
 ///
 /// # Panics
 /// As `compile_with`.
-pub fn definitions_of(name: &str) -> Result<Vec<String>> {
-    combination(name).map(|one| definitions(&one))
+pub fn define_by_name(name: &str) -> Result<Vec<String>> {
+    parse_combination(name).map(|one| define_program(&one))
 }
 
-fn combination(name: &str) -> Result<Combination> {
+fn parse_combination(name: &str) -> Result<Combination> {
     let parts: Vec<&str> = name.split('-').collect();
     let policy = |part: &str| {
         let found = mousehole_policy::policies().into_iter().find(|policy| policy.c_name() == part);
         found.unwrap_or_else(|| panic!("{name}: there is no policy {part}"))
     };
-    let marker = |part: &str| if part == "none" { Ok(None) } else { named(policy(part)).map(Some) };
+    let marker = |part: &str| if part == "none" { Ok(None) } else { resolve_include(policy(part)).map(Some) };
     assert_eq!(parts.len(), 3, "{name}");
     let queue = match parts[2] {
         "none" => Queue::None,
         "droptail" => Queue::DropTail,
-        part => Queue::Dropper(named(policy(part))?),
+        part => Queue::Dropper(resolve_include(policy(part))?),
     };
     Ok(Combination { marker: marker(parts[0])?, user: marker(parts[1])?, queue })
 }
@@ -121,7 +121,7 @@ fn combination(name: &str) -> Result<Combination> {
 ///
 /// # Errors
 /// A sentence when clang is missing or refuses it.
-pub(crate) fn object(combination: &Combination) -> Result<Vec<u8>> {
+pub(crate) fn find_or_compile(combination: &Combination) -> Result<Vec<u8>> {
     let dropper = match &combination.queue {
         Queue::Dropper(named) => Some(named),
         Queue::None | Queue::DropTail => None,
@@ -129,7 +129,7 @@ pub(crate) fn object(combination: &Combination) -> Result<Vec<u8>> {
     let mut policies =
         [combination.marker.as_ref(), combination.user.as_ref(), dropper].into_iter().flatten();
     let is_shipped = policies.all(Named::is_shipped);
-    match built_in_object(&combination.name()).filter(|_| is_shipped) {
+    match find_built_in(&combination.name()).filter(|_| is_shipped) {
         Some(object) => Ok(object),
         None => compile(combination, &[]),
     }
@@ -137,7 +137,7 @@ pub(crate) fn object(combination: &Combination) -> Result<Vec<u8>> {
 
 /// Returns the bytes of an entry of the table of flows, by the object's own account of its types; `None` of an
 /// object that has none.
-pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
+pub fn read_entry_bytes(bytes: &[u8]) -> Option<usize> {
     let object = aya_obj::Object::parse(bytes).ok()?;
     Some(object.maps.get("ml_flows")?.value_size() as usize)
 }
@@ -146,7 +146,7 @@ pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
 ///
 /// # Errors
 /// A sentence when clang is missing, too old, or refuses it.
-pub(crate) fn native_object(queue: &Named, more: &[&str]) -> Result<Vec<u8>> {
+pub(crate) fn find_or_compile_native(queue: &Named, more: &[&str]) -> Result<Vec<u8>> {
     let is_built_in = queue.is_shipped() && more.is_empty();
     let built = NATIVE.iter().find(|(name, _)| is_built_in && *name == queue.name);
     if let Some((_, packed)) = built {
@@ -156,20 +156,20 @@ pub(crate) fn native_object(queue: &Named, more: &[&str]) -> Result<Vec<u8>> {
             Err(error) => Err(Failure::system("the built-in queue cannot be unpacked", &error)),
         };
     }
-    let command = native_clang().map_err(Failure::new)?;
-    compile_source(&command, "native.c", native_definitions(queue), &queue.name, more)
+    let command = find_native_clang().map_err(Failure::new)?;
+    compile_source(&command, "native.c", define_native(queue), &queue.name, more)
 }
 
 /// Returns a shipped native queue, compiled now with more arguments of clang's: for tests.
 ///
 /// # Errors
-/// As `native_object`.
+/// As `find_or_compile_native`.
 pub fn compile_native(policy: &Policy, more: &[&str]) -> Result<Vec<u8>> {
-    native_object(&named(policy)?, more)
+    find_or_compile_native(&resolve_include(policy)?, more)
 }
 
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
-    compile_source(&clang(), "program.c", definitions(combination), &combination.name(), more)
+    compile_source(&find_clang(), "program.c", define_program(combination), &combination.name(), more)
 }
 
 fn compile_source(
@@ -186,10 +186,10 @@ fn compile_source(
         files::write_new(&folder.path().join(name), text.as_bytes()).map_err(cannot)?;
     }
     let object = folder.path().join("program.o");
-    let arguments = arguments(&headers, folder.path(), source, definitions, &object);
+    let arguments = build_arguments(&headers, folder.path(), source, definitions, &object);
     let done = process::compile(Command::new(command).args(arguments).args(more)).map_err(|error| {
         let why = "it compiles programs that are not built in, and is of the package clang";
-        Failure::new(format!("{command} does not run ({}); {why}", reason(&error)))
+        Failure::new(format!("{command} does not run ({}); {why}", format_reason(&error)))
     })?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
@@ -200,7 +200,7 @@ fn compile_source(
 
 /// Returns a digest of what programs are compiled from beside the policies: an object of other sources may read its
 /// settings in another order.
-pub(crate) fn sources_digest() -> String {
+pub(crate) fn digest_sources() -> String {
     let all: Vec<&str> = SOURCES.iter().map(|(_, text)| *text).collect();
     files::digest(all.concat().as_bytes())
 }

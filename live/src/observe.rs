@@ -5,7 +5,7 @@ use crate::bpf::Map;
 use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::home::{Place, places};
+use crate::home::{Place, list_places};
 use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings, Transfer};
 use crate::namespace;
 use crate::record::Record;
@@ -51,7 +51,7 @@ impl Observed {
     pub fn deployment(&self) -> Result<Option<Deployment>> {
         let (Some(name), Some(record)) = (&self.name, &self.record) else { return Ok(None) };
         let device = Device::find(name)?;
-        record.deployment(&device, netlink::root(device.index)?.as_ref()).map(Some)
+        record.deployment(&device, netlink::find_root(device.index)?.as_ref()).map(Some)
     }
 
     /// Reads the control word.
@@ -59,7 +59,7 @@ impl Observed {
     /// # Errors
     /// A sentence when the map is not there.
     pub fn control(&self) -> Result<Control> {
-        first(&self.place.open_map("ml_control")?, 0)
+        read_value(&self.place.open_map("ml_control")?, 0)
     }
 
     /// Reads what the agent says of itself.
@@ -67,7 +67,7 @@ impl Observed {
     /// # Errors
     /// A sentence when the map is not there.
     pub fn agent(&self) -> Result<Agent> {
-        first(&self.place.open_map("ml_agent")?, 0)
+        read_value(&self.place.open_map("ml_agent")?, 0)
     }
 
     /// Reads the settings in force.
@@ -75,7 +75,7 @@ impl Observed {
     /// # Errors
     /// A sentence when the map is not there.
     pub fn settings(&self) -> Result<Settings> {
-        first(&self.place.open_map("ml_settings")?, self.control()?.active & 1)
+        read_value(&self.place.open_map("ml_settings")?, self.control()?.active & 1)
     }
 
     /// Reads the counters, summed over the CPUs.
@@ -134,8 +134,8 @@ impl Observed {
     /// A sentence when the map is not there.
     pub fn visit_numbered_flows(&self, mut visit: impl FnMut(u32, Entry)) -> Result<(u64, u64)> {
         let map = self.place.open_map("ml_flows")?;
-        let read = |entry: &[u8]| Entry { key: Key::read(entry), flow: account(entry) };
-        let count = visit_all(&map, |index, entry| visit(index, read(entry))).map_err(|error| {
+        let read = |entry: &[u8]| Entry { key: Key::read(entry), flow: read_account(entry) };
+        let count = visit_entries(&map, |index, entry| visit(index, read(entry))).map_err(|error| {
             Failure::system(format!("the flows of {} cannot be read", self.title()), &error)
         })?;
         Ok((count, u64::from(map.max_entries())))
@@ -158,16 +158,16 @@ impl Observed {
 }
 
 /// Returns the account in an entry of the table of flows; that of a free entry has no packets.
-pub(crate) fn account(entry: &[u8]) -> Flow {
+pub(crate) fn read_account(entry: &[u8]) -> Flow {
     Flow::read(&entry[ACCOUNT..])
 }
 
 /// Hands the number and the bytes of every entry of the table of flows that is not free to `visit`; returns how many there
 /// were.
-pub(crate) fn visit_all(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
+pub(crate) fn visit_entries(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
     let mut total = 0;
     visit_values(map, |index, entry| {
-        if account(entry).packets() > 0 {
+        if read_account(entry).packets() > 0 {
             visit(index, entry);
             total += 1;
         }
@@ -197,7 +197,7 @@ fn visit_values(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> 
 }
 
 /// Reads one value of an array.
-fn first<T: Plain>(map: &Map, index: u32) -> Result<T> {
+fn read_value<T: Plain>(map: &Map, index: u32) -> Result<T> {
     let value = map.lookup(&index.to_ne_bytes()).ok().flatten();
     let value = value.filter(|value| value.len() >= size_of::<T>());
     value
@@ -210,21 +210,21 @@ fn first<T: Plain>(map: &Map, index: u32) -> Result<T> {
 /// # Errors
 /// A sentence when there is no BPF file system, or nothing is kept of the one that is named.
 pub fn observe(only: Option<&str>) -> Result<Vec<Observed>> {
-    let namespace = namespace::here()?;
-    let mut all: Vec<Observed> = places()?
+    let namespace = namespace::current_cookie()?;
+    let mut all: Vec<Observed> = list_places()?
         .into_iter()
         .filter_map(|place| {
             let (of, index) = (place.namespace()?, place.index()?);
             let record = place.record().ok();
             let name = match &record {
-                Some(record) => stop::device_of(&place, record),
-                None => Device::name_of(index),
+                Some(record) => stop::find_device(&place, record),
+                None => Device::find_name(index),
             };
             (of == namespace).then_some(Observed { name, index, record, place })
         })
         .collect();
     if let Some(only) = only {
-        all.retain(|one| one.title() == only || one.title() == download::ifb_of(only));
+        all.retain(|one| one.title() == only || one.title() == download::ifb_name(only));
         if all.is_empty() {
             // Says that there is no such device, where that is so.
             Device::find(only)?;

@@ -52,21 +52,22 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::system("this program's path cannot be read", &error))?;
-    let mut all: Vec<Keep> = download::sides(name).into_iter().map(Keep::gather).collect::<Result<_>>()?;
+    let mut all: Vec<Snapshot> =
+        download::list_sides(name).into_iter().map(Snapshot::take).collect::<Result<_>>()?;
     let mut texts: Vec<(PathBuf, String)> = Vec::new();
     let mut lines = Vec::new();
     if !manner.print {
-        let paths = all.iter().map(|one| guard::path(folder, &one.name)).chain(unit.clone());
+        let paths = all.iter().map(|one| guard::file_path(folder, &one.name)).chain(unit.clone());
         paths.collect::<Vec<_>>().iter().try_for_each(|path| refuse_foreign(path))?;
         for one in &mut all {
-            lines.extend(one.keep_policies()?);
+            lines.extend(one.save_policies()?);
         }
         files::make_private_folder(folder).map_err(|error| Failure::system(folder.display(), &error))?;
     }
     for one in &all {
-        texts.push((guard::path(folder, &one.name), text(&one.request)?));
+        texts.push((guard::file_path(folder, &one.name), format_file(&one.request)?));
     }
-    texts.extend(unit.clone().map(|unit| (unit, service(&program))));
+    texts.extend(unit.clone().map(|unit| (unit, format_unit(&program))));
     if manner.print {
         return Ok(texts
             .into_iter()
@@ -96,7 +97,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
 }
 
 /// What is to be kept of one device.
-struct Keep {
+struct Snapshot {
     name: String,
     device: Device,
     root: Option<Qdisc>,
@@ -104,20 +105,20 @@ struct Keep {
     request: Request,
 }
 
-impl Keep {
-    fn gather(name: String) -> Result<Keep> {
+impl Snapshot {
+    fn take(name: String) -> Result<Snapshot> {
         let home = Home::lock()?;
-        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
+        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing_here(&name))?;
         let record = place.record()?;
         drop(home);
         let device = Device::find(&name)?;
-        let root = netlink::root(device.index)?;
+        let root = netlink::find_root(device.index)?;
         let is_shipped = record.deployment(&device, root.as_ref())?.is_shipped;
-        Ok(Keep { name, device, root, is_shipped, request: record.request })
+        Ok(Snapshot { name, device, root, is_shipped, request: record.request })
     }
 
     /// Keeps own policies with their program. Returns a line for the user, if there are any.
-    fn keep_policies(&mut self) -> Result<Option<String>> {
+    fn save_policies(&mut self) -> Result<Option<String>> {
         if self.is_shipped {
             return Ok(None);
         }
@@ -131,7 +132,7 @@ impl Keep {
 }
 
 /// Returns the file of a device: a request with the keys of `--config`.
-fn text(request: &Request) -> Result<String> {
+fn format_file(request: &Request) -> Result<String> {
     let keys = toml::to_string(request)
         .map_err(|error| Failure::new(format!("what was asked for cannot be written; {error}")))?;
     Ok(format!("{HEADER}\n{keys}"))
@@ -139,12 +140,12 @@ fn text(request: &Request) -> Result<String> {
 
 fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<Vec<String>> {
     // Of a device, what stands at its downloads too.
-    let mut devices = vec![name.to_string(), download::ifb_of(name)];
-    devices.retain(|one| guard::path(folder, one).exists());
+    let mut devices = vec![name.to_string(), download::ifb_name(name)];
+    devices.retain(|one| guard::file_path(folder, one).exists());
     if devices.is_empty() {
         return Err(Failure::new(format!("{} has no file for {name}", folder.display())));
     }
-    devices.iter().try_for_each(|one| refuse_foreign(&guard::path(folder, one)))?;
+    devices.iter().try_for_each(|one| refuse_foreign(&guard::file_path(folder, one)))?;
     let mut lines = Vec::new();
     let mut take = |path: &Path| -> Result<()> {
         fs::remove_file(path)
@@ -152,8 +153,8 @@ fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<V
         lines.push(format!("{} is removed", path.display()));
         Ok(())
     };
-    devices.iter().try_for_each(|one| take(&guard::path(folder, one)))?;
-    let is_last = guard::names(folder).is_ok_and(|names| names.is_empty());
+    devices.iter().try_for_each(|one| take(&guard::file_path(folder, one)))?;
+    let is_last = guard::list_devices(folder).is_ok_and(|names| names.is_empty());
     if let Some(unit) = unit.filter(|unit| is_last && unit.exists()) {
         refuse_foreign(unit)?;
         if now {
@@ -215,7 +216,7 @@ const SERVICE: &str = include_str!("../packages/debian/mousehole-live.service");
 const PROGRAM: &str = "/usr/sbin/mousehole-live";
 
 /// Returns the unit of the guard.
-fn service(program: &Path) -> String {
+fn format_unit(program: &Path) -> String {
     format!("{HEADER}\n{}", SERVICE.replace(PROGRAM, &quote(&program.display().to_string())))
 }
 
@@ -254,14 +255,14 @@ mod tests {
             ..Request::new(Mode::Mark)
         };
         for request in [up, mark, host] {
-            fs::write(&path, text(&request).unwrap()).unwrap();
+            fs::write(&path, format_file(&request).unwrap()).unwrap();
             assert_eq!(Request::read_of_any_mode(&path).unwrap(), request);
         }
     }
 
     #[test]
     fn unit__has_three_capabilities_and_starts_again() {
-        let text = service(Path::new("/opt/mouse hole/mousehole-live"));
+        let text = format_unit(Path::new("/opt/mouse hole/mousehole-live"));
         assert_eq!(text.lines().next(), Some(HEADER));
         assert!(
             text.contains("ExecStart=\"/opt/mouse hole/mousehole-live\" guard\nRestart=always\n"),
@@ -283,12 +284,12 @@ mod tests {
     #[test]
     fn foreign_files__stay() {
         let place = tempfile::tempdir().unwrap();
-        let (path, unit) = (guard::path(place.path(), "wan"), place.path().join(UNIT));
+        let (path, unit) = (guard::file_path(place.path(), "wan"), place.path().join(UNIT));
         let gone = || remove("wan", place.path(), Some(&unit), false);
         fs::write(&path, "mode = 'mark'\n").unwrap();
         assert!(gone().unwrap_err().to_string().contains("is not ours and stays"));
         for other in ["wan", "lan"] {
-            fs::write(guard::path(place.path(), other), format!("{HEADER}\nmode = 'mark'\n")).unwrap();
+            fs::write(guard::file_path(place.path(), other), format!("{HEADER}\nmode = 'mark'\n")).unwrap();
         }
         fs::write(&unit, format!("{HEADER}\n[Unit]\n")).unwrap();
         assert!(gone().unwrap()[0].ends_with("wan.toml is removed"));

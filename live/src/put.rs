@@ -8,9 +8,10 @@
 use crate::attributes::add_attribute;
 use crate::deployment::{Cake, Cost};
 use crate::error::{Failure, Result};
-use crate::netlink::{RTM_NEWQDISC, RTM_NEWTCLASS, TC_H_ROOT, put};
+use crate::netlink::{RTM_NEWQDISC, RTM_NEWTCLASS, TC_H_ROOT, write_qdisc};
 use crate::qdisc::{
-    DIFFSERV, TCA_CAKE_ACK_FILTER, TCA_CAKE_BASE_RATE64, TCA_CAKE_DIFFSERV_MODE, TCA_CAKE_NAT, id, lacking,
+    DIFFSERV, TCA_CAKE_ACK_FILTER, TCA_CAKE_BASE_RATE64, TCA_CAKE_DIFFSERV_MODE, TCA_CAKE_NAT, format_id,
+    format_missing,
 };
 use mousehole_scheme::link_layer::Framing;
 use mousehole_scheme::units::{Buffer, Rate};
@@ -64,37 +65,43 @@ pub(crate) enum What {
 
 impl Put {
     /// Returns the line of tc(8) that does it.
-    pub(crate) fn line(&self, verb: Verb, device: &str) -> String {
+    pub(crate) fn format_command(&self, verb: Verb, device: &str) -> String {
         let verb = if verb == Verb::Replace { "replace" } else { "change" };
         let parent = match self.parent {
             TC_H_ROOT => "root".to_string(),
-            parent => format!("parent {}", id(parent)),
+            parent => format!("parent {}", format_id(parent)),
         };
         let (object, number) = match (self.is_class(), self.handle) {
-            (true, class) => ("class", format!(" classid {}", id(class))),
+            (true, class) => ("class", format!(" classid {}", format_id(class))),
             (false, 0) => ("qdisc", String::new()),
-            (false, handle) => ("qdisc", format!(" handle {}", id(handle))),
+            (false, handle) => ("qdisc", format!(" handle {}", format_id(handle))),
         };
-        format!("tc {object} {verb} dev {device} {parent}{number} {}{}", self.what.kind(), self.what.words())
+        format!(
+            "tc {object} {verb} dev {device} {parent}{number} {}{}",
+            self.what.kind(),
+            self.what.format_options()
+        )
     }
 
     /// Does it.
     ///
     /// # Errors
     /// A sentence that names the device and what the kernel refuses there.
-    pub(crate) fn run(&self, verb: Verb, device: &str, index: u32) -> Result<()> {
+    pub(crate) fn apply(&self, verb: Verb, device: &str, index: u32) -> Result<()> {
         let what = if self.is_class() { RTM_NEWTCLASS } else { RTM_NEWQDISC };
         let flags = match verb {
             Verb::Replace => libc::NLM_F_CREATE | libc::NLM_F_REPLACE,
             Verb::Change => 0,
         };
         let (kind, numbers) = (self.what.kind(), [self.handle, self.parent]);
-        put(what, flags, index, numbers, kind, &self.what.options()).map_err(|said| {
+        write_qdisc(what, flags, index, numbers, kind, &self.what.encode_options()).map_err(|said| {
             let object = if self.is_class() { "class" } else { "queue" };
             let number = if self.handle == 0 { self.parent } else { self.handle };
             Failure::new(match said.contains("kind is unknown") {
-                true => format!("{device}: {}", lacking(kind)),
-                false => format!("{device}: the kernel refuses the {object} {kind} {}; {said}", id(number)),
+                true => format!("{device}: {}", format_missing(kind)),
+                false => {
+                    format!("{device}: the kernel refuses the {object} {kind} {}; {said}", format_id(number))
+                }
             })
         })
     }
@@ -118,12 +125,12 @@ impl What {
     }
 
     /// Returns its options as words of tc(8), each after a space.
-    fn words(&self) -> String {
+    fn format_options(&self) -> String {
         let of_overhead =
             |bytes: &u32| if *bytes == 0 { String::new() } else { format!(" overhead {bytes}") };
         match self {
             What::Fq { flow_limit } => format!(" flow_limit {flow_limit}"),
-            What::Cake(cake) => format!(" {}", cake.words()),
+            What::Cake(cake) => format!(" {}", cake.format_options()),
             What::Tbf { rate, burst, limit, overhead } => {
                 format!(" rate {} burst {burst} limit {limit}{}", rate.0, of_overhead(overhead))
             }
@@ -139,34 +146,38 @@ impl What {
     }
 
     /// Returns its options as the kernel takes them.
-    fn options(&self) -> Vec<u8> {
+    fn encode_options(&self) -> Vec<u8> {
         let mut all = Vec::new();
         let mut add = |kind, value: &[u8]| add_attribute(&mut all, kind, value);
         match self {
             What::Fq { flow_limit } => add(TCA_FQ_FLOW_PLIMIT, &flow_limit.to_ne_bytes()),
             What::Cake(cake) => {
-                add(TCA_CAKE_BASE_RATE64, &bytes_per_second(cake.rate).to_ne_bytes());
-                for (kind, value) in cake_numbers(cake) {
+                add(TCA_CAKE_BASE_RATE64, &to_bytes_per_second(cake.rate).to_ne_bytes());
+                for (kind, value) in list_cake_attributes(cake) {
                     add(kind, &value.to_ne_bytes());
                 }
             }
             What::Tbf { rate, burst, limit, overhead } => {
                 // No peak rate; then the limit, and the bucket as time, which its bytes below stand for.
-                let parameters = [rate_of(*rate, *overhead), vec![0; 12], words(&[*limit, 0, 0])].concat();
+                let parameters =
+                    [encode_rate(*rate, *overhead), vec![0; 12], encode_words(&[*limit, 0, 0])].concat();
                 add(TCA_TBF_PARMS, &parameters);
-                add(TCA_TBF_RATE64, &bytes_per_second(*rate).to_ne_bytes());
+                add(TCA_TBF_RATE64, &to_bytes_per_second(*rate).to_ne_bytes());
                 add(TCA_TBF_BURST, &burst.to_ne_bytes());
             }
             What::Htb { default } => {
-                add(TCA_HTB_INIT, &words(&[TC_HTB_PROTOVER, RATE_TO_QUANTUM, *default, 0, 0]));
+                add(TCA_HTB_INIT, &encode_words(&[TC_HTB_PROTOVER, RATE_TO_QUANTUM, *default, 0, 0]));
             }
             What::HtbClass { rate, ceil, burst, priority, overhead } => {
-                let buckets = [ticks(*burst, *rate), ticks(*burst, *ceil)];
+                let buckets = [to_ticks(*burst, *rate), to_ticks(*burst, *ceil)];
                 // The kernel works out the quantum and the level.
-                let rest = words(&[buckets[0], buckets[1], 0, 0, *priority]);
-                add(TCA_HTB_PARMS, &[rate_of(*rate, *overhead), rate_of(*ceil, *overhead), rest].concat());
-                add(TCA_HTB_RATE64, &bytes_per_second(*rate).to_ne_bytes());
-                add(TCA_HTB_CEIL64, &bytes_per_second(*ceil).to_ne_bytes());
+                let rest = encode_words(&[buckets[0], buckets[1], 0, 0, *priority]);
+                add(
+                    TCA_HTB_PARMS,
+                    &[encode_rate(*rate, *overhead), encode_rate(*ceil, *overhead), rest].concat(),
+                );
+                add(TCA_HTB_RATE64, &to_bytes_per_second(*rate).to_ne_bytes());
+                add(TCA_HTB_CEIL64, &to_bytes_per_second(*ceil).to_ne_bytes());
             }
             // The one structure that is no list of attributes.
             What::Fifo(Buffer::Packets(packets)) => all.extend(packets.to_ne_bytes()),
@@ -180,7 +191,7 @@ impl What {
 }
 
 /// Returns the attributes of a CAKE that are 32 bits long.
-fn cake_numbers(cake: &Cake) -> Vec<(u16, u32)> {
+fn list_cake_attributes(cake: &Cake) -> Vec<(u16, u32)> {
     let diffserv = DIFFSERV.iter().position(|mode| *mode == Cake::DIFFSERV).expect("a mode of CAKE") as u32;
     let mut all = vec![(TCA_CAKE_DIFFSERV_MODE, diffserv)];
     all.extend(
@@ -212,25 +223,25 @@ fn cake_numbers(cake: &Cake) -> Vec<(u16, u32)> {
 }
 
 /// Returns a rate without a table: struct tc_ratespec. Rates beyond its 32 bits have an attribute beside it.
-fn rate_of(rate: Rate, overhead: u32) -> Vec<u8> {
+fn encode_rate(rate: Rate, overhead: u32) -> Vec<u8> {
     let mut all = vec![0, TC_LINKLAYER_ETHERNET];
     all.extend((overhead as u16).to_ne_bytes());
     all.extend([0; 4]);
-    all.extend(u32::try_from(bytes_per_second(rate)).unwrap_or(u32::MAX).to_ne_bytes());
+    all.extend(u32::try_from(to_bytes_per_second(rate)).unwrap_or(u32::MAX).to_ne_bytes());
     all
 }
 
-fn bytes_per_second(rate: Rate) -> u64 {
+fn to_bytes_per_second(rate: Rate) -> u64 {
     rate.0 / 8
 }
 
 /// Returns how long so many bytes take, in ticks; of whole microseconds, as tc has them.
-fn ticks(bytes: u32, rate: Rate) -> u32 {
-    let us = 1e6 * (f64::from(bytes) / bytes_per_second(rate) as f64);
+fn to_ticks(bytes: u32, rate: Rate) -> u32 {
+    let us = 1e6 * (f64::from(bytes) / to_bytes_per_second(rate) as f64);
     (us.floor() * TICKS_PER_US) as u32
 }
 
-fn words(all: &[u32]) -> Vec<u8> {
+fn encode_words(all: &[u32]) -> Vec<u8> {
     all.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
@@ -240,34 +251,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line__of_a_queue_and_a_class() {
+    fn format_command__of_a_queue_and_a_class() {
         let (rate, ceil) = (Rate(50_000), Rate(5_000_000));
         let class = What::HtbClass { rate, ceil, burst: 8000, priority: 1, overhead: 4 };
         let class = Put { parent: 0x6d48_0001, handle: 0x6d48_0011, what: class };
         assert_eq!(
-            class.line(Verb::Change, "wan"),
+            class.format_command(Verb::Change, "wan"),
             "tc class change dev wan parent 6d48:1 classid 6d48:11 htb rate 50000 ceil 5000000 burst 8000 cburst 8000 prio 1 \
              overhead 4"
         );
         let leaf = Put { parent: 0x6d48_0011, handle: 0, what: What::Fifo(Buffer::Packets(50)) };
-        assert_eq!(leaf.line(Verb::Replace, "wan"), "tc qdisc replace dev wan parent 6d48:11 pfifo limit 50");
+        assert_eq!(
+            leaf.format_command(Verb::Replace, "wan"),
+            "tc qdisc replace dev wan parent 6d48:11 pfifo limit 50"
+        );
         let root = Put { parent: TC_H_ROOT, handle: 0x6d48_0000, what: What::Htb { default: 0x10 } };
         assert_eq!(
-            root.line(Verb::Replace, "wan"),
+            root.format_command(Verb::Replace, "wan"),
             "tc qdisc replace dev wan root handle 6d48: htb default 10"
         );
     }
 
     #[test]
-    fn options__have_the_sizes_of_the_kernels_structures() {
-        let length = |what: What| what.options().len();
+    fn encode_options__have_the_sizes_of_the_kernels_structures() {
+        let length = |what: What| what.encode_options().len();
         let (rate, fifo) = (Rate(5_000_000), |bytes| What::Fifo(Buffer::Bytes(bytes)));
         assert_eq!(length(What::Tbf { rate, burst: 8000, limit: 1, overhead: 0 }), 4 + 36 + 12 + 8);
         assert_eq!(length(What::Htb { default: 1 }), 4 + 20);
         let class = What::HtbClass { rate, ceil: rate, burst: 8000, priority: 0, overhead: 0 };
         assert_eq!(length(class), 4 + 44 + 12 + 12);
-        assert_eq!(fifo(1 << 40).options(), u32::MAX.to_ne_bytes());
-        assert_eq!(ticks(8000, rate), 200_000, "12.8 ms");
-        assert_eq!(ticks(1 << 30, Rate(8)), u32::MAX);
+        assert_eq!(fifo(1 << 40).encode_options(), u32::MAX.to_ne_bytes());
+        assert_eq!(to_ticks(8000, rate), 200_000, "12.8 ms");
+        assert_eq!(to_ticks(1 << 30, Rate(8)), u32::MAX);
     }
 }

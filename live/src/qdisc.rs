@@ -112,25 +112,25 @@ pub struct Class {
 }
 
 /// Returns a number of a class or a place, as tc(8) writes it: `1:1a`, `1:`, `:2`.
-pub fn id(number: u32) -> String {
+pub fn format_id(number: u32) -> String {
     let half = |half: u32| if half == 0 { String::new() } else { format!("{half:x}") };
     format!("{}:{}", half(number >> 16), half(number & 0xffff))
 }
 
 /// Returns the clause that says that the kernel lacks a kind of queue discipline.
-pub fn lacking(kind: &str) -> String {
+pub fn format_missing(kind: &str) -> String {
     format!("the kernel has no {kind}; where it is a module, `modprobe sch_{kind}` loads it")
 }
 
 /// Returns the queue discipline at the root, of all those of a device; the kernel's default has the handle `0:`.
-pub fn root_of(all: &[Qdisc]) -> Option<&Qdisc> {
+pub fn find_root(all: &[Qdisc]) -> Option<&Qdisc> {
     all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
 }
 
 /// Returns those of a device's qdiscs that hold packets back until their departure times: an `fq` at the root, or the `fq`
 /// of each hardware queue below `mq`. Returns none where any packet could pass another kind.
-pub fn departures(all: &[Qdisc]) -> Vec<&Qdisc> {
-    let Some(root) = root_of(all) else { return Vec::new() };
+pub fn find_departure_qdiscs(all: &[Qdisc]) -> Vec<&Qdisc> {
+    let Some(root) = find_root(all) else { return Vec::new() };
     let leaves: Vec<&Qdisc> = match root.kind.as_str() {
         "fq" => vec![root],
         "mq" => all.iter().filter(|one| one.is_below(root)).collect(),
@@ -146,9 +146,9 @@ mod tests {
     use crate::attributes::add_attribute;
 
     #[test]
-    fn departures__are_kept_by_fq_alone() {
+    fn find_departure_qdiscs__are_kept_by_fq_alone() {
         let clsact = || Qdisc::new("clsact", "ffff:", Some("ffff:fff1"));
-        let keeps = |all: &[Qdisc]| !departures(all).is_empty();
+        let keeps = |all: &[Qdisc]| !find_departure_qdiscs(all).is_empty();
         let root = |kind: &str| [Qdisc::new(kind, "0:", None), clsact()];
         assert!(keeps(&root("fq")));
         for kind in ["fq_codel", "noqueue", "pfifo_fast", "cake", "mq"] {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn id__as_tc_writes_it() {
-        assert_eq!([0x1_001a, 0x6d48_0000, 2, 0].map(id), ["1:1a", "6d48:", ":2", ":"]);
+    fn format_id__as_tc_writes_it() {
+        assert_eq!([0x1_001a, 0x6d48_0000, 2, 0].map(format_id), ["1:1a", "6d48:", ":2", ":"]);
     }
 }

@@ -86,7 +86,7 @@ impl Record {
     /// A sentence when a header or the device has changed too much.
     pub fn deployment(&self, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
         for (path, digest) in self.request.policy.iter().zip(&self.headers) {
-            if header_digest(path)? != *digest {
+            if digest_header(path)? != *digest {
                 return Err(Failure::new(format!(
                     "{} has changed since it was started; `mousehole-live down {}` and the same command start the new one",
                     path.display(),
@@ -102,7 +102,7 @@ impl Record {
 ///
 /// # Errors
 /// A sentence when it cannot be read.
-pub fn header_digest(path: &Path) -> Result<String> {
+pub fn digest_header(path: &Path) -> Result<String> {
     let bytes =
         files::read(path, files::TEXT_BYTES).map_err(|error| Failure::system(path.display(), &error))?;
     Ok(files::digest(&bytes))
@@ -139,7 +139,7 @@ impl SavedQdisc {
 
 /// Returns the seconds since 1970.
 #[allow(clippy::disallowed_types, reason = "a record says when it was written")]
-pub fn now() -> u64 {
+pub fn read_unix_s() -> u64 {
     let epoch = std::time::UNIX_EPOCH;
     std::time::SystemTime::now().duration_since(epoch).map_or(0, |since| since.as_secs())
 }

@@ -223,7 +223,7 @@ impl Request {
     /// # Errors
     /// A sentence that names the file, the line and what is wrong.
     pub fn read(path: &Path, mode: Mode) -> Result<Request> {
-        let (text, mut table) = parse(path)?;
+        let (text, mut table) = parse_file(path)?;
         let word = if mode == Mode::Mark { "mark" } else { "up" };
         if let Some(given) = table.get("mode")
             && given.as_str() != Some(word)
@@ -234,7 +234,7 @@ impl Request {
             )));
         }
         table.insert("mode".into(), word.into());
-        Request::of_table(path, &text, table, mode)
+        Request::from_table(path, &text, table, mode)
     }
 
     /// Reads a file as [`Request::read`] does, whose `mode` says whether it is a marker or a queue.
@@ -242,7 +242,7 @@ impl Request {
     /// # Errors
     /// As [`Request::read`], and when there is no mode.
     pub fn read_of_any_mode(path: &Path) -> Result<Request> {
-        let (text, table) = parse(path)?;
+        let (text, table) = parse_file(path)?;
         let mode = match table.get("mode").and_then(toml::Value::as_str) {
             Some("mark") => Mode::Mark,
             Some("up") => Mode::Up,
@@ -252,16 +252,16 @@ impl Request {
                 return Err(Failure::new(format!("{path}: mode {given}; it must be \"mark\" or \"up\"")));
             }
         };
-        Request::of_table(path, &text, table, mode)
+        Request::from_table(path, &text, table, mode)
     }
 
-    fn of_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
+    fn from_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
         table.entry("scheme").or_insert_with(|| Request::new(mode).scheme.into());
         // Parsed again from the text, so that an error has its line.
         let whole = table.try_into::<Request>();
         whole.map_err(|error| match toml::from_str::<Request>(text) {
             Err(other) if other.span().is_some() && other.message() == error.message() => {
-                fault(path, text, &other)
+                toml_failure(path, text, &other)
             }
             _ => {
                 Failure::new(format!("{}: {}", path.display(), error.message().trim_end().replace('\n', " ")))
@@ -274,18 +274,18 @@ impl Request {
 ///
 /// # Errors
 /// A sentence that names the file, the line and what is wrong.
-pub fn given(path: &Path) -> Result<toml::Table> {
-    parse(path).map(|(_, table)| table)
+pub fn read_table(path: &Path) -> Result<toml::Table> {
+    parse_file(path).map(|(_, table)| table)
 }
 
-fn parse(path: &Path) -> Result<(String, toml::Table)> {
+fn parse_file(path: &Path) -> Result<(String, toml::Table)> {
     let text =
         mousehole_policy::files::read_text(path).map_err(|error| Failure::system(path.display(), &error))?;
-    let table = toml::from_str(&text).map_err(|error| fault(path, &text, &error))?;
+    let table = toml::from_str(&text).map_err(|error| toml_failure(path, &text, &error))?;
     Ok((text, table))
 }
 
-fn fault(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
+fn toml_failure(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
     let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
     let what = error.message().trim_end().replace('\n', " ");
     Failure::new(format!("{}, line {line}: {what}", path.display()))
@@ -295,7 +295,7 @@ fn fault(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
 ///
 /// # Errors
 /// A sentence when it is neither, or a class that queues take for something else.
-pub fn dscp(text: &str) -> Result<u8> {
+pub fn parse_dscp(text: &str) -> Result<u8> {
     let lower = text.to_ascii_lowercase();
     let known = DSCP_NAMES.iter().find(|(name, _)| *name == lower).map(|(_, number)| *number);
     let number =

@@ -37,7 +37,7 @@ impl Line {
     ///
     /// # Errors
     /// A sentence when a rate is none, or none is given.
-    pub fn requests(&self, like: &Request) -> Result<Vec<(String, Request)>> {
+    pub fn plan_requests(&self, like: &Request) -> Result<Vec<(String, Request)>> {
         if self.down.is_none() && self.up.is_none() {
             return Err(Failure::new(
                 "--down and --up are missing; they must be the rates of the line, at least one, such as --down 20mbit --up 1mbit",
@@ -45,13 +45,13 @@ impl Line {
         }
         let mut all = Vec::new();
         if let Some(text) = &self.down {
-            let rate = Some(format_tc_rate(self.part("--down", text, DOWN_SHARE)?));
+            let rate = Some(format_tc_rate(self.scale_rate("--down", text, DOWN_SHARE)?));
             let (download, user) = (Some(self.device.clone()), User::Destination);
             let request = Request { cake: true, rate, download, user, ..like.clone() };
-            all.push((download::ifb_of(&self.device), request));
+            all.push((download::ifb_name(&self.device), request));
         }
         if let Some(text) = &self.up {
-            let rate = Some(format_tc_rate(self.part("--up", text, UP_SHARE)?));
+            let rate = Some(format_tc_rate(self.scale_rate("--up", text, UP_SHARE)?));
             let ack_filter = self.has_ack_filter()?;
             let request = Request { cake: true, ack_filter, rate, user: User::Source, ..like.clone() };
             all.push((self.device.clone(), request));
@@ -67,7 +67,7 @@ impl Line {
         self.ack_filter.map_or_else(of_rates, Ok)
     }
 
-    fn part(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
+    fn scale_rate(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
         let rate = parse_rate(option, text)?;
         match self.is_exact {
             true => Ok(rate),
@@ -104,7 +104,7 @@ impl Line {
 /// # Errors
 /// A sentence when one of them is not possible; nothing has changed then.
 pub fn setup(line: &Line, like: &Request, manner: &Manner, is_rehearsal: bool) -> Result<Vec<String>> {
-    let requests = line.requests(like)?;
+    let requests = line.plan_requests(like)?;
     let mut lines = vec![line.describe(&requests)];
     // What is refused is refused before anything is made.
     for (name, request) in &requests {
@@ -125,7 +125,7 @@ pub fn setup(line: &Line, like: &Request, manner: &Manner, is_rehearsal: bool) -
                 for (other, _) in &requests[..at] {
                     stop::stop_one(other)?;
                 }
-                return Err(explain(failure, &requests));
+                return Err(explain_missing_cake(failure, &requests));
             }
         }
     }
@@ -133,7 +133,7 @@ pub fn setup(line: &Line, like: &Request, manner: &Manner, is_rehearsal: bool) -
 }
 
 /// Adds what shapes on a kernel without CAKE.
-fn explain(failure: Failure, requests: &[(String, Request)]) -> Failure {
+fn explain_missing_cake(failure: Failure, requests: &[(String, Request)]) -> Failure {
     let text = failure.to_string();
     if !text.contains("the kernel has no cake") {
         return failure;
@@ -155,15 +155,15 @@ mod tests {
     use super::*;
     use crate::request::Mode;
 
-    fn line(is_exact: bool) -> Line {
+    fn build_line(is_exact: bool) -> Line {
         let text = |text: &str| Some(text.to_string());
         Line { device: "wan0".into(), down: text("20mbit"), up: text("1mbit"), is_exact, ack_filter: None }
     }
 
     #[test]
-    fn requests__are_a_little_below_the_line() {
+    fn plan_requests__are_a_little_below_the_line() {
         let rates = |is_exact| {
-            let all = line(is_exact).requests(&Request::new(Mode::Mark)).unwrap();
+            let all = build_line(is_exact).plan_requests(&Request::new(Mode::Mark)).unwrap();
             all.into_iter().map(|(name, request)| (name, request.rate.unwrap())).collect::<Vec<_>>()
         };
         let pair = |name: &str, rate: &str| (name.to_string(), rate.to_string());
@@ -172,27 +172,27 @@ mod tests {
     }
 
     #[test]
-    fn requests__filter_acknowledgements_of_uploads_on_asymmetric_lines() {
+    fn plan_requests__filter_acknowledgements_of_uploads_on_asymmetric_lines() {
         let filters = |line: &Line| {
-            let all = line.requests(&Request::new(Mode::Mark)).unwrap();
+            let all = line.plan_requests(&Request::new(Mode::Mark)).unwrap();
             all.into_iter().map(|(_, request)| request.ack_filter).collect::<Vec<_>>()
         };
-        assert_eq!(filters(&line(false)), [false, true]);
-        let even = Line { up: Some("2500kbit".into()), ..line(false) };
+        assert_eq!(filters(&build_line(false)), [false, true]);
+        let even = Line { up: Some("2500kbit".into()), ..build_line(false) };
         assert_eq!(filters(&even), [false, false]);
         assert_eq!(filters(&Line { ack_filter: Some(true), ..even }), [false, true]);
-        assert_eq!(filters(&Line { ack_filter: Some(false), ..line(false) }), [false, false]);
+        assert_eq!(filters(&Line { ack_filter: Some(false), ..build_line(false) }), [false, false]);
         assert_eq!(
-            filters(&Line { down: None, ..line(false) }),
+            filters(&Line { down: None, ..build_line(false) }),
             [false],
             "of the line's downloads nothing is known"
         );
     }
 
     #[test]
-    fn requests__of_one_direction_leave_the_other_alone() {
-        let up = Line { down: None, ..line(false) };
-        let all = up.requests(&Request::new(Mode::Mark)).unwrap();
+    fn plan_requests__of_one_direction_leave_the_other_alone() {
+        let up = Line { down: None, ..build_line(false) };
+        let all = up.plan_requests(&Request::new(Mode::Mark)).unwrap();
         assert_eq!(all.len(), 1);
         assert!(all[0].1.brings_cake() && all[0].1.download.is_none());
         assert_eq!(
@@ -204,9 +204,11 @@ mod tests {
 
     #[test]
     fn rate__that_is_none_is_refused() {
-        let fault = Line { up: Some("fast".into()), ..line(false) }.requests(&Request::new(Mode::Mark));
+        let fault =
+            Line { up: Some("fast".into()), ..build_line(false) }.plan_requests(&Request::new(Mode::Mark));
         assert!(fault.unwrap_err().to_string().contains("--up"), "names the option");
-        let none = Line { up: None, down: None, ..line(false) }.requests(&Request::new(Mode::Mark));
+        let none =
+            Line { up: None, down: None, ..build_line(false) }.plan_requests(&Request::new(Mode::Mark));
         assert!(none.unwrap_err().to_string().starts_with("--down and --up are missing; they must be"));
     }
 }

@@ -15,7 +15,7 @@ use crate::layout::{Action, Transfer};
 use crate::object;
 use crate::put::{Put, Verb, What};
 use crate::qdisc::Qdisc;
-use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
+use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, digest_header, read_unix_s};
 use crate::request::{Attach, Mode, Request, Via};
 use crate::{agent, confirm, kept, links, native, netlink, qdisc, stop};
 use mousehole_scheme::units::{Buffer, Dur, Rate};
@@ -36,17 +36,17 @@ pub struct Manner {
 /// # Errors
 /// A sentence when it is not possible; nothing has changed then.
 pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<String>> {
-    with_redirect(name, request, |redirect| {
+    start_behind_redirect(name, request, |redirect| {
         let device = Device::find(name)?;
-        let root = netlink::root(device.index)?;
+        let root = netlink::find_root(device.index)?;
         let deployment = Deployment::new(request, &device, root.as_ref())?;
-        refuse_lacking(request)?;
+        refuse_missing_support(request)?;
         start_plan(&device, root, request, redirect, &deployment.plan(), &deployment.objects()?, manner)
     })
 }
 
 /// Starts something behind a redirection of downloads, if that is asked for; it is taken back where the start fails.
-fn with_redirect(
+fn start_behind_redirect(
     name: &str,
     request: &Request,
     start: impl FnOnce(Option<Redirect>) -> Result<Vec<String>>,
@@ -77,20 +77,20 @@ fn with_redirect(
 ///
 /// # Errors
 /// A sentence when nothing is kept, it is not as it was, or it is not possible now; nothing has changed then.
-pub fn start_kept(name: &str, manner: &Manner) -> Result<Vec<String>> {
+pub fn start_persisted(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let (kept, objects) = kept::read(name)?;
-    refuse_lacking(&kept.request)?;
-    with_redirect(name, &kept.request, |redirect| {
+    refuse_missing_support(&kept.request)?;
+    start_behind_redirect(name, &kept.request, |redirect| {
         let device = Device::find(name)?;
-        let root = netlink::root(device.index)?;
+        let root = netlink::find_root(device.index)?;
         let plan = Plan::new(kept.decided, &kept.request, &device, root.as_ref())?;
         start_plan(&device, root, &kept.request, redirect, &plan, &objects, manner)
     })
 }
 
 /// Refuses a native queue where the kernel or this build has none.
-fn refuse_lacking(request: &Request) -> Result<()> {
-    if request.native { native::refuse_lacking() } else { Ok(()) }
+fn refuse_missing_support(request: &Request) -> Result<()> {
+    if request.native { native::refuse_missing_support() } else { Ok(()) }
 }
 
 fn start_plan(
@@ -108,16 +108,16 @@ fn start_plan(
     let home = Home::lock()?;
     let place = home.place(device);
     clear_leftovers(&place, name)?;
-    let swept = stop::sweep(&home)?;
+    let swept = stop::sweep_gone(&home)?;
     let needs_root = needs_root(device, request, plan)?;
     let replaced = match root.as_ref().filter(|_| needs_root) {
-        Some(root) => saved_root(device, root, request)?,
+        Some(root) => save_replaced_root(device, root, request)?,
         None => None,
     };
     let mut record = Record {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").into(),
-        since: now(),
+        since: read_unix_s(),
         started_s: boot_s(),
         device: name.to_string(),
         index: device.index,
@@ -125,10 +125,10 @@ fn start_plan(
         address: device.address,
         command: manner.words.clone(),
         request: request.clone(),
-        headers: request.policy.iter().map(|path| header_digest(path)).collect::<Result<_>>()?,
+        headers: request.policy.iter().map(|path| digest_header(path)).collect::<Result<_>>()?,
         attachment: None,
         link_id: None,
-        layout: kernel::layout_of(&objects.egress),
+        layout: kernel::hash_layout(&objects.egress),
         redirect,
         replaced,
         added_handle: None,
@@ -142,7 +142,7 @@ fn start_plan(
         // Before anything is attached, so that it is taken back even if this process is killed on the way.
         confirm::spawn(name, record.since, seconds)?;
     }
-    place.make()?;
+    place.create()?;
     let result = place
         .write_record(&record)
         .and_then(|()| attach_and_record(&place, device, request, plan, objects, &mut record, needs_root));
@@ -182,7 +182,7 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
         }
         None => {
             let device = Device::find(name)?;
-            let root = netlink::root(device.index)?;
+            let root = netlink::find_root(device.index)?;
             (device, root)
         }
     };
@@ -192,7 +192,7 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
         refuse_missing_classes(&device, request, root.as_ref(), &plan.action)?;
         refuse_unread_marks(&device, request)?;
     }
-    refuse_lacking(request)?;
+    refuse_missing_support(request)?;
     let objects = deployment.objects()?;
     // Who may not look into the folder cannot know whether the device is in use.
     let place = home::find(name).ok().flatten();
@@ -201,30 +201,30 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     }
     let needs_root = plan.shaper != Shaper::None && needs_root(&device, request, &plan)?;
     if let Some(root) = root.as_ref().filter(|_| needs_root) {
-        saved_root(&device, root, request)?;
+        save_replaced_root(&device, root, request)?;
     }
     let mut lines = describe(&device, request, &plan, &objects.egress, needs_root);
     if let Some(of) = &request.download {
-        lines.extend(download::commands(of));
+        lines.extend(download::list_commands(of));
     }
     lines[0] = format!("{name}: {} would run, and nothing was changed", deployment.scheme);
     lines.push(format!(
         "program {} at the egress, attached as {}",
         deployment.combination.name(),
-        attached(request)
+        describe_attachment(request)
     ));
-    lines.extend(deployment.parameters()?);
+    lines.extend(deployment.format_parameters()?);
     if request.no_gso {
         lines.push(format!("ip link set dev {name} gso_max_segs 1"));
     }
     if needs_root {
-        let all = puts(Verb::Replace, &deployment.shaper, &device);
-        lines.extend(all.iter().map(|one| one.line(Verb::Replace, name)));
+        let all = plan_qdiscs(Verb::Replace, &deployment.shaper, &device);
+        lines.extend(all.iter().map(|one| one.format_command(Verb::Replace, name)));
     }
     Ok(lines)
 }
 
-fn attached(request: &Request) -> &'static str {
+fn describe_attachment(request: &Request) -> &'static str {
     match request.attach {
         Attach::Auto => "a tcx link, or where the kernel has none as a filter under clsact",
         Attach::Tcx => "a tcx link",
@@ -243,11 +243,11 @@ fn needs_root(device: &Device, request: &Request, plan: &Plan) -> Result<bool> {
 }
 
 /// Returns what keeps the root's queue discipline while ours is there; `None` for the kernel's default.
-fn saved_root(device: &Device, root: &Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
+fn save_replaced_root(device: &Device, root: &Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
     match root.is_default() {
         true => Ok(None),
-        false if request.replace => save(device, root).map(Some),
-        false if request.is_for_own_cake() => Err(foreign_root(&device.name, root)),
+        false if request.replace => save_qdisc(device, root).map(Some),
+        false if request.is_for_own_cake() => Err(foreign_root_failure(&device.name, root)),
         false => Err(Failure::new(format!(
             "{} has a qdisc of somebody's at its root, {} {}; --replace puts it aside and `down` puts it back, and \
              `mark` leaves it where it is",
@@ -257,7 +257,7 @@ fn saved_root(device: &Device, root: &Qdisc, request: &Request) -> Result<Option
 }
 
 /// Returns the failure of a CAKE of our own where somebody else's queue is.
-fn foreign_root(name: &str, root: &Qdisc) -> Failure {
+fn foreign_root_failure(name: &str, root: &Qdisc) -> Failure {
     let (there, handle) = (&root.kind, &root.handle);
     let instead = match there.as_str() {
         "cake" => format!("`mousehole-live mark {name}` marks before it"),
@@ -277,13 +277,14 @@ fn foreign_root(name: &str, root: &Qdisc) -> Failure {
 /// # Errors
 /// A sentence when nothing is there or the kernel refuses; the former program stays.
 pub fn upgrade(name: &str) -> Result<Vec<String>> {
-    let sides: Vec<_> = download::sides(name).iter().map(|side| upgrade_one(side)).collect::<Result<_>>()?;
+    let sides: Vec<_> =
+        download::list_sides(name).iter().map(|side| upgrade_device(side)).collect::<Result<_>>()?;
     Ok(sides.concat())
 }
 
-fn upgrade_one(name: &str) -> Result<Vec<String>> {
+fn upgrade_device(name: &str) -> Result<Vec<String>> {
     let device = Device::find(name)?;
-    let root = netlink::root(device.index)?;
+    let root = netlink::find_root(device.index)?;
     let home = Home::lock()?;
     let place = home.place(&device);
     if !place.exists() {
@@ -293,8 +294,8 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     }
     let mut record = place.record()?;
     let deployment = record.deployment(&device, root.as_ref())?;
-    let bytes = object::object(&deployment.combination)?;
-    if kernel::layout_of(&bytes) != record.layout {
+    let bytes = object::find_or_compile(&deployment.combination)?;
+    if kernel::hash_layout(&bytes) != record.layout {
         return Err(Failure::new(format!(
             "the maps of {name} do not fit this version's program; `down {name}` and the command `{}` start afresh",
             record.command.join(" ")
@@ -305,7 +306,7 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let loaded = kernel::load(&bytes, maps)?;
     loaded.replace(&place, device.index)?;
     record.version = env!("CARGO_PKG_VERSION").into();
-    record.link_id = kernel::pinned_link(&place.link()).ok().map(|info| info.id);
+    record.link_id = kernel::read_pinned_link(&place.link()).ok().map(|info| info.id);
     place.write_record(&record)?;
     Ok(vec![format!("{name}: the program was replaced, and flows kept their state")])
 }
@@ -350,7 +351,7 @@ fn attach_and_record(
     let loaded = kernel::load(&objects.egress, maps)?;
     write_settings(&loaded, &plan.settings(request, device))?;
     if request.no_gso {
-        record.gso_max_segs = Some(gso_max_segs(&device.name)?);
+        record.gso_max_segs = Some(read_gso_max_segs(&device.name)?);
         place.write_record(record)?;
         links::set_gso_max_segs(device.index, 1).map_err(|error| {
             Failure::system(format!("{}: gso_max_segs cannot be set", device.name), &error)
@@ -358,7 +359,7 @@ fn attach_and_record(
     }
     if request.attach != Attach::Tcx {
         // Whether clsact is ours must be known even if this process ends before it can note what it did.
-        let has_clsact = netlink::qdiscs(device.index)?.iter().any(|qdisc| qdisc.kind == "clsact");
+        let has_clsact = netlink::list_qdiscs(device.index)?.iter().any(|qdisc| qdisc.kind == "clsact");
         record.attachment = Some(Attachment::Clsact { added: !has_clsact });
         place.write_record(record)?;
     }
@@ -381,8 +382,8 @@ fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
 }
 
 /// Keeps a queue discipline of somebody else's, if it can be made again.
-pub(crate) fn save(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc> {
-    let inner = netlink::qdiscs(device.index)?
+pub(crate) fn save_qdisc(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc> {
+    let inner = netlink::list_qdiscs(device.index)?
         .iter()
         .filter(|qdisc| qdisc.parent.is_some() && !qdisc.is_default())
         .count();
@@ -391,7 +392,7 @@ pub(crate) fn save(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc> {
         foreign.kind.as_str(),
         "htb" | "hfsc" | "prio" | "drr" | "qfq" | "ets" | "mqprio" | "taprio" | "multiq"
     );
-    if inner > 0 || (is_classful && !netlink::classes(device.index).is_empty()) {
+    if inner > 0 || (is_classful && !netlink::list_classes(device.index).is_empty()) {
         return Err(Failure::new(format!(
             "{} {} at {} has classes or qdiscs below it, which cannot be put back; remove it with `tc qdisc del dev {} root` if \
              you can make it again",
@@ -409,24 +410,27 @@ pub(crate) fn refuse_missing_classes(
     root: Option<&Qdisc>,
     action: &Action,
 ) -> Result<()> {
-    if request.mode != Mode::Mark || deployment::via(request, root) != Via::Class {
+    if request.mode != Mode::Mark || deployment::choose_via(request, root) != Via::Class {
         return Ok(());
     }
-    let (name, made) = (&device.name, netlink::classes(device.index));
-    let qdiscs = netlink::qdiscs(device.index)?;
+    let (name, made) = (&device.name, netlink::list_classes(device.index));
+    let qdiscs = netlink::list_qdiscs(device.index)?;
     let cakes = qdiscs.iter().filter(|qdisc| qdisc.kind == "cake" && qdisc.major() != 0);
     let tins: Vec<u32> =
-        cakes.flat_map(|cake| (1..=queue::tins(&cake.cake)).map(|tin| cake.major() | tin)).collect();
-    let classes: Vec<u32> = queue::made(&made).map(|class| class.id).chain(tins.clone()).collect();
+        cakes.flat_map(|cake| (1..=queue::count_tins(&cake.cake)).map(|tin| cake.major() | tin)).collect();
+    let classes: Vec<u32> = queue::select_made(&made).map(|class| class.id).chain(tins.clone()).collect();
     let wanted = action.priority.iter().filter(|class| **class != 0);
     let Some(missing) = wanted.copied().find(|class| !classes.contains(class)) else { return Ok(()) };
-    let tins = tins.into_iter().map(qdisc::id);
-    let known: Vec<String> = queue::leaves(&made).into_iter().chain(tins).collect();
+    let tins = tins.into_iter().map(qdisc::format_id);
+    let known: Vec<String> = queue::list_leaves(&made).into_iter().chain(tins).collect();
     let there = match known.is_empty() {
         true => format!("{name} has none; --via dscp needs none"),
         false => format!("the classes of {name} are {}", known.join(", ")),
     };
-    Err(Failure::new(format!("--classes names {}, which is no class here; {there}", qdisc::id(missing))))
+    Err(Failure::new(format!(
+        "--classes names {}, which is no class here; {there}",
+        qdisc::format_id(missing)
+    )))
 }
 
 /// Refuses a marker that leaves the way of telling to the queue, where the queue reads nothing: a DSCP that nobody here
@@ -438,16 +442,16 @@ pub(crate) fn refuse_unread_marks(device: &Device, request: &Request) -> Result<
     if !request.leaves_way_to_queue() || request.shadow || request.brings_cake() {
         return Ok(());
     }
-    let (name, all) = (&device.name, netlink::qdiscs(device.index)?);
+    let (name, all) = (&device.name, netlink::list_qdiscs(device.index)?);
     if queue::reads_marks(&all) {
         return Ok(());
     }
-    let there = qdisc::root_of(&all).map_or("without a queue discipline", |root| &root.kind);
-    let cake = match qdisc::root_of(&all).is_none_or(Qdisc::is_default) {
-        true => format!("`{}` puts one there that does, ", queue::how_to_be_read(name, &all)),
+    let there = qdisc::find_root(&all).map_or("without a queue discipline", |root| &root.kind);
+    let cake = match qdisc::find_root(&all).is_none_or(Qdisc::is_default) {
+        true => format!("`{}` puts one there that does, ", queue::suggest_reader(name, &all)),
         false => String::new(),
     };
-    let leaves = queue::leaves(&netlink::classes(device.index));
+    let leaves = queue::list_leaves(&netlink::list_classes(device.index));
     let classes = match leaves.is_empty() {
         true => String::new(),
         false => format!("--classes names one of its classes ({}), ", leaves.join(", ")),
@@ -463,8 +467,8 @@ pub(crate) fn refuse_unread_marks(device: &Device, request: &Request) -> Result<
 /// # Errors
 /// A sentence when they are, but not as far ahead as packets may wait.
 pub(crate) fn has_departures(device: &Device, longest_wait: Option<Dur>) -> Result<bool> {
-    let all = netlink::qdiscs(device.index)?;
-    let found = qdisc::departures(&all);
+    let all = netlink::list_qdiscs(device.index)?;
+    let found = qdisc::find_departure_qdiscs(&all);
     let wait_us = longest_wait.map_or(0.0, |wait| wait.as_secs() * 1e6);
     let too_short = found.iter().find(|one| one.horizon_us.is_some_and(|us| f64::from(us) < wait_us));
     if let Some(fq) = too_short {
@@ -483,10 +487,10 @@ pub(crate) fn has_departures(device: &Device, longest_wait: Option<Dur>) -> Resu
 /// Puts the queue disciplines in place.
 fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) -> Result<()> {
     let (Shaper::Native { fifo, queue }, Some(object)) = (&plan.shaper, &objects.queue) else {
-        return put_all(Verb::Replace, &plan.shaper, device);
+        return apply_qdiscs(Verb::Replace, &plan.shaper, device);
     };
     native::load(queue, object, place, fifo, plan.action.priority, device.link_header_bytes)?;
-    at_root(What::Native(native::kind(place))).run(Verb::Replace, &device.name, device.index)
+    place_at_root(What::Native(native::format_kind(place))).apply(Verb::Replace, &device.name, device.index)
 }
 
 /// Gives the queue disciplines that are in place other rates and limits; what they hold stays.
@@ -494,24 +498,24 @@ fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) ->
 /// # Errors
 /// What the kernel says; those before have changed then.
 pub(crate) fn change_qdiscs(shaper: &Shaper, device: &Device) -> Result<()> {
-    put_all(Verb::Change, shaper, device)
+    apply_qdiscs(Verb::Change, shaper, device)
 }
 
-fn put_all(verb: Verb, shaper: &Shaper, device: &Device) -> Result<()> {
-    puts(verb, shaper, device).iter().try_for_each(|one| one.run(verb, &device.name, device.index))
+fn apply_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Result<()> {
+    plan_qdiscs(verb, shaper, device).iter().try_for_each(|one| one.apply(verb, &device.name, device.index))
 }
 
 /// Returns the queue disciplines and classes that are put in place, or changed.
-fn puts(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
+fn plan_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
     match shaper {
         Shaper::None | Shaper::Native { .. } => Vec::new(),
         // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
-        Shaper::Departures if verb == Verb::Replace => vec![at_root(What::Fq { flow_limit: 1000 })],
+        Shaper::Departures if verb == Verb::Replace => vec![place_at_root(What::Fq { flow_limit: 1000 })],
         Shaper::Departures => Vec::new(),
-        Shaper::Cake(cake) => vec![at_root(What::Cake(cake.clone()))],
+        Shaper::Cake(cake) => vec![place_at_root(What::Cake(cake.clone()))],
         Shaper::Fifo(fifo) => {
-            let (rate, burst, limit) = (fifo.rate, fifo.burst, limit(fifo, device));
-            vec![at_root(What::Tbf {
+            let (rate, burst, limit) = (fifo.rate, fifo.burst, compute_limit(fifo, device));
+            vec![place_at_root(What::Tbf {
                 rate,
                 burst,
                 limit,
@@ -529,11 +533,11 @@ fn puts(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
             let mut all = Vec::new();
             // HTB itself cannot change, only its classes can.
             if verb == Verb::Replace {
-                all.push(at_root(What::Htb { default: deployment::class(0, *colours) }));
+                all.push(place_at_root(What::Htb { default: deployment::class_minor(0, *colours) }));
             }
             all.push(class(MAJOR, 1, fifo.rate, 0));
             for colour in 0..*colours {
-                let id = deployment::class(colour, *colours);
+                let id = deployment::class_minor(colour, *colours);
                 all.push(class(MAJOR | 1, id, least, colour));
                 all.push(Put { parent: MAJOR | id, handle: 0, what: What::Fifo(fifo.buffer) });
             }
@@ -542,12 +546,12 @@ fn puts(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
     }
 }
 
-fn at_root(what: What) -> Put {
+fn place_at_root(what: What) -> Put {
     Put { parent: netlink::TC_H_ROOT, handle: MAJOR, what }
 }
 
 /// Returns a limit of the real FIFO that the one decided here never reaches, bytes.
-fn limit(fifo: &Fifo, device: &Device) -> u32 {
+fn compute_limit(fifo: &Fifo, device: &Device) -> u32 {
     let frame = u64::from(device.mtu) + u64::from(fifo.overhead);
     let policy = match fifo.buffer {
         Buffer::Packets(packets) => u64::from(packets) * frame,
@@ -557,7 +561,7 @@ fn limit(fifo: &Fifo, device: &Device) -> u32 {
     (policy * 2 + (1 << 18)).min(u64::from(u32::MAX) / 2) as u32
 }
 
-fn gso_max_segs(name: &str) -> Result<u32> {
+fn read_gso_max_segs(name: &str) -> Result<u32> {
     links::find(name)
         .and_then(|link| link.gso_max_segs)
         .ok_or_else(|| Failure::new(format!("{name}: the kernel does not tell gso_max_segs")))
@@ -568,7 +572,7 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
     let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
     let mut lines = vec![format!("{}: {} {verb}", device.name, plan.decided.scheme)];
     let transfer = if request.ab.is_some() { size_of::<Transfer>() } else { 0 };
-    let entry = object::entry_bytes(bytes).unwrap_or(160) + transfer;
+    let entry = object::read_entry_bytes(bytes).unwrap_or(160) + transfer;
     let megabytes = f64::from(request.flows) * entry as f64 / 1e6;
     lines.push(format!("table of {} flows, {megabytes:.0} MB of kernel memory", request.flows));
     if let (Some(part), Some(key)) = (&request.ab, &request.ab_key) {
@@ -598,7 +602,7 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
         });
     }
     if let Shaper::Cake(cake) = &plan.shaper {
-        lines.push(format!("the qdisc of ours at its root: cake {}", cake.words()));
+        lines.push(format!("the qdisc of ours at its root: cake {}", cake.format_options()));
     }
     if request.mode == Mode::Mark && !request.shadow {
         let action = plan.action;

@@ -3,11 +3,14 @@
 use crate::deployment::Deployment;
 use crate::error::Result;
 use crate::explain::Rule;
+use crate::human::{
+    format_bytes, format_count, format_number, format_percent, format_rate, format_span, format_table,
+    format_waiting,
+};
 use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
 use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record};
 use crate::request::{Mode, Request};
-use crate::words::{bytes, count, number, percent, rate, span, table, waiting};
 use crate::{download, kernel, native, netlink, qdisc, stop};
 use mousehole_policy::{Colour, IS_STATIC};
 use serde::{Serialize, Serializer};
@@ -123,7 +126,7 @@ pub struct Amount {
 /// Amounts by name, in a fixed order; an object in JSON.
 pub type Named = Vec<(&'static str, Amount)>;
 
-fn as_object<S: Serializer>(named: &Named, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn serialize_as_object<S: Serializer>(named: &Named, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     serializer.collect_map(named.iter().copied())
 }
 
@@ -131,16 +134,16 @@ fn as_object<S: Serializer>(named: &Named, serializer: S) -> std::result::Result
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct Counted {
     /// By what a frame is: `ipv4`, `ipv6`, `not-ip`, `malformed`; `fragments` and `super-packets` are counted above too.
-    #[serde(serialize_with = "as_object")]
+    #[serde(serialize_with = "serialize_as_object")]
     pub kinds: Named,
     /// By colour.
-    #[serde(serialize_with = "as_object")]
+    #[serde(serialize_with = "serialize_as_object")]
     pub colours: Named,
     /// Dropped, by colour.
-    #[serde(serialize_with = "as_object")]
+    #[serde(serialize_with = "serialize_as_object")]
     pub colours_dropped: Named,
     /// Dropped, by reason.
-    #[serde(serialize_with = "as_object")]
+    #[serde(serialize_with = "serialize_as_object")]
     pub dropped: Named,
     /// Marked CE.
     pub ce_marked: Amount,
@@ -201,8 +204,8 @@ impl From<&Counters> for Counted {
 ///
 /// # Errors
 /// A sentence when there is no BPF file system, or nothing is at the device that is named.
-pub fn status(only: Option<&str>) -> Result<Vec<Status>> {
-    Ok(observe(only)?.iter().map(look).collect())
+pub fn read_status(only: Option<&str>) -> Result<Vec<Status>> {
+    Ok(observe(only)?.iter().map(inspect).collect())
 }
 
 /// How it stands, in the words and exit statuses of the Monitoring Plugins' guidelines.
@@ -219,22 +222,22 @@ pub enum Health {
 }
 
 impl Health {
-    fn word(self) -> &'static str {
+    fn label(self) -> &'static str {
         ["OK", "WARNING", "CRITICAL", "UNKNOWN"][self as usize]
     }
 }
 
 /// Returns how one device or all of this namespace stand, and a line for each; a device where nothing of ours is, and
 /// a namespace without any, is critical.
-pub fn health(only: Option<&str>) -> (Health, Vec<String>) {
-    let say = |health: Health, what: &str| format!("{} - {what}", health.word());
+pub fn check_health(only: Option<&str>) -> (Health, Vec<String>) {
+    let say = |health: Health, what: &str| format!("{} - {what}", health.label());
     let all = match observe(None) {
         Ok(all) => all,
         Err(failure) => return (Health::Unknown, vec![say(Health::Unknown, &failure.to_string())]),
     };
-    let is_of = |one: &&Observed, name: &str| one.title() == name || one.title() == download::ifb_of(name);
+    let is_of = |one: &&Observed, name: &str| one.title() == name || one.title() == download::ifb_name(name);
     let wanted = all.iter().filter(|one| only.is_none_or(|name| is_of(one, name)));
-    let judged: Vec<(Health, String)> = wanted.map(look).map(|one| judge(&one)).collect();
+    let judged: Vec<(Health, String)> = wanted.map(inspect).map(|one| judge(&one)).collect();
     if judged.is_empty() {
         let place = only.map_or("in this network namespace".into(), |name| format!("at {name}"));
         return (Health::Critical, vec![say(Health::Critical, &format!("nothing of ours is {place}"))]);
@@ -252,7 +255,7 @@ fn judge(one: &Status) -> (Health, String) {
     let waits = one.details.as_ref().and_then(|details| details.unconfirmed_s);
     match (one.state, one.problems.as_slice(), waits) {
         (State::Running, [], None) => {
-            (Health::Ok, format!("{}: {what} runs since {}", one.device, span(running_s(one) as f64)))
+            (Health::Ok, format!("{}: {what} runs since {}", one.device, format_span(running_s(one) as f64)))
         }
         (State::Running, [], Some(seconds)) => {
             let end = format!("is taken back in {seconds} s unless it is confirmed");
@@ -270,11 +273,11 @@ fn running_s(one: &Status) -> u64 {
 }
 
 /// Returns the JSON document.
-pub fn json(all: &[Status]) -> String {
+pub fn format_json(all: &[Status]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
-fn look(one: &Observed) -> Status {
+fn inspect(one: &Observed) -> Status {
     let title = one.title();
     let unfinished = |why: &str| Status {
         device: title.clone(),
@@ -290,11 +293,11 @@ fn look(one: &Observed) -> Status {
         return unfinished("before its tables were complete");
     };
     let running = stop::is_running(&one.place, record);
-    let qdiscs = one.name.as_ref().and_then(|_| netlink::qdiscs(one.index).ok()).unwrap_or_default();
-    let root = qdisc::root_of(&qdiscs).cloned();
+    let qdiscs = one.name.as_ref().and_then(|_| netlink::list_qdiscs(one.index).ok()).unwrap_or_default();
+    let root = qdisc::find_root(&qdiscs).cloned();
     let mut problems =
-        problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
-    problems.extend(sent_at_once(one, record, &settings, &qdiscs));
+        find_problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
+    problems.extend(find_missing_fq(one, record, &settings, &qdiscs));
     // What another build keeps of own policies runs under a static one, which cannot tell their parameters.
     let told = if IS_STATIC && !record.request.policy.is_empty() { Ok(None) } else { one.deployment() };
     let deployment = told.unwrap_or_else(|failure| {
@@ -302,13 +305,14 @@ fn look(one: &Observed) -> Status {
         None
     });
     let needed = deployment.as_ref().map(Deployment::needs_agent);
-    let seen = agent_seen_s(&one.agent().unwrap_or_default());
+    let seen = measure_agent_idle_s(&one.agent().unwrap_or_default());
     let running_s = kernel::boot_s().saturating_sub(record.started_s);
     // An agent that has just been started was never at work either.
     let silent_s = seen.unwrap_or(running_s as f64);
     if running && needed == Some(true) && silent_s > AGENT_SILENT_S {
-        let when = seen
-            .map_or("was never at work".into(), |seconds| format!("was last at work {} ago", span(seconds)));
+        let when = seen.map_or("was never at work".into(), |seconds| {
+            format!("was last at work {} ago", format_span(seconds))
+        });
         problems.push(format!(
             "the agent {when}; the program goes on with the values it has, and `mousehole-live agent {title}` starts it"
         ));
@@ -316,8 +320,8 @@ fn look(one: &Observed) -> Status {
     let is_up = record.request.mode == Mode::Up;
     let filter = matches!(record.attachment, Some(Attachment::Clsact { .. }));
     let program = match filter {
-        true => kernel::pinned_program(&one.place.program()).ok(),
-        false => kernel::pinned_link(&one.place.link()).ok().map(|info| info.program),
+        true => kernel::read_pinned_program(&one.place.program()).ok(),
+        false => kernel::read_pinned_link(&one.place.link()).ok().map(|info| info.program),
     };
     let details = Details {
         mode: record.request.mode,
@@ -329,7 +333,7 @@ fn look(one: &Observed) -> Status {
         running_s,
         command: record.command.clone(),
         tuned_s: record.tuned.map(|at| kernel::boot_s().saturating_sub(at)),
-        rules: deployment.as_ref().map(rules).unwrap_or_default(),
+        rules: deployment.as_ref().map(list_rules).unwrap_or_default(),
         longest_wait_s: (settings.longest_wait_ms > 0).then(|| f64::from(settings.longest_wait_ms) / 1e3),
         version: record.version.clone(),
         attachment: match record.attachment {
@@ -337,7 +341,7 @@ fn look(one: &Observed) -> Status {
             Some(Attachment::Clsact { .. }) => Some("clsact"),
             None => one.place.link().exists().then_some("tcx"),
         },
-        link_id: kernel::pinned_link(&one.place.link()).ok().map(|info| info.id),
+        link_id: kernel::read_pinned_link(&one.place.link()).ok().map(|info| info.id),
         program_id: program.filter(|_| running),
         root: root.as_ref().map(|qdisc| format!("{} {}", qdisc.kind, qdisc.handle)),
         root_is_ours: record
@@ -348,31 +352,32 @@ fn look(one: &Observed) -> Status {
         agent_needed: needed,
         agent_seen_s: seen,
         active_slot: control.active & 1,
-        action: action(&record.request, settings.shadow != 0, &settings.action)
-            + &waiting(settings.longest_wait_ms, settings.shadow != 0),
+        action: describe_action(&record.request, settings.shadow != 0, &settings.action)
+            + &format_waiting(settings.longest_wait_ms, settings.shadow != 0),
         flows_most: record.request.flows,
         counters: Counted::from(&counters),
-        native: native::counted(&one.place),
+        native: native::read_counters(&one.place),
     };
     let state = if running { State::Running } else { State::Stopped };
     Status { device: title, index: one.index, state, problems, details: Some(details) }
 }
 
 /// Returns the policies of a deployment with their parameters.
-fn rules(deployment: &Deployment) -> Vec<Rule> {
+fn list_rules(deployment: &Deployment) -> Vec<Rule> {
     deployment.params().map(|params| Rule::new(params, None)).collect()
 }
 
 /// Returns the problem of packets that are to wait where no qdisc holds them back.
-fn sent_at_once(
+fn find_missing_fq(
     one: &Observed,
     record: &Record,
     settings: &Settings,
     qdiscs: &[qdisc::Qdisc],
 ) -> Option<String> {
-    let is_held =
-        settings.longest_wait_ms == 0 || settings.shadow != 0 || !qdisc::departures(qdiscs).is_empty();
-    let root = qdisc::root_of(qdiscs).map_or("nothing", |root| root.kind.as_str());
+    let is_held = settings.longest_wait_ms == 0
+        || settings.shadow != 0
+        || !qdisc::find_departure_qdiscs(qdiscs).is_empty();
+    let root = qdisc::find_root(qdiscs).map_or("nothing", |root| root.kind.as_str());
     // Where our own qdisc is gone, that is said already.
     (!is_held && one.name.is_some() && record.added_handle.is_none()).then(|| {
         format!(
@@ -382,13 +387,13 @@ fn sent_at_once(
     })
 }
 
-fn agent_seen_s(agent: &Agent) -> Option<f64> {
+fn measure_agent_idle_s(agent: &Agent) -> Option<f64> {
     let ago = kernel::monotonic_ns().saturating_sub(agent.seen_ns);
     (agent.seen_ns > 0).then_some(ago as f64 / 1e9)
 }
 
 /// Returns what is done with packets of long flows, or with those that the queue refuses.
-pub(crate) fn action(request: &Request, shadow: bool, action: &crate::layout::Action) -> String {
+pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::layout::Action) -> String {
     let queue = request.mode == Mode::Up && action.priority[1] == 0;
     let what = match (action.priority[1], action.dscp[1]) {
         _ if queue => "the queue drops or marks CE".into(),
@@ -421,7 +426,7 @@ pub(crate) fn action(request: &Request, shadow: bool, action: &crate::layout::Ac
 }
 
 /// Returns what is not as it should be.
-fn problems(
+fn find_problems(
     one: &Observed,
     record: &Record,
     running: bool,
@@ -432,7 +437,7 @@ fn problems(
     let cure = format!("`mousehole-live down {title}` removes what is left");
     let mut all = Vec::new();
     if !running {
-        let link = kernel::pinned_link(&one.place.link());
+        let link = kernel::read_pinned_link(&one.place.link());
         all.push(match (&one.name, link) {
             (None, _) => {
                 format!("the device is gone or in another network namespace, so nothing runs; {cure}")
@@ -474,14 +479,14 @@ fn problems(
     if let Some(by) = record.confirm_by.filter(|by| kernel::boot_s() > by + 5) {
         all.push(format!(
             "it waits for confirmation since {}, and its timer is gone; `mousehole-live confirm {title}` or `down`",
-            span((kernel::boot_s() - by) as f64)
+            format_span((kernel::boot_s() - by) as f64)
         ));
     }
     all
 }
 
 /// Returns the screen of `status`. `before` holds the same devices so many seconds earlier, for rates.
-pub fn text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
+pub fn format_text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
     if all.is_empty() {
         return vec![
             "nothing of ours is in this network namespace; `mousehole-live mark DEV` or `up DEV` starts it"
@@ -497,12 +502,12 @@ pub fn text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
             let found = all.iter().find(|other| other.index == one.index)?;
             Some((&found.details.as_ref()?.counters, seconds))
         });
-        lines.extend(screen(one, earlier));
+        lines.extend(format_device(one, earlier));
     }
     lines
 }
 
-fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
+fn format_device(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let Some(details) = &one.details else {
         let mut lines = vec![format!("{}: incomplete", one.device)];
         lines.extend(one.problems.iter().map(|problem| format!("  PROBLEM   {problem}")));
@@ -516,7 +521,7 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     };
     let shadow = if details.shadow { ", shadow" } else { "" };
     let state = match one.state {
-        State::Running => format!("running for {}", span(details.running_s as f64)),
+        State::Running => format!("running for {}", format_span(details.running_s as f64)),
         _ => "NOT RUNNING".to_string(),
     };
     let mut lines = vec![format!("{}: {word} {}{queue}{shadow}: {state}", one.device, details.scheme)];
@@ -530,9 +535,10 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let (program, words) =
         details.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
     let program = program.rsplit('/').next().unwrap_or_default();
-    let tuned = details.tuned_s.map_or(String::new(), |ago| format!(" (tuned {} ago)", span(ago as f64)));
+    let tuned =
+        details.tuned_s.map_or(String::new(), |ago| format!(" (tuned {} ago)", format_span(ago as f64)));
     lines.push(format!("  command   {program} {}{tuned}", words.join(" ")));
-    lines.extend(details.rules.iter().map(|rule| format!("  in force  {}", rule.settings())));
+    lines.extend(details.rules.iter().map(|rule| format!("  in force  {}", rule.format_settings())));
     let link = match (details.attachment, details.link_id) {
         (Some(kind), Some(id)) => format!("{kind} link {id}"),
         (Some(kind), None) => kind.to_string(),
@@ -550,17 +556,17 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
         (Some(false), None) => Some("no agent needed".to_string()),
         (None, None) => None,
         (Some(true), None) => Some("NOT SEEN, but needed".to_string()),
-        (_, Some(seconds)) => Some(format!("last at work {} ago", span(seconds))),
+        (_, Some(seconds)) => Some(format!("last at work {} ago", format_span(seconds))),
     };
     lines.extend(agent.map(|agent| format!("  agent     {agent}")));
-    lines.extend(details.native.as_ref().map(|counted| format!("  queue     {}", native_queue(counted))));
-    lines.extend(counters(&details.counters, before));
+    lines.extend(details.native.as_ref().map(|counted| format!("  queue     {}", format_native(counted))));
+    lines.extend(format_counters(&details.counters, before));
     lines
 }
 
 /// Returns what the queue discipline of `--native` counted, for people.
-fn native_queue(counted: &native::Counted) -> String {
-    let mut parts = vec![format!("sent {} packets", number(counted.sent.iter().sum()))];
+fn format_native(counted: &native::Counted) -> String {
+    let mut parts = vec![format!("sent {} packets", format_number(counted.sent.iter().sum()))];
     let rest = [
         ("dropped early", counted.dropped_early),
         ("dropped for want of room", counted.dropped_forced),
@@ -568,13 +574,15 @@ fn native_queue(counted: &native::Counted) -> String {
         ("answers at fault: the policy stalls", counted.faults),
     ];
     parts.extend(
-        rest.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{} {what}", number(*count))),
+        rest.iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(what, count)| format!("{} {what}", format_number(*count))),
     );
     parts.join(", ")
 }
 
 /// Returns the table of counters, without rows of zeros that say nothing, and the sentence below it.
-fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
+fn format_counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
     let mut rows = vec![vec!["  ".to_string(), "packets".into(), "bytes".into(), "dropped".into()]];
     if before.is_some() {
         rows[0].extend(["packets/s".to_string(), "rate".into()]);
@@ -582,17 +590,17 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
     let mut row = |name: &str, amount: Amount, dropped: Option<u64>, earlier: Option<(Amount, f64)>| {
         let mut cells = vec![
             format!("  {name}"),
-            number(amount.packets),
-            bytes(amount.bytes as f64),
+            format_number(amount.packets),
+            format_bytes(amount.bytes as f64),
             dropped.map_or(String::new(), |packets| match packets {
                 0 => "0".into(),
-                _ => format!("{} ({})", number(packets), percent(packets, amount.packets)),
+                _ => format!("{} ({})", format_number(packets), format_percent(packets, amount.packets)),
             }),
         ];
         if let Some((earlier, seconds)) = earlier {
             let per_second = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds.max(1e-3);
-            cells.push(number(per_second(amount.packets, earlier.packets).round() as u64));
-            cells.push(rate((per_second(amount.bytes, earlier.bytes) * 8.0).round()));
+            cells.push(format_number(per_second(amount.packets, earlier.packets).round() as u64));
+            cells.push(format_rate((per_second(amount.bytes, earlier.bytes) * 8.0).round()));
         }
         rows.push(cells);
     };
@@ -613,22 +621,22 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
             row(name, *amount, dropped, before.map(|(before, seconds)| (before.colours[index].1, seconds)));
         }
     }
-    let mut lines = table(&rows, &[0]);
+    let mut lines = format_table(&rows, &[0]);
     let reasons: Vec<String> = now
         .dropped
         .iter()
         .filter(|(_, amount)| amount.packets > 0)
-        .map(|(name, amount)| format!("{} {}", number(amount.packets), name.replace('-', " ")))
+        .map(|(name, amount)| format!("{} {}", format_number(amount.packets), name.replace('-', " ")))
         .collect();
     if !reasons.is_empty() {
         lines.push(format!("  drops     {}", reasons.join(", ")));
     }
-    let mut rest = vec![count(now.new_flows, "new flow")];
+    let mut rest = vec![format_count(now.new_flows, "new flow")];
     if let Some(seconds) = now.mean_wait_s {
         rest.push(format!(
             "{} held back for tokens, {} each on average",
-            count(now.held.packets, "packet"),
-            span(seconds)
+            format_count(now.held.packets, "packet"),
+            format_span(seconds)
         ));
     }
     for (packets, what) in [
@@ -638,7 +646,7 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
         (now.lock_busy, "passed undecided while another CPU held a lock"),
     ] {
         if packets > 0 {
-            rest.push(format!("{} {what}", count(packets, "packet")));
+            rest.push(format!("{} {what}", format_count(packets, "packet")));
         }
     }
     lines.push(format!("  also      {}", rest.join(", ")));
@@ -701,7 +709,7 @@ mod tests {
     #[test]
     fn screen__says_what_runs_and_what_it_counted() {
         assert_eq!(
-            text(&[sample()], None),
+            format_text(&[sample()], None),
             [
                 "wan: up s-sfd at 1mbit, buffer 20p: running for 2 h 14 min",
                 "  PROBLEM   the sky is low",
@@ -728,14 +736,14 @@ mod tests {
         let counters = &mut now.details.as_mut().unwrap().counters;
         counters.colours[1].1.packets += 100;
         counters.colours[1].1.bytes += 125_000;
-        let lines = text(&[now], Some((&[before], 2.0)));
+        let lines = format_text(&[now], Some((&[before], 2.0)));
         let yellow = lines.iter().find(|line| line.starts_with("  yellow")).unwrap();
         assert!(yellow.ends_with("50  500 kbit/s"), "{yellow}");
     }
 
     #[test]
     fn json__has_counters_by_name() {
-        let parsed: serde_json::Value = serde_json::from_str(&json(&[sample()])).unwrap();
+        let parsed: serde_json::Value = serde_json::from_str(&format_json(&[sample()])).unwrap();
         assert_eq!(parsed["schema"], FORM);
         let device = &parsed["devices"][0];
         assert_eq!((&device["state"], &device["mode"]), (&"running".into(), &"up".into()));
@@ -767,19 +775,31 @@ mod tests {
 
     #[test]
     fn nothing_here__is_said_with_what_starts_it() {
-        assert!(text(&[], None)[0].starts_with("nothing of ours"));
+        assert!(format_text(&[], None)[0].starts_with("nothing of ours"));
     }
 
     #[test]
     fn actions__are_told_in_words() {
         let mark = Request::new(Mode::Mark);
         let dscp = Action { dscp: [KEEP_DSCP, 1, 1], ..Action::NONE };
-        assert_eq!(action(&mark, false, &dscp), "long flows get DSCP 1; marks of others are respected");
+        assert_eq!(
+            describe_action(&mark, false, &dscp),
+            "long flows get DSCP 1; marks of others are respected"
+        );
         let tin = Action { priority: [0, 0x8001_0001, 0x8001_0001], overrides: 1, ..Action::NONE };
-        assert_eq!(action(&mark, false, &tin), "long flows go to 8001:1; marks of others are replaced");
-        assert!(action(&mark, true, &dscp).contains("shadow"));
-        assert_eq!(waiting(0, false) + &waiting(2000, true), "", "policed, or a shadow");
-        assert_eq!(waiting(1500, false), "; packets beyond a user's profile wait for tokens, at most 1.5 s");
-        assert_eq!(action(&Request::new(Mode::Up), false, &Action::NONE), "the queue drops or marks CE");
+        assert_eq!(
+            describe_action(&mark, false, &tin),
+            "long flows go to 8001:1; marks of others are replaced"
+        );
+        assert!(describe_action(&mark, true, &dscp).contains("shadow"));
+        assert_eq!(format_waiting(0, false) + &format_waiting(2000, true), "", "policed, or a shadow");
+        assert_eq!(
+            format_waiting(1500, false),
+            "; packets beyond a user's profile wait for tokens, at most 1.5 s"
+        );
+        assert_eq!(
+            describe_action(&Request::new(Mode::Up), false, &Action::NONE),
+            "the queue drops or marks CE"
+        );
     }
 }

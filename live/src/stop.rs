@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::download;
 use crate::error::{Failure, Result};
-use crate::home::{self, Home, Place, places};
+use crate::home::{self, Home, Place, list_places};
 use crate::record::{Attachment, Record, SCHEMA};
 use crate::{kernel, links, namespace, netlink, qdisc};
 use std::collections::BTreeSet;
@@ -16,13 +16,13 @@ pub fn stop(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();
     // Of a device, what stands at its downloads too.
-    for one in [name, &download::ifb_of(name)] {
-        lines.extend(take_back_of(one)?);
+    for one in [name, &download::ifb_name(name)] {
+        lines.extend(take_back_device(one)?);
     }
     if download::remove_leftovers(name)? {
         lines.push(format!("{name}: the redirection of a command that was killed is removed"));
     }
-    if lines.is_empty() { Err(nothing(name)) } else { Ok(lines) }
+    if lines.is_empty() { Err(nothing_here(name)) } else { Ok(lines) }
 }
 
 /// Ends what runs at a device, and not what runs at its downloads, which others ask for. Returns lines for the user, none
@@ -32,10 +32,10 @@ pub fn stop(name: &str) -> Result<Vec<String>> {
 /// As [`stop`].
 pub fn stop_one(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
-    take_back_of(name)
+    take_back_device(name)
 }
 
-fn take_back_of(name: &str) -> Result<Vec<String>> {
+fn take_back_device(name: &str) -> Result<Vec<String>> {
     match home::find(name)?.map(|place| (place.record(), place)) {
         None => Ok(Vec::new()),
         Some((Ok(record), place)) => take_back(&place, &record),
@@ -85,9 +85,9 @@ pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
 /// The first sentence of those that cannot be taken back; the others are.
 pub fn stop_all() -> Result<Vec<String>> {
     let home = Home::lock()?;
-    let namespace = namespace::here()?;
-    let (mut lines, mut failure) = (sweep(&home)?, None);
-    for place in places()?.into_iter().filter(|place| place.namespace() == Some(namespace)) {
+    let namespace = namespace::current_cookie()?;
+    let (mut lines, mut failure) = (sweep_gone(&home)?, None);
+    for place in list_places()?.into_iter().filter(|place| place.namespace() == Some(namespace)) {
         let done = match place.record() {
             Ok(record) => take_back(&place, &record),
             Err(_) => remove_leftovers(&place, &place.name()),
@@ -108,9 +108,9 @@ pub fn stop_all() -> Result<Vec<String>> {
 ///
 /// # Errors
 /// A sentence when something cannot be looked at or removed.
-pub fn sweep(_lock: &Home) -> Result<Vec<String>> {
+pub fn sweep_gone(_lock: &Home) -> Result<Vec<String>> {
     let mut lines = Vec::new();
-    for place in gone()? {
+    for place in find_gone()? {
         match place.record() {
             Ok(record) => lines.extend(take_back(&place, &record)?),
             Err(_) => lines.extend(remove_leftovers(&place, &place.name())?),
@@ -124,11 +124,11 @@ pub fn sweep(_lock: &Home) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// A sentence when there is no BPF file system.
-pub fn gone() -> Result<Vec<Place>> {
-    let here = namespace::here()?;
-    let all = places()?;
+pub fn find_gone() -> Result<Vec<Place>> {
+    let here = namespace::current_cookie()?;
+    let all = list_places()?;
     let elsewhere = all.iter().any(|place| place.namespace().is_some_and(|one| one != here));
-    let alive = if elsewhere { namespace::alive() } else { None };
+    let alive = if elsewhere { namespace::find_live_cookies() } else { None };
     Ok(all.into_iter().filter(|place| is_gone(place, here, alive.as_ref())).collect())
 }
 
@@ -138,8 +138,8 @@ fn is_gone(place: &Place, here: u64, alive: Option<&BTreeSet<u64>>) -> bool {
         return false;
     }
     match (namespace == here, record) {
-        (true, Some(record)) => device_of(place, &record).is_none(),
-        (true, None) => place.index().and_then(Device::name_of).is_none(),
+        (true, Some(record)) => find_device(place, &record).is_none(),
+        (true, None) => place.index().and_then(Device::find_name).is_none(),
         // Where not every namespace can be entered, nobody knows.
         (false, _) => alive.is_some_and(|alive| !alive.contains(&namespace)),
     }
@@ -147,17 +147,17 @@ fn is_gone(place: &Place, here: u64, alive: Option<&BTreeSet<u64>>) -> bool {
 
 /// Returns the name of a record's device, if that is still in this namespace. A number can be given to another device
 /// (`ip link add index`): that one has another address, and our program is not attached to it.
-pub fn device_of(place: &Place, record: &Record) -> Option<String> {
-    if namespace::here().ok()? != record.namespace {
+pub fn find_device(place: &Place, record: &Record) -> Option<String> {
+    if namespace::current_cookie().ok()? != record.namespace {
         return None;
     }
-    let name = Device::name_of(record.index)?;
+    let name = Device::find_name(record.index)?;
     let is_same = || Device::find(&name).is_ok_and(|device| device.address == record.address);
     (is_running(place, record) || is_same()).then_some(name)
 }
 
 /// Returns the failure for a device where nothing of ours is.
-pub fn nothing(name: &str) -> Failure {
+pub fn nothing_here(name: &str) -> Failure {
     Failure::new(format!("nothing of ours is at {name}; `mousehole-live status` lists where something is"))
 }
 
@@ -165,14 +165,14 @@ pub fn nothing(name: &str) -> Failure {
 pub fn is_running(place: &Place, record: &Record) -> bool {
     // Either may be there although the command was killed before it noted that.
     is_our_filter(place, record.index)
-        || kernel::pinned_link(&place.link()).is_ok_and(|info| info.device != 0)
+        || kernel::read_pinned_link(&place.link()).is_ok_and(|info| info.device != 0)
 }
 
 /// Returns whether the filter at a device is that of a place. Its program may be the one that an upgrade puts there.
 fn is_our_filter(place: &Place, index: u32) -> bool {
-    let here = kernel::filter_program(index);
+    let here = kernel::find_filter_program(index);
     let pins = [place.program(), place.next_program()];
-    here.is_some() && pins.iter().any(|path| kernel::pinned_program(path).ok() == here)
+    here.is_some() && pins.iter().any(|path| kernel::read_pinned_program(path).ok() == here)
 }
 
 /// Takes back everything that a record says, in the reverse order: queue disciplines, program, maps, record. Steps
@@ -189,9 +189,9 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
         )));
     }
     let mut lines = Vec::new();
-    let is_here = namespace::here()? == record.namespace;
+    let is_here = namespace::current_cookie()? == record.namespace;
     let is_alive = is_running(place, record);
-    let name = device_of(place, record);
+    let name = find_device(place, record);
     if let Some(name) = &name {
         lines.extend(restore_root(name, record)?);
         if let Some(segments) = record.gso_max_segs {
@@ -236,8 +236,8 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
 /// Puts back what was at the device's root. Touches nothing that is not ours.
 fn restore_root(name: &str, record: &Record) -> Result<Option<String>> {
     let Some(handle) = &record.added_handle else { return Ok(None) };
-    let all = netlink::qdiscs(record.index)?;
-    let root = qdisc::root_of(&all);
+    let all = netlink::list_qdiscs(record.index)?;
+    let root = qdisc::find_root(&all);
     let remove = || {
         netlink::remove_root(record.index)
             .map_err(|error| Failure::system(format!("{name}: our qdisc cannot be removed"), &error))

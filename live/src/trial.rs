@@ -6,9 +6,9 @@
 //! whoever starts it again from its file, as the guard does, draws the same hosts.
 
 use crate::error::{Failure, Result};
+use crate::human::{format_number, format_table};
 use crate::layout::{PAUSE_MS, Transfer};
 use crate::observe::{Observed, observe_running};
-use crate::words::{number, table};
 use mousehole_answer::sizes::{Role, buckets};
 use mousehole_answer::statistics::levels::{LEVEL, simultaneous_error};
 use mousehole_answer::statistics::student::upper_quantile;
@@ -32,7 +32,7 @@ const LONG_BYTES: u64 = 1_000_000;
 /// # Errors
 /// A sentence when the kernel gives no random numbers.
 pub fn draw_key() -> Result<String> {
-    let words: [u32; 4] = crate::kernel::random_words()?;
+    let words: [u32; 4] = crate::kernel::draw_random_words()?;
     Ok(words.iter().map(|word| format!("{word:08x}")).collect())
 }
 
@@ -117,11 +117,11 @@ pub struct Half {
 ///
 /// # Errors
 /// A sentence when none has one, or a map cannot be read.
-pub fn report(only: Option<&str>) -> Result<Vec<Report>> {
+pub fn read_reports(only: Option<&str>) -> Result<Vec<Report>> {
     let mut all = Vec::new();
     for one in observe_running(only)? {
         let Some(spared) = one.record.as_ref().and_then(|record| record.request.ab.clone()) else { continue };
-        let ended = ended(&one, crate::kernel::monotonic_ns())?;
+        let ended = read_ended(&one, crate::kernel::monotonic_ns())?;
         let (sizes, sentence) = compare(&ended);
         all.push(Report { device: one.title(), spared, sizes, sentence });
     }
@@ -135,7 +135,7 @@ pub fn report(only: Option<&str>) -> Result<Vec<Report>> {
 }
 
 /// Returns the transfers in the table of flows that are over.
-fn ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
+fn read_ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
     let settings = one.settings()?;
     let mut transfers: BTreeMap<u32, Transfer> = BTreeMap::new();
     one.visit_transfers(|index, transfer| {
@@ -191,17 +191,22 @@ pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
     let rows: Vec<Row> = halves
         .into_iter()
         .map(|(size, marked, spared)| {
-            let found = difference(&marked.0, &spared.0, comparisons).as_change();
+            let found = estimate_difference(&marked.0, &spared.0, comparisons).as_change();
             let change =
                 found.has_interval().then_some(Change { mean: found.mean, low: found.low, high: found.high });
-            Row { size, marked: half(&marked.0, marked.1), spared: half(&spared.0, spared.1), change }
+            Row {
+                size,
+                marked: summarise_half(&marked.0, marked.1),
+                spared: summarise_half(&spared.0, spared.1),
+                change,
+            }
         })
         .collect();
-    let sentence = sentence(&rows);
+    let sentence = format_sentence(&rows);
     (rows, sentence)
 }
 
-fn half(logs: &[f64], transfers: usize) -> Half {
+fn summarise_half(logs: &[f64], transfers: usize) -> Half {
     Half { hosts: logs.len(), transfers, seconds: (!logs.is_empty()).then(|| libm::exp(mean(logs))) }
 }
 
@@ -210,7 +215,7 @@ fn half(logs: &[f64], transfers: usize) -> Half {
 ///
 /// Source: B. L. Welch, "The generalization of 'Student's' problem when several different population variances are
 /// involved", Biometrika 34 (1947).
-fn difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
+fn estimate_difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
     let count = one.len().min(other.len());
     if count < LEAST_REPLICATIONS {
         return Estimate { count: count as u32, ..Estimate::UNKNOWN };
@@ -231,7 +236,7 @@ fn difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
     Estimate { mean, low: mean - half, high: mean + half, count: count as u32 }
 }
 
-fn sentence(rows: &[Row]) -> String {
+fn format_sentence(rows: &[Row]) -> String {
     let decided: Vec<String> = rows
         .iter()
         .filter_map(|row| {
@@ -241,7 +246,7 @@ fn sentence(rows: &[Row]) -> String {
                 "transfers of {} took {:.0} % {word} time at marked hosts ({})",
                 row.size,
                 change.mean.abs() * 100.0,
-                range(&change)
+                format_range(&change)
             ))
         })
         .collect();
@@ -265,18 +270,18 @@ fn sentence(rows: &[Row]) -> String {
     }
 }
 
-fn range(change: &Change) -> String {
+fn format_range(change: &Change) -> String {
     format!("{:+.0}…{:+.0} %", change.low * 100.0, change.high * 100.0)
 }
 
 /// Returns the JSON document.
-pub fn json(reports: &[Report]) -> String {
+pub fn format_json(reports: &[Report]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: reports })
         .expect("reports are plain data")
 }
 
 /// Returns the lines for people.
-pub fn text(reports: &[Report]) -> Vec<String> {
+pub fn format_text(reports: &[Report]) -> Vec<String> {
     let mut lines = Vec::new();
     for report in reports {
         lines.push(format!(
@@ -294,15 +299,15 @@ pub fn text(reports: &[Report]) -> Vec<String> {
         for row in &report.sizes {
             let half = |half: &Half| {
                 let seconds = half.seconds.map_or("–".into(), |seconds| format!("{seconds:.3}"));
-                [number(half.hosts as u64), number(half.transfers as u64), seconds]
+                [format_number(half.hosts as u64), format_number(half.transfers as u64), seconds]
             };
             let change = row.change.map_or("too few hosts".into(), |change| {
-                format!("{:+.0} % ({})", change.mean * 100.0, range(&change))
+                format!("{:+.0} % ({})", change.mean * 100.0, format_range(&change))
             });
             let cells = [row.size.clone()].into_iter().chain(half(&row.marked)).chain(half(&row.spared));
             rows.push(cells.chain([change]).collect());
         }
-        lines.extend(table(&rows, &[0]));
+        lines.extend(format_table(&rows, &[0]));
     }
     lines.push(
         "Hosts were drawn, so each counts once. Both halves share the line: what marking changes for all alike does not show."
@@ -317,7 +322,7 @@ mod tests {
     use super::*;
 
     /// Returns transfers of so many hosts in each half, whose times have this ratio.
-    fn transfers(hosts: u8, ratio: f64) -> Vec<Ended> {
+    fn build_transfers(hosts: u8, ratio: f64) -> Vec<Ended> {
         (0..hosts)
             .flat_map(|number| [(number, false), (number, true)])
             .flat_map(|(number, is_spared)| {
@@ -334,7 +339,7 @@ mod tests {
 
     #[test]
     fn compare__says_which_half_is_faster() {
-        let (rows, sentence) = compare(&transfers(12, 0.5));
+        let (rows, sentence) = compare(&build_transfers(12, 0.5));
         assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].marked.hosts, rows[0].spared.transfers), (12, 48));
         let change = rows[0].change.unwrap();
@@ -343,17 +348,17 @@ mod tests {
             sentence.starts_with("transfers of 5–15 kB took 50 % less time at marked hosts"),
             "{sentence}"
         );
-        assert!(compare(&transfers(12, 2.0)).1.contains("100 % more time"));
+        assert!(compare(&build_transfers(12, 2.0)).1.contains("100 % more time"));
     }
 
     #[test]
     fn compare__is_undecided_without_a_difference_or_with_few_hosts() {
-        let (rows, sentence) = compare(&transfers(12, 1.0));
+        let (rows, sentence) = compare(&build_transfers(12, 1.0));
         assert!(
             rows[0].change.unwrap().low < 0.0 && sentence.starts_with("undecided: of no size"),
             "{sentence}"
         );
-        let (rows, sentence) = compare(&transfers(4, 0.5));
+        let (rows, sentence) = compare(&build_transfers(4, 0.5));
         assert_eq!(rows[0].change, None);
         assert!(sentence.contains("at most 4 and 4 had"), "{sentence}");
         assert!(compare(&[]).1.contains("at most 0 and 0 had"));
@@ -361,7 +366,7 @@ mod tests {
 
     #[test]
     fn compare__counts_each_host_once() {
-        let mut ended = transfers(8, 1.0);
+        let mut ended = build_transfers(8, 1.0);
         // One host with a thousand slow transfers is one host.
         let slow = Ended { seconds: 50.0, ..ended[0] };
         ended.extend([slow; 1000]);
@@ -369,8 +374,8 @@ mod tests {
     }
 
     #[test]
-    fn difference__is_welchs() {
-        let found = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0], 1);
+    fn estimate_difference__is_welchs() {
+        let found = estimate_difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0], 1);
         assert!((found.mean + 4.0).abs() < 1e-12);
         // The variances of the means are 1/2 and 7/3, so that there are 6.97 degrees of freedom.
         assert!((found.half_width() - 2.3664 * (17.0f64 / 6.0).sqrt()).abs() < 0.005, "{found:?}");

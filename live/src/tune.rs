@@ -130,18 +130,18 @@ impl Changes {
 /// # Errors
 /// A sentence when that is not possible; the former settings stay in force then.
 pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
-    change(name, changes, |former| changes.apply(former, name))
+    change_running(name, changes, |former| changes.apply(former, name))
 }
 
 /// Has what runs at a device do what a request says, as the device is now. Returns lines for the user.
 ///
 /// # Errors
 /// A sentence when that needs another program or other tables; the former settings stay in force then.
-pub(crate) fn follow(name: &str, request: &Request) -> Result<Vec<String>> {
-    change(name, &Changes::default(), |_| Ok(request.clone()))
+pub(crate) fn apply_request(name: &str, request: &Request) -> Result<Vec<String>> {
+    change_running(name, &Changes::default(), |_| Ok(request.clone()))
 }
 
-fn change(
+fn change_running(
     name: &str,
     changes: &Changes,
     wanted: impl Fn(&Request) -> Result<Request>,
@@ -151,14 +151,14 @@ fn change(
     let place = home.place(&device);
     let mut record = match place.exists() {
         true => place.record()?,
-        false => return Err(stop::nothing(name)),
+        false => return Err(stop::nothing_here(name)),
     };
     if !stop::is_running(&place, &record) {
         return Err(Failure::new(format!(
             "the program at {name} does not run; `mousehole-live down {name}` removes what is left"
         )));
     }
-    let root = netlink::root(device.index)?;
+    let root = netlink::find_root(device.index)?;
     let request = wanted(&record.request)?;
     let former = record.deployment(&device, root.as_ref())?;
     let new = Deployment::new(&request, &device, root.as_ref())?;
@@ -181,10 +181,10 @@ fn change(
              afresh"
         )));
     }
-    let slot = write_other_slot(&place, &new.settings(&request, &device))?;
+    let slot = write_inactive_slot(&place, &new.settings(&request, &device))?;
     if let Shaper::Native { fifo, queue } = &new.shaper {
         if has_queue && new.shaper != former.shaper {
-            native::change(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
+            native::change_settings(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
         }
     } else if has_queue && new.shaper != former.shaper {
         start::change_qdiscs(&new.shaper, &device).inspect_err(|_| {
@@ -192,7 +192,7 @@ fn change(
             let _ = start::change_qdiscs(&former.shaper, &device);
         })?;
     }
-    flip(&place, slot)?;
+    activate_slot(&place, slot)?;
     let what = describe(&former, &new, &record.request, changes);
     if record.request != request {
         record.tuned = Some(kernel::boot_s());
@@ -208,20 +208,20 @@ fn change(
 ///
 /// # Errors
 /// A sentence when nothing is there, or a map cannot be read or written.
-pub(crate) fn amend(name: &str, action: Action, paused: Option<String>) -> Result<()> {
+pub(crate) fn change_action(name: &str, action: Action, paused: Option<String>) -> Result<()> {
     let device = Device::find(name)?;
     let home = Home::lock()?;
     let place = home.place(&device);
     let mut record = place.record()?;
     let map = place.open_map("ml_settings")?;
-    let active = control(&place)?.active & 1;
+    let active = read_control(&place)?.active & 1;
     let value = map.lookup(&active.to_ne_bytes()).ok().flatten();
     let mut bytes = value.ok_or_else(|| Failure::new("the map ml_settings cannot be read"))?;
     let shadow = u32::from(record.request.shadow || paused.is_some());
     let settings = Settings { shadow, action, ..Settings::read(&bytes) };
     bytes[..size_of::<Settings>()].copy_from_slice(settings.bytes());
-    let slot = write_other_slot(&place, &bytes)?;
-    flip(&place, slot)?;
+    let slot = write_inactive_slot(&place, &bytes)?;
+    activate_slot(&place, slot)?;
     record.paused = paused;
     place.write_record(&record)
 }
@@ -261,9 +261,9 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
 }
 
 /// Writes the settings that are not in force; returns which they are.
-fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
+fn write_inactive_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     let map = place.open_map("ml_settings")?;
-    let other = (control(place)?.active & 1) ^ 1;
+    let other = (read_control(place)?.active & 1) ^ 1;
     let mut whole = settings.to_vec();
     if whole.len() > map.value_size() || whole.len() < size_of::<Settings>() {
         return Err(Failure::new(format!(
@@ -278,15 +278,15 @@ fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     Ok(other)
 }
 
-fn control(place: &Place) -> Result<Control> {
+fn read_control(place: &Place) -> Result<Control> {
     let map = place.open_map("ml_control")?;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
     value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
 }
 
 /// Puts a set of settings in force.
-fn flip(place: &Place, slot: u32) -> Result<()> {
-    let next = Control { active: slot, ..control(place)? };
+fn activate_slot(place: &Place, slot: u32) -> Result<()> {
+    let next = Control { active: slot, ..read_control(place)? };
     place
         .open_map("ml_control")?
         .update(&0u32.to_ne_bytes(), next.bytes())
@@ -341,18 +341,21 @@ fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &
 mod tests {
     use super::*;
 
-    fn refused(mode: Mode, changes: &Changes) -> String {
+    fn apply_and_fail(mode: Mode, changes: &Changes) -> String {
         changes.apply(&Request::new(mode), "wan").unwrap_err().to_string()
     }
 
     #[test]
     fn options_of_the_other_mode__are_refused() {
         let burst = Changes { burst: Some("20kB".into()), ..Changes::default() };
-        assert_eq!(refused(Mode::Mark, &burst), "--burst is no option of `mark`, by which wan was started");
+        assert_eq!(
+            apply_and_fail(Mode::Mark, &burst),
+            "--burst is no option of `mark`, by which wan was started"
+        );
         let dscp = Changes { dscp: Some("cs1".into()), ..Changes::default() };
-        assert_eq!(refused(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
+        assert_eq!(apply_and_fail(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
         let shadow = Changes { shadow: Some(true), ..Changes::default() };
-        assert!(refused(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
+        assert!(apply_and_fail(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case, missing_docs)]
 
-use mousehole_live::object::definitions_of;
+use mousehole_live::object::define_by_name;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,7 +35,7 @@ fn compile(compiler: &[&str]) {
                     [here.join("bpf"), here.join("../policy/include")]
                         .map(|at| format!("-I{}", at.display())),
                 )
-                .args(definitions_of(program).unwrap())
+                .args(define_by_name(program).unwrap())
                 .arg(&source)
                 .output()
                 .unwrap();

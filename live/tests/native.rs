@@ -4,8 +4,8 @@
 
 use mousehole_live::deployment::{Deployment, Shaper};
 use mousehole_live::device::Device;
-use mousehole_live::native::{IS_BUILT_IN, is_known_to_kernel};
-use mousehole_live::object::built_in_object;
+use mousehole_live::native::{IS_BUILT_IN, is_supported_by_kernel};
+use mousehole_live::object::find_built_in;
 use mousehole_live::request::{Mode, Request};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,7 +60,7 @@ fn own_queue__is_compiled_behind_the_program_that_counts() {
     let deployment = Deployment::new(&request, &Device::find("lo").unwrap(), None).unwrap();
     assert!(matches!(deployment.shaper, Shaper::Native { .. }));
     let objects = deployment.objects().unwrap();
-    assert_eq!(Some(objects.egress), built_in_object("none-none-none"));
+    assert_eq!(Some(objects.egress), find_built_in("none-none-none"));
     let queue = objects.queue.unwrap();
     let has = |text: &[u8]| queue.windows(text.len()).any(|part| part == text);
     assert!(has(b"mh_least_attained_params") && has(b"ml_queue_ops"));
@@ -82,7 +82,7 @@ fn refuses_or_plans((said, status): &(String, Option<i32>), queue: &str) {
         assert_eq!((said.trim().lines().count(), status), (1, Some(2)), "{said}");
         return;
     }
-    match is_known_to_kernel().unwrap_or(false) {
+    match is_supported_by_kernel().unwrap_or(false) {
         true => {
             assert!(said.contains(&format!("the queue {queue} is a queue discipline of its own")), "{said}");
         }

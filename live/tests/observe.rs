@@ -365,7 +365,7 @@ fn what_does_not_run__is_said_with_the_cure() {
     if !enter() {
         return;
     }
-    let namespace = mousehole_live::namespace::here().unwrap();
+    let namespace = mousehole_live::namespace::current_cookie().unwrap();
     let index = fs::read_to_string("/proc/thread-self/net/dev_snmp6/w0")
         .ok()
         .and_then(|text| text.split_whitespace().nth(1).map(String::from))

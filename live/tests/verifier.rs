@@ -7,7 +7,7 @@ mod common;
 
 use common::can_run;
 use mousehole_live::kernel::{Maps, load};
-use mousehole_live::object::{built_in, built_in_object};
+use mousehole_live::object::{find_built_in, list_built_in};
 use object::{Object as _, ObjectSection as _, SectionKind};
 
 const MOST_INSTRUCTIONS: u32 = 100_000;
@@ -19,8 +19,8 @@ fn built_in_programs__stay_below_the_limit() {
         return;
     }
     let (mut walked, mut refused) = (Vec::new(), Vec::new());
-    for name in built_in() {
-        let object = built_in_object(name).expect("it is built in");
+    for name in list_built_in() {
+        let object = find_built_in(name).expect("it is built in");
         match load(&object, Maps { place: None, reuse: false, flows: 1024, notes_transfers: false }) {
             Ok(loaded) => {
                 walked.push((loaded.verified_instructions().expect("kernels from 5.16 on tell"), name));
@@ -62,8 +62,8 @@ fn helpers(bytes: &[u8]) -> Vec<u32> {
 
 #[test]
 fn built_in_programs__call_no_helper_that_linux_5_15_lacks() {
-    for name in built_in() {
-        let called = helpers(&built_in_object(name).expect("it is built in"));
+    for name in list_built_in() {
+        let called = helpers(&find_built_in(name).expect("it is built in"));
         assert!(called.contains(&1), "{name} looks nothing up: {called:?}");
         let newest = called.iter().max().expect("it calls some");
         assert!(*newest <= NEWEST_HELPER, "{name} calls the helper {newest}");

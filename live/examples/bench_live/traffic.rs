@@ -93,7 +93,7 @@ fn spent(program: BorrowedFd) -> Result<(u64, u64), String> {
 pub(crate) fn measure(rows: &mut [Row], flows: u32) -> Result<(), String> {
     let wire = Wire::new()?;
     // The counting ends with the descriptor.
-    let _counting = bpf::count_run_time().map_err(|error| {
+    let _counting = bpf::enable_run_time_statistics().map_err(|error| {
         format!("the kernel does not count the time of programs (it can from 5.8 on): {error}")
     })?;
     rows.iter_mut().for_each(|row| row.taken.clear());

@@ -56,34 +56,34 @@ pub struct Abilities {
 }
 
 /// Returns what was found of the kernel and of this process's rights.
-pub fn findings() -> (Vec<Finding>, Abilities) {
-    let mut all = vec![version(&read("/proc/sys/kernel/osrelease"))];
-    let rights = rights(&read("/proc/self/status"));
+pub fn inspect() -> (Vec<Finding>, Abilities) {
+    let mut all = vec![judge_version(&read_text("/proc/sys/kernel/osrelease"))];
+    let rights = judge_rights(&read_text("/proc/self/status"));
     let may_load = rights.is_none();
     all.extend(rights);
     let mut missing_qdiscs = Vec::new();
     if may_load {
-        all.extend(helpers(&missing()));
-        all.push(tcx(has_tcx()));
-        if let Some(missing) = lacking_qdiscs() {
-            all.push(qdiscs(&missing));
+        all.extend(judge_helpers(&probe_missing_helpers()));
+        all.push(judge_tcx(has_tcx()));
+        if let Some(missing) = probe_missing_qdiscs() {
+            all.push(judge_qdiscs(&missing));
             missing_qdiscs = missing;
         }
     }
-    all.push(native_queues(native::is_known_to_kernel().ok()));
-    all.push(bpf_folder(home::places().err().map(|failure| failure.to_string()).as_deref()));
-    all.extend(switches(
-        &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
-        &read("/proc/sys/net/core/bpf_jit_enable"),
+    all.push(judge_native_queues(native::is_supported_by_kernel().ok()));
+    all.push(judge_bpf_folder(home::list_places().err().map(|failure| failure.to_string()).as_deref()));
+    all.extend(judge_switches(
+        &read_text("/proc/sys/kernel/unprivileged_bpf_disabled"),
+        &read_text("/proc/sys/net/core/bpf_jit_enable"),
     ));
     (all, Abilities { may_load, missing_qdiscs })
 }
 
-fn read(path: &str) -> String {
+fn read_text(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-fn version(release: &str) -> Finding {
+fn judge_version(release: &str) -> Finding {
     let mut numbers =
         release.split(|letter: char| !letter.is_ascii_digit()).map(|text| text.parse::<u32>().unwrap_or(0));
     let (major, minor) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
@@ -101,7 +101,7 @@ fn version(release: &str) -> Finding {
 }
 
 /// Returns what is missing of this process's rights, by its status in /proc; `None` if nothing is.
-fn rights(status: &str) -> Option<Finding> {
+fn judge_rights(status: &str) -> Option<Finding> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
     let has = |number: u32| bits >> number & 1 == 1;
@@ -127,7 +127,7 @@ fn rights(status: &str) -> Option<Finding> {
 }
 
 /// Returns the helpers and maps that this kernel lacks.
-fn missing() -> Vec<&'static str> {
+fn probe_missing_helpers() -> Vec<&'static str> {
     let lacks = |(_, helper, _): &&(&str, BpfHelper, &str)| {
         matches!(is_helper_supported(ProgramType::SchedClassifier, *helper), Ok(false))
     };
@@ -140,7 +140,7 @@ fn missing() -> Vec<&'static str> {
 
 /// Returns the kinds of [`QDISCS`] that the kernel refuses at the loopback device of a network namespace made for this,
 /// which ends with the thread that made it; `None` where no namespace can be made.
-fn lacking_qdiscs() -> Option<Vec<&'static str>> {
+fn probe_missing_qdiscs() -> Option<Vec<&'static str>> {
     let attempt = || {
         // SAFETY: only this thread moves into the new namespace.
         if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
@@ -149,7 +149,7 @@ fn lacking_qdiscs() -> Option<Vec<&'static str>> {
         let index = Device::find("lo").ok()?.index;
         let is_refused = |one: &&Needed| {
             let put = Put { parent: TC_H_ROOT, handle: 1 << 16, what: one.what.clone() };
-            let refused = put.run(Verb::Replace, "lo", index).is_err();
+            let refused = put.apply(Verb::Replace, "lo", index).is_err();
             // Each is tried by itself.
             refused || netlink::remove_root(index).is_err()
         };
@@ -158,7 +158,7 @@ fn lacking_qdiscs() -> Option<Vec<&'static str>> {
     std::thread::spawn(attempt).join().ok().flatten()
 }
 
-fn qdiscs(missing: &[&str]) -> Finding {
+fn judge_qdiscs(missing: &[&str]) -> Finding {
     if missing.is_empty() {
         return Finding::harmless(
             "qdiscs",
@@ -176,7 +176,7 @@ fn qdiscs(missing: &[&str]) -> Finding {
     )
 }
 
-fn helpers(missing: &[&str]) -> Option<Finding> {
+fn judge_helpers(missing: &[&str]) -> Option<Finding> {
     if missing.is_empty() {
         let names: Vec<&str> = HELPERS.iter().map(|(name, _, _)| *name).collect();
         return Some(Finding::harmless(
@@ -198,21 +198,23 @@ fn helpers(missing: &[&str]) -> Option<Finding> {
 /// the device, and one that does not finds the request itself invalid. `None` when it cannot be asked.
 fn has_tcx() -> Option<bool> {
     // r0 = -1 (next program); exit.
-    let program = bpf::load_instructions(c"ml_probe", &[instruction(0xb7, -1), instruction(0x95, 0)]).ok()?;
+    let program =
+        bpf::load_instructions(c"ml_probe", &[encode_instruction(0xb7, -1), encode_instruction(0x95, 0)])
+            .ok()?;
     match bpf::create_link(program.as_fd(), NO_DEVICE) {
         Ok(_) => Some(true),
-        Err(error) => knows_tcx(error.raw_os_error()?),
+        Err(error) => interpret_tcx_error(error.raw_os_error()?),
     }
 }
 
 /// Returns an instruction on the first register, as a program holds it.
-fn instruction(code: u8, value: i32) -> u64 {
+fn encode_instruction(code: u8, value: i32) -> u64 {
     let [a, b, c, d] = value.to_ne_bytes();
     u64::from_ne_bytes([code, 0, 0, 0, a, b, c, d])
 }
 
 /// Returns what the answer to a request for a link at no device tells.
-fn knows_tcx(error: i32) -> Option<bool> {
+fn interpret_tcx_error(error: i32) -> Option<bool> {
     match error {
         libc::ENODEV => Some(true),
         libc::EINVAL | libc::EOPNOTSUPP => Some(false),
@@ -220,7 +222,7 @@ fn knows_tcx(error: i32) -> Option<bool> {
     }
 }
 
-fn tcx(known: Option<bool>) -> Finding {
+fn judge_tcx(known: Option<bool>) -> Finding {
     match known {
         Some(true) => {
             Finding::harmless("tcx", "the kernel has tcx links (probed): programs are attached by one")
@@ -237,7 +239,7 @@ fn tcx(known: Option<bool>) -> Finding {
     }
 }
 
-fn native_queues(known: Option<bool>) -> Finding {
+fn judge_native_queues(known: Option<bool>) -> Finding {
     let text = match known {
         _ if !native::IS_BUILT_IN => {
             "this build of mousehole-live has no native queues, which `up --native` loads"
@@ -253,7 +255,7 @@ fn native_queues(known: Option<bool>) -> Finding {
     Finding::harmless("native", text)
 }
 
-fn bpf_folder(fault: Option<&str>) -> Finding {
+fn judge_bpf_folder(fault: Option<&str>) -> Finding {
     match fault {
         None => Finding::harmless("bpffs", format!("{} is a BPF file system", home::BPF_ROOT)),
         Some(fault) if fault.contains("no BPF file system") => Finding::in_the_way(
@@ -266,7 +268,7 @@ fn bpf_folder(fault: Option<&str>) -> Finding {
 }
 
 /// Returns what two of the kernel's switches say.
-fn switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
+fn judge_switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
     let mut all = match unprivileged.trim() {
         "0" => vec![Finding::worth_knowing(
             "unprivileged-bpf",
@@ -293,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version__from_6_1() {
+    fn judge_version__from_6_1() {
         for (release, rank) in [
             ("6.1.0-18-amd64\n", Rank::Harmless),
             ("6.18.5\n", Rank::Harmless),
@@ -301,25 +303,25 @@ mod tests {
             ("6.0.19", Rank::WorthKnowing),
             ("5.15.167", Rank::WorthKnowing),
         ] {
-            assert_eq!(version(release).rank, rank, "{release}");
+            assert_eq!(judge_version(release).rank, rank, "{release}");
         }
     }
 
     #[test]
-    fn qdiscs__names_what_is_missing_and_for_what() {
-        assert_eq!(qdiscs(&[]).sentence, "the kernel has tbf, htb, fq");
-        let found = qdiscs(&["htb", "fq"]);
+    fn judge_qdiscs__names_what_is_missing_and_for_what() {
+        assert_eq!(judge_qdiscs(&[]).sentence, "the kernel has tbf, htb, fq");
+        let found = judge_qdiscs(&["htb", "fq"]);
         assert_eq!(found.rank, Rank::WorthKnowing);
         assert!(found.sentence.contains("no fq, which `host --shape` needs"), "{}", found.sentence);
         assert_eq!(found.cure.as_deref(), Some("modprobe -a sch_htb sch_fq"));
     }
 
     #[test]
-    fn rights__root_or_three_capabilities() {
+    fn judge_rights__root_or_three_capabilities() {
         let status = |bits: u64| format!("Name:\tmousehole-live\nCapEff:\t{bits:016x}\nCapBnd:\t0\n");
         let (net, bpf, perfmon) = (1 << CAP_NET_ADMIN, 1 << CAP_BPF, 1 << CAP_PERFMON);
-        assert_eq!(rights(&status(net | bpf | perfmon)), None);
-        assert_eq!(rights(&status(net | 1 << CAP_SYS_ADMIN)), None);
+        assert_eq!(judge_rights(&status(net | bpf | perfmon)), None);
+        assert_eq!(judge_rights(&status(net | 1 << CAP_SYS_ADMIN)), None);
         for (held, lacking) in [
             (0, "lacks CAP_NET_ADMIN, CAP_BPF, CAP_PERFMON, so"),
             (net, "lacks CAP_BPF, CAP_PERFMON, so"),
@@ -327,29 +329,30 @@ mod tests {
             (bpf | perfmon, "lacks CAP_NET_ADMIN, so"),
             (1 << CAP_SYS_ADMIN, "lacks CAP_NET_ADMIN, so"),
         ] {
-            let found = rights(&status(held)).unwrap();
+            let found = judge_rights(&status(held)).unwrap();
             assert!(found.rank == Rank::InTheWay && found.sentence.contains(lacking), "{}", found.sentence);
         }
     }
 
     #[test]
-    fn knows_tcx__by_which_error() {
-        assert_eq!(knows_tcx(libc::ENODEV), Some(true));
-        assert_eq!(knows_tcx(libc::EINVAL), Some(false));
-        assert_eq!(knows_tcx(libc::EPERM), None);
-        assert!(tcx(Some(false)).sentence.contains("clsact"));
+    fn interpret_tcx_error__by_which_error() {
+        assert_eq!(interpret_tcx_error(libc::ENODEV), Some(true));
+        assert_eq!(interpret_tcx_error(libc::EINVAL), Some(false));
+        assert_eq!(interpret_tcx_error(libc::EPERM), None);
+        assert!(judge_tcx(Some(false)).sentence.contains("clsact"));
     }
 
     #[test]
-    fn helpers__names_what_is_missing() {
-        assert_eq!(helpers(&[]).unwrap().rank, Rank::Harmless);
-        let found = helpers(&["bpf_ktime_get_coarse_ns"]).unwrap();
+    fn judge_helpers__names_what_is_missing() {
+        assert_eq!(judge_helpers(&[]).unwrap().rank, Rank::Harmless);
+        let found = judge_helpers(&["bpf_ktime_get_coarse_ns"]).unwrap();
         assert!(found.rank == Rank::InTheWay && found.sentence.contains("coarse_ns"), "{found:?}");
     }
 
     #[test]
-    fn switches__a_cure_each() {
-        let cures = |one, two| switches(one, two).into_iter().filter_map(|one| one.cure).collect::<Vec<_>>();
+    fn judge_switches__a_cure_each() {
+        let cures =
+            |one, two| judge_switches(one, two).into_iter().filter_map(|one| one.cure).collect::<Vec<_>>();
         assert_eq!(cures("2\n", "1\n"), Vec::<String>::new());
         assert_eq!(
             cures("0\n", "0\n"),
@@ -359,10 +362,13 @@ mod tests {
     }
 
     #[test]
-    fn bpf_folder__says_how_to_mount_it() {
-        assert_eq!(bpf_folder(None).rank, Rank::Harmless);
-        let found = bpf_folder(Some("/sys/fs/bpf is no BPF file system here; …"));
+    fn judge_bpf_folder__says_how_to_mount_it() {
+        assert_eq!(judge_bpf_folder(None).rank, Rank::Harmless);
+        let found = judge_bpf_folder(Some("/sys/fs/bpf is no BPF file system here; …"));
         assert_eq!(found.cure.as_deref(), Some("mount -t bpf -o mode=0700 bpf /sys/fs/bpf"));
-        assert_eq!(bpf_folder(Some("/sys/fs/bpf/mousehole; permission denied")).rank, Rank::WorthKnowing);
+        assert_eq!(
+            judge_bpf_folder(Some("/sys/fs/bpf/mousehole; permission denied")).rank,
+            Rank::WorthKnowing
+        );
     }
 }

@@ -28,13 +28,15 @@ const KNOWN: [(&str, &str); 3] = [
 ];
 
 /// Returns what was found at the device's tcx hooks. `ours` is the program of ours that runs there.
-pub fn attached(device: &Device, ours: Option<u32>) -> Vec<Finding> {
-    let Some(egress) = programs(device.index, bpf_attach_type::BPF_TCX_EGRESS) else { return Vec::new() };
-    let ingress = programs(device.index, bpf_attach_type::BPF_TCX_INGRESS).unwrap_or_default();
-    of_programs(&device.name, &egress, &ingress, ours)
+pub fn inspect_programs(device: &Device, ours: Option<u32>) -> Vec<Finding> {
+    let Some(egress) = list_programs(device.index, bpf_attach_type::BPF_TCX_EGRESS) else {
+        return Vec::new();
+    };
+    let ingress = list_programs(device.index, bpf_attach_type::BPF_TCX_INGRESS).unwrap_or_default();
+    judge_programs(&device.name, &egress, &ingress, ours)
 }
 
-fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option<u32>) -> Vec<Finding> {
+fn judge_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option<u32>) -> Vec<Finding> {
     let place = egress.iter().position(|program| Some(program.id) == ours);
     let mut found: Vec<Finding> = egress
         .iter()
@@ -49,7 +51,7 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
                 "programs",
                 format!(
                     "program {} at the egress of {name} (tcx) {effect}",
-                    described(program.id, &program.name)
+                    describe_program(program.id, &program.name)
                 ),
                 format!("bpftool prog show id {}", program.id),
             )
@@ -58,7 +60,10 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
     found.extend(ingress.iter().map(|program| {
         Finding::harmless(
             "programs",
-            format!("program {} is at the ingress of {name} (tcx)", described(program.id, &program.name)),
+            format!(
+                "program {} is at the ingress of {name} (tcx)",
+                describe_program(program.id, &program.name)
+            ),
         )
     }));
     if found.is_empty() {
@@ -67,7 +72,7 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
     found
 }
 
-fn described(id: u32, name: &str) -> String {
+fn describe_program(id: u32, name: &str) -> String {
     let known = KNOWN.iter().find(|(start, _)| name.starts_with(start)).map(|(_, what)| format!(": {what}"));
     match name {
         "" => id.to_string(),
@@ -76,18 +81,18 @@ fn described(id: u32, name: &str) -> String {
 }
 
 /// Returns the programs at a hook, in their order; `None` when the kernel does not tell, as those without tcx.
-fn programs(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
-    let ids = bpf::programs_at(index, hook, MOST).ok()?;
-    Some(ids.into_iter().map(|id| Program { id, name: name_of(id) }).collect())
+fn list_programs(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
+    let ids = bpf::list_programs(index, hook, MOST).ok()?;
+    Some(ids.into_iter().map(|id| Program { id, name: read_program_name(id) }).collect())
 }
 
-fn name_of(id: u32) -> String {
-    let info = bpf::program_of(id).and_then(|program| bpf::program_info(program.as_fd()));
-    info.map(|info| bpf::text(&info.name)).unwrap_or_default()
+fn read_program_name(id: u32) -> String {
+    let info = bpf::open_program(id).and_then(|program| bpf::program_info(program.as_fd()));
+    info.map(|info| bpf::parse_name(&info.name)).unwrap_or_default()
 }
 
 /// Returns what was found of filters at the device, and of those that redirect to it; `links` are all devices.
-pub fn findings(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding> {
+pub fn inspect(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding> {
     let (name, mut found) = (&device.name, Vec::new());
     let names = |target: &u32| {
         links
@@ -96,12 +101,12 @@ pub fn findings(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Findin
             .map_or(format!("device {target}"), |link| link.name.clone())
     };
     if qdiscs.iter().any(|qdisc| qdisc.kind == "clsact") {
-        found.extend(of_egress(name, &netlink::filters(device.index, TC_H_EGRESS), names));
+        found.extend(judge_egress(name, &netlink::list_filters(device.index, TC_H_EGRESS), names));
     }
     if qdiscs.iter().any(|qdisc| qdisc.kind == "clsact" || qdisc.kind == "ingress") {
-        found.extend(of_ingress(name, &netlink::filters(device.index, TC_H_INGRESS), names));
+        found.extend(judge_ingress(name, &netlink::list_filters(device.index, TC_H_INGRESS), names));
     }
-    let number = netlink::filters(device.index, 0).len();
+    let number = netlink::list_filters(device.index, 0).len();
     if number > 0 {
         found.push(Finding::worth_knowing(
             "classifiers",
@@ -112,7 +117,7 @@ pub fn findings(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Findin
         ));
     }
     for other in links.iter().filter(|other| other.index != device.index) {
-        found.extend(of_source(device, &other.name, &netlink::filters(other.index, TC_H_INGRESS)));
+        found.extend(judge_source(device, &other.name, &netlink::list_filters(other.index, TC_H_INGRESS)));
     }
     found
 }
@@ -121,14 +126,14 @@ fn is_ours(filter: &Filter) -> bool {
     filter.kind == "bpf" && filter.preference == kernel::FILTER_PRIORITY
 }
 
-fn of_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
+fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     let show = format!("tc filter show dev {name} egress");
     filters
         .iter()
         .filter(|filter| !is_ours(filter))
         .map(|filter| {
             let what = match filter.kind.as_str() {
-                "bpf" => format!("a program, {},", described(filter.id.unwrap_or(0), &filter.program)),
+                "bpf" => format!("a program, {},", describe_program(filter.id.unwrap_or(0), &filter.program)),
                 kind => format!("a {kind} filter"),
             };
             let targets: Vec<String> = filter.targets.iter().map(&names).collect();
@@ -150,7 +155,7 @@ fn of_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> 
         .collect()
 }
 
-fn of_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
+fn judge_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     let mut targets: Vec<String> = filters.iter().flat_map(|filter| &filter.targets).map(names).collect();
     targets.dedup();
     targets
@@ -165,7 +170,7 @@ fn of_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) ->
 }
 
 /// Returns what was found of a device whose arriving packets are redirected to this one.
-fn of_source(device: &Device, source: &str, filters: &[Filter]) -> Vec<Finding> {
+fn judge_source(device: &Device, source: &str, filters: &[Filter]) -> Vec<Finding> {
     let name = &device.name;
     let redirects: Vec<&Filter> = filters.iter().filter(|one| one.targets.contains(&device.index)).collect();
     if redirects.is_empty() {
@@ -213,12 +218,12 @@ mod tests {
     use super::*;
 
     /// Returns a u32 filter that restores DSCPs and redirects to device 7, in this order.
-    fn redirect(actions: [&str; 2]) -> [Filter; 1] {
+    fn build_redirect(actions: [&str; 2]) -> [Filter; 1] {
         let actions = actions.map(String::from).to_vec();
         [Filter { preference: 5, kind: "u32".into(), actions, targets: vec![7], ..Filter::default() }]
     }
 
-    fn name_of_seven(target: &u32) -> String {
+    fn name_device_7(target: &u32) -> String {
         assert_eq!(*target, 7);
         "ifb0".into()
     }
@@ -233,7 +238,7 @@ mod tests {
             ..Filter::default()
         };
         let all = [program(49_152, "qosify_tc", 41), program(27_976, "mousehole", 42)];
-        let found = of_egress("eth0", &all, name_of_seven);
+        let found = judge_egress("eth0", &all, name_device_7);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(
             found[0].sentence.starts_with("a program, 41 (qosify_tc: qosify, which sets DSCPs"),
@@ -243,14 +248,14 @@ mod tests {
 
     #[test]
     fn egress__a_redirect_leads_to_its_target() {
-        let found = of_egress("eth0", &redirect(["ctinfo", "mirred"]), name_of_seven);
+        let found = judge_egress("eth0", &build_redirect(["ctinfo", "mirred"]), name_device_7);
         assert_eq!(found[0].cure.as_deref(), Some("mousehole-live check ifb0"));
         assert!(found[0].sentence.contains("a u32 filter of preference 5"), "{found:?}");
     }
 
     #[test]
     fn ingress__tells_where_downloads_go() {
-        let found = of_ingress("eth0", &redirect(["ctinfo", "mirred"]), name_of_seven);
+        let found = judge_ingress("eth0", &build_redirect(["ctinfo", "mirred"]), name_device_7);
         assert_eq!(
             found[0].sentence,
             "what comes in at eth0 is redirected to ifb0; downloads are marked there"
@@ -267,14 +272,14 @@ mod tests {
             link_header_bytes: 14,
             mtu: 1500,
         };
-        let found = of_source(&device(7), "eth0", &redirect(["ctinfo", "mirred"]));
+        let found = judge_source(&device(7), "eth0", &build_redirect(["ctinfo", "mirred"]));
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].cure.as_deref(), Some("mousehole-live mark ifb0 --override"));
         assert!(
-            of_source(&device(8), "eth0", &redirect(["ctinfo", "mirred"])).is_empty(),
+            judge_source(&device(8), "eth0", &build_redirect(["ctinfo", "mirred"])).is_empty(),
             "redirected elsewhere"
         );
-        let found = of_source(&device(7), "eth0", &redirect(["mirred", "ctinfo"]));
+        let found = judge_source(&device(7), "eth0", &build_redirect(["mirred", "ctinfo"]));
         assert!(found[1].sentence.contains("too late"), "{found:?}");
     }
 
@@ -282,7 +287,7 @@ mod tests {
     fn programs__order_relative_to_ours() {
         let program = |id, name: &str| Program { id, name: name.into() };
         let all = [program(7, "first"), program(8, "mousehole"), program(9, "")];
-        let found = of_programs("eth0", &all, &[program(5, "in")], Some(8));
+        let found = judge_programs("eth0", &all, &[program(5, "in")], Some(8));
         let sentences: Vec<&str> = found.iter().map(|one| one.sentence.as_str()).collect();
         assert!(
             sentences[0].contains("program 7 (first)") && sentences[0].contains("runs before ours"),
@@ -293,6 +298,6 @@ mod tests {
             "{found:?}"
         );
         assert_eq!((found[2].rank, found.len()), (Rank::Harmless, 3));
-        assert_eq!(of_programs("eth0", &all[1..2], &[], Some(8))[0].rank, Rank::Harmless);
+        assert_eq!(judge_programs("eth0", &all[1..2], &[], Some(8))[0].rank, Rank::Harmless);
     }
 }

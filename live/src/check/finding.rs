@@ -62,7 +62,7 @@ impl Finding {
         Finding { key, rank: Rank::InTheWay, sentence: sentence.into(), cure: Some(cure.into()) }
     }
 
-    pub(super) fn line(&self) -> String {
+    pub(super) fn format_line(&self) -> String {
         let cure = self.cure.as_ref().map_or(String::new(), |cure| format!(": `{cure}`"));
         format!("{:<13}  {}{cure}", self.rank.label(), self.sentence)
     }
@@ -78,7 +78,7 @@ pub(super) enum Unknown {
 }
 
 /// Runs a tool that only shows something. Returns what it printed.
-pub(super) fn shown(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
+pub(super) fn run_tool(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
     match Command::new(program).args(words).env("LC_ALL", "C").output() {
         Err(_) => Err(Unknown::Missing),
         Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
@@ -91,7 +91,13 @@ pub(super) fn shown(program: &str, words: &[&str]) -> std::result::Result<String
 }
 
 /// Returns what is said of a tool that gave no output.
-pub(super) fn blind(key: &'static str, what: &str, program: &str, package: &str, why: &Unknown) -> Finding {
+pub(super) fn report_unseen(
+    key: &'static str,
+    what: &str,
+    program: &str,
+    package: &str,
+    why: &Unknown,
+) -> Finding {
     match why {
         Unknown::Missing => Finding::worth_knowing(
             key,

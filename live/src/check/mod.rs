@@ -64,13 +64,13 @@ pub const FORMAT: &str = "mousehole-live.check/1";
 /// # Errors
 /// A sentence when there is no such device.
 pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
-    let report = report(name)?;
+    let report = inspect_device(name)?;
     if as_json {
         let text = serde_json::to_string(&report)
             .map_err(|error| Failure::new(format!("the report is no JSON; {error}")))?;
         return Ok(vec![text]);
     }
-    let mut lines: Vec<String> = report.findings.iter().map(Finding::line).collect();
+    let mut lines: Vec<String> = report.findings.iter().map(Finding::format_line).collect();
     lines.push(format!("mark {name}: {}", report.mark.sentence));
     lines.push(format!("up {name}: {}", report.up.sentence));
     lines.push(format!("host {name} --shape: {}", report.shape.sentence));
@@ -81,19 +81,19 @@ pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// A sentence when there is no such device.
-pub fn report(name: &str) -> Result<Report> {
+pub fn inspect_device(name: &str) -> Result<Report> {
     let device = Device::find(name)?;
-    let (mut findings, Abilities { may_load, missing_qdiscs }) = features::findings();
-    let running = if may_load { ours::look(&device, &mut findings) } else { None };
-    let all = netlink::qdiscs(device.index)?;
-    findings.extend(queue::findings(name, &all, &queue::leaves(&netlink::classes(device.index))));
-    let root = qdisc::root_of(&all).cloned();
-    let links = link::links();
-    findings.extend(link::findings(name, &links));
-    findings.extend(link::offloads(name));
-    findings.extend(filters::attached(&device, running));
-    findings.extend(filters::findings(&device, &all, &links));
-    findings.extend(firewall::findings(name, link::is_layered(name, &links)));
+    let (mut findings, Abilities { may_load, missing_qdiscs }) = features::inspect();
+    let running = if may_load { ours::inspect(&device, &mut findings) } else { None };
+    let all = netlink::list_qdiscs(device.index)?;
+    findings.extend(queue::inspect(name, &all, &queue::list_leaves(&netlink::list_classes(device.index))));
+    let root = qdisc::find_root(&all).cloned();
+    let links = link::list_links();
+    findings.extend(link::inspect(name, &links));
+    findings.extend(link::inspect_offloads(name));
+    findings.extend(filters::inspect_programs(&device, running));
+    findings.extend(filters::inspect(&device, &all, &links));
+    findings.extend(firewall::inspect(name, link::is_layered(name, &links)));
     for finding in &mut findings {
         finding.cure = finding.cure.take().map(|cure| cure.replace("DEV", name));
     }
@@ -104,26 +104,26 @@ pub fn report(name: &str) -> Result<Report> {
         )),
         _ => None,
     };
-    let mark = prospect_of_mark(&device, root.as_ref(), refusal.clone());
+    let mark = predict_mark(&device, root.as_ref(), refusal.clone());
     let without = |kind: &str| {
         let is_missing = missing_qdiscs.contains(&kind);
         refusal
             .clone()
-            .or_else(|| is_missing.then(|| format!("would refuse, because {}", qdisc::lacking(kind))))
+            .or_else(|| is_missing.then(|| format!("would refuse, because {}", qdisc::format_missing(kind))))
     };
-    let up = prospect_of_up(&device, root.as_ref(), without("tbf"));
+    let up = predict_up(&device, root.as_ref(), without("tbf"));
     // An `fq` that is there is enough.
-    let refusal = if qdisc::departures(&all).is_empty() { without("fq") } else { refusal };
-    let shape = prospect_of_shape(&device, &all, refusal);
+    let refusal = if qdisc::find_departure_qdiscs(&all).is_empty() { without("fq") } else { refusal };
+    let shape = predict_shape(&device, &all, refusal);
     Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up, shape })
 }
 
-fn prospect_of_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Prospect {
+fn predict_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Prospect {
     let scheme = DEFAULT_HOST_SCHEME;
-    let root = qdisc::root_of(all);
+    let root = qdisc::find_root(all);
     let (possible, sentence) = match (refusal, root.filter(|qdisc| !qdisc.is_default())) {
         (Some(refusal), _) => (false, refusal),
-        (None, _) if !qdisc::departures(all).is_empty() => (
+        (None, _) if !qdisc::find_departure_qdiscs(all).is_empty() => (
             true,
             format!(
                 "would attach {scheme}; packets beyond a user's profile would wait in the fq that is there"
@@ -132,7 +132,7 @@ fn prospect_of_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) ->
         (None, None) => {
             (true, format!("would attach {scheme}, and put an fq at the root, in which packets wait"))
         }
-        (None, Some(foreign)) => match start::save(device, foreign) {
+        (None, Some(foreign)) => match start::save_qdisc(device, foreign) {
             Err(failure) => (false, format!("would refuse; {failure}")),
             Ok(_) => (
                 true,
@@ -146,7 +146,7 @@ fn prospect_of_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) ->
     Prospect { possible, sentence, via: None, scheme: scheme.into(), dscp: None, class: None }
 }
 
-fn prospect_of_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
+fn predict_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request::new(Mode::Mark);
     let scheme = request.scheme.clone();
     let refused = |sentence: String| Prospect {
@@ -172,7 +172,7 @@ fn prospect_of_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<Strin
                 (Some(class), _) => {
                     ("priority", format!("go to CAKE's Bulk tin by priority {class}, and no byte changes"))
                 }
-                (None, Some(dscp)) => ("dscp", format!("get DSCP {dscp}{}", name_of(dscp))),
+                (None, Some(dscp)) => ("dscp", format!("get DSCP {dscp}{}", label_dscp(dscp))),
                 (None, None) => ("dscp", "are counted".to_string()),
             };
             Prospect {
@@ -187,7 +187,7 @@ fn prospect_of_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<Strin
     }
 }
 
-fn prospect_of_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
+fn predict_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request { rate: Some("10mbit".into()), ..Request::new(Mode::Up) };
     let scheme = request.scheme.clone();
     let prospect = |possible, sentence| Prospect {
@@ -208,7 +208,7 @@ fn prospect_of_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>
         format!("{scheme} in front of a token bucket of --rate at the root, buffer {}", request.buffer);
     match root.filter(|qdisc| !qdisc.is_default()) {
         None => prospect(true, format!("would put {ours}")),
-        Some(foreign) => match start::save(device, foreign) {
+        Some(foreign) => match start::save_qdisc(device, foreign) {
             Err(failure) => prospect(false, format!("would refuse; {failure}")),
             Ok(_) => prospect(
                 true,
@@ -221,6 +221,6 @@ fn prospect_of_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>
     }
 }
 
-fn name_of(dscp: u8) -> &'static str {
+fn label_dscp(dscp: u8) -> &'static str {
     if dscp == 1 { " (LE)" } else { "" }
 }

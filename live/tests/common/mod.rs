@@ -149,14 +149,14 @@ impl Config {
 /// Returns ns per packet of `repeat` runs of a program on one frame, by the kernel's own clock.
 pub fn time(program: BorrowedFd, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
     let run = TestRun { frame, out: &mut [], context: bytes_of(&mut context), repeat };
-    bpf::test_run(program, run).unwrap_or_else(|error| panic!("{error}")).duration_ns
+    bpf::run_test(program, run).unwrap_or_else(|error| panic!("{error}")).duration_ns
 }
 
 impl Harness {
     /// Loads a program that is built in, such as `sfd-none-red`.
     pub fn built_in(name: &str, flows: u32, config: &Config) -> Harness {
-        let object = mousehole_live::object::built_in_object(name).unwrap_or_else(|| {
-            panic!("{name} is not built in; these are: {:?}", mousehole_live::object::built_in())
+        let object = mousehole_live::object::find_built_in(name).unwrap_or_else(|| {
+            panic!("{name} is not built in; these are: {:?}", mousehole_live::object::list_built_in())
         });
         Harness::load(&object, flows, config)
     }
@@ -194,7 +194,7 @@ impl Harness {
     /// Runs the program on a frame, without a word if the kernel refuses it.
     fn try_run(&mut self, frame: &[u8], mut context: Context) -> std::io::Result<(u32, usize, Context)> {
         let run = TestRun { frame, out: &mut self.out, context: bytes_of(&mut context), repeat: 0 };
-        let tested = bpf::test_run(self.loaded.program(), run)?;
+        let tested = bpf::run_test(self.loaded.program(), run)?;
         Ok((tested.verdict, tested.bytes, context))
     }
 
