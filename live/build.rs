@@ -49,8 +49,8 @@ fn main() {
         .expect("the folder for outputs is writable");
 }
 
-/// Compiles and compresses the native queues; none where the build leaves them out, or clang is too old for them, and they
-/// are compiled when they are asked for. Returns the table of them, in Rust.
+/// Compiles and compresses the native queues; none if the feature is off or clang is too old for
+/// them, in which case they are compiled on request. Returns the table of them as Rust source.
 fn build_native(headers: &Path, sources: &Path, out: &Path) -> String {
     let mut table = String::new();
     let is_wanted = std::env::var_os("CARGO_FEATURE_NATIVE_QUEUES").is_some();
@@ -86,12 +86,15 @@ fn build_native(headers: &Path, sources: &Path, out: &Path) -> String {
     )
 }
 
-/// How many objects are compressed together: they are much alike, and to read one all before it are read.
+/// How many objects share a stream. They are much alike, and reading one decompresses all before
+/// it.
 const TOGETHER: usize = 16;
-/// A stream's dictionary, bytes: of some objects, and what a router can spare for a moment.
+/// The bytes of a stream's dictionary: it covers several objects, and a router has that much memory
+/// for a moment.
 const DICTIONARY: u32 = 1 << 20;
 
-/// Compresses the objects. Returns the table of them, in Rust.
+/// Compresses the objects of all programs into streams next to them. Returns the table of them as
+/// Rust source.
 fn pack(combinations: &[Combination], out: &Path) -> String {
     let mut programs = String::new();
     let mut streams = String::new();
@@ -123,9 +126,10 @@ fn pack(combinations: &[Combination], out: &Path) -> String {
     )
 }
 
-/// Empties the sections that only a debugger reads, which then take no room. The loader needs the types (BTF).
+/// Empties the sections of an ELF object that only debuggers read, so that they compress to
+/// nothing. The type information (BTF) stays, since the loader needs it.
 fn empty_debug_sections(mut object: Vec<u8>) -> Vec<u8> {
-    /// Of an ELF file of 64 bits: bytes of a section's header, and where its size stands there.
+    /// Of a 64-bit ELF file: the bytes of a section's header, and the offset of the size in it.
     const HEADER: usize = 64;
     const SIZE: usize = 32;
     let file = ElfFile64::<Endianness>::parse(&*object).expect("clang writes ELF");
@@ -143,6 +147,10 @@ fn empty_debug_sections(mut object: Vec<u8>) -> Vec<u8> {
     object
 }
 
+/// Compiles the program of a combination into the folder `out`.
+///
+/// # Errors
+/// The program's name and clang's messages.
 fn compile_program(
     clang: &str,
     headers: &Path,
@@ -161,16 +169,16 @@ fn compile_program(
     Ok(())
 }
 
-/// Returns every combination of the shipped policies that can stand at a device's egress.
+/// Returns every combination of the shipped policies that can run at a device's egress.
 fn list_combinations() -> Vec<Combination> {
     let (mut markers, mut users, mut queues) = (vec![None], vec![None], vec![Queue::None, Queue::DropTail]);
     for policy in policies() {
         let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
         match (policy.kind(), policy.key()) {
             (PolicyKind::Dropper, _) => queues.push(Queue::Dropper(named)),
-            // What leaves next is not decided at this hook.
+            // A program at this hook does not decide which packet leaves next.
             (PolicyKind::Queue, _) => {}
-            // Who returns a hint or needs both directions of a connection cannot stand here.
+            // A marker that returns a hint or needs both directions of a connection cannot run here.
             (PolicyKind::Marker, Key::Connection) => {}
             (PolicyKind::Marker, _) if policy.returns_hint() => {}
             (PolicyKind::Marker, Key::Flow) => markers.push(Some(named)),
@@ -181,7 +189,7 @@ fn list_combinations() -> Vec<Combination> {
     for marker in &markers {
         for user in &users {
             for queue in &queues {
-                // The one of no policies counts, before a native queue that needs no marker.
+                // The one without policies only counts; it precedes a native queue that needs no marker.
                 all.push(Combination { marker: marker.clone(), user: user.clone(), queue: queue.clone() });
             }
         }

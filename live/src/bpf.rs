@@ -1,6 +1,6 @@
-//! What is asked of the kernel by bpf(2): maps, programs, links, and their pins.
+//! Wraps bpf(2): maps, programs, links, and their pins.
 //!
-//! Programs are loaded by aya; what outlives a command is opened here by its pin.
+//! aya loads programs; what outlives a command is opened here by its pin.
 
 use aya::maps::{Map as AyaMap, MapData};
 use aya_obj::generated::{
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::{io, mem, ptr};
 
-/// A map of the kernel's.
+/// An open map of the kernel.
 #[derive(Debug)]
 pub struct Map {
     descriptor: OwnedFd,
@@ -28,15 +28,15 @@ impl Map {
     /// Opens a map by its pin.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn open(path: &Path) -> io::Result<Map> {
         Map::new(open_pin(path)?)
     }
 
-    /// Makes an array of one entry.
+    /// Creates an array of one entry. The name is cut to 15 bytes.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn create(name: &CStr, value_bytes: u32) -> io::Result<Map> {
         // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
         unsafe {
@@ -52,7 +52,10 @@ impl Map {
         }
     }
 
-    /// Returns the map behind one of aya's.
+    /// Returns the map behind one of aya's, with a descriptor of its own.
+    ///
+    /// # Panics
+    /// For a kind of map that our programs do not have.
     pub(crate) fn from_aya(map: &AyaMap) -> io::Result<Map> {
         let data: &MapData = match map {
             AyaMap::Array(data)
@@ -65,6 +68,7 @@ impl Map {
         Map::new(data.fd().as_fd().try_clone_to_owned()?)
     }
 
+    /// Returns the map of a descriptor, after asking the kernel for its properties.
     fn new(descriptor: OwnedFd) -> io::Result<Map> {
         let info: bpf_map_info = read_info(descriptor.as_fd())?;
         Ok(Map {
@@ -77,45 +81,45 @@ impl Map {
         })
     }
 
-    /// Returns its name, of which the kernel keeps 15 bytes.
+    /// Returns its name, of which the kernel stores 15 bytes.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the bytes of a value.
+    /// Returns the bytes of a value; in a per-CPU map, those of one CPU.
     pub fn value_size(&self) -> usize {
         self.value_bytes
     }
 
-    /// Returns how many entries it has room for.
+    /// Returns how many entries it can hold.
     pub fn max_entries(&self) -> u32 {
         self.max_entries
     }
 
-    /// Pins it.
+    /// Pins it at this path of a BPF file system.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn pin(&self, path: &Path) -> io::Result<()> {
         pin(self.descriptor.as_fd(), path)
     }
 
-    /// Returns a value; `None` of a key that is not there.
+    /// Returns the value of a key; `None` if the key is not in the map.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     ///
     /// # Panics
-    /// When each CPU has a value of its own: [`Map::lookup_percpu`] reads these.
+    /// For a per-CPU array, which [`Map::lookup_percpu`] reads, and for a key of the wrong length.
     pub fn lookup(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
         assert_ne!(self.kind, bpf_map_type::BPF_MAP_TYPE_PERCPU_ARRAY as u32, "{}", self.name);
         self.read(key, self.value_bytes)
     }
 
-    /// Returns the value of each CPU; `None` of a key that is not there.
+    /// Returns the values of a key on all CPUs; `None` if the key is not in the map.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn lookup_percpu(&self, key: &[u8]) -> io::Result<Option<Vec<Vec<u8>>>> {
         let cpus = aya::util::nr_cpus().map_err(|(_, error)| error)?;
         let stride = self.value_bytes.next_multiple_of(8);
@@ -123,6 +127,7 @@ impl Map {
         Ok(all.map(|all| all.chunks(stride).map(|one| one[..self.value_bytes].to_vec()).collect()))
     }
 
+    /// Returns the `bytes` that the kernel writes for a key; `None` if the key is not in the map.
     fn read(&self, key: &[u8], bytes: usize) -> io::Result<Option<Vec<u8>>> {
         let mut value = vec![0; bytes];
         match self.access_element(bpf_cmd::BPF_MAP_LOOKUP_ELEM, Some(key), value.as_mut_ptr()) {
@@ -132,10 +137,10 @@ impl Map {
         }
     }
 
-    /// Writes a value.
+    /// Sets the value of a key.
     ///
     /// # Errors
-    /// The kernel's; of a value that is not as long as the map's, that it is invalid.
+    /// The kernel's error; EINVAL for a value of another length than the map's.
     pub fn update(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         if value.len() != self.value_bytes {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
@@ -143,7 +148,7 @@ impl Map {
         self.access_element(bpf_cmd::BPF_MAP_UPDATE_ELEM, Some(key), value.as_ptr().cast_mut())
     }
 
-    /// Returns all keys. A table that changes meanwhile may show one twice or not at all.
+    /// Iterates over all keys. If the table changes meanwhile, a key may appear twice or be missed.
     pub fn keys(&self) -> impl Iterator<Item = Vec<u8>> {
         let mut last: Option<Vec<u8>> = None;
         std::iter::from_fn(move || {
@@ -154,7 +159,8 @@ impl Map {
         })
     }
 
-    /// Does something with one element. `value` has room for what the command reads or writes there.
+    /// Runs a command on one element. `value` must have room for what the command reads or writes
+    /// there; `key` is `None` only for the first of all keys.
     fn access_element(&self, command: bpf_cmd, key: Option<&[u8]>, value: *mut u8) -> io::Result<()> {
         assert!(key.is_none_or(|key| key.len() == self.key_bytes), "{}", self.name);
         // SAFETY: the struct is numbers, which may be zero; the key has the map's length, and the value its room.
@@ -168,11 +174,12 @@ impl Map {
         }
     }
 
-    /// Reads the next entries of an array: as many as `keys` has room for, from behind `from` on. Returns how many there were,
-    /// and where to go on; nowhere after the last.
+    /// Reads the next entries of an array, as many as `keys` has room for. `from` is `None` at
+    /// first, then what the last call returned. Returns how many entries there were, and where to
+    /// go on; `None` after the last.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub(crate) fn read_batch(
         &self,
         from: Option<u32>,
@@ -200,10 +207,10 @@ impl Map {
         }
     }
 
-    /// Returns it as a ring buffer of aya's.
+    /// Returns it as aya's ring buffer.
     ///
     /// # Errors
-    /// The kernel's; of another kind of map, that it is invalid.
+    /// The kernel's error; invalid input for another kind of map.
     pub(crate) fn into_ring(self) -> io::Result<aya::maps::RingBuf<MapData>> {
         let invalid = |error: aya::maps::MapError| io::Error::new(io::ErrorKind::InvalidInput, error);
         let data = MapData::from_fd(self.descriptor).map_err(invalid)?;
@@ -211,17 +218,18 @@ impl Map {
     }
 }
 
-/// Pins what a descriptor names.
+/// Pins the map, program or link of a descriptor.
 pub(crate) fn pin(what: BorrowedFd, path: &Path) -> io::Result<()> {
     call_with_path(bpf_cmd::BPF_OBJ_PIN, path, what.as_raw_fd() as u32).map(drop)
 }
 
-/// Opens what is pinned.
+/// Opens a pinned map, program or link.
 pub(crate) fn open_pin(path: &Path) -> io::Result<OwnedFd> {
     // SAFETY: the new descriptor is nobody else's.
     call_with_path(bpf_cmd::BPF_OBJ_GET, path, 0).map(|new| unsafe { own_descriptor(new) })
 }
 
+/// Runs a command that takes a path and a descriptor (0 for none).
 fn call_with_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
     let text = CString::new(path.as_os_str().as_bytes()).expect("no zero byte");
     // SAFETY: the struct is numbers, which may be zero; the path ends in a zero byte.
@@ -233,10 +241,11 @@ fn call_with_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
     }
 }
 
-/// Attaches a program to a device's egress by a link of tcx, which ends with the descriptor unless it is pinned.
+/// Attaches a program to a device's egress by a tcx link. The link ends when the descriptor is
+/// closed, unless it is pinned.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn create_link(program: BorrowedFd, device: u32) -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
@@ -249,7 +258,7 @@ pub fn create_link(program: BorrowedFd, device: u32) -> io::Result<OwnedFd> {
     }
 }
 
-/// Puts a program in the place of the one of a link.
+/// Replaces the program of a link.
 pub(crate) fn update_link(link: BorrowedFd, program: BorrowedFd) -> io::Result<()> {
     // SAFETY: the struct is numbers, which may be zero.
     unsafe {
@@ -260,10 +269,10 @@ pub(crate) fn update_link(link: BorrowedFd, program: BorrowedFd) -> io::Result<(
     }
 }
 
-/// Loads a program for filters and tcx of so many instructions, eight bytes each.
+/// Loads a program for filters and tcx from its instructions, eight bytes each.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn load_instructions(name: &CStr, instructions: &[u64]) -> io::Result<OwnedFd> {
     const { assert!(size_of::<bpf_insn>() == size_of::<u64>()) };
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
@@ -281,7 +290,10 @@ pub fn load_instructions(name: &CStr, instructions: &[u64]) -> io::Result<OwnedF
     }
 }
 
-/// Returns the numbers of the programs at a device's hook of tcx, in their order, `most` of them.
+/// Returns the numbers of the programs at a device's tcx hook, in the order in which they run.
+///
+/// # Errors
+/// The kernel's error, for example if there are more than `most`.
 pub(crate) fn list_programs(device: u32, hook: bpf_attach_type, most: usize) -> io::Result<Vec<u32>> {
     let mut ids = vec![0_u32; most];
     // SAFETY: the struct is numbers, which may be zero; the array has the length that is said.
@@ -298,7 +310,7 @@ pub(crate) fn list_programs(device: u32, hook: bpf_attach_type, most: usize) -> 
     Ok(ids)
 }
 
-/// Returns a program by its number.
+/// Opens a program by its number.
 pub(crate) fn open_program(id: u32) -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
@@ -308,23 +320,23 @@ pub(crate) fn open_program(id: u32) -> io::Result<OwnedFd> {
     }
 }
 
-/// Returns what the kernel says of a program.
+/// Returns the kernel's information about a program.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn program_info(program: BorrowedFd) -> io::Result<bpf_prog_info> {
     read_info(program)
 }
 
-/// Returns what the kernel says of a link.
+/// Returns the kernel's information about a link.
 pub(crate) fn link_info(link: BorrowedFd) -> io::Result<bpf_link_info> {
     read_info(link)
 }
 
-/// Has the kernel count what programs take, until the descriptor is closed.
+/// Makes the kernel count the run time of programs until the descriptor is closed.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn enable_run_time_statistics() -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
@@ -334,34 +346,34 @@ pub fn enable_run_time_statistics() -> io::Result<OwnedFd> {
     }
 }
 
-/// What a program is run on for a test.
+/// The input of a test run.
 #[derive(Debug)]
 pub struct TestRun<'a> {
     /// The frame.
     pub frame: &'a [u8],
-    /// Room for the frame afterwards; may be empty.
+    /// Room for the frame after the run; may be empty.
     pub out: &'a mut [u8],
-    /// `struct __sk_buff`, before and afterwards.
+    /// `struct __sk_buff`; the run overwrites it.
     pub context: &'a mut [u8],
-    /// How often it is run; 0 is once.
+    /// How often the program runs; 0 means once.
     pub repeat: u32,
 }
 
-/// What a program returned, the bytes of the frame afterwards, and the ns of one run.
+/// The result of a test run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tested {
-    /// What it returned.
+    /// The program's return value.
     pub verdict: u32,
-    /// Bytes of the frame.
+    /// Bytes of the frame after the run.
     pub bytes: usize,
-    /// Mean time, ns.
+    /// Mean time of one run, ns.
     pub duration_ns: u32,
 }
 
-/// Runs a program on a frame without any device.
+/// Runs a program on a frame without any device (BPF_PROG_TEST_RUN).
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn run_test(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
     let before = run.context.to_vec();
     // SAFETY: the struct is numbers, which may be zero; each buffer is as long as is said.
@@ -382,7 +394,7 @@ pub fn run_test(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
     }
 }
 
-/// Returns what the kernel says of an object: its struct of information.
+/// Returns the kernel's information about an object: its struct bpf_*_info.
 fn read_info<T>(of: BorrowedFd) -> io::Result<T> {
     // SAFETY: the kernel's structs of information are numbers, which may be zero; the size is given.
     unsafe {
@@ -396,16 +408,16 @@ fn read_info<T>(of: BorrowedFd) -> io::Result<T> {
     }
 }
 
-/// Returns a name of the kernel's.
+/// Returns the text of a zero-terminated name.
 pub(crate) fn parse_name(name: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = name.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the descriptor that a call gave.
+/// Takes ownership of the descriptor that a call returned.
 ///
 /// # Safety
-/// It must be open and nobody else's.
+/// It must be open, and nobody else may close it.
 unsafe fn own_descriptor(new: i64) -> OwnedFd {
     // SAFETY: the caller promises it.
     unsafe { OwnedFd::from_raw_fd(new as i32) }

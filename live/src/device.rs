@@ -5,25 +5,25 @@ use crate::namespace;
 use std::ffi::{CStr, CString};
 use std::{io, mem};
 
-/// A device, as found when it was looked up.
+/// A device, as it was when it was looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
     /// Its name.
     pub name: String,
-    /// Its number within the namespace.
+    /// Its interface index within the namespace.
     pub index: u32,
-    /// Cookie of the network namespace; together with the number it names a device on this machine, unless somebody gave
-    /// the number again (`ip link add index`).
+    /// Cookie of its network namespace. With the index it identifies a device on this machine,
+    /// unless the index was given to a new device (`ip link add index`).
     pub namespace: u64,
-    /// Its hardware address; `None` where it has none, such as PPP.
+    /// Its hardware address; `None` if it has none, such as PPP.
     pub address: Option<[u8; 6]>,
-    /// Bytes before the network header of its frames: 14 of Ethernet, 0 of PPP, TUN and their like.
+    /// Bytes before the network header of its frames: 14 for Ethernet, 0 for PPP, TUN and the like.
     pub link_header_bytes: u32,
     /// Its MTU, bytes.
     pub mtu: u32,
 }
 
-/// Types of hardware, of include/uapi/linux/if_arp.h.
+/// Hardware types, from include/uapi/linux/if_arp.h.
 const ETHERNET: u16 = 1;
 const LOOPBACK: u16 = 772;
 const PPP: u16 = 512;
@@ -35,7 +35,8 @@ impl Device {
     /// Looks up a device by its name.
     ///
     /// # Errors
-    /// A sentence when there is none of the name here, or its frames cannot be read.
+    /// A sentence when there is none of this name here, or we cannot parse frames of its hardware
+    /// type.
     pub fn find(name: &str) -> Result<Device> {
         let unknown = || {
             let names = list_names();
@@ -79,7 +80,7 @@ impl Device {
         Ok(Device { name, index, namespace: namespace::current_cookie()?, address, link_header_bytes, mtu })
     }
 
-    /// Returns the device of a number in this namespace; `None` if it is gone.
+    /// Returns the name of the device with this index in this namespace; `None` if there is none.
     pub fn find_name(index: u32) -> Option<String> {
         let mut name = [0 as libc::c_char; libc::IFNAMSIZ];
         // SAFETY: the buffer has the length that the function asks for.
@@ -92,7 +93,7 @@ impl Device {
     }
 }
 
-/// Returns the names of all devices here, in the order of their numbers.
+/// Returns the names of all devices in this namespace.
 pub fn list_names() -> Vec<String> {
     // SAFETY: the list is freed below, and read only before.
     unsafe {
@@ -110,7 +111,8 @@ pub fn list_names() -> Vec<String> {
     }
 }
 
-/// Asks the kernel for a property of a device.
+/// Asks the kernel for a property of a device by ioctl(2); `read` takes it from the answer
+/// (netdevice(7)).
 fn query<T>(name: &CStr, what: libc::Ioctl, read: impl Fn(&libc::ifreq) -> T) -> io::Result<T> {
     // SAFETY: an all-zero request is valid; the name fits, as its length was checked.
     unsafe {

@@ -1,7 +1,8 @@
-//! Downloads: what comes in at a device is redirected to an IFB, at whose egress programs and queues stand.
+//! Downloads: incoming packets of a device are redirected to an IFB, whose egress runs the program
+//! and the queue.
 //!
-//! The IFB, the `clsact` and the filter that redirects are made by us and taken back with what stands there. An IFB of
-//! ours has an alias, so that what a killed command left is known as ours.
+//! We create the IFB, the `clsact` and the redirecting filter, and remove them together. An IFB of
+//! ours has an alias, so that the leftovers of a killed command can be recognised.
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -11,21 +12,21 @@ use crate::netlink::{Filter, TC_H_INGRESS};
 use crate::record::{Record, Redirect};
 use crate::{kernel, netlink};
 
-/// Preference of our filter, of which others use lower ones.
+/// The preference of our filter; others use lower ones.
 const PREFERENCE: u32 = 28_008;
-/// What an IFB's alias begins with.
+/// The start of an IFB's alias.
 const ALIAS: &str = "mousehole: downloads of ";
-/// What it ends with where a `clsact` is added for it.
+/// The end of the alias if a `clsact` was added to the device as well.
 const WITH_CLSACT: &str = ", and its clsact";
 
-/// Returns the name of the IFB for a device's downloads.
+/// Returns the name of the IFB for a device's downloads; at most 15 characters.
 pub fn ifb_name(device: &str) -> String {
     // The last letters tell devices such as enp3s0f0np0 and enp3s0f1np1 from each other.
     let from = device.char_indices().rev().nth(10).map_or(0, |(at, _)| at);
     format!("ifb-{}", &device[from..])
 }
 
-/// Returns the devices at which something of ours is, of a device and the IFB of its downloads; the device alone where
+/// Returns those of the device and its IFB at which something of ours is; the device alone if
 /// nothing is.
 pub fn list_sides(device: &str) -> Vec<String> {
     let mut all = vec![device.to_string(), ifb_name(device)];
@@ -33,10 +34,11 @@ pub fn list_sides(device: &str) -> Vec<String> {
     if all.is_empty() { vec![device.to_string()] } else { all }
 }
 
-/// Makes the IFB of a device and redirects to it what comes in there.
+/// Creates the IFB of a device and redirects the device's incoming packets to it.
 ///
 /// # Errors
-/// A sentence when the kernel has no IFB, or somebody else redirects or handles what comes in; nothing has changed then.
+/// A sentence when the kernel has no IFB, or somebody else redirects the incoming packets; nothing
+/// has changed then.
 pub fn redirect(name: &str) -> Result<Redirect> {
     let device = Device::find(name)?;
     refuse_others(name)?;
@@ -61,10 +63,11 @@ pub fn redirect(name: &str) -> Result<Redirect> {
     done.and(redirect)
 }
 
-/// Redirects again what comes in at a device, to the IFB that stands; what stands there goes on, with its flows.
+/// Redirects a device's incoming packets again, to the existing IFB; its queue and flows stay.
 ///
 /// # Errors
-/// A sentence when the device is gone, or somebody else redirects or handles what comes in.
+/// A sentence when nothing was redirected, the device is gone, or somebody else redirects its
+/// incoming packets.
 pub fn renew(place: &Place) -> Result<()> {
     let _home = Home::lock()?;
     let record = place.record()?;
@@ -73,25 +76,26 @@ pub fn renew(place: &Place) -> Result<()> {
     refuse_others(&device.name)?;
     let was_added = former.added_clsact && former.index == device.index;
     let redirect = Redirect::plan(&device, was_added)?;
-    // Noted before it is done, so that `down` takes it back wherever this is killed.
+    // Written before it is done, so that `down` removes it wherever this process is killed.
     place.write_record(&Record { redirect: Some(redirect.clone()), ..record })?;
     redirect.install()
 }
 
 impl Redirect {
-    /// Returns what is to be made at a device that may have a `clsact` of ours already.
+    /// Returns the redirection of a device's downloads. `was_added` says that an existing `clsact`
+    /// there is ours.
     ///
     /// # Errors
-    /// A sentence when the kernel does not tell what is there.
+    /// A sentence when the kernel does not list the device's queue disciplines.
     pub fn plan(device: &Device, was_added: bool) -> Result<Redirect> {
         let added_clsact = was_added || !has_hook(device.index)?;
         Ok(Redirect { device: device.name.clone(), index: device.index, added_clsact })
     }
 
-    /// Makes it: what is missing of the `clsact` and the filter. The IFB is there.
+    /// Sets the IFB up and adds what is missing of the `clsact` and the filter. The IFB must exist.
     ///
     /// # Errors
-    /// A sentence when the kernel refuses it.
+    /// A sentence when the IFB is gone or the kernel rejects a step.
     pub fn install(&self) -> Result<()> {
         let name = ifb_name(&self.device);
         let ifb = links::find(&name).ok_or_else(|| Failure::new(format!("{name} is gone")))?;
@@ -99,17 +103,17 @@ impl Redirect {
         let fault = |error: &_| {
             Failure::system(format!("what comes in at {} cannot be redirected to {name}", self.device), error)
         };
-        // Noted before it is done, so that a command that is killed in between leaves nothing unknown.
+        // The alias comes first, so that leftovers of a killed command can be recognised.
         links::set_up(ifb.index, &format!("{ALIAS}{}{with}", self.device)).map_err(|error| fault(&error))?;
         if !has_hook(self.index)? {
             netlink::add_clsact(self.index).map_err(|error| fault(&error))?;
         }
-        // One of a former IFB leads nowhere.
+        // A filter that redirected to a former IFB drops packets.
         let _ = netlink::remove_ingress_filters(self.index, PREFERENCE);
         netlink::add_redirect(self.index, PREFERENCE, ifb.index).map_err(|error| fault(&error))
     }
 
-    /// Returns whether it still stands.
+    /// Returns whether our filter still redirects the device's incoming packets to the IFB.
     pub fn is_installed(&self) -> bool {
         let to = links::find(&ifb_name(&self.device)).map(|ifb| ifb.index);
         let is_ours = |one: &Filter| one.preference == PREFERENCE && one.targets.first().copied() == to;
@@ -119,12 +123,13 @@ impl Redirect {
     }
 }
 
-/// Returns whether programs and filters can stand at what comes in.
+/// Returns whether a device has a `clsact` or `ingress`, under which filters of incoming packets
+/// are attached.
 fn has_hook(index: u32) -> Result<bool> {
     Ok(netlink::list_qdiscs(index)?.iter().any(|one| one.kind == "clsact" || one.kind == "ingress"))
 }
 
-/// Returns what a redirection takes, as commands.
+/// Returns the commands of ip(8) and tc(8) that set up a device's redirection.
 pub fn list_commands(name: &str) -> Vec<String> {
     let ifb = ifb_name(name);
     vec![
@@ -137,10 +142,10 @@ pub fn list_commands(name: &str) -> Vec<String> {
     ]
 }
 
-/// Refuses a device whose incoming packets go elsewhere already.
+/// Rejects a device whose incoming packets somebody else redirects to another device than our IFB.
 ///
 /// # Errors
-/// A sentence that names where they go.
+/// A sentence that names the other device.
 pub fn refuse_others(name: &str) -> Result<()> {
     let filters = netlink::list_filters(Device::find(name)?.index, TC_H_INGRESS);
     let others = filters.iter().filter(|one| one.preference != PREFERENCE);
@@ -154,7 +159,8 @@ pub fn refuse_others(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Takes a redirection back: the filter, the `clsact` if it was added, the IFB. What is gone already is no fault.
+/// Removes a redirection: the filter, the `clsact` if we added it and nobody uses it, and the IFB.
+/// Missing parts are no error.
 ///
 /// # Errors
 /// A sentence when the IFB cannot be removed.
@@ -176,7 +182,8 @@ pub fn take_back(redirect: &Redirect) -> Result<()> {
     }
 }
 
-/// Removes what a killed command left of a redirection of a device; returns whether there was anything.
+/// Removes what a killed command left of a device's redirection. Returns whether there was an IFB
+/// of ours.
 ///
 /// # Errors
 /// As [`take_back`].
@@ -188,14 +195,14 @@ pub fn remove_leftovers(name: &str) -> Result<bool> {
     take_back(&Redirect { device: name.into(), index, added_clsact }).map(|()| true)
 }
 
-/// Returns whether a device is an IFB of ours: one with our alias, or one that a command made and was killed
-/// before it gave it the alias and set it up.
+/// Returns whether a device is an IFB of ours: it has our alias, or it is an IFB that is down and
+/// has no alias, as a command leaves it that is killed right after creating it.
 fn is_ours(link: &Link) -> bool {
     let is_bare = link.alias.is_none() && link.kind.as_deref() == Some("ifb") && !link.is_up;
     is_bare || alias(link).is_some()
 }
 
-/// Returns the alias of an IFB of ours; `None` if it has none.
+/// Returns the alias of an IFB of ours; `None` if the device has another alias or none.
 fn alias(link: &Link) -> Option<&str> {
     link.alias.as_deref().filter(|alias| alias.starts_with(ALIAS))
 }

@@ -1,4 +1,5 @@
-//! `explain`: what became of a flow, by which rule, and why one is not seen here.
+//! `explain`: says what happened to a flow's packets, by which rule, and why a flow has not been
+//! seen here.
 
 use crate::deployment::{Deployment, Shaper};
 use crate::error::{Failure, Result};
@@ -16,13 +17,13 @@ use serde::Serialize;
 use std::net::IpAddr;
 use std::process::Command;
 
-/// Names the form of the JSON document.
+/// The name and version of the JSON document's format.
 pub const FORM: &str = "mousehole-live.explain/1";
 
-/// Flows that are explained at most, of each device.
+/// How many flows of each device are explained at most.
 const MOST: usize = 20;
 
-/// One end of a flow.
+/// One endpoint of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
     /// Its address.
@@ -31,16 +32,18 @@ pub struct End {
     pub port: Option<u16>,
 }
 
-/// Which flows are asked for.
+/// The flows to explain, by one or both endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// One end.
+    /// One endpoint.
     pub one: End,
-    /// The other end; `None` for any.
+    /// The other endpoint; `None` for any.
     pub other: Option<End>,
 }
 
 impl End {
+    /// Reads an address with or without a port; `None` for other text. Brackets around an IPv6
+    /// address are needed only before a port.
     fn parse(text: &str) -> Option<End> {
         if let Ok(address) = text.parse() {
             return Some(End { address, port: None });
@@ -52,13 +55,14 @@ impl End {
         inner.parse().ok().map(|address| End { address: IpAddr::V6(address), port: None })
     }
 
+    /// Returns whether an address and port in network order are this endpoint.
     fn matches(self, bytes: [u8; 16], port: [u8; 2]) -> bool {
         self.address == to_ip(bytes) && self.port.is_none_or(|number| number.to_be_bytes() == port)
     }
 }
 
 impl Wanted {
-    /// Reads `ADDRESS`, `ADDRESS:PORT`, `[IPv6]:PORT`, or two of them with a hyphen between.
+    /// Reads `ADDRESS`, `ADDRESS:PORT`, `[IPv6]:PORT`, or two of these with a hyphen between them.
     ///
     /// # Errors
     /// A sentence that says what is allowed.
@@ -77,7 +81,7 @@ impl Wanted {
         })
     }
 
-    /// Returns whether a flow is one of them, in either direction.
+    /// Returns whether the flow with this key is wanted, in either direction.
     pub fn matches(self, key: &Key) -> bool {
         let (from, to) = ((key.source, key.source_port), (key.destination, key.destination_port));
         let fits = |first: (_, _), second: (_, _)| {
@@ -93,46 +97,46 @@ impl Wanted {
 pub struct Explanation {
     /// [`FORM`].
     pub schema: &'static str,
-    /// What was asked for.
+    /// The flows as the user named them.
     pub asked: String,
-    /// The flows that match, those with the most bytes first; 20 of each device at most.
+    /// The matching flows, those with the most bytes first; at most 20 of each device.
     pub flows: Vec<Explained>,
-    /// How many match.
+    /// How many flows match.
     pub matching: u64,
-    /// Where nothing matches: likely reasons, the most likely first.
+    /// If no flow matches: likely reasons, the most likely first.
     pub not_seen: Vec<String>,
 }
 
-/// One flow and what became of it.
+/// One flow and what happened to its packets.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explained {
-    /// The device.
+    /// The device's name.
     pub device: String,
-    /// What it sent.
+    /// The flow's counters.
     #[serde(flatten)]
     pub flow: FlowReport,
-    /// Who decided its colour, in order.
+    /// The policies that decided its colour, in order.
     pub rules: Vec<Rule>,
     /// What was done with its packets.
     pub done: String,
-    /// What the queue did.
+    /// What the queue did with its packets.
     pub queue: String,
 }
 
-/// A policy with its parameters, in its own words.
+/// A policy with its parameters, in the policy's own texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rule {
     /// Its name.
     pub policy: String,
-    /// Its own summary.
+    /// Its summary.
     pub summary: &'static str,
-    /// Its parameters, in its order.
+    /// Its parameters, in the policy's order.
     pub parameters: Vec<Setting>,
-    /// What it shows of its state at the moment.
+    /// Names and values of the readings that the policy takes from its current state.
     pub readings: Vec<(&'static str, f64)>,
 }
 
-/// A parameter as it is set.
+/// A parameter with its value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
     /// Its name.
@@ -144,7 +148,7 @@ pub struct Setting {
 }
 
 impl Rule {
-    /// Returns a policy's rule; `state` is its shared state, if that is known.
+    /// Returns a policy's rule. `state` is its shared state; without it there are no readings.
     pub(crate) fn new(params: &Params, state: Option<&[u8]>) -> Rule {
         let policy = params.policy();
         let settings = policy.parameters().iter().map(|parameter| Setting {
@@ -163,7 +167,7 @@ impl Rule {
         }
     }
 
-    /// Returns its name and parameters on one line.
+    /// Returns the policy's name and parameters on one line.
     pub(crate) fn format_settings(&self) -> String {
         let all: Vec<String> =
             self.parameters.iter().map(|one| format!("{} = {}", one.name, one.value)).collect();
@@ -173,7 +177,7 @@ impl Rule {
         }
     }
 
-    /// Returns a rule for the tests of other modules.
+    /// Returns a rule of `sfd` for the tests of other modules.
     #[cfg(test)]
     pub(crate) fn sample() -> Rule {
         let setting = |name, value: &str| Setting { name, value: value.into(), meaning: "" };
@@ -182,7 +186,7 @@ impl Rule {
     }
 }
 
-/// Returns a parameter's value as people write it.
+/// Returns a parameter's value with its unit, as people write it.
 fn format_value(params: &Params, name: &'static str, kind: Kind) -> String {
     let number = params.number(name);
     match kind {
@@ -206,11 +210,13 @@ fn format_value(params: &Params, name: &'static str, kind: Kind) -> String {
     }
 }
 
+/// Returns a number with at most three decimals.
 fn format_rounded(number: f64) -> String {
     format!("{}", (number * 1000.0).round() / 1000.0)
 }
 
-/// Returns whether a threshold counts packets: its struct is then equal to that of one that is given in packets.
+/// Returns whether a threshold counts packets. The policy's parameters hold the unit, so they are
+/// compared with those for the same number of packets and of bytes.
 fn is_in_packets(params: &Params, name: &str, number: f64) -> bool {
     let with = |unit: &str| {
         let text = format!("{}{unit}", number as u64);
@@ -222,10 +228,10 @@ fn is_in_packets(params: &Params, name: &str, number: f64) -> bool {
     differs.is_some_and(|at| mine[at] == packets[at])
 }
 
-/// Explains flows, at one device or at all.
+/// Explains the flows that `asked` names, at one device or at all.
 ///
 /// # Errors
-/// A sentence when nothing runs here or a table cannot be read.
+/// A sentence when `asked` names no flow, nothing runs here, or a table cannot be read.
 pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
     let wanted = Wanted::parse(asked)?;
     let all = observe_running(only)?;
@@ -246,7 +252,7 @@ pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
             not_seen.extend(list_reasons_unseen(one, entries, most));
         }
         matching += here;
-        // Why there is none is said by the status.
+        // `status` says why there is no deployment.
         let deployment = one.deployment().ok().flatten();
         let settings = one.settings()?;
         let (now_ns, rules) = (monotonic_ns(), list_rules(one, deployment.as_ref()));
@@ -267,16 +273,17 @@ pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
     Ok(Explanation { schema: FORM, asked: asked.into(), flows, matching, not_seen })
 }
 
+/// Sorts entries by bytes, largest first, and drops those beyond [`MOST`].
 fn keep_largest(found: &mut Vec<Entry>) {
     found.sort_by_key(|entry| std::cmp::Reverse(entry.flow.bytes));
     found.truncate(MOST);
 }
 
-/// Returns the rules of the markers, with what their states show.
+/// Returns the rules of the markers, with the readings of their states.
 fn list_rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     let Some(deployment) = deployment else { return Vec::new() };
     let shared = one.shared_state().unwrap_or_default();
-    // struct ml_state: a lock of 8 bytes, then the state of each policy at a multiple of 8.
+    // struct ml_state: a lock of 8 bytes, then the state of each policy, aligned to 8 bytes.
     let mut at: usize = 8;
     let mut next = |bytes: usize| {
         let found = shared.get(at..at + bytes).map(<[u8]>::to_vec);
@@ -286,7 +293,7 @@ fn list_rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     let mut all = Vec::new();
     if let Some(params) = &deployment.marker {
         let (bytes, published) = (params.policy().sizes().2, params.policy().published());
-        // A marker of whose state packets share nothing has no part there.
+        // A marker whose packets share no state has no part in it.
         let is_there =
             deployment.combination.marker.as_ref().is_some_and(|named| named.traits.contains(&"SHARES"));
         let mut state = if is_there { next(bytes) } else { Some(vec![0; bytes]) };
@@ -303,7 +310,7 @@ fn list_rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     all
 }
 
-/// Returns what was done with a flow's packets of each colour that it had.
+/// Returns what was done with a flow's packets, for each colour that they had.
 fn describe_action(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> String {
     let host = if settings.user_is_destination == 0 { key.source } else { key.destination };
     let is_mark = one.record.as_ref().is_none_or(|record| record.request.mode == Mode::Mark);
@@ -339,7 +346,7 @@ fn describe_action(one: &Observed, settings: &Settings, key: &Key, flow: &FlowRe
     text
 }
 
-/// Returns what the queue did with a flow.
+/// Returns what the queue did with a flow's packets.
 fn describe_queue(
     deployment: Option<&Deployment>,
     one: &Observed,
@@ -391,7 +398,8 @@ fn describe_queue(
     format!("{who}{drops}{marks}")
 }
 
-/// Returns likely reasons why a device has not seen a flow, after checking those that can be checked.
+/// Returns likely reasons why a device has not seen a flow; those that can be checked are checked
+/// first. `entries` of the `most` entries of its flow table are in use.
 fn list_reasons_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     let title = one.title();
     let mut reasons = Vec::new();
@@ -433,7 +441,7 @@ fn list_reasons_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     if seen == 0 {
         reasons.push(format!("{title}: no IP packet left through the device yet"));
     }
-    // A new flow may displace others of its two buckets before every entry is taken.
+    // A new flow may evict others from its two buckets before the whole table is full.
     if entries >= most / 4 * 3 || counters.without_state > 0 {
         reasons.push(format!(
             "{title}: the table of {} flows is nearly full, and older ones make room for new ones; `--flows` at the start sets its \
@@ -453,12 +461,14 @@ fn list_reasons_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     reasons
 }
 
-/// Returns the flowtables of nft that name a device; none where nft is missing.
+/// Returns the nft flowtables that name a device; none if nft is missing.
 fn list_flowtables(device: &str) -> Vec<String> {
     let Ok(done) = Command::new("nft").args(["-j", "list", "flowtables"]).output() else { return Vec::new() };
     parse_flowtables(&String::from_utf8_lossy(&done.stdout), device)
 }
 
+/// Returns the flowtables that name a device, as "family table name". `text` is the output of `nft
+/// -j list flowtables`; other text has none.
 fn parse_flowtables(text: &str, device: &str) -> Vec<String> {
     let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
     let tables = document["nftables"].as_array().into_iter().flatten().map(|item| &item["flowtable"]);
@@ -476,7 +486,8 @@ fn parse_flowtables(text: &str, device: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the packets that a device sent within a second, and those that came by the program.
+/// Counts, for one second, the packets that a device sent and those that the program saw; `None` if
+/// either count cannot be read.
 fn count_for_a_second(one: &Observed, device: &str) -> Option<(u64, u64)> {
     let seen = || {
         one.counters()
@@ -488,7 +499,7 @@ fn count_for_a_second(one: &Observed, device: &str) -> Option<(u64, u64)> {
     Some((read_sent_packets(device)?.saturating_sub(sent), seen()?.saturating_sub(came_by)))
 }
 
-/// Returns the packets that a device sent, by the kernel's own count.
+/// Returns how many packets a device sent, by /proc/net/dev; `None` if it is not listed there.
 fn read_sent_packets(device: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/net/dev").ok()?;
     let line = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
@@ -500,7 +511,7 @@ pub fn format_json(explanation: &Explanation) -> String {
     serde_json::to_string_pretty(explanation).expect("plain data is written")
 }
 
-/// Returns the screen.
+/// Returns the lines for the terminal.
 pub fn format_text(explanation: &Explanation) -> Vec<String> {
     let mut lines = Vec::new();
     if explanation.flows.is_empty() {
@@ -508,7 +519,7 @@ pub fn format_text(explanation: &Explanation) -> Vec<String> {
         lines.extend(explanation.not_seen.iter().map(|reason| format!("  {reason}")));
         return lines;
     }
-    let mut told: Option<&Vec<Rule>> = None;
+    let mut shown: Option<&Vec<Rule>> = None;
     for one in &explanation.flows {
         if !lines.is_empty() {
             lines.push(String::new());
@@ -526,11 +537,11 @@ pub fn format_text(explanation: &Explanation) -> Vec<String> {
             format_span(flow.idle_s)
         ));
         lines.push(format!("  colour  {} now; {}", flow.colour, flow.format_shares()));
-        if told == Some(&one.rules) {
+        if shown == Some(&one.rules) {
             lines.push("  rule    as above".into());
         } else {
             lines.extend(one.rules.iter().flat_map(format_rule));
-            told = Some(&one.rules);
+            shown = Some(&one.rules);
         }
         lines.push(format!("  done    {}", one.done));
         lines.push(format!("  queue   {}", one.queue));
@@ -542,6 +553,7 @@ pub fn format_text(explanation: &Explanation) -> Vec<String> {
     lines
 }
 
+/// Returns the lines about a rule: its summary, its parameters with their meanings, its readings.
 fn format_rule(rule: &Rule) -> Vec<String> {
     let mut lines = vec![format!("  rule    {}: {}", rule.policy, rule.summary)];
     let mut rows: Vec<Vec<String>> = rule
@@ -565,10 +577,12 @@ mod tests {
     use super::*;
     use mousehole_policy::{LinkContext, find};
 
+    /// Returns the endpoint that a text names.
     fn parse_end(text: &str) -> End {
         End::parse(text).unwrap()
     }
 
+    /// Returns the key of a TCP flow between two endpoints.
     fn build_key(source: &str, destination: &str) -> Key {
         let bytes = |text: &str| match parse_end(text).address {
             IpAddr::V4(four) => four.to_ipv6_mapped().octets(),
@@ -618,12 +632,13 @@ mod tests {
         );
     }
 
+    /// Returns the rule of a policy with these parameters.
     fn build_rule(policy: &str, given: &[(&str, &str)]) -> Rule {
         Rule::new(&Params::from_text(find(policy).unwrap(), given, &LinkContext::EXAMPLE).unwrap(), None)
     }
 
     #[test]
-    fn rules__are_told_in_words_of_the_policy() {
+    fn rules__are_shown_in_the_policys_own_texts() {
         let lines = format_rule(&build_rule("sfd", &[("th", "30kB")]));
         let summary = find("sfd").unwrap().summary();
         assert_eq!(lines[0], format!("  rule    sfd: {summary}"));

@@ -1,4 +1,4 @@
-//! `flows`: the flows of the table that sent the most.
+//! `flows`: lists the flows in the table that sent the most.
 
 use crate::error::Result;
 use crate::human::{
@@ -12,49 +12,50 @@ use mousehole_policy::Colour;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Names the form of the JSON document.
+/// The name and version of the JSON document's format.
 pub const FORM: &str = "mousehole-live.flows/1";
 
-/// The JSON document of `flows --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+/// The JSON document of `flows --json`. Within one [`FORM`], fields may be added but are neither
+/// renamed nor removed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document<'a> {
     /// [`FORM`].
     pub schema: &'static str,
-    /// Devices of this namespace, by number.
+    /// The devices of this namespace, in the order of their indexes.
     pub devices: &'a [Table],
 }
 
-/// The table of one device.
+/// The flow table of one device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Table {
-    /// Its name.
+    /// The device's name.
     pub device: String,
-    /// Flows in it.
+    /// Flows in the table.
     pub entries: u64,
     /// Flows that it can hold.
     pub entries_most: u64,
-    /// Those that sent the most, first the one that sent most.
+    /// The flows that sent the most, the largest first.
     pub flows: Vec<FlowReport>,
 }
 
 /// One flow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowReport {
-    /// IP protocol, its number.
+    /// The number of its IP protocol.
     pub protocol: u8,
-    /// Address of the sender.
+    /// The sender's address.
     pub source: String,
-    /// Its port; 0 where there are none.
+    /// The sender's port; 0 if the protocol has none.
     pub source_port: u16,
-    /// Address of the receiver.
+    /// The receiver's address.
     pub destination: String,
-    /// Its port.
+    /// The receiver's port; 0 if the protocol has none.
     pub destination_port: u16,
-    /// Since its first packet, s.
+    /// Seconds since its first packet.
     pub age_s: f64,
-    /// Since its last packet, s.
+    /// Seconds since its last packet.
     pub idle_s: f64,
-    /// IP length of all packets.
+    /// IP bytes of all packets.
     pub bytes: u64,
     /// Packets on the wire.
     pub packets: u32,
@@ -66,7 +67,7 @@ pub struct FlowReport {
     pub dropped: BTreeMap<&'static str, u32>,
     /// Packets marked CE.
     pub ce_marked: u32,
-    /// Packets left alone because somebody before had marked them.
+    /// Packets left alone because they were marked before they came here.
     pub already_marked: u32,
     /// The flow as people write it.
     #[serde(skip)]
@@ -74,7 +75,7 @@ pub struct FlowReport {
 }
 
 impl FlowReport {
-    /// Returns the report of an entry at a time.
+    /// Returns the report of an entry at `now_ns` (CLOCK_MONOTONIC).
     pub fn new(key: &Key, flow: &Flow, now_ns: u64) -> FlowReport {
         let ago = |then_ns: u64| now_ns.saturating_sub(then_ns) as f64 / 1e9;
         FlowReport {
@@ -99,12 +100,12 @@ impl FlowReport {
         }
     }
 
-    /// Returns the packets dropped, for whatever reason.
+    /// Returns how many packets were dropped, for all reasons.
     pub fn count_drops(&self) -> u64 {
         self.dropped.values().map(|packets| u64::from(*packets)).sum()
     }
 
-    /// Returns the shares of colours: `62 % green, 38 % yellow`.
+    /// Formats the shares of the colours that occurred: `62 % green, 38 % yellow`.
     pub fn format_shares(&self) -> String {
         let share = |colour: &Colour| {
             let packets = self.colour_packets[colour.name()];
@@ -115,10 +116,10 @@ impl FlowReport {
     }
 }
 
-/// By what flows are in order: bytes; the key breaks ties, so that the order is always the same.
+/// The order of flows: by bytes; the key breaks ties, so that the order is always the same.
 type Rank = (u64, [u8; 16], [u8; 16], [u8; 2], [u8; 2], u8);
 
-/// Keeps the entries with the most bytes, in bounded memory.
+/// Keeps the `most` entries with the most bytes, in bounded memory.
 #[derive(Debug)]
 struct Top {
     most: usize,
@@ -126,10 +127,12 @@ struct Top {
 }
 
 impl Top {
+    /// Returns an empty list for `most` entries.
     fn new(most: usize) -> Top {
         Top { most, kept: BTreeMap::new() }
     }
 
+    /// Adds an entry; the smallest is dropped if there are too many.
     fn add(&mut self, entry: Entry) {
         let key = &entry.key;
         let rank = (
@@ -149,15 +152,16 @@ impl Top {
         }
     }
 
+    /// Returns the entries, the largest first.
     fn into_sorted(self) -> impl Iterator<Item = Entry> {
         self.kept.into_values().rev()
     }
 }
 
-/// Returns the tables of one device or of all, with the `most` flows that sent the most.
+/// Returns the tables of one device or of all, each with the `most` flows that sent the most.
 ///
 /// # Errors
-/// A sentence when nothing is there or a table cannot be read.
+/// A sentence when nothing runs there or a table cannot be read.
 pub fn read_flows(only: Option<&str>, most: usize) -> Result<Vec<Table>> {
     observe_running(only)?
         .iter()
@@ -177,7 +181,7 @@ pub fn format_json(all: &[Table]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
-/// Returns the screen.
+/// Returns the lines for the terminal.
 pub fn format_text(all: &[Table]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in all {
@@ -220,6 +224,7 @@ pub fn format_text(all: &[Table]) -> Vec<String> {
     lines
 }
 
+/// Returns the two endpoints in a flow's title.
 fn split_title(flow: &FlowReport) -> (String, String) {
     let title = flow.title.split_once(' ').map_or("", |(_, rest)| rest);
     let (from, to) = title.split_once(" > ").unwrap_or((title, ""));
@@ -231,6 +236,7 @@ fn split_title(flow: &FlowReport) -> (String, String) {
 mod tests {
     use super::*;
 
+    /// Returns the entry of a UDP flow of four packets from 10.0.0.1 to 10.0.0.`last`.
     fn build_entry(last: u8, bytes: u64) -> Entry {
         let mapped = |last: u8| std::net::Ipv4Addr::new(10, 0, 0, last).to_ipv6_mapped().octets();
         let key = Key {

@@ -1,17 +1,21 @@
-//! `guard`: keeps true what was asked for while devices and queues come and go.
+//! `guard`: maintains what was asked for while devices and queues come and go.
 //!
-//! Each file `DEV.toml` of a folder says what is to stand at a device, with the keys of `--config` and `mode`. One
-//! process looks whenever the kernel tells of a change of a device, a queue discipline or a file, and twice a second:
+//! Each file `DEV.toml` of a folder says what is to run at a device, with the keys of `--config`
+//! and `mode`. One process checks all of them whenever the kernel reports a change of a device, a
+//! queue discipline or a file, and twice a second:
 //!
-//! - a device that comes (back) gets what its file says; what is kept of one that is gone is removed;
-//! - marks follow a CAKE that was made again under another handle; where nothing reads marks any more, or the shaper of
-//!   `up` is gone, the program decides and counts only until that is mended, and `status` says why;
-//! - where only the redirection of downloads is gone, that alone is made again: the IFB keeps its queue and its flows;
-//! - a changed file is followed as `tune` does, flows keeping their state, or by starting afresh where that cannot be;
-//! - what was taken down by hand stays down until its file changes or the device comes again;
+//! - a device that appears gets what its file says; what is left of one that is gone is removed;
+//! - marks follow a CAKE that was created again under another handle. If nothing reads marks any
+//!   more, or the shaper of `up` is gone, the program only decides and counts until that is
+//!   repaired, and `status` says why;
+//! - if only the redirection of downloads is gone, it alone is created again: the IFB keeps its
+//!   queue and its flows;
+//! - a changed file is applied as `tune` does, so that flows keep their state, or by a new start if
+//!   that is not possible;
+//! - what was taken down by hand stays down until its file changes or the device appears again;
 //! - the policies' slow steps run here, and what was not confirmed in time is taken back.
 //!
-//! A guard that ends leaves everything as it is, and the next one goes on with it.
+//! A guard that ends leaves everything running, and the next one takes over.
 
 use crate::agent::Sweeper;
 use crate::changes::{ChangedDevices, Changes};
@@ -34,46 +38,48 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often everything is looked at although the kernel told of nothing.
+/// How often everything is checked without a message from the kernel.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The guard's nice value.
 const PRIORITY: libc::c_int = -10;
-/// What is said of a device that is not here.
+/// The message about a device that is not here.
 const WAITS: &str = "waits for the device";
-/// How long a start that failed is put off at first, and at most.
+/// After how long a failed start is retried at first; the wait doubles each time.
 const FIRST_WAIT_NS: u64 = 250_000_000;
+/// The longest wait before a retry.
 const MOST_WAIT_NS: u64 = 60_000_000_000;
 /// How often metrics are written.
 const METRICS_EVERY_NS: u64 = 10_000_000_000;
 
-/// One device in the guard's care.
+/// The guard's state of one device.
 #[derive(Default)]
 struct Ward {
-    /// Digest of its file, and what that asks for.
+    /// The digest of its file, and the request in it; `None` without a file.
     wanted: Option<(String, Request)>,
-    /// The number of the device and the digest of the file for which it was started or adopted.
+    /// The device's index and the file's digest for which it was started or adopted.
     served: Option<(u32, String)>,
-    /// What was seen of its queue, until that changes.
+    /// What was found at its queue, until that changes.
     seen: Option<Seen>,
-    /// A start that failed, until it is tried again.
+    /// The last start, if it failed, until it is retried.
     failed: Option<Failed>,
-    /// What does the slow steps of a request, with the lock that nobody else does them.
+    /// The sweeper, the request that it was made for, and the lock that keeps other sweepers away.
     sweeper: Option<(Sweeper, Request, File)>,
-    /// What was said last, so that nothing is said twice.
+    /// The last message, so that none is repeated.
     said: String,
 }
 
-/// What is at a device. Marks need queues' options, of which `tc` is asked. It is asked again where the kernel tells of a
-/// change, or shows one: to start a program at each look would be a burden on a small router.
+/// What is at a device. It is read again only when its fingerprint differs or the kernel reports a
+/// change, since reading it at each check would burden a small router.
 #[derive(Debug)]
 struct Seen {
     print: Vec<u8>,
     qdiscs: Vec<qdisc::Qdisc>,
-    /// Whether what comes in is redirected as it should be.
+    /// Whether incoming packets are redirected as they should be.
     is_redirected: bool,
 }
 
-/// A start that failed, and what was there then: the device, its file, its queues.
+/// A start that failed. `at` is what was there then: device index, digest of the file, fingerprint
+/// of the queues.
 #[derive(Debug)]
 struct Failed {
     at: (u32, String, Vec<u8>),
@@ -82,14 +88,14 @@ struct Failed {
     until_ns: u64,
 }
 
-/// Keeps what the files of a folder ask for, until the process is ended. `say` gets a line for each thing done or
-/// refused.
+/// Maintains what the files of a folder ask for; it does not return without an error. `say` gets a
+/// line for each thing that is done or refused. `metrics` is a file for OpenMetrics text.
 ///
 /// # Errors
-/// A sentence when another guard is at work, or the kernel does not tell of changes.
+/// A sentence when another guard runs, or the kernel does not report changes.
 pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> Result<()> {
     let _alone = home::lock_service("guard")?;
-    // What is wrong stays so until it has run, also on a busy machine. Without the right to it, as others do.
+    // Faults last until the guard runs, so it needs priority on a busy machine. Failure is ignored.
     // SAFETY: the call takes numbers only.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, PRIORITY) };
     let changes = Changes::listen(folder).map_err(|error| {
@@ -130,10 +136,11 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
     }
 }
 
-/// Starts once what the file of a device asks for, as the guard does. Returns lines for the user.
+/// Starts what the file of a device asks for, once, without a guard. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when there is no file, somebody else could have written it, or what it asks for is not possible now.
+/// A sentence when there is no file, another user could have written it, or the request is not
+/// possible now.
 pub fn start_asked(name: &str, folder: &Path) -> Result<Vec<String>> {
     let mut ward = Ward::default();
     ward.read_file(name, folder)?;
@@ -146,12 +153,15 @@ pub fn start_asked(name: &str, folder: &Path) -> Result<Vec<String>> {
     start_request(name, &request, false)
 }
 
-/// Returns the file of a device, whose name the kernel lets have no slash.
+/// Returns the file of a device. The kernel allows no slash in a device's name.
 pub fn file_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.toml"))
 }
 
 /// Returns the devices that have a file in the folder; none if there is no folder.
+///
+/// # Errors
+/// The system's error, also if another user could write into the folder.
 pub(crate) fn list_devices(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match files::check_folder(folder).and_then(|()| fs::read_dir(folder)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -161,7 +171,7 @@ pub(crate) fn list_devices(folder: &Path) -> io::Result<Vec<String>> {
     Ok(files.filter_map(|file| file.to_str()?.strip_suffix(".toml").map(String::from)).collect())
 }
 
-/// Takes back what was to be confirmed by now. Returns lines for the user.
+/// Takes back what was not confirmed in time in this namespace. Returns lines for the user.
 fn end_unconfirmed() -> Result<Vec<String>> {
     let (here, mut lines) = (namespace::current_cookie()?, Vec::new());
     for place in home::list_places()?.into_iter().filter(|place| place.namespace() == Some(here)) {
@@ -174,11 +184,11 @@ fn end_unconfirmed() -> Result<Vec<String>> {
 }
 
 impl Ward {
-    /// Looks at the device and does what is missing. Returns how it stands.
+    /// Checks the device and does what is missing. Returns its state for the user.
     fn tend(&mut self, name: &str, folder: &Path, changed: &ChangedDevices) -> Result<String> {
         self.read_file(name, folder)?;
         let Some((digest, request)) = self.wanted.clone() else { return Ok("its file is gone".into()) };
-        // Of downloads, the device that they come in at; the IFB is ours to make.
+        // For downloads, the device that receives them counts; we create the IFB.
         let line = request.download.as_deref().unwrap_or(name);
         let Ok(device) = Device::find(line) else {
             (self.served, self.sweeper, self.failed) = (None, None, None);
@@ -193,7 +203,7 @@ impl Ward {
         };
         let mut kept = self.look_at_queue(name, find()?, changed)?;
         if kept.is_some() && !self.seen.as_ref().is_some_and(|seen| seen.is_redirected) {
-            // Whoever starts it or takes it down has done so with the lock's end, or was killed.
+            // Another command may be starting it or taking it down: wait for its lock, then look again.
             drop(Home::lock()?);
             kept = self.look_at_queue(name, find()?, changed)?;
         }
@@ -218,7 +228,7 @@ impl Ward {
                 Ok(format!("what comes in at {line} is redirected again"))
             }
             kept => {
-                // What is not there now was not taken down by hand, also where a start fails.
+                // It is to be started, so it no longer counts as taken down by hand, even if the start fails.
                 (self.sweeper, self.served) = (None, None);
                 let at = (device.index, digest, netlink::fingerprint(device.index));
                 if let Some(failed) = self.failed.as_ref().filter(|failed| failed.at == at)
@@ -239,7 +249,8 @@ impl Ward {
         }
     }
 
-    /// Keeps what is to be known of the device's queue; nothing where no program of ours runs. Returns what it was given.
+    /// Updates [`Ward::seen`] if the device or its queue may have changed; clears it if none of our
+    /// programs runs there. Returns `kept` unchanged.
     fn look_at_queue(
         &mut self,
         name: &str,
@@ -264,8 +275,8 @@ impl Ward {
         Ok(kept)
     }
 
-    /// Notes a start that failed: it is tried again after a while that doubles, or when something has changed there. Its
-    /// own steps are changes that the kernel tells of. Returns what is to be said.
+    /// Records a failed start. It is retried after a wait that doubles, or at once when something
+    /// else changes there. Returns the message.
     fn postpone(&mut self, at: (u32, String, Vec<u8>), failure: &Failure) -> String {
         let former = self.failed.take().filter(|failed| failed.at == at);
         let wait_ns = former.map_or(FIRST_WAIT_NS, |failed| (2 * failed.wait_ns).min(MOST_WAIT_NS));
@@ -274,7 +285,10 @@ impl Ward {
         said
     }
 
-    /// Reads the file of the device, if it changed.
+    /// Reads the device's file if it changed.
+    ///
+    /// # Errors
+    /// A sentence when it cannot be read, another user could have written it, or a key is wrong.
     fn read_file(&mut self, name: &str, folder: &Path) -> Result<()> {
         let path = file_path(folder, name);
         let read = files::check_folder(folder).and_then(|()| files::read_own(&path, files::TEXT_BYTES));
@@ -288,14 +302,15 @@ impl Ward {
         let digest = files::digest(&text);
         if self.wanted.as_ref().is_none_or(|(known, _)| *known != digest) {
             let asked = Request::read_of_any_mode(&path)?;
-            // Of own policies, what `persist` kept is what is started.
+            // With the user's own policies, what `persist` saved is started.
             let request = if asked.policy.is_empty() { asked } else { kept::read(name)?.0.request };
             self.wanted = Some((digest, request));
         }
         Ok(())
     }
 
-    /// Takes over the slow steps of what runs, unless an agent has them. Own policies have none that outlive a boot.
+    /// Takes over the slow steps of what runs, unless an agent does them. The user's own policies
+    /// have none that survive a reboot.
     fn adopt_slow_steps(&mut self, place: &Place, device: &Device, record: &Record) {
         // A policy without slow steps publishes nothing.
         let has_steps = record.request.policy.is_empty() && place.map("ml_published").exists();
@@ -312,7 +327,8 @@ impl Ward {
         }
     }
 
-    /// Does the slow steps that are due. Returns how long nothing is.
+    /// Runs the slow steps that are due. Returns how long it takes until the next is due; `None` if
+    /// there are none or they failed.
     fn sweep(&mut self) -> Option<Duration> {
         let (sweeper, ..) = self.sweeper.as_mut()?;
         let wait = sweeper.step(monotonic_ns()).ok();
@@ -323,6 +339,8 @@ impl Ward {
     }
 }
 
+/// Starts a request; one with the user's own policies from what `persist` saved. Returns lines for
+/// the user.
 fn start_request(name: &str, request: &Request, without_agent: bool) -> Result<Vec<String>> {
     let manner = Manner { words: std::env::args().collect(), without_agent, ..Manner::default() };
     match request.policy.is_empty() {
@@ -332,7 +350,8 @@ fn start_request(name: &str, request: &Request, without_agent: bool) -> Result<V
     }
 }
 
-/// Has what runs at a device do what its file says: with the flows' state where that can be.
+/// Makes what runs at a device carry out the request of its file: by changing the running program
+/// if that is possible, else by a new start.
 fn follow_file(name: &str, record: &Record, request: &Request) -> Result<()> {
     if record.request == *request {
         return Ok(());
@@ -360,14 +379,15 @@ fn follow_file(name: &str, record: &Record, request: &Request) -> Result<()> {
         return Ok(());
     }
     if request.policy.is_empty() {
-        // A fault of the file leaves what runs.
+        // If the file is wrong, what runs stays.
         Deployment::new(request, &Device::find(name)?, None)?;
     }
     stop::stop_one(name)?;
     start_request(name, request, true).map(drop)
 }
 
-/// Has marks name the queue that is there, and pauses what has lost its queue. Returns how it stands.
+/// Makes marks name the queue that is there now, and pauses a program whose queue is gone. Returns
+/// its state for the user.
 fn aim_marks(name: &str, place: &Place, record: &Record, all: &[qdisc::Qdisc]) -> Result<String> {
     let root = qdisc::find_root(all);
     let there = root.map_or("nothing".to_string(), |root| format!("{} {}", root.kind, root.handle));

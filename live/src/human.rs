@@ -1,9 +1,9 @@
-//! Numbers as people read them.
+//! Formats numbers, addresses and tables for people.
 
 use crate::layout::Key;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Returns a whole number with commas: `1,234,567`.
+/// Formats a whole number with commas: `1,234,567`.
 pub fn format_number(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -16,13 +16,13 @@ pub fn format_number(value: u64) -> String {
     text
 }
 
-/// Returns a number of things: `1 flow`, `1,234 flows`.
+/// Formats a number of things, in the plural unless it is 1: `1 flow`, `1,234 flows`.
 pub fn format_count(value: u64, thing: &str) -> String {
     let plural = if value == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", format_number(value))
 }
 
-/// Returns a value with three digits and a prefix of powers of 1000.
+/// Formats a value with three digits and the prefix of a power of 1000.
 fn format_scaled(value: f64, unit: &str) -> String {
     let mut rest = value;
     for prefix in ["", "k", "M", "G", "T", "P"] {
@@ -43,17 +43,17 @@ fn format_scaled(value: f64, unit: &str) -> String {
     unreachable!("the last prefix takes every value")
 }
 
-/// Returns a number of bytes: `30 kB`, with 1 kB = 1000 B.
+/// Formats a number of bytes: `30 kB`, with 1 kB = 1000 B.
 pub fn format_bytes(value: f64) -> String {
     format_scaled(value, "B")
 }
 
-/// Returns a rate: `9.5 Mbit/s`.
+/// Formats a rate: `9.5 Mbit/s`.
 pub fn format_rate(bits_per_second: f64) -> String {
     format_scaled(bits_per_second, "bit/s")
 }
 
-/// Returns a time: `0.25 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`.
+/// Formats a duration in at most two units: `0.25 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`.
 pub fn format_span(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     match whole {
@@ -65,7 +65,7 @@ pub fn format_span(seconds: f64) -> String {
     }
 }
 
-/// Returns a share as whole percent; `<1 %` and `>99 %` where rounding would hide something.
+/// Formats a share as whole percent; `<1 %` and `>99 %` where rounding would show none or all.
 pub fn format_percent(part: u64, whole: u64) -> String {
     let share = if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 };
     match share {
@@ -75,13 +75,14 @@ pub fn format_percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Returns the address of a key, IPv4 as such.
+/// Returns the address of a key; an IPv4-mapped one as IPv4.
 pub fn to_ip(bytes: [u8; 16]) -> IpAddr {
     let six = Ipv6Addr::from(bytes);
     six.to_ipv4_mapped().map_or(IpAddr::V6(six), IpAddr::V4)
 }
 
-/// Formats address and port of an endpoint: `10.0.0.1:443`, `[fe80::1]:443`, or the address alone where there are no ports.
+/// Formats address and port of an endpoint: `10.0.0.1:443`, `[fe80::1]:443`. Port 0 is left out.
+/// `port` is in network order.
 pub fn format_endpoint(bytes: [u8; 16], port: [u8; 2]) -> String {
     let (address, port) = (to_ip(bytes), u16::from_be_bytes(port));
     match port {
@@ -90,7 +91,7 @@ pub fn format_endpoint(bytes: [u8; 16], port: [u8; 2]) -> String {
     }
 }
 
-/// Returns the name of an IP protocol, or its number.
+/// Returns the name of an IP protocol; `ip-N` for one that is not listed here.
 pub fn format_protocol(number: u8) -> String {
     match number {
         1 => "icmp".into(),
@@ -104,7 +105,7 @@ pub fn format_protocol(number: u8) -> String {
     }
 }
 
-/// Returns a flow: `tcp 10.0.0.1:40000 > 10.0.0.2:443`.
+/// Formats a flow: `tcp 10.0.0.1:40000 > 10.0.0.2:443`.
 pub fn format_flow(key: &Key) -> String {
     format!(
         "{} {} > {}",
@@ -114,7 +115,8 @@ pub fn format_flow(key: &Key) -> String {
     )
 }
 
-/// Returns rows with columns as wide as their widest cell, two spaces apart; columns in `left` are aligned there.
+/// Formats rows with each column as wide as its widest cell and two spaces between columns. Columns
+/// in `left` are aligned to the left, the others to the right.
 pub fn format_table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let wide: Vec<usize> = (0..columns)
@@ -136,7 +138,8 @@ pub fn format_table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Returns the end of the sentence about what is done with packets, where they wait for tokens.
+/// Returns the end of a sentence about a program's action, which says how long packets wait for
+/// tokens; empty if they do not wait.
 pub(crate) fn format_waiting(longest_wait_ms: u32, shadow: bool) -> String {
     match (longest_wait_ms, shadow) {
         (0, _) | (_, true) => String::new(),

@@ -1,4 +1,4 @@
-//! Programs in the kernel: loading, maps, attaching.
+//! Loads programs into the kernel with their maps, and attaches them to devices.
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -17,12 +17,12 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// Handle of our filter under clsact.
+/// The handle of our filter under clsact.
 const FILTER_HANDLE: u32 = 0x6d48;
-/// Its priority.
+/// The priority of our filter.
 pub(crate) const FILTER_PRIORITY: u32 = 0x6d48;
 
-/// Maps that outlive a command and a program.
+/// The maps that outlive a command and a program.
 pub const PINNED: [&str; 11] = [
     "ml_flows",
     "ml_tags",
@@ -37,37 +37,38 @@ pub const PINNED: [&str; 11] = [
     "ml_ended",
 ];
 
-/// A program that is loaded.
+/// A loaded program with its maps.
 #[derive(Debug)]
 pub struct Loaded {
     program: OwnedFd,
     maps: BTreeMap<String, bpf::Map>,
-    /// Which maps fit it: a hash of their types.
+    /// A hash of the types of its maps; programs with the same hash can share maps.
     pub layout: String,
 }
 
-/// Which maps a program takes.
+/// How the maps of a program are created.
 #[derive(Debug, Clone, Copy)]
 pub struct Maps<'a> {
-    /// Where they are pinned; `None` for a program that is only tried.
+    /// Where they are pinned; `None` for a program that is only tested.
     pub place: Option<&'a Place>,
-    /// Whether those that are pinned there are used again.
+    /// Whether maps that are pinned there are used again.
     pub reuse: bool,
-    /// Entries of the tables.
+    /// Entries of the flow and user tables.
     pub flows: u32,
-    /// Whether transfers are noted, for a trial.
+    /// Whether transfers are recorded, for a trial.
     pub notes_transfers: bool,
 }
 
-/// Loads a program, and pins its maps. Fresh maps say how the table of flows is searched, with random words of their own.
+/// Loads a program and pins its maps. New maps get random coefficients for the hash of the flow
+/// table.
 ///
 /// # Errors
-/// A sentence when the kernel refuses it, with the last that its verifier said.
+/// A sentence when the kernel rejects it, with the verifier's last message.
 pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
     let layout = hash_layout(bytes);
     let pinned = |name: &str, place: &Place| PINNED.contains(&name).then(|| place.map(name));
     let mut loader = EbpfLoader::new();
-    // The programs name no type of the kernel's, so that its types need not be read.
+    // The programs use no types of the kernel, so its type information is not read.
     loader.btf(None);
     for (name, entries) in
         [("ml_flows", maps.flows), ("ml_users", maps.flows), ("ml_tags", maps.flows / BUCKET)]
@@ -111,7 +112,8 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// Returns the failure of a load: of permissions in plain words, else with the last that the kernel's verifier said.
+/// Returns the failure of a load: one about privileges if they are missing, else with the last
+/// message of the verifier's `log`.
 fn load_failure(error: &(dyn Error + 'static), log: &str) -> Failure {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     let mut system = None;
@@ -136,7 +138,7 @@ fn load_failure(error: &(dyn Error + 'static), log: &str) -> Failure {
     Failure::new(format!("the program cannot be loaded; {why}{}", said.unwrap_or_default()))
 }
 
-/// Returns words that nobody can guess.
+/// Returns numbers that nobody can guess.
 pub(crate) fn draw_random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     let mut words = [0; COUNT];
     // SAFETY: the buffer has room for as many bytes as are asked for.
@@ -147,31 +149,31 @@ pub(crate) fn draw_random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     }
 }
 
-/// Returns which maps fit a program: a hash of what its object says of those that outlive it, their types' members
-/// among it; of an object that says nothing of types, of all of it.
+/// Returns a hash of the pinned maps' types, members included. An object without type information
+/// gets the hash of all its bytes.
 pub fn hash_layout(bytes: &[u8]) -> String {
     let maps = find_section(bytes, ".BTF").and_then(|types| Types::read(types)?.describe_maps(&PINNED));
     files::digest(maps.as_ref().map_or(bytes, String::as_bytes))
 }
 
 impl Loaded {
-    /// Returns the program.
+    /// Returns the program's descriptor.
     pub fn program(&self) -> BorrowedFd<'_> {
         self.program.as_fd()
     }
 
-    /// Returns a map.
+    /// Returns a map of the program by its name.
     ///
     /// # Panics
-    /// When the program has none of this name.
+    /// When the program has no such map.
     pub fn map(&self, name: &str) -> &bpf::Map {
         self.maps.get(name).unwrap_or_else(|| panic!("the program has no map {name}"))
     }
 
-    /// Writes a value of an array.
+    /// Writes an entry of an array; a value that is too short is filled up with zeros.
     ///
     /// # Errors
-    /// A sentence when the kernel refuses it.
+    /// A sentence when the kernel rejects it.
     pub fn write(&self, map: &str, index: u32, value: &[u8]) -> Result<()> {
         let found = self.map(map);
         let mut whole = value.to_vec();
@@ -181,15 +183,18 @@ impl Loaded {
             .map_err(|error| Failure::system(format!("the map {map} cannot be written"), &error))
     }
 
-    /// Returns how many instructions the kernel's verifier walked; `None` on kernels that do not tell (before 5.16).
+    /// Returns how many instructions the verifier processed; `None` if the kernel does not say
+    /// (before 5.16).
     pub fn verified_instructions(&self) -> Option<u32> {
         bpf::program_info(self.program()).ok().map(|info| info.verified_insns).filter(|count| *count > 0)
     }
 
-    /// Attaches the program to a device's egress and pins what holds it there. This is the moment from which it runs.
+    /// Attaches the program to a device's egress and pins what holds it there. From this moment it
+    /// runs. Returns how it is attached and the number of the tcx link.
     ///
     /// # Errors
-    /// A sentence when the kernel refuses it; nothing is attached then.
+    /// A sentence when the kernel rejects it. A pin that was made by then stays; the caller removes
+    /// it with the place.
     pub fn attach(&self, device: &Device, how: Attach, place: &Place) -> Result<(Attachment, Option<u32>)> {
         let program = self.program();
         if how != Attach::Clsact {
@@ -214,10 +219,11 @@ impl Loaded {
         Ok((Attachment::Clsact { added }, None))
     }
 
-    /// Puts the program in the place of the one that a pinned link or our filter holds, at once for every packet.
+    /// Replaces the program of the pinned link or of our filter by this one, atomically for
+    /// packets.
     ///
     /// # Errors
-    /// A sentence when the kernel refuses it; the former program stays.
+    /// A sentence when the kernel rejects it; the former program stays.
     pub fn replace(&self, place: &Place, device: u32) -> Result<()> {
         if place.program().exists() {
             return self.replace_filter(place, device);
@@ -229,14 +235,15 @@ impl Loaded {
             .map_err(|error| Failure::system("the program cannot be replaced", &error))
     }
 
-    /// Does the same under clsact. One of the two pins always names the program of the filter.
+    /// Does [`Loaded::replace`] under clsact. At any time, one of the two pins names the program of
+    /// the filter.
     fn replace_filter(&self, place: &Place, device: u32) -> Result<()> {
         let program = self.program();
         let (now, next) = (place.program(), place.next_program());
         let moved =
             |error: io::Error| Failure::system(format!("{} cannot be renamed", next.display()), &error);
         if next.exists() {
-            // An upgrade was killed. Its program is the filter's, or was never there.
+            // An upgrade was killed, before or after its program became the filter's.
             if read_pinned_program(&next).ok() == find_filter_program(device) {
                 std::fs::rename(&next, &now).map_err(moved)?;
             } else {
@@ -252,7 +259,7 @@ impl Loaded {
     }
 }
 
-/// Returns the name of the kernel's own section of an object; `None` when it has none.
+/// Returns the bytes of an object's section; `None` if it has none of this name.
 pub(crate) fn find_section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     use object::{Object as _, ObjectSection as _};
     object::File::parse(bytes).ok()?.section_by_name(name)?.data().ok()
@@ -261,7 +268,7 @@ pub(crate) fn find_section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> 
 /// Removes our filter from a device.
 ///
 /// # Errors
-/// A sentence when the kernel refuses it. A device or filter that is gone is none.
+/// A sentence when the kernel refuses. A device or filter that is gone is no error.
 pub fn detach_filter(index: u32) -> Result<()> {
     match netlink::remove_filter(index, FILTER_PRIORITY, FILTER_HANDLE) {
         Err(error) if !matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV | libc::EINVAL)) => {
@@ -271,34 +278,34 @@ pub fn detach_filter(index: u32) -> Result<()> {
     }
 }
 
-/// Removes a `clsact` that was added by us, unless somebody uses it.
+/// Removes a `clsact` that we added, unless it has filters.
 pub fn remove_clsact(index: u32) {
     if !netlink::has_filters(index) {
-        // Without a clsact there is nothing to do.
+        // It fails if there is none, which is as good.
         let _ = netlink::remove_clsact(index);
     }
 }
 
-/// Returns whether our filter stands at a device, as the program of this number.
+/// Returns the number of the program of our filter at a device; `None` without the filter.
 pub fn find_filter_program(index: u32) -> Option<u32> {
     netlink::find_filter_program(index, FILTER_PRIORITY, FILTER_HANDLE)
 }
 
-/// What a pinned link says of itself.
+/// The kernel's information about a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkInfo {
-    /// Its number.
+    /// The link's number.
     pub id: u32,
-    /// Its program's number.
+    /// The program's number.
     pub program: u32,
-    /// The device's number; 0 once the device is gone.
+    /// The device's interface index; 0 once the device is gone.
     pub device: u32,
 }
 
-/// Returns what a pinned link says of itself.
+/// Returns the kernel's information about a pinned link.
 ///
 /// # Errors
-/// The system's, such as that it is not there.
+/// The system's error, for example if it is not there.
 pub fn read_pinned_link(path: &Path) -> io::Result<LinkInfo> {
     let info = bpf::link_info(bpf::open_pin(path)?.as_fd())?;
     // SAFETY: the kernel fills the part of the link's own kind, and any bytes are a number.
@@ -309,22 +316,23 @@ pub fn read_pinned_link(path: &Path) -> io::Result<LinkInfo> {
 /// Returns the number of a pinned program.
 ///
 /// # Errors
-/// The system's, such as that it is not there.
+/// The system's error, for example if it is not there.
 pub fn read_pinned_program(path: &Path) -> io::Result<u32> {
     bpf::program_info(bpf::open_pin(path)?.as_fd()).map(|info| info.id)
 }
 
-/// Returns CLOCK_MONOTONIC, as programs in the kernel read it, ns.
+/// Returns CLOCK_MONOTONIC in ns, the clock that programs in the kernel read.
 pub fn monotonic_ns() -> u64 {
     read_clock_ns(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns the seconds since the machine booted, those that it slept among them. Ages are told by it: a router without
-/// a clock of its own begins in 1970.
+/// Returns the seconds since the machine booted, including those of suspension. Ages are measured
+/// by it, since a router without a clock of its own starts in 1970.
 pub fn boot_s() -> u64 {
     read_clock_ns(libc::CLOCK_BOOTTIME) / 1_000_000_000
 }
 
+/// Returns the time of a clock, ns.
 fn read_clock_ns(clock: libc::clockid_t) -> u64 {
     // SAFETY: the call fills the struct.
     unsafe {
@@ -334,12 +342,13 @@ fn read_clock_ns(clock: libc::clockid_t) -> u64 {
     }
 }
 
-/// Returns whether the kernel says by this error that it has no tcx.
+/// Returns whether this error of a tcx link means that the kernel has no tcx.
 fn means_no_tcx(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
-/// Attaches a filter, or replaces the program of ours. Returns whether `clsact` had to be added.
+/// Attaches a program as our filter; with `replaces`, in place of the present one. Returns whether
+/// `clsact` had to be added.
 fn attach_filter(program: BorrowedFd, index: u32, replaces: bool) -> io::Result<bool> {
     let made = match netlink::add_clsact(index) {
         Ok(()) => true,
@@ -348,11 +357,12 @@ fn attach_filter(program: BorrowedFd, index: u32, replaces: bool) -> io::Result<
     };
     let done = netlink::set_filter(index, FILTER_PRIORITY, FILTER_HANDLE, program, replaces);
     if done.is_err() && made {
-        let _ = netlink::remove_clsact(index); // the filter's failure is the one to tell
+        let _ = netlink::remove_clsact(index); // the failure of the filter is reported
     }
     done.map(|()| made)
 }
 
+/// Pins a program or link at this path of the BPF file system.
 fn pin(what: BorrowedFd, path: &Path) -> Result<()> {
     bpf::pin(what, path)
         .map_err(|error| Failure::system(format!("{} cannot be pinned", path.display()), &error))

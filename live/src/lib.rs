@@ -1,7 +1,9 @@
-//! Mousehole in the Linux kernel: the simulator's policies as eBPF programs at a device's egress.
+//! Mousehole in the Linux kernel: runs the simulator's policies as eBPF programs at a device's
+//! egress.
 //!
-//! A policy header decides; everything here parses, looks up, calls and acts. [`start`] and [`stop`] put programs in
-//! place and take them back, [`home`] keeps what outlives a command, [`kernel`] loads and attaches.
+//! A policy header decides; everything here parses, looks up, calls and acts. [`start`] attaches
+//! programs and queue disciplines and [`stop`] removes them, [`home`] stores what outlives a
+//! command, [`kernel`] loads and attaches.
 
 pub mod agent;
 mod attributes;

@@ -1,5 +1,6 @@
-//! The command `mousehole-live`. It ends with 0; with 2 when the input is at fault or nothing could be done, after one
-//! sentence on standard error.
+//! The command `mousehole-live`. Its exit status is 0, or 2 after one sentence on standard error if
+//! the input is wrong or nothing could be done. `status --check` has the statuses of monitoring
+//! plugins.
 
 use clap::{Args, Parser, Subcommand};
 use mousehole_live::error::{Failure, Result};
@@ -141,7 +142,7 @@ struct MarkOptions {
     common: Common,
     #[arg(long, value_name = "MARKER", help = format!("The marker, as `mousehole compare` writes it (default {DEFAULT_MARKER})"))]
     marker: Option<String>,
-    /// How the queue is told; by default as it can be: CAKE by priority, others by DSCP
+    /// How the queue is summary; by default as it can be: CAKE by priority, others by DSCP
     #[arg(long, value_enum)]
     via: Option<Via>,
     /// Classes of HTB: for long flows; or for yellow and red; or for green, yellow and red
@@ -355,7 +356,7 @@ struct TuneOptions {
     /// Bytes of each packet on the wire beyond its IP length
     #[arg(long, value_name = "BYTES")]
     overhead: Option<u32>,
-    /// How the queue is told
+    /// How the queue is summary
     #[arg(long, value_enum)]
     via: Option<Via>,
     /// Classes of HTB, as in `mark`
@@ -382,6 +383,10 @@ enum Switch {
 }
 
 impl TuneOptions {
+    /// Returns the changes that the options ask for.
+    ///
+    /// # Errors
+    /// A sentence when there are none.
     fn to_changes(&self) -> Result<Changes> {
         let is_on = |switch: Option<Switch>| switch.map(|switch| switch == Switch::On);
         let changes = Changes {
@@ -409,6 +414,10 @@ impl TuneOptions {
 }
 
 impl Common {
+    /// Returns the request of the configuration file and the common options.
+    ///
+    /// # Errors
+    /// A sentence that names the file or option that is wrong.
     fn to_request(&self, mode: Mode) -> Result<Request> {
         let mut request = match &self.config {
             Some(path) => Request::read(path, mode)?,
@@ -416,7 +425,7 @@ impl Common {
         };
         request.policy.extend(self.policy.iter().cloned());
         for path in &mut request.policy {
-            // Later commands and the agent run in other folders. Who reads the file says if there is none.
+            // Later commands and the agent run in other folders. A missing file is reported when it is read.
             *path = path.canonicalize().unwrap_or_else(|_| path.clone());
         }
         request.shadow |= self.shadow;
@@ -438,14 +447,15 @@ impl Common {
         Ok(request)
     }
 
-    /// Starts what is asked for, or says what that would be.
+    /// Starts the request at the device or its downloads, or with `--dry-run` only says what that
+    /// would do.
     fn start_or_rehearse(&self, request: &Request) -> Result<Vec<String>> {
         let manner = self.to_manner()?;
         let mut request = request.clone();
         let name = match self.download {
             true => {
                 request.download = Some(self.device.clone());
-                // The users of downloads are those who receive.
+                // The users of downloads are the receivers.
                 request.user = self.user.unwrap_or(User::Destination);
                 download::ifb_name(&self.device)
             }
@@ -457,6 +467,7 @@ impl Common {
         }
     }
 
+    /// Returns the options of a start that are not part of the request.
     fn to_manner(&self) -> Result<Manner> {
         let confirm_s = self.confirm.as_ref().map(|text| parse_dur("--confirm", text)).transpose()?;
         let confirm_s = confirm_s.map(|time| time.as_secs().ceil() as u64);
@@ -467,6 +478,7 @@ impl Common {
     }
 }
 
+/// Replaces `value` if an option is given.
 fn set_if_given<T: Clone>(value: &mut T, given: &Option<T>) {
     if let Some(given) = given {
         *value = given.clone();
@@ -474,6 +486,7 @@ fn set_if_given<T: Clone>(value: &mut T, given: &Option<T>) {
 }
 
 impl SetupOptions {
+    /// Sets up both directions of the line, or with `--dry-run` only says what that would do.
     fn start_or_rehearse(&self) -> Result<Vec<String>> {
         let common = Common {
             device: self.device.clone(),
@@ -504,6 +517,7 @@ impl SetupOptions {
 }
 
 impl MarkOptions {
+    /// Returns the request of `mark`; a key for `--ab` is drawn if none is given.
     fn to_request(&self) -> Result<Request> {
         let mut request = self.common.to_request(Mode::Mark)?;
         set_if_given(&mut request.scheme, &self.marker);
@@ -524,6 +538,7 @@ impl MarkOptions {
 }
 
 impl UpOptions {
+    /// Returns the request of `up`.
     fn to_request(&self) -> Result<Request> {
         let mut request = self.common.to_request(Mode::Up)?;
         set_if_given(&mut request.scheme, &self.scheme);
@@ -538,6 +553,11 @@ impl UpOptions {
 }
 
 impl HostOptions {
+    /// Returns the request of `host`: an `up` if the scheme ends in a queue that reads windows,
+    /// else a `mark` by DSCP.
+    ///
+    /// # Errors
+    /// A sentence when an option or a key of the file does not belong to that scheme.
     fn to_request(&self) -> Result<Request> {
         let file = self
             .common
@@ -551,7 +571,7 @@ impl HostOptions {
         let headers = file.get("policy").and_then(toml::Value::as_array).into_iter().flatten();
         let headers = headers.filter_map(toml::Value::as_str).map(PathBuf::from);
         let headers: Vec<PathBuf> = headers.chain(self.common.policy.iter().cloned()).collect();
-        // A scheme whose queue reads windows needs that queue here; one that colours is read by queues elsewhere.
+        // A queue that reads windows must run here; colours are read by queues elsewhere.
         let is_queue = deployment::has_queue_that_reads_windows(&scheme, &headers)?;
         let foreign: &[&str] = match is_queue {
             true => &["via", "classes", "override", "dscp"],
@@ -562,7 +582,7 @@ impl HostOptions {
             return Err(Failure::new(format!("{name} is no option of `host` with the scheme \"{scheme}\"")));
         }
         let mut request = self.common.to_request(if is_queue { Mode::Up } else { Mode::Mark })?;
-        // A value in the file that is no text was refused just now.
+        // `to_request` has rejected values of the file that are no text.
         request.scheme = scheme;
         let window = self.initial_window.or(request.initial_window).unwrap_or(DEFAULT_INITIAL_WINDOW);
         if !(1..=1000).contains(&window) {
@@ -597,13 +617,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints lines; returns the exit status of a failure to do so.
+/// Prints lines; returns the exit status 1 if standard output cannot be written.
 fn print_lines(lines: &[String]) -> Option<ExitCode> {
     let mut out = std::io::stdout().lock();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err().then_some(ExitCode::from(1))
 }
 
+/// Runs a command and returns the lines to print.
 fn run_command(verb: &Verb) -> Result<Vec<String>> {
     match verb {
         Verb::Check { device, json } => check::check(device, *json),
@@ -651,6 +672,7 @@ fn run_command(verb: &Verb) -> Result<Vec<String>> {
     }
 }
 
+/// Returns the lines of `status`; with `--watch` it prints them again and again until output fails.
 fn show_status(options: &StatusOptions) -> Result<Vec<String>> {
     let mut before: Option<(Vec<Status>, u64)> = None;
     loop {
@@ -661,7 +683,7 @@ fn show_status(options: &StatusOptions) -> Result<Vec<String>> {
         let earlier = before.as_ref().map(|(all, then_ns)| (all.as_slice(), (now_ns - then_ns) as f64 / 1e9));
         let lines = match (options.json, &options.metrics) {
             (true, _) => vec![status::format_json(&all)],
-            // A timer that writes metrics wants to hear of faults only.
+            // A timer that writes metrics needs messages about failures only.
             (false, Some(_)) => Vec::new(),
             (false, None) => status::format_text(&all, earlier),
         };
@@ -684,7 +706,7 @@ fn show_status(options: &StatusOptions) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// Returns what a line asks for of `host`, beside a file with this text.
+    /// Returns the request of `host` with these options and a configuration file of this text.
     fn parse_host(line: &str, file: &str) -> Result<Request> {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("host.toml");
@@ -700,15 +722,15 @@ mod tests {
     fn file_of_host__is_read_and_flags_win() {
         let file = "scheme = 'tcp-ds-r'\ndscp = 'cs0,cs1,le'\ninitial-window = 4\nrate = '5mbit'\n";
         let request = parse_host("", file).unwrap();
-        let told = |request: &Request| (request.scheme.clone(), request.dscp.clone(), request.initial_window);
-        assert_eq!(told(&request), ("tcp-ds-r".into(), "cs0,cs1,le".into(), Some(4)));
+        let summary = |request: &Request| (request.scheme.clone(), request.dscp.clone(), request.initial_window);
+        assert_eq!(summary(&request), ("tcp-ds-r".into(), "cs0,cs1,le".into(), Some(4)));
         assert_eq!((request.mode, request.via), (Mode::Mark, Some(Via::Dscp)));
         let request =
             parse_host("--scheme tcp-ds --dscp 1,2,3 --initial-window 1 --rate 1mbit", file).unwrap();
-        assert_eq!(told(&request), ("tcp-ds".into(), "1,2,3".into(), Some(1)));
+        assert_eq!(summary(&request), ("tcp-ds".into(), "1,2,3".into(), Some(1)));
         assert_eq!(request.rate.as_deref(), Some("1mbit"));
         let request = parse_host("", "").unwrap();
-        assert_eq!(told(&request), ("tcp-ds".into(), "af11,af12,af13".into(), Some(10)));
+        assert_eq!(summary(&request), ("tcp-ds".into(), "af11,af12,af13".into(), Some(10)));
     }
 
     #[test]

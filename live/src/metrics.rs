@@ -1,4 +1,5 @@
-//! `status --metrics FILE`: OpenMetrics text for the textfile collector of node_exporter. No socket is opened.
+//! `status --metrics FILE`: writes OpenMetrics text for node_exporter's textfile collector. No
+//! socket is opened.
 
 use crate::error::{Failure, Result};
 use crate::status::{Amount, State, Status};
@@ -14,7 +15,7 @@ type Labels = Vec<(&'static str, String)>;
 type Counts = Family<Labels, Counter>;
 type Gauges = Family<Labels, Gauge>;
 
-/// Returns the metrics of devices, as OpenMetrics text that ends in `# EOF`.
+/// Returns the devices' metrics as OpenMetrics text, with `# EOF` at the end.
 pub fn format_metrics(all: &[Status]) -> String {
     let mut registry = Registry::with_prefix("mousehole");
     let mut counts = |name: &str, help: &str| {
@@ -91,7 +92,8 @@ pub fn format_metrics(all: &[Status]) -> String {
     sort_samples(&text)
 }
 
-/// Returns the text with the samples of each metric in order, which the crate leaves to chance.
+/// Returns the text with the samples of each metric sorted, since the crate writes them in random
+/// order.
 fn sort_samples(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.chunk_by_mut(|one, other| one.starts_with('#') == other.starts_with('#')).for_each(|part| {
@@ -102,7 +104,7 @@ fn sort_samples(text: &str) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Writes the metrics to a file, at once for whoever reads it.
+/// Writes the metrics to a file, replacing it atomically.
 ///
 /// # Errors
 /// A sentence when the file cannot be written; the former one stays.

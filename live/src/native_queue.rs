@@ -1,4 +1,5 @@
-//! A queue header that the kernel is to run as a queue discipline, and the settings that its program reads.
+//! The description of a queue header that runs as a queue discipline of the kernel, and the
+//! settings of its program.
 
 use crate::error::{Failure, Result};
 use crate::layout::COLOURS;
@@ -8,7 +9,7 @@ use mousehole_scheme::units::Rate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A queue that the kernel is to run, in plain data.
+/// A native queue as plain data, which a record can hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Native {
@@ -18,7 +19,7 @@ pub struct Native {
 }
 
 impl Native {
-    /// Returns a scheme's queue; `values` are its parameters as text.
+    /// Returns the native queue of a scheme; `values` are the queue's parameters as text.
     ///
     /// # Errors
     /// A sentence when the kernel cannot run it.
@@ -37,7 +38,8 @@ impl Native {
         Ok(Native { name: name.to_string(), params: params.bytes() })
     }
 
-    /// Returns the settings as the program reads them: `struct ml_native_all`.
+    /// Returns the settings as the program reads them: `struct ml_native_all`. `overhead` and
+    /// `link_header_bytes` are bytes of each packet, `priority` is the class of each colour.
     pub fn settings(
         &self,
         rate: Rate,

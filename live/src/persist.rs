@@ -1,5 +1,6 @@
-//! `persist`: what runs now comes back at boot, and whenever its device does. A file for each device says what, and a
-//! unit of systemd runs the guard that keeps it. Nothing is enabled unless that is asked for.
+//! `persist`: makes what runs now come back at boot, and whenever its device does. One file for
+//! each device says what runs there, and a systemd unit runs the guard that maintains it. Nothing
+//! is enabled unless `--now` asks for it.
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -13,30 +14,31 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where administrators' units are.
+/// Where an administrator's systemd units are.
 pub const UNITS: &str = "/etc/systemd/system";
-/// The first line of our files; others are never written over nor removed.
+/// The first line of our files. Files without it are never overwritten or removed.
 const HEADER: &str = "# Written by `mousehole-live persist`; it may be written over or removed by it.";
-/// The guard's unit.
+/// The name of the guard's unit.
 const UNIT: &str = "mousehole-live.service";
 
-/// What is to be done with the files.
+/// The options of `persist`.
 #[derive(Debug, Clone, Default)]
 pub struct Manner {
-    /// Removed instead of written.
+    /// Remove the files instead of writing them.
     pub remove: bool,
-    /// Printed instead of written.
+    /// Print the files instead of writing them.
     pub print: bool,
-    /// The guard is enabled and started as well, or disabled and stopped with its last device.
+    /// Also enable and start the guard; with `remove`, disable and stop it after its last device.
     pub now: bool,
-    /// Where the unit is written; [`UNITS`] if not given.
+    /// The folder for the unit; by default [`UNITS`].
     pub directory: Option<PathBuf>,
 }
 
-/// Writes, prints or removes a device's file, and the guard's unit. Returns lines for the user.
+/// Writes, prints or removes a device's file and the guard's unit. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing runs at the device, `now` is asked for without systemd, or a file is somebody else's.
+/// A sentence when nothing runs at the device, `now` is requested without systemd, or a file was
+/// not written by us.
 pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let has_systemd = Path::new("/run/systemd/system").is_dir();
     if manner.now && !has_systemd {
@@ -96,7 +98,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// What is to be kept of one device.
+/// The state of one device that is to be made persistent.
 struct Snapshot {
     name: String,
     device: Device,
@@ -106,6 +108,10 @@ struct Snapshot {
 }
 
 impl Snapshot {
+    /// Reads what runs at a device, under the lock.
+    ///
+    /// # Errors
+    /// A sentence when nothing of ours is there, or its record or device cannot be read.
     fn take(name: String) -> Result<Snapshot> {
         let home = Home::lock()?;
         let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing_here(&name))?;
@@ -117,7 +123,8 @@ impl Snapshot {
         Ok(Snapshot { name, device, root, is_shipped, request: record.request })
     }
 
-    /// Keeps own policies with their program. Returns a line for the user, if there are any.
+    /// Saves the user's own policies with their program, and makes the request name the copies.
+    /// Returns a line for the user; `None` if all policies are shipped.
     fn save_policies(&mut self) -> Result<Option<String>> {
         if self.is_shipped {
             return Ok(None);
@@ -131,15 +138,17 @@ impl Snapshot {
     }
 }
 
-/// Returns the file of a device: a request with the keys of `--config`.
+/// Returns the text of a device's file: the request as TOML with the keys of `--config`.
 fn format_file(request: &Request) -> Result<String> {
     let keys = toml::to_string(request)
         .map_err(|error| Failure::new(format!("what was asked for cannot be written; {error}")))?;
     Ok(format!("{HEADER}\n{keys}"))
 }
 
+/// Removes the files of a device and of its downloads, and the unit with the last device. Returns
+/// lines for the user.
 fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<Vec<String>> {
-    // Of a device, what stands at its downloads too.
+    // The files of its downloads too.
     let mut devices = vec![name.to_string(), download::ifb_name(name)];
     devices.retain(|one| guard::file_path(folder, one).exists());
     if devices.is_empty() {
@@ -174,7 +183,7 @@ fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<V
     Ok(lines)
 }
 
-/// Refuses a file that was not written by us.
+/// Rejects a file that we did not write; a file that does not exist is accepted.
 fn refuse_foreign(path: &Path) -> Result<()> {
     match files::read_text(path) {
         Ok(text) if text.lines().next() == Some(HEADER) => Ok(()),
@@ -186,6 +195,10 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     }
 }
 
+/// Runs systemctl with these arguments.
+///
+/// # Errors
+/// A sentence with what it printed on standard error.
 fn systemctl(words: &[&str]) -> Result<()> {
     let done = Command::new("systemctl")
         .args(words)
@@ -201,7 +214,7 @@ fn systemctl(words: &[&str]) -> Result<()> {
     }
 }
 
-/// Returns a word as it stands in a command of a unit.
+/// Returns an argument quoted for ExecStart (systemd.service(5), "Command lines").
 fn quote(word: &str) -> String {
     let text = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
     let is_plain = !text.is_empty()
@@ -209,13 +222,13 @@ fn quote(word: &str) -> String {
     if is_plain { text } else { format!("\"{text}\"") }
 }
 
-/// The guard's unit, as the package installs it. It may do nothing but what the kernel's network and its programs need:
-/// whoever gets hold of it has no more. When it stops, what runs goes on.
+/// The guard's unit, as the Debian package installs it. It grants only the capabilities that
+/// loading programs and changing the network need. Stopping the unit leaves everything running.
 const SERVICE: &str = include_str!("../packages/debian/mousehole-live.service");
-/// The program in it.
+/// The path of the program in that unit.
 const PROGRAM: &str = "/usr/sbin/mousehole-live";
 
-/// Returns the unit of the guard.
+/// Returns the guard's unit with this program's path in it.
 fn format_unit(program: &Path) -> String {
     format!("{HEADER}\n{}", SERVICE.replace(PROGRAM, &quote(&program.display().to_string())))
 }

@@ -1,9 +1,10 @@
-//! Queue disciplines and classes that are put at a device. Each is described once, and written in two ways: as the line of
-//! tc(8) that a person would type, and as what the kernel is sent (linux/pkt_sched.h, of Linux's UAPI).
+//! Queue disciplines and classes to be installed. Each is described once and written in two ways:
+//! as the tc(8) command that a person would type, and as the rtnetlink message for the kernel
+//! (linux/pkt_sched.h of Linux's UAPI).
 //!
-//! The kernel counts a rate in bytes per second, and the time that a bucket's bytes take in ticks of 64 ns, whatever its own
-//! clock (PSCHED_SHIFT in its net/pkt_sched.h; since 2.6.31). Tables of such times, which tc sends as well, are only read of
-//! a rate that names no link layer; ours name one.
+//! The kernel counts rates in bytes per second, and the time that a bucket takes to fill in ticks
+//! of 64 ns, whatever its clock (PSCHED_SHIFT in its net/pkt_sched.h; since 2.6.31). tc also sends
+//! tables of such times. The kernel reads them only for a rate without a link layer; ours name one.
 
 use crate::attributes::add_attribute;
 use crate::deployment::{Cake, Cost};
@@ -29,29 +30,31 @@ const TCA_HTB_INIT: u16 = 2;
 const TCA_HTB_RATE64: u16 = 6;
 const TCA_HTB_CEIL64: u16 = 7;
 const TC_LINKLAYER_ETHERNET: u8 = 1;
-/// The version of HTB's protocol, and the divisor by which it works out quanta: tc's.
+/// The version of HTB's protocol, as tc sends it.
 const TC_HTB_PROTOVER: u32 = 3;
+/// The divisor by which HTB derives a class's quantum from its rate, as tc sends it.
 const RATE_TO_QUANTUM: u32 = 10;
 const TICKS_PER_US: f64 = 1000.0 / 64.0;
 
-/// Whether what is put there takes the place of what is there, or changes it.
+/// Whether an existing queue discipline is replaced or changed in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
     Replace,
     Change,
 }
 
-/// A queue discipline or class, and where it is put.
+/// A queue discipline or class, with its position in a device's tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Put {
-    /// The class or queue discipline above it; [`TC_H_ROOT`] for a device's root.
+    /// The class or queue discipline above it; [`TC_H_ROOT`] for the device's root.
     pub(crate) parent: u32,
-    /// Its number; 0 lets the kernel choose.
+    /// Its handle or class number; 0 lets the kernel choose.
     pub(crate) handle: u32,
     pub(crate) what: What,
 }
 
-/// What is put there.
+/// A kind of queue discipline or class, with its options. Rates are in bit/s; bursts, limits and
+/// overheads in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum What {
     Fq { flow_limit: u32 },
@@ -64,7 +67,7 @@ pub(crate) enum What {
 }
 
 impl Put {
-    /// Returns the line of tc(8) that does it.
+    /// Returns the tc(8) command that installs or changes it at this device.
     pub(crate) fn format_command(&self, verb: Verb, device: &str) -> String {
         let verb = if verb == Verb::Replace { "replace" } else { "change" };
         let parent = match self.parent {
@@ -83,10 +86,10 @@ impl Put {
         )
     }
 
-    /// Does it.
+    /// Sends it to the kernel for the device with this name and interface index.
     ///
     /// # Errors
-    /// A sentence that names the device and what the kernel refuses there.
+    /// A sentence that names the device and what the kernel rejects.
     pub(crate) fn apply(&self, verb: Verb, device: &str, index: u32) -> Result<()> {
         let what = if self.is_class() { RTM_NEWTCLASS } else { RTM_NEWQDISC };
         let flags = match verb {
@@ -106,12 +109,14 @@ impl Put {
         })
     }
 
+    /// Returns whether it is a class, not a queue discipline.
     fn is_class(&self) -> bool {
         matches!(self.what, What::HtbClass { .. })
     }
 }
 
 impl What {
+    /// Returns the kind's name, as tc(8) and the kernel use it.
     fn kind(&self) -> &str {
         match self {
             What::Fq { .. } => "fq",
@@ -124,7 +129,7 @@ impl What {
         }
     }
 
-    /// Returns its options as words of tc(8), each after a space.
+    /// Returns its options in tc(8)'s syntax, each preceded by a space.
     fn format_options(&self) -> String {
         let of_overhead =
             |bytes: &u32| if *bytes == 0 { String::new() } else { format!(" overhead {bytes}") };
@@ -145,7 +150,7 @@ impl What {
         }
     }
 
-    /// Returns its options as the kernel takes them.
+    /// Returns its options as the body of TCA_OPTIONS, in the kernel's layout.
     fn encode_options(&self) -> Vec<u8> {
         let mut all = Vec::new();
         let mut add = |kind, value: &[u8]| add_attribute(&mut all, kind, value);
@@ -158,7 +163,7 @@ impl What {
                 }
             }
             What::Tbf { rate, burst, limit, overhead } => {
-                // No peak rate; then the limit, and the bucket as time, which its bytes below stand for.
+                // No peak rate; then the limit. The bucket as time stays 0, since TCA_TBF_BURST gives it in bytes.
                 let parameters =
                     [encode_rate(*rate, *overhead), vec![0; 12], encode_words(&[*limit, 0, 0])].concat();
                 add(TCA_TBF_PARMS, &parameters);
@@ -190,7 +195,8 @@ impl What {
     }
 }
 
-/// Returns the attributes of a CAKE that are 32 bits long.
+/// Returns the 32-bit attributes of a CAKE: number and value. CAKE's rate has 64 bits and is not
+/// among them.
 fn list_cake_attributes(cake: &Cake) -> Vec<(u16, u32)> {
     let diffserv = DIFFSERV.iter().position(|mode| *mode == Cake::DIFFSERV).expect("a mode of CAKE") as u32;
     let mut all = vec![(TCA_CAKE_DIFFSERV_MODE, diffserv)];
@@ -222,7 +228,8 @@ fn list_cake_attributes(cake: &Cake) -> Vec<(u16, u32)> {
     all
 }
 
-/// Returns a rate without a table: struct tc_ratespec. Rates beyond its 32 bits have an attribute beside it.
+/// Returns a struct tc_ratespec without a rate table. A rate beyond its 32 bits is cut to the
+/// largest, and the 64-bit attribute in the same message has the full value.
 fn encode_rate(rate: Rate, overhead: u32) -> Vec<u8> {
     let mut all = vec![0, TC_LINKLAYER_ETHERNET];
     all.extend((overhead as u16).to_ne_bytes());
@@ -231,16 +238,19 @@ fn encode_rate(rate: Rate, overhead: u32) -> Vec<u8> {
     all
 }
 
+/// Returns the rate in bytes per second, rounded down.
 fn to_bytes_per_second(rate: Rate) -> u64 {
     rate.0 / 8
 }
 
-/// Returns how long so many bytes take, in ticks; of whole microseconds, as tc has them.
+/// Returns how long `bytes` take at `rate`, in the kernel's ticks of 64 ns. Times are cut to whole
+/// microseconds, as tc does it.
 fn to_ticks(bytes: u32, rate: Rate) -> u32 {
     let us = 1e6 * (f64::from(bytes) / to_bytes_per_second(rate) as f64);
     (us.floor() * TICKS_PER_US) as u32
 }
 
+/// Returns the numbers as bytes in the machine's order.
 fn encode_words(all: &[u32]) -> Vec<u8> {
     all.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }

@@ -1,18 +1,19 @@
-//! Which hosts `--ab` spares: a part of all, drawn by a keyed hash of their addresses.
+//! Decides which hosts `--ab` leaves unmarked: a random share, drawn by a keyed hash of their
+//! addresses.
 
 use crate::error::{Failure, Result};
 use crate::layout::Trial;
 use crate::request::{Mode, Request};
 use mousehole_policy::files;
 
-/// Characters that a key has at least.
+/// The fewest characters that a key may have.
 const LEAST_KEY: usize = 16;
 
-/// Returns the trial that a request asks for; [`Trial::NONE`] if none.
+/// Returns the trial that a request asks for; [`Trial::NONE`] without `--ab`.
 ///
 /// # Errors
-/// A sentence when the part of the hosts is none, the key is missing or too short, or what is asked for beside excludes a
-/// trial.
+/// A sentence when the share is not from 1 % to 99 %, the key is missing or too short, or the
+/// request is not a plain `mark`.
 pub fn plan_trial(request: &Request) -> Result<Trial> {
     let Some(text) = &request.ab else {
         return match &request.ab_key {

@@ -1,8 +1,8 @@
-//! `mark`, `up` and `upgrade`: everything is worked out and checked first, then put in place in an order in which each
-//! step can be taken back.
+//! `mark`, `up` and `upgrade`: everything is planned and checked first and then put in place, in an
+//! order in which each step can be undone.
 //!
-//! Order: record, program and maps, link (from here on the program runs), queue disciplines. A step that fails takes
-//! back those before it, by the same way as `down`.
+//! The order is: record, program and maps, link (from here on the program runs), queue disciplines.
+//! If a step fails, those before it are undone in the same way as by `down`.
 
 use crate::check::queue;
 use crate::deployment::{self, Cake, Deployment, Fifo, HANDLE, MAJOR, Objects, Plan, Shaper};
@@ -20,18 +20,18 @@ use crate::request::{Attach, Mode, Request, Via};
 use crate::{agent, confirm, kept, links, native, netlink, qdisc, stop};
 use mousehole_scheme::units::{Buffer, Dur, Rate};
 
-/// What a command that starts something was given beside the request.
+/// The options of a start that are not part of the request.
 #[derive(Debug, Clone, Default)]
 pub struct Manner {
-    /// The command's words, for the record.
+    /// The command's arguments, for the record.
     pub words: Vec<String>,
-    /// Everything is taken back after so many seconds unless confirmed.
+    /// After how many seconds everything is taken back unless confirmed.
     pub confirm_s: Option<u64>,
-    /// Whether no agent is started, because something else starts it.
+    /// Whether no agent is started, because the caller runs the slow steps.
     pub without_agent: bool,
 }
 
-/// Puts a request in place on a device. Returns lines for the user.
+/// Carries out a request at a device. Returns lines for the user.
 ///
 /// # Errors
 /// A sentence when it is not possible; nothing has changed then.
@@ -45,7 +45,8 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
     })
 }
 
-/// Starts something behind a redirection of downloads, if that is asked for; it is taken back where the start fails.
+/// Calls `start` with the redirection of downloads that the request asks for, if any. If `start`
+/// fails, the redirection is removed again.
 fn start_behind_redirect(
     name: &str,
     request: &Request,
@@ -60,23 +61,24 @@ fn start_behind_redirect(
     }
     download::remove_leftovers(of)?;
     if request.brings_cake() {
-        // Before anything is made.
+        // Rejects wrong options before the IFB is created.
         Cake::new(request)?;
     }
     let redirect = download::redirect(of)?;
     let done = start(Some(redirect.clone()));
     if done.is_err() {
-        // Where the start was refused for another's sake, that one's record has its own redirection.
+        // If the start failed because another one was faster, that one's record has its own redirection.
         let _ = download::take_back(&redirect);
     }
     done
 }
 
-/// Puts in place what `persist` kept of a request with own policies: no compiler runs, and no native code of theirs.
-/// Returns lines for the user.
+/// Starts what `persist` saved of a request with the user's own policies; no compiler runs, and
+/// none of their native code. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing is kept, it is not as it was, or it is not possible now; nothing has changed then.
+/// A sentence when nothing is saved, it was changed since, or it is not possible now; nothing has
+/// changed then.
 pub fn start_persisted(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let (kept, objects) = kept::read(name)?;
     refuse_missing_support(&kept.request)?;
@@ -88,11 +90,18 @@ pub fn start_persisted(name: &str, manner: &Manner) -> Result<Vec<String>> {
     })
 }
 
-/// Refuses a native queue where the kernel or this build has none.
+/// Fails if the request needs a native queue and the kernel or this build has none.
 fn refuse_missing_support(request: &Request) -> Result<()> {
     if request.native { native::refuse_missing_support() } else { Ok(()) }
 }
 
+/// Puts a plan in place: record, program, queue disciplines, then the agent and the confirmation
+/// timer. `objects` are its programs; `root` is the device's root queue discipline. Returns lines
+/// for the user.
+///
+/// # Errors
+/// A sentence when a step is not possible. What was done by then is taken back, or the sentence
+/// says that it cannot be.
 fn start_plan(
     device: &Device,
     root: Option<Qdisc>,
@@ -139,7 +148,7 @@ fn start_plan(
         paused: None,
     };
     if let Some(seconds) = manner.confirm_s {
-        // Before anything is attached, so that it is taken back even if this process is killed on the way.
+        // The timer starts first, so that everything is taken back even if this process is killed.
         confirm::spawn(name, record.since, seconds)?;
     }
     place.create()?;
@@ -169,13 +178,13 @@ fn start_plan(
     Ok(lines)
 }
 
-/// Returns what [`start`] would do; changes nothing.
+/// Returns lines that say what [`start`] would do; changes nothing.
 ///
 /// # Errors
-/// As [`start`], in the same sentences.
+/// As [`start`], with the same sentences.
 pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     let (device, root) = match &request.download {
-        // The IFB is made anew.
+        // The IFB will be a new device without a queue discipline.
         Some(of) => {
             download::refuse_others(of)?;
             (Device { name: name.into(), ..Device::find(of)? }, None)
@@ -194,7 +203,7 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     }
     refuse_missing_support(request)?;
     let objects = deployment.objects()?;
-    // Who may not look into the folder cannot know whether the device is in use.
+    // Without the right to read the folder, whether the device is in use stays unknown.
     let place = home::find(name).ok().flatten();
     if let Some((place, record)) = place.and_then(|place| place.record().ok().map(|record| (place, record))) {
         refuse_running(&place, &record, name)?;
@@ -224,6 +233,7 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     Ok(lines)
 }
 
+/// Returns how a program would be attached, for the user.
 fn describe_attachment(request: &Request) -> &'static str {
     match request.attach {
         Attach::Auto => "a tcx link, or where the kernel has none as a filter under clsact",
@@ -232,7 +242,7 @@ fn describe_attachment(request: &Request) -> &'static str {
     }
 }
 
-/// Returns whether a queue discipline is put at the device's root.
+/// Returns whether the plan installs a queue discipline at the device's root.
 fn needs_root(device: &Device, request: &Request, plan: &Plan) -> Result<bool> {
     Ok(!request.shadow
         && match &plan.shaper {
@@ -242,7 +252,10 @@ fn needs_root(device: &Device, request: &Request, plan: &Plan) -> Result<bool> {
         })
 }
 
-/// Returns what keeps the root's queue discipline while ours is there; `None` for the kernel's default.
+/// Saves the root's queue discipline, which ours will replace; `None` for the kernel's default.
+///
+/// # Errors
+/// A sentence when it may not be replaced or cannot be restored.
 fn save_replaced_root(device: &Device, root: &Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
     match root.is_default() {
         true => Ok(None),
@@ -256,7 +269,7 @@ fn save_replaced_root(device: &Device, root: &Qdisc, request: &Request) -> Resul
     }
 }
 
-/// Returns the failure of a CAKE of our own where somebody else's queue is.
+/// Returns the failure for a CAKE of our own where somebody else's queue discipline is.
 fn foreign_root_failure(name: &str, root: &Qdisc) -> Failure {
     let (there, handle) = (&root.kind, &root.handle);
     let instead = match there.as_str() {
@@ -271,17 +284,19 @@ fn foreign_root_failure(name: &str, root: &Qdisc) -> Failure {
     ))
 }
 
-/// Puts the program of this version in the place of the running one, with the same request; states stay where the maps
-/// fit.
+/// Replaces the running program by this version's, with the same request; flows and other states
+/// stay if the maps fit. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing is there or the kernel refuses; the former program stays.
+/// A sentence when nothing runs there, the maps do not fit or the kernel refuses; the former
+/// program stays.
 pub fn upgrade(name: &str) -> Result<Vec<String>> {
     let sides: Vec<_> =
         download::list_sides(name).iter().map(|side| upgrade_device(side)).collect::<Result<_>>()?;
     Ok(sides.concat())
 }
 
+/// Does [`upgrade`] for one device, without its downloads.
 fn upgrade_device(name: &str) -> Result<Vec<String>> {
     let device = Device::find(name)?;
     let root = netlink::find_root(device.index)?;
@@ -311,6 +326,7 @@ fn upgrade_device(name: &str) -> Result<Vec<String>> {
     Ok(vec![format!("{name}: the program was replaced, and flows kept their state")])
 }
 
+/// Fails if the place's program runs and its start has ended.
 fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
     match !record.starting && stop::is_running(place, record) {
         false => Ok(()),
@@ -322,7 +338,7 @@ fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
     }
 }
 
-/// Refuses a device that is in use, and removes what a command that was killed left there.
+/// Fails if the device is in use; otherwise removes what a killed command left there.
 fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     if !place.exists() {
         return Ok(());
@@ -337,6 +353,8 @@ fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     }
 }
 
+/// Loads and attaches the program and installs the queue disciplines. It writes the record before
+/// each step, so that `down` can undo a start that was killed. Returns lines for the user.
 fn attach_and_record(
     place: &Place,
     device: &Device,
@@ -358,7 +376,7 @@ fn attach_and_record(
         })?;
     }
     if request.attach != Attach::Tcx {
-        // Whether clsact is ours must be known even if this process ends before it can note what it did.
+        // The record must say whether clsact is ours even if this process is killed after adding it.
         let has_clsact = netlink::list_qdiscs(device.index)?.iter().any(|qdisc| qdisc.kind == "clsact");
         record.attachment = Some(Attachment::Clsact { added: !has_clsact });
         place.write_record(record)?;
@@ -376,18 +394,21 @@ fn attach_and_record(
     Ok(describe(device, request, plan, &objects.egress, needs_root))
 }
 
-/// Writes both sets of settings; the first one is active in a program that was just loaded.
+/// Writes both slots of settings; the first is active in a program that was just loaded.
 fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
     (0..2).try_for_each(|index| loaded.write("ml_settings", index, settings))
 }
 
-/// Keeps a queue discipline of somebody else's, if it can be made again.
+/// Saves somebody else's root queue discipline.
+///
+/// # Errors
+/// A sentence when it has children or classes that could not be restored.
 pub(crate) fn save_qdisc(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc> {
     let inner = netlink::list_qdiscs(device.index)?
         .iter()
         .filter(|qdisc| qdisc.parent.is_some() && !qdisc.is_default())
         .count();
-    // The kinds whose classes are only their flow queues have no classes that somebody made.
+    // Other kinds, such as fq_codel, list their flow queues as classes, which nobody created.
     let is_classful = matches!(
         foreign.kind.as_str(),
         "htb" | "hfsc" | "prio" | "drr" | "qfq" | "ets" | "mqprio" | "taprio" | "multiq"
@@ -402,8 +423,9 @@ pub(crate) fn save_qdisc(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc>
     Ok(SavedQdisc::new(foreign, netlink::save_root(device.index)?))
 }
 
-/// Refuses a marker that names classes which the device does not have: the kernel passes over such a name in silence.
-/// A class with others below it is allowed, since filters may stand there; a tin of CAKE is one too.
+/// Fails if the request marks for classes that the device does not have; the kernel would ignore
+/// them silently. A class with classes below it is accepted, since filters may be attached there,
+/// and so is a tin of CAKE.
 pub(crate) fn refuse_missing_classes(
     device: &Device,
     request: &Request,
@@ -433,8 +455,9 @@ pub(crate) fn refuse_missing_classes(
     )))
 }
 
-/// Refuses a marker that leaves the way of telling to the queue, where the queue reads nothing: a DSCP that nobody here
-/// reads gains nothing, and the network behind may serve it last. A shadow sets none.
+/// Fails if the request leaves the kind of mark to the device's queue, and that queue reads no
+/// marks. A DSCP that nobody here reads gains nothing, and the next network may serve it last. A
+/// shadow sets no marks and is accepted.
 ///
 /// # Errors
 /// A sentence with what helps.
@@ -462,10 +485,10 @@ pub(crate) fn refuse_unread_marks(device: &Device, request: &Request) -> Result<
     )))
 }
 
-/// Returns whether departure times are kept at a device already.
+/// Returns whether the device's queue disciplines already hold packets until their departure times.
 ///
 /// # Errors
-/// A sentence when they are, but not as far ahead as packets may wait.
+/// A sentence when they do, but not as long as `longest_wait`.
 pub(crate) fn has_departures(device: &Device, longest_wait: Option<Dur>) -> Result<bool> {
     let all = netlink::list_qdiscs(device.index)?;
     let found = qdisc::find_departure_qdiscs(&all);
@@ -484,7 +507,7 @@ pub(crate) fn has_departures(device: &Device, longest_wait: Option<Dur>) -> Resu
     Ok(!found.is_empty())
 }
 
-/// Puts the queue disciplines in place.
+/// Installs the plan's queue disciplines; a native queue is loaded first.
 fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) -> Result<()> {
     let (Shaper::Native { fifo, queue }, Some(object)) = (&plan.shaper, &objects.queue) else {
         return apply_qdiscs(Verb::Replace, &plan.shaper, device);
@@ -493,23 +516,25 @@ fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) ->
     place_at_root(What::Native(native::format_kind(place))).apply(Verb::Replace, &device.name, device.index)
 }
 
-/// Gives the queue disciplines that are in place other rates and limits; what they hold stays.
+/// Changes rates and limits of the installed queue disciplines; their packets stay.
 ///
 /// # Errors
-/// What the kernel says; those before have changed then.
+/// The kernel's reason; those before have changed then.
 pub(crate) fn change_qdiscs(shaper: &Shaper, device: &Device) -> Result<()> {
     apply_qdiscs(Verb::Change, shaper, device)
 }
 
+/// Sends all queue disciplines and classes of a shaper to the kernel, in their order.
 fn apply_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Result<()> {
     plan_qdiscs(verb, shaper, device).iter().try_for_each(|one| one.apply(verb, &device.name, device.index))
 }
 
-/// Returns the queue disciplines and classes that are put in place, or changed.
+/// Returns the queue disciplines and classes of a shaper to install or to change, parents first;
+/// none for a native queue, which has no tc(8) command.
 fn plan_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
     match shaper {
         Shaper::None | Shaper::Native { .. } => Vec::new(),
-        // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
+        // Packets may wait for tokens for seconds; the default limit of 100 packets suits queues of milliseconds.
         Shaper::Departures if verb == Verb::Replace => vec![place_at_root(What::Fq { flow_limit: 1000 })],
         Shaper::Departures => Vec::new(),
         Shaper::Cake(cake) => vec![place_at_root(What::Cake(cake.clone()))],
@@ -524,14 +549,14 @@ fn plan_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
         }
         Shaper::Classes { fifo, colours } => {
             let (burst, overhead) = (fifo.burst, fifo.overhead - device.link_header_bytes);
-            // A hundredth for each colour, so that none starves.
+            // Each colour is guaranteed a hundredth of the rate, so that none starves.
             let least = Rate((fifo.rate.0 / 100).max(1000));
             let class = |parent: u32, id: u32, rate: Rate, priority: u32| {
                 let what = What::HtbClass { rate, ceil: fifo.rate, burst, priority, overhead };
                 Put { parent, handle: MAJOR | id, what }
             };
             let mut all = Vec::new();
-            // HTB itself cannot change, only its classes can.
+            // HTB's own options cannot change, only those of its classes.
             if verb == Verb::Replace {
                 all.push(place_at_root(What::Htb { default: deployment::class_minor(0, *colours) }));
             }
@@ -546,28 +571,33 @@ fn plan_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
     }
 }
 
+/// Returns a queue discipline at the root, with our handle.
 fn place_at_root(what: What) -> Put {
     Put { parent: netlink::TC_H_ROOT, handle: MAJOR, what }
 }
 
-/// Returns a limit of the real FIFO that the one decided here never reaches, bytes.
+/// Returns a limit for the kernel's FIFO, bytes, that the policy's own limit never lets it reach.
 fn compute_limit(fifo: &Fifo, device: &Device) -> u32 {
     let frame = u64::from(device.mtu) + u64::from(fifo.overhead);
     let policy = match fifo.buffer {
         Buffer::Packets(packets) => u64::from(packets) * frame,
         Buffer::Bytes(bytes) => bytes * 2,
     };
-    // A super-packet may be admitted at the last place.
+    // A super-packet may be admitted when one packet still fits.
     (policy * 2 + (1 << 18)).min(u64::from(u32::MAX) / 2) as u32
 }
 
+/// Returns how many segments a super-packet of the device has at most.
+///
+/// # Errors
+/// A sentence when the kernel does not say.
 fn read_gso_max_segs(name: &str) -> Result<u32> {
     links::find(name)
         .and_then(|link| link.gso_max_segs)
         .ok_or_else(|| Failure::new(format!("{name}: the kernel does not tell gso_max_segs")))
 }
 
-/// Returns what was put in place, for the user.
+/// Returns lines for the user that say what was put in place. `bytes` is the program's object.
 fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs_root: bool) -> Vec<String> {
     let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
     let mut lines = vec![format!("{}: {} {verb}", device.name, plan.decided.scheme)];

@@ -1,4 +1,4 @@
-//! `status`: what runs at each device, whether it really runs, and what it counted.
+//! `status`: says what runs at each device, whether it really runs, and what it counted.
 
 use crate::deployment::Deployment;
 use crate::error::Result;
@@ -15,30 +15,31 @@ use crate::{download, kernel, native, netlink, qdisc, stop};
 use mousehole_policy::{Colour, IS_STATIC};
 use serde::{Serialize, Serializer};
 
-/// Names the form of the JSON document.
+/// The name and version of the JSON document's format.
 pub const FORM: &str = "mousehole-live.status/1";
 
-/// An agent that was not at work for longer than this is a problem, s.
+/// An agent that has not run for longer than this is a problem, s.
 const AGENT_SILENT_S: f64 = 10.0;
 
-/// The JSON document of `status --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+/// The JSON document of `status --json`. Within one [`FORM`], fields may be added but are neither
+/// renamed nor removed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document<'a> {
     /// [`FORM`].
     pub schema: &'static str,
-    /// Devices of this namespace, by number.
+    /// The devices of this namespace, in the order of their indexes.
     pub devices: &'a [Status],
 }
 
-/// What became of a command.
+/// The state of what a command started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// The program is attached.
     Running,
-    /// The record is there, the program is not attached.
+    /// The record is there, but the program is not attached.
     Stopped,
-    /// A command was killed before it was done.
+    /// A command was killed before it was finished.
     Incomplete,
 }
 
@@ -47,29 +48,29 @@ pub enum State {
 pub struct Status {
     /// Its name.
     pub device: String,
-    /// Its number.
+    /// Its interface index.
     pub index: u32,
     /// Whether the program runs.
     pub state: State,
-    /// What is not as it should be, one sentence each, with the cure.
+    /// What is wrong, one sentence each, with the remedy.
     pub problems: Vec<String>,
-    /// The rest, which leftovers of a killed command do not have.
+    /// What the record and the maps say; leftovers of a killed command have none.
     #[serde(flatten)]
     pub details: Option<Details>,
 }
 
-/// What a record and the maps tell.
+/// What the record and the maps of a device say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Details {
     /// `mark` or `up`.
     pub mode: Mode,
     /// The scheme or marker.
     pub scheme: String,
-    /// Whether it decides and counts only.
+    /// Whether it only decides and counts.
     pub shadow: bool,
-    /// Rate of the queue, as given; of `mark` that of the link, null where it was not given.
+    /// Rate of the queue, as given; for `mark` that of the link. Null if it was not given.
     pub rate: Option<String>,
-    /// Buffer of the queue, as given; null of `mark`.
+    /// Buffer of the queue, as given; null for `mark`.
     pub buffer: Option<String>,
     /// When it was started, seconds since 1970.
     pub since: u64,
@@ -79,61 +80,65 @@ pub struct Details {
     pub command: Vec<String>,
     /// How long ago `tune` last changed it, s; null if it never did.
     pub tuned_s: Option<u64>,
-    /// The policies with the parameters in force, those of `tune` included; none when the device is gone, or changed so
-    /// much that they cannot be told, which is among the problems then.
+    /// The policies with the parameters in force, those of `tune` included. Empty when the device
+    /// is gone, or has changed so much that they cannot be determined, which `problems` says then.
     pub rules: Vec<Rule>,
-    /// How long packets beyond a user's profile wait for tokens at most, s; null where they are policed.
+    /// The longest time that packets beyond a user's profile wait for tokens, s; null if they are
+    /// policed.
     pub longest_wait_s: Option<f64>,
     /// Version of the command that started it.
     pub version: String,
-    /// `tcx`, `clsact`, or null before it was attached.
+    /// `tcx` or `clsact`; null before it was attached.
     pub attachment: Option<&'static str>,
     /// The kernel's number of the link; null under clsact.
     pub link_id: Option<u32>,
     /// The kernel's number of the program that is attached; null if none is.
     pub program_id: Option<u32>,
-    /// The qdisc at the device's root: kind and handle; null when the device is gone.
+    /// The queue discipline at the device's root: kind and handle; null when the device is gone.
     pub root: Option<String>,
-    /// Whether that qdisc is the one that we added; null where we add none.
+    /// Whether that queue discipline is the one that we added; null if we added none.
     pub root_is_ours: Option<bool>,
     /// Seconds until everything is taken back; null if nothing waits for confirmation.
     pub unconfirmed_s: Option<u64>,
-    /// Whether the scheme needs an agent; null when the device is gone or its rules cannot be told.
+    /// Whether the scheme needs an agent; null when the device is gone or its rules cannot be
+    /// determined.
     pub agent_needed: Option<bool>,
-    /// Seconds since the agent was at work; null if it never was.
+    /// Seconds since the agent last ran; null if it never did.
     pub agent_seen_s: Option<f64>,
-    /// Which of the two sets of settings is in force.
+    /// The active slot of settings.
     pub active_slot: u32,
-    /// What is done with long flows, for people.
+    /// What is done with long flows, as text.
     pub action: String,
-    /// Entries that the table of flows can hold.
+    /// How many flows the flow table can hold.
     pub flows_most: u32,
     /// Counters since the start.
     pub counters: Counted,
-    /// What the queue discipline of `--native` counted; null where none runs.
+    /// The counters of the native queue; null if none runs.
     pub native: Option<native::Counted>,
 }
 
-/// Packets and bytes.
+/// A number of packets and their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
 pub struct Amount {
-    /// On the wire.
+    /// Packets on the wire.
     pub packets: u64,
-    /// IP length.
+    /// IP bytes.
     pub bytes: u64,
 }
 
 /// Amounts by name, in a fixed order; an object in JSON.
 pub type Named = Vec<(&'static str, Amount)>;
 
+/// Serialises named amounts as an object, in their order.
 fn serialize_as_object<S: Serializer>(named: &Named, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     serializer.collect_map(named.iter().copied())
 }
 
-/// Counters, with names.
+/// The program's counters, by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct Counted {
-    /// By what a frame is: `ipv4`, `ipv6`, `not-ip`, `malformed`; `fragments` and `super-packets` are counted above too.
+    /// By kind of frame: `ipv4`, `ipv6`, `not-ip`, `malformed`. `fragments` and `super-packets` are
+    /// counted among the former as well.
     #[serde(serialize_with = "serialize_as_object")]
     pub kinds: Named,
     /// By colour.
@@ -147,17 +152,17 @@ pub struct Counted {
     pub dropped: Named,
     /// Marked CE.
     pub ce_marked: Amount,
-    /// Left alone because somebody before had marked them.
+    /// Packets left alone because they were marked before they came here.
     pub already_marked: Amount,
-    /// Held back until they had tokens.
+    /// Packets held until they had tokens.
     pub held: Amount,
-    /// How long these waited on average, s; null if there were none.
+    /// The mean wait of these, s; null if there were none.
     pub mean_wait_s: Option<f64>,
     /// Flows that were new to the table.
     pub new_flows: u64,
     /// Packets that found no room in the table.
     pub without_state: u64,
-    /// Packets that passed undecided, since a lock stayed taken.
+    /// Packets that passed without a decision because a lock stayed taken.
     pub lock_busy: u64,
 }
 
@@ -200,35 +205,36 @@ impl From<&Counters> for Counted {
     }
 }
 
-/// Returns the status of one device or of all.
+/// Returns the status of one device and its downloads, or of all devices.
 ///
 /// # Errors
-/// A sentence when there is no BPF file system, or nothing is at the device that is named.
+/// A sentence when there is no BPF file system, or nothing of ours is at the device.
 pub fn read_status(only: Option<&str>) -> Result<Vec<Status>> {
     Ok(observe(only)?.iter().map(inspect).collect())
 }
 
-/// How it stands, in the words and exit statuses of the Monitoring Plugins' guidelines.
+/// The state of a device in the terms and exit statuses of the Monitoring Plugins' guidelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
-    /// Everything runs as it was asked for.
+    /// Everything runs as requested.
     Ok,
     /// It runs, and will be taken back unless it is confirmed.
     Warning,
-    /// It does not run, or does not do what was asked for.
+    /// It does not run, or not as requested.
     Critical,
-    /// It cannot be looked at.
+    /// It cannot be read.
     Unknown,
 }
 
 impl Health {
+    /// Returns the guidelines' name for it.
     fn label(self) -> &'static str {
         ["OK", "WARNING", "CRITICAL", "UNKNOWN"][self as usize]
     }
 }
 
-/// Returns how one device or all of this namespace stand, and a line for each; a device where nothing of ours is, and
-/// a namespace without any, is critical.
+/// Returns the worst health of one device or of all of this namespace, and a line for each. A
+/// device without anything of ours is critical, and so is a namespace without any.
 pub fn check_health(only: Option<&str>) -> (Health, Vec<String>) {
     let say = |health: Health, what: &str| format!("{} - {what}", health.label());
     let all = match observe(None) {
@@ -246,6 +252,7 @@ pub fn check_health(only: Option<&str>) -> (Health, Vec<String>) {
     (worst, judged.iter().map(|(health, what)| say(*health, what)).collect())
 }
 
+/// Returns a device's health and its sentence.
 fn judge(one: &Status) -> (Health, String) {
     let what = one.details.as_ref().map_or(String::new(), |details| {
         let word = if details.mode == Mode::Mark { "mark" } else { "up" };
@@ -268,6 +275,7 @@ fn judge(one: &Status) -> (Health, String) {
     }
 }
 
+/// Returns for how many seconds it has run; 0 without details.
 fn running_s(one: &Status) -> u64 {
     one.details.as_ref().map_or(0, |details| details.running_s)
 }
@@ -277,6 +285,7 @@ pub fn format_json(all: &[Status]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
+/// Returns the status of an observed device.
 fn inspect(one: &Observed) -> Status {
     let title = one.title();
     let unfinished = |why: &str| Status {
@@ -298,7 +307,7 @@ fn inspect(one: &Observed) -> Status {
     let mut problems =
         find_problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
     problems.extend(find_missing_fq(one, record, &settings, &qdiscs));
-    // What another build keeps of own policies runs under a static one, which cannot tell their parameters.
+    // A static build cannot load the user's own policies, so it cannot say their parameters, even if they run.
     let told = if IS_STATIC && !record.request.policy.is_empty() { Ok(None) } else { one.deployment() };
     let deployment = told.unwrap_or_else(|failure| {
         problems.push(format!("the parameters in force cannot be told, as the device is now; {failure}"));
@@ -307,7 +316,7 @@ fn inspect(one: &Observed) -> Status {
     let needed = deployment.as_ref().map(Deployment::needs_agent);
     let seen = measure_agent_idle_s(&one.agent().unwrap_or_default());
     let running_s = kernel::boot_s().saturating_sub(record.started_s);
-    // An agent that has just been started was never at work either.
+    // An agent that has just been started has not run yet either.
     let silent_s = seen.unwrap_or(running_s as f64);
     if running && needed == Some(true) && silent_s > AGENT_SILENT_S {
         let when = seen.map_or("was never at work".into(), |seconds| {
@@ -367,7 +376,8 @@ fn list_rules(deployment: &Deployment) -> Vec<Rule> {
     deployment.params().map(|params| Rule::new(params, None)).collect()
 }
 
-/// Returns the problem of packets that are to wait where no qdisc holds them back.
+/// Returns the problem that packets are to wait for tokens, but no queue discipline holds them;
+/// `None` if there is no such problem.
 fn find_missing_fq(
     one: &Observed,
     record: &Record,
@@ -378,7 +388,7 @@ fn find_missing_fq(
         || settings.shadow != 0
         || !qdisc::find_departure_qdiscs(qdiscs).is_empty();
     let root = qdisc::find_root(qdiscs).map_or("nothing", |root| root.kind.as_str());
-    // Where our own qdisc is gone, that is said already.
+    // If our own queue discipline is gone, another problem says so already.
     (!is_held && one.name.is_some() && record.added_handle.is_none()).then(|| {
         format!(
             "packets are to wait for tokens, but at the root is {root} without fq, which sends them at once; `down` and the \
@@ -387,12 +397,13 @@ fn find_missing_fq(
     })
 }
 
+/// Returns the seconds since the agent last ran; `None` if it never did.
 fn measure_agent_idle_s(agent: &Agent) -> Option<f64> {
     let ago = kernel::monotonic_ns().saturating_sub(agent.seen_ns);
     (agent.seen_ns > 0).then_some(ago as f64 / 1e9)
 }
 
-/// Returns what is done with packets of long flows, or with those that the queue refuses.
+/// Returns what is done with packets of long flows, or by the queue with packets that it refuses.
 pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::layout::Action) -> String {
     let queue = request.mode == Mode::Up && action.priority[1] == 0;
     let what = match (action.priority[1], action.dscp[1]) {
@@ -425,7 +436,8 @@ pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::l
     }
 }
 
-/// Returns what is not as it should be.
+/// Returns what is wrong at a device, with the remedies. `tin_of` is the handle that marks name, in
+/// the upper half of the word; 0 if they name none.
 fn find_problems(
     one: &Observed,
     record: &Record,
@@ -485,7 +497,8 @@ fn find_problems(
     all
 }
 
-/// Returns the screen of `status`. `before` holds the same devices so many seconds earlier, for rates.
+/// Returns the lines of `status` for the terminal. `before` holds an earlier status and how many
+/// seconds ago it was taken; with it, rates are shown.
 pub fn format_text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
     if all.is_empty() {
         return vec![
@@ -507,6 +520,7 @@ pub fn format_text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<Stri
     lines
 }
 
+/// Returns the lines about one device.
 fn format_device(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let Some(details) = &one.details else {
         let mut lines = vec![format!("{}: incomplete", one.device)];
@@ -564,7 +578,7 @@ fn format_device(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     lines
 }
 
-/// Returns what the queue discipline of `--native` counted, for people.
+/// Returns the counters of a native queue, for people.
 fn format_native(counted: &native::Counted) -> String {
     let mut parts = vec![format!("sent {} packets", format_number(counted.sent.iter().sum()))];
     let rest = [
@@ -581,7 +595,8 @@ fn format_native(counted: &native::Counted) -> String {
     parts.join(", ")
 }
 
-/// Returns the table of counters, without rows of zeros that say nothing, and the sentence below it.
+/// Returns the table of counters without uninformative rows of zeros, and the sentences below it.
+/// `before` holds earlier counters and how many seconds ago they were read.
 fn format_counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
     let mut rows = vec![vec!["  ".to_string(), "packets".into(), "bytes".into(), "dropped".into()]];
     if before.is_some() {
@@ -653,7 +668,7 @@ fn format_counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String
     lines
 }
 
-/// Returns the status of a device for the tests of this and other modules.
+/// Returns the status of a device for the tests of this module and others.
 #[cfg(test)]
 pub(crate) fn sample() -> Status {
     let count = |packets: u64| Count { packets, bytes: packets * 1000 };

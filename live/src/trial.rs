@@ -1,9 +1,10 @@
-//! A trial on real users: nothing is done to the packets of a random part of the hosts, and `status --ab` compares how
-//! long the transfers of both parts took.
+//! A randomised trial on real users: a random share of the hosts stays unmarked, and `status --ab`
+//! compares how long the transfers of both groups took.
 //!
-//! The program notes for each flow when its SYN came, when its last packet with payload before a pause, and how many bytes
-//! these were (bpf/trial.h). Hosts are drawn by a keyed hash of their addresses. The key is part of the request, so that
-//! whoever starts it again from its file, as the guard does, draws the same hosts.
+//! For each flow the program records when its SYN came, when its last packet with payload before a
+//! pause came, and how many bytes there were (bpf/trial.h). Hosts are drawn by a keyed hash of
+//! their addresses. The key is part of the request, so that a restart from its file, as by the
+//! guard, draws the same hosts.
 
 use crate::error::{Failure, Result};
 use crate::human::{format_number, format_table};
@@ -17,17 +18,19 @@ use mousehole_answer::statistics::{Estimate, LEAST_REPLICATIONS};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Names the form of the JSON document.
+/// The name and version of the JSON document's format.
 pub const FORM: &str = "mousehole-live.trial/1";
-/// IP's number of TCP: other transports say neither where a transfer begins nor what is no payload.
+/// The IP protocol number of TCP. Other transports do not show where a transfer begins or which
+/// packets have payload.
 const TCP: u8 = 6;
-/// The shortest time that is told from none: clocks of ticks say 0 of what is over within one.
+/// The shortest measurable duration, s: the clock has ticks, and shorter transfers would take 0 s.
 const SHORTEST_S: f64 = 0.001;
-/// Sizes below which a transfer is short, and above which it is long, as in `mousehole compare`.
+/// Transfers below this size are short, as in `mousehole compare`.
 const SHORT_BYTES: u64 = 15_000;
+/// Transfers above this size are long, as in `mousehole compare`.
 const LONG_BYTES: u64 = 1_000_000;
 
-/// Returns a key that nobody can guess.
+/// Returns a random key.
 ///
 /// # Errors
 /// A sentence when the kernel gives no random numbers.
@@ -36,84 +39,87 @@ pub fn draw_key() -> Result<String> {
     Ok(words.iter().map(|word| format!("{word:08x}")).collect())
 }
 
-/// A transfer that is over.
+/// A finished transfer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ended {
-    /// The address of the host.
+    /// The host's address, IPv4 mapped into IPv6.
     pub host: [u8; 16],
-    /// Whether nothing is done to its packets.
+    /// Whether its packets are left alone.
     pub is_spared: bool,
-    /// IP length of its packets with payload.
+    /// IP bytes of its packets with payload.
     pub bytes: u64,
-    /// From its SYN to its last packet with payload.
+    /// Seconds from its SYN to its last packet with payload.
     pub seconds: f64,
 }
 
-/// The JSON document of `status --ab --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+/// The JSON document of `status --ab --json`. Within one [`FORM`], fields may be added but are
+/// neither renamed nor removed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document<'a> {
     /// [`FORM`].
     pub schema: &'static str,
-    /// Devices of this namespace with a trial, by number.
+    /// The devices of this namespace that have a trial, in the order of their indexes.
     pub devices: &'a [Report],
 }
 
-/// What a trial shows at one device.
+/// The result of a trial at one device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// Its name.
+    /// The device's name.
     pub device: String,
-    /// Which part of the hosts is spared.
+    /// The share of the hosts that is spared, as given.
     pub spared: String,
-    /// The sizes of which there are transfers.
+    /// One row for each size of which there are transfers.
     pub sizes: Vec<Row>,
-    /// One sentence: what is shown.
+    /// The conclusion in one sentence.
     pub sentence: String,
 }
 
-/// Transfers of one size.
+/// The transfers of one size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// The range in words.
+    /// The range of sizes, as text.
     pub size: String,
     /// Those of marked hosts.
     pub marked: Half,
     /// Those of spared hosts.
     pub spared: Half,
-    /// How much longer marked hosts' take, as a share of the spared hosts' time; `None` with too few hosts.
+    /// How much longer those of marked hosts take, as a share of the spared hosts' time; `None` if
+    /// there are too few hosts.
     pub change: Option<Change>,
 }
 
-/// A relative change with its interval; the intervals of one report hold together at 95 %.
+/// A relative change with its confidence interval; the intervals of one report hold simultaneously
+/// at 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
-    /// The estimate: 0.1 is 10 % longer.
+    /// The estimate: 0.1 means 10 % longer.
     pub mean: f64,
-    /// Lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
 impl Change {
-    /// Returns whether the interval leaves out zero.
+    /// Returns whether the interval excludes zero.
     fn is_decided(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
 
-/// One half's transfers of one size.
+/// The transfers of one size in one group of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Half {
-    /// How many hosts had some.
+    /// How many hosts had such transfers.
     pub hosts: usize,
-    /// How many there were.
+    /// How many transfers they had.
     pub transfers: usize,
-    /// Geometric mean of the hosts' geometric means, s; `None` without any.
+    /// Geometric mean of the hosts' geometric means, s; `None` without transfers.
     pub seconds: Option<f64>,
 }
 
-/// Compares both halves at one device or at all that have a trial.
+/// Compares both groups of hosts at one device, or at all that have a trial.
 ///
 /// # Errors
 /// A sentence when none has one, or a map cannot be read.
@@ -134,7 +140,7 @@ pub fn read_reports(only: Option<&str>) -> Result<Vec<Report>> {
     }
 }
 
-/// Returns the transfers in the table of flows that are over.
+/// Returns the finished transfers in the flow table. `now_ns` is CLOCK_MONOTONIC.
 fn read_ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
     let settings = one.settings()?;
     let mut transfers: BTreeMap<u32, Transfer> = BTreeMap::new();
@@ -163,10 +169,11 @@ fn read_ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
     Ok(all)
 }
 
-/// Compares both halves' transfers, size by size. Returns a row for each size and one sentence.
+/// Compares the transfers of both groups, size by size. Returns a row for each size and one
+/// sentence.
 ///
-/// Hosts were drawn and not transfers, so each host gives one number for each size: the mean of the logarithms of its
-/// times.
+/// Hosts are randomised, not transfers, so each host contributes one number for each size: the mean
+/// of the logarithms of its times.
 pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
     let sizes: Vec<_> =
         buckets(SHORT_BYTES, LONG_BYTES).into_iter().filter(|bucket| bucket.role == Role::Size).collect();
@@ -206,15 +213,17 @@ pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
     (rows, sentence)
 }
 
+/// Returns the summary of a group. `logs` has the mean logarithm of each host's times.
 fn summarise_half(logs: &[f64], transfers: usize) -> Half {
     Half { hosts: logs.len(), transfers, seconds: (!logs.is_empty()).then(|| libm::exp(mean(logs))) }
 }
 
-/// Returns the mean of `one` less that of `other`, two independent samples of unlike spread, with its interval; without
-/// one where either has fewer than [`LEAST_REPLICATIONS`].
+/// Returns the mean of `one` minus that of `other` with its interval, by Welch's test for
+/// independent samples of unequal variance. `comparisons` intervals hold simultaneously. If a
+/// sample has fewer than [`LEAST_REPLICATIONS`] values, the estimate is unknown.
 ///
-/// Source: B. L. Welch, "The generalization of 'Student's' problem when several different population variances are
-/// involved", Biometrika 34 (1947).
+/// Source: B. L. Welch, "The generalization of 'Student's' problem when several different
+/// population variances are involved", Biometrika 34 (1947).
 fn estimate_difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
     let count = one.len().min(other.len());
     if count < LEAST_REPLICATIONS {
@@ -236,6 +245,7 @@ fn estimate_difference(one: &[f64], other: &[f64], comparisons: usize) -> Estima
     Estimate { mean, low: mean - half, high: mean + half, count: count as u32 }
 }
 
+/// Returns the conclusion: each size whose change is decided, or else why none is.
 fn format_sentence(rows: &[Row]) -> String {
     let decided: Vec<String> = rows
         .iter()
@@ -270,6 +280,7 @@ fn format_sentence(rows: &[Row]) -> String {
     }
 }
 
+/// Formats the interval of a change in percent.
 fn format_range(change: &Change) -> String {
     format!("{:+.0}…{:+.0} %", change.low * 100.0, change.high * 100.0)
 }
@@ -280,7 +291,7 @@ pub fn format_json(reports: &[Report]) -> String {
         .expect("reports are plain data")
 }
 
-/// Returns the lines for people.
+/// Returns the lines for the terminal.
 pub fn format_text(reports: &[Report]) -> Vec<String> {
     let mut lines = Vec::new();
     for report in reports {
@@ -321,7 +332,8 @@ pub fn format_text(reports: &[Report]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Returns transfers of so many hosts in each half, whose times have this ratio.
+    /// Returns four transfers of each of `hosts` hosts in each group; the times of marked hosts are
+    /// `ratio` times those of spared hosts.
     fn build_transfers(hosts: u8, ratio: f64) -> Vec<Ended> {
         (0..hosts)
             .flat_map(|number| [(number, false), (number, true)])

@@ -1,8 +1,9 @@
-//! `tune`: other parameters for what runs, without a packet or a flow's state lost.
+//! `tune`: changes the parameters of what runs, without losing a packet or a flow's state.
 //!
-//! The program reads one of two sets of settings. The other one is written whole, then the queue's rate is changed,
-//! then the index flips, and the record comes last. A command that is killed between two of these leaves something that
-//! `down` takes back as ever, and that the same command completes when it is given again.
+//! The program reads one of two slots of settings. The other slot is written, then the queue's rate
+//! is changed, then the active slot is switched, and the record is written last. If the command is
+//! killed between two of these steps, `down` still works, and giving the same command again
+//! completes it.
 
 use crate::deployment::{Deployment, Shaper};
 use crate::device::Device;
@@ -13,14 +14,14 @@ use crate::record::Record;
 use crate::request::{Mode, Request, Via};
 use crate::{kernel, native, netlink, start, stop};
 
-/// What is to be changed; `None` stays.
+/// The changes to a request; `None` leaves a value as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The scheme or marker.
     pub scheme: Option<String>,
-    /// Whether the scheme was named by `--marker`.
+    /// Whether `scheme` was given by `--marker`.
     pub named_marker: bool,
-    /// Rate of the queue, or of the link of which a marker's parameters are shares.
+    /// Rate of the queue, or for a marker that of the link, of which its parameters may be shares.
     pub rate: Option<String>,
     /// Buffer of the queue.
     pub buffer: Option<String>,
@@ -28,7 +29,7 @@ pub struct Changes {
     pub burst: Option<String>,
     /// Bytes on the wire beyond the IP length.
     pub overhead: Option<u32>,
-    /// How a marker tells the queue.
+    /// The kind of mark.
     pub via: Option<Via>,
     /// Classes of HTB.
     pub classes: Vec<String>,
@@ -36,17 +37,17 @@ pub struct Changes {
     pub dscp: Option<String>,
     /// Whether marks of others are replaced.
     pub overrides: Option<bool>,
-    /// Whether it decides and counts only.
+    /// Whether the program only decides and counts.
     pub shadow: Option<bool>,
-    /// How long packets wait for tokens at most.
+    /// The longest time that packets wait for tokens.
     pub shape: Option<String>,
 }
 
 impl Changes {
-    /// Returns a request with these changes.
+    /// Returns a request with these changes. `device` is for the error.
     ///
     /// # Errors
-    /// A sentence when a change is not one of this mode.
+    /// A sentence when a change is not possible for this mode or while it runs.
     pub fn apply(&self, former: &Request, device: &str) -> Result<Request> {
         let mut request = former.clone();
         let (wrong, mode): (Vec<&str>, _) = match former.mode {
@@ -125,7 +126,7 @@ impl Changes {
     }
 }
 
-/// Changes what runs at a device. Returns lines for the user.
+/// Changes the parameters of what runs at a device. Returns lines for the user.
 ///
 /// # Errors
 /// A sentence when that is not possible; the former settings stay in force then.
@@ -133,14 +134,17 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
     change_running(name, changes, |former| changes.apply(former, name))
 }
 
-/// Has what runs at a device do what a request says, as the device is now. Returns lines for the user.
+/// Makes what runs at a device carry out this request. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when that needs another program or other tables; the former settings stay in force then.
+/// A sentence when that needs another program or other tables; the former settings stay in force
+/// then.
 pub(crate) fn apply_request(name: &str, request: &Request) -> Result<Vec<String>> {
     change_running(name, &Changes::default(), |_| Ok(request.clone()))
 }
 
+/// Makes what runs at a device carry out the request that `wanted` derives from the running one.
+/// `changes` says what the user asked for. Returns lines for the user.
 fn change_running(
     name: &str,
     changes: &Changes,
@@ -162,7 +166,7 @@ fn change_running(
     let request = wanted(&record.request)?;
     let former = record.deployment(&device, root.as_ref())?;
     let new = Deployment::new(&request, &device, root.as_ref())?;
-    // The former request is read at the same device as it is now, so that only what was asked for differs.
+    // Both requests are planned for the device as it is now, so that only the request makes a difference.
     refuse_other_policies(&former, &new, name, &request)?;
     if !changes.classes.is_empty() || changes.via == Some(Via::Class) {
         start::refuse_missing_classes(&device, &request, root.as_ref(), &new.action)?;
@@ -188,7 +192,7 @@ fn change_running(
         }
     } else if has_queue && new.shaper != former.shaper {
         start::change_qdiscs(&new.shaper, &device).inspect_err(|_| {
-            // The first classes of several may have changed.
+            // Some of several classes may have changed already.
             let _ = start::change_qdiscs(&former.shaper, &device);
         })?;
     }
@@ -203,11 +207,11 @@ fn change_running(
     Ok(vec![format!("{name}: {what}; flows and queue keep their state")])
 }
 
-/// Has what runs at a device tell the queue in another way, and decide and count only where there is a reason to pause.
-/// No policy is called.
+/// Changes how the program at a device marks packets; with a reason in `paused` it only decides and
+/// counts. The guard calls this. No policy is called.
 ///
 /// # Errors
-/// A sentence when nothing is there, or a map cannot be read or written.
+/// A sentence when nothing runs there, or a map cannot be read or written.
 pub(crate) fn change_action(name: &str, action: Action, paused: Option<String>) -> Result<()> {
     let device = Device::find(name)?;
     let home = Home::lock()?;
@@ -226,7 +230,8 @@ pub(crate) fn change_action(name: &str, action: Action, paused: Option<String>) 
     place.write_record(&record)
 }
 
-/// Refuses to have a marker tell a CAKE of its own that was not put there: a shadow brings none.
+/// Fails if the request marks for our own CAKE, which was not installed because the program started
+/// as a shadow.
 fn refuse_absent_cake(record: &Record, request: &Request, name: &str) -> Result<()> {
     match request.brings_cake() && record.added_handle.is_none() {
         false => Ok(()),
@@ -236,7 +241,8 @@ fn refuse_absent_cake(record: &Record, request: &Request, name: &str) -> Result<
     }
 }
 
-/// Refuses what needs another program or other tables.
+/// Fails if the new deployment needs another program or other queue disciplines than the former.
+/// `name` and `request` are for the error.
 fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, request: &Request) -> Result<()> {
     let colours = |shaper: &Shaper| match shaper {
         Shaper::None | Shaper::Departures | Shaper::Cake(_) => 0,
@@ -260,7 +266,10 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
     )))
 }
 
-/// Writes the settings that are not in force; returns which they are.
+/// Writes the slot of settings that is not active. Returns its number.
+///
+/// # Errors
+/// A sentence when the settings do not fit the running program or the map cannot be written.
 fn write_inactive_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     let map = place.open_map("ml_settings")?;
     let other = (read_control(place)?.active & 1) ^ 1;
@@ -278,13 +287,14 @@ fn write_inactive_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     Ok(other)
 }
 
+/// Reads the map `ml_control`.
 fn read_control(place: &Place) -> Result<Control> {
     let map = place.open_map("ml_control")?;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
     value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
 }
 
-/// Puts a set of settings in force.
+/// Makes the program use this slot of settings.
 fn activate_slot(place: &Place, slot: u32) -> Result<()> {
     let next = Control { active: slot, ..read_control(place)? };
     place
@@ -293,7 +303,7 @@ fn activate_slot(place: &Place, slot: u32) -> Result<()> {
         .map_err(|error| Failure::system("the map ml_control cannot be written", &error))
 }
 
-/// Returns what has changed, for the user.
+/// Returns what has changed, for the user. `request` is the former request.
 fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &Changes) -> String {
     let mut parts = Vec::new();
     if former.scheme != new.scheme {
@@ -341,6 +351,7 @@ fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &
 mod tests {
     use super::*;
 
+    /// Returns the error of these changes to a default request.
     fn apply_and_fail(mode: Mode, changes: &Changes) -> String {
         changes.apply(&Request::new(mode), "wan").unwrap_err().to_string()
     }
