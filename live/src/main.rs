@@ -142,7 +142,7 @@ struct MarkOptions {
     common: Common,
     #[arg(long, value_name = "MARKER", help = format!("The marker, as `mousehole compare` writes it (default {DEFAULT_MARKER})"))]
     marker: Option<String>,
-    /// How the queue is summary; by default as it can be: CAKE by priority, others by DSCP
+    /// How the queue is facts; by default as it can be: CAKE by priority, others by DSCP
     #[arg(long, value_enum)]
     via: Option<Via>,
     /// Classes of HTB: for long flows; or for yellow and red; or for green, yellow and red
@@ -356,7 +356,7 @@ struct TuneOptions {
     /// Bytes of each packet on the wire beyond its IP length
     #[arg(long, value_name = "BYTES")]
     overhead: Option<u32>,
-    /// How the queue is summary
+    /// How the queue is facts
     #[arg(long, value_enum)]
     via: Option<Via>,
     /// Classes of HTB, as in `mark`
@@ -722,15 +722,16 @@ mod tests {
     fn file_of_host__is_read_and_flags_win() {
         let file = "scheme = 'tcp-ds-r'\ndscp = 'cs0,cs1,le'\ninitial-window = 4\nrate = '5mbit'\n";
         let request = parse_host("", file).unwrap();
-        let summary = |request: &Request| (request.scheme.clone(), request.dscp.clone(), request.initial_window);
-        assert_eq!(summary(&request), ("tcp-ds-r".into(), "cs0,cs1,le".into(), Some(4)));
+        let facts =
+            |request: &Request| (request.scheme.clone(), request.dscp.clone(), request.initial_window);
+        assert_eq!(facts(&request), ("tcp-ds-r".into(), "cs0,cs1,le".into(), Some(4)));
         assert_eq!((request.mode, request.via), (Mode::Mark, Some(Via::Dscp)));
         let request =
             parse_host("--scheme tcp-ds --dscp 1,2,3 --initial-window 1 --rate 1mbit", file).unwrap();
-        assert_eq!(summary(&request), ("tcp-ds".into(), "1,2,3".into(), Some(1)));
+        assert_eq!(facts(&request), ("tcp-ds".into(), "1,2,3".into(), Some(1)));
         assert_eq!(request.rate.as_deref(), Some("1mbit"));
         let request = parse_host("", "").unwrap();
-        assert_eq!(summary(&request), ("tcp-ds".into(), "af11,af12,af13".into(), Some(10)));
+        assert_eq!(facts(&request), ("tcp-ds".into(), "af11,af12,af13".into(), Some(10)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the kernel can do, found by trying and not by its version.
+//! What the kernel supports, probed by trying it where possible and not derived from its version.
 
 use super::finding::Finding;
 use crate::device::Device;
@@ -12,7 +12,7 @@ use mousehole_scheme::units::Rate;
 use std::fs;
 use std::os::fd::AsFd as _;
 
-/// Helpers without which no program is loaded, and since when kernels have them.
+/// The helpers that every program needs, and the first kernel that has each.
 const HELPERS: [(&str, BpfHelper, &str); 2] = [
     ("bpf_ktime_get_coarse_ns", BpfHelper::BPF_FUNC_ktime_get_coarse_ns, "5.11"),
     ("bpf_for_each_map_elem", BpfHelper::BPF_FUNC_for_each_map_elem, "5.13"),
@@ -21,19 +21,19 @@ const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
-/// What loading and attaching programs needs: programs that read packets through pointers need CAP_PERFMON as well
-/// (capabilities(7)).
+/// The capabilities that loading and attaching programs needs; programs that read packets by
+/// pointers need CAP_PERFMON as well (capabilities(7)).
 pub const CAPABILITIES: [(&str, u32); 3] =
     [("CAP_NET_ADMIN", CAP_NET_ADMIN), ("CAP_BPF", CAP_BPF), ("CAP_PERFMON", CAP_PERFMON)];
-/// A number that no device has.
+/// An interface index that no device has.
 const NO_DEVICE: u32 = i32::MAX as u32;
 
-/// A queue discipline that is put in place.
+/// A queue discipline that a command installs.
 struct Needed {
     kind: &'static str,
-    /// It, as small as it can be.
+    /// The smallest one of its kind, to probe with.
     what: What,
-    /// What it is for.
+    /// The commands that need it.
     by: &'static str,
 }
 
@@ -51,11 +51,11 @@ static QDISCS: [Needed; 3] = [
 pub struct Abilities {
     /// Whether programs can be loaded.
     pub may_load: bool,
-    /// The kinds of queue disciplines that the kernel lacks; none if that could not be tried.
+    /// The kinds of queue disciplines that the kernel lacks; empty if that could not be probed.
     pub missing_qdiscs: Vec<&'static str>,
 }
 
-/// Returns what was found of the kernel and of this process's rights.
+/// Returns findings about the kernel and this process's privileges.
 pub fn inspect() -> (Vec<Finding>, Abilities) {
     let mut all = vec![judge_version(&read_text("/proc/sys/kernel/osrelease"))];
     let rights = judge_rights(&read_text("/proc/self/status"));
@@ -79,10 +79,12 @@ pub fn inspect() -> (Vec<Finding>, Abilities) {
     (all, Abilities { may_load, missing_qdiscs })
 }
 
+/// Returns the text of a file of /proc; empty if it cannot be read.
 fn read_text(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
+/// Judges a kernel release, as in /proc/sys/kernel/osrelease.
 fn judge_version(release: &str) -> Finding {
     let mut numbers =
         release.split(|letter: char| !letter.is_ascii_digit()).map(|text| text.parse::<u32>().unwrap_or(0));
@@ -100,7 +102,8 @@ fn judge_version(release: &str) -> Finding {
     )
 }
 
-/// Returns what is missing of this process's rights, by its status in /proc; `None` if nothing is.
+/// Returns which capabilities this process lacks; `None` if it lacks none. `status` is the text of
+/// /proc/self/status.
 fn judge_rights(status: &str) -> Option<Finding> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
@@ -126,7 +129,7 @@ fn judge_rights(status: &str) -> Option<Finding> {
     ))
 }
 
-/// Returns the helpers and maps that this kernel lacks.
+/// Returns the helpers and kinds of maps that this kernel lacks.
 fn probe_missing_helpers() -> Vec<&'static str> {
     let lacks = |(_, helper, _): &&(&str, BpfHelper, &str)| {
         matches!(is_helper_supported(ProgramType::SchedClassifier, *helper), Ok(false))
@@ -138,8 +141,9 @@ fn probe_missing_helpers() -> Vec<&'static str> {
     all
 }
 
-/// Returns the kinds of [`QDISCS`] that the kernel refuses at the loopback device of a network namespace made for this,
-/// which ends with the thread that made it; `None` where no namespace can be made.
+/// Returns the kinds of [`QDISCS`] that the kernel rejects. They are tried at the loopback device
+/// of a new network namespace, which ends with the thread that created it. `None` if no namespace
+/// can be created.
 fn probe_missing_qdiscs() -> Option<Vec<&'static str>> {
     let attempt = || {
         // SAFETY: only this thread moves into the new namespace.
@@ -150,7 +154,7 @@ fn probe_missing_qdiscs() -> Option<Vec<&'static str>> {
         let is_refused = |one: &&Needed| {
             let put = Put { parent: TC_H_ROOT, handle: 1 << 16, what: one.what.clone() };
             let refused = put.apply(Verb::Replace, "lo", index).is_err();
-            // Each is tried by itself.
+            // The next one needs an empty root.
             refused || netlink::remove_root(index).is_err()
         };
         Some(QDISCS.iter().filter(is_refused).map(|one| one.kind).collect())
@@ -158,6 +162,7 @@ fn probe_missing_qdiscs() -> Option<Vec<&'static str>> {
     std::thread::spawn(attempt).join().ok().flatten()
 }
 
+/// Judges the queue disciplines, given the kinds that are missing.
 fn judge_qdiscs(missing: &[&str]) -> Finding {
     if missing.is_empty() {
         return Finding::harmless(
@@ -176,6 +181,7 @@ fn judge_qdiscs(missing: &[&str]) -> Finding {
     )
 }
 
+/// Judges the helpers and maps, given those that are missing.
 fn judge_helpers(missing: &[&str]) -> Option<Finding> {
     if missing.is_empty() {
         let names: Vec<&str> = HELPERS.iter().map(|(name, _, _)| *name).collect();
@@ -194,8 +200,8 @@ fn judge_helpers(missing: &[&str]) -> Option<Finding> {
     ))
 }
 
-/// Returns whether the kernel knows tcx links: asked for one at a device that does not exist, a kernel that does misses
-/// the device, and one that does not finds the request itself invalid. `None` when it cannot be asked.
+/// Returns whether the kernel has tcx links, by requesting one at a device that does not exist;
+/// `None` if that cannot be probed.
 fn has_tcx() -> Option<bool> {
     // r0 = -1 (next program); exit.
     let program =
@@ -207,13 +213,14 @@ fn has_tcx() -> Option<bool> {
     }
 }
 
-/// Returns an instruction on the first register, as a program holds it.
+/// Returns an instruction on register 0 with an immediate value, as a program holds it.
 fn encode_instruction(code: u8, value: i32) -> u64 {
     let [a, b, c, d] = value.to_ne_bytes();
     u64::from_ne_bytes([code, 0, 0, 0, a, b, c, d])
 }
 
-/// Returns what the answer to a request for a link at no device tells.
+/// Returns whether the kernel has tcx links, by its error for a link at no device: one with tcx
+/// misses the device, one without rejects the request. `None` for other errors.
 fn interpret_tcx_error(error: i32) -> Option<bool> {
     match error {
         libc::ENODEV => Some(true),
@@ -222,6 +229,7 @@ fn interpret_tcx_error(error: i32) -> Option<bool> {
     }
 }
 
+/// Judges tcx links; `known` is `None` if they could not be probed.
 fn judge_tcx(known: Option<bool>) -> Finding {
     match known {
         Some(true) => {
@@ -239,6 +247,7 @@ fn judge_tcx(known: Option<bool>) -> Finding {
     }
 }
 
+/// Judges native queues; `known` is `None` if the kernel does not say whether it supports them.
 fn judge_native_queues(known: Option<bool>) -> Finding {
     let text = match known {
         _ if !native::IS_BUILT_IN => {
@@ -255,6 +264,7 @@ fn judge_native_queues(known: Option<bool>) -> Finding {
     Finding::harmless("native", text)
 }
 
+/// Judges the BPF file system; `fault` is the error of reading our folder there.
 fn judge_bpf_folder(fault: Option<&str>) -> Finding {
     match fault {
         None => Finding::harmless("bpffs", format!("{} is a BPF file system", home::BPF_ROOT)),
@@ -267,7 +277,8 @@ fn judge_bpf_folder(fault: Option<&str>) -> Finding {
     }
 }
 
-/// Returns what two of the kernel's switches say.
+/// Judges the switches kernel.unprivileged_bpf_disabled and net.core.bpf_jit_enable, by their
+/// texts; empty if a kernel lacks them.
 fn judge_switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
     let mut all = match unprivileged.trim() {
         "0" => vec![Finding::worth_knowing(

@@ -1,4 +1,4 @@
-//! Programs and filters of others at a device, and what they do before or after ours.
+//! Programs and filters of others at a device, and whether they run before or after ours.
 
 use super::finding::Finding;
 use crate::device::Device;
@@ -9,25 +9,26 @@ use crate::{bpf, kernel};
 use aya_obj::generated::bpf_attach_type;
 use std::os::fd::AsFd as _;
 
-/// Programs at one hook are told up to this number.
+/// The most programs at one hook that are listed.
 const MOST: usize = 64;
 
 /// A program at a tcx hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Program {
     id: u32,
-    /// Empty where it is not told.
+    /// Its name; empty if the kernel does not say.
     name: String,
 }
 
-/// What programs whose names begin like this are known to do.
+/// What programs do whose names begin like this.
 const KNOWN: [(&str, &str); 3] = [
     ("qosify", "qosify, which sets DSCPs; `mark` respects them"),
     ("bridger", "bridger, which forwards past the egress of bridges"),
     ("cil_", "Cilium, which may redirect packets past other programs"),
 ];
 
-/// Returns what was found at the device's tcx hooks. `ours` is the program of ours that runs there.
+/// Returns findings about the programs at the device's tcx hooks; none for a kernel without tcx.
+/// `ours` is our program that runs there.
 pub fn inspect_programs(device: &Device, ours: Option<u32>) -> Vec<Finding> {
     let Some(egress) = list_programs(device.index, bpf_attach_type::BPF_TCX_EGRESS) else {
         return Vec::new();
@@ -36,6 +37,7 @@ pub fn inspect_programs(device: &Device, ours: Option<u32>) -> Vec<Finding> {
     judge_programs(&device.name, &egress, &ingress, ours)
 }
 
+/// Returns findings about the programs at the hooks, in the order in which they run.
 fn judge_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option<u32>) -> Vec<Finding> {
     let place = egress.iter().position(|program| Some(program.id) == ours);
     let mut found: Vec<Finding> = egress
@@ -72,6 +74,7 @@ fn judge_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Opt
     found
 }
 
+/// Returns a program's number, its name, and what it is known to do.
 fn describe_program(id: u32, name: &str) -> String {
     let known = KNOWN.iter().find(|(start, _)| name.starts_with(start)).map(|(_, what)| format!(": {what}"));
     match name {
@@ -80,18 +83,21 @@ fn describe_program(id: u32, name: &str) -> String {
     }
 }
 
-/// Returns the programs at a hook, in their order; `None` when the kernel does not tell, as those without tcx.
+/// Returns the programs at a hook in the order in which they run; `None` if the kernel does not
+/// list them, as one without tcx.
 fn list_programs(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
     let ids = bpf::list_programs(index, hook, MOST).ok()?;
     Some(ids.into_iter().map(|id| Program { id, name: read_program_name(id) }).collect())
 }
 
+/// Returns a program's name; empty if it cannot be read.
 fn read_program_name(id: u32) -> String {
     let info = bpf::open_program(id).and_then(|program| bpf::program_info(program.as_fd()));
     info.map(|info| bpf::parse_name(&info.name)).unwrap_or_default()
 }
 
-/// Returns what was found of filters at the device, and of those that redirect to it; `links` are all devices.
+/// Returns findings about filters at the device, and about those of other devices that redirect to
+/// it. `links` are all devices.
 pub fn inspect(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding> {
     let (name, mut found) = (&device.name, Vec::new());
     let names = |target: &u32| {
@@ -122,10 +128,13 @@ pub fn inspect(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding
     found
 }
 
+/// Returns whether it is our filter.
 fn is_ours(filter: &Filter) -> bool {
     filter.kind == "bpf" && filter.preference == kernel::FILTER_PRIORITY
 }
 
+/// Returns findings about filters of outgoing packets; `names` gives the name of a device by its
+/// index.
 fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     let show = format!("tc filter show dev {name} egress");
     filters
@@ -155,6 +164,7 @@ fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) 
         .collect()
 }
 
+/// Returns findings about where incoming packets are redirected to.
 fn judge_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     let mut targets: Vec<String> = filters.iter().flat_map(|filter| &filter.targets).map(names).collect();
     targets.dedup();
@@ -169,7 +179,8 @@ fn judge_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String)
         .collect()
 }
 
-/// Returns what was found of a device whose arriving packets are redirected to this one.
+/// Returns findings about the device `source` if its incoming packets are redirected to this
+/// device.
 fn judge_source(device: &Device, source: &str, filters: &[Filter]) -> Vec<Finding> {
     let name = &device.name;
     let redirects: Vec<&Filter> = filters.iter().filter(|one| one.targets.contains(&device.index)).collect();
@@ -217,12 +228,13 @@ mod tests {
     use super::super::finding::Rank;
     use super::*;
 
-    /// Returns a u32 filter that restores DSCPs and redirects to device 7, in this order.
+    /// Returns a u32 filter with these actions that redirects to device 7.
     fn build_redirect(actions: [&str; 2]) -> [Filter; 1] {
         let actions = actions.map(String::from).to_vec();
         [Filter { preference: 5, kind: "u32".into(), actions, targets: vec![7], ..Filter::default() }]
     }
 
+    /// Returns the name of device 7, the only one in these tests.
     fn name_device_7(target: &u32) -> String {
         assert_eq!(*target, 7);
         "ifb0".into()

@@ -1,4 +1,4 @@
-//! Firewall rules that set marks or hide addresses, and flow tables that forward past them.
+//! Firewall rules that set marks or translate addresses, and flow tables that bypass them.
 
 use super::finding::{Finding, Unknown, report_unseen, run_tool};
 use serde_json::Value;
@@ -11,7 +11,8 @@ struct FlowTable {
     devices: Vec<String>,
 }
 
-/// Returns what was found in the firewall. `is_layered` says whether the device stands on another one.
+/// Returns findings about the firewall. `is_layered` says whether the device is stacked on another
+/// one.
 pub fn inspect(name: &str, is_layered: bool) -> Vec<Finding> {
     let mut found = match run_tool("nft", &["-j", "list", "ruleset"]) {
         Ok(rules) => {
@@ -30,7 +31,7 @@ pub fn inspect(name: &str, is_layered: bool) -> Vec<Finding> {
             )]
         }
     };
-    // Listing these by `iptables` would load its modules.
+    // The file is read because listing by `iptables` would load its modules.
     let legacy = fs::read_to_string("/proc/net/ip_tables_names").unwrap_or_default();
     if legacy.lines().any(|table| table == "nat" || table == "mangle") {
         found.push(Finding::worth_knowing(
@@ -42,8 +43,8 @@ pub fn inspect(name: &str, is_layered: bool) -> Vec<Finding> {
     found
 }
 
-/// Returns what was found in the rules, as `nft -j list ruleset` prints them. `flags` is what `nft list flowtables`
-/// prints, since older versions leave a table's flags out of JSON.
+/// Returns findings about the rules in `rules`, the output of `nft -j list ruleset`. `flags` is the
+/// output of `nft list flowtables`, since older versions omit a flow table's flags in JSON.
 fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Finding> {
     let list: Value = serde_json::from_str(rules).unwrap_or_default();
     let items: Vec<&Value> = list["nftables"].as_array().into_iter().flatten().collect();
@@ -86,6 +87,7 @@ fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Fi
     found
 }
 
+/// Returns the flow table that an item of nft's JSON describes; `None` for other items.
 fn parse_flow_table(item: &Value) -> Option<FlowTable> {
     let table = item.get("flowtable")?;
     let devices = match &table["dev"] {
@@ -100,7 +102,7 @@ fn parse_flow_table(item: &Value) -> Option<FlowTable> {
     Some(FlowTable { name: table["name"].as_str()?.to_string(), devices })
 }
 
-/// Returns whether a flow table is in the hardware: by its JSON, or by its text.
+/// Returns whether a flow table is offloaded to hardware, by nft's JSON or its text.
 fn is_hardware(table: &FlowTable, items: &[&Value], flags: &str) -> bool {
     let is_offload = |value: &Value| match value {
         Value::String(one) => one == "offload",
@@ -109,13 +111,14 @@ fn is_hardware(table: &FlowTable, items: &[&Value], flags: &str) -> bool {
     let named = format!("flowtable {} {{", table.name);
     let block =
         flags.split_once(&named).and_then(|(_, rest)| rest.split_once('}').map(|_| rest)).unwrap_or("");
-    // The block holds braces of its own, around its devices; it ends where the next one begins.
+    // The block contains braces around its devices, so it is ended at the next block instead.
     let block = block.split("flowtable ").next().unwrap_or("");
     items.iter().any(|item| {
         item["flowtable"]["name"] == table.name.as_str() && is_offload(&item["flowtable"]["flags"])
     }) || block.lines().any(|line| line.trim().trim_end_matches(';') == "flags offload")
 }
 
+/// Returns the finding about a flow table.
 fn judge_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: bool) -> Vec<Finding> {
     let delete = format!("nft list flowtables  # remove {} where it is configured", table.name);
     let lists = table.devices.iter().any(|device| device == name);
@@ -153,7 +156,8 @@ fn judge_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered
     }
 }
 
-/// Returns whether a rule may concern what leaves by the device: it names it, or names no device.
+/// Returns whether a rule may match outgoing packets of the device: it names the device, or names
+/// none.
 fn may_concern(rule: &Value, name: &str) -> bool {
     let Some(parts) = rule["expr"].as_array() else { return false };
     parts
@@ -167,7 +171,7 @@ fn may_concern(rule: &Value, name: &str) -> bool {
                 Value::String(one) => vec![one],
                 set => set["set"].as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
             };
-            // A name of a set, or a pattern, may hold the device.
+            // A named set or a pattern may include the device.
             let may_hold = names.is_empty()
                 || names.iter().any(|one| {
                     *one == name
@@ -178,21 +182,25 @@ fn may_concern(rule: &Value, name: &str) -> bool {
         })
 }
 
+/// Returns whether a part of the rule passes the test.
 fn has_part(rule: &Value, test: impl Fn(&Value) -> bool) -> bool {
     rule["expr"].as_array().is_some_and(|parts| parts.iter().any(test))
 }
 
+/// Returns whether a part of a rule translates source addresses.
 fn is_nat(part: &Value) -> bool {
     let compatible = ["MASQUERADE", "SNAT"].iter().any(|name| part["xt"]["name"] == *name);
     compatible || part.get("masquerade").is_some() || part.get("snat").is_some()
 }
 
+/// Returns whether a part of a rule sets DSCPs or priorities.
 fn is_marking(part: &Value) -> bool {
     let key = &part["mangle"]["key"];
     let compatible = ["DSCP", "TOS", "CLASSIFY"].iter().any(|name| part["xt"]["name"] == *name);
     compatible || key["payload"]["field"] == "dscp" || key["meta"]["key"] == "priority"
 }
 
+/// Returns the family, table and chain of a rule.
 fn locate(rule: &Value) -> String {
     let word = |key: &str| rule[key].as_str().unwrap_or("?").to_string();
     format!("{} {} {}", word("family"), word("table"), word("chain"))
@@ -206,6 +214,7 @@ mod tests {
 
     const NAT: &str = r#"{"nftables": [{"metainfo": {"version": "1.0.6", "json_schema_version": 1}}, {"table": {"family": "inet", "name": "nat", "handle": 2}}, {"chain": {"family": "inet", "table": "nat", "name": "post", "handle": 1, "type": "nat", "hook": "postrouting", "prio": 100, "policy": "accept"}}, {"rule": {"family": "inet", "table": "nat", "chain": "post", "handle": 2, "expr": [{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": "wan"}}, {"masquerade": null}]}}, {"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 4, "expr": [{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": {"set": ["wan", "lte*"]}}}, {"mangle": {"key": {"payload": {"protocol": "ip", "field": "dscp"}}, "value": "cs1"}}]}}]}"#;
 
+    /// Returns a ruleset with one flow table of lan and wan, to which `extra` members are added.
     fn build_ruleset(extra: &str) -> String {
         format!(
             r#"{{"nftables": [{{"metainfo": {{"version": "1.0.6"}}}}, {{"flowtable": {{"family": "inet", "name": "ft", "table": "filter", "handle": 3, "hook": "ingress", "prio": 0{extra}, "dev": ["lan", "wan"]}}}}]}}"#

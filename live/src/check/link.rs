@@ -1,12 +1,12 @@
-//! The device itself: up or down, what it stands on, what stands on it, and what the hardware takes over.
+//! The device itself: its state, the devices below and above it, and offloads to its hardware.
 
 use super::finding::{Finding, Unknown, report_unseen, run_tool};
 use crate::links::{self, Link};
 use std::fs;
 
-/// Devices whose packets are those of the device below, with a header more.
+/// Kinds of devices that add a header to packets and send them by the device below.
 const LAYERS: [&str; 5] = ["vlan", "macvlan", "ipvlan", "macsec", "pppoe"];
-/// Devices on which the packets inside of a tunnel are seen.
+/// Kinds of devices at which the packets inside a tunnel are visible.
 const TUNNELS: [&str; 12] = [
     "wireguard",
     "tun",
@@ -21,22 +21,24 @@ const TUNNELS: [&str; 12] = [
     "vti",
     "xfrm",
 ];
-/// Qdiscs that hold packets to a rate.
+/// Queue disciplines that limit the rate.
 const SHAPERS: [&str; 4] = ["cake", "htb", "hfsc", "tbf"];
 
-/// Returns all devices.
+/// Returns all devices of this namespace, with the device below a PPPoE session where that is
+/// known.
 pub fn list_links() -> Vec<Link> {
     let mut all = links::list_links();
     add_pppoe(&mut all, &fs::read_to_string("/proc/net/pppoe").unwrap_or_default());
     all
 }
 
+/// Returns whether a device is of one of these kinds.
 fn is_kind(link: &Link, kinds: &[&str]) -> bool {
     link.kind.as_ref().is_some_and(|kind| kinds.contains(&kind.as_str()))
 }
 
-/// Adds the device below a PPPoE session, from /proc/net/pppoe. Which `ppp` device a session has, it does not tell, so
-/// this is done only where there is one of each.
+/// Sets the device below a PPPoE session. `sessions` is the text of /proc/net/pppoe, which does not
+/// say which `ppp` device a session has, so this is done only if there is one of each.
 fn add_pppoe(all: &mut [Link], sessions: &str) {
     let below: Vec<&str> =
         sessions.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
@@ -48,12 +50,12 @@ fn add_pppoe(all: &mut [Link], sessions: &str) {
     }
 }
 
-/// Returns whether the device stands on another one, whose packets are its own.
+/// Returns whether the device's packets leave by another device: it adds a header, or is a bridge.
 pub fn is_layered(name: &str, all: &[Link]) -> bool {
     all.iter().any(|link| link.name == name && (is_kind(link, &LAYERS) || is_kind(link, &["bridge"])))
 }
 
-/// Returns what was found of the device and those above and below.
+/// Returns findings about the device, and about those above and below it.
 pub fn inspect(name: &str, all: &[Link]) -> Vec<Finding> {
     let Some(link) = all.iter().find(|link| link.name == name) else { return Vec::new() };
     let mut found = Vec::new();
@@ -97,7 +99,7 @@ pub fn inspect(name: &str, all: &[Link]) -> Vec<Finding> {
     found
 }
 
-/// Returns what was found of the devices above and below, of which one has the shaper.
+/// Returns findings about the devices above and below, one of which may have the shaper.
 fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
     let shapes = |link: &Link| SHAPERS.contains(&link.qdisc.as_str());
     let lower = all.iter().find(|one| Some(one.index) == link.lower && is_kind(link, &LAYERS));
@@ -145,7 +147,7 @@ fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
     found
 }
 
-/// Returns what the hardware and the stack take over, as `ethtool -k` tells.
+/// Returns findings about segmentation and forwarding in hardware, by `ethtool -k`.
 pub fn inspect_offloads(name: &str) -> Vec<Finding> {
     match run_tool("ethtool", &["-k", name]) {
         Ok(text) => judge_offloads(name, &text),
@@ -156,6 +158,7 @@ pub fn inspect_offloads(name: &str) -> Vec<Finding> {
     }
 }
 
+/// Returns findings about the output of `ethtool -k`.
 fn judge_offloads(name: &str, text: &str) -> Vec<Finding> {
     let is_on = |feature: &str| {
         text.lines().any(|line| {
@@ -210,6 +213,7 @@ mod tests {
     use super::super::finding::Rank;
     use super::*;
 
+    /// Returns sample devices: Ethernet with a VLAN, IFB, tunnel, bridge with a port, PPP, veth.
     fn build_links() -> Vec<Link> {
         let link = |index, name: &str, kind: &str, qdisc: &str, mtu, lower| Link {
             index,
@@ -234,10 +238,12 @@ mod tests {
         ]
     }
 
+    /// Returns the rank and sentence of each finding about a sample device.
     fn list_sentences(name: &str) -> Vec<(Rank, String)> {
         inspect(name, &build_links()).into_iter().map(|one| (one.rank, one.sentence)).collect()
     }
 
+    /// Asserts that a sample device has a finding of this rank that contains `part`.
     fn assert_finding(name: &str, rank: Rank, part: &str) {
         let all = list_sentences(name);
         assert!(

@@ -1,7 +1,9 @@
-//! `check`: what stands in the way of a marker or a queue at a device, and the command that cures it.
+//! `check`: lists the obstacles to a marker or a queue at a device, with the command that removes
+//! each.
 //!
-//! Nothing is changed: every command that is run only shows, and the one program that is loaded is attached nowhere.
-//! Each module looks at one thing. Its functions over what tools print are pure, and tested on recorded output.
+//! Nothing is changed: every command that is run only shows something, and the one program that is
+//! loaded is attached nowhere. Each module inspects one subject. The functions that judge the
+//! output of tools are pure, and are tested on recorded output.
 
 mod features;
 mod filters;
@@ -22,29 +24,30 @@ use crate::request::{DEFAULT_HOST_SCHEME, Mode, Request};
 use crate::{netlink, start};
 use serde::Serialize;
 
-/// What a command would do at the device.
+/// A prediction of what a command would do at the device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prospect {
-    /// Whether it would work, as far as is known without trying.
+    /// Whether it would succeed, as far as that is known without trying.
     pub possible: bool,
     /// What it would do, or why it would not.
     pub sentence: String,
-    /// How a marker would tell the queue: `priority`, `dscp` or `class`; `None` of `up`, and where it would not work.
+    /// The kind of mark: `priority`, `dscp` or `class`; `None` for commands other than `mark`, and
+    /// if it would not succeed.
     pub via: Option<&'static str>,
-    /// The scheme or marker without any option.
+    /// The default scheme or marker.
     pub scheme: String,
-    /// The DSCP of long flows; `None` where it is left alone.
+    /// The DSCP of long flows; `None` if it is unchanged.
     pub dscp: Option<u8>,
-    /// Class or tin of long flows, such as `8001:1`; `None` where it is left alone.
+    /// Class or tin of long flows, such as `8001:1`; `None` if it is unchanged.
     pub class: Option<String>,
 }
 
-/// Everything that was found at a device.
+/// All findings about a device and the predictions of commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Name and version of this form.
+    /// [`FORMAT`].
     pub format: &'static str,
-    /// The device.
+    /// The device's name.
     pub device: String,
     /// What was found.
     pub findings: Vec<Finding>,
@@ -56,10 +59,10 @@ pub struct Report {
     pub shape: Prospect,
 }
 
-/// Name and version of the report as JSON.
+/// The name and version of the JSON document's format.
 pub const FORMAT: &str = "mousehole-live.check/1";
 
-/// Looks at a device. Returns lines for the user, or one of JSON.
+/// Inspects a device. Returns lines for the user, or with `as_json` one line of JSON.
 ///
 /// # Errors
 /// A sentence when there is no such device.
@@ -77,10 +80,10 @@ pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Looks at a device.
+/// Inspects a device and predicts what `mark`, `up` and `host --shape` would do.
 ///
 /// # Errors
-/// A sentence when there is no such device.
+/// A sentence when there is no such device or its queue disciplines cannot be listed.
 pub fn inspect_device(name: &str) -> Result<Report> {
     let device = Device::find(name)?;
     let (mut findings, Abilities { may_load, missing_qdiscs }) = features::inspect();
@@ -112,12 +115,13 @@ pub fn inspect_device(name: &str) -> Result<Report> {
             .or_else(|| is_missing.then(|| format!("would refuse, because {}", qdisc::format_missing(kind))))
     };
     let up = predict_up(&device, root.as_ref(), without("tbf"));
-    // An `fq` that is there is enough.
+    // An existing `fq` is enough.
     let refusal = if qdisc::find_departure_qdiscs(&all).is_empty() { without("fq") } else { refusal };
     let shape = predict_shape(&device, &all, refusal);
     Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up, shape })
 }
 
+/// Predicts `host --shape`; `refusal` is why it would fail, if that is known.
 fn predict_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Prospect {
     let scheme = DEFAULT_HOST_SCHEME;
     let root = qdisc::find_root(all);
@@ -146,6 +150,7 @@ fn predict_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Pro
     Prospect { possible, sentence, via: None, scheme: scheme.into(), dscp: None, class: None }
 }
 
+/// Predicts `mark` without options; `refusal` is why it would fail, if that is known.
 fn predict_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request::new(Mode::Mark);
     let scheme = request.scheme.clone();
@@ -187,6 +192,7 @@ fn predict_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) 
     }
 }
 
+/// Predicts `up --rate`; `refusal` is why it would fail, if that is known.
 fn predict_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request { rate: Some("10mbit".into()), ..Request::new(Mode::Up) };
     let scheme = request.scheme.clone();
@@ -221,6 +227,7 @@ fn predict_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) ->
     }
 }
 
+/// Returns the name of DSCP LE, for the end of a text; empty for others.
 fn label_dscp(dscp: u8) -> &'static str {
     if dscp == 1 { " (LE)" } else { "" }
 }

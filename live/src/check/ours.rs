@@ -1,11 +1,12 @@
-//! What our own record says of a device.
+//! What our own record says about a device.
 
 use super::finding::Finding;
 use crate::device::Device;
 use crate::record::{Attachment, Record};
 use crate::{home, kernel, stop};
 
-/// Adds what is kept of the device. Returns the number of the program of ours that runs there.
+/// Adds findings about our own record of the device. Returns the number of our program that runs
+/// there.
 pub fn inspect(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
     let name = format!("{}-{}", device.namespace, device.index);
     let place = home::list_places().ok()?.into_iter().find(|place| place.name() == name)?;
@@ -29,7 +30,7 @@ pub fn inspect(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
     program.filter(|_| is_running)
 }
 
-/// Returns what a record says at a time, seconds since the machine booted.
+/// Returns findings about a record. `at` is the time in seconds since the machine booted.
 fn judge_record(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<Finding> {
     let command = record.command.join(" ");
     if !is_running {
@@ -64,6 +65,7 @@ mod tests {
     use super::*;
     use crate::request::{Mode, Request};
 
+    /// Returns the record of a `mark` at eth0.
     fn record(confirm_by: Option<u64>) -> Record {
         Record {
             schema: crate::record::SCHEMA,

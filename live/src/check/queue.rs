@@ -1,16 +1,16 @@
-//! The queue disciplines at a device: whether they read marks, and what becomes of marks there.
+//! The queue disciplines at a device: whether they read marks, and what they do with them.
 
 use super::finding::Finding;
 use crate::human::format_count;
 use crate::qdisc::{self, Cake, Class, Qdisc};
 
-/// Returns the classes without classes below them, such as `1:10`: of the kinds whose classes somebody made.
+/// Returns the classes that somebody created and that have no classes below them, such as `1:10`.
 pub fn list_leaves(all: &[Class]) -> Vec<String> {
     let is_leaf = |one: &&Class| !all.iter().any(|below| below.parent == one.id);
     select_made(all).filter(is_leaf).map(|one| qdisc::format_id(one.id)).collect()
 }
 
-/// Returns the classes that somebody made, those with classes below them too.
+/// Returns the classes that somebody created; others are the flow queues of a queue discipline.
 pub fn select_made(all: &[Class]) -> impl Iterator<Item = &Class> {
     let kinds = ["htb", "hfsc", "drr", "qfq", "ets", "prio"];
     all.iter().filter(move |one| kinds.contains(&one.kind.as_str()))
@@ -26,24 +26,27 @@ pub fn count_tins(cake: &Cake) -> u32 {
     }
 }
 
-/// Returns the CAKEs of a device that are not its root: one in each class of HTB or below each hardware queue of `mq`.
+/// Returns the CAKEs of a device that are not its root: below classes of HTB or the hardware queues
+/// of `mq`.
 pub fn list_cakes_below(all: &[Qdisc]) -> Vec<&Qdisc> {
     all.iter().filter(|one| one.parent.is_some() && one.kind == "cake").collect()
 }
 
-/// Returns whether a CAKE sorts DSCP LE into its Bulk tin (sch_cake's diffserv3, diffserv4 and diffserv8).
+/// Returns whether a CAKE sorts DSCP LE into its Bulk tin, as sch_cake's diffserv3, diffserv4 and
+/// diffserv8 do.
 pub fn has_bulk_tin(cake: &Qdisc) -> bool {
     !matches!(cake.cake.diffserv, "besteffort" | "precedence")
 }
 
-/// Returns whether a mark that `mark` sets without options is read at a device: by a CAKE at the root, or by the DSCP
-/// by CAKEs below it.
+/// Returns whether the marks that `mark` sets without options are read at a device: the priority by
+/// a CAKE at the root, or the DSCP by CAKEs below it.
 pub fn reads_marks(all: &[Qdisc]) -> bool {
     let at_root = qdisc::find_root(all).is_some_and(|root| root.kind == "cake");
     at_root || list_cakes_below(all).into_iter().any(has_bulk_tin)
 }
 
-/// Returns how to have marks read at a device whose queue reads none. A qdisc of somebody's own is never replaced.
+/// Returns the command that makes marks useful at a device whose queue reads none. It never
+/// replaces somebody else's queue discipline.
 pub fn suggest_reader(name: &str, all: &[Qdisc]) -> String {
     match qdisc::find_root(all).is_none_or(Qdisc::is_default) {
         true => format_cake_command(name),
@@ -51,7 +54,7 @@ pub fn suggest_reader(name: &str, all: &[Qdisc]) -> String {
     }
 }
 
-/// Returns what was found of a device's qdiscs.
+/// Returns findings about a device's queue disciplines; `classes` are as from [`list_leaves`].
 pub fn inspect(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
     let Some(root) = qdisc::find_root(all) else {
         return vec![Finding::worth_knowing(
@@ -99,11 +102,13 @@ pub fn inspect(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
     }
 }
 
+/// Returns the tc(8) command that installs a CAKE at the root.
 fn format_cake_command(name: &str) -> String {
     format!("tc qdisc replace dev {name} root cake bandwidth RATE diffserv4")
 }
 
-/// Returns what was found of each CAKE of a device; what is true of several is said once, with the cure of the first.
+/// Returns findings about the CAKEs of a device. Equal ones are given once, with their number and
+/// the command for the first.
 fn judge_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
     let mut all: Vec<(Finding, usize)> = Vec::new();
     for found in cakes.iter().flat_map(|cake| judge_cake(name, cake)) {
@@ -122,6 +127,7 @@ fn judge_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
         .collect()
 }
 
+/// Returns findings about one CAKE.
 fn judge_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
     let place = cake.parent.as_ref().map_or("root".to_string(), |parent| format!("parent {parent}"));
     let change = |option: &str| format!("tc qdisc change dev {name} {place} cake {option}");
@@ -142,7 +148,7 @@ fn judge_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
             format!("CAKE has a Bulk tin ({mode}), which long flows are put into"),
         ),
     }];
-    // Below a class the class has the rate.
+    // Below a class, the class limits the rate.
     if does.rate == 0 && cake.parent.is_none() {
         all.push(Finding::worth_knowing(
             "cake-rate",
@@ -187,6 +193,7 @@ fn judge_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
     all
 }
 
+/// Returns the finding about a root with classes.
 fn judge_classes(name: &str, root: &Qdisc, classes: &[String], all: &[Qdisc]) -> Vec<Finding> {
     let inner = all.iter().find(|one| one.parent.is_some() && one.kind == "fq_codel");
     let inner = inner.map_or(String::new(), |one| format!(", with {} below it", one.kind));
@@ -212,16 +219,18 @@ mod tests {
     use super::super::finding::Rank;
     use super::*;
 
+    /// Returns the findings about eth0 with these queue disciplines and classes.
     fn inspect_eth0(all: &[Qdisc], classes: &[&str]) -> Vec<Finding> {
         let classes: Vec<String> = classes.iter().map(|id| id.to_string()).collect();
         inspect("eth0", all, &classes)
     }
 
+    /// Returns the finding with this key.
     fn find_key<'a>(all: &'a [Finding], key: &str) -> Option<&'a Finding> {
         all.iter().find(|one| one.key == key)
     }
 
-    /// Returns what is found of a device with this CAKE.
+    /// Returns the findings about eth0 with this CAKE at its root.
     fn inspect_cake(cake: Cake) -> Vec<Finding> {
         inspect_eth0(&[Qdisc { cake, ..Qdisc::new("cake", "8001:", None) }], &[])
     }
