@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn enter__tells_quic_from_datagrams() {
+    fn enter__distinguishes_quic_from_datagrams() {
         let kind = |port| {
             let ends = Ends { from: (CLIENT, 4000), to: (SERVER, port), protocol: UDP };
             let header =

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn ends__tell_what_slows_down() {
+    fn is_datagram__is_true_unless_the_transport_slows_down() {
         let at = |port| (IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         let of = |protocol, from, to| Ends { from: at(from), to: at(to), protocol };
         for slows in [of(TCP, 80, 9), of(DCCP, 5, 6), of(SCTP, 5, 6), of(UDP, 443, 9), of(UDP, 9, 443)] {

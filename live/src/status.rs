@@ -794,7 +794,7 @@ mod tests {
     }
 
     #[test]
-    fn actions__are_told_in_words() {
+    fn actions__are_described_in_words() {
         let mark = Request::new(Mode::Mark);
         let dscp = Action { dscp: [KEEP_DSCP, 1, 1], ..Action::NONE };
         assert_eq!(

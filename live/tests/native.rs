@@ -1,4 +1,5 @@
-//! `up --native`: what it refuses, in one sentence each. What it does is tried in a guest, since few kernels take queues.
+//! What `up --native` refuses, in one sentence each. What it does is tested in a virtual machine,
+//! since few kernels accept queue disciplines by struct_ops.
 
 #![allow(non_snake_case, missing_docs)]
 
@@ -10,11 +11,12 @@ use mousehole_live::request::{Mode, Request};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns what `up --native --dry-run` says to a scheme, and its status.
+/// Returns what `up --native --dry-run` prints for a scheme, and its exit status.
 fn rehearse(scheme: &str) -> (String, Option<i32>) {
     rehearse_with(&["--scheme", scheme])
 }
 
+/// Returns what `up --native --dry-run` prints with these options, and its exit status.
 fn rehearse_with(words: &[&str]) -> (String, Option<i32>) {
     let done = Command::new(env!("CARGO_BIN_EXE_mousehole-live"))
         .args(["up", "lo", "--native", "--dry-run", "--rate", "1mbit"])
@@ -38,7 +40,7 @@ fn queues_that_the_kernel_cannot_run__are_refused_with_the_reason() {
     }
 }
 
-/// Writes the queue header of docs/own-policy.md into a folder.
+/// Writes the queue header of docs/own-policy.md into a folder. Returns its path.
 fn write_own_queue(folder: &Path) -> PathBuf {
     let page = include_str!("../../docs/own-policy.md");
     let mut blocks = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next());
@@ -70,12 +72,16 @@ fn own_queue__is_compiled_behind_the_program_that_counts() {
 fn build_or_kernel_without_struct_ops_of_queues__is_named() {
     let folder = tempfile::tempdir().unwrap();
     let own = write_own_queue(folder.path()).display().to_string();
-    refuses_or_plans(&rehearse("pias"), "priority");
-    refuses_or_plans(&rehearse_with(&["--policy", &own, "--scheme", "least-attained"]), "least-attained");
+    assert_refused_or_planned(&rehearse("pias"), "priority");
+    assert_refused_or_planned(
+        &rehearse_with(&["--policy", &own, "--scheme", "least-attained"]),
+        "least-attained",
+    );
 }
 
-/// Checks that `--native` is refused in one sentence where kernel or build have none, and else that it names the queue.
-fn refuses_or_plans((said, status): &(String, Option<i32>), queue: &str) {
+/// Asserts that `--native` is refused in one sentence if the kernel or build does not support it,
+/// and otherwise names the queue.
+fn assert_refused_or_planned((said, status): &(String, Option<i32>), queue: &str) {
     let status = *status;
     if !IS_BUILT_IN {
         assert!(said.contains("this build of mousehole-live has no native queues"), "{said}");

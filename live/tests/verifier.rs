@@ -1,4 +1,5 @@
-//! How far the kernel's verifier walks: no program that is built in may need more than a tenth of what it allows.
+//! The verifier's work: no built-in program may need more than a tenth of the instructions that the
+//! kernel allows.
 
 #![allow(non_snake_case, missing_docs)]
 #![cfg(target_os = "linux")]
@@ -37,11 +38,12 @@ fn built_in_programs__stay_below_the_limit() {
     assert!(walked[0].0 <= MOST_INSTRUCTIONS, "{} needs {} instructions", walked[0].1, walked[0].0);
 }
 
-/// The newest helper that programs may call, `bpf_for_each_map_elem` of Linux 5.13. `bpf_loop`, of 5.17, is 181.
+/// The newest helper that programs may call: `bpf_for_each_map_elem` of Linux 5.13. `bpf_loop`, of
+/// 5.17, is 181.
 const NEWEST_HELPER: u32 = 164;
 
-/// Returns the helpers that an object calls, by their numbers.
-fn helpers(bytes: &[u8]) -> Vec<u32> {
+/// Returns the numbers of the helpers that an object calls.
+fn list_helpers(bytes: &[u8]) -> Vec<u32> {
     const LOAD_LONG: u8 = 0x18;
     const CALL: u8 = 0x85;
     let file = object::File::parse(bytes).expect("clang writes ELF");
@@ -51,7 +53,7 @@ fn helpers(bytes: &[u8]) -> Vec<u32> {
         while let Some(one) = instructions.next() {
             match one[0] {
                 LOAD_LONG => drop(instructions.next()),
-                // A source register names calls of functions of the program's own.
+                // The source register is not 0 in calls of the program's functions.
                 CALL if one[1] >> 4 == 0 => found.push(u32::from_le_bytes([one[4], one[5], one[6], one[7]])),
                 _ => {}
             }
@@ -63,7 +65,7 @@ fn helpers(bytes: &[u8]) -> Vec<u32> {
 #[test]
 fn built_in_programs__call_no_helper_that_linux_5_15_lacks() {
     for name in list_built_in() {
-        let called = helpers(&find_built_in(name).expect("it is built in"));
+        let called = list_helpers(&find_built_in(name).expect("it is built in"));
         assert!(called.contains(&1), "{name} looks nothing up: {called:?}");
         let newest = called.iter().max().expect("it calls some");
         assert!(*newest <= NEWEST_HELPER, "{name} calls the helper {newest}");

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn ingress__tells_where_downloads_go() {
+    fn ingress__says_where_downloads_go() {
         let found = judge_ingress("eth0", &build_redirect(["ctinfo", "mirred"]), name_device_7);
         assert_eq!(
             found[0].sentence,
