@@ -22,11 +22,11 @@ fn main() {
     println!("cargo:rerun-if-changed={}", headers.display());
     println!("cargo:rerun-if-changed={}", sources.display());
     println!("cargo:rerun-if-env-changed=CLANG");
-    let clang = clang();
+    let clang = find_clang();
     if Command::new(&clang).arg("--version").output().is_err() {
         panic!("{clang} does not run; it compiles the programs for the kernel, and `make deps` installs it");
     }
-    let combinations = combinations();
+    let combinations = list_combinations();
     let failures: Vec<String> = thread::scope(|scope| {
         let share = combinations.len().div_ceil(thread::available_parallelism().map_or(1, usize::from));
         let workers: Vec<_> = combinations
@@ -34,7 +34,7 @@ fn main() {
             .map(|part| {
                 scope.spawn(|| {
                     part.iter()
-                        .filter_map(|one| build(&clang, &headers, &sources, &out, one).err())
+                        .filter_map(|one| compile_program(&clang, &headers, &sources, &out, one).err())
                         .collect::<Vec<_>>()
                 })
             })
@@ -49,27 +49,32 @@ fn main() {
         .expect("the folder for outputs is writable");
 }
 
-/// Compiles and compresses the native queues; none where the build leaves them out, or clang is too old for them, and they
-/// are compiled when they are asked for. Returns the table of them, in Rust.
+/// Compiles and compresses the native queues; none if the feature is off or clang is too old for
+/// them, in which case they are compiled on request. Returns the table of them as Rust source.
 fn build_native(headers: &Path, sources: &Path, out: &Path) -> String {
     let mut table = String::new();
     let is_wanted = std::env::var_os("CARGO_FEATURE_NATIVE_QUEUES").is_some();
-    let clang =
-        is_wanted.then(native_clang).transpose().inspect_err(|reason| println!("cargo:warning={reason}"));
+    let clang = is_wanted
+        .then(find_native_clang)
+        .transpose()
+        .inspect_err(|reason| println!("cargo:warning={reason}"));
     let queues = policies().into_iter().filter(|policy| policy.kind() == PolicyKind::Queue);
-    for policy in queues.filter(|policy| native_obstacle(policy).is_none()) {
+    for policy in queues.filter(|policy| find_native_obstacle(policy).is_none()) {
         let Ok(Some(clang)) = &clang else { break };
         let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
         let object = out.join(format!("native-{}.o", named.name));
-        let definitions = native_definitions(&named);
-        let done =
-            Command::new(clang).args(arguments(headers, sources, "native.c", definitions, &object)).output();
+        let definitions = define_native(&named);
+        let done = Command::new(clang)
+            .args(build_arguments(headers, sources, "native.c", definitions, &object))
+            .output();
         let done = done.expect("it ran a moment ago");
         assert!(done.status.success(), "{}: {}", named.name, String::from_utf8_lossy(&done.stderr));
         let packed = out.join(format!("native-{}.xz", named.name));
         let mut writer =
             XzWriter::new(Vec::new(), XzOptions::with_preset(6)).expect("the options are allowed");
-        writer.write_all(&strip(fs::read(&object).expect("it was just compiled"))).expect("memory takes it");
+        writer
+            .write_all(&empty_debug_sections(fs::read(&object).expect("it was just compiled")))
+            .expect("memory takes it");
         fs::write(&packed, writer.finish().expect("memory takes it"))
             .expect("the folder for outputs is writable");
         let path = packed.display().to_string();
@@ -81,12 +86,15 @@ fn build_native(headers: &Path, sources: &Path, out: &Path) -> String {
     )
 }
 
-/// How many objects are compressed together: they are much alike, and to read one all before it are read.
+/// How many objects share a stream. They are much alike, and reading one decompresses all before
+/// it.
 const TOGETHER: usize = 16;
-/// A stream's dictionary, bytes: of some objects, and what a router can spare for a moment.
+/// The bytes of a stream's dictionary: it covers several objects, and a router has that much memory
+/// for a moment.
 const DICTIONARY: u32 = 1 << 20;
 
-/// Compresses the objects. Returns the table of them, in Rust.
+/// Compresses the objects of all programs into streams next to them. Returns the table of them as
+/// Rust source.
 fn pack(combinations: &[Combination], out: &Path) -> String {
     let mut programs = String::new();
     let mut streams = String::new();
@@ -96,8 +104,9 @@ fn pack(combinations: &[Combination], out: &Path) -> String {
         let mut packed = XzWriter::new(Vec::new(), options).expect("the options are allowed");
         let mut start = 0;
         for one in group {
-            let object =
-                strip(fs::read(out.join(format!("{}.o", one.name()))).expect("it was just compiled"));
+            let object = empty_debug_sections(
+                fs::read(out.join(format!("{}.o", one.name()))).expect("it was just compiled"),
+            );
             packed.write_all(&object).expect("memory takes it");
             writeln!(programs, "    ({:?}, {stream}, {start}, {}),", one.name(), object.len())
                 .expect("a string takes it");
@@ -117,9 +126,10 @@ fn pack(combinations: &[Combination], out: &Path) -> String {
     )
 }
 
-/// Empties the sections that only a debugger reads, which then take no room. The loader needs the types (BTF).
-fn strip(mut object: Vec<u8>) -> Vec<u8> {
-    /// Of an ELF file of 64 bits: bytes of a section's header, and where its size stands there.
+/// Empties the sections of an ELF object that only debuggers read, so that they compress to
+/// nothing. The type information (BTF) stays, since the loader needs it.
+fn empty_debug_sections(mut object: Vec<u8>) -> Vec<u8> {
+    /// Of a 64-bit ELF file: the bytes of a section's header, and the offset of the size in it.
     const HEADER: usize = 64;
     const SIZE: usize = 32;
     let file = ElfFile64::<Endianness>::parse(&*object).expect("clang writes ELF");
@@ -137,10 +147,20 @@ fn strip(mut object: Vec<u8>) -> Vec<u8> {
     object
 }
 
-fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combination) -> Result<(), String> {
+/// Compiles the program of a combination into the folder `out`.
+///
+/// # Errors
+/// The program's name and clang's messages.
+fn compile_program(
+    clang: &str,
+    headers: &Path,
+    sources: &Path,
+    out: &Path,
+    one: &Combination,
+) -> Result<(), String> {
     let object = out.join(format!("{}.o", one.name()));
     let done = Command::new(clang)
-        .args(arguments(headers, sources, "program.c", definitions(one), &object))
+        .args(build_arguments(headers, sources, "program.c", define_program(one), &object))
         .output()
         .map_err(|error| error.to_string())?;
     if !done.status.success() {
@@ -149,16 +169,16 @@ fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combinat
     Ok(())
 }
 
-/// Returns every combination of the shipped policies that can stand at a device's egress.
-fn combinations() -> Vec<Combination> {
+/// Returns every combination of the shipped policies that can run at a device's egress.
+fn list_combinations() -> Vec<Combination> {
     let (mut markers, mut users, mut queues) = (vec![None], vec![None], vec![Queue::None, Queue::DropTail]);
     for policy in policies() {
         let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
         match (policy.kind(), policy.key()) {
             (PolicyKind::Dropper, _) => queues.push(Queue::Dropper(named)),
-            // What leaves next is not decided at this hook.
+            // A program at this hook does not decide which packet leaves next.
             (PolicyKind::Queue, _) => {}
-            // Who returns a hint or needs both directions of a connection cannot stand here.
+            // A marker that returns a hint or needs both directions of a connection cannot run here.
             (PolicyKind::Marker, Key::Connection) => {}
             (PolicyKind::Marker, _) if policy.returns_hint() => {}
             (PolicyKind::Marker, Key::Flow) => markers.push(Some(named)),
@@ -169,7 +189,7 @@ fn combinations() -> Vec<Combination> {
     for marker in &markers {
         for user in &users {
             for queue in &queues {
-                // The one of no policies counts, before a native queue that needs no marker.
+                // The one without policies only counts; it precedes a native queue that needs no marker.
                 all.push(Combination { marker: marker.clone(), user: user.clone(), queue: queue.clone() });
             }
         }

@@ -1,16 +1,16 @@
-//! How a run went: what it carried, how late packets were, and whether its figures can be relied on.
+//! The account of a run: what it carried, how late packets were, and whether its figures are valid.
 
 use crate::driver::Way;
 use hdrhistogram::Histogram;
 use mousehole_sim::record::ColourCounts;
 use mousehole_sim::units::{Dur, Time};
 
-/// A packet that is later than this counts as late.
+/// A packet counts as late if it is later than this.
 pub const LATE: Dur = Dur::from_millis(2);
-/// A run with a larger share of late packets is invalid.
+/// A run is invalid if a larger share of its packets is late.
 pub const MOST_LATE: f64 = 0.001;
 
-/// How late packets reached their hosts, beyond the time at which they were due.
+/// The distribution of packets' delivery times after they were due.
 #[derive(Debug, Clone)]
 pub struct Lateness {
     histogram: Histogram<u64>,
@@ -27,69 +27,70 @@ impl Default for Lateness {
 
 impl Lateness {
     /// Counts a packet that was due at `due` and delivered at `at`.
-    pub fn note(&mut self, due: Time, at: Time) {
+    pub fn add(&mut self, due: Time, at: Time) {
         let late = at.since(due);
         self.late += u64::from(late > LATE);
         self.histogram.saturating_record(late.0 / 100);
     }
 
-    /// Returns the packets counted.
+    /// Returns how many packets were counted.
     pub fn packets(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// Returns the packets that were late by more than [`LATE`].
-    pub fn late(&self) -> u64 {
+    /// Returns how many packets were later than [`LATE`].
+    pub fn late_packets(&self) -> u64 {
         self.late
     }
 
-    /// Returns the share of packets that were late by more than [`LATE`].
+    /// Returns the share of packets that were later than [`LATE`]; 0 without packets.
     pub fn late_share(&self) -> f64 {
         self.late as f64 / self.packets().max(1) as f64
     }
 
-    /// Returns a quantile in seconds.
+    /// Returns a quantile (0 to 1) of the lateness in seconds; 0 without packets.
     pub fn quantile_s(&self, quantile: f64) -> f64 {
         if self.packets() == 0 { 0.0 } else { self.histogram.value_at_quantile(quantile) as f64 * 1e-7 }
     }
 
-    /// Returns the longest in seconds.
-    pub fn most_s(&self) -> f64 {
+    /// Returns the largest lateness in seconds; 0 without packets.
+    pub fn max_s(&self) -> f64 {
         self.histogram.max() as f64 * 1e-7
     }
 
-    /// Forgets everything.
+    /// Removes all packets.
     pub fn clear(&mut self) {
         self.histogram.clear();
         self.late = 0;
     }
 }
 
-/// What packets could not be carried, and why.
+/// Packets that could not be carried, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// They are no IP packets.
+    /// No IP packets.
     pub not_ip: u64,
-    /// They are larger than the MTU.
+    /// Larger than the MTU.
     pub too_large: u64,
-    /// The device did not take them.
+    /// Not accepted by the receiving device.
     pub write_failed: u64,
 }
 
-/// The packets of one direction: all that were sent have been delivered, dropped, or are still under way.
+/// The packets of one direction. Each packet that was sent has been delivered or dropped, or is
+/// still under way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// Read from the sending side's device.
+    /// Packets read from the sending side's device.
     pub sent: u64,
-    /// Written to the receiving side's device.
+    /// Packets written to the receiving side's device.
     pub delivered: u64,
-    /// Dropped by the link.
+    /// Packets dropped by the link.
     pub dropped: u64,
-    /// Given a congestion mark by the link.
+    /// Packets that the link gave a congestion mark.
     pub marked: u64,
-    /// Between the devices at the end.
+    /// Packets between the devices at the end.
     pub under_way: u64,
-    /// Bytes of IP length delivered.
+    /// IP bytes delivered.
     pub delivered_bytes: u64,
 }
 
@@ -100,34 +101,34 @@ impl Carried {
     }
 }
 
-/// How a run went.
+/// The account of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Account {
-    /// By direction.
+    /// The packets of each direction.
     pub ways: [Carried; 2],
     /// How late packets were.
     pub lateness: Lateness,
     /// Packets that were not carried.
     pub refused: Refused,
-    /// Packets lost in the devices: the client's, the server's.
+    /// Packets lost in the client's and in the server's device.
     pub lost_in_devices: [u64; 2],
-    /// Share of the processor time that the driver asked for and had.
+    /// The share of the processor time that the driver could use and got.
     pub cpu_share: f64,
-    /// Processor time of the driver over the length of the run.
+    /// The driver's processor time as a share of the run's length.
     pub cpu_use: f64,
-    /// The driver had a real-time priority.
+    /// Whether the driver had a real-time priority.
     pub is_real_time: bool,
-    /// Length of the run.
+    /// Length of the run, s.
     pub seconds: f64,
-    /// Flows that were seen.
+    /// How many flows were seen.
     pub flows: u64,
-    /// The most that were alive at once.
+    /// The most flows that were alive at once.
     pub most_flows: u64,
 }
 
 impl Account {
-    /// Returns the reasons why the figures of the run cannot be relied on; none if they can.
-    pub fn faults(&self) -> Vec<String> {
+    /// Returns the reasons why the figures of the run are invalid; none if they are valid.
+    pub fn find_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let share = self.lateness.late_share();
         if share > MOST_LATE {
@@ -156,12 +157,12 @@ impl Account {
     }
 }
 
-/// A link at a moment, and what it did in the second before.
+/// A link at a moment, and its counts in the second before.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WayStatus {
     /// Bits per second that left it.
     pub rate_bps: f64,
-    /// Packets that wait, by colour.
+    /// Waiting packets by colour.
     pub waiting: [u64; 3],
     /// Packets dropped.
     pub dropped: u64,
@@ -169,16 +170,16 @@ pub struct WayStatus {
     pub marked: u64,
 }
 
-/// The state of a run, reported once a second.
+/// The state of a run, which is reported once a second.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Status {
     /// Seconds since the run began.
     pub at_s: f64,
     /// By direction.
     pub ways: [WayStatus; 2],
-    /// The longest lateness of the second.
+    /// The largest lateness in the last second.
     pub late_most_s: f64,
-    /// Share of its packets that were late.
+    /// The share of its packets that were late.
     pub late_share: f64,
 }
 
@@ -201,7 +202,7 @@ impl WayStatus {
 
 impl Account {
     /// Returns the counts of one direction.
-    pub fn way(&mut self, way: Way) -> &mut Carried {
+    pub fn way_mut(&mut self, way: Way) -> &mut Carried {
         &mut self.ways[way as usize]
     }
 }
@@ -211,48 +212,53 @@ impl Account {
 mod tests {
     use super::*;
 
-    fn account(packets: u64, late: u64) -> Account {
+    /// Returns the account of `packets` packets that are 2 ms late each, and `late` of them by 1 ns
+    /// more.
+    fn build_account(packets: u64, late: u64) -> Account {
         let mut account = Account { cpu_share: 0.39, ..Account::default() };
         for number in 0..packets {
             let at = if number < late { 2_000_001 } else { 2_000_000 };
-            account.lateness.note(Time(1000), Time(1000 + at));
+            account.lateness.add(Time(1000), Time(1000 + at));
         }
         account
     }
 
     #[test]
-    fn faults__more_than_one_late_packet_in_a_thousand() {
-        assert_eq!(account(10_000, 10).faults(), Vec::<String>::new());
-        let faults = account(10_000, 11).faults();
+    fn find_faults__more_than_one_late_packet_in_a_thousand() {
+        assert_eq!(build_account(10_000, 10).find_faults(), Vec::<String>::new());
+        let faults = build_account(10_000, 11).find_faults();
         assert_eq!(faults.len(), 1);
         assert!(faults[0].starts_with("0.11 % of the packets were later than 2 ms"), "{faults:?}");
         assert!(faults[0].ends_with("had 39 % of the processor time that it asked for"), "{faults:?}");
     }
 
     #[test]
-    fn faults__one_packet_lost_in_a_device_or_invented() {
-        let lost = Account { lost_in_devices: [0, 1], ..account(100, 0) };
-        assert!(lost.faults()[0].contains("1 packets were lost in the server's device"));
+    fn find_faults__one_packet_lost_in_a_device_or_invented() {
+        let lost = Account { lost_in_devices: [0, 1], ..build_account(100, 0) };
+        assert!(lost.find_faults()[0].contains("1 packets were lost in the server's device"));
         let refused = Refused { write_failed: 2, ..Refused::default() };
-        assert!(Account { refused, ..account(100, 0) }.faults()[0].starts_with("2 packets were not taken"));
-        let mut invented = account(100, 0);
-        *invented.way(Way::Up) =
+        assert!(
+            Account { refused, ..build_account(100, 0) }.find_faults()[0]
+                .starts_with("2 packets were not taken")
+        );
+        let mut invented = build_account(100, 0);
+        *invented.way_mut(Way::Up) =
             Carried { sent: 5, delivered: 3, dropped: 1, under_way: 2, ..Carried::default() };
-        assert!(invented.faults()[0].contains("fault of the program"));
-        invented.way(Way::Up).under_way = 1;
-        assert!(invented.faults().is_empty());
+        assert!(invented.find_faults()[0].contains("fault of the program"));
+        invented.way_mut(Way::Up).under_way = 1;
+        assert!(invented.find_faults().is_empty());
     }
 
     #[test]
     fn lateness__quantiles_and_the_longest() {
-        let mut account = account(1000, 0);
-        account.lateness.note(Time(0), Time(7_000_000));
+        let mut account = build_account(1000, 0);
+        account.lateness.add(Time(0), Time(7_000_000));
         let lateness = &account.lateness;
-        assert!((lateness.quantile_s(0.5) - 2e-3).abs() < 5e-6 && (lateness.most_s() - 7e-3).abs() < 1e-5);
-        assert_eq!((lateness.packets(), lateness.late()), (1001, 1));
+        assert!((lateness.quantile_s(0.5) - 2e-3).abs() < 5e-6 && (lateness.max_s() - 7e-3).abs() < 1e-5);
+        assert_eq!((lateness.packets(), lateness.late_packets()), (1001, 1));
         // Packets are never early: what is delivered at its time is late by nothing.
         let mut early = Lateness::default();
-        early.note(Time(5), Time(5));
-        assert_eq!((early.most_s(), early.late_share()), (0.0, 0.0));
+        early.add(Time(5), Time(5));
+        assert_eq!((early.max_s(), early.late_share()), (0.0, 0.0));
     }
 }

@@ -1,8 +1,9 @@
-//! Both links of a scenario, driven by whoever has a clock and packets.
+//! Drives both links of a scenario for a caller that has a clock and packets.
 //!
-//! Time is logical: [`Driver::advance`] handles every event at the time at which it was due, so that a driver that is
-//! called late serves the same packets at the same logical times, and lateness never adds up. The order of events is
-//! the engine's: at equal times a link serves first, then packets arrive, then they are delivered.
+//! Time is logical: [`Driver::advance`] handles every event at the time at which it was due. A
+//! driver that is called late therefore serves the same packets at the same logical times, and
+//! lateness does not accumulate. Events have the engine's order: at equal times a link serves
+//! first, then packets arrive, then they are delivered.
 
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::Flow;
@@ -15,7 +16,7 @@ use mousehole_sim::units::{Dur, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The direction of a link, by its number in the scenario.
+/// The direction of a link; its value is the link's number in the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// From the server's side to the client's.
@@ -29,36 +30,36 @@ impl Way {
     pub const BOTH: [Way; 2] = [Way::Down, Way::Up];
 
     /// Returns the other direction.
-    pub fn back(self) -> Way {
+    pub fn opposite(self) -> Way {
         if self == Way::Down { Way::Up } else { Way::Down }
     }
 }
 
-/// What receives packets at the ends of the links.
+/// The receivers at the ends of the links.
 pub trait Ends {
-    /// Takes a packet that is due at its host at `due`.
+    /// Receives a packet that is due at its host at `due`.
     fn deliver(&mut self, way: Way, packet: &Packet, due: Time);
 
-    /// Takes notice of a packet that was dropped at `at`.
+    /// Learns that a packet was dropped at `at`.
     fn drop(&mut self, way: Way, packet: &Packet, reason: DropReason, at: Time);
 }
 
-/// One direction.
+/// The link of one direction, with its marker and its pending events.
 struct OneWay {
     link: Link,
     marker: Marker,
     is_flow_aware: bool,
-    /// Packets between their host and the link, by the time at which they reach it.
+    /// Packets between their host and the link, with the times at which they reach it.
     entering: VecDeque<(Time, Packet)>,
-    /// Packets between the link and their host.
+    /// Packets between the link and their host, with the times at which they reach it.
     leaving: VecDeque<(Time, Packet)>,
-    /// Times at which the link has asked to be served.
+    /// The times at which the link has asked to be served.
     serves: BinaryHeap<Reverse<Time>>,
-    /// When the marker takes its next slow step.
+    /// The time of the marker's next slow step.
     control: Option<Time>,
 }
 
-/// The kinds of event, in their order at equal times.
+/// The kinds of events, in their order at equal times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Serve,
@@ -68,6 +69,7 @@ enum Event {
 }
 
 impl OneWay {
+    /// Returns a link without packets.
     fn new(mut link: Link, marker: Marker) -> OneWay {
         OneWay {
             is_flow_aware: marker.is_flow_aware() || link.queue().is_flow_aware(),
@@ -81,7 +83,7 @@ impl OneWay {
     }
 
     /// Returns the time and kind of its next event.
-    fn next(&self) -> Option<(Time, Event)> {
+    fn next_event(&self) -> Option<(Time, Event)> {
         let serve = self.serves.peek().map(|at| (at.0, Event::Serve));
         let arrive = self.entering.front().map(|(at, _)| (*at, Event::Arrive));
         let deliver = self.leaving.front().map(|(at, _)| (*at, Event::Deliver));
@@ -90,11 +92,11 @@ impl OneWay {
     }
 }
 
-/// Both links of a scenario.
+/// Drives both links of a scenario.
 pub struct Driver {
     ways: [OneWay; 2],
     host_delay: Dur,
-    /// Names of the flows by slot, for the random draws of markers.
+    /// The flow's key by slot; markers draw random numbers by it.
     keys: Vec<u64>,
 }
 
@@ -119,7 +121,7 @@ impl Driver {
         &mut self.ways[way as usize].marker
     }
 
-    /// Notes that a new flow uses `slot`; no packet of an earlier one may be under way.
+    /// Announces that a new flow uses `slot`; no packet of an earlier flow in it may be under way.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.keys.len() <= slot as usize {
             self.keys.resize(slot as usize + 1, 0);
@@ -131,16 +133,16 @@ impl Driver {
         }
     }
 
-    /// Takes a packet that its host sends at `now`, which must not be earlier than the last call's. Its slot must be
-    /// open. The caller must have advanced to `now`.
+    /// Accepts a packet that its host sends at `now`, which must not be before that of the last
+    /// call. The packet's slot must be open, and the caller must have advanced to `now`.
     pub fn send(&mut self, way: Way, packet: Packet, now: Time) {
         let packet = Packet { link: way as u16, ..packet };
         self.ways[way as usize].entering.push_back((now + self.host_delay, packet));
     }
 
-    /// Returns when the next event is due that moves a packet.
+    /// Returns when the next event is due that moves a packet; `None` if no packet is under way.
     pub fn next_due(&self) -> Option<Time> {
-        // A marker's slow step can wait for a packet.
+        // A marker's slow step need not wake the caller: it runs before the next packet.
         let due = |way: &OneWay| {
             let packets = [way.entering.front(), way.leaving.front()].map(|front| front.map(|(at, _)| *at));
             packets.into_iter().chain([way.serves.peek().map(|at| at.0)]).flatten().min()
@@ -148,7 +150,8 @@ impl Driver {
         self.ways.iter().filter_map(due).min()
     }
 
-    /// Returns the packets between hosts and links, and between links and hosts.
+    /// Returns how many packets are between the hosts and the link of a direction; those in the
+    /// link are not counted.
     pub fn under_way(&self, way: Way) -> usize {
         let way = &self.ways[way as usize];
         way.entering.len() + way.leaving.len()
@@ -158,7 +161,7 @@ impl Driver {
     pub fn advance(&mut self, now: Time, ends: &mut impl Ends) {
         loop {
             let next = Way::BOTH.into_iter().filter_map(|way| {
-                let (at, event) = self.ways[way as usize].next()?;
+                let (at, event) = self.ways[way as usize].next_event()?;
                 Some((at, event, way))
             });
             let Some((at, event, way)) = next.min().filter(|(at, _, _)| *at <= now) else { return };
@@ -186,30 +189,30 @@ impl Driver {
         }
     }
 
-    /// Hands a packet to its marker and its link.
+    /// Passes a packet to its marker and then to its link.
     fn arrive(&mut self, way: Way, mut packet: Packet, now: Time, ends: &mut impl Ends) {
         let one = &mut self.ways[way as usize];
         let key = self.keys.get(packet.flow as usize).copied().unwrap_or_default();
         if !one.marker.mark(&mut packet, key, now) {
             one.link.count_policer_drop(packet);
-            return self.account_drops(way, now, ends);
+            return self.report_drops(way, now, ends);
         }
         match one.link.arrive(&mut packet, now) {
             Arrival::Arrives { at, .. } => one.leaving.push_back((at + self.host_delay, packet)),
             Arrival::Queued { serve } => {
-                self.account_drops(way, now, ends);
+                self.report_drops(way, now, ends);
                 if serve {
                     self.serve(way, now, ends);
                 }
             }
-            Arrival::Dropped => self.account_drops(way, now, ends),
+            Arrival::Dropped => self.report_drops(way, now, ends),
         }
     }
 
-    /// Has a link start its next transmission.
+    /// Makes a link start its next transmission.
     fn serve(&mut self, way: Way, now: Time, ends: &mut impl Ends) {
         let served = self.ways[way as usize].link.serve(now);
-        self.account_drops(way, now, ends);
+        self.report_drops(way, now, ends);
         let one = &mut self.ways[way as usize];
         match served {
             Served::Started { packet, free_at, arrives_at } => {
@@ -221,7 +224,8 @@ impl Driver {
         }
     }
 
-    fn account_drops(&mut self, way: Way, now: Time, ends: &mut impl Ends) {
+    /// Reports the packets that a link has dropped to the ends.
+    fn report_drops(&mut self, way: Way, now: Time, ends: &mut impl Ends) {
         while let Some(Dropped { packet, reason }) = self.ways[way as usize].link.take_drop() {
             ends.drop(way, &packet, reason, now);
         }

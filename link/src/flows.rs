@@ -1,9 +1,9 @@
-//! Flows: a slot for each 5-tuple that is alive, and the times of its transfers.
+//! Assigns each live 5-tuple to a slot, and times its transfers.
 //!
-//! A transfer begins with the SYN or the first datagram and ends with the last byte that is delivered and was not
-//! acknowledged before. A connection's next transfer begins with a request that is sent while nothing of the answer
-//! before is under way. Slots are freed when a flow is over and none of its packets is under way, so that what is kept
-//! of flows does not grow with their number; only the rows of finished transfers do.
+//! A transfer begins with the SYN or the first datagram. It ends with the delivery of its last byte
+//! that was not acknowledged before. The next transfer of a connection begins with a request that
+//! is sent while nothing of the previous answer is under way. A slot is freed when its flow is over
+//! and none of its packets is under way, so memory grows only with the rows of finished transfers.
 
 use crate::driver::Way;
 use crate::header::{Ends, Header, TCP, Tcp, UDP};
@@ -14,25 +14,29 @@ use mousehole_sim::units::{Dur, Time};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Payload of a full segment, in which policies count positions: the simulator's TCP counts segments.
+/// The payload of a full segment, bytes. Policies count positions in segments, as the simulator's
+/// TCP does.
 const SEGMENT: u32 = 1448;
-/// A closed connection is remembered for so long, for what still follows.
+/// How long a closed connection keeps its slot, for packets that still follow.
 const LINGER: Dur = Dur::from_millis(1000);
-/// A flow of TCP that is silent for longer is forgotten.
+/// How long a silent TCP flow keeps its slot.
 const IDLE_TCP: Dur = Dur::from_millis(600_000);
-/// The same for anything else.
+/// How long any other silent flow keeps its slot.
 const IDLE: Dur = Dur::from_millis(30_000);
-/// Nothing is under way for so long when a connection is idle and not waiting for a retransmission.
+/// How long after the last delivery a transfer counts as over, and not as waiting for a
+/// retransmission.
 const QUIET: Dur = Dur::from_millis(300);
-/// The same for one of a few packets, such as a look-up of a name.
+/// How long a silent flow of a few packets keeps its slot, unless it is TCP: for example a DNS
+/// query.
 const IDLE_FEW: Dur = Dur::from_millis(5_000);
+/// The most packets of such a flow.
 const FEW: u32 = 8;
-/// Slots that are looked at with each packet.
+/// How many slots are checked with each packet.
 const SWEPT: usize = 4;
-/// Hosts beyond this number share the last one's.
+/// The most hosts that are numbered; those beyond share the last number.
 const MOST_HOSTS: usize = 1 << 16;
 
-/// Both ends of a flow: the client side's, the server side's, and the protocol.
+/// The endpoints of a flow, by side, and its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Pair {
     client: (IpAddr, u16),
@@ -41,29 +45,29 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns the ends of a packet from the client.
-    fn upwards(&self) -> Ends {
+    /// Returns the endpoints of a packet from the client.
+    fn client_ends(&self) -> Ends {
         Ends { from: self.client, to: self.server, protocol: self.protocol }
     }
 }
 
-/// What a packet that is under way tells when it arrives.
+/// The payload of a packet under way, which its flow learns on delivery.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Carried {
     /// Bytes of payload.
     payload: u16,
-    /// Sequence number after the payload, of TCP.
+    /// Sequence number after the payload, for TCP.
     end: Option<u32>,
 }
 
-/// A packet that has been given its slot.
+/// A packet that has been assigned to a slot.
 #[derive(Debug, Clone, Copy)]
 pub struct Entered {
     /// The packet for the link, without a tag.
     pub packet: Packet,
-    /// What the flow learns when it arrives or is dropped.
+    /// What the flow learns when the packet is delivered.
     pub carried: Carried,
-    /// The flow that it begins, if it does.
+    /// The flow, if this is its first packet.
     pub opened: Option<Flow>,
 }
 
@@ -86,26 +90,26 @@ pub struct Row {
     pub first_byte: Time,
     /// When its last byte was delivered; [`Time::NEVER`] if that was not its end.
     pub end: Time,
-    /// Segments sent again.
+    /// How many segments were retransmitted.
     pub retransmits: u32,
     /// Packets of its sender that were dropped.
     pub dropped: u32,
-    /// Its payload went from the client's side to the server's.
+    /// Whether its payload went from the client's side to the server's.
     pub upload: bool,
-    /// It was QUIC, by its port.
+    /// Whether it was QUIC, by its port.
     pub is_quic: bool,
 }
 
-/// What one way of a flow has carried.
+/// What one direction of a flow has carried.
 #[derive(Debug, Clone, Copy, Default)]
 struct Side {
     /// Sequence number of the first byte.
     base: Option<u32>,
-    /// Number after the last byte that was sent.
+    /// Sequence number after the last byte that was sent.
     sent: u32,
-    /// Number after the last byte that was delivered.
+    /// Sequence number after the last byte that was delivered.
     delivered: u32,
-    /// What the other end has acknowledged.
+    /// The highest number that the other end has acknowledged.
     acknowledged: Option<u32>,
     /// Payload bytes delivered.
     bytes: u64,
@@ -114,12 +118,12 @@ struct Side {
     fin: bool,
 }
 
-/// A transfer that may still go on, by the way of its payload.
+/// A transfer that may go on. Arrays are by the direction of the payload.
 #[derive(Debug, Clone, Copy)]
 struct Write {
     start: Time,
     first_data: [Time; 2],
-    /// Sequence number of the first byte of TCP, known once it was sent.
+    /// Sequence number of the first byte, for TCP, once that was sent.
     first_number: [u32; 2],
     first_byte: [Time; 2],
     end: [Time; 2],
@@ -144,22 +148,23 @@ impl Write {
     }
 }
 
+/// A flow and its present transfer.
 struct Slot {
     pair: Pair,
     flow: Flow,
-    /// The way of the first packet.
+    /// The direction of the first packet.
     first: Way,
     last: Time,
     packets: u32,
     sides: [Side; 2],
     write: Write,
-    /// Transfers before this one.
+    /// How many transfers it had before this one.
     writes: u32,
-    /// The one before it, until it is taken.
+    /// The previous transfer, until [`Flows::enter`] stores it.
     over: Option<Box<Row>>,
-    /// It was closed or reset.
+    /// Whether it was closed or reset.
     is_closed: bool,
-    /// It was reset while payload was under way.
+    /// Whether it was reset while payload was under way.
     is_cut: bool,
     is_live: bool,
 }
@@ -172,7 +177,7 @@ pub struct Flows {
     free: Vec<u32>,
     hosts: HashMap<IpAddr, u32>,
     opened: u64,
-    /// The slot that was looked at last.
+    /// The slot that was checked last.
     swept: usize,
     rows: Vec<Row>,
 }
@@ -193,7 +198,7 @@ impl Flows {
         self.slots.len()
     }
 
-    /// Takes a packet that its host sends at `now`.
+    /// Assigns a packet that its host sends at `now` to its flow, opening a flow if necessary.
     pub fn enter(&mut self, way: Way, header: &Header, now: Time) -> Entered {
         self.sweep(now);
         let ends = &header.ends;
@@ -227,8 +232,8 @@ impl Flows {
         Entered { packet, carried, opened }
     }
 
-    /// Notes that a packet of the flow in `slot` has reached its host at `at`.
-    pub fn delivered(&mut self, way: Way, slot: u32, carried: Carried, at: Time) {
+    /// Records that a packet of the flow in `slot` has reached its host at `at`.
+    pub fn note_delivery(&mut self, way: Way, slot: u32, carried: Carried, at: Time) {
         let one = &mut self.slots[slot as usize];
         let side = &mut one.sides[way as usize];
         side.under_way -= 1;
@@ -260,25 +265,26 @@ impl Flows {
         }
     }
 
-    /// Notes that a packet of the flow in `slot` was dropped.
-    pub fn dropped(&mut self, way: Way, slot: u32) {
+    /// Records that a packet of the flow in `slot` was dropped.
+    pub fn note_drop(&mut self, way: Way, slot: u32) {
         let one = &mut self.slots[slot as usize];
         one.sides[way as usize].under_way -= 1;
         one.write.dropped[way as usize] += 1;
     }
 
-    /// Returns all transfers when nothing more happens, by flow and number; those that are not over have no end.
+    /// Returns all transfers of the run, which ended at `now`, sorted by flow and number; an
+    /// unfinished one has no end.
     pub fn finish(mut self, now: Time) -> Vec<Row> {
         for slot in 0..self.slots.len() {
             if self.slots[slot].is_live {
-                self.rows.extend(self.slots[slot].row(now));
+                self.rows.extend(self.slots[slot].build_row(now));
             }
         }
         self.rows.sort_unstable_by_key(|row| (row.key, row.write));
         self.rows
     }
 
-    /// Returns whether a packet begins a new connection between the same ends.
+    /// Returns whether a packet opens a new connection between the same endpoints.
     fn begins_again(&self, slot: u32, way: Way, header: &Header) -> bool {
         let one = &self.slots[slot as usize];
         let Some(tcp) = header.tcp.filter(|tcp| tcp.syn && tcp.acknowledged.is_none()) else { return false };
@@ -295,8 +301,8 @@ impl Flows {
             if way == Way::Up { (pair.client, pair.server) } else { (pair.server, pair.client) };
         let flow = Flow {
             key: self.opened,
-            client: self.host(pair.client.0),
-            server: self.host(pair.server.0),
+            client: self.number_host(pair.client.0),
+            server: self.number_host(pair.server.0),
             class: match pair.protocol {
                 TCP | UDP => classify_port(answers.1).min(classify_port(asks.1)),
                 _ => Class::Interactive,
@@ -331,7 +337,8 @@ impl Flows {
         (slot, flow)
     }
 
-    fn host(&mut self, address: IpAddr) -> u32 {
+    /// Returns the number of a host, in the order of their first packets.
+    fn number_host(&mut self, address: IpAddr) -> u32 {
         let next = self.hosts.len().min(MOST_HOSTS - 1) as u32;
         if self.hosts.len() >= MOST_HOSTS {
             return self.hosts.get(&address).copied().unwrap_or(next);
@@ -339,7 +346,8 @@ impl Flows {
         *self.hosts.entry(address).or_insert(next)
     }
 
-    /// Frees the slots of flows that are over, among the next few: a look at all of them would delay packets.
+    /// Frees the slots of flows that are over, among the next few slots; a sweep of all would delay
+    /// packets.
     fn sweep(&mut self, now: Time) {
         for _ in 0..SWEPT.min(self.slots.len()) {
             self.swept = (self.swept + 1) % self.slots.len();
@@ -357,10 +365,10 @@ impl Flows {
         }
     }
 
-    /// Frees a slot, with the row of its last transfer.
+    /// Frees a slot and stores the row of its last transfer.
     fn release(&mut self, slot: u32, now: Time) {
         let one = &mut self.slots[slot as usize];
-        self.rows.extend(one.row(now));
+        self.rows.extend(one.build_row(now));
         one.is_live = false;
         self.by_pair.remove(&one.pair);
         self.free.push(slot);
@@ -368,9 +376,10 @@ impl Flows {
 }
 
 impl Slot {
-    /// Takes the sequence numbers of a packet. Returns the number after its payload.
+    /// Updates the flow by a TCP header and sets the packet's kind, number and position. Returns
+    /// the sequence number after the payload.
     fn enter_tcp(&mut self, packet: &mut Packet, way: Way, payload: u16, tcp: &Tcp, now: Time) -> u32 {
-        let other = &mut self.sides[way.back() as usize];
+        let other = &mut self.sides[way.opposite() as usize];
         let acked = tcp.acknowledged.and_then(|number| {
             if other.acknowledged.is_none_or(|known| is_after(number, known)) {
                 other.acknowledged = Some(number);
@@ -389,8 +398,8 @@ impl Slot {
         (packet.kind, packet.seq) = match (tcp.syn, tcp.acknowledged.is_some()) {
             (true, false) => (Kind::Syn, 0),
             (true, true) => (Kind::SynAck, 0),
-            _ if payload > 0 => (Kind::Data, segments(end.wrapping_sub(base)).saturating_sub(1)),
-            _ => (Kind::Ack, segments(acked.unwrap_or(0))),
+            _ if payload > 0 => (Kind::Data, count_segments(end.wrapping_sub(base)).saturating_sub(1)),
+            _ => (Kind::Ack, count_segments(acked.unwrap_or(0))),
         };
         packet.position = match packet.kind {
             Kind::Data => end.wrapping_sub(base),
@@ -416,17 +425,18 @@ impl Slot {
         end
     }
 
-    /// Notes payload that is sent for the first time, from sequence number `begin`; it may begin the flow's next
-    /// transfer.
+    /// Records payload that is sent for the first time, from sequence number `begin`; it may begin
+    /// the flow's next transfer.
     fn note_data(&mut self, way: Way, payload: u16, begin: u32, now: Time) {
         if payload == 0 {
             return;
         }
-        let answer = &self.sides[way.back() as usize];
-        let is_answered = answer.bytes > self.write.before[way.back() as usize];
+        let answer = &self.sides[way.opposite() as usize];
+        let is_answered = answer.bytes > self.write.before[way.opposite() as usize];
         if way == self.first && is_answered && answer.under_way == 0 && self.pair.protocol == TCP {
-            // A request ends what was before it, however short the pause.
-            let before = self.row(now).map(|row| Row { end: self.write.end[usize::from(row.upload)], ..row });
+            // A request ends the previous transfer, however short the pause.
+            let before =
+                self.build_row(now).map(|row| Row { end: self.write.end[usize::from(row.upload)], ..row });
             self.over = before.filter(|row| row.end != Time::NEVER).map(Box::new);
             self.write = Write::new(now, self.sides.map(|side| side.bytes));
             self.writes += 1;
@@ -437,14 +447,15 @@ impl Slot {
         }
     }
 
-    /// Returns the present transfer as it is at `now`; `None` if nothing was sent.
-    fn row(&self, now: Time) -> Option<Row> {
+    /// Returns the present transfer as it is at `now`; `None` if nothing was sent, or for protocols
+    /// other than TCP and UDP.
+    fn build_row(&self, now: Time) -> Option<Row> {
         if ![TCP, UDP].contains(&self.pair.protocol) || self.write.first_data == [Time::NEVER; 2] {
             return None;
         }
         let bytes: [u64; 2] =
             Way::BOTH.map(|way| self.sides[way as usize].bytes - self.write.before[way as usize]);
-        let answer = self.first.back();
+        let answer = self.first.opposite();
         let is_sent = self.write.first_data[answer as usize] != Time::NEVER;
         let way =
             if is_sent && bytes[answer as usize] >= bytes[self.first as usize] { answer } else { self.first };
@@ -464,13 +475,13 @@ impl Slot {
             retransmits: self.write.retransmits[way as usize],
             dropped: self.write.dropped[way as usize],
             upload: way == Way::Up,
-            is_quic: self.pair.upwards().is_quic(),
+            is_quic: self.pair.client_ends().is_quic(),
         })
     }
 }
 
-/// Returns how many segments hold so many bytes.
-fn segments(bytes: u32) -> u32 {
+/// Returns how many segments hold this many bytes.
+fn count_segments(bytes: u32) -> u32 {
     bytes.div_ceil(SEGMENT)
 }
 
@@ -483,17 +494,19 @@ mod tests {
     const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
     const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 
+    /// Returns a time in milliseconds.
     fn ms(number: u64) -> Time {
         Time(number * 1_000_000)
     }
 
-    /// One connection's packets, which take 10 ms each.
+    /// The packets of one connection.
     struct Talk {
         flows: Flows,
         port: u16,
     }
 
     impl Talk {
+        /// Sends a packet at `at`.
         fn send(&mut self, way: Way, payload: u16, tcp: Tcp, at: Time) -> (Entered, Way) {
             let (client, server) = ((CLIENT, self.port), (SERVER, 80));
             let (from, to) = if way == Way::Up { (client, server) } else { (server, client) };
@@ -510,10 +523,12 @@ mod tests {
             (self.flows.enter(way, &header, at), way)
         }
 
+        /// Delivers a packet at `at`.
         fn deliver(&mut self, (entered, way): (Entered, Way), at: Time) {
-            self.flows.delivered(way, entered.packet.flow, entered.carried, at);
+            self.flows.note_delivery(way, entered.packet.flow, entered.carried, at);
         }
 
+        /// Sends a packet at `at` and delivers it 10 ms later.
         fn pass(&mut self, way: Way, payload: u16, tcp: Tcp, at: Time) -> Packet {
             let sent = self.send(way, payload, tcp, at);
             self.deliver(sent, at + Dur::from_millis(10));
@@ -521,25 +536,31 @@ mod tests {
         }
     }
 
-    fn tcp(sequence: u32, acknowledged: u32) -> Tcp {
+    /// Returns the header of a segment with an acknowledgement.
+    fn build_tcp(sequence: u32, acknowledged: u32) -> Tcp {
         Tcp { sequence, acknowledged: Some(acknowledged), syn: false, fin: false, rst: false }
     }
 
-    fn syn(sequence: u32, acknowledged: Option<u32>) -> Tcp {
+    /// Returns the header of a SYN, or of a SYN-ACK if it acknowledges.
+    fn build_syn(sequence: u32, acknowledged: Option<u32>) -> Tcp {
         Tcp { sequence, acknowledged, syn: true, fin: false, rst: false }
     }
 
-    /// Opens a connection at `at`, whose numbers wrap soon, and sends a request.
-    fn open(port: u16, at: u64) -> Talk {
+    /// Opens a connection at `at` ms, whose server's sequence numbers wrap after 1000 bytes, and
+    /// sends a request of 50 bytes.
+    fn open_connection(port: u16, at: u64) -> Talk {
         let mut talk = Talk { flows: Flows::default(), port };
-        assert_eq!(talk.pass(Way::Up, 0, syn(99, None), ms(at)).kind, Kind::Syn);
-        assert_eq!(talk.pass(Way::Down, 0, syn(u32::MAX - 1000, Some(100)), ms(at + 10)).kind, Kind::SynAck);
-        talk.pass(Way::Up, 50, tcp(100, u32::MAX - 999), ms(at + 20));
+        assert_eq!(talk.pass(Way::Up, 0, build_syn(99, None), ms(at)).kind, Kind::Syn);
+        assert_eq!(
+            talk.pass(Way::Down, 0, build_syn(u32::MAX - 1000, Some(100)), ms(at + 10)).kind,
+            Kind::SynAck
+        );
+        talk.pass(Way::Up, 50, build_tcp(100, u32::MAX - 999), ms(at + 20));
         talk
     }
 
     #[test]
-    fn enter__tells_quic_from_datagrams() {
+    fn enter__distinguishes_quic_from_datagrams() {
         let kind = |port| {
             let ends = Ends { from: (CLIENT, 4000), to: (SERVER, port), protocol: UDP };
             let header =
@@ -553,29 +574,29 @@ mod tests {
 
     #[test]
     fn enter__counts_segments_and_knows_what_is_sent_again() {
-        let mut talk = open(1, 0);
+        let mut talk = open_connection(1, 0);
         let data = |talk: &mut Talk, number: u32, at| {
-            talk.pass(Way::Down, 1448, tcp(FIRST.wrapping_add(number * 1448), 150), ms(at))
+            talk.pass(Way::Down, 1448, build_tcp(FIRST.wrapping_add(number * 1448), 150), ms(at))
         };
         let packets = [data(&mut talk, 0, 30), data(&mut talk, 1, 31), data(&mut talk, 0, 50)];
         assert_eq!(packets.map(|packet| packet.seq), [0, 1, 0]);
         assert_eq!(packets.map(|packet| packet.has(flag::RETRANSMISSION)), [false, false, true]);
         assert!(packets.iter().all(|packet| packet.kind == Kind::Data && !packet.is_reverse()));
-        let ack = talk.pass(Way::Up, 0, tcp(150, FIRST.wrapping_add(2 * 1448)), ms(60));
+        let ack = talk.pass(Way::Up, 0, build_tcp(150, FIRST.wrapping_add(2 * 1448)), ms(60));
         assert_eq!((ack.kind, ack.seq, ack.is_reverse()), (Kind::Ack, 2, true));
     }
 
     #[test]
     fn rows__end_with_the_last_byte_that_was_not_acknowledged_before() {
-        let mut talk = open(1, 0);
-        talk.pass(Way::Down, 1000, tcp(FIRST, 150), ms(40));
+        let mut talk = open_connection(1, 0);
+        talk.pass(Way::Down, 1000, build_tcp(FIRST, 150), ms(40));
         // The second of three segments is lost, and sent again; the third is sent again without need.
-        let (lost, _) = talk.send(Way::Down, 1000, tcp(FIRST.wrapping_add(1000), 150), ms(41));
-        talk.flows.dropped(Way::Down, lost.packet.flow);
-        talk.pass(Way::Down, 500, tcp(FIRST.wrapping_add(2000), 150), ms(42));
-        talk.pass(Way::Down, 1000, tcp(FIRST.wrapping_add(1000), 150), ms(300));
-        talk.pass(Way::Up, 0, tcp(150, FIRST.wrapping_add(2500)), ms(310));
-        talk.pass(Way::Down, 500, tcp(FIRST.wrapping_add(2000), 150), ms(600));
+        let (lost, _) = talk.send(Way::Down, 1000, build_tcp(FIRST.wrapping_add(1000), 150), ms(41));
+        talk.flows.note_drop(Way::Down, lost.packet.flow);
+        talk.pass(Way::Down, 500, build_tcp(FIRST.wrapping_add(2000), 150), ms(42));
+        talk.pass(Way::Down, 1000, build_tcp(FIRST.wrapping_add(1000), 150), ms(300));
+        talk.pass(Way::Up, 0, build_tcp(150, FIRST.wrapping_add(2500)), ms(310));
+        talk.pass(Way::Down, 500, build_tcp(FIRST.wrapping_add(2000), 150), ms(600));
         let rows = talk.flows.finish(ms(2000));
         let [row] = rows[..] else { panic!("one transfer: {rows:?}") };
         assert_eq!((row.start, row.first_data, row.end), (ms(0), ms(40), ms(310)));
@@ -585,12 +606,12 @@ mod tests {
 
     #[test]
     fn rows__a_request_after_an_answer_begins_the_next() {
-        let mut talk = open(1, 0);
-        talk.pass(Way::Down, 700, tcp(FIRST, 150), ms(40));
-        talk.pass(Way::Up, 30, tcp(150, FIRST.wrapping_add(700)), ms(500));
-        let under_way = talk.send(Way::Down, 900, tcp(FIRST.wrapping_add(700), 180), ms(520));
+        let mut talk = open_connection(1, 0);
+        talk.pass(Way::Down, 700, build_tcp(FIRST, 150), ms(40));
+        talk.pass(Way::Up, 30, build_tcp(150, FIRST.wrapping_add(700)), ms(500));
+        let under_way = talk.send(Way::Down, 900, build_tcp(FIRST.wrapping_add(700), 180), ms(520));
         // A request that overlaps an answer belongs to the same transfer.
-        talk.pass(Way::Up, 30, tcp(180, FIRST.wrapping_add(700)), ms(525));
+        talk.pass(Way::Up, 30, build_tcp(180, FIRST.wrapping_add(700)), ms(525));
         talk.deliver(under_way, ms(530));
         let rows = talk.flows.finish(ms(2000));
         let facts: Vec<_> =
@@ -600,22 +621,22 @@ mod tests {
 
     #[test]
     fn rows__a_connection_cut_off_has_no_end() {
-        let mut talk = open(1, 0);
-        talk.pass(Way::Down, 1000, tcp(FIRST, 150), ms(40));
-        let _ = talk.send(Way::Down, 1000, tcp(FIRST.wrapping_add(1000), 150), ms(50));
-        talk.pass(Way::Up, 0, Tcp { rst: true, ..tcp(150, FIRST) }, ms(55));
+        let mut talk = open_connection(1, 0);
+        talk.pass(Way::Down, 1000, build_tcp(FIRST, 150), ms(40));
+        let _ = talk.send(Way::Down, 1000, build_tcp(FIRST.wrapping_add(1000), 150), ms(50));
+        talk.pass(Way::Up, 0, Tcp { rst: true, ..build_tcp(150, FIRST) }, ms(55));
         assert_eq!(talk.flows.finish(ms(3000))[0].end, Time::NEVER);
-        let mut talk = open(1, 0);
-        talk.pass(Way::Down, 1000, tcp(FIRST, 150), ms(40));
-        talk.pass(Way::Up, 0, Tcp { rst: true, ..tcp(150, FIRST) }, ms(55));
+        let mut talk = open_connection(1, 0);
+        talk.pass(Way::Down, 1000, build_tcp(FIRST, 150), ms(40));
+        talk.pass(Way::Up, 0, Tcp { rst: true, ..build_tcp(150, FIRST) }, ms(55));
         assert_eq!(talk.flows.finish(ms(60))[0].end, ms(50));
     }
 
     #[test]
     fn rows__uploads_and_datagrams() {
-        let mut talk = open(1, 0);
-        talk.pass(Way::Up, 1400, tcp(150, FIRST), ms(30));
-        talk.pass(Way::Down, 20, tcp(FIRST, 1550), ms(50));
+        let mut talk = open_connection(1, 0);
+        talk.pass(Way::Up, 1400, build_tcp(150, FIRST), ms(30));
+        talk.pass(Way::Down, 20, build_tcp(FIRST, 1550), ms(50));
         let row = talk.flows.finish(ms(2000))[0];
         assert_eq!((row.upload, row.bytes, row.end), (true, 1450, ms(40)));
         let mut flows = Flows::default();
@@ -623,11 +644,11 @@ mod tests {
         let header = Header { ends, bytes: 128, payload: 100, ect: true, l4s: false, ce: false, tcp: None };
         let sent = flows.enter(Way::Up, &header, ms(0));
         assert!(sent.packet.has(flag::ECT | flag::REVERSE) && sent.opened.is_some());
-        flows.delivered(Way::Up, sent.packet.flow, sent.carried, ms(10));
+        flows.note_delivery(Way::Up, sent.packet.flow, sent.carried, ms(10));
         let back = Ends { from: ends.to, to: ends.from, ..ends };
         let answer = flows.enter(Way::Down, &Header { ends: back, payload: 900, ..header }, ms(20));
         assert!(answer.opened.is_none() && answer.packet.flow == sent.packet.flow);
-        flows.delivered(Way::Down, answer.packet.flow, answer.carried, ms(30));
+        flows.note_delivery(Way::Down, answer.packet.flow, answer.carried, ms(30));
         let row = flows.finish(ms(1000))[0];
         assert_eq!((row.start, row.end, row.bytes, row.is_quic), (ms(0), ms(30), 900, true));
     }
@@ -641,11 +662,12 @@ mod tests {
             let ends = Ends { from: (CLIENT, port), to: (SERVER, 80), protocol: TCP };
             let header = Header { ends, bytes: 40, payload: 0, ect: false, l4s: false, ce: false, tcp: None };
             let at = ms(number);
-            for (tcp, payload) in
-                [(syn(number as u32, None), 0), (Tcp { rst: true, ..tcp(number as u32 + 1, 0) }, 10)]
-            {
+            for (tcp, payload) in [
+                (build_syn(number as u32, None), 0),
+                (Tcp { rst: true, ..build_tcp(number as u32 + 1, 0) }, 10),
+            ] {
                 let sent = flows.enter(Way::Up, &Header { tcp: Some(tcp), payload, ..header }, at);
-                flows.delivered(Way::Up, sent.packet.flow, sent.carried, at);
+                flows.note_delivery(Way::Up, sent.packet.flow, sent.carried, at);
             }
         }
         assert_eq!(flows.opened(), 1_000_000);

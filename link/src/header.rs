@@ -1,81 +1,83 @@
-//! What links and policies may know of an IP packet, and the one thing that a queue may change in it: the congestion
-//! mark.
+//! Reads what links and policies may know about an IP packet, and sets the only thing that a queue
+//! may change in it: the congestion mark.
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Bits of the ECN field (RFC 3168).
+/// The bits of the ECN field; both are set by a congestion mark (RFC 3168).
 const CE: u8 = 3;
 
-/// Protocols above IP (RFC 9293, RFC 768, RFC 4340, RFC 9260).
+/// The IP protocol number of TCP (RFC 9293).
 pub const TCP: u8 = 6;
-/// See [`TCP`].
+/// The IP protocol number of UDP (RFC 768).
 pub const UDP: u8 = 17;
+/// The IP protocol numbers of DCCP (RFC 4340) and SCTP (RFC 9260).
 const DCCP: u8 = 33;
 const SCTP: u8 = 132;
-/// The port of HTTP/3 (RFC 9114, section 3.1.1), by which QUIC is known.
+/// The port of HTTP/3 (RFC 9114, section 3.1.1), which identifies QUIC here.
 const QUIC_PORT: u16 = 443;
 
-/// The ends of a packet.
+/// The endpoints and the protocol of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ends {
-    /// Sender and its port; 0 where the protocol has none.
+    /// The sender's address and port; port 0 if the protocol has none.
     pub from: (IpAddr, u16),
-    /// Receiver and its port.
+    /// The receiver's address and port.
     pub to: (IpAddr, u16),
-    /// Number of the protocol above IP.
+    /// The IP protocol number.
     pub protocol: u8,
 }
 
 impl Ends {
-    /// Returns whether it is taken for QUIC.
+    /// Returns whether it counts as QUIC: UDP with port 443 at one end.
     pub fn is_quic(&self) -> bool {
         self.protocol == UDP && [self.from.1, self.to.1].contains(&QUIC_PORT)
     }
 
-    /// Returns whether the transport is not known to slow down when packets are lost: `MH_DATAGRAM` of the policies.
+    /// Returns whether the transport is not known to slow down when packets are lost: `MH_DATAGRAM`
+    /// of the policies.
     pub fn is_datagram(&self) -> bool {
         !matches!(self.protocol, TCP | DCCP | SCTP) && !self.is_quic()
     }
 }
 
-/// TCP's part of a packet.
+/// The fields of a TCP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tcp {
-    /// Sequence number of the first byte of payload, of a SYN itself.
+    /// Sequence number: that of the first byte of payload, or of the SYN.
     pub sequence: u32,
-    /// What it acknowledges, if it does.
+    /// Acknowledgement number, if the ACK flag is set.
     pub acknowledged: Option<u32>,
-    /// Opens the connection.
+    /// The SYN flag: it opens the connection.
     pub syn: bool,
-    /// Its sender has nothing more to send.
+    /// The FIN flag: its sender has nothing more to send.
     pub fin: bool,
-    /// Ends the connection at once.
+    /// The RST flag: it ends the connection at once.
     pub rst: bool,
 }
 
-/// An IP packet as links see it.
+/// What links know about an IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Where it comes from and goes to.
+    /// Its endpoints.
     pub ends: Ends,
-    /// Length on the wire from the IP header on.
+    /// Its IP length.
     pub bytes: u16,
-    /// Bytes of payload above TCP or UDP; above IP for anything else.
+    /// Bytes of payload above TCP or UDP; above IP for other protocols.
     pub payload: u16,
-    /// Its sender understands ECN.
+    /// Whether its sender understands ECN.
     pub ect: bool,
-    /// The identifier of L4S: ECT(1) or CE (RFC 9331 section 5.1).
+    /// Whether it has the L4S identifier: ECT(1) or CE (RFC 9331, section 5.1).
     pub l4s: bool,
-    /// It carries a congestion mark.
+    /// Whether it carries a congestion mark.
     pub ce: bool,
-    /// TCP's part.
+    /// Its TCP header; `None` for other protocols and fragments.
     pub tcp: Option<Tcp>,
 }
 
 impl Header {
-    /// Reads a packet that begins with an IP header. Returns `None` for anything that is no whole IP packet. Faults above
-    /// IP do not matter, and fragments have no ports.
+    /// Reads a packet that begins with an IP header; `None` if it is not a whole IP packet. Errors
+    /// above IP do not matter, and fragments have no ports.
     pub fn read(frame: &[u8]) -> Option<Header> {
         let sliced = LaxSlicedPacket::from_ip(frame).ok()?;
         let (from, to, ecn, inner) = match sliced.net.as_ref()? {
@@ -127,7 +129,8 @@ impl Header {
     }
 }
 
-/// Sets the congestion mark of an IP packet, and renews IPv4's checksum.
+/// Sets the congestion mark of an IP packet and updates IPv4's checksum. Other bytes stay
+/// unchanged.
 pub fn set_ce(frame: &mut [u8]) {
     match frame.first().map(|byte| byte >> 4) {
         Some(4) if frame.len() >= 20 => {
@@ -154,7 +157,9 @@ mod tests {
     use etherparse::{Ipv4Header, PacketBuilder};
     use proptest::prelude::*;
 
-    fn udp(version: u8, tos: u8, payload: &[u8]) -> Vec<u8> {
+    /// Returns a UDP packet of IP version 4 or 6 from port 53 to port 4000; `tos` is the traffic
+    /// class.
+    fn build_udp(version: u8, tos: u8, payload: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
         if version == 4 {
             let mut ip =
@@ -192,7 +197,7 @@ mod tests {
             tos in any::<u8>(),
             payload in prop::collection::vec(any::<u8>(), 0..64),
         ) {
-            let before = udp(version, tos, &payload);
+            let before = build_udp(version, tos, &payload);
             let mut after = before.clone();
             set_ce(&mut after);
             let header = Header::read(&after).expect("still a packet");
@@ -224,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn ends__tell_what_slows_down() {
+    fn is_datagram__is_true_unless_the_transport_slows_down() {
         let at = |port| (IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         let of = |protocol, from, to| Ends { from: at(from), to: at(to), protocol };
         for slows in [of(TCP, 80, 9), of(DCCP, 5, 6), of(SCTP, 5, 6), of(UDP, 443, 9), of(UDP, 9, 443)] {
@@ -238,7 +243,7 @@ mod tests {
     #[test]
     fn read__knows_ports_and_lengths() {
         for version in [4, 6] {
-            let frame = udp(version, 2, &[0; 100]);
+            let frame = build_udp(version, 2, &[0; 100]);
             let header = Header::read(&frame).expect("a packet");
             assert_eq!((header.ends.from.1, header.ends.to.1, header.ends.protocol), (53, 4000, 17));
             assert_eq!(usize::from(header.bytes), frame.len());

@@ -1,10 +1,13 @@
-//! The two sides of a link: a network namespace each, with a TUN device that this process holds, and a command.
+//! Both sides of a link: each has a network namespace, a TUN device that this process holds, and a
+//! command.
 //!
-//! For each side a helper is forked, which leaves this process's namespaces: with a user namespace of its own where the
-//! user is not root, or root may not. It makes the device and passes it here. Then it forks the first process of a PID
-//! namespace, which runs the command and collects what the command leaves behind. Both die with this process, SIGKILL
-//! included, and with the first process everything in its namespaces: then nothing holds the namespaces and they are
-//! gone. Between fork and exec only this thread exists, and memory is glibc's, which a fork leaves usable.
+//! For each side a helper is forked, which leaves this process's namespaces. It uses a user
+//! namespace unless the user is root and root may do without. It creates the device and passes it
+//! to this process. Then it forks the first process of a PID namespace, which runs the command and
+//! reaps its orphans. Both are killed when this process ends, even by SIGKILL. With the first
+//! process ends everything in its namespaces, and then the namespaces end, since nothing holds
+//! them. The forked child has only this thread, and its allocator is glibc's, which stays usable
+//! after a fork.
 
 use crate::{Failure, netlink};
 use nix::errno::Errno;
@@ -28,21 +31,21 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use std::path::Path;
 
-/// Name of the device in both namespaces.
+/// The name of the device in both namespaces.
 pub const DEVICE: &str = "link";
-/// Packets that a device keeps for the driver.
+/// How many packets a device queues for the driver.
 const DEVICE_QUEUE: u32 = 10_000;
-/// Prefix lengths of the addresses.
+/// The prefix lengths of the IPv4 and IPv6 addresses.
 const PREFIXES: (u8, u8) = (24, 64);
-/// Status of a command that cannot be started, as shells have it.
+/// The exit status of a command that cannot be started, as in shells.
 const NOT_STARTED: i32 = 127;
 
-/// The end of the link that data comes from, or goes to.
+/// The two ends of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Where the command runs.
+    /// The end where the client's command runs.
     Client,
-    /// Where its servers run.
+    /// The end where the servers run.
     Server,
 }
 
@@ -52,23 +55,27 @@ impl Side {
         if self == Side::Client { "client" } else { "server" }
     }
 
-    /// Returns its addresses.
+    /// Returns its IPv4 and IPv6 addresses.
     pub fn addresses(self) -> (Ipv4Addr, Ipv6Addr) {
         let host = if self == Side::Client { 2 } else { 1 };
         (Ipv4Addr::new(10, 0, 0, host as u8), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, host))
     }
 }
 
-/// What runs on a side, prepared before the fork.
+/// The command of a side, prepared before the fork.
 pub struct Program {
     argv: Vec<CString>,
     env: Vec<CString>,
-    /// It reads nothing, and prints to standard error only.
+    /// Whether it reads nothing and prints to standard error only.
     is_in_background: bool,
 }
 
 impl Program {
-    /// Prepares a command and its environment, that of this process and where the ends of the link are.
+    /// Prepares a command with its environment: that of this process, and the addresses of both
+    /// ends.
+    ///
+    /// # Errors
+    /// [`Failure::System`] for an argument with a NUL character.
     pub fn new(words: &[String], side: Side, is_in_background: bool) -> Result<Program, Failure> {
         let text = |word: &str| {
             CString::new(word)
@@ -92,39 +99,39 @@ impl Program {
     }
 }
 
-/// Settings of both sides.
+/// The settings of both sides.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// Largest packet.
+    /// The largest packet, bytes.
     pub mtu: u16,
-    /// Names that are the server's, in addition to `server`.
+    /// Host names that resolve to the server, in addition to `server`.
     pub names: Vec<String>,
-    /// Use a user namespace even as root.
+    /// Whether to use a user namespace even as root.
     pub user_namespace: bool,
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exit {
-    /// Its status as a shell tells it: 128 and the signal's number if a signal ended it.
+    /// Its status as in shells: 128 plus the signal's number if a signal ended it.
     pub status: i32,
-    /// Processes that it left behind.
+    /// How many processes it left behind.
     pub left: u32,
 }
 
-/// One side, running.
+/// One side while it runs. Dropping it kills everything in it.
 pub struct Running {
     helper: Pid,
     control: OwnedFd,
     /// Its device, non-blocking.
     pub tun: OwnedFd,
-    /// How its command ended, if it has.
+    /// How its command ended; `None` while it runs.
     pub exit: Option<Exit>,
-    /// Packets that its device had lost when the run began.
+    /// How many packets its device had lost when the run began.
     lost_before: u64,
 }
 
-/// What is sent between a helper and this process, by the first byte.
+/// The messages between a helper and this process, by their first byte.
 mod message {
     pub const TUN: u8 = b'T';
     pub const FAILED: u8 = b'E';
@@ -133,7 +140,7 @@ mod message {
 }
 
 impl Running {
-    /// Makes the namespaces and the device of a side; the command waits for [`Running::release`].
+    /// Creates the namespaces and the device of a side; its command waits for [`Running::release`].
     ///
     /// # Errors
     /// [`Failure::System`] with a sentence that names the resource that the system denied.
@@ -158,7 +165,7 @@ impl Running {
                         fcntl(&tun, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(system_failure)?;
                         let mut side =
                             Running { helper: child, control: near, tun, exit: None, lost_before: 0 };
-                        side.lost_before = side.lost();
+                        side.lost_before = side.count_lost();
                         Ok(side)
                     }
                     (Some(&message::FAILED), _) => {
@@ -175,17 +182,21 @@ impl Running {
     }
 
     /// Starts the command.
+    ///
+    /// # Errors
+    /// [`Failure::System`] when the helper is gone.
     pub fn release(&self) -> Result<(), Failure> {
         send(self.control.as_fd(), &[message::GO], None).map_err(system_failure)
     }
 
-    /// Returns what says when the command has ended.
+    /// Returns the socket that becomes readable when the command ends.
     pub fn control(&self) -> BorrowedFd<'_> {
         self.control.as_fd()
     }
 
-    /// Takes what the helper has said; the command has ended if it says nothing more.
-    pub fn hear(&mut self) {
+    /// Reads a message of the helper and sets `exit` if the command has ended. If the socket is
+    /// closed, the helper was killed, and so was the command.
+    pub fn receive_exit(&mut self) {
         match receive(self.control.as_fd()) {
             Ok((text, _)) if text.first() == Some(&message::EXIT) && text.len() >= 9 => {
                 let number =
@@ -197,8 +208,8 @@ impl Running {
         }
     }
 
-    /// Returns whether a program of the side listens for connections or datagrams.
-    pub fn listens(&self) -> bool {
+    /// Returns whether a program of this side listens for TCP connections or UDP datagrams.
+    pub fn is_listening(&self) -> bool {
         let table = |name: &str| {
             std::fs::read_to_string(format!("/proc/{}/net/{name}", self.helper)).unwrap_or_default()
         };
@@ -209,8 +220,8 @@ impl Running {
             || ["udp", "udp6"].iter().any(|name| table(name).lines().count() > 1)
     }
 
-    /// Returns the packets that its device has lost since the run began.
-    pub fn lost(&self) -> u64 {
+    /// Returns how many packets its device has lost since the run began.
+    pub fn count_lost(&self) -> u64 {
         let text = std::fs::read_to_string(format!("/proc/{}/net/dev", self.helper)).unwrap_or_default();
         let counters =
             text.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'));
@@ -237,10 +248,12 @@ impl Drop for Running {
     }
 }
 
+/// Returns the failure for a system error.
 fn system_failure(errno: Errno) -> Failure {
     Failure::System(format!("the system refuses it: {}", errno.desc()))
 }
 
+/// Sends a message, and with it a descriptor if one is given.
 fn send(socket: BorrowedFd, text: &[u8], passed: Option<RawFd>) -> nix::Result<()> {
     let passed: Vec<RawFd> = passed.into_iter().collect();
     let rights = [ControlMessage::ScmRights(&passed)];
@@ -248,6 +261,7 @@ fn send(socket: BorrowedFd, text: &[u8], passed: Option<RawFd>) -> nix::Result<(
     sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(text)], rights, MsgFlags::MSG_NOSIGNAL, None).map(drop)
 }
 
+/// Receives a message and the descriptor that was sent with it, if any.
 fn receive(socket: BorrowedFd) -> nix::Result<(Vec<u8>, Option<OwnedFd>)> {
     let mut text = vec![0u8; 4096];
     let mut space = nix::cmsg_space!(RawFd);
@@ -275,8 +289,8 @@ fn run_helper(
 ) -> i32 {
     ignore_interrupts();
     let made = leave_namespaces(network).and_then(|()| {
-        die_with(parent)?;
-        set_up(side, network)
+        die_with_parent(parent)?;
+        set_up_side(side, network)
     });
     let tun = match made {
         Ok(tun) => tun,
@@ -290,7 +304,7 @@ fn run_helper(
     match unsafe { fork() } {
         Ok(ForkResult::Child) => {
             drop(tun);
-            // The parent's number is not known in here; if it is gone already, so is the socket's other end.
+            // This namespace hides the parent's number. If the parent is gone already, so is the socket's other end.
             let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
             run_first_process(program, socket)
         }
@@ -312,11 +326,11 @@ fn run_helper(
 /// Runs as the first process of a PID namespace: starts the command, reports its end and collects orphans. Returns the
 /// exit status.
 fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
-    // What shows processes must show those in here. A container may forbid it; then they are not shown.
+    // Tools such as ps must show the processes of this namespace. A container may forbid the mount.
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     let _ = mount(Some("proc"), "/proc", Some("proc"), flags, None::<&str>);
-    extern "C" fn nothing(_: libc::c_int) {}
-    let action = SigAction::new(SigHandler::Handler(nothing), SaFlags::empty(), SigSet::empty());
+    extern "C" fn do_nothing(_: libc::c_int) {}
+    let action = SigAction::new(SigHandler::Handler(do_nothing), SaFlags::empty(), SigSet::empty());
     let mut blocked = SigSet::empty();
     blocked.add(Signal::SIGCHLD);
     let mut before = SigSet::empty();
@@ -327,9 +341,11 @@ fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
     loop {
         loop {
             match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(child, status)) if Some(child) == command => tell(socket, status),
+                Ok(WaitStatus::Exited(child, status)) if Some(child) == command => {
+                    report_exit(socket, status)
+                }
                 Ok(WaitStatus::Signaled(child, signal, _)) if Some(child) == command => {
-                    tell(socket, 128 + signal as i32);
+                    report_exit(socket, 128 + signal as i32);
                 }
                 Ok(WaitStatus::StillAlive) | Err(_) => break,
                 Ok(_) => {}
@@ -346,7 +362,7 @@ fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
                 match unsafe { fork() } {
                     Ok(ForkResult::Child) => execute(program, &before),
                     Ok(ForkResult::Parent { child }) => command = Some(child),
-                    Err(_) => tell(socket, NOT_STARTED),
+                    Err(_) => report_exit(socket, NOT_STARTED),
                 }
             }
             Ok((text, _)) if !text.is_empty() => {}
@@ -357,8 +373,8 @@ fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
     }
 }
 
-/// Tells the driver how the command ended, and how many processes it left behind.
-fn tell(socket: &OwnedFd, status: i32) {
+/// Sends the driver the command's exit status and how many processes it left behind.
+fn report_exit(socket: &OwnedFd, status: i32) {
     let own = |name: &std::ffi::OsStr| name.to_str().and_then(|name| name.parse::<i32>().ok());
     let alive = |number: i32| {
         let text = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
@@ -392,7 +408,7 @@ fn execute(program: &Program, mask: &SigSet) -> ! {
     if program.is_in_background
         && let Ok(null) = open("/dev/null", OFlag::O_RDONLY, Mode::empty())
     {
-        // What the server prints is no result of the command.
+        // The server's output must not mix with the command's.
         let _ = nix::unistd::dup2_stdin(&null);
         let _ = nix::unistd::dup2_stdout(std::io::stderr());
     }
@@ -402,7 +418,7 @@ fn execute(program: &Program, mask: &SigSet) -> ! {
     unsafe { libc::_exit(NOT_STARTED) }
 }
 
-/// Leaves Ctrl-C to the command: helpers end when the driver does.
+/// Ignores Ctrl-C, which is for the command; helpers end with the driver.
 fn ignore_interrupts() {
     let ignore = SigAction::new(SigHandler::SigIgn, SaFlags::empty(), SigSet::empty());
     let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
@@ -414,8 +430,11 @@ fn ignore_interrupts() {
     let _ = unsafe { sigaction(Signal::SIGTERM, &default) };
 }
 
-/// Has the kernel kill this process when its parent is gone.
-fn die_with(parent: Pid) -> Result<(), String> {
+/// Makes the kernel kill this process when its parent ends.
+///
+/// # Errors
+/// A sentence when the parent has ended already.
+fn die_with_parent(parent: Pid) -> Result<(), String> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|errno| errno.desc().to_string())?;
     if getppid() == parent { Ok(()) } else { Err("the program that asked for it has ended".into()) }
 }
@@ -483,6 +502,7 @@ fn find_restriction() -> String {
         .into()
 }
 
+/// Returns the value of a file below /proc/sys; `None` if it cannot be read.
 fn read_setting(name: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/sys/{name}")).ok().map(|text| text.trim().to_string())
 }
@@ -491,11 +511,11 @@ fn read_setting(name: &str) -> Option<String> {
 ///
 /// # Errors
 /// A sentence that names the denied resource. A kernel without IPv6 is no error.
-fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
+fn set_up_side(side: Side, network: &Network) -> Result<OwnedFd, String> {
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>).map_err(
         |errno| format!("mounts of its own are denied: {} ({})", errno.desc(), find_restriction()),
     )?;
-    name_files(network);
+    mount_name_files(network);
     write_settings(
         "",
         &[
@@ -532,8 +552,8 @@ fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
     Ok(tun)
 }
 
-/// Writes files below /proc/sys/net, which shows each process its own namespace. Settings that the kernel lacks are
-/// left out.
+/// Writes files below /proc/sys/net, which is that of the process's own namespace. Settings that
+/// the kernel lacks are skipped.
 fn write_settings(prefix: &str, all: &[(&str, String)]) {
     for (name, value) in all {
         let _ = std::fs::write(format!("/proc/sys/net/{prefix}{name}"), value);
@@ -565,8 +585,9 @@ fn open_tun_device() -> Result<OwnedFd, String> {
     }
 }
 
-/// Gives the names `server` and `client` their addresses, and no name server: in here there is none to be reached.
-fn name_files(network: &Network) {
+/// Makes the names `server` and `client` resolve to their addresses by files mounted over
+/// /etc/hosts and /etc/resolv.conf. There is no name server, since none can be reached.
+fn mount_name_files(network: &Network) {
     let mut hosts = String::from("127.0.0.1 localhost\n::1 localhost\n");
     for side in [Side::Server, Side::Client] {
         let (four, six) = side.addresses();

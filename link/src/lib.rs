@@ -1,10 +1,12 @@
-//! The simulator's links in real time.
+//! Carries real packets through the simulator's links in real time.
 //!
 //! - [`driver`] runs both links of a scenario on any clock; it has no I/O.
 //! - [`header`] reads IP packets and sets their congestion mark.
-//! - [`flows`] gives flows slots and times their transfers.
-//! - [`account`] says how late packets were, and whether a run is valid.
-//! - `lab` makes the namespaces and their TUN devices, and `session` runs commands in them (Linux).
+//! - [`flows`] assigns flows to slots and times their transfers.
+//! - [`account`] records how late packets were, and whether a run is valid.
+//! - [`pcapng`] writes packets with their verdicts to a file.
+//! - `lab` creates the namespaces and their TUN devices, and `session` runs commands in them
+//!   (Linux).
 
 pub mod account;
 pub mod driver;
@@ -23,12 +25,12 @@ pub use account::{Account, Status};
 
 use mousehole_sim::error::Error;
 
-/// Why nothing could be run.
+/// Why a run failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// A fault in the input.
+    /// An error in the input.
     Input(Error),
-    /// What the system denies, in one sentence.
+    /// A resource that the system denies, in one sentence.
     System(String),
 }
 

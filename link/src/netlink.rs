@@ -1,4 +1,4 @@
-//! Sets up a device by rtnetlink(7): the few messages that this needs.
+//! Sets up a network device by the few messages of rtnetlink(7) that this needs.
 
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
@@ -39,12 +39,12 @@ pub fn bring_up(index: u32, mtu: Option<u32>, queue: Option<u32>) -> io::Result<
             push_attribute(&mut body, kind, &value.to_ne_bytes());
         }
     }
-    request(libc::RTM_NEWLINK, 0, &body)?;
+    send_request(libc::RTM_NEWLINK, 0, &body)?;
     if mtu.is_some() {
         // TCP builds segments larger than the MTU, which the device would send in one burst. Older kernels refuse.
         let mut body = header(0, 0);
         push_attribute(&mut body, IFLA_GSO_MAX_SEGS, &1u32.to_ne_bytes());
-        let _ = request(libc::RTM_NEWLINK, 0, &body);
+        let _ = send_request(libc::RTM_NEWLINK, 0, &body);
     }
     Ok(())
 }
@@ -58,7 +58,7 @@ pub fn remove_queue(index: u32) -> io::Result<()> {
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     body[12..16].copy_from_slice(&0xffff_ffff_u32.to_ne_bytes());
     push_attribute(&mut body, TCA_KIND, b"noqueue\0");
-    request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
+    send_request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
 }
 
 /// Adds an address with a prefix of `prefix` bits to a device. IPv6 does not check that the address is unique.
@@ -74,7 +74,7 @@ pub fn add_address(index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
     body.extend(index.to_ne_bytes());
     push_attribute(&mut body, IFA_LOCAL, &bytes);
     push_attribute(&mut body, IFA_ADDRESS, &bytes);
-    request(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+    send_request(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
 }
 
 /// Adds a default route through a device: of IPv6 if `is_v6`, else of IPv4.
@@ -88,9 +88,10 @@ pub fn add_default_route(index: u32, is_v6: bool) -> io::Result<()> {
     (body[4], body[5], body[6], body[7]) =
         (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST);
     push_attribute(&mut body, RTA_OIF, &index.to_ne_bytes());
-    request(libc::RTM_NEWROUTE, libc::NLM_F_CREATE, &body)
+    send_request(libc::RTM_NEWROUTE, libc::NLM_F_CREATE, &body)
 }
 
+/// Returns the address family and the bytes of an address.
 fn split_address(address: IpAddr) -> (u8, Vec<u8>) {
     match address {
         IpAddr::V4(four) => (libc::AF_INET as u8, four.octets().to_vec()),
@@ -98,6 +99,7 @@ fn split_address(address: IpAddr) -> (u8, Vec<u8>) {
     }
 }
 
+/// Appends an attribute, padded to a multiple of four bytes.
 fn push_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
     body.extend((value.len() as u16 + 4).to_ne_bytes());
     body.extend(kind.to_ne_bytes());
@@ -109,7 +111,7 @@ fn push_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
 ///
 /// # Errors
 /// The error that the kernel answers, that of a system call, or an answer that is too short.
-fn request(kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
+fn send_request(kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
     let socket =
         socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
     let mut message = Vec::with_capacity(NLMSG_HEADER + body.len());

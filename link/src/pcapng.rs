@@ -1,7 +1,8 @@
-//! Writes packets with a comment each as pcapng (draft-ietf-opsawg-pcapng), in a thread of its own.
+//! Writes packets, each with a comment, to a pcapng file (draft-ietf-opsawg-pcapng) in a separate
+//! thread.
 //!
-//! A slow disk must not delay packets, so they are handed over; if the disk falls behind for long, packets are left out
-//! of the file and counted.
+//! A slow disk must not delay packets, so they are passed to a queue. If the disk stays behind for
+//! long, packets are left out of the file and counted.
 
 use crate::driver::Way;
 use mousehole_sim::units::Time;
@@ -9,27 +10,27 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// IP packets without a link layer.
+/// The link type of IP packets without a link-layer header.
 const LINKTYPE_RAW: u16 = 101;
 const OPT_COMMENT: u16 = 1;
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
-/// Packets that may wait for the disk.
+/// The most packets that may wait for the disk.
 const MOST_WAITING: usize = 65_536;
 
 /// One packet of the file.
 pub struct Entry {
-    /// Its direction, which is the interface.
+    /// Its direction, which selects the interface.
     pub way: Way,
-    /// Nanoseconds since 1970.
+    /// Its time, ns since 1970.
     pub at_ns: u64,
-    /// What became of it.
+    /// Its comment.
     pub comment: String,
-    /// From the IP header on.
+    /// Its bytes from the IP header on.
     pub frame: Vec<u8>,
 }
 
-/// A file that is being written.
+/// An open file.
 pub struct Pcapng {
     queue: Option<SyncSender<Entry>>,
     thread: Option<JoinHandle<io::Result<()>>>,
@@ -47,7 +48,7 @@ impl Pcapng {
         file.write_all(&encode_preamble())?;
         let (queue, entries) = sync_channel(MOST_WAITING);
         let thread =
-            std::thread::Builder::new().name("pcapng".into()).spawn(move || write_all(file, entries))?;
+            std::thread::Builder::new().name("pcapng".into()).spawn(move || write_entries(file, entries))?;
         Ok(Pcapng { queue: Some(queue), thread: Some(thread), left_out: 0 })
     }
 
@@ -57,7 +58,7 @@ impl Pcapng {
         self.left_out += u64::from(!is_taken);
     }
 
-    /// Waits until everything is written.
+    /// Waits until everything is written. Returns how many packets were left out.
     ///
     /// # Errors
     /// Those of the file system.
@@ -70,7 +71,8 @@ impl Pcapng {
     }
 }
 
-fn write_all(mut file: impl Write, entries: Receiver<Entry>) -> io::Result<()> {
+/// Writes packets until the queue is closed; the thread runs this.
+fn write_entries(mut file: impl Write, entries: Receiver<Entry>) -> io::Result<()> {
     for entry in entries {
         file.write_all(&encode_packet(&entry))?;
     }
@@ -82,14 +84,14 @@ pub fn format_comment(colour: &str, verdict: &str, sent: Time, end: Time) -> Str
     format!("colour={colour} verdict={verdict} delay={:.3}ms", end.since(sent).as_secs() * 1e3)
 }
 
-/// Returns the section header and both interfaces.
+/// Returns the section header block and the interface description blocks of both directions.
 fn encode_preamble() -> Vec<u8> {
     let mut section = Vec::new();
     section.extend(0x1a2b_3c4d_u32.to_le_bytes());
     section.extend(1u16.to_le_bytes());
     section.extend(0u16.to_le_bytes());
     section.extend(u64::MAX.to_le_bytes());
-    let mut file = block(0x0a0d_0d0a, &section);
+    let mut file = encode_block(0x0a0d_0d0a, &section);
     for name in ["down", "up"] {
         let mut interface = Vec::new();
         interface.extend(LINKTYPE_RAW.to_le_bytes());
@@ -98,11 +100,12 @@ fn encode_preamble() -> Vec<u8> {
         push_option(&mut interface, IF_NAME, name.as_bytes());
         push_option(&mut interface, IF_TSRESOL, &[9]);
         push_option(&mut interface, 0, &[]);
-        file.extend(block(1, &interface));
+        file.extend(encode_block(1, &interface));
     }
     file
 }
 
+/// Returns the enhanced packet block of a packet.
 fn encode_packet(entry: &Entry) -> Vec<u8> {
     let mut body = Vec::with_capacity(entry.frame.len() + entry.comment.len() + 40);
     let bytes = entry.frame.len() as u32;
@@ -112,7 +115,7 @@ fn encode_packet(entry: &Entry) -> Vec<u8> {
     body.resize(body.len().next_multiple_of(4), 0);
     push_option(&mut body, OPT_COMMENT, entry.comment.as_bytes());
     push_option(&mut body, 0, &[]);
-    block(6, &body)
+    encode_block(6, &body)
 }
 
 /// Appends an option of a pcapng block, padded to four bytes.
@@ -123,7 +126,8 @@ fn push_option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-fn block(kind: u32, body: &[u8]) -> Vec<u8> {
+/// Returns a block with its type and lengths.
+fn encode_block(kind: u32, body: &[u8]) -> Vec<u8> {
     let length = (body.len() as u32 + 12).to_le_bytes();
     [&kind.to_le_bytes()[..], &length, body, &length].concat()
 }

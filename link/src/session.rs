@@ -1,4 +1,4 @@
-//! Runs commands on both sides of the links of a scenario, in real time.
+//! Runs commands at both ends of a scenario's links, in real time.
 #![allow(clippy::disallowed_types, reason = "the clock is real here, and nowhere else")]
 
 use crate::Failure;
@@ -28,68 +28,68 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The command waits so long for the server's side to listen.
+/// How long the command waits for the server's side to listen.
 const PATIENCE: Dur = Dur::from_millis(5_000);
-/// Time between two looks whether it does.
+/// The time between two checks whether it does.
 const LOOK: Dur = Dur::from_millis(10);
-/// After the command has ended, packets that are under way are awaited for a round trip and this.
+/// How long packets under way are awaited after the command has ended, in addition to a round trip.
 const GRACE: Dur = Dur::from_millis(50);
-/// The longest sleep: so soon is a cancel noticed.
+/// The longest sleep; a cancellation is noticed after this at the latest.
 const LONGEST_SLEEP: Dur = Dur::from_millis(50);
-/// The shortest sleep for what is due: at high rates several packets then leave at one awakening, which costs more than
-/// they do. A packet that arrives ends any sleep.
+/// The shortest sleep until an event. At high rates several packets then leave at one wake-up,
+/// which costs more than they do. A packet that arrives ends any sleep.
 const SHORTEST_SLEEP: Dur = Dur(40_000);
-/// After a sleep that took so much too long, the thread goes on on another processor.
+/// If a sleep took this much too long, the thread moves to another processor.
 const OVERSLEPT: Dur = Dur::from_millis(1);
-/// Packets read from a device before the others have their turn.
+/// The most packets that are read from one device before the other is polled.
 const BATCH: usize = 64;
-/// Priority among real-time threads; the lowest is above all others.
+/// The thread's priority among real-time threads. The lowest one precedes all ordinary threads.
 const PRIORITY: i32 = 1;
-/// The least MTU, IPv6's, and the largest packet that IP has.
+/// The allowed MTUs, from IPv6's least MTU to IP's largest packet.
 const MTUS: std::ops::RangeInclusive<u16> = 1280..=65_535;
-/// A flow that is not over at the end and has lasted for this share of the run is long-lived.
+/// A flow that has not ended and lasted for more than this share of the run is long-lived.
 const LONG_LIVED: f64 = 0.5;
 
-/// What is run.
+/// The settings of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// The command behind the link, and its words.
+    /// The client's command with its arguments.
     pub command: Vec<String>,
-    /// The command on the server's side.
+    /// The server's command with its arguments.
     pub server: Option<Vec<String>>,
-    /// Largest packet.
+    /// The largest packet, bytes.
     pub mtu: u16,
-    /// End after this time.
+    /// The longest duration after the client's command was started.
     pub duration: Option<Dur>,
-    /// Names that are the server's.
+    /// Host names that resolve to the server.
     pub names: Vec<String>,
-    /// Use a user namespace even as root.
+    /// Whether to use a user namespace even as root.
     pub user_namespace: bool,
-    /// File for every packet and what became of it.
+    /// A file for every packet and its verdict.
     pub pcapng: Option<PathBuf>,
 }
 
-/// What others may see of a run while it lasts.
+/// What other threads may see and change while a run lasts.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    /// Ends the run.
+    /// Set to end the run.
     pub cancel: AtomicBool,
-    /// One for each second, until they are taken.
+    /// One status for each second; the reader removes them.
     pub statuses: Mutex<Vec<Status>>,
-    /// The processes that hold the namespaces: the client's, the server's.
+    /// The processes that hold the namespaces of the client's and of the server's side.
     pub holders: Mutex<Option<[i32; 2]>>,
 }
 
-/// How a run went.
+/// The result of a run apart from its records.
 #[derive(Debug)]
 pub struct Finished {
-    /// How late packets were, and whether that matters.
+    /// The account of the run.
     pub account: Account,
-    /// How the command ended; `None` if the time was over before.
+    /// How the client's command ended; `None` if it had not ended.
     pub exit: Option<Exit>,
-    /// How the server's command ended, if it did.
+    /// How the server's command ended; `None` if it had not ended.
     pub server_exit: Option<Exit>,
-    /// Packets that were left out of the file of packets.
+    /// Packets that are missing in the file of packets.
     pub left_out: u64,
 }
 
@@ -111,11 +111,12 @@ pub fn check(scenario: &Scenario, settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the commands until the client's has ended, the duration is over or `monitor` cancels the run. Returns records
-/// as the simulator has them, and the account of the run.
+/// Runs the commands until the client's has ended, the duration is over or `monitor` cancels the
+/// run. Returns records in the simulator's form, and the account of the run.
 ///
 /// # Errors
-/// [`Failure::Input`] for a fault in the input, [`Failure::System`] for a resource that the system denies.
+/// [`Failure::Input`] for an error in the input, [`Failure::System`] for a resource that the system
+/// denies.
 pub fn run(
     scenario: &Scenario,
     settings: &Settings,
@@ -136,18 +137,19 @@ pub fn run(
     let server = Running::start(Side::Server, program.as_ref(), &network)?;
     let client = Program::new(&settings.command, Side::Client, false)?;
     let client = Running::start(Side::Client, Some(&client), &network)?;
-    *lock(&monitor.holders) = Some([client.holder(), server.holder()]);
+    *lock_unpoisoned(&monitor.holders) = Some([client.holder(), server.holder()]);
     let mut session = Session::new(emulation, [client, server], settings, pcapng);
-    session.play(monitor)?;
+    session.carry_packets(monitor)?;
     refuse_fault()?;
     session.finish()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+/// Locks a mutex, even if a thread panicked while it held it.
+fn lock_unpoisoned<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A packet that is under way.
+/// A buffer for a packet under way.
 struct Frame {
     bytes: Box<[u8]>,
     length: usize,
@@ -158,13 +160,13 @@ struct Frame {
 
 /// Both devices and all packets between them.
 struct Devices {
-    /// The client's side, the server's side.
+    /// The client's side, then the server's.
     sides: [Running; 2],
     frames: Vec<Frame>,
     free: Vec<u32>,
     flows: Flows,
     account: Account,
-    /// Lateness since the last status.
+    /// The lateness since the last status.
     recent: Lateness,
     begun: Instant,
     began_ns: u64,
@@ -172,21 +174,23 @@ struct Devices {
 }
 
 impl Devices {
+    /// Returns the time since the run began.
     fn now(&self) -> Time {
         Time(self.begun.elapsed().as_nanos() as u64)
     }
 
-    /// Returns the device at which packets of a direction arrive.
+    /// Returns the side that receives the packets of a direction.
     fn receiver(&self, way: Way) -> &Running {
         &self.sides[if way == Way::Down { 0 } else { 1 }]
     }
 
+    /// Returns the side that sends the packets of a direction.
     fn sender(&self, way: Way) -> &Running {
-        self.receiver(way.back())
+        self.receiver(way.opposite())
     }
 
-    /// Adds a packet to the file, with what became of it.
-    fn record(&mut self, way: Way, packet: &Packet, verdict: &str, at: Time) {
+    /// Adds a packet and its verdict to the file of packets, if there is one.
+    fn write_to_file(&mut self, way: Way, packet: &Packet, verdict: &str, at: Time) {
         let Some(file) = &mut self.pcapng else { return };
         let frame = &self.frames[packet.tag() as usize];
         file.add(Entry {
@@ -204,7 +208,7 @@ impl Ends for Devices {
         if packet.is_marked_here() {
             let length = self.frames[number].length;
             set_ce(&mut self.frames[number].bytes[..length]);
-            self.account.way(way).marked += 1;
+            self.account.way_mut(way).marked += 1;
         }
         let frame = &self.frames[number];
         let (length, carried) = (frame.length, frame.carried);
@@ -217,25 +221,26 @@ impl Ends for Devices {
         };
         let at = self.now();
         self.account.refused.write_failed += u64::from(!is_written);
-        self.account.lateness.note(due, at);
-        self.recent.note(due, at);
-        let own = self.account.way(way);
+        self.account.lateness.add(due, at);
+        self.recent.add(due, at);
+        let own = self.account.way_mut(way);
         own.delivered += 1;
         own.delivered_bytes += length as u64;
-        self.flows.delivered(way, packet.flow, carried, at);
+        self.flows.note_delivery(way, packet.flow, carried, at);
         let verdict = if packet.is_marked_here() { "marked" } else { "sent" };
-        self.record(way, packet, verdict, at);
+        self.write_to_file(way, packet, verdict, at);
         self.free.push(number as u32);
     }
 
     fn drop(&mut self, way: Way, packet: &Packet, reason: DropReason, at: Time) {
-        self.account.way(way).dropped += 1;
-        self.flows.dropped(way, packet.flow);
-        self.record(way, packet, reason.name(), at);
+        self.account.way_mut(way).dropped += 1;
+        self.flows.note_drop(way, packet.flow);
+        self.write_to_file(way, packet, reason.name(), at);
         self.free.push(packet.tag() as u32);
     }
 }
 
+/// A run: both links, both devices, and the state of its reports.
 struct Session {
     driver: Driver,
     devices: Devices,
@@ -243,14 +248,16 @@ struct Session {
     mtu: usize,
     duration: Option<Dur>,
     has_server: bool,
-    /// Counts by direction at the last status, and when that was.
+    /// The counts of each direction at the last status.
     before: [[ColourCounts; 3]; 2],
+    /// When the last status was taken.
     last_status: Time,
-    /// Time that the thread ran, and that it waited for a processor, when the run began.
+    /// How long the thread had run and waited for a processor when the run began, ns.
     schedule: Option<[u64; 2]>,
 }
 
 impl Session {
+    /// Returns a run that has not carried a packet yet; its clock starts now.
     fn new(
         emulation: Emulation,
         sides: [Running; 2],
@@ -263,7 +270,7 @@ impl Session {
             frames: Vec::new(),
             free: Vec::new(),
             flows: Flows::default(),
-            account: Account { is_real_time: hurry(), ..Account::default() },
+            account: Account { is_real_time: raise_priority(), ..Account::default() },
             recent: Lateness::default(),
             begun: Instant::now(),
             began_ns: since_1970.as_nanos() as u64,
@@ -278,16 +285,16 @@ impl Session {
             has_server: settings.server.is_some(),
             before: Default::default(),
             last_status: Time::ZERO,
-            schedule: schedule(),
+            schedule: read_schedule(),
         }
     }
 
-    /// Carries packets until the client's command has ended, and one round-trip time and [`GRACE`] longer. Stops
-    /// earlier when the duration is over or `monitor` cancels the run.
+    /// Carries packets until the client's command has ended, and one round-trip time and [`GRACE`]
+    /// longer. Stops earlier when the duration is over or `monitor` cancels the run.
     ///
     /// # Errors
     /// [`Failure::System`] when a command cannot be started or the wait for packets fails.
-    fn play(&mut self, monitor: &Monitor) -> Result<(), Failure> {
+    fn carry_packets(&mut self, monitor: &Monitor) -> Result<(), Failure> {
         if self.has_server {
             self.devices.sides[1].release()?;
         }
@@ -302,7 +309,7 @@ impl Session {
                 let server = &self.devices.sides[1];
                 if !self.has_server
                     || server.exit.is_some()
-                    || server.listens()
+                    || server.is_listening()
                     || now >= Time::ZERO + PATIENCE
                 {
                     self.devices.sides[0].release()?;
@@ -310,7 +317,7 @@ impl Session {
                 }
             }
             if now.since(self.last_status) >= Dur(1_000_000_000) {
-                lock(&monitor.statuses).push(self.status(now));
+                lock_unpoisoned(&monitor.statuses).push(self.take_status(now));
             }
             let limit = self.duration.zip(released).map_or(Time::NEVER, |(span, from)| from + span);
             if end == Time::NEVER && self.devices.sides[0].exit.is_some() {
@@ -321,17 +328,18 @@ impl Session {
             }
             let due = self.driver.next_due().unwrap_or(Time::NEVER).min(end).min(limit);
             let longest = if released.is_none() { LOOK } else { LONGEST_SLEEP };
-            self.wait(due.since(self.devices.now()).max(SHORTEST_SLEEP).min(longest))?;
+            self.wait_for_events(due.since(self.devices.now()).max(SHORTEST_SLEEP).min(longest))?;
         }
     }
 
-    /// Waits for packets and for the ends of commands, at most `most`. Reads the packets and notes the ends.
+    /// Waits at most `most` for packets and for the ends of commands. Reads the packets and records
+    /// the ends.
     ///
     /// # Errors
     /// [`Failure::System`] when the wait itself fails.
-    fn wait(&mut self, most: Dur) -> Result<(), Failure> {
+    fn wait_for_events(&mut self, most: Dur) -> Result<(), Failure> {
         let [client, server] = &self.devices.sides;
-        // Of a command that has ended nothing more is to be heard, and its socket would always be ready.
+        // The socket of a command that has ended is not polled, since it would always be ready.
         fn control(side: &Running) -> PollFd<'_> {
             match side.exit {
                 Some(_) => PollFd::new(side.tun.as_fd(), PollFlags::empty()),
@@ -358,21 +366,22 @@ impl Session {
         let ready = poll.map(|one| one.revents().is_some_and(|events| !events.is_empty()));
         for (way, is_ready) in [(Way::Up, ready[0]), (Way::Down, ready[1])] {
             if is_ready {
-                self.read(way);
+                self.read_packets(way);
             }
         }
         for (side, is_ready) in [(0, ready[2]), (1, ready[3])] {
             if is_ready && self.devices.sides[side].exit.is_none() {
-                self.devices.sides[side].hear();
+                self.devices.sides[side].receive_exit();
             }
         }
         Ok(())
     }
 
-    /// Reads packets of a direction and hands them to the links, each at its own time.
-    fn read(&mut self, way: Way) {
+    /// Reads up to [`BATCH`] packets of a direction and passes each to its link at the time when it
+    /// was read.
+    fn read_packets(&mut self, way: Way) {
         for _ in 0..BATCH {
-            let number = self.free_frame();
+            let number = self.take_free_frame();
             let tun = self.devices.sender(way).tun.as_raw_fd();
             let buffer = &mut self.devices.frames[number as usize].bytes;
             // SAFETY: the buffer is valid for its length.
@@ -400,13 +409,14 @@ impl Session {
             }
             let frame = &mut self.devices.frames[number as usize];
             (frame.length, frame.carried, frame.sent) = (length, entered.carried, now);
-            self.devices.account.way(way).sent += 1;
+            self.devices.account.way_mut(way).sent += 1;
             self.driver.send(way, entered.packet.with_tag(u64::from(number)), now);
         }
     }
 
-    /// Returns a frame that holds no packet. It has room for one byte more than the MTU, to notice larger packets.
-    fn free_frame(&mut self) -> u32 {
+    /// Returns the number of a buffer that holds no packet. It is one byte larger than the MTU, so
+    /// that larger packets are noticed.
+    fn take_free_frame(&mut self) -> u32 {
         let devices = &mut self.devices;
         devices.free.pop().unwrap_or_else(|| {
             let bytes = vec![0; self.mtu + 1].into_boxed_slice();
@@ -415,13 +425,13 @@ impl Session {
         })
     }
 
-    /// Returns what has happened since the last status.
-    fn status(&mut self, now: Time) -> Status {
+    /// Returns the status since the last one.
+    fn take_status(&mut self, now: Time) -> Status {
         let seconds = now.since(self.last_status).as_secs();
         self.last_status = now;
         let mut status = Status {
             at_s: now.as_secs(),
-            late_most_s: self.devices.recent.most_s(),
+            late_most_s: self.devices.recent.max_s(),
             late_share: self.devices.recent.late_share(),
             ..Status::default()
         };
@@ -442,24 +452,25 @@ impl Session {
         let now = self.devices.now();
         let account = &mut self.devices.account;
         account.seconds = now.as_secs();
-        if let (Some(begin), Some(end)) = (self.schedule, schedule()) {
+        if let (Some(begin), Some(end)) = (self.schedule, read_schedule()) {
             let [ran, waited] = [0, 1].map(|index| end[index].saturating_sub(begin[index]) as f64);
             account.cpu_share = if ran + waited > 0.0 { ran / (ran + waited) } else { 1.0 };
             account.cpu_use = ran / now.0.max(1) as f64;
         }
-        relax();
-        let lost = [0, 1].map(|side| self.devices.sides[side].lost());
+        restore_priority();
+        let lost = [0, 1].map(|side| self.devices.sides[side].count_lost());
         self.devices.account.lost_in_devices = lost;
         let mut queues = Vec::new();
         let mut balance = Vec::new();
         for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
             let stored = self.driver.link(way).count_stored(now);
-            self.devices.account.way(way).under_way = self.driver.under_way(way) as u64 + u64::from(stored);
+            self.devices.account.way_mut(way).under_way =
+                self.driver.under_way(way) as u64 + u64::from(stored);
             let link = self.driver.link(way);
-            queues.push(queue(link, name, now));
+            queues.push(record_queue(link, name, now));
             balance.push(Balance { link: name.into(), ..Balance::from_link(link, now) });
         }
-        let series = self.series();
+        let series = self.collect_series();
         let Devices { sides: [client, server], flows, mut account, pcapng, .. } = self.devices;
         (account.flows, account.most_flows) = (flows.opened(), flows.most_live() as u64);
         let (exit, server_exit) = (client.exit, server.exit);
@@ -475,8 +486,8 @@ impl Session {
         Ok((outcome, Finished { account, exit, server_exit, left_out }))
     }
 
-    /// Collects what markers and queues have recorded over time.
-    fn series(&mut self) -> Vec<Series> {
+    /// Returns the time series that markers and queues have recorded.
+    fn collect_series(&mut self) -> Vec<Series> {
         let mut all = Vec::new();
         for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
             let own = self.driver.marker(way).series();
@@ -487,7 +498,8 @@ impl Session {
     }
 }
 
-fn queue(link: &mut mousehole_sim::link::Link, name: &str, now: Time) -> QueueRecord {
+/// Returns the simulator's record of a link's queue over the whole run.
+fn record_queue(link: &mut mousehole_sim::link::Link, name: &str, now: Time) -> QueueRecord {
     QueueRecord {
         name: name.into(),
         capacity: link.mean_rate(Time::ZERO, now),
@@ -499,7 +511,7 @@ fn queue(link: &mut mousehole_sim::link::Link, name: &str, now: Time) -> QueueRe
     }
 }
 
-/// What is recorded of the links.
+/// The records of the links.
 struct Records {
     queues: Vec<QueueRecord>,
     balance: Vec<Balance>,
@@ -507,7 +519,7 @@ struct Records {
     rtt: Dur,
 }
 
-/// Returns the records of a run as the simulator has them.
+/// Returns the records of a run in the simulator's form.
 fn collect_outcome(flows: Flows, account: &Account, records: Records, now: Time) -> Outcome {
     let Records { queues, balance, series, rtt } = records;
     let opened = flows.opened();
@@ -544,7 +556,7 @@ fn collect_outcome(flows: Flows, account: &Account, records: Records, now: Time)
         transfers.extend(each.map(|(number, row)| Transfer {
             rtt_ns: rtt.0,
             template,
-            ..transfer(row, number as u32)
+            ..record_transfer(row, number as u32)
         }));
     }
     transfers.sort_by_key(|transfer: &Transfer| transfer.end);
@@ -576,7 +588,9 @@ fn collect_outcome(flows: Flows, account: &Account, records: Records, now: Time)
     }
 }
 
-fn transfer(row: &Row, write: u32) -> Transfer {
+/// Returns the simulator's record of a transfer; `write` is its number in the flow. Its round-trip
+/// time and template are not set.
+fn record_transfer(row: &Row, write: u32) -> Transfer {
     Transfer {
         flow_class: None,
         key: row.key,
@@ -606,8 +620,8 @@ fn transfer(row: &Row, write: u32) -> Transfer {
     }
 }
 
-/// Has the kernel wake this thread in time. Returns whether it has a real-time priority.
-fn hurry() -> bool {
+/// Makes the kernel wake this thread on time. Returns whether it has a real-time priority.
+fn raise_priority() -> bool {
     let _ = nix::sys::prctl::set_timerslack(1);
     let parameters = libc::sched_param { sched_priority: PRIORITY };
     // SAFETY: 0 is this thread; the parameters live.
@@ -616,15 +630,16 @@ fn hurry() -> bool {
     }
 }
 
-/// Gives this thread its ordinary priority again.
-fn relax() {
+/// Gives this thread ordinary priority again.
+fn restore_priority() {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: as above.
     let _ = unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) };
 }
 
-/// Moves this thread to another processor, if it may use several. What has kept it from running, such as a kernel
-/// thread on a kernel without preemption, is likely to be on the same processor the next time.
+/// Moves this thread to another processor, if it may use several. Whatever kept it from running,
+/// such as a kernel thread on a kernel without preemption, is likely to use the same processor the
+/// next time.
 fn change_processor() {
     let own = Pid::from_raw(0);
     if let (Ok(here), Ok(allowed)) = (sched_getcpu(), sched_getaffinity(own)) {
@@ -635,8 +650,9 @@ fn change_processor() {
     }
 }
 
-/// Returns how long this thread has run, and waited for a processor, in ns.
-fn schedule() -> Option<[u64; 2]> {
+/// Returns how long this thread has run and has waited for a processor, in ns; `None` if the kernel
+/// does not count it.
+fn read_schedule() -> Option<[u64; 2]> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let mut numbers = text.split_whitespace().map(|number| number.parse().ok());
     Some([numbers.next()??, numbers.next()??])

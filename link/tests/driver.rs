@@ -1,4 +1,4 @@
-//! The driver on a simulated clock is event for event the engine's link.
+//! The driver on a simulated clock does the same as the engine's link, event for event.
 #![allow(non_snake_case)]
 
 use mousehole_link::driver::{Driver, Ends, Way};
@@ -16,14 +16,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicBool;
 
-/// What the engine's trace has, drops of the link to the client alone: time, event, flow, number, size and colour.
+/// An event of the engine's trace: time, event, flow, number, bytes and colour.
 type Line = (Time, u8, u32, i64, u16, u8);
 
-fn line(row: &TraceRow) -> Line {
+/// Returns the event of a row of the trace.
+fn to_line(row: &TraceRow) -> Line {
     (row.at, row.event as u8, row.flow, row.seq, row.bytes, row.colour as u8)
 }
 
-/// Notes what happens at the ends.
+/// Records the events at the ends; drops only on the link to the client, as the trace does.
 #[derive(Default)]
 struct Notes {
     lines: Vec<Line>,
@@ -32,7 +33,8 @@ struct Notes {
 }
 
 impl Notes {
-    fn note(&mut self, at: Time, event: TraceEvent, packet: &Packet) {
+    /// Records an event.
+    fn add(&mut self, at: Time, event: TraceEvent, packet: &Packet) {
         let colour = packet.colour as u8;
         self.lines.push((at, event as u8, packet.flow, i64::from(packet.seq), packet.bytes, colour));
     }
@@ -41,18 +43,18 @@ impl Notes {
 impl Ends for Notes {
     fn deliver(&mut self, way: Way, packet: &Packet, due: Time) {
         self.delivered[way as usize] += 1;
-        self.note(due, TraceEvent::Receive, packet);
+        self.add(due, TraceEvent::Receive, packet);
     }
 
     fn drop(&mut self, way: Way, packet: &Packet, _: DropReason, at: Time) {
         self.dropped[way as usize] += 1;
         if way == Way::Down {
-            self.note(at, TraceEvent::Drop, packet);
+            self.add(at, TraceEvent::Drop, packet);
         }
     }
 }
 
-/// A flow of datagrams as the engine's `send_datagram` plays it.
+/// A flow of datagrams, sent as by the engine's `send_datagram`.
 struct Sender {
     begin: Begin,
     stream: Stream,
@@ -63,7 +65,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// Returns the packet that it sends now, and the time until the next one.
+    /// Returns the packet that it sends now, and the time until its next one.
     fn send(&mut self) -> (Packet, Dur) {
         if self.left == 0 {
             self.left = self.stream.spurt_packets(self.spurt);
@@ -78,8 +80,9 @@ impl Sender {
     }
 }
 
-/// Plays the scenario's datagrams through the driver. `jumps` are spans by which the clock is read late, in turn.
-fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord; 2]) {
+/// Sends the scenario's datagrams through the driver. Returns the events at the ends and both
+/// queues' records. `jumps` are delays of the clock in ns, used in turn.
+fn drive_datagrams(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord; 2]) {
     let plan = Plan::new(scenario).expect("a valid scenario");
     let mut driver = Driver::new(Emulation::new(scenario).expect("a link for real packets"));
     let (begin, end) = plan.window();
@@ -118,7 +121,7 @@ fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord;
         }
         let (packet, pause) = sender.send();
         let way = if sender.begin.upload { Way::Up } else { Way::Down };
-        notes.note(at, TraceEvent::Send, &packet);
+        notes.add(at, TraceEvent::Send, &packet);
         driver.send(way, packet, at);
         due.push(Reverse((at + pause, index)));
     }
@@ -139,7 +142,7 @@ fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord;
 }
 
 /// Returns every scheme that real packets can cross.
-fn schemes() -> Vec<&'static str> {
+fn list_schemes() -> Vec<&'static str> {
     let more = [
         "sfd|cake(tins=colour)",
         "cake(shape=90)",
@@ -152,7 +155,7 @@ fn schemes() -> Vec<&'static str> {
     all.filter(|name| Scheme::parse(name).expect("known").only_simulated().is_none()).collect()
 }
 
-/// How fast a link is over time.
+/// How the rate of a link changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Pace {
     Constant,
@@ -160,14 +163,15 @@ enum Pace {
     Trace,
 }
 
-/// Returns the name of a file with a rate that changes.
-fn trace_file() -> String {
+/// Writes a file with a rate that changes. Returns its name.
+fn write_trace_file() -> String {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("steps.trace");
     std::fs::write(&path, "0 2mbit\n0.4 500kbit\n0.7 0\n0.75 6mbit\n1.6 900kbit\n")
         .expect("a folder for tests");
     path.display().to_string()
 }
 
+/// Returns a strategy for scenarios of datagrams, with clock delays.
 fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
     let udp =
         (1u32..12, 60u32..1500, 100_000u32..3_000_000, prop::sample::select(vec![(0.0, 0.0), (0.3, 0.2)]));
@@ -179,7 +183,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
         0u32..40,
     );
     let parts = (
-        prop::sample::select(schemes()),
+        prop::sample::select(list_schemes()),
         udp,
         link,
         (any::<u64>(), any::<bool>(), any::<bool>(), prop::sample::select(vec![0.0, 0.02])),
@@ -199,7 +203,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
         };
         let is_adsl = overhead > 30;
         let link = LinkSpec {
-            down: Some(if pace == Pace::Trace { trace_file() } else { format!("{kbit}kbit") }),
+            down: Some(if pace == Pace::Trace { write_trace_file() } else { format!("{kbit}kbit") }),
             rtt: format!("{}ms", 4 + 3 * ms),
             delay: format!("{}us", 250 * ms),
             buffer: buffer.into(),
@@ -226,15 +230,15 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
             link,
             faults,
             trace: true,
-            traffic: make_traffic(&udp),
+            traffic: build_traffic(&udp),
             ..Scenario::default()
         };
         (scenario, udp, jumps)
     })
 }
 
-/// Returns traffic of datagrams alone.
-fn make_traffic(udp: &Udp) -> TrafficSpec {
+/// Returns traffic that consists of these datagrams.
+fn build_traffic(udp: &Udp) -> TrafficSpec {
     TrafficSpec {
         model: Some("udp".into()),
         params: Some(serde_json::to_value(udp).expect("plain fields")),
@@ -243,8 +247,8 @@ fn make_traffic(udp: &Udp) -> TrafficSpec {
     }
 }
 
-/// Returns the lines that both have: those before the end, without those of arrivals at the queue.
-fn comparable(lines: impl IntoIterator<Item = Line>, end: Time) -> Vec<Line> {
+/// Returns the events that both sides record, before the end: sends, drops and deliveries, sorted.
+fn select_comparable(lines: impl IntoIterator<Item = Line>, end: Time) -> Vec<Line> {
     let kept = [TraceEvent::Send as u8, TraceEvent::Drop as u8, TraceEvent::Receive as u8];
     let mut lines: Vec<Line> =
         lines.into_iter().filter(|line| line.0 < end && kept.contains(&line.1)).collect();
@@ -261,10 +265,10 @@ proptest! {
     fn driver__is_the_engines_link((scenario, udp, jumps) in any_case()) {
         let plan = Plan::new(&scenario).expect("a valid scenario");
         let simulated = run(&plan, None, &AtomicBool::new(false)).expect("it runs").outcome;
-        let (notes, queues) = drive(&scenario, &udp, &jumps);
+        let (notes, queues) = drive_datagrams(&scenario, &udp, &jumps);
         let end = plan.window().1;
-        let ours = comparable(notes.lines, end);
-        let theirs = comparable(simulated.trace.iter().map(line), end);
+        let ours = select_comparable(notes.lines, end);
+        let theirs = select_comparable(simulated.trace.iter().map(to_line), end);
         let first = ours.iter().zip(&theirs).position(|(one, other)| one != other);
         prop_assert_eq!(first.map(|at| (ours[at], theirs[at])), None);
         prop_assert_eq!(ours.len(), theirs.len());
@@ -275,7 +279,7 @@ proptest! {
 /// Every scheme once, so that none is left out by chance.
 #[test]
 fn driver__is_the_engines_link_under_every_scheme() {
-    for scheme in schemes() {
+    for scheme in list_schemes() {
         let udp = Udp {
             flows: 6,
             direction: FlowDirection::Both,
@@ -300,16 +304,16 @@ fn driver__is_the_engines_link_under_every_scheme() {
             max_windows: 1,
             link,
             trace: true,
-            traffic: make_traffic(&udp),
+            traffic: build_traffic(&udp),
             ..Scenario::default()
         };
         let plan = Plan::new(&scenario).expect("a valid scenario");
         let simulated = run(&plan, None, &AtomicBool::new(false)).expect("it runs").outcome;
-        let (notes, queues) = drive(&scenario, &udp, &[0, 3_000_000]);
+        let (notes, queues) = drive_datagrams(&scenario, &udp, &[0, 3_000_000]);
         assert!(notes.delivered[0] > 500 && notes.delivered.iter().all(|count| *count > 0), "{scheme}");
         let end = plan.window().1;
-        let ours = comparable(notes.lines, end);
-        assert_eq!(ours, comparable(simulated.trace.iter().map(line), end), "{scheme}");
+        let ours = select_comparable(notes.lines, end);
+        assert_eq!(ours, select_comparable(simulated.trace.iter().map(to_line), end), "{scheme}");
         assert_eq!(queues.to_vec(), simulated.queues, "{scheme}");
     }
 }

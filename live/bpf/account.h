@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* The accounts of what was seen and decided: each CPU's counters, and each flow's own. */
+/* Counters: those of each CPU, and those of each flow. */
 #ifndef MOUSEHOLE_LIVE_ACCOUNT_H
 #define MOUSEHOLE_LIVE_ACCOUNT_H
 
 #include "state.h"
 
+/* Adds packets and IP bytes to a count. */
 ML_INLINE void ml_count(struct ml_count *count, u32 packets, u32 bytes)
 {
 	count->packets += packets;
 	count->bytes += bytes;
 }
 
-/* Counts a frame by what it is. */
+/* Counts a frame by its kind, and again if it is a fragment or a super-packet. */
 ML_INLINE void ml_count_kind(struct ml_counters *counters, const struct ml_packet *packet)
 {
 	u32 segments = packet->view.segments, bytes = packet->view.ip_bytes;
@@ -35,8 +36,8 @@ ML_INLINE void ml_count_kind(struct ml_counters *counters, const struct ml_packe
 		ml_count(&counters->super_packets, segments, bytes);
 }
 
-/* Returns why a packet is dropped, or ML_DROP_REASONS if it is not. */
-ML_INLINE u32 ml_drop_reason(const struct ml_decision *decision)
+/* Returns the reason why a packet is dropped; ML_DROP_REASONS if it is not dropped. */
+ML_INLINE u32 ml_find_drop_reason(const struct ml_decision *decision)
 {
 	if (decision->colour == MH_DISCARD)
 		return ML_POLICED;
@@ -47,11 +48,11 @@ ML_INLINE u32 ml_drop_reason(const struct ml_decision *decision)
 	return decision->verdict == MH_DROP_FORCED ? ML_FORCED : ML_DROP_REASONS;
 }
 
-/* Notes in the flow's account what was decided. */
+/* Adds a packet and its decision to its flow's counters. To be called with the lock. */
 ML_INLINE void ml_account_flow(struct ml_flow *flow, const struct mh_view *view, const struct ml_decision *decision,
 			       u32 keeps_mark, u64 now_ns)
 {
-	u32 reason = ml_drop_reason(decision), colour = (u32)mh_min(decision->colour, MH_RED);
+	u32 reason = ml_find_drop_reason(decision), colour = (u32)mh_min(decision->colour, MH_RED);
 
 	if (!flow->bytes)
 		flow->first_seen_ms = (u32)(now_ns / 1000000);
@@ -67,11 +68,11 @@ ML_INLINE void ml_account_flow(struct ml_flow *flow, const struct mh_view *view,
 		flow->already_marked += view->segments;
 }
 
-/* The same for the CPU's counters. */
+/* Adds a packet and its decision to the CPU's counters. */
 ML_INLINE void ml_count_decision(struct ml_counters *counters, const struct mh_view *view,
 				 const struct ml_decision *decision, u32 keeps_mark)
 {
-	u32 reason = ml_drop_reason(decision), colour = (u32)mh_min(decision->colour, MH_RED);
+	u32 reason = ml_find_drop_reason(decision), colour = (u32)mh_min(decision->colour, MH_RED);
 
 	ml_count(&counters->colour[colour], view->segments, view->ip_bytes);
 	if (reason < ML_DROP_REASONS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* What passes between packets and the agent's slow steps: what it published, and flows that ended. */
+/* The exchange with the agent's slow steps: packets read what it published, and it learns of flows that ended. */
 #ifndef MOUSEHOLE_LIVE_AGENT_H
 #define MOUSEHOLE_LIVE_AGENT_H
 
@@ -8,7 +8,7 @@
 #if ML_MARKER_PUBLISHES
 ML_MAP(ml_published, ML_ARRAY, u32, __typeof__(((ml_marker_state *)0)->published), 2);
 
-/* Looks up what the agent published last. Returns whether it is there. */
+/* Looks up what the agent published last. Returns whether the maps are there. */
 ML_INLINE u32 ml_find_published(struct ml_work *work)
 {
 	u32 zero = 0, index;
@@ -19,8 +19,8 @@ ML_INLINE u32 ml_find_published(struct ml_work *work)
 	return !!work->published;
 }
 
-/* Copies it into the marker's state. */
-ML_INLINE void ml_take_published(const struct ml_work *work, ml_marker_state *state)
+/* Copies what the agent published into the marker's state. */
+ML_INLINE void ml_copy_published(const struct ml_work *work, ml_marker_state *state)
 {
 	__builtin_memcpy(&state->published, work->published, sizeof(state->published));
 }
@@ -31,7 +31,7 @@ ML_INLINE u32 ml_find_published(struct ml_work *work)
 	return 1;
 }
 
-ML_INLINE void ml_take_published(const struct ml_work *work, ml_marker_state *state)
+ML_INLINE void ml_copy_published(const struct ml_work *work, ml_marker_state *state)
 {
 	(void)work, (void)state;
 }
@@ -43,8 +43,8 @@ struct {
 	int (*max_entries)[1 << 16];
 } ml_ended ML_SECTION(".maps");
 
-/* Keeps the state of a flow that this packet starts anew. */
-ML_INLINE void ml_note_end(const struct ml_work *work)
+/* Saves the flow's state if this packet restarts the flow, before the marker overwrites it. */
+ML_INLINE void ml_save_ended(const struct ml_work *work)
 {
 	struct ml_scratch *scratch = work->scratch;
 
@@ -54,19 +54,19 @@ ML_INLINE void ml_note_end(const struct ml_work *work)
 		scratch->ended = work->entry->policy;
 }
 
-/* Sends it to the agent. */
-ML_INLINE void ml_send_end(struct ml_scratch *scratch)
+/* Sends the state of a restarted flow to the agent. */
+ML_INLINE void ml_send_ended(struct ml_scratch *scratch)
 {
 	if (scratch->has_ended)
 		bpf_ringbuf_output(&ml_ended, &scratch->ended, sizeof(scratch->ended), 0);
 }
 #else
-ML_INLINE void ml_note_end(const struct ml_work *work)
+ML_INLINE void ml_save_ended(const struct ml_work *work)
 {
 	(void)work;
 }
 
-ML_INLINE void ml_send_end(struct ml_scratch *scratch)
+ML_INLINE void ml_send_ended(struct ml_scratch *scratch)
 {
 	(void)scratch;
 }

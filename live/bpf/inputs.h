@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What policies take beside the packet: the time, random numbers, and what the sending socket knows.
+ * The inputs of policies besides the packet: the time, random numbers, and the state of the sending socket.
  *
- * A call of a helper costs about as much as all of a marker's arithmetic. So clock and random numbers are asked for only
- * where a policy reads them, and before a lock is taken. Each policy that reads one gets a random number of its own, so
- * that what one draws tells nothing of what another does.
+ * A call of a helper costs about as much as all of a marker's arithmetic. So clock and random numbers are read only
+ * where a policy needs them, and before a lock is taken. Each policy gets its own random number, so that their
+ * decisions are independent.
  */
 #ifndef MOUSEHOLE_LIVE_INPUTS_H
 #define MOUSEHOLE_LIVE_INPUTS_H
 
 #include "state.h"
 
-/* Returns the time of the tick that has begun last, ns. */
-ML_INLINE u64 ml_coarse_now(struct ml_scratch *scratch)
+/* Returns the time of the current tick's start, ns; the clock is read once in a tick. */
+ML_INLINE u64 ml_read_coarse_clock(struct ml_scratch *scratch)
 {
 	u64 tick = bpf_jiffies64();
 
@@ -23,19 +23,19 @@ ML_INLINE u64 ml_coarse_now(struct ml_scratch *scratch)
 	return scratch->now_ns;
 }
 
-/* Returns the time. A queue needs ns, and so do departure times. Elsewhere a tick of the kernel is fine enough, for idle
- * times; the clock is then read once in a tick. */
-ML_INLINE u64 ml_now(const struct ml_work *work)
+/* Returns the time, ns. Queues and departure times need the exact time; elsewhere the kernel's tick suffices, since
+ * only idle times are measured. */
+ML_INLINE u64 ml_read_clock(const struct ml_work *work)
 {
 	if (ML_HAS(ML_REPLAY))
 		return work->skb->tstamp;
 	if (ML_HAS(ML_QUEUE) || (ML_SHAPES && work->all->settings.longest_wait_ms))
 		return bpf_ktime_get_ns();
-	return ml_coarse_now(work->scratch);
+	return ml_read_coarse_clock(work->scratch);
 }
 
-/* Returns 32 random bits: SplitMix64 (Steele, Lea & Flood 2014), which the kernel's own generator seeds. */
-ML_INLINE u32 ml_random(struct ml_scratch *scratch)
+/* Returns 32 random bits: SplitMix64 (Steele, Lea & Flood 2014), seeded by the kernel's generator. */
+ML_INLINE u32 ml_draw_random(struct ml_scratch *scratch)
 {
 	u64 value = scratch->generator;
 
@@ -49,28 +49,28 @@ ML_INLINE u32 ml_random(struct ml_scratch *scratch)
 }
 
 /*
- * Draws the random numbers that the policies read. They lie in memory, where the verifier forgets whether they were
- * drawn.
+ * Draws the random numbers that the policies read. They are stored in a map, where the verifier does not track whether
+ * they were drawn.
  */
-ML_INLINE void ml_draw(const struct ml_work *work)
+ML_INLINE void ml_draw_numbers(const struct ml_work *work)
 {
 	const struct __sk_buff *skb = work->skb;
 	const struct ml_all_settings *all = work->all;
 	struct ml_scratch *scratch = work->scratch;
 
 	if (ml_marker_draws(&all->marker))
-		scratch->random[0] = ML_HAS(ML_REPLAY) ? skb->mark : ml_random(scratch);
+		scratch->random[0] = ML_HAS(ML_REPLAY) ? skb->mark : ml_draw_random(scratch);
 	if (ml_user_draws(&all->user))
-		scratch->random[1] = ML_HAS(ML_REPLAY) ? skb->cb[1] : ml_random(scratch);
+		scratch->random[1] = ML_HAS(ML_REPLAY) ? skb->cb[1] : ml_draw_random(scratch);
 	if (ml_dropper_draws(&all->dropper))
-		scratch->random[2] = ML_HAS(ML_REPLAY) ? skb->cb[0] : ml_random(scratch);
+		scratch->random[2] = ML_HAS(ML_REPLAY) ? skb->cb[0] : ml_draw_random(scratch);
 	ML_FORGET;
 }
 
 /*
- * Fills in what the sending socket knows, of packets that this host sends: its congestion window, and whether it is
- * in loss recovery, that is while segments are lost or sent again and not yet acknowledged. Forwarded packets have no
- * socket and no hint. The receiver's window is not among what the kernel's stable interface tells.
+ * Fills in the state of the sending socket, for packets of this host: its congestion window in segments, and whether it
+ * is in loss recovery, which lasts while segments are lost or retransmitted and not yet acknowledged. Forwarded packets
+ * have no socket and no hint. The kernel's stable interface does not give the receiver's window.
  */
 ML_INLINE void ml_read_socket(struct __sk_buff *skb, struct mh_view *view)
 {

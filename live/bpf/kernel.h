@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What a tc program needs of the kernel's stable interface, without any header of the system, so that clang alone
- * compiles the programs. The numbers are those of include/uapi/linux/{bpf,pkt_cls,if_ether,in}.h. The types u8 .. u64
+ * The part of the kernel's stable interface that a tc program needs. No system header is included, so that clang alone
+ * can compile the programs. The numbers are those of include/uapi/linux/{bpf,pkt_cls,if_ether,in}.h. The types u8 .. u64
  * are base.h's.
  */
 #ifndef MOUSEHOLE_LIVE_KERNEL_H
@@ -10,17 +10,17 @@
 #include "mousehole/base.h"
 
 #define ML_SECTION(name_) __attribute__((section(name_), used))
-/* A function that is compiled into its callers; a program may have none. */
+/* Marks a function that is inlined into its callers, if the program has any. */
 #define ML_INLINE static inline __attribute__((always_inline, unused))
 
-/* Byte order: the machine's words in the network's order. */
+/* Converts 16 bits from the machine's byte order to the network's. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define ML_BE16(value_) __builtin_bswap16(value_)
 #else
 #define ML_BE16(value_) (value_)
 #endif
 
-/* A packet's context, as tc programs see it. */
+/* A packet's context in a tc program. */
 struct __sk_buff {
 	u32 len;
 	u32 pkt_type;
@@ -58,12 +58,12 @@ struct __sk_buff {
 	u64 hwtstamp;
 };
 
-/* A socket, of which nothing is read here. */
+/* A socket; nothing of it is read here. */
 struct bpf_sock {
 	u32 bound_dev_if;
 };
 
-/* What a program may know of a TCP socket; the members after those read here are left out. */
+/* A TCP socket; members after the last one that is read are left out. */
 struct bpf_tcp_sock {
 	u32 snd_cwnd; /* segments */
 	u32 srtt_us;
@@ -77,23 +77,23 @@ struct bpf_tcp_sock {
 	u32 rate_delivered;
 	u32 rate_interval_us;
 	u32 packets_out;
-	u32 retrans_out; /* segments sent again and not acknowledged yet */
+	u32 retrans_out; /* segments retransmitted and not acknowledged yet */
 	u32 total_retrans;
 	u32 segs_in;
 	u32 data_segs_in;
 	u32 segs_out;
 	u32 data_segs_out;
-	u32 lost_out; /* segments believed lost and not sent again yet */
+	u32 lost_out; /* segments believed lost and not retransmitted yet */
 	u32 sacked_out;
 };
 
-/* What a program returns: go on with the next program, and send, unless one drops. */
+/* A program's return values: continue with the next program, which sends the packet in the end; or drop it. */
 enum { ML_NEXT = -1, ML_DROP = 2 };
 
 /* Types of maps. */
 enum { ML_ARRAY = 2, ML_PERCPU_ARRAY = 6, ML_LRU_HASH = 9, ML_RINGBUF = 27 };
 
-/* Flags of an update: create only. Flags of a map: its values begin at a page's border. */
+/* Flag of an update: create only. Flag of a map: its values are page-aligned. */
 enum { ML_NOEXIST = 1, ML_MMAPABLE = 1 << 10 };
 
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What programs in the kernel and `mousehole-live` share: keys, entries and counters of the maps. src/layout.rs has
- * the same structs; a test compares both by the object's type information. Structs have no hidden padding.
+ * The structs that programs in the kernel and `mousehole-live` share: keys, entries and counters of the maps.
+ * src/layout.rs has the same structs; a test compares both by the object's type information. Structs have no hidden padding.
  */
 #ifndef MOUSEHOLE_LIVE_LAYOUT_H
 #define MOUSEHOLE_LIVE_LAYOUT_H
@@ -9,8 +9,8 @@
 #include "kernel.h"
 #include "mousehole/full_buffer.h"
 
-/* The 5-tuple of one direction. IPv4 addresses are mapped into IPv6 (::ffff:a.b.c.d); ports are in the network's
- * order, and 0 where there are none: fragments, ICMP, other protocols. A user's key has only one address. */
+/* The 5-tuple of one direction. IPv4 addresses are mapped into IPv6 (::ffff:a.b.c.d); ports are in network
+ * order, and 0 if there are none: fragments, ICMP, other protocols. A user's key has only one address. */
 struct ml_key {
 	u8 source[16];
 	u8 destination[16];
@@ -23,7 +23,7 @@ struct ml_key {
 /* Why a packet was dropped. */
 enum { ML_EARLY = 0, ML_FORCED = 1, ML_FULL = 2, ML_POLICED = 3, ML_DROP_REASONS = 4 };
 
-/* A flow's account. In the table's entry it follows the key, and the policy's own state follows it. */
+/* A flow's counters. In an entry of the flow table they follow the key and precede the policy's state. */
 struct ml_flow {
 	u32 colour;         /* of its last packet */
 	u32 already_marked; /* packets whose DSCP was left alone because somebody had set it */
@@ -34,10 +34,11 @@ struct ml_flow {
 	u32 dropped[ML_DROP_REASONS];   /* packets on the wire */
 	u32 ce_marked;
 	u32 reserved;
-	u32 begins; /* of TCP: number of the first byte, or of the first seen */
+	u32 begins; /* TCP: sequence number of the first byte, or the first seen */
 	u32 lock; /* 1 while a CPU decides on one of its packets */
 };
 
+/* Packets and their bytes. */
 struct ml_count {
 	u64 packets; /* on the wire */
 	u64 bytes;   /* IP length; of a frame that is not IP, its length */
@@ -56,8 +57,8 @@ struct ml_counters {
 	struct ml_count colour_dropped[MH_COLOURS];
 	struct ml_count ce_marked;
 	struct ml_count already_marked;
-	struct ml_count held; /* given a later departure time */
-	u64 held_ns;          /* how long these wait together, by packets on the wire */
+	struct ml_count held; /* packets given a later departure time */
+	u64 held_ns;          /* the sum of their waits, counted once for each packet on the wire */
 	u64 new_flows;
 	u64 without_state; /* packets that found no room in a table; they pass unseen */
 	u64 lock_busy;     /* packets that passed undecided, since a lock stayed taken */
@@ -72,26 +73,26 @@ struct ml_action {
 
 #define ML_KEEP_DSCP 255
 
-/* Entries of a bucket of the table of flows, a power of two. */
+/* Entries in a bucket of the flow table, a power of two. */
 #define ML_BUCKET 8
 
-/* A trial, in which nothing is done to a random part of the hosts. */
+/* A randomised trial: nothing is done to a random share of the hosts. */
 struct ml_trial {
-	u64 key[5];     /* random, by which hosts are drawn: four words for an address, and one */
-	u64 spared_q32; /* the part of the hosts that is spared, in Q32; 0: there is no trial */
+	u64 key[5];     /* random coefficients of the hash: one for each word of an address, and a constant */
+	u64 spared_q32; /* the share of hosts that is spared, in Q32; 0: there is no trial */
 };
 
-/* What a flow sent from its SYN to its first pause; kept in a trial only. */
+/* A flow's transfer from its SYN to its first pause; recorded in a trial only. */
 struct ml_transfer {
-	u32 began_ms; /* low 32 bits of the time of the SYN; 0 of a flow that was met in its midst */
+	u32 began_ms; /* low 32 bits of the SYN's time; 0 if no SYN was seen */
 	u32 ended_ms; /* of the last packet with payload */
 	u64 bytes;    /* IP length of the packets with payload */
 };
 
-/* A pause that ends a transfer. */
+/* The pause that ends a transfer, ms. */
 #define ML_PAUSE_MS 5000
 
-/* One of the two sets of settings; the policies' parameters follow. */
+/* One of the two slots of settings; the policies' parameters follow. */
 struct ml_settings {
 	u32 shadow; /* decide and count, change nothing */
 	u32 link_header_bytes; /* before the network header: 14 of Ethernet, 0 of PPP and TUN */
@@ -102,21 +103,21 @@ struct ml_settings {
 	struct ml_trial trial;
 };
 
-/* Words of the key by which flows are spread over their table. */
+/* Coefficients of the hash that spreads flows over their table. */
 enum { ML_HASH_WORDS = sizeof(struct ml_key) / 4 };
 
-/* Which settings are in force, written by `tune`, and how the table of flows is searched. */
+/* The active slot of settings, which `tune` writes, and the hash of the flow table. */
 struct ml_control {
 	u32 active;              /* 0 or 1 */
 	u32 buckets;             /* of the table */
-	u32 hash[ML_HASH_WORDS]; /* random, so that nobody can choose flows that meet at one place */
+	u32 hash[ML_HASH_WORDS]; /* random, so that nobody can choose flows that collide */
 };
 
-/* Which published part of a policy's state is in force: written by the agent. */
+/* The active slot of the published part of a policy's state; the agent writes it. */
 struct ml_agent {
 	u32 active; /* 0 or 1 */
 	u32 reserved;
-	u64 seen_ns; /* when the agent was last at work, CLOCK_MONOTONIC; 0 never */
+	u64 seen_ns; /* when the agent last ran, CLOCK_MONOTONIC; 0 if never */
 };
 
 #endif

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * A queue header as a queue discipline of the kernel: it holds the packets, counts what waits, asks the header, and
- * sends at a rate. Linux 6.16 and later load it where they were built with NET_SCH_BPF. The compiler's command line
- * names the header:
+ * A queue header as a queue discipline of the kernel (struct_ops): it holds the packets, tracks the backlog, calls the
+ * header, and sends at a rate. Linux 6.16 and later load it if built with NET_SCH_BPF. The compiler's command line names
+ * the header:
  *
  *   ML_NATIVE, ML_NATIVE_HEADER   the queue
- *   ML_NATIVE_DRAWS               1: it says whether it reads random numbers
- *   ML_NATIVE_OVERFLOWS           1: it names whom a full buffer drops
- *   ML_NATIVE_READS_FLOWS         1: it reads the hash of the packet's flow
- *   ML_REPLAY                     for tests, how many departures are noted: the time is ml_replay's, random numbers and
- *                                 hashes are made of the packet's number, skb->mark, and packets without one are not
+ *   ML_NATIVE_DRAWS               1: the header says whether it reads random numbers
+ *   ML_NATIVE_OVERFLOWS           1: the header names the packet that a full buffer drops
+ *   ML_NATIVE_READS_FLOWS         1: the header reads the hash of the packet's flow
+ *   ML_REPLAY                     for tests, how many departures are recorded: the time is ml_replay's, random numbers and
+ *                                 hashes are derived from the packet's number, skb->mark, and packets without one are not
  *                                 taken
  *
- * The marker is another program, at the device's egress (program.c). It tells a packet's colour by skb->priority, as it
- * tells HTB's classes.
+ * The marker is another program, at the device's egress (program.c). It gives a packet's colour in skb->priority, as it
+ * does for HTB's classes.
  *
  * An object serves one queue of one device: its maps are that queue's, and its name that device's. The kernel calls all
- * functions under the queue discipline's lock; the lock below is asked for by the verifier alone.
+ * functions under the queue discipline's lock; the lock below satisfies the verifier only.
  *
- * The link: a packet of so many bytes on the wire occupies it for bytes / rate. The transmitter is free at `free_ns`,
- * and a timer asks for the next packet then. A timer that comes late moves no departure after it, unless by more than
- * ML_LATE_NS: the device did not ask for a packet then.
+ * The link: a packet occupies it for its bytes on the wire / rate. The transmitter is free at `free_ns`,
+ * and a timer asks for the next packet then. A late timer does not delay the departures after it, unless it is later
+ * than ML_LATE_NS: then the device was not asking for packets.
  */
 #include "mousehole/base.h"
 
-/* Instead of descriptions: the types of the queue. policy.h leaves these three alone. */
+/* Defines the types of the queue instead of descriptions; policy.h keeps these three definitions. */
 #define MH_MARKER(name_, ...)
 #define MH_DROPPER(name_, ...)
 #define MH_QUEUE(name_, params_t, state_t, bands_, ...)                                                              \
@@ -42,18 +42,18 @@ enum { ML_BANDS = ML_JOIN3(ml_bands_, ML_NATIVE, ) };
 
 #define ML_SECTION(name_) __attribute__((section(name_), used))
 #define ML_INLINE static inline __attribute__((always_inline, unused))
-/* Has the compiler forget what it knows of a number, so that it leaves the comparison that the verifier needs. */
+/* Hides a number's range from the compiler, so that it keeps the comparison that the verifier needs. */
 #define ML_HIDE(value_) __asm__ volatile("" : "+r"(value_))
-/* Has the compiler pass arguments that a header does not read: the verifier looks at all. */
+/* Makes the compiler pass arguments that a header does not read, since the verifier checks all of them. */
 #define ML_PASS(a_, b_, c_, d_) __asm__ volatile("" : : "r"(a_), "r"(b_), "r"(c_), "r"(d_))
 #define ML_UNUSED __attribute__((unused))
 #define ML_KERNEL __attribute__((preserve_access_index))
 #define ML_KSYM ML_SECTION(".ksyms")
 #define ML_KPTR __attribute__((btf_type_tag("kptr")))
-#define ML_THERE __attribute__((btf_decl_tag("arg:nonnull"))) /* the verifier asks for that at each call */
+#define ML_THERE __attribute__((btf_decl_tag("arg:nonnull"))) /* the verifier then checks each call for null */
 #define ML_CONTAINS(type_, node_) __attribute__((btf_decl_tag("contains:" #type_ ":" #node_)))
 
-/* What is read of the kernel's own structs. The loader finds the members by their names. */
+/* The members of the kernel's structs that are read. The loader finds them by name. */
 struct sk_buff {
 	unsigned int len;
 	u32 priority;
@@ -126,14 +126,14 @@ extern u32 bpf_skb_get_hash(struct sk_buff *skb) ML_KSYM;
 extern void bpf_qdisc_watchdog_schedule(struct Qdisc *queue, u64 expire_ns, u64 delta_ns) ML_KSYM;
 extern void bpf_qdisc_bstats_update(struct Qdisc *queue, const struct sk_buff *skb) ML_KSYM;
 
-/* How late a timer may be. Beyond, the link was not asked for packets. */
+/* How late a timer may be. If it is later, the device was not asking for packets. */
 #define ML_LATE_NS 5000000
-/* How often the header is asked in one call, at most: more than mh_tries() of most bands. Then the timer asks on. */
+/* How often one call asks the header at most: more than mh_tries() for the most bands. Then the timer continues. */
 #define ML_ASKED 10000
-/* Most packets that wait. */
+/* The most packets that can wait. */
 #define ML_MOST_WAITING 1000000
 
-/* What live/src/native.rs writes; the header's parameters follow. */
+/* Settings, written by live/src/native.rs; the header's parameters follow. */
 struct ml_native_settings {
 	u32 priority[MH_COLOURS]; /* skb->priority of each colour; any other is green */
 	u32 link_header_bytes;
@@ -145,53 +145,58 @@ struct ml_native_settings {
 typedef ML_JOIN3(ml_params_, ML_NATIVE, ) ml_params;
 typedef ML_JOIN3(ml_state_, ML_NATIVE, ) ml_state;
 
+/* All settings of a queue. */
 struct ml_native_all {
 	struct ml_native_settings settings;
 	ml_params params __attribute__((aligned(8)));
 };
 
+/* The active slot, written by live/src/native.rs. */
 struct ml_native_control {
-	u32 active; /* which of both settings are in force */
+	u32 active; /* the active slot of settings */
 	u32 reserved;
 };
 
-/* What live/src/native.rs reads. */
+/* Counters, read by live/src/native.rs. */
 struct ml_native_counters {
 	u64 sent[MH_COLOURS];    /* packets on the wire, by colour */
 	u64 sent_bytes;          /* IP length */
 	u64 dropped_early;       /* packets on the wire */
 	u64 dropped_forced;
-	u64 without_memory;      /* arrivals dropped because the kernel had no memory for their place */
-	u64 faults;              /* answers that name no band with a packet, after all tries */
-	u64 late;                /* departures that the device asked for later than ML_LATE_NS */
+	u64 without_memory;      /* arrivals dropped because the kernel had no memory for their list node */
+	u64 faults;              /* answers that name no band with a packet, after all retries */
+	u64 late;                /* departures that the device asked for more than ML_LATE_NS late */
 };
 
-/* The queue. */
+/* The state of the queue. */
 struct ml_native {
 	u64 free_ns;   /* when the transmitter is free */
-	u32 last;      /* 1 + the band whose packet is, or was last, in transmission; 0 of none that is to be noted */
+	u32 last;      /* 1 + the band of the packet in transmission, or of the last one; 0 if its idle time is recorded */
 	u32 instances; /* queue disciplines that use the maps: at most one */
 	ml_state state __attribute__((aligned(8)));
 };
 
+/* The backlog: of the whole queue and of each band. */
 struct ml_native_waiting {
 	struct mh_backlog all;
 	struct mh_band band[ML_BANDS];
 };
 
+/* A waiting packet as a node of its band's list. */
 struct ml_place {
 	struct sk_buff ML_KPTR *skb;
 	struct bpf_list_node node;
-	u64 view[2]; /* a struct mh_view: the verifier lets nobody read two members of an object at once */
+	u64 view[2]; /* a struct mh_view as words, since the verifier forbids reading two members of an object at once */
 	u64 since_ns;
 };
 
-/* A view as an object holds it. */
+/* A view, and the words that hold it in a list node. */
 union ml_seen {
 	struct mh_view view;
 	u64 words[2];
 };
 
+/* The waiting packets of a band, oldest first. */
 struct ml_list {
 	struct bpf_spin_lock lock;
 	struct bpf_list_head head ML_CONTAINS(ml_place, node);
@@ -212,7 +217,7 @@ ML_MAP(ml_native_waiting, 2, 1, struct ml_native_waiting);
 ML_MAP(ml_native_counters, 2, 1, struct ml_native_counters);
 ML_MAP(ml_native_lists, 2, ML_BANDS, struct ml_list);
 #ifdef ML_REPLAY
-/* A map that user space has in its memory. */
+/* A map that user space maps into its memory. */
 #define ML_SHOWN_MAP(name_, entries_, value_)                                                                        \
 	struct {                                                                                                     \
 		int (*type)[2];                                                                                      \
@@ -222,12 +227,12 @@ ML_MAP(ml_native_lists, 2, ML_BANDS, struct ml_list);
 		value_ *value;                                                                                       \
 	} name_ ML_SECTION(".maps")
 
-/* The time, and how many departures were noted. */
+/* The replay's time, and how many departures were recorded. */
 struct ml_replay {
 	u64 now_ns;
 	u64 departed;
 };
-/* What left or was dropped, in this order. */
+/* A packet that left or was dropped; the map has them in their order. */
 struct ml_departure {
 	u64 time_ns;
 	u32 mark;
@@ -237,7 +242,7 @@ ML_SHOWN_MAP(ml_replay, 1, struct ml_replay);
 ML_SHOWN_MAP(ml_departures, ML_REPLAY, struct ml_departure);
 #endif
 
-/* All that a call needs. */
+/* The data of a call. */
 struct ml_queue {
 	struct ml_native *native;
 	struct ml_native_counters *counters;
@@ -245,11 +250,12 @@ struct ml_queue {
 	const struct ml_native_all *all;
 	struct Qdisc *sch;
 	u64 now_ns;
-	u32 answer; /* the header's last that ended its being asked */
+	u32 answer; /* the header's final answer: a band, or ML_BANDS */
 	u32 failed; /* answers in a row that name no band with a packet */
 };
 
-ML_INLINE u64 ml_now(void)
+/* Returns the time, ns. */
+ML_INLINE u64 ml_read_clock(void)
 {
 #ifdef ML_REPLAY
 	u32 zero = 0;
@@ -261,8 +267,8 @@ ML_INLINE u64 ml_now(void)
 #endif
 }
 
-/* Has the timer ask for the next packet. In a replay the test does. */
-ML_INLINE void ml_wake(struct Qdisc *sch, u64 time_ns)
+/* Makes the timer ask for the next packet at `time_ns`. In a replay the test asks. */
+ML_INLINE void ml_schedule_timer(struct Qdisc *sch, u64 time_ns)
 {
 #ifdef ML_REPLAY
 	(void)sch;
@@ -272,8 +278,8 @@ ML_INLINE void ml_wake(struct Qdisc *sch, u64 time_ns)
 #endif
 }
 
-/* Notes what became of a packet, for tests. */
-ML_INLINE void ml_note(u32 mark, u64 now_ns, u32 is_dropped)
+/* Records that a packet left or was dropped, for tests. */
+ML_INLINE void ml_record_end(u32 mark, u64 now_ns, u32 is_dropped)
 {
 #ifdef ML_REPLAY
 	u32 zero = 0, index;
@@ -293,8 +299,8 @@ ML_INLINE void ml_note(u32 mark, u64 now_ns, u32 is_dropped)
 #endif
 }
 
-/* Looks up what every call needs. Returns whether all is there. */
-ML_INLINE u32 ml_begin(struct ml_queue *queue)
+/* Looks up the map values that every call needs. Returns whether all are there. */
+ML_INLINE u32 ml_look_up_maps(struct ml_queue *queue)
 {
 	u32 zero = 0, active;
 	const struct ml_native_control *control = bpf_map_lookup_elem(&ml_native_control, &zero);
@@ -309,21 +315,21 @@ ML_INLINE u32 ml_begin(struct ml_queue *queue)
 	return !!queue->all;
 }
 
-/* Returns a band; null if there is none of that number. */
-ML_INLINE struct mh_band *ml_band(const struct ml_queue *queue, u32 band)
+/* Returns the backlog of a band; null if there is no such band. */
+ML_INLINE struct mh_band *ml_find_band(const struct ml_queue *queue, u32 band)
 {
 	ML_HIDE(band);
 	return band < ML_BANDS ? &queue->waiting->band[band] : 0;
 }
 
-/* Returns a band's list; null if there is none of that number. */
-ML_INLINE struct ml_list *ml_list(u32 band)
+/* Returns the list of a band; null if there is no such band. */
+ML_INLINE struct ml_list *ml_find_list(u32 band)
 {
 	return bpf_map_lookup_elem(&ml_native_lists, &band);
 }
 
-/* Takes a packet out of the counts. */
-ML_INLINE void ml_discount(struct ml_native_waiting *waiting, struct mh_band *band, const struct mh_view *view)
+/* Subtracts a packet from the backlogs. */
+ML_INLINE void ml_uncount(struct ml_native_waiting *waiting, struct mh_band *band, const struct mh_view *view)
 {
 	u32 colour = (u32)mh_min(view->colour, MH_RED), packets = mh_segments(view);
 
@@ -331,11 +337,11 @@ ML_INLINE void ml_discount(struct ml_native_waiting *waiting, struct mh_band *ba
 	mh_backlog_add(&waiting->all, colour, 0ULL - view->ip_bytes, 0u - packets);
 }
 
-/* Notes the start of idle time: a band is idle from the moment at which its last packet was sent. */
+/* Records the start of idle time: a band is idle from the end of its last packet's transmission. */
 ML_INLINE void ml_note_idle(const struct ml_queue *queue)
 {
 	struct ml_native *native = queue->native;
-	struct mh_band *band = native->last ? ml_band(queue, native->last - 1) : 0;
+	struct mh_band *band = native->last ? ml_find_band(queue, native->last - 1) : 0;
 
 	if (queue->now_ns < native->free_ns || !band)
 		return;
@@ -344,14 +350,14 @@ ML_INLINE void ml_note_idle(const struct ml_queue *queue)
 	native->last = 0;
 }
 
-ML_INLINE struct ml_place *ml_place_of(struct bpf_list_node *node)
+/* Returns the waiting packet that contains a list node. */
+ML_INLINE struct ml_place *ml_container_of(struct bpf_list_node *node)
 {
 	return (void *)node - __builtin_offsetof(struct ml_place, node);
 }
 
 /*
- * Asks the header. Functions of their own, with external linkage: the verifier walks each once by itself, and a header
- * knows nothing of lists.
+ * Asks the header which band sends. It has external linkage, so that the verifier checks it once by itself.
  */
 __attribute__((noinline)) int ml_ask_dequeue(const ml_params *params ML_THERE, ml_state *state ML_THERE,
 					     const struct ml_native_waiting *waiting ML_THERE, u64 now_ns)
@@ -361,6 +367,7 @@ __attribute__((noinline)) int ml_ask_dequeue(const ml_params *params ML_THERE, m
 }
 
 #if ML_NATIVE_OVERFLOWS
+/* Asks the header whether the backlog fits, and else which packet is dropped. */
 __attribute__((noinline)) int ml_ask_overflow(const ml_params *params ML_THERE, ml_state *state ML_THERE,
 					      const struct ml_native_waiting *waiting ML_THERE, u64 now_ns)
 {
@@ -372,13 +379,13 @@ __attribute__((noinline)) int ml_ask_overflow(const ml_params *params ML_THERE, 
 #define ML_ASK_FOR(ask_, queue_)                                                                                     \
 	ask_(&(queue_)->all->params, &(queue_)->native->state, (queue_)->waiting, (queue_)->now_ns)
 
-/* Returns a band with a packet, for a header that names none; ML_BANDS if there is none. */
+/* Returns the first band with a packet, for a header that names none; ML_BANDS if nothing waits. */
 __attribute__((noinline)) int ml_first_band(void)
 {
 	struct ml_queue queue;
 	u32 band;
 
-	if (!ml_begin(&queue))
+	if (!ml_look_up_maps(&queue))
 		return ML_BANDS;
 	for (band = 0; band < ML_BANDS; band++)
 		if (queue.waiting->band[band].waiting.packets)
@@ -386,8 +393,8 @@ __attribute__((noinline)) int ml_first_band(void)
 	return ML_BANDS;
 }
 
-/* Fills in what the header may know of a packet. */
-ML_INLINE void ml_view(const struct ml_queue *queue, struct sk_buff *skb, struct mh_view *view)
+/* Fills in the view of a packet that the header reads. */
+ML_INLINE void ml_fill_view(const struct ml_queue *queue, struct sk_buff *skb, struct mh_view *view)
 {
 	const struct ml_native_settings *settings = &queue->all->settings;
 	const struct qdisc_skb_cb *control = (void *)skb->cb;
@@ -411,11 +418,12 @@ ML_INLINE u64 ml_transmission_ns(const struct ml_native_settings *settings, cons
 	return rate ? (bytes * 8000000000ULL + rate / 2) / rate : 0;
 }
 
-/* Removes a band's head, or its newest packet, from the list and the counts. Fills in its view. Returns null if there is none. */
-ML_INLINE struct ml_place *ml_remove(const struct ml_queue *queue, u32 band, u32 is_newest, union ml_seen *seen)
+/* Removes a band's head, or its newest packet, from the list and the backlogs, and fills in its view. Returns null if
+ * the band is empty. */
+ML_INLINE struct ml_place *ml_remove_packet(const struct ml_queue *queue, u32 band, u32 is_newest, union ml_seen *seen)
 {
-	struct ml_list *list = ml_list(band);
-	struct mh_band *one = ml_band(queue, band);
+	struct ml_list *list = ml_find_list(band);
+	struct mh_band *one = ml_find_band(queue, band);
 	struct bpf_list_node *node, *next;
 	struct ml_place *place;
 	union ml_seen head = {};
@@ -428,7 +436,7 @@ ML_INLINE struct ml_place *ml_remove(const struct ml_queue *queue, u32 band, u32
 	node = is_newest ? bpf_list_pop_back(&list->head) : bpf_list_pop_front(&list->head);
 	next = bpf_list_front(&list->head);
 	if (next) {
-		place = ml_place_of(next);
+		place = ml_container_of(next);
 		head.words[0] = place->view[0];
 		head.words[1] = place->view[1];
 		since_ns = place->since_ns;
@@ -437,14 +445,14 @@ ML_INLINE struct ml_place *ml_remove(const struct ml_queue *queue, u32 band, u32
 	bpf_spin_unlock(&list->lock);
 	if (!node)
 		return 0;
-	place = ml_place_of(node);
+	place = ml_container_of(node);
 	if (has_next) {
 		one->head = head.view;
 		one->head_since_ns = since_ns;
 	}
 	seen->words[0] = place->view[0];
 	seen->words[1] = place->view[1];
-	ml_discount(queue->waiting, one, &seen->view);
+	ml_uncount(queue->waiting, one, &seen->view);
 	return place;
 }
 
@@ -458,11 +466,12 @@ ML_INLINE void ml_count_drop(const struct ml_queue *queue, const struct mh_view 
 		queue->counters->dropped_forced += mh_segments(view);
 }
 
-/* Removes a band's head, or its newest packet, for good or to be sent. Returns null if there is none. */
-ML_INLINE struct sk_buff *ml_take(const struct ml_queue *queue, u32 band, u32 is_newest, struct mh_view *view)
+/* Removes a band's head, or its newest packet, from the queue, and fills in its view. Returns null if the band is
+ * empty. The caller sends or frees the packet. */
+ML_INLINE struct sk_buff *ml_take_packet(const struct ml_queue *queue, u32 band, u32 is_newest, struct mh_view *view)
 {
 	union ml_seen seen = {};
-	struct ml_place *place = ml_remove(queue, band, is_newest, &seen);
+	struct ml_place *place = ml_remove_packet(queue, band, is_newest, &seen);
 	struct sk_buff *skb;
 
 	if (!place)
@@ -478,30 +487,31 @@ ML_INLINE struct sk_buff *ml_take(const struct ml_queue *queue, u32 band, u32 is
 }
 
 /* Drops a band's head, or its newest packet. Returns whether there was one. */
-ML_INLINE u32 ml_drop(const struct ml_queue *queue, u32 band, u32 is_newest, u32 is_early)
+ML_INLINE u32 ml_drop_packet(const struct ml_queue *queue, u32 band, u32 is_newest, u32 is_early)
 {
 	struct mh_view view = {};
-	struct sk_buff *skb = ml_take(queue, band, is_newest, &view);
+	struct sk_buff *skb = ml_take_packet(queue, band, is_newest, &view);
 
 	if (!skb)
 		return 0;
-	ml_note(skb->mark, queue->now_ns, 1);
+	ml_record_end(skb->mark, queue->now_ns, 1);
 	bpf_kfree_skb(skb);
 	ml_count_drop(queue, &view, is_early);
 	return 1;
 }
 
 #if ML_NATIVE_OVERFLOWS
-/* Drops whom the header names. Returns whether what waits fits. */
+/* Drops the packet that the header names, unless the backlog fits. Returns 1 to end the loop: it fits, or the header
+ * names no packet. */
 static long ml_overflow_once(u32 step, struct ml_queue *queue)
 {
 	u32 answer = (u32)ML_ASK_FOR(ml_ask_overflow, queue), band = answer & MH_BAND;
-	struct mh_band *one = ml_band(queue, band);
+	struct mh_band *one = ml_find_band(queue, band);
 
 	(void)step;
 	if (answer & MH_FITS)
 		return 1;
-	if (!ml_drop(queue, band, !(answer & MH_HEAD), 0)) {
+	if (!ml_drop_packet(queue, band, !(answer & MH_HEAD), 0)) {
 		queue->counters->faults++;
 		return 1;
 	}
@@ -513,6 +523,7 @@ static long ml_overflow_once(u32 step, struct ml_queue *queue)
 
 enum { ML_QUEUED = 0, ML_DROPPED = 1 };
 
+/* Qdisc_ops.enqueue: queues or drops an arriving packet. */
 ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 {
 	struct sk_buff *skb = (void *)context[0], *none;
@@ -531,12 +542,12 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 		return ML_DROPPED;
 	}
 #endif
-	if (!ml_begin(&queue))
+	if (!ml_look_up_maps(&queue))
 		goto drop;
 	queue.sch = sch;
-	queue.now_ns = ml_now();
+	queue.now_ns = ml_read_clock();
 	ml_note_idle(&queue);
-	ml_view(&queue, skb, view);
+	ml_fill_view(&queue, skb, view);
 #if ML_NATIVE_READS_FLOWS
 #ifdef ML_REPLAY
 	hash = (skb->mark * 2654435761u >> 27) * 0x9e3779b9u; /* one of 32 flows */
@@ -559,7 +570,7 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 		ml_count_drop(&queue, view, (answer & 3) == MH_DROP_EARLY && answer & MH_REFUSED);
 		goto drop;
 	}
-	list = ml_list(band);
+	list = ml_find_list(band);
 	place = list ? bpf_obj_new_impl(__builtin_btf_type_id(*place, 0), 0) : 0;
 	if (!place || !list) {
 		if (place)
@@ -588,17 +599,17 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 #endif
 	return ML_QUEUED;
 drop:
-	ml_note(skb->mark, ml_now(), 1);
+	ml_record_end(skb->mark, ml_read_clock(), 1);
 	bpf_qdisc_skb_drop(skb, to_free);
 	return ML_DROPPED;
 }
 
-/* Counts a departure, and occupies the link. */
-ML_INLINE void ml_send(const struct ml_queue *queue, u32 band, const struct mh_view *view)
+/* Counts a departure, and sets when the link is free again. */
+ML_INLINE void ml_occupy_link(const struct ml_queue *queue, u32 band, const struct mh_view *view)
 {
 	const struct ml_native_settings *settings = &queue->all->settings;
 	struct ml_native *native = queue->native;
-	struct mh_band *one = ml_band(queue, band);
+	struct mh_band *one = ml_find_band(queue, band);
 	u64 start_ns = native->free_ns;
 
 	if (queue->now_ns - start_ns > ML_LATE_NS) {
@@ -613,11 +624,11 @@ ML_INLINE void ml_send(const struct ml_queue *queue, u32 band, const struct mh_v
 	queue->counters->sent_bytes += view->ip_bytes;
 }
 
-/* Asks whose head leaves, and drops heads that the header names for that. Returns whether the answer is found: a band. */
+/* Asks the header which band sends, and drops the heads that it names for dropping. Returns 1 to end the loop. */
 static long ml_dequeue_once(u32 step, struct ml_queue *queue)
 {
 	u32 answer = (u32)ML_ASK_FOR(ml_ask_dequeue, queue), band = answer & MH_BAND;
-	struct mh_band *one = ml_band(queue, band);
+	struct mh_band *one = ml_find_band(queue, band);
 
 	(void)step;
 	if (answer & MH_AGAIN || !one || !one->waiting.packets) {
@@ -632,9 +643,10 @@ static long ml_dequeue_once(u32 step, struct ml_queue *queue)
 		return 1;
 	queue->failed = 0;
 	queue->answer = ML_BANDS;
-	return !ml_drop(queue, band, 0, 1) || !queue->sch->q.qlen;
+	return !ml_drop_packet(queue, band, 0, 1) || !queue->sch->q.qlen;
 }
 
+/* Qdisc_ops.dequeue: returns the next packet to send; 0 if the link is busy or nothing waits. */
 ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
 {
 	struct Qdisc *sch = (void *)context[0];
@@ -642,30 +654,31 @@ ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
 	struct sk_buff *skb;
 	struct mh_view view = {};
 
-	if (!sch->q.qlen || !ml_begin(&queue))
+	if (!sch->q.qlen || !ml_look_up_maps(&queue))
 		return 0;
 	queue.sch = sch;
-	queue.now_ns = ml_now();
+	queue.now_ns = ml_read_clock();
 	queue.answer = ML_BANDS;
 	queue.failed = 0;
 	if (queue.now_ns < queue.native->free_ns) {
-		ml_wake(sch, queue.native->free_ns);
+		ml_schedule_timer(sch, queue.native->free_ns);
 		return 0;
 	}
 	ml_note_idle(&queue);
 	bpf_loop(ML_ASKED, ml_dequeue_once, &queue, 0);
-	skb = ml_take(&queue, queue.answer, 0, &view);
+	skb = ml_take_packet(&queue, queue.answer, 0, &view);
 	if (!skb) {
 		if (sch->q.qlen)
-			ml_wake(sch, queue.now_ns);
+			ml_schedule_timer(sch, queue.now_ns);
 		return 0;
 	}
-	ml_send(&queue, queue.answer, &view);
-	ml_note(skb->mark, queue.now_ns, 0);
+	ml_occupy_link(&queue, queue.answer, &view);
+	ml_record_end(skb->mark, queue.now_ns, 0);
 	bpf_qdisc_bstats_update(sch, skb);
 	return (u64)skb;
 }
 
+/* Qdisc_ops.init: accepts one queue discipline at a time. */
 ML_SECTION("struct_ops/ml_init") int ml_init(u64 *context)
 {
 	u32 zero = 0;
@@ -680,10 +693,10 @@ ML_SECTION("struct_ops/ml_init") int ml_init(u64 *context)
 	return 0;
 }
 
-/* A step of a reset: frees a packet of a band, or goes on to the next band. Returns whether that was the last. */
+/* A step of a reset: frees a packet of a band, or advances to the next band. Returns 1 after the last band. */
 static long ml_free_one(u32 step, u32 *band)
 {
-	struct ml_list *list = ml_list(*band);
+	struct ml_list *list = ml_find_list(*band);
 	struct bpf_list_node *node;
 	struct ml_place *place;
 	struct sk_buff *skb;
@@ -698,7 +711,7 @@ static long ml_free_one(u32 step, u32 *band)
 		++*band;
 		return 0;
 	}
-	place = ml_place_of(node);
+	place = ml_container_of(node);
 	skb = bpf_kptr_xchg(&place->skb, 0);
 	if (skb)
 		bpf_kfree_skb(skb);
@@ -706,7 +719,7 @@ static long ml_free_one(u32 step, u32 *band)
 	return 0;
 }
 
-/* Clears words, eight in a round, since the verifier takes no loop of more than 8,192 rounds. */
+/* Clears memory, eight words in a round, since the verifier accepts no loop of more than 8,192 rounds. */
 ML_INLINE void ml_clear(void *place, u32 bytes)
 {
 	volatile u64 *words = place;
@@ -719,13 +732,14 @@ ML_INLINE void ml_clear(void *place, u32 bytes)
 		words[at] = 0;
 }
 
+/* Qdisc_ops.reset: frees all packets and clears the state. */
 ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
 {
 	struct Qdisc *sch = (void *)context[0];
 	struct ml_queue queue;
 	u32 band = 0;
 
-	if (!ml_begin(&queue))
+	if (!ml_look_up_maps(&queue))
 		return;
 	bpf_loop(ML_MOST_WAITING + ML_BANDS, ml_free_one, &band, 0);
 	ml_clear(queue.waiting, sizeof(*queue.waiting));
@@ -736,6 +750,7 @@ ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
 	sch->qstats.backlog = 0;
 }
 
+/* Qdisc_ops.destroy: lets the maps serve another queue discipline. */
 ML_SECTION("struct_ops/ml_destroy") void ml_destroy(u64 *context)
 {
 	u32 zero = 0;
@@ -746,7 +761,7 @@ ML_SECTION("struct_ops/ml_destroy") void ml_destroy(u64 *context)
 		native->instances = 0;
 }
 
-/* The loader writes the name. */
+/* The loader overwrites the id with the device's kind. */
 ML_SECTION(".struct_ops.link") struct Qdisc_ops ml_queue_ops = {
 	.id = "mousehole",
 	.enqueue = (void *)ml_enqueue,

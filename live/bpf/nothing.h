@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Policies that do nothing, for the roles that a program has no policy for. Their parameters and states take no room.
+ * Policies that do nothing, for the roles without a policy. Their parameters and states have no size.
  */
 #ifndef MOUSEHOLE_LIVE_NOTHING_H
 #define MOUSEHOLE_LIVE_NOTHING_H
@@ -8,6 +8,8 @@
 #include "mousehole/base.h"
 
 struct ml_nothing {};
+
+/* Defines a policy's _draws function, which says that it reads no random numbers. */
 
 #define ML_DRAWS_NOTHING(name_)                                                                                      \
 	MH_FN u32 mh_##name_##_draws(const struct ml_nothing *params)                                                \

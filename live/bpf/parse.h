@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * From a frame to the flow it belongs to and the view that policies take.
+ * Parses a frame: finds its flow's key and the view that policies read.
  *
  *   Ethernet or none; up to two VLAN tags; PPPoE session frames; IPv4 with options; IPv6 with up to 8 extension
  *   headers; TCP, UDP, UDP-Lite, DCCP and SCTP by their ports.
@@ -8,7 +8,7 @@
  * Flows without ports: ICMP, tunnels, ESP, and fragments. All fragments between two hosts with one protocol are one
  * flow, the first fragment too, since only that one has ports. A tunnel is one flow, by its outer addresses.
  *
- * Length on the wire comes from the context: a super-packet counts each of its segments with all headers.
+ * The length on the wire comes from the context; for a super-packet it includes the headers of each segment.
  */
 #ifndef MOUSEHOLE_LIVE_PARSE_H
 #define MOUSEHOLE_LIVE_PARSE_H
@@ -43,33 +43,36 @@ enum {
 /* The port of QUIC (RFC 9114, section 3.1.1). */
 enum { ML_QUIC = 443 };
 
-/* Extension headers that are followed, and the bytes up to the transport header that are looked at. */
+/* The most extension headers that are followed, and the offset beyond which nothing is read. */
 enum { ML_EXTENSIONS = 8, ML_LOOKED_AT = 511 };
 
 /* What a frame is. */
 enum { ML_IS_IPV4 = 0, ML_IS_IPV6 = 1, ML_IS_NOT_IP = 2, ML_IS_MALFORMED = 3 };
 
+/* A parsed packet. */
 struct ml_packet {
 	struct ml_key key;
 	struct mh_view view;
 	u32 kind;           /* ML_IS_IPV4, .. */
 	u32 network_offset; /* of the IP header in the frame */
 	u32 is_fragment;
-	u32 is_short;        /* a header lies beyond the frame's linear part */
+	u32 is_short;        /* a header extends beyond the frame's linear part */
 	u32 traffic_class;   /* DSCP and ECN */
 	u32 payload;         /* of TCP, bytes */
-	u32 next;            /* while IPv6 is parsed: type and place of the next header */
+	u32 next;            /* while IPv6 is parsed: type and offset of the next header */
 	u32 offset;
 	u32 flow_label_high; /* the 4 bits of IPv6's flow label that share a byte with the traffic class */
 };
 
+/* The readable part of a frame. */
 struct ml_cursor {
 	const u8 *data;
 	const u8 *end;
 };
 
-/* Returns a pointer to `bytes` at `offset`, or null where the frame's linear part is too short, and notes that. */
-ML_INLINE const u8 *ml_at(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset, u32 bytes)
+/* Returns a pointer to `bytes` bytes at `offset`; null if the offset is too large, or if the frame's linear part is too
+ * short, which sets is_short. */
+ML_INLINE const u8 *ml_read_at(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset, u32 bytes)
 {
 	const u8 *at = cursor->data + (offset & ML_LOOKED_AT);
 
@@ -82,19 +85,21 @@ ML_INLINE const u8 *ml_at(const struct ml_cursor *cursor, struct ml_packet *pack
 	return at;
 }
 
-ML_INLINE u32 ml_u16(const u8 *at)
+/* Returns the 16-bit number at `at`, which is in network order. */
+ML_INLINE u32 ml_read_u16(const u8 *at)
 {
 	return (u32)at[0] << 8 | at[1];
 }
 
-ML_INLINE u32 ml_u32(const u8 *at)
+/* Returns the 32-bit number at `at`, which is in network order. */
+ML_INLINE u32 ml_read_u32(const u8 *at)
 {
-	return ml_u16(at) << 16 | ml_u16(at + 2);
+	return ml_read_u16(at) << 16 | ml_read_u16(at + 2);
 }
 
 /*
- * Notes whether the transport slows down when packets are lost. Ports are 0 where a packet has none: a fragment of QUIC
- * counts as a datagram.
+ * Sets MH_DATAGRAM unless the transport is known to slow down when packets are lost. A fragment has no ports, so one of
+ * QUIC counts as a datagram.
  */
 ML_INLINE void ml_note_transport(struct ml_packet *packet)
 {
@@ -106,14 +111,14 @@ ML_INLINE void ml_note_transport(struct ml_packet *packet)
 	case ML_SCTP:
 		return;
 	case ML_UDP:
-		if (ml_u16((const u8 *)&key->source_port) == ML_QUIC ||
-		    ml_u16((const u8 *)&key->destination_port) == ML_QUIC)
+		if (ml_read_u16((const u8 *)&key->source_port) == ML_QUIC ||
+		    ml_read_u16((const u8 *)&key->destination_port) == ML_QUIC)
 			return;
 	}
 	packet->view.flags |= MH_DATAGRAM;
 }
 
-/* Reads ports and, of TCP, flags. `payload` is what follows the network headers, headers of transport included. */
+/* Reads ports and, for TCP, flags and sequence number. `payload` is the bytes after the network headers. */
 ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_packet *packet, u32 protocol, u32 offset,
 				  u32 payload)
 {
@@ -124,7 +129,7 @@ ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_pack
 		return;
 	switch (protocol) {
 	case ML_TCP:
-		at = ml_at(cursor, packet, offset, 20);
+		at = ml_read_at(cursor, packet, offset, 20);
 		if (!at)
 			return;
 		__builtin_memcpy(&packet->key.source_port, at, 2);
@@ -134,13 +139,13 @@ ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_pack
 		else if (payload <= (u32)(at[12] >> 4) * 4)
 			packet->view.flags |= MH_ACK;
 		packet->payload = at[13] & 2 ? 0 : payload - (u32)(at[12] >> 4) * 4;
-		packet->view.sequence = ml_u32(at + 4) + !!(at[13] & 2) + packet->payload;
+		packet->view.sequence = ml_read_u32(at + 4) + !!(at[13] & 2) + packet->payload;
 		return;
 	case ML_UDP:
 	case ML_DCCP:
 	case ML_SCTP:
 	case ML_UDP_LITE:
-		at = ml_at(cursor, packet, offset, 4);
+		at = ml_read_at(cursor, packet, offset, 4);
 		if (!at)
 			return;
 		__builtin_memcpy(&packet->key.source_port, at, 2);
@@ -151,23 +156,24 @@ ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_pack
 	}
 }
 
+/* Parses an IPv4 header at `offset` and the transport header after it. */
 ML_INLINE void ml_parse_ipv4(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset)
 {
-	const u8 *at = ml_at(cursor, packet, offset, 20);
+	const u8 *at = ml_read_at(cursor, packet, offset, 20);
 	u32 header, length, last = 10;
 
 	packet->kind = ML_IS_MALFORMED;
 	if (!at || at[0] >> 4 != 4)
 		return;
 	header = (u32)(at[0] & 15) * 4;
-	length = ml_u16(at + 2);
-	/* A super-packet beyond 64 kB says 0. */
+	length = ml_read_u16(at + 2);
+	/* The length is 0 in a super-packet beyond 64 kB. */
 	if (header < 20 || (length && length < header))
 		return;
 	packet->kind = ML_IS_IPV4;
 	packet->network_offset = offset;
 	packet->traffic_class = at[1];
-	packet->is_fragment = !!(ml_u16(at + 6) & 0x3fff);
+	packet->is_fragment = !!(ml_read_u16(at + 6) & 0x3fff);
 	packet->key.source[last] = packet->key.source[last + 1] = 0xff;
 	packet->key.destination[last] = packet->key.destination[last + 1] = 0xff;
 	__builtin_memcpy(packet->key.source + 12, at + 12, 4);
@@ -175,7 +181,7 @@ ML_INLINE void ml_parse_ipv4(const struct ml_cursor *cursor, struct ml_packet *p
 	ml_parse_transport(cursor, packet, at[9], offset + header, length ? length - header : 0xffff);
 }
 
-/* Returns the length of an extension header, 0 of anything else. `length` is its own account, the second byte. */
+/* Returns the bytes of an extension header; 0 for other headers. `length` is the header's second byte. */
 ML_INLINE u32 ml_extension_bytes(u32 type, u32 length)
 {
 	switch (type) {
@@ -195,9 +201,10 @@ ML_INLINE u32 ml_extension_bytes(u32 type, u32 length)
 	}
 }
 
+/* Parses an IPv6 header at `offset`, its extension headers and the transport header after them. */
 ML_INLINE void ml_parse_ipv6(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset)
 {
-	const u8 *at = ml_at(cursor, packet, offset, 40);
+	const u8 *at = ml_read_at(cursor, packet, offset, 40);
 	u32 length, number, first;
 
 	packet->kind = ML_IS_MALFORMED;
@@ -205,15 +212,15 @@ ML_INLINE void ml_parse_ipv6(const struct ml_cursor *cursor, struct ml_packet *p
 		return;
 	packet->kind = ML_IS_IPV6;
 	packet->network_offset = offset;
-	packet->traffic_class = (ml_u16(at) >> 4) & 0xff;
+	packet->traffic_class = (ml_read_u16(at) >> 4) & 0xff;
 	packet->flow_label_high = at[1] & 15;
 	__builtin_memcpy(packet->key.source, at + 8, 16);
 	__builtin_memcpy(packet->key.destination, at + 24, 16);
-	length = ml_u16(at + 4);
+	length = ml_read_u16(at + 4);
 	first = offset + 40;
 	packet->next = at[6];
 	packet->offset = first;
-	/* Type and place of the next header lie in memory, where the verifier forgets them: each round is like the first. */
+	/* Type and offset of the next header are in memory, where the verifier does not track them: all rounds look alike. */
 #pragma clang loop unroll(disable)
 	for (number = 0; number < ML_EXTENSIONS; number++) {
 		u32 size;
@@ -223,10 +230,10 @@ ML_INLINE void ml_parse_ipv6(const struct ml_cursor *cursor, struct ml_packet *p
 		size = ml_extension_bytes(packet->next, 0);
 		if (!size)
 			break;
-		at = ml_at(cursor, packet, offset, 8);
+		at = ml_read_at(cursor, packet, offset, 8);
 		if (!at)
 			break;
-		if (packet->next == ML_FRAGMENT && ml_u16(at + 2) & 0xfff9)
+		if (packet->next == ML_FRAGMENT && ml_read_u16(at + 2) & 0xfff9)
 			packet->is_fragment = 1;
 		packet->offset = offset + ml_extension_bytes(packet->next, at[1]);
 		packet->next = at[0];
@@ -249,17 +256,17 @@ ML_INLINE void ml_parse(struct __sk_buff *skb, struct ml_packet *packet, u32 lin
 	for (number = 0; number < 2; number++) {
 		if (type != ML_VLAN && type != ML_QINQ)
 			break;
-		at = ml_at(&cursor, packet, offset, 4);
+		at = ml_read_at(&cursor, packet, offset, 4);
 		if (!at)
 			goto counted;
-		type = ml_u16(at + 2);
+		type = ml_read_u16(at + 2);
 		offset += 4;
 	}
 	if (type == ML_PPPOE) {
-		at = ml_at(&cursor, packet, offset, 8);
+		at = ml_read_at(&cursor, packet, offset, 8);
 		if (!at)
 			goto counted;
-		type = ml_u16(at + 6) == ML_PPP_IPV4 ? ML_IPV4 : ml_u16(at + 6) == ML_PPP_IPV6 ? ML_IPV6 : 0;
+		type = ml_read_u16(at + 6) == ML_PPP_IPV4 ? ML_IPV4 : ml_read_u16(at + 6) == ML_PPP_IPV6 ? ML_IPV6 : 0;
 		offset += 8;
 	}
 	if (type == ML_IPV4)

@@ -2,10 +2,10 @@
 /*
  * The program at a device's egress, in six steps: parse, find, decide, queue, account, write.
  *
- * Every decision is a policy's; roles.h says which policies a program has.
+ * Policies make every decision; roles.h says which policies a program has.
  *
- * One lock guards a decision: that of the flow's entry, or, where packets of several flows share a state or a queue,
- * that of the shared state. Clock and random numbers are read before.
+ * One lock guards a decision: that of the flow's entry or, if packets of several flows share a state or a queue, that of
+ * the shared state. Clock and random numbers are read before the lock is taken.
  */
 #include "account.h"
 #include "agent.h"
@@ -19,8 +19,8 @@
 #include "users.h"
 #include "write.h"
 
-/* Looks up what every packet needs. Returns whether all is there. */
-ML_INLINE u32 ml_begin(struct ml_work *work)
+/* Looks up the map values that every packet needs. Returns whether all are there. */
+ML_INLINE u32 ml_look_up_maps(struct ml_work *work)
 {
 	u32 zero = 0, active;
 
@@ -36,9 +36,9 @@ ML_INLINE u32 ml_begin(struct ml_work *work)
 }
 
 /*
- * Parses a frame into the CPU's scratch. Returns 0; 1 where a header lies beyond the frame's linear part; 2 where a map
- * is missing. A function of its own, with external linkage: the verifier walks it once by itself, and not once for each
- * path to what follows.
+ * Parses a frame into the CPU's scratch. Returns 0; 1 if a header extends beyond the frame's linear part; 2 if a map is
+ * missing. It has external linkage, so that the verifier checks it once by itself, and not once for each path through
+ * the program.
  */
 __attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb, u32 link_header_bytes)
 {
@@ -51,7 +51,7 @@ __attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb, u32 link_hea
 	return !!scratch->packet.is_short;
 }
 
-/* 1. Parses the packet and counts what it is. Nothing is decided of it yet. */
+/* 1. Parses the packet, counts its kind, and resets the decision. */
 ML_INLINE void ml_parse_packet(const struct ml_work *work)
 {
 	struct __sk_buff *skb = work->skb;
@@ -67,17 +67,18 @@ ML_INLINE void ml_parse_packet(const struct ml_work *work)
 	decision->colour = MH_GREEN;
 	decision->verdict = MH_PASS;
 	decision->is_full = 0;
-	ml_begin_shape(scratch);
+	ml_clear_departure(scratch);
 }
 
-/* 2. Finds or makes the entries of the packet's flow and user. Returns whether the packet is one to decide on. */
-ML_INLINE u32 ml_find(struct ml_work *work)
+/* 2. Finds or creates the entries of the packet's flow and user. Returns whether the packet is to be decided on: it is
+ * IP, and has its entries. */
+ML_INLINE u32 ml_find_entries(struct ml_work *work)
 {
 	struct ml_packet *packet = &work->scratch->packet;
 
 	if (packet->kind >= ML_IS_NOT_IP)
 		return 0;
-	ml_begin_trial(work);
+	ml_draw_host(work);
 	if (ML_HAS_MARKER) {
 		work->entry = ml_find_flow(work->control, &packet->key, work->counters, work->now_ns, &work->index);
 		if (!work->entry) {
@@ -95,7 +96,7 @@ ML_INLINE u32 ml_find(struct ml_work *work)
 	return 1;
 }
 
-/* Has the marker of flows colour the packet, or discard it. */
+/* Lets the marker of flows colour the packet, or discard it. */
 ML_INLINE void ml_mark_flow(const struct ml_work *work)
 {
 	struct ml_scratch *scratch = work->scratch;
@@ -103,13 +104,13 @@ ML_INLINE void ml_mark_flow(const struct ml_work *work)
 
 	if (!ML_HAS_MARKER)
 		return;
-	ml_take_published(work, state);
-	ml_note_end(work);
+	ml_copy_published(work, state);
+	ml_save_ended(work);
 	scratch->decision.colour = ml_marker_packet(&work->all->marker, &work->entry->policy, state,
 						    &scratch->packet.view, work->now_ns, scratch->random[0]);
 }
 
-/* Has the marker of users look at what the first has coloured. */
+/* Lets the marker of users change the colour that the first marker gave, or hold or discard the packet. */
 ML_INLINE void ml_mark_user(const struct ml_work *work)
 {
 	const struct ml_all_settings *all = work->all;
@@ -128,15 +129,15 @@ ML_INLINE void ml_mark_user(const struct ml_work *work)
 	 * comparisons with others, and the verifier does not see that an index is in range. */
 	ML_FORGET;
 	if (ML_SHAPES && all->settings.longest_wait_ms)
-		ml_shape(work);
+		ml_decide_departure(work);
 	else
 		decision->colour = ml_user_packet(&all->user, &user->policy, &work->state->user, view, work->now_ns,
 						  scratch->random[1]);
 	user->last_seen_ns = work->now_ns;
 }
 
-/* Counts the packet's position from its flow's first byte: TCP begins at a random number. Needs the flow's lock. */
-ML_INLINE void ml_place(const struct ml_work *work)
+/* Makes the packet's sequence number relative to its flow's first byte. To be called with the flow's lock. */
+ML_INLINE void ml_set_position(const struct ml_work *work)
 {
 	struct ml_packet *packet = &work->scratch->packet;
 	struct ml_flow *flow;
@@ -151,7 +152,7 @@ ML_INLINE void ml_place(const struct ml_work *work)
 	packet->view.sequence -= flow->begins;
 }
 
-/* 3. Decides on the packet's colour, and whether it keeps the mark that somebody gave it before. */
+/* 3. Decides the packet's colour, and whether it keeps a mark that it already has. To be called with the lock. */
 ML_INLINE void ml_decide(const struct ml_work *work)
 {
 	const struct ml_action *action = &work->all->settings.action;
@@ -159,19 +160,19 @@ ML_INLINE void ml_decide(const struct ml_work *work)
 	struct ml_packet *packet = &scratch->packet;
 	u32 colour;
 
-	ml_place(work);
+	ml_set_position(work);
 	ml_mark_flow(work);
 	ml_mark_user(work);
 	packet->view.colour = (u8)mh_min(scratch->decision.colour, MH_RED);
-	/* Read back from memory, the colour is any: one path for the verifier, not one for each. */
+	/* After a reload from memory the verifier does not know the colour, so it follows one path and not one for each. */
 	ML_FORGET;
 	colour = (u32)mh_min(packet->view.colour, MH_RED);
 	scratch->keeps_mark = colour != MH_GREEN && !action->overrides &&
 			      ml_is_marked(work->skb, packet, action->priority[colour]);
 }
 
-/* 5. Notes what was decided: in the flow's account, which the lock guards, and then in the CPU's. */
-ML_INLINE void ml_account(const struct ml_work *work)
+/* 5. Adds the decision to the flow's counters, releases the lock, and adds it to the CPU's counters. */
+ML_INLINE void ml_account_packet(const struct ml_work *work)
 {
 	struct ml_scratch *scratch = work->scratch;
 	const struct mh_view *view = &scratch->packet.view;
@@ -184,20 +185,20 @@ ML_INLINE void ml_account(const struct ml_work *work)
 		ml_account_flow(&work->entry->flow, view, &scratch->decision, keeps_mark, work->now_ns);
 	}
 	ml_unlock(work->lock);
-	ml_send_end(scratch);
+	ml_send_ended(scratch);
 	ML_FORGET;
 	ml_count_decision(work->counters, view, &scratch->decision, keeps_mark);
 }
 
-/* 6. Does what was decided, unless in shadow. Returns what becomes of the packet. */
-ML_INLINE int ml_write(const struct ml_work *work)
+/* 6. Carries out the decision, unless in shadow or for a spared host. Returns the verdict for the kernel. */
+ML_INLINE int ml_act(const struct ml_work *work)
 {
 	const struct ml_settings *settings = &work->all->settings;
 	struct ml_scratch *scratch = work->scratch;
-	u32 is_dropped = ml_drop_reason(&scratch->decision) < ML_DROP_REASONS;
+	u32 is_dropped = ml_find_drop_reason(&scratch->decision) < ML_DROP_REASONS;
 
 	if (!is_dropped)
-		ml_hold(work);
+		ml_hold_packet(work);
 	if (settings->shadow || scratch->is_spared)
 		return ML_NEXT;
 	if (is_dropped)
@@ -207,18 +208,19 @@ ML_INLINE int ml_write(const struct ml_work *work)
 	return ML_NEXT;
 }
 
+/* The program: the kernel calls it for each outgoing packet. */
 ML_SECTION("classifier") int mousehole(struct __sk_buff *skb)
 {
 	struct ml_work work = { .skb = skb };
 
-	if (!ml_begin(&work))
+	if (!ml_look_up_maps(&work))
 		return ML_NEXT;
 	ml_parse_packet(&work);
 	if (ML_HAS(ML_COUNT_ONLY))
 		return ML_NEXT;
-	work.now_ns = ml_now(&work);
-	ml_draw(&work);
-	if (!ml_find(&work)) {
+	work.now_ns = ml_read_clock(&work);
+	ml_draw_numbers(&work);
+	if (!ml_find_entries(&work)) {
 		ml_admit_unseen(&work);
 		return ML_NEXT;
 	}
@@ -230,9 +232,9 @@ ML_SECTION("classifier") int mousehole(struct __sk_buff *skb)
 		return ML_NEXT;
 	}
 	ml_decide(&work);
-	ml_queue(&work);
-	ml_account(&work);
-	return ml_write(&work);
+	ml_decide_queue(&work);
+	ml_account_packet(&work);
+	return ml_act(&work);
 }
 
 /* GPL-compatible; the sources are MIT, Apache-2.0 or GPL-2.0. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* The queue of the configured rate behind the program, which it reckons with and does not see. */
+/* The virtual queue: a model of the real queue behind the program, which the program cannot see. */
 #ifndef MOUSEHOLE_LIVE_QUEUE_H
 #define MOUSEHOLE_LIVE_QUEUE_H
 
@@ -8,8 +8,8 @@
 #include "state.h"
 
 #if ML_QUEUE
-/* Brings the queue to the present time, tells the dropper what has departed, and fills in what waits. */
-ML_INLINE void ml_settle(const struct ml_work *work)
+/* Advances the virtual queue to the present time, reports departures to the dropper, and fills in the backlog. */
+ML_INLINE void ml_settle_queue(const struct ml_work *work)
 {
 	const struct ml_all_settings *all = work->all;
 	struct ml_scratch *scratch = work->scratch;
@@ -29,7 +29,7 @@ ML_INLINE void ml_settle(const struct ml_work *work)
 	}
 }
 
-/* Admits a packet that nothing is decided on: it takes its place in the queue. */
+/* Adds a packet without a decision to the virtual queue, since it occupies the real one. */
 ML_INLINE void ml_admit_unseen(const struct ml_work *work)
 {
 	struct ml_state *state = work->state;
@@ -38,13 +38,13 @@ ML_INLINE void ml_admit_unseen(const struct ml_work *work)
 		work->counters->lock_busy++;
 		return;
 	}
-	ml_settle(work);
+	ml_settle_queue(work);
 	mh_virtual_fifo_admit(&work->all->fifo, &state->fifo, &work->scratch->packet.view);
 	ml_unlock(&state->lock);
 }
 
-/* Decides whether the queue behind takes the packet. */
-ML_INLINE void ml_queue(const struct ml_work *work)
+/* 4. Decides whether the queue takes the packet, by its buffer and the drop policy. To be called with the lock. */
+ML_INLINE void ml_decide_queue(const struct ml_work *work)
 {
 	const struct ml_all_settings *all = work->all;
 	struct ml_scratch *scratch = work->scratch;
@@ -56,7 +56,7 @@ ML_INLINE void ml_queue(const struct ml_work *work)
 
 	if (decision->colour > MH_RED)
 		return;
-	ml_settle(work);
+	ml_settle_queue(work);
 	decision->is_full = mh_is_full(&all->settings.limit, backlog, view->ip_bytes, view->segments) |
 			    mh_virtual_fifo_is_full(&state->fifo);
 	ML_FORGET;
@@ -68,7 +68,7 @@ ML_INLINE void ml_queue(const struct ml_work *work)
 	decision->verdict = mh_verdict_with_buffer(decision->is_full, verdict);
 	decision->is_full &= verdict < MH_DROP_EARLY;
 	ML_FORGET;
-	if (ml_drop_reason(decision) == ML_DROP_REASONS)
+	if (ml_find_drop_reason(decision) == ML_DROP_REASONS)
 		mh_virtual_fifo_admit(&all->fifo, &state->fifo, view);
 }
 #else
@@ -77,7 +77,7 @@ ML_INLINE void ml_admit_unseen(const struct ml_work *work)
 	(void)work;
 }
 
-ML_INLINE void ml_queue(const struct ml_work *work)
+ML_INLINE void ml_decide_queue(const struct ml_work *work)
 {
 	(void)work;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * The three roles of a program, each taken by a policy (policy/include/mousehole). The compiler's command line names
- * them:
+ * The three roles in a program, each filled by a policy (policy/include/mousehole). The compiler's command line names
+ * the policies:
  *
  *   ML_MARKER, ML_MARKER_HEADER     the marker of flows; without it every packet is green
  *   ML_USER, ML_USER_HEADER         a second marker that keeps a state for each user (one address), such as `policer`
@@ -9,25 +9,25 @@
  *   ML_DROPPER, ML_DROPPER_HEADER   that queue's drop policy; without it only its buffer decides
  *   ML_MARKER_SHARES                1: packets of several flows share a part of the marker's state
  *   ML_MARKER_PUBLISHES             1: the agent writes a part of it that packets read
- *   ML_MARKER_RESTARTS              1: the agent learns of flows that end when they start anew
+ *   ML_MARKER_RESTARTS              1: the agent is told the states of flows that restart
  *   ML_MARKER_DRAWS, ML_USER_DRAWS, ML_DROPPER_DRAWS    1: the policy says whether it reads random numbers
- *   ML_MARKER_READS_HINTS, ML_DROPPER_READS_HINTS       1: it wants to know what the sending socket knows
- *   ML_USER_SHAPES                  1: that marker can tell how long a packet waits for tokens; see shape.h
- *   ML_DROPPER_TRACKS               1: the drop policy wants to know of departures
- *   ML_DROPPER_SEES_FULL            1: it is asked also when the buffer is full
+ *   ML_MARKER_READS_HINTS, ML_DROPPER_READS_HINTS       1: the policy reads the state of the sending socket
+ *   ML_USER_SHAPES                  1: that marker computes how long a packet waits for tokens; see shape.h
+ *   ML_DROPPER_TRACKS               1: departures are reported to the drop policy
+ *   ML_DROPPER_SEES_FULL            1: the drop policy is called also when the buffer is full
  *
- * Two more definitions are for tests and measurements. ML_REPLAY: time and random numbers are those that the packet's
- * context brings (tstamp, mark, cb[0], cb[1]). ML_COUNT_ONLY: parse and count, nothing else.
+ * Two more definitions are for tests and measurements. ML_REPLAY: time and random numbers come from the packet's context
+ * (tstamp, mark, cb[0], cb[1]). ML_COUNT_ONLY: parse and count, nothing else.
  *
- * A role that no policy takes has one of nothing.h, which has no state and does nothing. So the steps of the program
- * name roles and never ask which policy it is; what is not there, the compiler leaves out.
+ * A role without a policy gets one of nothing.h, which has no state and does nothing. The steps of the program therefore
+ * call roles, whatever their policies are, and the compiler removes empty ones.
  */
 #ifndef MOUSEHOLE_LIVE_ROLES_H
 #define MOUSEHOLE_LIVE_ROLES_H
 
 #include "kernel.h"
 
-/* Instead of descriptions: the types of the policies. policy.h leaves these two alone. */
+/* Defines the types of the policies instead of their descriptions; policy.h keeps these two definitions. */
 #define MH_MARKER(name_, params_t, flow_t, state_t, ...)                                                             \
 	typedef struct params_t ml_params_##name_;                                                                   \
 	typedef struct flow_t ml_flow_##name_;                                                                       \
@@ -59,14 +59,14 @@
 #define ML_DROPPER_DRAWS 1
 #endif
 
-/* 1 where the command line defines the name as 1, else 0; as `#if` has it, but for expressions. */
+/* Is 1 if the command line defines the name as 1, else 0; as in `#if`, but for expressions. */
 #define ML_HAS(definition_) ML_HAS_VALUE(definition_)
 #define ML_HAS_VALUE(value_) ML_HAS_PAIR(ML_PAIR_##value_)
 #define ML_HAS_PAIR(pair_) ML_SECOND(pair_ 1, 0, 0)
 #define ML_SECOND(first_, second_, ...) second_
 #define ML_PAIR_1 0,
 
-/* A type, or one of no size where the condition, a constant, does not hold. */
+/* Is the type if the constant condition holds, else a type without size. */
 #define ML_IF(condition_, type_)                                                                                     \
 	__typeof__(*__builtin_choose_expr(condition_, (__typeof__(type_) *)0, (struct ml_nothing *)0))
 
@@ -86,7 +86,7 @@ typedef ML_JOIN3(ml_state_, ML_DROPPER, ) ml_dropper_state;
 #define ml_user_packet ML_JOIN3(mh_, ML_USER, _packet)
 #define ml_dropper_packet ML_JOIN3(mh_, ML_DROPPER, _packet)
 
-/* What a policy need not offer. One that does not say whether it reads its random number always may. */
+/* Optional functions of policies. A policy without _draws may always read its random number. */
 #if ML_MARKER_DRAWS
 #define ml_marker_draws ML_JOIN3(mh_, ML_MARKER, _draws)
 #else
@@ -117,10 +117,10 @@ enum {
 	ML_HAS_MARKER = sizeof(ml_marker_params) > 0,
 	ML_HAS_USER = sizeof(ml_user_params) > 0,
 	ML_HAS_DROPPER = sizeof(ml_dropper_params) > 0,
-	/* Whether packets can be held back. A queue of this program's own does not hold them: it counts them as they
-	 * arrive. */
+	/* Whether packets can be held until a departure time. With a virtual queue they are not, since it counts
+	 * packets when they arrive. */
 	ML_SHAPES = ML_HAS(ML_USER_SHAPES) && !ML_HAS(ML_QUEUE),
-	/* Whether packets of several flows share a state, a queue, or a lock because flows have none. */
+	/* Whether one lock serves all packets: flows share a state or a queue, or have no entries with locks. */
 	ML_SHARED = ML_HAS(ML_QUEUE) || ML_HAS(ML_MARKER_SHARES) || ML_HAS_USER || !ML_HAS_MARKER,
 	ML_READS_HINTS = ML_HAS(ML_MARKER_READS_HINTS) || ML_HAS(ML_DROPPER_READS_HINTS)
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* Departure times: packets that wait for their user's tokens. The kernel's `fq` behind holds them back. */
+/* Departure times of packets that wait for their user's tokens. The `fq` behind the program holds the packets. */
 #ifndef MOUSEHOLE_LIVE_SHAPE_H
 #define MOUSEHOLE_LIVE_SHAPE_H
 
@@ -11,13 +11,13 @@
 #define ml_user_shape ML_JOIN3(mh_, ML_USER, _shape)
 
 /*
- * Decides when a packet leaves: with its tokens, not before the user's last packet of the same colour, which took the
- * tokens of that time, and not before the flow's last packet, so that no flow is reordered. A packet that would wait
- * longer than allowed is discarded and takes nothing.
+ * Decides when a packet leaves: when it has its tokens, but not before the user's last packet of the same colour, which
+ * took earlier tokens, and not before the flow's last packet, so that no flow is reordered. A packet that would wait
+ * longer than allowed is discarded and takes no tokens.
  *
- * A super-packet is one packet here: the policy has those behind it wait for its debt.
+ * A super-packet counts as one packet; the packets after it wait until its tokens are paid.
  */
-ML_INLINE void ml_shape(const struct ml_work *work)
+ML_INLINE void ml_decide_departure(const struct ml_work *work)
 {
 	const struct ml_all_settings *all = work->all;
 	struct ml_scratch *scratch = work->scratch;
@@ -52,14 +52,14 @@ discarded:
 	scratch->decision.colour = MH_DISCARD;
 }
 
-/* Forgets when the former packet leaves. */
-ML_INLINE void ml_begin_shape(struct ml_scratch *scratch)
+/* Clears the departure time of the previous packet. */
+ML_INLINE void ml_clear_departure(struct ml_scratch *scratch)
 {
 	scratch->departs_ns = 0;
 }
 
-/* Counts a packet that waits, and gives it its departure time; what its socket asked for (pacing) is never hurried. */
-ML_INLINE void ml_hold(const struct ml_work *work)
+/* Counts a packet that waits, and sets its departure time. A later time that its socket set (pacing) stays. */
+ML_INLINE void ml_hold_packet(const struct ml_work *work)
 {
 	struct __sk_buff *skb = work->skb;
 	struct ml_counters *counters = work->counters;
@@ -74,17 +74,17 @@ ML_INLINE void ml_hold(const struct ml_work *work)
 		skb->tstamp = departs_ns;
 }
 #else
-ML_INLINE void ml_begin_shape(struct ml_scratch *scratch)
+ML_INLINE void ml_clear_departure(struct ml_scratch *scratch)
 {
 	(void)scratch;
 }
 
-ML_INLINE void ml_shape(const struct ml_work *work)
+ML_INLINE void ml_decide_departure(const struct ml_work *work)
 {
 	(void)work;
 }
 
-ML_INLINE void ml_hold(const struct ml_work *work)
+ML_INLINE void ml_hold_packet(const struct ml_work *work)
 {
 	(void)work;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * The table of flows: an array of buckets of ML_BUCKET entries. A flow is in one of two buckets that hashes of its key
- * choose. A new flow takes an entry of the one that has more of them free (Azar, Broder, Karlin & Upfal, Balanced
- * allocations, STOC 1994), else the entry of both that was silent for longest.
+ * The flow table: a hash table of buckets with ML_BUCKET entries. A flow is in one of two buckets, which hashes of its
+ * key choose. A new flow takes an entry of the bucket that has more free ones (Azar, Broder, Karlin & Upfal, Balanced
+ * allocations, STOC 1994); if both are full, it replaces the flow in them that was silent for longest.
  *
- * A bucket has a word of tags: for each entry one byte of its key's hash, or 0 while the entry is free. The tags of all
- * buckets fit into a CPU's caches where the entries do not, so that a packet of a flow that has not been seen for long
- * waits for memory once: for the entry that its tag names. Tags are hints; only an equal key makes an entry the flow's.
+ * A bucket has a word of tags: for each entry one byte of its key's hash, or 0 while the entry is free. All tags fit
+ * into a CPU's caches although the entries do not, so a packet of a flow that was silent for long waits for memory only
+ * once: for the entry that its tag selects. Tags are hints; an entry belongs to a flow only if the keys are equal.
  *
- * So the table holds nearly all flows until four fifths of it are taken (live/tests/table.rs). The kernel's own LRU
- * table costs three calls and a longer hash, and its entries cannot hold a lock.
+ * The table thus evicts hardly any flow until it is four fifths full (live/tests/table.rs). The kernel's LRU table
+ * costs three calls and a longer hash, and its entries cannot hold a lock.
  *
- * The hash is NH of UMAC (RFC 4418, section 5.2.2): of keys that were chosen without knowing its random words, two have
- * the same sum with probability 2^-32. Two multiplications make two hashes of the sum.
+ * The hash is NH of UMAC (RFC 4418, section 5.2.2): two keys that were chosen without
+ * knowledge of its random words have the same sum with probability 2^-32. Two multiplications make two hashes of the sum.
  *
  * Two CPUs that meet a new flow at once may make two entries of it; only one of them is found again.
  */
@@ -22,10 +22,10 @@
 #include "lock.h"
 #include "state.h"
 
-/* The number of no entry: it is beyond every table. */
+/* An index beyond every table, for no entry. */
 #define ML_NO_ENTRY (~0u)
 
-/* Where a flow may be, and what tells its entry from the others there. */
+/* The buckets in which a flow may be, and its tag. */
 struct ml_places {
 	u32 bucket[2];
 	u64 tag; /* the flow's tag in each byte */
@@ -35,7 +35,8 @@ struct ml_places {
 #define ML_EACH_BYTE 0x0101010101010101ULL
 #define ML_EACH_TOP (ML_EACH_BYTE << 7)
 
-ML_INLINE struct ml_places ml_places_of(const struct ml_control *control, const struct ml_key *key)
+/* Returns the two buckets and the tag of a key. */
+ML_INLINE struct ml_places ml_hash_places(const struct ml_control *control, const struct ml_key *key)
 {
 	const u64 *pair = (const u64 *)key;
 	struct ml_places places;
@@ -56,7 +57,7 @@ ML_INLINE struct ml_places ml_places_of(const struct ml_control *control, const 
 }
 
 /* Returns a word with the top bit of each byte set in which `tags` equals `wanted`. */
-ML_INLINE u64 ml_matches(u64 tags, u64 wanted)
+ML_INLINE u64 ml_match_tags(u64 tags, u64 wanted)
 {
 	u64 differ = tags ^ wanted;
 
@@ -70,12 +71,13 @@ ML_INLINE u32 ml_count_matches(u64 matches)
 }
 
 /* Returns the number of the byte with the lowest match, 0 to 7. */
-ML_INLINE u32 ml_lowest(u64 matches)
+ML_INLINE u32 ml_lowest_match(u64 matches)
 {
 	return (u32)(((matches & (0 - matches)) >> 7) * 0x0001020304050607ULL >> 56);
 }
 
-ML_INLINE u32 ml_is_same(const struct ml_key *one, const struct ml_key *other)
+/* Returns whether two keys are equal. */
+ML_INLINE u32 ml_is_same_key(const struct ml_key *one, const struct ml_key *other)
 {
 	const u64 *a = (const u64 *)one, *b = (const u64 *)other;
 
@@ -83,10 +85,10 @@ ML_INLINE u32 ml_is_same(const struct ml_key *one, const struct ml_key *other)
 }
 
 /*
- * Has the processor fetch all of an entry at once. Nothing behind a lock is read before the lock is taken, so that
- * account and state would else be waited for one after the other.
+ * Prefetches an entry into the CPU's caches. Data behind a lock is not read before the lock is taken, so without this
+ * the CPU would wait for the counters and then for the state.
  */
-ML_INLINE void ml_fetch(const struct ml_entry *entry)
+ML_INLINE void ml_prefetch(const struct ml_entry *entry)
 {
 	const volatile u8 *account = (const volatile u8 *)&entry->flow, *state = (const volatile u8 *)&entry->policy;
 
@@ -96,8 +98,8 @@ ML_INLINE void ml_fetch(const struct ml_entry *entry)
 	(void)state[sizeof(entry->policy) - 1];
 }
 
-/* Returns the number of the entry that a new flow takes, or ML_NO_ENTRY where a map is shorter than control says. */
-ML_INLINE u32 ml_choose(const struct ml_places *places)
+/* Returns the index of the entry that a new flow takes; ML_NO_ENTRY if a map is shorter than ml_control says. */
+ML_INLINE u32 ml_choose_entry(const struct ml_places *places)
 {
 	u64 oldest_ns = ~0ULL >> 1, seen_ns, is_older, free[2];
 	u32 oldest = 0, side, number, index;
@@ -109,12 +111,12 @@ ML_INLINE u32 ml_choose(const struct ml_places *places)
 		tags = bpf_map_lookup_elem(&ml_tags, &index);
 		if (!tags)
 			return ML_NO_ENTRY;
-		free[side] = ml_matches(*tags, 0);
+		free[side] = ml_match_tags(*tags, 0);
 	}
 	if (ml_count_matches(free[1]) > ml_count_matches(free[0]))
-		return places->bucket[1] * ML_BUCKET + ml_lowest(free[1]);
+		return places->bucket[1] * ML_BUCKET + ml_lowest_match(free[1]);
 	if (free[0])
-		return places->bucket[0] * ML_BUCKET + ml_lowest(free[0]);
+		return places->bucket[0] * ML_BUCKET + ml_lowest_match(free[0]);
 	for (number = 0; number < 2 * ML_BUCKET; number++) {
 		index = places->bucket[number / ML_BUCKET] * ML_BUCKET + number % ML_BUCKET;
 		entry = bpf_map_lookup_elem(&ml_flows, &index);
@@ -130,12 +132,12 @@ ML_INLINE u32 ml_choose(const struct ml_places *places)
 }
 
 /*
- * Makes the entry of a new flow. Returns its number, or ML_NO_ENTRY while another CPU holds the lock of the entry to
- * replace. A function of its own, off the path of most packets.
+ * Creates the entry of a new flow. Returns its index; ML_NO_ENTRY if another CPU holds the lock of the entry to replace.
+ * It is not inlined, since most packets do not need it.
  */
-static __attribute__((noinline)) u32 ml_new_flow(const struct ml_places *places, const struct ml_key *key, u64 now_ns)
+static __attribute__((noinline)) u32 ml_make_entry(const struct ml_places *places, const struct ml_key *key, u64 now_ns)
 {
-	u32 index = ml_choose(places), bucket = index / ML_BUCKET;
+	u32 index = ml_choose_entry(places), bucket = index / ML_BUCKET;
 	struct ml_entry *entry = bpf_map_lookup_elem(&ml_flows, &index);
 	u8 *tags = bpf_map_lookup_elem(&ml_tags, &bucket);
 
@@ -151,11 +153,11 @@ static __attribute__((noinline)) u32 ml_new_flow(const struct ml_places *places,
 	return index;
 }
 
-/* Returns the flow's entry, a fresh one for a new flow, and its number; null if none could be made. */
+/* Returns a flow's entry, a new one for a new flow, and its index; null if none could be created. */
 ML_INLINE struct ml_entry *ml_find_flow(const struct ml_control *control, const struct ml_key *key,
 					struct ml_counters *counters, u64 now_ns, u32 *number_of)
 {
-	struct ml_places places = ml_places_of(control, key);
+	struct ml_places places = ml_hash_places(control, key);
 	struct ml_entry *entry;
 	u32 side, number, index;
 	u64 *tags, matches;
@@ -165,14 +167,14 @@ ML_INLINE struct ml_entry *ml_find_flow(const struct ml_control *control, const 
 		tags = bpf_map_lookup_elem(&ml_tags, &index);
 		if (!tags)
 			return 0;
-		matches = ml_matches(*tags, places.tag);
+		matches = ml_match_tags(*tags, places.tag);
 		for (number = 0; number < ML_BUCKET && matches; number++) {
-			index = places.bucket[side] * ML_BUCKET + ml_lowest(matches);
+			index = places.bucket[side] * ML_BUCKET + ml_lowest_match(matches);
 			entry = bpf_map_lookup_elem(&ml_flows, &index);
 			if (!entry)
 				return 0;
-			ml_fetch(entry);
-			if (ml_is_same(&entry->key, key)) {
+			ml_prefetch(entry);
+			if (ml_is_same_key(&entry->key, key)) {
 				*number_of = index;
 				return entry;
 			}
@@ -180,7 +182,7 @@ ML_INLINE struct ml_entry *ml_find_flow(const struct ml_control *control, const 
 		}
 	}
 	counters->new_flows++;
-	index = ml_new_flow(&places, key, now_ns);
+	index = ml_make_entry(&places, key, now_ns);
 	*number_of = index;
 	return bpf_map_lookup_elem(&ml_flows, &index);
 }

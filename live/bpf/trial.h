@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * A trial: nothing is done to the packets of a random part of the hosts, and of each flow it is noted how long its
- * transfer took, so that user space can compare both parts. Without one this costs a comparison.
+ * A randomised trial: nothing is done to the packets of a random share of the hosts, and the duration of each flow's
+ * transfer is recorded, so that user space can compare both groups. Without a trial this costs one comparison.
  */
 #ifndef MOUSEHOLE_LIVE_TRIAL_H
 #define MOUSEHOLE_LIVE_TRIAL_H
@@ -11,8 +11,8 @@
 ML_MAP(ml_transfers, ML_ARRAY, u32, struct ml_transfer, 1); /* one for each entry of ml_flows, or one without a trial */
 
 /*
- * Returns whether a host is spared. Of addresses that were chosen without knowing the key, each one is with the same
- * probability, whatever any other one is (multiply-shift, of M. Dietzfelbinger, Universal hashing and k-wise independent
+ * Returns whether a host is spared. Each address that was chosen without knowledge of the key is spared with the same
+ * probability, pairwise independently (multiply-shift, of M. Dietzfelbinger, Universal hashing and k-wise independent
  * random variables via integer arithmetic without primes, STACS 1996).
  */
 ML_INLINE u32 ml_spares(const struct ml_trial *trial, const u8 *address)
@@ -27,8 +27,8 @@ ML_INLINE u32 ml_spares(const struct ml_trial *trial, const u8 *address)
 	return (sum >> 32) < trial->spared_q32;
 }
 
-/* Notes whether the packet's host is spared. To be called while the packet's key has both addresses. */
-ML_INLINE void ml_begin_trial(const struct ml_work *work)
+/* Decides whether the packet's host is spared. To be called while the packet's key has both addresses. */
+ML_INLINE void ml_draw_host(const struct ml_work *work)
 {
 	const struct ml_settings *settings = &work->all->settings;
 	struct ml_scratch *scratch = work->scratch;
@@ -42,8 +42,8 @@ ML_INLINE void ml_begin_trial(const struct ml_work *work)
 }
 
 /*
- * Notes a packet in its flow's transfer, which begins with a SYN and ends with the last packet that carries payload
- * before a pause. To be called with the lock, and before the packet is in the flow's account.
+ * Adds a packet to its flow's transfer, which begins with a SYN and ends with the last packet with payload before a
+ * pause. To be called with the lock, and before the packet is added to the flow's counters.
  */
 ML_INLINE void ml_note_transfer(const struct ml_work *work)
 {
@@ -57,7 +57,7 @@ ML_INLINE void ml_note_transfer(const struct ml_work *work)
 	if (!transfer)
 		return;
 	if (!work->entry->flow.bytes)
-		transfer->began_ms = 0; /* of the entry's former flow */
+		transfer->began_ms = 0; /* it was of the entry's former flow */
 	now_ms = (u32)(work->now_ns / 1000000);
 	is_over = now_ms - transfer->ended_ms > ML_PAUSE_MS;
 	if (view->flags & MH_SYN) {

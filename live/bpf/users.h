@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* The table of users: one state for each address, of the policies that keep one. */
+/* The user table: one state for each address, for policies that have a state for each user. */
 #ifndef MOUSEHOLE_LIVE_USERS_H
 #define MOUSEHOLE_LIVE_USERS_H
 
@@ -8,7 +8,8 @@
 #ifdef ML_USER_HEADER
 ML_MAP(ml_users, ML_LRU_HASH, struct ml_key, struct ml_user, 1024);
 
-/* Returns the user's entry, as ml_find_flow() does. Changes the packet's key. */
+/* Returns the entry of the packet's user, a new one for a new user; null if none could be created. Reduces the packet's
+ * key to the user's address. */
 ML_INLINE struct ml_user *ml_find_user(struct ml_scratch *scratch, u32 is_destination)
 {
 	struct ml_key *key = &scratch->packet.key;

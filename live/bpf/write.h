@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* Marks in packets: the traffic class, and the class of the queue behind. */
+/* Marks on packets: the traffic class in the IP header, and skb->priority for the next queue. */
 #ifndef MOUSEHOLE_LIVE_WRITE_H
 #define MOUSEHOLE_LIVE_WRITE_H
 
 #include "parse.h"
 
-/* Returns whether somebody before has said what the packet is, by a DSCP or by a class of the queue behind. */
+/* Returns whether the packet was marked before, by a DSCP or by a class of the next queue. */
 ML_INLINE u32 ml_is_marked(const struct __sk_buff *skb, const struct ml_packet *packet, u32 priority)
 {
 	return packet->traffic_class >> 2 || (priority && skb->priority >> 16 == priority >> 16 && skb->priority & 0xffff);
 }
 
-/* Writes the traffic class, DSCP and ECN, and corrects IPv4's checksum. */
+/* Writes the traffic class (DSCP and ECN) and updates IPv4's checksum. */
 ML_INLINE void ml_write_traffic_class(struct __sk_buff *skb, const struct ml_packet *packet, u32 traffic_class)
 {
 	u32 offset = packet->network_offset;
@@ -29,7 +29,8 @@ ML_INLINE void ml_write_traffic_class(struct __sk_buff *skb, const struct ml_pac
 	}
 }
 
-/* Tells the queue behind the packet's colour unless it keeps its mark, and the receiver of congestion if `is_congested`. */
+/* Writes the marks: the colour's priority and DSCP for the next queue, unless the packet keeps its mark; and CE for the
+ * receiver, if `is_congested`. */
 ML_INLINE void ml_write_marks(struct __sk_buff *skb, const struct ml_action *action, const struct ml_packet *packet,
 			      u32 is_congested, u32 keeps_mark)
 {

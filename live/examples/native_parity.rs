@@ -1,9 +1,12 @@
-//! Whether a queue header decides in the kernel as in the simulator: every departure's order and time, and every drop.
+//! Compares a queue header's decisions in the kernel with those in the simulator: the order and
+//! time of every departure, and every drop.
 //!
-//! `native_parity compile FOLDER` has clang compile the queues; `native_parity FOLDER PACKETS` needs no compiler, but root and a
-//! kernel that takes queue disciplines by struct_ops. The simulator's host of queue headers plays arrivals at a link; the same packets then go through a dummy device whose queue discipline is the same
-//! header, at the same times. Time and random numbers are the test's (`ML_REPLAY`), and the compiled program notes what
-//! left or was dropped, and when. Each queue is also compared with one of another parameter, which must be noticed.
+//! `native_parity compile FOLDER` compiles the queues by clang; `native_parity FOLDER PACKETS`
+//! needs no compiler, but root and a kernel that accepts queue disciplines by struct_ops. The
+//! simulator's host of queue headers serves arrivals at a link; then the same packets pass a dummy
+//! device whose queue discipline is the same header, at the same times. Time and random numbers are
+//! the test's (`ML_REPLAY`), and the compiled program records what left or was dropped, and when.
+//! Each queue is also compared with one of another parameter, which must make a difference.
 
 use libbpf_rs::{MapCore as _, MapFlags, MapType, ObjectBuilder};
 use mousehole_live::native_queue::Native;
@@ -60,7 +63,7 @@ struct Arrival {
     colour: u8,
 }
 
-/// What became of a packet: `struct ml_departure`.
+/// How a packet ended: `struct ml_departure`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fate {
@@ -69,7 +72,7 @@ struct Fate {
     is_dropped: u32,
 }
 
-/// What the test has to do at a time: send a packet, or have the device ask for the next.
+/// An action of the test at a time: send a packet, or make the device ask for the next one.
 #[derive(Debug, Clone, Copy)]
 struct Event {
     time_ns: u64,
@@ -83,19 +86,19 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     if first == "compile" {
-        return compile(Path::new(second));
+        return compile_queues(Path::new(second));
     }
     let (folder, packets) = (Path::new(first), second.parse().unwrap_or(100_000));
     let mut failed = 0;
     for (number, (name, values, change)) in QUEUES.into_iter().enumerate() {
-        let arrivals = arrivals(packets, number as u64 + 1);
-        let params = params(name, values);
+        let arrivals = draw_arrivals(packets, number as u64 + 1);
+        let params = parse_params(name, values);
         let mut other = values.to_vec();
         other.retain(|(name, _)| *name != change.0);
         other.push(change);
         let (events, expected) = simulate(&params, &arrivals);
-        let (_, changed) = simulate(&self::params(name, &other), &arrivals);
-        let seen = match play(folder, &params, &arrivals, &events) {
+        let (_, changed) = simulate(&self::parse_params(name, &other), &arrivals);
+        let seen = match replay_in_kernel(folder, &params, &arrivals, &events) {
             Ok(seen) => seen,
             Err(error) => {
                 println!("FAIL  {name} {values:?}: {error}");
@@ -119,8 +122,8 @@ fn main() -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Has clang compile the queues into a folder.
-fn compile(folder: &Path) -> ExitCode {
+/// Compiles the queues into a folder by clang.
+fn compile_queues(folder: &Path) -> ExitCode {
     let names: BTreeSet<&str> = QUEUES.iter().map(|(name, ..)| *name).collect();
     for name in names {
         let policy = mousehole_policy::find(name).expect("a shipped policy");
@@ -130,7 +133,8 @@ fn compile(folder: &Path) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn params(name: &str, values: &[(&str, &str)]) -> Params {
+/// Returns the parameters of a queue at the test's link.
+fn parse_params(name: &str, values: &[(&str, &str)]) -> Params {
     let policy = mousehole_policy::find(name).expect("a shipped policy");
     let context = LinkContext {
         rate: RATE,
@@ -143,8 +147,9 @@ fn params(name: &str, values: &[(&str, &str)]) -> Params {
     Params::from_text(policy, values, &context.for_policies()).expect("the values are allowed")
 }
 
-/// Returns arrivals at a little more than the link's rate, in bursts, so that it is now idle and now full.
-fn arrivals(count: usize, seed: u64) -> Vec<Arrival> {
+/// Returns arrivals in phases of different load, so that the link is idle at times and full at
+/// others.
+fn draw_arrivals(count: usize, seed: u64) -> Vec<Arrival> {
     let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {
         word ^= word << 13;
@@ -163,7 +168,8 @@ fn arrivals(count: usize, seed: u64) -> Vec<Arrival> {
         .collect()
 }
 
-/// Has the simulator's host play arrivals. Returns when what is to be done, and what became of each packet.
+/// Serves arrivals in the simulator. Returns the test's actions in order, and how each packet
+/// ended.
 fn simulate(params: &Params, arrivals: &[Arrival]) -> (Vec<Event>, Vec<Fate>) {
     let mut bands = Bands::new(params.clone());
     let (mut events, mut fates) = (Vec::new(), Vec::new());
@@ -179,7 +185,7 @@ fn simulate(params: &Params, arrivals: &[Arrival]) -> (Vec<Event>, Vec<Fate>) {
         let now_ns = arrival.time_ns;
         events.push(Event { time_ns: now_ns, arrival: Some(number) });
         let mark = number as u32 + 1;
-        let view = View::new(arrival.ip_bytes).with_colour(colour(arrival.colour));
+        let view = View::new(arrival.ip_bytes).with_colour(to_colour(arrival.colour));
         let random = mark.wrapping_mul(2_654_435_761);
         let chance = ((random >> 27).wrapping_mul(0x9e37_79b9), random);
         bands.enqueue(Packet { number: mark, view }, &view, chance, now_ns, |packet, _| {
@@ -193,11 +199,13 @@ fn simulate(params: &Params, arrivals: &[Arrival]) -> (Vec<Event>, Vec<Fate>) {
     (events, fates)
 }
 
-fn colour(number: u8) -> Colour {
+/// Returns the colour with this number.
+fn to_colour(number: u8) -> Colour {
     [Colour::Green, Colour::Yellow, Colour::Red][usize::from(number)]
 }
 
-/// Has the next packet leave at `free_ns`, which becomes the end of its transmission. Returns whether there was one.
+/// Sends the next packet at `free_ns`, which becomes the end of its transmission. Returns whether
+/// there was one.
 fn depart(bands: &mut Bands<Packet>, free_ns: &mut u64, fates: &mut Vec<Fate>) -> bool {
     let now_ns = *free_ns;
     let mut dropped = Vec::new();
@@ -209,8 +217,16 @@ fn depart(bands: &mut Bands<Packet>, free_ns: &mut u64, fates: &mut Vec<Fate>) -
     true
 }
 
-/// Has the kernel play the same events. Returns what became of each packet.
-fn play(folder: &Path, params: &Params, arrivals: &[Arrival], events: &[Event]) -> Result<Vec<Fate>, String> {
+/// Replays the same events in the kernel. Returns how each packet ended.
+///
+/// # Errors
+/// A sentence when the kernel refuses a step.
+fn replay_in_kernel(
+    folder: &Path,
+    params: &Params,
+    arrivals: &[Arrival],
+    events: &[Event],
+) -> Result<Vec<Fate>, String> {
     let text = |error: &dyn std::fmt::Display| format!("{error:#}");
     let object =
         std::fs::read(folder.join(format!("{}.o", params.policy().name()))).map_err(|error| text(&error))?;
@@ -236,7 +252,7 @@ fn play(folder: &Path, params: &Params, arrivals: &[Arrival], events: &[Event]) 
         }
         if name == "ml_replay" || name == "ml_departures" {
             let bytes = map.max_entries() as usize * map.value_size() as usize;
-            shown.push((name, share(map.as_fd().as_raw_fd(), bytes)?));
+            shown.push((name, map_shared(map.as_fd().as_raw_fd(), bytes)?));
         }
     }
     let at = |wanted: &str| shown.iter().find(|(name, _)| name == wanted).expect("a replay has it").1;
@@ -244,7 +260,7 @@ fn play(folder: &Path, params: &Params, arrivals: &[Arrival], events: &[Event]) 
     let mut ops =
         object.maps_mut().find(|map| map.map_type() == MapType::StructOps).expect("the object has one");
     let _link = ops.attach_struct_ops().map_err(|error| text(&error))?;
-    let _device = Device::make()?;
+    let _device = Device::create()?;
     let sockets: Vec<Socket> = PRIORITY.iter().map(|one| Socket::open(*one)).collect::<Result<_, _>>()?;
     for event in events {
         // SAFETY: the map's memory is shared with the kernel and stays.
@@ -266,20 +282,22 @@ fn play(folder: &Path, params: &Params, arrivals: &[Arrival], events: &[Event]) 
     Ok(all.collect())
 }
 
-/// Maps a map into memory, for as long as the process lives.
-fn share(map: i32, bytes: usize) -> Result<*mut u8, String> {
+/// Maps a BPF map into memory, for as long as the process lives.
+fn map_shared(map: i32, bytes: usize) -> Result<*mut u8, String> {
     // SAFETY: a new mapping of an open descriptor.
     let place = unsafe {
         libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, map, 0)
     };
-    if place == libc::MAP_FAILED { Err(failed("mmap")) } else { Ok(place.cast()) }
+    if place == libc::MAP_FAILED { Err(describe_failure("mmap")) } else { Ok(place.cast()) }
 }
 
-fn failed(what: &str) -> String {
+/// Returns the last system error, after what failed.
+fn describe_failure(what: &str) -> String {
     format!("{what}: {}", std::io::Error::last_os_error())
 }
 
-fn run(line: &str) -> Result<(), String> {
+/// Runs a command, whose words are separated by blanks.
+fn run_command(line: &str) -> Result<(), String> {
     let mut words = line.split_whitespace();
     let done = Command::new(words.next().unwrap_or_default())
         .args(words)
@@ -289,22 +307,23 @@ fn run(line: &str) -> Result<(), String> {
     if done.status.success() { Ok(()) } else { Err(format!("{line}: {}", said.trim())) }
 }
 
-/// The device that packets leave by; it is removed at the end.
+/// The device by which packets leave; dropping it removes it.
 struct Device;
 
 impl Device {
-    fn make() -> Result<Device, String> {
-        run(&format!("ip link add {DEVICE} type dummy"))?;
+    /// Creates the device with the queue discipline.
+    fn create() -> Result<Device, String> {
+        run_command(&format!("ip link add {DEVICE} type dummy"))?;
         let device = Device;
-        run(&format!("ip link set {DEVICE} up"))?;
-        run(&format!("tc qdisc replace dev {DEVICE} root {KIND}"))?;
+        run_command(&format!("ip link set {DEVICE} up"))?;
+        run_command(&format!("tc qdisc replace dev {DEVICE} root {KIND}"))?;
         Ok(device)
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let _ = run(&format!("ip link del {DEVICE}")); // it may not have been made
+        let _ = run_command(&format!("ip link del {DEVICE}")); // it may not have been made
     }
 }
 
@@ -315,6 +334,7 @@ struct Socket {
 }
 
 impl Socket {
+    /// Opens a socket for frames of this priority.
     fn open(priority: u32) -> Result<Socket, String> {
         // SAFETY: the name ends in a zero byte; options have the sizes that are said.
         unsafe {
@@ -328,14 +348,14 @@ impl Socket {
             for (option, value) in [(libc::SO_PRIORITY, priority), (libc::SO_SNDBUFFORCE, 1 << 24)] {
                 let value = (&raw const value).cast();
                 if descriptor < 0 || libc::setsockopt(descriptor, libc::SOL_SOCKET, option, value, 4) != 0 {
-                    return Err(failed("socket"));
+                    return Err(describe_failure("socket"));
                 }
             }
             Ok(Socket { descriptor, address })
         }
     }
 
-    /// Sends a frame of so many bytes with a mark. A queue that drops it is no error.
+    /// Sends a frame of `bytes` bytes with a mark. A full queue is no error.
     fn send(&self, bytes: u32, mark: u32) -> Result<(), String> {
         let mut frame = [0u8; 1600];
         frame[12..14].copy_from_slice(&0x88b5_u16.to_be_bytes());
@@ -357,7 +377,7 @@ impl Socket {
             libc::sendmsg(self.descriptor, &raw const message, 0)
         };
         let is_full = std::io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS);
-        if sent < 0 && !is_full { Err(failed("sendmsg")) } else { Ok(()) }
+        if sent < 0 && !is_full { Err(describe_failure("sendmsg")) } else { Ok(()) }
     }
 }
 

@@ -1,17 +1,19 @@
-//! The agent: what is too slow for every packet. It sweeps the table of flows and lets the policy adapt.
+//! The agent: runs what is too slow to run for every packet. It sweeps the flow table and lets the
+//! policy adapt.
 //!
-//! The policy's slow steps run here, natively, on a state of the agent's own. The program in the kernel reads only what
-//! they publish (policy.h, "Packets and slow steps"): the agent writes it to the part that is not in force and then
-//! makes it the one that is. Without the agent, packets keep the last published values; `status` says since when.
+//! The policy's slow steps run here, natively, on the agent's copy of the state. The program in the
+//! kernel reads only what they publish (policy.h, "Packets and slow steps"): the agent writes it to
+//! the inactive slot and then makes that slot active. Without the agent, packets use the values
+//! published last; `status` says since when.
 
 use crate::bpf::Map;
-use crate::deployment::is_slow;
+use crate::deployment::has_slow_steps;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Place};
 use crate::kernel;
 use crate::layout::{Agent, Plain as _, STATE};
-use crate::observe::{account, visit_all};
+use crate::observe::{read_account, visit_entries};
 use crate::record::{Attachment, Record};
 use crate::request::{Request, Via};
 use crate::{namespace, stop};
@@ -21,37 +23,38 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-/// How often flows that ended are fetched, although nothing else is due.
+/// The longest sleep: ended flows are fetched this often even if no slow step is due.
 const MOST_SLEEP: Duration = Duration::from_secs(1);
 
-/// Starts the agent of a device.
+/// Starts the agent of a device as a background process. Returns its process number.
 ///
 /// # Errors
-/// A sentence when the process cannot be started.
+/// A sentence when it cannot be started.
 pub fn spawn(name: &str) -> Result<u32> {
     crate::detach::spawn(&["agent", name])
 }
 
-/// Runs the agent of a device, until what it serves is gone.
+/// Runs the agent of a device in this process until its program is gone or another agent takes
+/// over.
 ///
 /// # Errors
-/// A sentence when nothing runs at the device, or it needs no agent.
+/// A sentence when nothing runs at the device, it needs no agent, or it has one.
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
-    let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
-    let alone = home::serve_alone(&place.agent_lock())?;
-    // A link says itself when its device is gone; a filter has to be looked for at the device.
+    let place = home::find(name)?.ok_or_else(|| stop::nothing_here(name))?;
+    let alone = home::lock_service(&place.agent_lock())?;
+    // A link reports that its device is gone; a filter has to be looked up at the device, in its namespace.
     if place.record()?.attachment == Some(Attachment::Tcx) {
         namespace::leave();
     }
     let mut sweeper: Option<Sweeper> = None;
     loop {
         let Ok(record) = place.record() else { return Ok(()) };
-        // What was started meanwhile at the same place has an agent of its own.
-        if !stop::is_running(&place, &record) || !home::is_in_force(&alone) {
+        // A program that was started there since has its own agent.
+        if !stop::is_running(&place, &record) || !home::is_lock_valid(&alone) {
             return Ok(());
         }
-        // A changed request is a change by `tune`: other parameters, the same state.
+        // `tune` changed the request: the parameters differ, the state stays.
         let state = sweeper.take_if(|old| old.request != record.request).map(Sweeper::into_state);
         let one = match &mut sweeper {
             Some(one) => one,
@@ -62,7 +65,7 @@ pub fn run(name: &str) -> Result<()> {
     }
 }
 
-/// Sweeps one table.
+/// Runs the slow steps of the policy at one device.
 pub struct Sweeper {
     request: Request,
     params: Params,
@@ -76,16 +79,17 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
-    /// Returns a sweeper of what a record describes; it goes on with `state` if one is given.
+    /// Returns the sweeper of a running device. It starts with `state`, else with a new state; what
+    /// an earlier agent published is taken over.
     ///
     /// # Errors
     /// A sentence when the policy needs no agent, or a map cannot be opened.
     pub fn new(place: &Place, device: &Device, record: &Record, state: Option<State>) -> Result<Sweeper> {
-        // How the queue is told is not the agent's business, and the queue may be out of its sight.
+        // How packets are marked does not matter here, and the agent may be unable to see the queue.
         let mut unseen = record.clone();
         (unseen.request.via, unseen.request.classes) = (Some(Via::Dscp), Vec::new());
         let deployment = unseen.deployment(device, None)?;
-        let params = deployment.marker.filter(|params| is_slow(params.policy()));
+        let params = deployment.marker.filter(|params| has_slow_steps(params.policy()));
         let params = params.ok_or_else(|| Failure::new(format!("{} needs no agent", deployment.scheme)))?;
         let policy = params.policy();
         let ended = place.map("ml_ended");
@@ -108,17 +112,17 @@ impl Sweeper {
             },
             next_ns: 0,
         };
-        sweeper.adopt()?;
+        sweeper.adopt_published()?;
         Ok(sweeper)
     }
 
-    /// Returns the state, for a sweeper with other parameters.
+    /// Returns the state, so that a sweeper with other parameters can go on with it.
     pub fn into_state(self) -> State {
         self.state
     }
 
-    /// Takes over what an earlier agent published.
-    fn adopt(&mut self) -> Result<()> {
+    /// Copies the values that an earlier agent published into the state.
+    fn adopt_published(&mut self) -> Result<()> {
         let agent = self.read_agent()?;
         if agent.seen_ns == 0 {
             return Ok(());
@@ -132,12 +136,13 @@ impl Sweeper {
         Ok(())
     }
 
-    /// Does what is due at `now_ns` and returns how long nothing else is.
+    /// Runs the steps that are due at `now_ns` (CLOCK_MONOTONIC). Returns how long it takes until
+    /// the next is due.
     ///
     /// # Errors
     /// A sentence when a map cannot be read or written.
     pub fn step(&mut self, now_ns: u64) -> Result<Duration> {
-        self.take_ended();
+        self.drain_ended();
         if now_ns < self.next_ns {
             return Ok(Duration::from_nanos(self.next_ns - now_ns));
         }
@@ -149,19 +154,19 @@ impl Sweeper {
         Ok(Duration::from_nanos(period_ns))
     }
 
-    /// Notes the flows that ended by starting anew.
-    fn take_ended(&mut self) {
+    /// Reports to the policy each flow whose entry the kernel's program restarted.
+    fn drain_ended(&mut self) {
         let Some(ring) = &mut self.ended else { return };
         while let Some(item) = ring.next() {
             self.policy.flow_end(&self.params, &State::from_bytes(&item), &mut self.state);
         }
     }
 
-    /// Forgets expired flows and counts the others by class.
+    /// Removes expired flows from the table and returns the number of the others by class.
     fn sweep(&mut self, now_ns: u64) -> Result<Counts> {
         let (mut counts, mut expired) = (Counts { flows: [0; 4] }, Vec::new());
-        visit_all(&self.flows, |index, entry| {
-            let flow = self.flow_of(entry);
+        visit_entries(&self.flows, |index, entry| {
+            let flow = self.read_flow_state(entry);
             match self.policy.expired(&self.params, &flow, now_ns) {
                 true => expired.push(index),
                 false => self.policy.count(&self.params, &flow, &self.state, &mut counts),
@@ -172,10 +177,10 @@ impl Sweeper {
         for index in expired {
             let index = index.to_ne_bytes();
             let Ok(Some(entry)) = self.flows.lookup(&index) else { continue };
-            let flow = self.flow_of(&entry);
-            // It may have sent something since, or be another one now.
-            if account(&entry).packets() > 0 && self.policy.expired(&self.params, &flow, now_ns) {
-                // A packet in this very moment would lose what it counted; its flow is new by it anyway.
+            let flow = self.read_flow_state(&entry);
+            // The flow may have sent packets since, or the entry may belong to another flow now.
+            if read_account(&entry).packets() > 0 && self.policy.expired(&self.params, &flow, now_ns) {
+                // A packet that arrives right now loses its count; it starts a new flow anyway.
                 self.flows.update(&index, &free).map_err(|error| map_failure("ml_flows", &error))?;
                 self.policy.flow_end(&self.params, &flow, &mut self.state);
             }
@@ -183,12 +188,12 @@ impl Sweeper {
         Ok(counts)
     }
 
-    /// Returns the policy's state in an entry of the table.
-    fn flow_of(&self, entry: &[u8]) -> State {
+    /// Returns the policy's state in an entry of the flow table.
+    fn read_flow_state(&self, entry: &[u8]) -> State {
         State::from_bytes(&entry[STATE..][..self.policy.sizes().1])
     }
 
-    /// Writes what packets may read, beside what they read now, and lets them read that.
+    /// Writes the published part of the state to the inactive slot and makes that slot active.
     fn publish(&mut self, now_ns: u64) -> Result<()> {
         let mut agent = self.read_agent()?;
         let other = agent.active & 1 ^ 1;
@@ -200,12 +205,14 @@ impl Sweeper {
         self.agent.update(&0u32.to_ne_bytes(), agent.bytes()).map_err(|error| map_failure("ml_agent", &error))
     }
 
+    /// Returns what the map `ml_agent` holds; zeros if it is empty.
     fn read_agent(&self) -> Result<Agent> {
         let value = self.agent.lookup(&0u32.to_ne_bytes());
         Ok(Agent::read(&value.map_err(|error| map_failure("ml_agent", &error))?.unwrap_or_default()))
     }
 }
 
+/// Returns the failure of an access to a map.
 fn map_failure(name: &str, error: &io::Error) -> Failure {
     Failure::system(format!("the map {name} cannot be used"), error)
 }

@@ -1,6 +1,7 @@
-//! The attributes of rtnetlink(7)'s messages: a length, a kind and a value each, in the machine's byte order.
+//! Encodes and decodes the attributes of rtnetlink(7)'s messages: length, type and value each, in
+//! the machine's byte order.
 
-/// Appends an attribute to a message.
+/// Appends an attribute, padded to a multiple of 4 bytes.
 pub(crate) fn add_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
     body.extend(((4 + value.len()) as u16).to_ne_bytes());
     body.extend(kind.to_ne_bytes());
@@ -8,7 +9,8 @@ pub(crate) fn add_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-/// Returns the attributes of a message: kind, and the bytes with their head of four.
+/// Returns the attributes of a message: type, and the bytes including the 4 of the header. Stops at
+/// the first attribute that is cut short.
 pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -21,17 +23,17 @@ pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// Returns the value of an attribute of a message.
+/// Returns the value of the first attribute of type `wanted`; `None` without one.
 pub(crate) fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     attributes(bytes).find(|(kind, _)| *kind == wanted).map(|(_, whole)| &whole[4..])
 }
 
-/// Returns a text that ends at the first zero byte.
+/// Returns the text before the first zero byte; invalid UTF-8 is replaced.
 pub(crate) fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }
 
-/// Returns the number at a place of a message; 0 behind its end.
+/// Returns the 32-bit number at byte `at` of a message; 0 if the message ends before it does.
 pub(crate) fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).map_or(0, |four| u32::from_ne_bytes(four.try_into().expect("four bytes")))
 }

@@ -1,6 +1,6 @@
-//! What is asked of the kernel by bpf(2): maps, programs, links, and their pins.
+//! Wraps bpf(2): maps, programs, links, and their pins.
 //!
-//! Programs are loaded by aya; what outlives a command is opened here by its pin.
+//! aya loads programs; what outlives a command is opened here by its pin.
 
 use aya::maps::{Map as AyaMap, MapData};
 use aya_obj::generated::{
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::{io, mem, ptr};
 
-/// A map of the kernel's.
+/// An open map of the kernel.
 #[derive(Debug)]
 pub struct Map {
     descriptor: OwnedFd,
@@ -28,15 +28,15 @@ impl Map {
     /// Opens a map by its pin.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn open(path: &Path) -> io::Result<Map> {
         Map::new(open_pin(path)?)
     }
 
-    /// Makes an array of one entry.
+    /// Creates an array of one entry. The name is cut to 15 bytes.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn create(name: &CStr, value_bytes: u32) -> io::Result<Map> {
         // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
         unsafe {
@@ -48,12 +48,15 @@ impl Map {
             for (to, from) in create.map_name.iter_mut().zip(name.to_bytes().iter().take(room)) {
                 *to = *from as _;
             }
-            Map::new(descriptor(call(bpf_cmd::BPF_MAP_CREATE, &mut attributes)?))
+            Map::new(own_descriptor(call_bpf(bpf_cmd::BPF_MAP_CREATE, &mut attributes)?))
         }
     }
 
-    /// Returns the map behind one of aya's.
-    pub(crate) fn of(map: &AyaMap) -> io::Result<Map> {
+    /// Returns the map behind one of aya's, with a descriptor of its own.
+    ///
+    /// # Panics
+    /// For a kind of map that our programs do not have.
+    pub(crate) fn from_aya(map: &AyaMap) -> io::Result<Map> {
         let data: &MapData = match map {
             AyaMap::Array(data)
             | AyaMap::PerCpuArray(data)
@@ -65,10 +68,11 @@ impl Map {
         Map::new(data.fd().as_fd().try_clone_to_owned()?)
     }
 
+    /// Returns the map of a descriptor, after asking the kernel for its properties.
     fn new(descriptor: OwnedFd) -> io::Result<Map> {
-        let info: bpf_map_info = info(descriptor.as_fd())?;
+        let info: bpf_map_info = read_info(descriptor.as_fd())?;
         Ok(Map {
-            name: text(&info.name),
+            name: parse_name(&info.name),
             kind: info.type_,
             key_bytes: info.key_size as usize,
             value_bytes: info.value_size as usize,
@@ -77,45 +81,45 @@ impl Map {
         })
     }
 
-    /// Returns its name, of which the kernel keeps 15 bytes.
+    /// Returns its name, of which the kernel stores 15 bytes.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the bytes of a value.
+    /// Returns the bytes of a value; in a per-CPU map, those of one CPU.
     pub fn value_size(&self) -> usize {
         self.value_bytes
     }
 
-    /// Returns how many entries it has room for.
+    /// Returns how many entries it can hold.
     pub fn max_entries(&self) -> u32 {
         self.max_entries
     }
 
-    /// Pins it.
+    /// Pins it at this path of a BPF file system.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn pin(&self, path: &Path) -> io::Result<()> {
         pin(self.descriptor.as_fd(), path)
     }
 
-    /// Returns a value; `None` of a key that is not there.
+    /// Returns the value of a key; `None` if the key is not in the map.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     ///
     /// # Panics
-    /// When each CPU has a value of its own: [`Map::lookup_percpu`] reads these.
+    /// For a per-CPU array, which [`Map::lookup_percpu`] reads, and for a key of the wrong length.
     pub fn lookup(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
         assert_ne!(self.kind, bpf_map_type::BPF_MAP_TYPE_PERCPU_ARRAY as u32, "{}", self.name);
         self.read(key, self.value_bytes)
     }
 
-    /// Returns the value of each CPU; `None` of a key that is not there.
+    /// Returns the values of a key on all CPUs; `None` if the key is not in the map.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn lookup_percpu(&self, key: &[u8]) -> io::Result<Option<Vec<Vec<u8>>>> {
         let cpus = aya::util::nr_cpus().map_err(|(_, error)| error)?;
         let stride = self.value_bytes.next_multiple_of(8);
@@ -123,39 +127,41 @@ impl Map {
         Ok(all.map(|all| all.chunks(stride).map(|one| one[..self.value_bytes].to_vec()).collect()))
     }
 
+    /// Returns the `bytes` that the kernel writes for a key; `None` if the key is not in the map.
     fn read(&self, key: &[u8], bytes: usize) -> io::Result<Option<Vec<u8>>> {
         let mut value = vec![0; bytes];
-        match self.element(bpf_cmd::BPF_MAP_LOOKUP_ELEM, Some(key), value.as_mut_ptr()) {
+        match self.access_element(bpf_cmd::BPF_MAP_LOOKUP_ELEM, Some(key), value.as_mut_ptr()) {
             Ok(()) => Ok(Some(value)),
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Writes a value.
+    /// Sets the value of a key.
     ///
     /// # Errors
-    /// The kernel's; of a value that is not as long as the map's, that it is invalid.
+    /// The kernel's error; EINVAL for a value of another length than the map's.
     pub fn update(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         if value.len() != self.value_bytes {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        self.element(bpf_cmd::BPF_MAP_UPDATE_ELEM, Some(key), value.as_ptr().cast_mut())
+        self.access_element(bpf_cmd::BPF_MAP_UPDATE_ELEM, Some(key), value.as_ptr().cast_mut())
     }
 
-    /// Returns all keys. A table that changes meanwhile may show one twice or not at all.
+    /// Iterates over all keys. If the table changes meanwhile, a key may appear twice or be missed.
     pub fn keys(&self) -> impl Iterator<Item = Vec<u8>> {
         let mut last: Option<Vec<u8>> = None;
         std::iter::from_fn(move || {
             let mut next = vec![0; self.key_bytes];
-            self.element(bpf_cmd::BPF_MAP_GET_NEXT_KEY, last.as_deref(), next.as_mut_ptr()).ok()?;
+            self.access_element(bpf_cmd::BPF_MAP_GET_NEXT_KEY, last.as_deref(), next.as_mut_ptr()).ok()?;
             last = Some(next.clone());
             Some(next)
         })
     }
 
-    /// Does something with one element. `value` has room for what the command reads or writes there.
-    fn element(&self, command: bpf_cmd, key: Option<&[u8]>, value: *mut u8) -> io::Result<()> {
+    /// Runs a command on one element. `value` must have room for what the command reads or writes
+    /// there; `key` is `None` only for the first of all keys.
+    fn access_element(&self, command: bpf_cmd, key: Option<&[u8]>, value: *mut u8) -> io::Result<()> {
         assert!(key.is_none_or(|key| key.len() == self.key_bytes), "{}", self.name);
         // SAFETY: the struct is numbers, which may be zero; the key has the map's length, and the value its room.
         unsafe {
@@ -164,15 +170,16 @@ impl Map {
             element.map_fd = self.descriptor.as_raw_fd() as u32;
             element.key = key.map_or(0, |key| key.as_ptr() as u64);
             element.__bindgen_anon_1.value = value as u64;
-            call(command, &mut attributes).map(drop)
+            call_bpf(command, &mut attributes).map(drop)
         }
     }
 
-    /// Reads the next entries of an array: as many as `keys` has room for, from behind `from` on. Returns how many there were,
-    /// and where to go on; nowhere after the last.
+    /// Reads the next entries of an array, as many as `keys` has room for. `from` is `None` at
+    /// first, then what the last call returned. Returns how many entries there were, and where to
+    /// go on; `None` after the last.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub(crate) fn read_batch(
         &self,
         from: Option<u32>,
@@ -190,7 +197,7 @@ impl Map {
             batch.out_batch = &raw mut to as u64;
             (batch.keys, batch.values) = (keys.as_mut_ptr() as u64, values.as_mut_ptr() as u64);
             batch.count = keys.len() as u32;
-            let done = call(bpf_cmd::BPF_MAP_LOOKUP_BATCH, &mut attributes);
+            let done = call_bpf(bpf_cmd::BPF_MAP_LOOKUP_BATCH, &mut attributes);
             let count = attributes.batch.count as usize;
             match done {
                 Ok(_) => Ok((count, Some(to))),
@@ -200,10 +207,10 @@ impl Map {
         }
     }
 
-    /// Returns it as a ring buffer of aya's.
+    /// Returns it as aya's ring buffer.
     ///
     /// # Errors
-    /// The kernel's; of another kind of map, that it is invalid.
+    /// The kernel's error; invalid input for another kind of map.
     pub(crate) fn into_ring(self) -> io::Result<aya::maps::RingBuf<MapData>> {
         let invalid = |error: aya::maps::MapError| io::Error::new(io::ErrorKind::InvalidInput, error);
         let data = MapData::from_fd(self.descriptor).map_err(invalid)?;
@@ -211,32 +218,34 @@ impl Map {
     }
 }
 
-/// Pins what a descriptor names.
+/// Pins the map, program or link of a descriptor.
 pub(crate) fn pin(what: BorrowedFd, path: &Path) -> io::Result<()> {
-    at_path(bpf_cmd::BPF_OBJ_PIN, path, what.as_raw_fd() as u32).map(drop)
+    call_with_path(bpf_cmd::BPF_OBJ_PIN, path, what.as_raw_fd() as u32).map(drop)
 }
 
-/// Opens what is pinned.
+/// Opens a pinned map, program or link.
 pub(crate) fn open_pin(path: &Path) -> io::Result<OwnedFd> {
     // SAFETY: the new descriptor is nobody else's.
-    at_path(bpf_cmd::BPF_OBJ_GET, path, 0).map(|new| unsafe { descriptor(new) })
+    call_with_path(bpf_cmd::BPF_OBJ_GET, path, 0).map(|new| unsafe { own_descriptor(new) })
 }
 
-fn at_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
+/// Runs a command that takes a path and a descriptor (0 for none).
+fn call_with_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
     let text = CString::new(path.as_os_str().as_bytes()).expect("no zero byte");
     // SAFETY: the struct is numbers, which may be zero; the path ends in a zero byte.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.__bindgen_anon_4.pathname = text.as_ptr() as u64;
         attributes.__bindgen_anon_4.bpf_fd = what;
-        call(command, &mut attributes)
+        call_bpf(command, &mut attributes)
     }
 }
 
-/// Attaches a program to a device's egress by a link of tcx, which ends with the descriptor unless it is pinned.
+/// Attaches a program to a device's egress by a tcx link. The link ends when the descriptor is
+/// closed, unless it is pinned.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn create_link(program: BorrowedFd, device: u32) -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
@@ -245,25 +254,25 @@ pub fn create_link(program: BorrowedFd, device: u32) -> io::Result<OwnedFd> {
         link.__bindgen_anon_1.prog_fd = program.as_raw_fd() as u32;
         link.__bindgen_anon_2.target_ifindex = device;
         link.attach_type = bpf_attach_type::BPF_TCX_EGRESS as u32;
-        Ok(descriptor(call(bpf_cmd::BPF_LINK_CREATE, &mut attributes)?))
+        Ok(own_descriptor(call_bpf(bpf_cmd::BPF_LINK_CREATE, &mut attributes)?))
     }
 }
 
-/// Puts a program in the place of the one of a link.
+/// Replaces the program of a link.
 pub(crate) fn update_link(link: BorrowedFd, program: BorrowedFd) -> io::Result<()> {
     // SAFETY: the struct is numbers, which may be zero.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.link_update.link_fd = link.as_raw_fd() as u32;
         attributes.link_update.__bindgen_anon_1.new_prog_fd = program.as_raw_fd() as u32;
-        call(bpf_cmd::BPF_LINK_UPDATE, &mut attributes).map(drop)
+        call_bpf(bpf_cmd::BPF_LINK_UPDATE, &mut attributes).map(drop)
     }
 }
 
-/// Loads a program for filters and tcx of so many instructions, eight bytes each.
+/// Loads a program for filters and tcx from its instructions, eight bytes each.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn load_instructions(name: &CStr, instructions: &[u64]) -> io::Result<OwnedFd> {
     const { assert!(size_of::<bpf_insn>() == size_of::<u64>()) };
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
@@ -277,12 +286,15 @@ pub fn load_instructions(name: &CStr, instructions: &[u64]) -> io::Result<OwnedF
         for (to, from) in load.prog_name.iter_mut().zip(name.to_bytes().iter().take(room)) {
             *to = *from as _;
         }
-        Ok(descriptor(call(bpf_cmd::BPF_PROG_LOAD, &mut attributes)?))
+        Ok(own_descriptor(call_bpf(bpf_cmd::BPF_PROG_LOAD, &mut attributes)?))
     }
 }
 
-/// Returns the numbers of the programs at a device's hook of tcx, in their order, `most` of them.
-pub(crate) fn programs_at(device: u32, hook: bpf_attach_type, most: usize) -> io::Result<Vec<u32>> {
+/// Returns the numbers of the programs at a device's tcx hook, in the order in which they run.
+///
+/// # Errors
+/// The kernel's error, for example if there are more than `most`.
+pub(crate) fn list_programs(device: u32, hook: bpf_attach_type, most: usize) -> io::Result<Vec<u32>> {
     let mut ids = vec![0_u32; most];
     // SAFETY: the struct is numbers, which may be zero; the array has the length that is said.
     unsafe {
@@ -292,77 +304,77 @@ pub(crate) fn programs_at(device: u32, hook: bpf_attach_type, most: usize) -> io
         query.attach_type = hook as u32;
         query.prog_ids = ids.as_mut_ptr() as u64;
         query.__bindgen_anon_2.prog_cnt = most as u32;
-        call(bpf_cmd::BPF_PROG_QUERY, &mut attributes)?;
+        call_bpf(bpf_cmd::BPF_PROG_QUERY, &mut attributes)?;
         ids.truncate(attributes.query.__bindgen_anon_2.prog_cnt as usize);
     }
     Ok(ids)
 }
 
-/// Returns a program by its number.
-pub(crate) fn program_of(id: u32) -> io::Result<OwnedFd> {
+/// Opens a program by its number.
+pub(crate) fn open_program(id: u32) -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.__bindgen_anon_6.__bindgen_anon_1.prog_id = id;
-        Ok(descriptor(call(bpf_cmd::BPF_PROG_GET_FD_BY_ID, &mut attributes)?))
+        Ok(own_descriptor(call_bpf(bpf_cmd::BPF_PROG_GET_FD_BY_ID, &mut attributes)?))
     }
 }
 
-/// Returns what the kernel says of a program.
+/// Returns the kernel's information about a program.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn program_info(program: BorrowedFd) -> io::Result<bpf_prog_info> {
-    info(program)
+    read_info(program)
 }
 
-/// Returns what the kernel says of a link.
+/// Returns the kernel's information about a link.
 pub(crate) fn link_info(link: BorrowedFd) -> io::Result<bpf_link_info> {
-    info(link)
+    read_info(link)
 }
 
-/// Has the kernel count what programs take, until the descriptor is closed.
+/// Makes the kernel count the run time of programs until the descriptor is closed.
 ///
 /// # Errors
-/// The kernel's.
-pub fn count_run_time() -> io::Result<OwnedFd> {
+/// The kernel's error.
+pub fn enable_run_time_statistics() -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.enable_stats.type_ = bpf_stats_type::BPF_STATS_RUN_TIME as u32;
-        Ok(descriptor(call(bpf_cmd::BPF_ENABLE_STATS, &mut attributes)?))
+        Ok(own_descriptor(call_bpf(bpf_cmd::BPF_ENABLE_STATS, &mut attributes)?))
     }
 }
 
-/// What a program is run on for a test.
+/// The input of a test run.
 #[derive(Debug)]
 pub struct TestRun<'a> {
     /// The frame.
     pub frame: &'a [u8],
-    /// Room for the frame afterwards; may be empty.
+    /// Room for the frame after the run; may be empty.
     pub out: &'a mut [u8],
-    /// `struct __sk_buff`, before and afterwards.
+    /// `struct __sk_buff`; the run overwrites it.
     pub context: &'a mut [u8],
-    /// How often it is run; 0 is once.
+    /// How often the program runs; 0 means once.
     pub repeat: u32,
 }
 
-/// What a program returned, the bytes of the frame afterwards, and the ns of one run.
+/// The result of a test run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tested {
-    /// What it returned.
+    /// The program's return value.
     pub verdict: u32,
-    /// Bytes of the frame.
+    /// Bytes of the frame after the run.
     pub bytes: usize,
-    /// Mean time, ns.
+    /// Mean time of one run, ns.
     pub duration_ns: u32,
 }
 
-/// Runs a program on a frame without any device.
+/// Runs a program on a frame without any device (BPF_PROG_TEST_RUN).
 ///
 /// # Errors
-/// The kernel's.
-pub fn test_run(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
+/// The kernel's error.
+pub fn run_test(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
     let before = run.context.to_vec();
     // SAFETY: the struct is numbers, which may be zero; each buffer is as long as is said.
     unsafe {
@@ -376,14 +388,14 @@ pub fn test_run(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
         (test.ctx_in, test.ctx_size_in) = (before.as_ptr() as u64, before.len() as u32);
         (test.ctx_out, test.ctx_size_out) = (run.context.as_mut_ptr() as u64, before.len() as u32);
         test.repeat = run.repeat;
-        call(bpf_cmd::BPF_PROG_TEST_RUN, &mut attributes)?;
+        call_bpf(bpf_cmd::BPF_PROG_TEST_RUN, &mut attributes)?;
         let test = attributes.test;
         Ok(Tested { verdict: test.retval, bytes: test.data_size_out as usize, duration_ns: test.duration })
     }
 }
 
-/// Returns what the kernel says of an object: its struct of information.
-fn info<T>(of: BorrowedFd) -> io::Result<T> {
+/// Returns the kernel's information about an object: its struct bpf_*_info.
+fn read_info<T>(of: BorrowedFd) -> io::Result<T> {
     // SAFETY: the kernel's structs of information are numbers, which may be zero; the size is given.
     unsafe {
         let mut info: T = mem::zeroed();
@@ -391,22 +403,22 @@ fn info<T>(of: BorrowedFd) -> io::Result<T> {
         attributes.info.bpf_fd = of.as_raw_fd() as u32;
         attributes.info.info_len = size_of::<T>() as u32;
         attributes.info.info = &raw mut info as u64;
-        call(bpf_cmd::BPF_OBJ_GET_INFO_BY_FD, &mut attributes)?;
+        call_bpf(bpf_cmd::BPF_OBJ_GET_INFO_BY_FD, &mut attributes)?;
         Ok(info)
     }
 }
 
-/// Returns a name of the kernel's.
-pub(crate) fn text(name: &[std::ffi::c_char]) -> String {
+/// Returns the text of a zero-terminated name.
+pub(crate) fn parse_name(name: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = name.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the descriptor that a call gave.
+/// Takes ownership of the descriptor that a call returned.
 ///
 /// # Safety
-/// It must be open and nobody else's.
-unsafe fn descriptor(new: i64) -> OwnedFd {
+/// It must be open, and nobody else may close it.
+unsafe fn own_descriptor(new: i64) -> OwnedFd {
     // SAFETY: the caller promises it.
     unsafe { OwnedFd::from_raw_fd(new as i32) }
 }
@@ -415,7 +427,7 @@ unsafe fn descriptor(new: i64) -> OwnedFd {
 ///
 /// # Safety
 /// Pointers in the struct must be valid for what the command does with them.
-unsafe fn call(command: bpf_cmd, attributes: &mut bpf_attr) -> io::Result<i64> {
+unsafe fn call_bpf(command: bpf_cmd, attributes: &mut bpf_attr) -> io::Result<i64> {
     // SAFETY: the caller promises the pointers; the size is the struct's.
     let done =
         unsafe { libc::syscall(libc::SYS_bpf, command as libc::c_long, attributes, size_of::<bpf_attr>()) };

@@ -1,4 +1,4 @@
-//! Watches devices and queues of this namespace, and the files of a folder, for changes.
+//! Waits for changes of devices and queues in this namespace, and of the files in a folder.
 
 use crate::attributes::word;
 use crate::netlink::HEADER;
@@ -10,30 +10,30 @@ use std::path::Path;
 use std::time::Duration;
 use std::{io, mem};
 
-/// The devices that changed since the kernel was last asked.
+/// The devices that changed between two calls of [`Changes::wait`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangedDevices {
-    /// Numbers of the devices that changed, or their queues did.
+    /// Interface indexes of devices that changed themselves or in their queue disciplines.
     devices: BTreeSet<u32>,
-    /// Whether messages were lost, so that any device may have changed.
+    /// Whether the kernel dropped messages, so that any device may have changed.
     is_lossy: bool,
 }
 
 impl ChangedDevices {
-    /// Returns what is to be assumed before the first message: that everything changed.
+    /// Returns a set that contains every device, for use before the first message.
     pub fn everything() -> ChangedDevices {
         ChangedDevices { is_lossy: true, ..ChangedDevices::default() }
     }
 
-    /// Returns whether a device may have changed.
+    /// Returns whether the device with this interface index may have changed.
     pub fn contains(&self, index: u32) -> bool {
         self.is_lossy || self.devices.contains(&index)
     }
 
-    /// Takes the messages of one datagram.
+    /// Adds the devices that the messages of one datagram are about.
     fn take(&mut self, mut datagram: &[u8]) {
         while datagram.len() >= HEADER + 8 {
-            // The device's number stands at the same place of ifinfomsg and tcmsg.
+            // ifinfomsg and tcmsg have the interface index at the same offset.
             self.devices.insert(word(datagram, HEADER + 4));
             let bytes = (word(datagram, 0) as usize).max(HEADER).next_multiple_of(4);
             datagram = datagram.get(bytes..).unwrap_or_default();
@@ -41,8 +41,8 @@ impl ChangedDevices {
     }
 }
 
-/// Changes of devices and of queue disciplines in this namespace (rtnetlink(7)), and of the files of a folder
-/// (inotify(7)), as the kernel tells of them.
+/// A subscription to changes of devices and queue disciplines in this namespace (rtnetlink(7)) and
+/// of the files in a folder (inotify(7)).
 #[derive(Debug)]
 pub struct Changes {
     network: OwnedFd,
@@ -51,10 +51,10 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Listens from now on. The folder need not be there yet.
+    /// Subscribes from now on. The folder need not exist yet.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn listen(folder: &Path) -> io::Result<Changes> {
         // SAFETY: the call takes no memory, and the descriptor is new.
         let files = unsafe {
@@ -67,6 +67,7 @@ impl Changes {
         Ok(Changes { network: Changes::listen_to_network()?, files, folder })
     }
 
+    /// Returns a non-blocking socket that receives messages about links and queue disciplines.
     fn listen_to_network() -> io::Result<OwnedFd> {
         // SAFETY: the address is valid for the call, and the descriptor is new.
         unsafe {
@@ -87,7 +88,8 @@ impl Changes {
         }
     }
 
-    /// Waits for changes, at most so long, and takes all that are there.
+    /// Waits for a change for at most `most` (clamped to 1 ms … 60 s) and returns the devices that
+    /// changed; none after a timeout or a change of files only.
     pub fn wait(&self, most: Duration) -> ChangedDevices {
         let mut changed = ChangedDevices::default();
         let poll = |from: &OwnedFd| libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -95,8 +97,9 @@ impl Changes {
         let mut buffer = [0_u8; 16_384];
         let milliseconds = most.as_millis().clamp(1, 60_000) as libc::c_int;
         let kinds = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_MOVED_FROM | libc::IN_DELETE;
-        // SAFETY: what the calls take is valid for them. Who waits looks at the files anyway, so that what is said of them
-        // is not read. A folder that is watched already stays so, and one that came since is from now on.
+        // SAFETY: the descriptors, the path and the buffers are valid for the calls. The caller reads all files after
+        // each wait, so the events are discarded. Adding a watch twice is harmless; a folder that was created since
+        // the last call is watched from now on.
         unsafe {
             libc::inotify_add_watch(self.files.as_raw_fd(), self.folder.as_ptr(), kinds);
             libc::poll(polls.as_mut_ptr(), 2, milliseconds);

@@ -1,23 +1,23 @@
-// How a program for the kernel is compiled. Included by build.rs and by object.rs.
+// How a program for the kernel is compiled by clang. Included by build.rs and by object.rs.
 
 use mousehole_policy::{Function, Policy};
 
 /// A policy as a program includes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// Its name in C.
+    /// The policy's name in C.
     pub(crate) name: String,
-    /// Its header, as it is included.
+    /// The header's path, as the program includes it.
     pub(crate) header: String,
-    /// What the program must know of it beside: names of macros, without the role before them.
+    /// The macros that tell the program what the policy needs, without the role that precedes them.
     pub(crate) traits: Vec<&'static str>,
 }
 
 impl Named {
-    /// Returns how a policy is included.
+    /// Returns how a program includes this policy from `header`.
     pub(crate) fn new(policy: &Policy, header: String) -> Named {
         let (state, published) = (policy.sizes().2, policy.published());
-        // Packets share what stands before the published part, or the whole state of a policy that publishes nothing.
+        // Packets share the state before the published part, or all of it if the policy publishes nothing.
         let shares = if published.is_empty() { state > 0 } else { published.start > 0 };
         let all = [
             ("SHARES", shares),
@@ -35,15 +35,17 @@ impl Named {
         Named { name: policy.c_name().to_string(), header, traits }
     }
 
-    /// Returns whether it is a shipped policy: the header of another is included by its whole path.
+    /// Returns whether it is a shipped policy; the header of any other is included by its absolute
+    /// path.
     #[allow(dead_code, reason = "build.rs has no other")]
     pub(crate) fn is_shipped(&self) -> bool {
         self.header.starts_with("mousehole/")
     }
 }
 
-/// Returns why the kernel cannot run a queue as a discipline of its own, as a clause; `None` where it can.
-pub(crate) fn native_obstacle(queue: &Policy) -> Option<&'static str> {
+/// Returns the clause that says why a queue cannot run as a queue discipline of the kernel; `None`
+/// if it can.
+pub(crate) fn find_native_obstacle(queue: &Policy) -> Option<&'static str> {
     if queue.reads_applications() {
         return Some("which reads the application of a packet, and the kernel knows none");
     }
@@ -51,7 +53,7 @@ pub(crate) fn native_obstacle(queue: &Policy) -> Option<&'static str> {
     queue.marks().then_some(marks)
 }
 
-/// What stands behind the markers in a program.
+/// The queue that a program decides for, after its markers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Queue {
     /// Nothing: the program marks only.
@@ -71,7 +73,7 @@ pub(crate) struct Combination {
 }
 
 impl Combination {
-    /// Returns its name, such as `sfd-policer-multi_red`; `none` stands where there is no policy.
+    /// Returns its name, such as `sfd-policer-multi_red`, with `none` in place of a missing policy.
     pub(crate) fn name(&self) -> String {
         let name = |one: &Option<Named>| one.as_ref().map_or("none".to_string(), |named| named.name.clone());
         let queue = match &self.queue {
@@ -83,20 +85,21 @@ impl Combination {
     }
 }
 
-/// Returns the command of clang: `$CLANG`, else `clang`.
-pub(crate) fn clang() -> String {
+/// Returns the command of clang: `$CLANG` if set, else `clang`.
+pub(crate) fn find_clang() -> String {
     std::env::var("CLANG").ok().filter(|command| !command.is_empty()).unwrap_or_else(|| "clang".into())
 }
 
-/// The oldest clang that keeps the tags by which the kernel knows pointers to packets.
+/// The oldest clang that keeps the type tags by which the kernel recognises pointers to packets.
 pub(crate) const NATIVE_CLANG: u32 = 16;
 
-/// Returns a command of clang that compiles native queues: the one above where it is new enough, else one by its number.
+/// Returns a command of clang that can compile native queues: that of [`find_clang`] if it is new
+/// enough, else the newest `clang-N` that runs.
 ///
 /// # Errors
 /// A sentence when there is none.
-pub(crate) fn native_clang() -> std::result::Result<String, String> {
-    let first = clang();
+pub(crate) fn find_native_clang() -> std::result::Result<String, String> {
+    let first = find_clang();
     let number = |command: &str| {
         let said = std::process::Command::new(command).arg("--version").output().ok()?.stdout;
         let said = String::from_utf8_lossy(&said).into_owned();
@@ -116,8 +119,8 @@ pub(crate) fn native_clang() -> std::result::Result<String, String> {
     })
 }
 
-/// Returns what the compiler is to define for a native queue.
-pub(crate) fn native_definitions(queue: &Named) -> Vec<String> {
+/// Returns clang's macro definitions for a native queue.
+pub(crate) fn define_native(queue: &Named) -> Vec<String> {
     let mut all = vec![
         format!("-DML_NATIVE={}", queue.name),
         format!("-DML_NATIVE_HEADER=\"{}\"", queue.header),
@@ -127,8 +130,8 @@ pub(crate) fn native_definitions(queue: &Named) -> Vec<String> {
     all
 }
 
-/// Returns what the compiler is to define for a program.
-pub(crate) fn definitions(one: &Combination) -> Vec<String> {
+/// Returns clang's macro definitions for a program.
+pub(crate) fn define_program(one: &Combination) -> Vec<String> {
     let mut all = Vec::new();
     let mut define = |role: &str, named: &Named| {
         all.push(format!("-DML_{role}={}", named.name));
@@ -150,8 +153,9 @@ pub(crate) fn definitions(one: &Combination) -> Vec<String> {
     all
 }
 
-/// Returns clang's arguments for a program; `sources` holds it, as `source`.
-pub(crate) fn arguments(
+/// Returns clang's arguments for compiling the file `source` of the folder `sources` into `object`.
+/// `headers` is the policies' include folder.
+pub(crate) fn build_arguments(
     headers: &std::path::Path,
     sources: &std::path::Path,
     source: &str,

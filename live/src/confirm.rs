@@ -1,6 +1,6 @@
-//! `--confirm`: everything is taken back unless somebody says that it may stay.
+//! `--confirm`: takes everything back unless the user confirms in time.
 //!
-//! The timer is a process of its own, away from the shell that may be cut off by what was just started.
+//! The timer is a separate process, since what was just started may cut off the user's shell.
 
 use crate::error::{Failure, Result};
 use crate::home::{self, Home};
@@ -9,12 +9,13 @@ use crate::{download, stop};
 use std::thread;
 use std::time::Duration;
 
-/// How often the timer looks whether it is still needed.
+/// How often the timer checks whether it is still needed.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// How often it tries to take back what it could not.
+/// How often it retries if taking back fails.
 const MOST_TRIES: u32 = 100;
 
-/// Starts the timer of what was started at `since`.
+/// Starts the timer for what was started at `since` (seconds since 1970); it expires after
+/// `seconds`.
 ///
 /// # Errors
 /// A sentence when the process cannot be started.
@@ -23,8 +24,8 @@ pub fn spawn(name: &str, since: u64, seconds: u64) -> Result<()> {
         .map(drop)
 }
 
-/// Waits, and takes back what has not been confirmed by then. Ends before when it was confirmed or taken back. The
-/// timer's process runs this.
+/// Waits `seconds`, then takes back what was started at `since` unless it was confirmed. Returns
+/// early once it is confirmed or taken back. The timer's process runs this.
 ///
 /// # Errors
 /// A sentence when it cannot be taken back.
@@ -35,7 +36,7 @@ pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
         let left = Duration::from_nanos(end_ns.saturating_sub(monotonic_ns()));
         if left.is_zero() {
             match stop::stop_unconfirmed(name, since) {
-                // Another command may have held the lock for longer than any should.
+                // Another command may have held the lock for unusually long.
                 Err(_) if tries < MOST_TRIES => tries += 1,
                 done => return done.map(drop),
             }
@@ -45,15 +46,15 @@ pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// Lets everything stay.
+/// Confirms what runs at a device and its downloads, so that it stays. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing waits for it.
+/// A sentence when nothing waits for confirmation.
 pub fn confirm(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();
-    for side in download::sides(name) {
-        let place = home::find(&side)?.ok_or_else(|| stop::nothing(&side))?;
+    for side in download::list_sides(name) {
+        let place = home::find(&side)?.ok_or_else(|| stop::nothing_here(&side))?;
         let mut record = place.record()?;
         let Some(by) = record.confirm_by.take() else { continue };
         place.write_record(&record)?;

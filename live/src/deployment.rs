@@ -1,10 +1,10 @@
-//! From a request to what is loaded and attached: the program, its settings, and the queue disciplines behind it.
+//! Plans a request: works out the program, its settings, and the queue disciplines behind it.
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::layout::{self, Action, COLOURS, KEEP_DSCP, Plain as _, Trial};
 use crate::native_queue::Native;
-use crate::object::{self, Combination, Named, Queue, named};
+use crate::object::{self, Combination, Named, Queue, resolve_include};
 use crate::qdisc::Qdisc;
 use crate::request::{self, Mode, Request, User, Via};
 use crate::spared;
@@ -17,8 +17,8 @@ use mousehole_scheme::{LinkContext, Part, Scheme};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What a policy's native code decided for a deployment, in plain data: with it and the program's object a request is
-/// put in place without that code.
+/// What a policy's native code decided for a deployment, as plain data. With it and the program's
+/// object, a request can be carried out without that code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decided {
@@ -28,35 +28,35 @@ pub struct Decided {
     params: Vec<Vec<u8>>,
     /// Whether the program decides for a queue.
     has_queue: bool,
-    /// How many classes HTB has at the device's root; `None` where no HTB is put there.
+    /// How many classes our HTB at the device's root has; `None` without it.
     colours: Option<u32>,
-    /// The queue that is a queue discipline of its own.
+    /// The native queue.
     native: Option<Native>,
 }
 
 impl Decided {
-    /// Returns whether the queue is a queue discipline of its own.
+    /// Returns whether the scheme's queue runs as a native queue discipline.
     pub(crate) fn is_native(&self) -> bool {
         self.native.is_some()
     }
 }
 
-/// The programs of a deployment.
+/// The program objects of a deployment.
 #[derive(Debug)]
 pub struct Objects {
-    /// At the device's egress.
+    /// The program at the device's egress.
     pub egress: Vec<u8>,
-    /// The queue that is a queue discipline of its own.
+    /// The program of the native queue.
     pub queue: Option<Vec<u8>>,
 }
 
-/// What is loaded and attached.
+/// A request worked out for a device: what is loaded and attached.
 #[derive(Debug)]
 pub struct Deployment {
     /// The scheme, as the shortest text that means the same.
     pub scheme: String,
     pub(crate) combination: Combination,
-    /// The queue that is a queue discipline of its own, as its program includes it.
+    /// The native queue, as its program includes it.
     pub(crate) native: Option<Named>,
     /// Whether all policies are shipped ones.
     pub(crate) is_shipped: bool,
@@ -65,22 +65,22 @@ pub struct Deployment {
     pub(crate) dropper: Option<Params>,
     /// What is done with packets of each colour.
     pub action: Action,
-    /// What is put at the device's root.
+    /// The queue disciplines at the device's root.
     pub shaper: Shaper,
-    /// How long packets wait for tokens at most; `None` where they are policed.
+    /// The longest time that packets wait for tokens; `None` if they are policed.
     pub longest_wait: Option<Dur>,
-    /// Whose packets nothing is done to.
+    /// The hosts whose packets are left alone.
     pub trial: Trial,
 }
 
-/// The queue disciplines that a deployment brings.
+/// The queue disciplines that a deployment installs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shaper {
     /// None.
     None,
-    /// `fq`, which holds packets back until their departure times.
+    /// `fq`, which holds packets until their departure times.
     Departures,
-    /// CAKE, which the marker before it tells what is Bulk.
+    /// CAKE; the marker before it chooses the packets for its Bulk tin.
     Cake(Cake),
     /// A token bucket filter: the FIFO whose drops the program decides.
     Fifo(Fifo),
@@ -101,7 +101,7 @@ pub enum Shaper {
 }
 
 impl Shaper {
-    /// Returns the rate and buffer; `None` where no queue is brought.
+    /// Returns its rate and buffer; `None` if it has no queue of a given rate and buffer.
     pub fn fifo(&self) -> Option<&Fifo> {
         match self {
             Shaper::None | Shaper::Departures | Shaper::Cake(_) => None,
@@ -109,35 +109,36 @@ impl Shaper {
         }
     }
 
-    /// Returns whether it has a rate that can change while packets wait.
+    /// Returns whether it has a rate that can be changed while packets wait.
     pub fn has_rate(&self) -> bool {
         !matches!(self, Shaper::None | Shaper::Departures)
     }
 }
 
-/// A CAKE of our own.
+/// The options of our own CAKE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cake {
-    /// What it lets pass.
+    /// The rate at which it sends.
     pub rate: Rate,
     /// What packets cost on the wire.
     pub(crate) cost: Cost,
-    /// Whether packets have passed the bottleneck before it, so that those that it drops count as well.
+    /// Whether packets have passed the bottleneck before it (tc-cake(8): ingress), so that its
+    /// drops count as sent.
     pub(crate) is_download: bool,
     /// Whether it drops acknowledgements that a newer one makes superfluous.
     pub(crate) has_ack_filter: bool,
-    /// Whether it knows hosts behind NAT, which it does where the kernel keeps addresses.
+    /// Whether it looks up hosts behind NAT; it does if the kernel tracks connections.
     pub(crate) has_nat: bool,
 }
 
-/// What packets cost on the wire of a CAKE.
+/// How CAKE counts a packet's bytes on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cost {
-    /// What Linux sees of them.
+    /// As Linux counts them.
     Unknown,
-    /// Their IP length and so many bytes.
+    /// The IP length and this many bytes.
     Overhead(u32),
-    /// As a link layer has it.
+    /// As this link layer sends them.
     Layer(&'static LinkLayer),
 }
 
@@ -148,7 +149,7 @@ impl Cake {
     /// Returns the CAKE that a request asks for.
     ///
     /// # Errors
-    /// A sentence without a rate, or with a value that CAKE does not take.
+    /// A sentence without a rate, or with a value that CAKE does not accept.
     pub fn new(request: &Request) -> Result<Cake> {
         let where_ = match &request.download {
             Some(_) => "downloads wait in a CAKE at the IFB",
@@ -181,8 +182,8 @@ impl Cake {
         })
     }
 
-    /// Returns its options in the words of tc-cake(8). Hosts share before flows do.
-    pub fn words(&self) -> String {
+    /// Returns its options in tc-cake(8)'s syntax.
+    pub fn format_options(&self) -> String {
         let nat = if self.has_nat { " nat" } else { "" };
         let ingress = if self.is_download { " ingress" } else { "" };
         let filter = if self.has_ack_filter { " ack-filter" } else { "" };
@@ -195,7 +196,7 @@ impl Cake {
     }
 }
 
-/// A FIFO at a rate.
+/// A FIFO with a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fifo {
     /// Rate of the link.
@@ -209,8 +210,8 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Returns the link that its rate and buffer are of.
-    fn line(&self) -> Line {
+    /// Returns it as a line of the scheme's install plan.
+    fn to_line(&self) -> Line {
         let buffer_packets = match self.buffer {
             Buffer::Packets(packets) => u64::from(packets),
             Buffer::Bytes(bytes) => bytes / FULL_PACKET,
@@ -227,24 +228,25 @@ impl Fifo {
 
 /// Handle of our queue disciplines.
 pub const HANDLE: &str = "6d48:";
-/// The same as a number.
+/// The handle as a number.
 pub(crate) const MAJOR: u32 = 0x6d48 << 16;
 /// CAKE's Bulk tin, the first of diffserv3, diffserv4 and diffserv8.
 const BULK: u32 = 1;
-/// The horizon of `fq`: packets that are to leave later are dropped there.
+/// The horizon of `fq`, s: it drops packets that are to leave later than that.
 const LONGEST_WAIT_S: f64 = 10.0;
 
 impl Deployment {
-    /// Works out what a request means on a device.
+    /// Works out a request for a device. `root` is the device's root queue discipline. Headers of
+    /// the user's policies are loaded, which runs their native code.
     ///
     /// # Errors
     /// A sentence when the scheme, a policy or a value is not possible here.
     pub fn new(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
-        refuse_values_of_no_cake(request)?;
+        refuse_cake_options(request)?;
         for path in &request.policy {
             mousehole_scheme::load_policy(path)?;
         }
-        let fifo = fifo(request, device)?;
+        let fifo = plan_fifo(request, device)?;
         let text = match request.mode {
             Mode::Mark => format!("{}|droptail", request.scheme),
             Mode::Up => request.scheme.clone(),
@@ -281,8 +283,8 @@ impl Deployment {
         let mut deployment = Deployment {
             scheme: if request.mode == Mode::Mark { request.scheme.clone() } else { scheme.to_string() },
             combination: Combination {
-                marker: marker.as_ref().map(|params| named(params.policy())).transpose()?,
-                user: user.as_ref().map(|params| named(params.policy())).transpose()?,
+                marker: marker.as_ref().map(|params| resolve_include(params.policy())).transpose()?,
+                user: user.as_ref().map(|params| resolve_include(params.policy())).transpose()?,
                 queue: Queue::None,
             },
             native: None,
@@ -293,7 +295,7 @@ impl Deployment {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait: None,
-            trial: spared::of(request)?,
+            trial: spared::plan_trial(request)?,
         };
         if deployment.trial != Trial::NONE && deployment.marker.is_none() {
             return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
@@ -303,8 +305,8 @@ impl Deployment {
                 if deployment.marker.is_none() && deployment.user.is_none() {
                     return Err(Failure::new("--marker names no marker"));
                 }
-                deployment.action = action(request, root, &device.name)?;
-                deployment.shaper = cake(request)?;
+                deployment.action = plan_action(request, root, &device.name)?;
+                deployment.shaper = plan_cake(request)?;
             }
             Mode::Up if request.native => {
                 let params = dropper.filter(|params| params.policy().kind() == PolicyKind::Queue);
@@ -315,13 +317,13 @@ impl Deployment {
                         queue.name()
                     )));
                 };
-                deployment.native = Some(named(params.policy())?);
+                deployment.native = Some(resolve_include(params.policy())?);
                 deployment.shaper = Shaper::Native { fifo, queue: Native::new(&params, &values)? };
                 deployment.dropper = Some(params);
                 set_classes(&mut deployment.action, COLOURS as u32);
             }
             Mode::Up => {
-                let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.line());
+                let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.to_line());
                 deployment.set_queue(queue.map_err(Failure::new)?, dropper, fifo)?;
             }
         }
@@ -333,7 +335,7 @@ impl Deployment {
         Ok(deployment)
     }
 
-    /// Has packets beyond a user's profile wait.
+    /// Makes packets beyond a user's profile wait in an `fq`. `text` is that of `--shape`.
     fn set_wait(&mut self, text: &str, request: &Request) -> Result<()> {
         if request.mode == Mode::Up || !self.user.as_ref().is_some_and(|params| params.policy().shapes()) {
             return Err(Failure::new(format!(
@@ -342,17 +344,18 @@ impl Deployment {
                 request.scheme
             )));
         }
-        (self.longest_wait, self.shaper) = (Some(wait(text)?), Shaper::Departures);
+        (self.longest_wait, self.shaper) = (Some(parse_wait(text)?), Shaper::Departures);
         Ok(())
     }
 
+    /// Sets the queue of an `up`: a FIFO whose drops the program decides, or classes of HTB.
     fn set_queue(&mut self, queue: LiveQueue, params: Option<Params>, fifo: Fifo) -> Result<()> {
         self.shaper = Shaper::Fifo(fifo);
         match queue {
             LiveQueue::Dropper => {
                 self.combination.queue = params
                     .as_ref()
-                    .map_or(Ok(Queue::None), |params| named(params.policy()).map(Queue::Dropper))?;
+                    .map_or(Ok(Queue::None), |params| resolve_include(params.policy()).map(Queue::Dropper))?;
                 self.dropper = params;
             }
             LiveQueue::DropTail => self.combination.queue = Queue::DropTail,
@@ -364,7 +367,7 @@ impl Deployment {
         Ok(())
     }
 
-    /// Returns what the policies' native code had to do with it.
+    /// Returns what the policies' native code was needed for.
     pub fn decided(&self) -> Decided {
         Decided {
             scheme: self.scheme.clone(),
@@ -385,23 +388,27 @@ impl Deployment {
         }
     }
 
-    /// Returns its programs: those built in, else compiled now.
+    /// Returns its program objects: the built-in ones, or else compiled now.
     ///
     /// # Errors
-    /// A sentence when clang is missing, too old, or refuses one.
+    /// A sentence when clang is missing, too old, or rejects one.
     pub fn objects(&self) -> Result<Objects> {
         Ok(Objects {
-            egress: object::object(&self.combination)?,
-            queue: self.native.as_ref().map(|queue| object::native_object(queue, &[])).transpose()?,
+            egress: object::find_or_compile(&self.combination)?,
+            queue: self
+                .native
+                .as_ref()
+                .map(|queue| object::find_or_compile_native(queue, &[]))
+                .transpose()?,
         })
     }
 
-    /// Returns whether the agent has anything to do.
+    /// Returns whether its marker has slow steps, which an agent runs.
     pub fn needs_agent(&self) -> bool {
-        self.marker.as_ref().is_some_and(|params| is_slow(params.policy()))
+        self.marker.as_ref().is_some_and(|params| has_slow_steps(params.policy()))
     }
 
-    /// Returns what is put in place beside the program.
+    /// Returns what is put in place, without the policies.
     pub(crate) fn plan(&self) -> Plan {
         Plan {
             decided: self.decided(),
@@ -418,11 +425,11 @@ impl Deployment {
         self.plan().settings(request, device)
     }
 
-    /// Returns a line for each policy with the parameters that it runs with.
+    /// Returns a line for each policy with the parameters that are in force.
     ///
     /// # Errors
-    /// As [`Scheme::parse`], for a scheme that did not.
-    pub fn parameters(&self) -> Result<Vec<String>> {
+    /// As [`Scheme::parse`], if the scheme's text cannot be parsed again.
+    pub fn format_parameters(&self) -> Result<Vec<String>> {
         let text = match &self.shaper {
             Shaper::None | Shaper::Departures | Shaper::Cake(_) => format!("{}|droptail", self.scheme),
             Shaper::Fifo(_) | Shaper::Classes { .. } | Shaper::Native { .. } => self.scheme.clone(),
@@ -449,24 +456,25 @@ impl Deployment {
         Ok(policies.map(line).collect())
     }
 
-    /// Returns the policies in it.
+    /// Returns its policies: marker, marker of users, dropper or native queue.
     pub fn policies(&self) -> Vec<&'static Policy> {
         self.params().map(Params::policy).collect()
     }
 
-    /// Returns the parameters of the policies that the program at the egress runs.
+    /// Returns the parameters of the policies that the program at the egress runs, in the order of
+    /// its settings.
     fn program_params(&self) -> impl Iterator<Item = &Params> {
         let dropper = self.dropper.as_ref().filter(|_| !matches!(self.shaper, Shaper::Native { .. }));
         [self.marker.as_ref(), self.user.as_ref(), dropper].into_iter().flatten()
     }
 
-    /// Returns the parameters of its policies.
+    /// Returns the parameters of all its policies.
     pub(crate) fn params(&self) -> impl Iterator<Item = &Params> {
         [&self.marker, &self.user, &self.dropper].into_iter().flatten()
     }
 }
 
-/// What is put in place beside the program.
+/// What is put in place besides the program, with the program's settings.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) decided: Decided,
@@ -478,7 +486,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Works out what a request means on a device as it is now, with what was decided before. No policy is called.
+    /// Works out a request for a device as it is now, from what native code decided before. No
+    /// policy is called.
     ///
     /// # Errors
     /// A sentence when a value is not possible here.
@@ -488,20 +497,20 @@ impl Plan {
         device: &Device,
         root: Option<&Qdisc>,
     ) -> Result<Plan> {
-        let fifo = fifo(request, device)?;
-        let longest_wait = request.shape.as_ref().map(|text| wait(text)).transpose()?;
+        let fifo = plan_fifo(request, device)?;
+        let longest_wait = request.shape.as_ref().map(|text| parse_wait(text)).transpose()?;
         let mut plan = Plan {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait,
-            trial: spared::of(request)?,
+            trial: spared::plan_trial(request)?,
             needs_agent: false,
             decided,
         };
         match (request.mode, plan.decided.colours, &plan.decided.native) {
             (Mode::Mark, ..) => {
-                plan.action = action(request, root, &device.name)?;
-                plan.shaper = cake(request)?;
+                plan.action = plan_action(request, root, &device.name)?;
+                plan.shaper = plan_cake(request)?;
             }
             (Mode::Up, _, Some(queue)) => {
                 plan.shaper = Shaper::Native { fifo, queue: queue.clone() };
@@ -519,7 +528,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns the settings as the program reads them.
+    /// Returns the settings as the program reads them: `struct ml_settings`, then the parameters of
+    /// each policy and of the FIFO, each aligned to 8 bytes.
     pub(crate) fn settings(&self, request: &Request, device: &Device) -> Vec<u8> {
         let (unit, count) = match self.shaper {
             Shaper::Fifo(Fifo { buffer: Buffer::Packets(packets), .. }) => {
@@ -557,8 +567,8 @@ impl Plan {
     }
 }
 
-/// Refuses what only a CAKE of our own takes, where there is none.
-fn refuse_values_of_no_cake(request: &Request) -> Result<()> {
+/// Fails if the request has options of our own CAKE but installs none.
+fn refuse_cake_options(request: &Request) -> Result<()> {
     let values = [("ack_filter", request.ack_filter), ("link_layer", request.link_layer.is_some())];
     match values.into_iter().find(|(_, is_given)| *is_given && !request.is_for_own_cake()) {
         Some((key, _)) => Err(Failure::new(format!(
@@ -568,23 +578,26 @@ fn refuse_values_of_no_cake(request: &Request) -> Result<()> {
     }
 }
 
-/// Returns the CAKE that a marker brings, or nothing.
-fn cake(request: &Request) -> Result<Shaper> {
+/// Returns the CAKE that a marker installs; no shaper if it installs none.
+fn plan_cake(request: &Request) -> Result<Shaper> {
     match request.brings_cake() {
         true => Cake::new(request).map(Shaper::Cake),
         false => Ok(Shaper::None),
     }
 }
 
-/// Has packets of each colour go to its class.
+/// Sends packets of each colour to its class of our queue discipline.
 fn set_classes(action: &mut Action, colours: u32) {
     for (colour, priority) in action.priority.iter_mut().enumerate() {
-        *priority = MAJOR | class(colour as u32, colours);
+        *priority = MAJOR | class_minor(colour as u32, colours);
     }
 }
 
-/// Returns how long packets wait at most, of the text of `--shape`.
-fn wait(text: &str) -> Result<Dur> {
+/// Returns the longest wait that the text of `--shape` gives.
+///
+/// # Errors
+/// A sentence when it is not a duration from 1 ms to [`LONGEST_WAIT_S`].
+fn parse_wait(text: &str) -> Result<Dur> {
     let wait = parse_dur("--shape", text)?;
     match (0.001..=LONGEST_WAIT_S).contains(&wait.as_secs()) {
         true => Ok(wait),
@@ -594,12 +607,12 @@ fn wait(text: &str) -> Result<Dur> {
     }
 }
 
-/// Returns whether a scheme ends in a queue whose verdicts depend on senders' windows, so that it must stand where the
-/// senders are. The headers in `policies` are made known first.
+/// Returns whether a scheme ends in a dropper that reads senders' windows, so that it must run
+/// where the senders are. The headers in `policies` are loaded first.
 ///
 /// # Errors
-/// A sentence when a header cannot be loaded. A scheme that does not parse has no such queue; [`Deployment::new`] says
-/// what is wrong with it.
+/// A sentence when a header cannot be loaded. A scheme that cannot be parsed gives `false`;
+/// [`Deployment::new`] says what is wrong with it.
 pub fn has_queue_that_reads_windows(scheme: &str, policies: &[PathBuf]) -> Result<bool> {
     for path in policies {
         mousehole_scheme::load_policy(path)?;
@@ -608,15 +621,21 @@ pub fn has_queue_that_reads_windows(scheme: &str, policies: &[PathBuf]) -> Resul
     Ok(Scheme::parse(scheme).is_ok_and(|scheme| scheme.policies().iter().any(is_one)))
 }
 
-/// Returns the minor number of a colour's class.
-pub fn class(colour: u32, colours: u32) -> u32 {
+/// Returns the minor number of the class of a colour (0 is green); colours beyond the last class
+/// share it.
+pub fn class_minor(colour: u32, colours: u32) -> u32 {
     0x10 + colour.min(colours - 1)
 }
 
-fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
+/// Returns the FIFO of a request, with defaults from the device. A marker has none, but its
+/// parameters may be shares of the rate.
+///
+/// # Errors
+/// A sentence when a value is missing or out of range.
+fn plan_fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let rate = match (&request.rate, request.mode) {
         (Some(rate), _) => parse_rate("--rate", rate)?,
-        // Nothing depends on it then.
+        // A marker's parameters do not depend on the rate then.
         (None, Mode::Mark) => LinkContext::EXAMPLE.rate,
         (None, Mode::Up) => {
             return Err(Failure::new(
@@ -629,7 +648,7 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let least = device.mtu + device.link_header_bytes;
     let burst = match &request.burst {
         Some(text) => parse_size("--burst", text)?,
-        // A millisecond's worth, so that timers do not bound the rate, and a few packets or a large one at the least.
+        // One millisecond at the rate, so that timers do not limit it, but at least a few packets or a large one.
         None => (rate.0 / 8 / 1000).max(8000).max(u64::from(least)),
     };
     // A marker has no bucket.
@@ -641,7 +660,7 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
         )));
     }
     let overhead = request.overhead.unwrap_or(device.link_header_bytes);
-    // CAKE knows what Linux counts of a frame, and corrects it.
+    // CAKE knows how much of a frame Linux counts, and corrects for it.
     if !request.is_for_own_cake() && (overhead < device.link_header_bytes || overhead > 255) {
         return Err(Failure::new(format!(
             "--overhead is {overhead}; it must be from {} (the link header of {}) to 255",
@@ -651,8 +670,9 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
     Ok(Fifo { rate, buffer, burst: burst as u32, overhead })
 }
 
-/// Scales the thresholds of a marker that reads windows, if they are the published ones: those are of senders that
-/// begin with a window of one segment (Noureddine & Tobagi, section VI.C).
+/// Scales a marker's window thresholds by the initial window, in segments, unless the user changed
+/// them. The published thresholds are for senders whose initial window is one segment (Noureddine &
+/// Tobagi, section VI.C).
 fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
     let policy = params.policy();
     let is_threshold =
@@ -661,7 +681,7 @@ fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
     let all: Vec<(&str, f64)> =
         published.filter_map(|one| Some((one.name, one.default.parse().ok()?))).collect();
     if policy.reads_hints() && all.iter().all(|(name, value)| params.number(name) == *value) {
-        // The larger ones come last in the table; set first, no order is broken in between.
+        // Larger thresholds come last in the table. Setting them first keeps the order valid in between.
         for (name, value) in all.into_iter().rev() {
             let scaled = (value * f64::from(segments)).min(65535.0);
             params.set_number(name, scaled).map_err(|error| Failure::new(error.to_string()))?;
@@ -670,8 +690,9 @@ fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
     Ok(())
 }
 
-/// Returns the way in which a marker tells the queue behind it, chosen by that queue if not given.
-pub(crate) fn via(request: &Request, root: Option<&Qdisc>) -> Via {
+/// Returns how packets are marked: as the request says, or else as the device's root queue
+/// discipline can read it.
+pub(crate) fn choose_via(request: &Request, root: Option<&Qdisc>) -> Via {
     request.via.unwrap_or(match root.map_or("", |qdisc| qdisc.kind.as_str()) {
         _ if request.brings_cake() => Via::Priority,
         "cake" => Via::Priority,
@@ -680,10 +701,14 @@ pub(crate) fn via(request: &Request, root: Option<&Qdisc>) -> Via {
     })
 }
 
-/// Returns how a marker tells the queue behind it.
-pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
+/// Returns what is done with packets of each colour: their DSCPs or priorities. `device` is for the
+/// error.
+///
+/// # Errors
+/// A sentence when the root cannot read the mark, or a DSCP or class is wrong.
+pub(crate) fn plan_action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
     let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
-    let via = via(request, root);
+    let via = choose_via(request, root);
     let mut action = Action { overrides: u8::from(request.overrides), ..Action::NONE };
     match via {
         Via::Priority if request.brings_cake() => action.priority = [0, MAJOR | BULK, MAJOR | BULK],
@@ -704,8 +729,11 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
             action.priority = [0, cake.major() | BULK, cake.major() | BULK];
         }
         Via::Dscp => {
-            let all: Vec<u8> =
-                request.dscp.split(',').map(|text| request::dscp(text.trim())).collect::<Result<_>>()?;
+            let all: Vec<u8> = request
+                .dscp
+                .split(',')
+                .map(|text| request::parse_dscp(text.trim()))
+                .collect::<Result<_>>()?;
             action.dscp = match all[..] {
                 [long] => [KEEP_DSCP, long, long],
                 [yellow, red] => [KEEP_DSCP, yellow, red],
@@ -722,7 +750,7 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
         }
         Via::Class => {
             let all: Vec<u32> =
-                request.classes.iter().map(|text| class_number(text)).collect::<Result<_>>()?;
+                request.classes.iter().map(|text| parse_class_option(text)).collect::<Result<_>>()?;
             action.priority = match all[..] {
                 [long] => [0, long, long],
                 [yellow, red] => [0, yellow, red],
@@ -739,13 +767,18 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
     Ok(action)
 }
 
-fn class_number(text: &str) -> Result<u32> {
+/// Returns the number of a class that `--classes` names.
+///
+/// # Errors
+/// A sentence when the text is no class.
+fn parse_class_option(text: &str) -> Result<u32> {
     parse_class(text).ok_or_else(|| {
         Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))
     })
 }
 
-/// Returns the number of a class, `MAJOR:MINOR` in hexadecimal, as `skb->priority` holds it.
+/// Returns the number of a class, `MAJOR:MINOR` in hexadecimal, as `skb->priority` holds it; `None`
+/// for other text.
 pub(crate) fn parse_class(text: &str) -> Option<u32> {
     text.split_once(':').and_then(|(major, minor)| {
         let major = u32::from_str_radix(major, 16).ok().filter(|number| (1..=0xffff).contains(number))?;
@@ -754,8 +787,8 @@ pub(crate) fn parse_class(text: &str) -> Option<u32> {
     })
 }
 
-/// Returns whether a policy has slow steps whose results packets read.
-pub fn is_slow(policy: &Policy) -> bool {
+/// Returns whether a policy has slow steps, whose results packets read.
+pub fn has_slow_steps(policy: &Policy) -> bool {
     !policy.published().is_empty()
 }
 
@@ -764,6 +797,7 @@ pub fn is_slow(policy: &Policy) -> bool {
 mod tests {
     use super::*;
 
+    /// Returns an Ethernet device.
     fn device() -> Device {
         Device { name: "w0".into(), index: 1, namespace: 1, address: None, link_header_bytes: 14, mtu: 1500 }
     }

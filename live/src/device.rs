@@ -5,25 +5,25 @@ use crate::namespace;
 use std::ffi::{CStr, CString};
 use std::{io, mem};
 
-/// A device, as found when it was looked up.
+/// A device, as it was when it was looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
     /// Its name.
     pub name: String,
-    /// Its number within the namespace.
+    /// Its interface index within the namespace.
     pub index: u32,
-    /// Cookie of the network namespace; together with the number it names a device on this machine, unless somebody gave
-    /// the number again (`ip link add index`).
+    /// Cookie of its network namespace. With the index it identifies a device on this machine,
+    /// unless the index was given to a new device (`ip link add index`).
     pub namespace: u64,
-    /// Its hardware address; `None` where it has none, such as PPP.
+    /// Its hardware address; `None` if it has none, such as PPP.
     pub address: Option<[u8; 6]>,
-    /// Bytes before the network header of its frames: 14 of Ethernet, 0 of PPP, TUN and their like.
+    /// Bytes before the network header of its frames: 14 for Ethernet, 0 for PPP, TUN and the like.
     pub link_header_bytes: u32,
     /// Its MTU, bytes.
     pub mtu: u32,
 }
 
-/// Types of hardware, of include/uapi/linux/if_arp.h.
+/// Hardware types, from include/uapi/linux/if_arp.h.
 const ETHERNET: u16 = 1;
 const LOOPBACK: u16 = 772;
 const PPP: u16 = 512;
@@ -35,10 +35,11 @@ impl Device {
     /// Looks up a device by its name.
     ///
     /// # Errors
-    /// A sentence when there is none of the name here, or its frames cannot be read.
+    /// A sentence when there is none of this name here, or we cannot parse frames of its hardware
+    /// type.
     pub fn find(name: &str) -> Result<Device> {
         let unknown = || {
-            let names = names();
+            let names = list_names();
             let known = if names.is_empty() { "none".to_string() } else { names.join(", ") };
             Failure::new(format!(
                 "there is no device \"{name}\" in this network namespace; devices are {known}"
@@ -53,13 +54,13 @@ impl Device {
         if index == 0 {
             return Err(unknown());
         }
-        let (hardware, address) = request(&text, libc::SIOCGIFHWADDR as libc::Ioctl, |r| {
+        let (hardware, address) = query(&text, libc::SIOCGIFHWADDR as libc::Ioctl, |r| {
             // SAFETY: SIOCGIFHWADDR fills this member.
             let given = unsafe { r.ifr_ifru.ifru_hwaddr };
             (given.sa_family, std::array::from_fn(|at| given.sa_data[at] as u8))
         })
         .map_err(|error| Failure::system(format!("{name}: its type of hardware cannot be asked"), &error))?;
-        let mtu = request(&text, libc::SIOCGIFMTU as libc::Ioctl, |r| {
+        let mtu = query(&text, libc::SIOCGIFMTU as libc::Ioctl, |r| {
             // SAFETY: SIOCGIFMTU fills this member.
             unsafe { r.ifr_ifru.ifru_mtu }
         })
@@ -76,11 +77,11 @@ impl Device {
         };
         let address = Some(address).filter(|_| hardware == ETHERNET);
         let (name, mtu) = (name.to_string(), mtu.max(0) as u32);
-        Ok(Device { name, index, namespace: namespace::here()?, address, link_header_bytes, mtu })
+        Ok(Device { name, index, namespace: namespace::current_cookie()?, address, link_header_bytes, mtu })
     }
 
-    /// Returns the device of a number in this namespace; `None` if it is gone.
-    pub fn name_of(index: u32) -> Option<String> {
+    /// Returns the name of the device with this index in this namespace; `None` if there is none.
+    pub fn find_name(index: u32) -> Option<String> {
         let mut name = [0 as libc::c_char; libc::IFNAMSIZ];
         // SAFETY: the buffer has the length that the function asks for.
         let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr()) };
@@ -92,8 +93,8 @@ impl Device {
     }
 }
 
-/// Returns the names of all devices here, in the order of their numbers.
-pub fn names() -> Vec<String> {
+/// Returns the names of all devices in this namespace.
+pub fn list_names() -> Vec<String> {
     // SAFETY: the list is freed below, and read only before.
     unsafe {
         let list = libc::if_nameindex();
@@ -110,8 +111,9 @@ pub fn names() -> Vec<String> {
     }
 }
 
-/// Asks the kernel for a property of a device.
-fn request<T>(name: &CStr, what: libc::Ioctl, read: impl Fn(&libc::ifreq) -> T) -> io::Result<T> {
+/// Asks the kernel for a property of a device by ioctl(2); `read` takes it from the answer
+/// (netdevice(7)).
+fn query<T>(name: &CStr, what: libc::Ioctl, read: impl Fn(&libc::ifreq) -> T) -> io::Result<T> {
     // SAFETY: an all-zero request is valid; the name fits, as its length was checked.
     unsafe {
         let mut request: libc::ifreq = mem::zeroed();

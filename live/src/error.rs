@@ -1,13 +1,13 @@
-//! Failures: one sentence each, for the user.
+//! The error type of every command: one sentence for the user.
 
 use std::fmt;
 
-/// Why a command did not do what it was asked to: one sentence, without a full stop at its end where it closes with a
-/// command to type.
+/// Says in one sentence why a command failed, with what to do about it. There is no full stop at
+/// the end, since a sentence may end in a command to type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure(String);
 
-/// What commands return.
+/// The result of every fallible function here.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
@@ -16,9 +16,9 @@ impl Failure {
         Failure(sentence.into())
     }
 
-    /// Returns the failure of an operation on something, with the system's reason.
+    /// Returns a failure that names `what` failed, followed by the system's reason.
     pub fn system(what: impl fmt::Display, error: &std::io::Error) -> Failure {
-        Failure(format!("{what}; {}", reason(error)))
+        Failure(format!("{what}; {}", format_reason(error)))
     }
 }
 
@@ -36,8 +36,9 @@ impl From<mousehole_scheme::error::Error> for Failure {
     }
 }
 
-/// Returns the system's reason without its number.
-pub fn reason(error: &std::io::Error) -> String {
+/// Returns the system's error text in lower case and without "(os error N)"; an error that the
+/// system did not give keeps its text.
+pub fn format_reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

@@ -1,26 +1,29 @@
-//! `explain`: what became of a flow, by which rule, and why one is not seen here.
+//! `explain`: says what happened to a flow's packets, by which rule, and why a flow has not been
+//! seen here.
 
 use crate::deployment::{Deployment, Shaper};
 use crate::error::{Failure, Result};
 use crate::flows::FlowReport;
+use crate::human::{
+    format_bytes, format_count, format_number, format_rate, format_span, format_table, format_waiting, to_ip,
+};
 use crate::kernel::monotonic_ns;
 use crate::layout::{KEEP_DSCP, Key, Settings};
 use crate::observe::{Entry, Observed, observe_running};
 use crate::request::Mode;
-use crate::words::{address, bytes, count, number, span, table, waiting};
 use mousehole_policy::{Colour, Kind, Params, State};
 use mousehole_scheme::units::Buffer;
 use serde::Serialize;
 use std::net::IpAddr;
 use std::process::Command;
 
-/// Names the form of the JSON document.
+/// The name and version of the JSON document's format.
 pub const FORM: &str = "mousehole-live.explain/1";
 
-/// Flows that are explained at most, of each device.
+/// How many flows of each device are explained at most.
 const MOST: usize = 20;
 
-/// One end of a flow.
+/// One endpoint of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
     /// Its address.
@@ -29,16 +32,18 @@ pub struct End {
     pub port: Option<u16>,
 }
 
-/// Which flows are asked for.
+/// The flows to explain, by one or both endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// One end.
+    /// One endpoint.
     pub one: End,
-    /// The other end; `None` for any.
+    /// The other endpoint; `None` for any.
     pub other: Option<End>,
 }
 
 impl End {
+    /// Reads an address with or without a port; `None` for other text. Brackets around an IPv6
+    /// address are needed only before a port.
     fn parse(text: &str) -> Option<End> {
         if let Ok(address) = text.parse() {
             return Some(End { address, port: None });
@@ -50,13 +55,14 @@ impl End {
         inner.parse().ok().map(|address| End { address: IpAddr::V6(address), port: None })
     }
 
+    /// Returns whether an address and port in network order are this endpoint.
     fn matches(self, bytes: [u8; 16], port: [u8; 2]) -> bool {
-        self.address == address(bytes) && self.port.is_none_or(|number| number.to_be_bytes() == port)
+        self.address == to_ip(bytes) && self.port.is_none_or(|number| number.to_be_bytes() == port)
     }
 }
 
 impl Wanted {
-    /// Reads `ADDRESS`, `ADDRESS:PORT`, `[IPv6]:PORT`, or two of them with a hyphen between.
+    /// Reads `ADDRESS`, `ADDRESS:PORT`, `[IPv6]:PORT`, or two of these with a hyphen between them.
     ///
     /// # Errors
     /// A sentence that says what is allowed.
@@ -75,7 +81,7 @@ impl Wanted {
         })
     }
 
-    /// Returns whether a flow is one of them, in either direction.
+    /// Returns whether the flow with this key is wanted, in either direction.
     pub fn matches(self, key: &Key) -> bool {
         let (from, to) = ((key.source, key.source_port), (key.destination, key.destination_port));
         let fits = |first: (_, _), second: (_, _)| {
@@ -91,46 +97,46 @@ impl Wanted {
 pub struct Explanation {
     /// [`FORM`].
     pub schema: &'static str,
-    /// What was asked for.
+    /// The flows as the user named them.
     pub asked: String,
-    /// The flows that match, those with the most bytes first; 20 of each device at most.
+    /// The matching flows, those with the most bytes first; at most 20 of each device.
     pub flows: Vec<Explained>,
-    /// How many match.
+    /// How many flows match.
     pub matching: u64,
-    /// Where nothing matches: likely reasons, the most likely first.
+    /// If no flow matches: likely reasons, the most likely first.
     pub not_seen: Vec<String>,
 }
 
-/// One flow and what became of it.
+/// One flow and what happened to its packets.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explained {
-    /// The device.
+    /// The device's name.
     pub device: String,
-    /// What it sent.
+    /// The flow's counters.
     #[serde(flatten)]
     pub flow: FlowReport,
-    /// Who decided its colour, in order.
+    /// The policies that decided its colour, in order.
     pub rules: Vec<Rule>,
     /// What was done with its packets.
     pub done: String,
-    /// What the queue did.
+    /// What the queue did with its packets.
     pub queue: String,
 }
 
-/// A policy with its parameters, in its own words.
+/// A policy with its parameters, in the policy's own texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rule {
     /// Its name.
     pub policy: String,
-    /// Its own summary.
+    /// Its summary.
     pub summary: &'static str,
-    /// Its parameters, in its order.
+    /// Its parameters, in the policy's order.
     pub parameters: Vec<Setting>,
-    /// What it shows of its state at the moment.
+    /// Names and values of the readings that the policy takes from its current state.
     pub readings: Vec<(&'static str, f64)>,
 }
 
-/// A parameter as it is set.
+/// A parameter with its value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
     /// Its name.
@@ -142,12 +148,12 @@ pub struct Setting {
 }
 
 impl Rule {
-    /// Returns a policy's rule; `state` is its shared state, if that is known.
+    /// Returns a policy's rule. `state` is its shared state; without it there are no readings.
     pub(crate) fn new(params: &Params, state: Option<&[u8]>) -> Rule {
         let policy = params.policy();
         let settings = policy.parameters().iter().map(|parameter| Setting {
             name: parameter.name,
-            value: value(params, parameter.name, parameter.kind),
+            value: format_value(params, parameter.name, parameter.kind),
             meaning: parameter.meaning,
         });
         let bytes = state.filter(|bytes| bytes.len() >= policy.sizes().2);
@@ -161,8 +167,8 @@ impl Rule {
         }
     }
 
-    /// Returns its name and parameters on one line.
-    pub(crate) fn settings(&self) -> String {
+    /// Returns the policy's name and parameters on one line.
+    pub(crate) fn format_settings(&self) -> String {
         let all: Vec<String> =
             self.parameters.iter().map(|one| format!("{} = {}", one.name, one.value)).collect();
         match all.is_empty() {
@@ -171,7 +177,7 @@ impl Rule {
         }
     }
 
-    /// Returns a rule for the tests of other modules.
+    /// Returns a rule of `sfd` for the tests of other modules.
     #[cfg(test)]
     pub(crate) fn sample() -> Rule {
         let setting = |name, value: &str| Setting { name, value: value.into(), meaning: "" };
@@ -180,33 +186,37 @@ impl Rule {
     }
 }
 
-/// Returns a parameter's value as people write it.
-fn value(params: &Params, name: &'static str, kind: Kind) -> String {
+/// Returns a parameter's value with its unit, as people write it.
+fn format_value(params: &Params, name: &'static str, kind: Kind) -> String {
     let number = params.number(name);
     match kind {
         Kind::Threshold => match is_in_packets(params, name, number) {
-            true => count(number as u64, "packet"),
-            false => bytes(number),
+            true => format_count(number as u64, "packet"),
+            false => format_bytes(number),
         },
-        Kind::Size | Kind::Buffer => bytes(number),
-        Kind::Length => format!("{} packets", rounded(number)),
-        Kind::Rate => crate::words::rate(number),
+        Kind::Size | Kind::Buffer => format_bytes(number),
+        Kind::Length => format!("{} packets", format_rounded(number)),
+        Kind::Rate => format_rate(number),
         Kind::Time | Kind::Timeout if number > 1e9 => "never".into(),
-        Kind::Time | Kind::Timeout if number < 1.0 && number > 0.0 => format!("{} ms", rounded(number * 1e3)),
-        Kind::Time | Kind::Timeout => span(number),
-        Kind::Percent => format!("{} %", rounded(number)),
-        Kind::Fraction | Kind::Number => rounded(number),
-        Kind::Count => crate::words::number(number as u64),
+        Kind::Time | Kind::Timeout if number < 1.0 && number > 0.0 => {
+            format!("{} ms", format_rounded(number * 1e3))
+        }
+        Kind::Time | Kind::Timeout => format_span(number),
+        Kind::Percent => format!("{} %", format_rounded(number)),
+        Kind::Fraction | Kind::Number => format_rounded(number),
+        Kind::Count => format_number(number as u64),
         Kind::Flag => if number == 0.0 { "no" } else { "yes" }.into(),
         Kind::Choice(words) => words.get(number as usize).copied().unwrap_or("-").into(),
     }
 }
 
-fn rounded(number: f64) -> String {
+/// Returns a number with at most three decimals.
+fn format_rounded(number: f64) -> String {
     format!("{}", (number * 1000.0).round() / 1000.0)
 }
 
-/// Returns whether a threshold counts packets: its struct is then equal to that of one that is given in packets.
+/// Returns whether a threshold counts packets. The policy's parameters hold the unit, so they are
+/// compared with those for the same number of packets and of bytes.
 fn is_in_packets(params: &Params, name: &str, number: f64) -> bool {
     let with = |unit: &str| {
         let text = format!("{}{unit}", number as u64);
@@ -218,10 +228,10 @@ fn is_in_packets(params: &Params, name: &str, number: f64) -> bool {
     differs.is_some_and(|at| mine[at] == packets[at])
 }
 
-/// Explains flows, at one device or at all.
+/// Explains the flows that `asked` names, at one device or at all.
 ///
 /// # Errors
-/// A sentence when nothing runs here or a table cannot be read.
+/// A sentence when `asked` names no flow, nothing runs here, or a table cannot be read.
 pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
     let wanted = Wanted::parse(asked)?;
     let all = observe_running(only)?;
@@ -239,19 +249,19 @@ pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
         })?;
         keep_largest(&mut found);
         if here == 0 {
-            not_seen.extend(why_not_seen(one, entries, most));
+            not_seen.extend(list_reasons_unseen(one, entries, most));
         }
         matching += here;
-        // Why there is none is said by the status.
+        // `status` says why there is no deployment.
         let deployment = one.deployment().ok().flatten();
         let settings = one.settings()?;
-        let (now_ns, rules) = (monotonic_ns(), rules(one, deployment.as_ref()));
+        let (now_ns, rules) = (monotonic_ns(), list_rules(one, deployment.as_ref()));
         flows.extend(found.iter().map(|entry| {
             let flow = FlowReport::new(&entry.key, &entry.flow, now_ns);
             Explained {
                 device: one.title(),
-                done: done(one, &settings, &entry.key, &flow),
-                queue: queue(deployment.as_ref(), one, &settings, &flow),
+                done: describe_action(one, &settings, &entry.key, &flow),
+                queue: describe_queue(deployment.as_ref(), one, &settings, &flow),
                 rules: rules.clone(),
                 flow,
             }
@@ -263,16 +273,17 @@ pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
     Ok(Explanation { schema: FORM, asked: asked.into(), flows, matching, not_seen })
 }
 
+/// Sorts entries by bytes, largest first, and drops those beyond [`MOST`].
 fn keep_largest(found: &mut Vec<Entry>) {
     found.sort_by_key(|entry| std::cmp::Reverse(entry.flow.bytes));
     found.truncate(MOST);
 }
 
-/// Returns the rules of the markers, with what their states show.
-fn rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
+/// Returns the rules of the markers, with the readings of their states.
+fn list_rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     let Some(deployment) = deployment else { return Vec::new() };
     let shared = one.shared_state().unwrap_or_default();
-    // struct ml_state: a lock of 8 bytes, then the state of each policy at a multiple of 8.
+    // struct ml_state: a lock of 8 bytes, then the state of each policy, aligned to 8 bytes.
     let mut at: usize = 8;
     let mut next = |bytes: usize| {
         let found = shared.get(at..at + bytes).map(<[u8]>::to_vec);
@@ -282,7 +293,7 @@ fn rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     let mut all = Vec::new();
     if let Some(params) = &deployment.marker {
         let (bytes, published) = (params.policy().sizes().2, params.policy().published());
-        // A marker of whose state packets share nothing has no part there.
+        // A marker whose packets share no state has no part in it.
         let is_there =
             deployment.combination.marker.as_ref().is_some_and(|named| named.traits.contains(&"SHARES"));
         let mut state = if is_there { next(bytes) } else { Some(vec![0; bytes]) };
@@ -299,8 +310,8 @@ fn rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     all
 }
 
-/// Returns what was done with a flow's packets of each colour that it had.
-fn done(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> String {
+/// Returns what was done with a flow's packets, for each colour that they had.
+fn describe_action(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> String {
     let host = if settings.user_is_destination == 0 { key.source } else { key.destination };
     let is_mark = one.record.as_ref().is_none_or(|record| record.request.mode == Mode::Mark);
     let of_colour = |colour: Colour| {
@@ -325,38 +336,43 @@ fn done(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> St
         let had = Colour::ALL.into_iter().filter(|colour| flow.colour_packets[colour.name()] > 0);
         had.map(of_colour).collect::<Vec<_>>().join("; ")
     };
-    text += &waiting(settings.longest_wait_ms, settings.shadow != 0);
+    text += &format_waiting(settings.longest_wait_ms, settings.shadow != 0);
     if flow.already_marked > 0 {
         text += &format!(
             "; {} left alone because somebody had marked them",
-            count(flow.already_marked.into(), "packet")
+            format_count(flow.already_marked.into(), "packet")
         );
     }
     text
 }
 
-/// Returns what the queue did with a flow.
-fn queue(deployment: Option<&Deployment>, one: &Observed, settings: &Settings, flow: &FlowReport) -> String {
+/// Returns what the queue did with a flow's packets.
+fn describe_queue(
+    deployment: Option<&Deployment>,
+    one: &Observed,
+    settings: &Settings,
+    flow: &FlowReport,
+) -> String {
     let reasons: Vec<String> = ["early", "forced", "full-buffer", "policed"]
         .iter()
         .filter(|reason| flow.dropped[*reason] > 0)
-        .map(|reason| format!("{} {}", number(flow.dropped[reason].into()), reason.replace('-', " ")))
+        .map(|reason| format!("{} {}", format_number(flow.dropped[reason].into()), reason.replace('-', " ")))
         .collect();
     let ours = deployment.map(|deployment| &deployment.shaper);
     let dropper = deployment.and_then(|deployment| deployment.dropper.as_ref());
     let who = match (ours, dropper) {
         (Some(Shaper::Fifo(fifo)), dropper) => {
             let buffer = match fifo.buffer {
-                Buffer::Packets(packets) => count(packets.into(), "packet"),
-                Buffer::Bytes(size) => bytes(size as f64),
+                Buffer::Packets(packets) => format_count(packets.into(), "packet"),
+                Buffer::Bytes(size) => format_bytes(size as f64),
             };
             let policy = dropper.map_or("FIFO".into(), |params| params.policy().name().to_string());
-            format!("{policy} at {}, buffer {buffer}: ", crate::words::rate(fifo.rate.0 as f64))
+            format!("{policy} at {}, buffer {buffer}: ", format_rate(fifo.rate.0 as f64))
         }
         _ => String::new(),
     };
     let verb = if settings.shadow != 0 { "would have dropped" } else { "dropped" };
-    let drops = match (flow.drops(), ours) {
+    let drops = match (flow.count_drops(), ours) {
         (
             0,
             Some(
@@ -373,17 +389,18 @@ fn queue(deployment: Option<&Deployment>, one: &Observed, settings: &Settings, f
             );
         }
         (0, _) => format!("{verb} nothing"),
-        (all, _) => format!("{verb} {} ({})", count(all, "packet"), reasons.join(", ")),
+        (all, _) => format!("{verb} {} ({})", format_count(all, "packet"), reasons.join(", ")),
     };
     let marks = match flow.ce_marked {
         0 => String::new(),
-        marked => format!(", marked {} CE", number(marked.into())),
+        marked => format!(", marked {} CE", format_number(marked.into())),
     };
     format!("{who}{drops}{marks}")
 }
 
-/// Returns likely reasons why a device has not seen a flow, after checking those that can be checked.
-fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
+/// Returns likely reasons why a device has not seen a flow; those that can be checked are checked
+/// first. `entries` of the `most` entries of its flow table are in use.
+fn list_reasons_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     let title = one.title();
     let mut reasons = Vec::new();
     let counters = one.counters().unwrap_or_default();
@@ -392,8 +409,10 @@ fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     if !running {
         return vec![format!("{title}: the program does not run; `mousehole-live status {title}` says why")];
     }
-    let tables = flowtables(&title);
-    if let Some((sent, came_by)) = watched(one, &title).filter(|(sent, came_by)| *sent > 10 + 2 * came_by) {
+    let tables = list_flowtables(&title);
+    if let Some((sent, came_by)) =
+        count_for_a_second(one, &title).filter(|(sent, came_by)| *sent > 10 + 2 * came_by)
+    {
         let names = match tables.is_empty() {
             true => {
                 "no flowtable of nft names the device, so its card's or switch's own offload is likely".into()
@@ -403,7 +422,7 @@ fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
         reasons.push(format!(
             "{title}: packets go past every program: the device sent {} within a second, and {came_by} came by here; flow \
              offload does that, and {names}",
-            count(sent, "packet")
+            format_count(sent, "packet")
         ));
     } else if !tables.is_empty() {
         reasons.push(format!(
@@ -422,18 +441,18 @@ fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     if seen == 0 {
         reasons.push(format!("{title}: no IP packet left through the device yet"));
     }
-    // A new flow may displace others of its two buckets before every entry is taken.
+    // A new flow may evict others from its two buckets before the whole table is full.
     if entries >= most / 4 * 3 || counters.without_state > 0 {
         reasons.push(format!(
             "{title}: the table of {} flows is nearly full, and older ones make room for new ones; `--flows` at the start sets its \
              size",
-            number(most)
+            format_number(most)
         ));
     }
     if seen > 0 {
         reasons.push(format!(
             "{title}: {} came by, none of this flow; what comes in by {title} is seen where it goes out (the LAN's side, or an IFB)",
-            count(seen, "IP packet")
+            format_count(seen, "IP packet")
         ));
         reasons.push(format!(
             "{title}: behind NAT the addresses are those on the wire; ask for the far end, such as `explain 192.0.2.7:443`"
@@ -442,13 +461,15 @@ fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     reasons
 }
 
-/// Returns the flowtables of nft that name a device; none where nft is missing.
-fn flowtables(device: &str) -> Vec<String> {
+/// Returns the nft flowtables that name a device; none if nft is missing.
+fn list_flowtables(device: &str) -> Vec<String> {
     let Ok(done) = Command::new("nft").args(["-j", "list", "flowtables"]).output() else { return Vec::new() };
-    flowtables_in(&String::from_utf8_lossy(&done.stdout), device)
+    parse_flowtables(&String::from_utf8_lossy(&done.stdout), device)
 }
 
-fn flowtables_in(text: &str, device: &str) -> Vec<String> {
+/// Returns the flowtables that name a device, as "family table name". `text` is the output of `nft
+/// -j list flowtables`; other text has none.
+fn parse_flowtables(text: &str, device: &str) -> Vec<String> {
     let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
     let tables = document["nftables"].as_array().into_iter().flatten().map(|item| &item["flowtable"]);
     let names = |table: &serde_json::Value| match &table["dev"] {
@@ -465,39 +486,40 @@ fn flowtables_in(text: &str, device: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the packets that a device sent within a second, and those that came by the program.
-fn watched(one: &Observed, device: &str) -> Option<(u64, u64)> {
+/// Counts, for one second, the packets that a device sent and those that the program saw; `None` if
+/// either count cannot be read.
+fn count_for_a_second(one: &Observed, device: &str) -> Option<(u64, u64)> {
     let seen = || {
         one.counters()
             .ok()
             .map(|all| [all.ipv4, all.ipv6, all.not_ip, all.malformed].iter().map(|c| c.packets).sum())
     };
-    let (sent, came_by): (u64, u64) = (transmitted(device)?, seen()?);
+    let (sent, came_by): (u64, u64) = (read_sent_packets(device)?, seen()?);
     std::thread::sleep(std::time::Duration::from_secs(1));
-    Some((transmitted(device)?.saturating_sub(sent), seen()?.saturating_sub(came_by)))
+    Some((read_sent_packets(device)?.saturating_sub(sent), seen()?.saturating_sub(came_by)))
 }
 
-/// Returns the packets that a device sent, by the kernel's own count.
-fn transmitted(device: &str) -> Option<u64> {
+/// Returns how many packets a device sent, by /proc/net/dev; `None` if it is not listed there.
+fn read_sent_packets(device: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/net/dev").ok()?;
     let line = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
     line.split_whitespace().nth(9)?.parse().ok()
 }
 
 /// Returns the JSON document.
-pub fn json(explanation: &Explanation) -> String {
+pub fn format_json(explanation: &Explanation) -> String {
     serde_json::to_string_pretty(explanation).expect("plain data is written")
 }
 
-/// Returns the screen.
-pub fn text(explanation: &Explanation) -> Vec<String> {
+/// Returns the lines for the terminal.
+pub fn format_text(explanation: &Explanation) -> Vec<String> {
     let mut lines = Vec::new();
     if explanation.flows.is_empty() {
         lines.push(format!("{}: not seen here", explanation.asked));
         lines.extend(explanation.not_seen.iter().map(|reason| format!("  {reason}")));
         return lines;
     }
-    let mut told: Option<&Vec<Rule>> = None;
+    let mut shown: Option<&Vec<Rule>> = None;
     for one in &explanation.flows {
         if !lines.is_empty() {
             lines.push(String::new());
@@ -506,32 +528,33 @@ pub fn text(explanation: &Explanation) -> Vec<String> {
         lines.push(format!("{} at {}", flow.title, one.device));
         lines.push(format!(
             "  sent    {} in {}{}; the last {} ago",
-            bytes(flow.bytes as f64),
-            count(flow.packets.into(), "packet"),
+            format_bytes(flow.bytes as f64),
+            format_count(flow.packets.into(), "packet"),
             match flow.age_s - flow.idle_s {
                 short if short < 0.01 => String::new(),
-                long => format!(" within {}", span(long)),
+                long => format!(" within {}", format_span(long)),
             },
-            span(flow.idle_s)
+            format_span(flow.idle_s)
         ));
-        lines.push(format!("  colour  {} now; {}", flow.colour, flow.shares()));
-        if told == Some(&one.rules) {
+        lines.push(format!("  colour  {} now; {}", flow.colour, flow.format_shares()));
+        if shown == Some(&one.rules) {
             lines.push("  rule    as above".into());
         } else {
-            lines.extend(one.rules.iter().flat_map(rule_text));
-            told = Some(&one.rules);
+            lines.extend(one.rules.iter().flat_map(format_rule));
+            shown = Some(&one.rules);
         }
         lines.push(format!("  done    {}", one.done));
         lines.push(format!("  queue   {}", one.queue));
     }
     let rest = explanation.matching.saturating_sub(explanation.flows.len() as u64);
     if rest > 0 {
-        lines.extend([String::new(), format!("and {} more with fewer bytes", number(rest))]);
+        lines.extend([String::new(), format!("and {} more with fewer bytes", format_number(rest))]);
     }
     lines
 }
 
-fn rule_text(rule: &Rule) -> Vec<String> {
+/// Returns the lines about a rule: its summary, its parameters with their meanings, its readings.
+fn format_rule(rule: &Rule) -> Vec<String> {
     let mut lines = vec![format!("  rule    {}: {}", rule.policy, rule.summary)];
     let mut rows: Vec<Vec<String>> = rule
         .parameters
@@ -540,11 +563,11 @@ fn rule_text(rule: &Rule) -> Vec<String> {
         .collect();
     rows.extend(rule.readings.iter().map(|(name, number)| {
         vec![
-            format!("          {} = {}", name.replace('_', " "), rounded(*number)),
+            format!("          {} = {}", name.replace('_', " "), format_rounded(*number)),
             "at the moment".to_string(),
         ]
     }));
-    lines.extend(table(&rows, &[0, 1]));
+    lines.extend(format_table(&rows, &[0, 1]));
     lines
 }
 
@@ -554,16 +577,18 @@ mod tests {
     use super::*;
     use mousehole_policy::{LinkContext, find};
 
-    fn end(text: &str) -> End {
+    /// Returns the endpoint that a text names.
+    fn parse_end(text: &str) -> End {
         End::parse(text).unwrap()
     }
 
-    fn key(source: &str, destination: &str) -> Key {
-        let bytes = |text: &str| match end(text).address {
+    /// Returns the key of a TCP flow between two endpoints.
+    fn build_key(source: &str, destination: &str) -> Key {
+        let bytes = |text: &str| match parse_end(text).address {
             IpAddr::V4(four) => four.to_ipv6_mapped().octets(),
             IpAddr::V6(six) => six.octets(),
         };
-        let port = |text: &str| end(text).port.unwrap_or(0).to_be_bytes();
+        let port = |text: &str| parse_end(text).port.unwrap_or(0).to_be_bytes();
         Key {
             source: bytes(source),
             destination: bytes(destination),
@@ -576,11 +601,11 @@ mod tests {
 
     #[test]
     fn ends__are_addresses_with_or_without_ports() {
-        assert_eq!(end("10.0.0.5").port, None);
-        assert_eq!(end("10.0.0.5:443").port, Some(443));
-        assert_eq!(end("fe80::1").port, None);
-        assert_eq!(end("[fe80::1]").port, None);
-        assert_eq!(end("[fe80::1]:443").port, Some(443));
+        assert_eq!(parse_end("10.0.0.5").port, None);
+        assert_eq!(parse_end("10.0.0.5:443").port, Some(443));
+        assert_eq!(parse_end("fe80::1").port, None);
+        assert_eq!(parse_end("[fe80::1]").port, None);
+        assert_eq!(parse_end("[fe80::1]:443").port, Some(443));
         for text in
             ["", "host", "10.0.0", "10.0.0.5:", "10.0.0.5:70000", "1.2.3.4-", "-1.2.3.4", "1.2.3.4-5.6.7.8-9"]
         {
@@ -591,7 +616,7 @@ mod tests {
 
     #[test]
     fn flows__match_in_both_directions() {
-        let flow = key("10.0.0.1:40000", "192.0.2.7:443");
+        let flow = build_key("10.0.0.1:40000", "192.0.2.7:443");
         for text in ["10.0.0.1", "192.0.2.7:443", "10.0.0.1-192.0.2.7", "192.0.2.7:443-10.0.0.1:40000"] {
             assert!(Wanted::parse(text).unwrap().matches(&flow), "{text}");
         }
@@ -601,17 +626,20 @@ mod tests {
             assert!(!Wanted::parse(text).unwrap().matches(&flow), "{text}");
         }
         assert!(
-            Wanted::parse("[2001:db8::7]:443").unwrap().matches(&key("[2001:db8::1]:9", "[2001:db8::7]:443"))
+            Wanted::parse("[2001:db8::7]:443")
+                .unwrap()
+                .matches(&build_key("[2001:db8::1]:9", "[2001:db8::7]:443"))
         );
     }
 
-    fn rule(policy: &str, given: &[(&str, &str)]) -> Rule {
+    /// Returns the rule of a policy with these parameters.
+    fn build_rule(policy: &str, given: &[(&str, &str)]) -> Rule {
         Rule::new(&Params::from_text(find(policy).unwrap(), given, &LinkContext::EXAMPLE).unwrap(), None)
     }
 
     #[test]
-    fn rules__are_told_in_words_of_the_policy() {
-        let lines = rule_text(&rule("sfd", &[("th", "30kB")]));
+    fn rules__are_shown_in_the_policys_own_texts() {
+        let lines = format_rule(&build_rule("sfd", &[("th", "30kB")]));
         let summary = find("sfd").unwrap().summary();
         assert_eq!(lines[0], format!("  rule    sfd: {summary}"));
         assert!(lines[1].starts_with("          th = 30 kB "), "{lines:#?}");
@@ -622,9 +650,9 @@ mod tests {
 
     #[test]
     fn thresholds__keep_their_unit() {
-        assert_eq!(rule("sfd", &[("th", "20p")]).parameters[0].value, "20 packets");
-        assert_eq!(rule("sfd", &[("th", "20B")]).parameters[0].value, "20 B");
-        assert_eq!(rule("sfd", &[("timeout", "never")]).parameters[1].value, "never");
+        assert_eq!(build_rule("sfd", &[("th", "20p")]).parameters[0].value, "20 packets");
+        assert_eq!(build_rule("sfd", &[("th", "20B")]).parameters[0].value, "20 B");
+        assert_eq!(build_rule("sfd", &[("timeout", "never")]).parameters[1].value, "never");
     }
 
     #[test]
@@ -642,8 +670,8 @@ mod tests {
         let text = r#"{"nftables": [{"metainfo": {}},
             {"flowtable": {"family": "inet", "name": "ft", "table": "fw4", "dev": ["wan", "lan"]}},
             {"flowtable": {"family": "ip", "name": "one", "table": "x", "dev": "wan"}}]}"#;
-        assert_eq!(flowtables_in(text, "wan"), ["inet fw4 ft", "ip x one"]);
-        assert_eq!(flowtables_in(text, "lan"), ["inet fw4 ft"]);
-        assert!(flowtables_in(text, "wan0").is_empty() && flowtables_in("", "wan").is_empty());
+        assert_eq!(parse_flowtables(text, "wan"), ["inet fw4 ft", "ip x one"]);
+        assert_eq!(parse_flowtables(text, "lan"), ["inet fw4 ft"]);
+        assert!(parse_flowtables(text, "wan0").is_empty() && parse_flowtables("", "wan").is_empty());
     }
 }

@@ -1,57 +1,61 @@
-//! `flows`: the flows of the table that sent the most.
+//! `flows`: lists the flows in the table that sent the most.
 
 use crate::error::Result;
+use crate::human::{
+    format_bytes, format_count, format_flow, format_number, format_percent, format_protocol, format_span,
+    format_table, to_ip,
+};
 use crate::kernel::monotonic_ns;
 use crate::layout::{DROP_REASONS, Flow, Key};
 use crate::observe::{Entry, observe_running};
-use crate::words::{self, address, bytes, count, number, percent, protocol, span, table};
 use mousehole_policy::Colour;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Names the form of the JSON document.
+/// The name and version of the JSON document's format.
 pub const FORM: &str = "mousehole-live.flows/1";
 
-/// The JSON document of `flows --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+/// The JSON document of `flows --json`. Within one [`FORM`], fields may be added but are neither
+/// renamed nor removed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document<'a> {
     /// [`FORM`].
     pub schema: &'static str,
-    /// Devices of this namespace, by number.
+    /// The devices of this namespace, in the order of their indexes.
     pub devices: &'a [Table],
 }
 
-/// The table of one device.
+/// The flow table of one device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Table {
-    /// Its name.
+    /// The device's name.
     pub device: String,
-    /// Flows in it.
+    /// Flows in the table.
     pub entries: u64,
     /// Flows that it can hold.
     pub entries_most: u64,
-    /// Those that sent the most, first the one that sent most.
+    /// The flows that sent the most, the largest first.
     pub flows: Vec<FlowReport>,
 }
 
 /// One flow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowReport {
-    /// IP protocol, its number.
+    /// The number of its IP protocol.
     pub protocol: u8,
-    /// Address of the sender.
+    /// The sender's address.
     pub source: String,
-    /// Its port; 0 where there are none.
+    /// The sender's port; 0 if the protocol has none.
     pub source_port: u16,
-    /// Address of the receiver.
+    /// The receiver's address.
     pub destination: String,
-    /// Its port.
+    /// The receiver's port; 0 if the protocol has none.
     pub destination_port: u16,
-    /// Since its first packet, s.
+    /// Seconds since its first packet.
     pub age_s: f64,
-    /// Since its last packet, s.
+    /// Seconds since its last packet.
     pub idle_s: f64,
-    /// IP length of all packets.
+    /// IP bytes of all packets.
     pub bytes: u64,
     /// Packets on the wire.
     pub packets: u32,
@@ -63,7 +67,7 @@ pub struct FlowReport {
     pub dropped: BTreeMap<&'static str, u32>,
     /// Packets marked CE.
     pub ce_marked: u32,
-    /// Packets left alone because somebody before had marked them.
+    /// Packets left alone because they were marked before they came here.
     pub already_marked: u32,
     /// The flow as people write it.
     #[serde(skip)]
@@ -71,14 +75,14 @@ pub struct FlowReport {
 }
 
 impl FlowReport {
-    /// Returns the report of an entry at a time.
+    /// Returns the report of an entry at `now_ns` (CLOCK_MONOTONIC).
     pub fn new(key: &Key, flow: &Flow, now_ns: u64) -> FlowReport {
         let ago = |then_ns: u64| now_ns.saturating_sub(then_ns) as f64 / 1e9;
         FlowReport {
             protocol: key.protocol,
-            source: address(key.source).to_string(),
+            source: to_ip(key.source).to_string(),
             source_port: u16::from_be_bytes(key.source_port),
-            destination: address(key.destination).to_string(),
+            destination: to_ip(key.destination).to_string(),
             destination_port: u16::from_be_bytes(key.destination_port),
             age_s: f64::from(flow.age_ms(now_ns)) / 1e3,
             idle_s: ago(flow.last_seen_ns),
@@ -92,30 +96,30 @@ impl FlowReport {
             dropped: DROP_REASONS.iter().copied().zip(flow.dropped).collect(),
             ce_marked: flow.ce_marked,
             already_marked: flow.already_marked,
-            title: words::flow(key),
+            title: format_flow(key),
         }
     }
 
-    /// Returns the packets dropped, for whatever reason.
-    pub fn drops(&self) -> u64 {
+    /// Returns how many packets were dropped, for all reasons.
+    pub fn count_drops(&self) -> u64 {
         self.dropped.values().map(|packets| u64::from(*packets)).sum()
     }
 
-    /// Returns the shares of colours: `62 % green, 38 % yellow`.
-    pub fn shares(&self) -> String {
+    /// Formats the shares of the colours that occurred: `62 % green, 38 % yellow`.
+    pub fn format_shares(&self) -> String {
         let share = |colour: &Colour| {
             let packets = self.colour_packets[colour.name()];
             (packets > 0)
-                .then(|| format!("{} {}", percent(packets.into(), self.packets.into()), colour.name()))
+                .then(|| format!("{} {}", format_percent(packets.into(), self.packets.into()), colour.name()))
         };
         Colour::ALL.iter().filter_map(share).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// By what flows are in order: bytes; the key breaks ties, so that the order is always the same.
+/// The order of flows: by bytes; the key breaks ties, so that the order is always the same.
 type Rank = (u64, [u8; 16], [u8; 16], [u8; 2], [u8; 2], u8);
 
-/// Keeps the entries with the most bytes, in bounded memory.
+/// Keeps the `most` entries with the most bytes, in bounded memory.
 #[derive(Debug)]
 struct Top {
     most: usize,
@@ -123,10 +127,12 @@ struct Top {
 }
 
 impl Top {
+    /// Returns an empty list for `most` entries.
     fn new(most: usize) -> Top {
         Top { most, kept: BTreeMap::new() }
     }
 
+    /// Adds an entry; the smallest is dropped if there are too many.
     fn add(&mut self, entry: Entry) {
         let key = &entry.key;
         let rank = (
@@ -146,35 +152,37 @@ impl Top {
         }
     }
 
-    fn sorted(self) -> impl Iterator<Item = Entry> {
+    /// Returns the entries, the largest first.
+    fn into_sorted(self) -> impl Iterator<Item = Entry> {
         self.kept.into_values().rev()
     }
 }
 
-/// Returns the tables of one device or of all, with the `most` flows that sent the most.
+/// Returns the tables of one device or of all, each with the `most` flows that sent the most.
 ///
 /// # Errors
-/// A sentence when nothing is there or a table cannot be read.
-pub fn flows(only: Option<&str>, most: usize) -> Result<Vec<Table>> {
+/// A sentence when nothing runs there or a table cannot be read.
+pub fn read_flows(only: Option<&str>, most: usize) -> Result<Vec<Table>> {
     observe_running(only)?
         .iter()
         .map(|one| {
             let mut top = Top::new(most);
             let (entries, entries_most) = one.visit_flows(|entry| top.add(entry))?;
             let now_ns = monotonic_ns();
-            let flows = top.sorted().map(|entry| FlowReport::new(&entry.key, &entry.flow, now_ns)).collect();
+            let flows =
+                top.into_sorted().map(|entry| FlowReport::new(&entry.key, &entry.flow, now_ns)).collect();
             Ok(Table { device: one.title(), entries, entries_most, flows })
         })
         .collect()
 }
 
 /// Returns the JSON document.
-pub fn json(all: &[Table]) -> String {
+pub fn format_json(all: &[Table]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
-/// Returns the screen.
-pub fn text(all: &[Table]) -> Vec<String> {
+/// Returns the lines for the terminal.
+pub fn format_text(all: &[Table]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in all {
         if !lines.is_empty() {
@@ -182,37 +190,42 @@ pub fn text(all: &[Table]) -> Vec<String> {
         }
         let what = match one.entries {
             0 => "no flow was seen yet".to_string(),
-            all if one.flows.len() as u64 == all => format!("{}, by bytes", count(all, "flow")),
-            all => format!("{}, the first {} by bytes", count(all, "flow"), number(one.flows.len() as u64)),
+            all if one.flows.len() as u64 == all => format!("{}, by bytes", format_count(all, "flow")),
+            all => format!(
+                "{}, the first {} by bytes",
+                format_count(all, "flow"),
+                format_number(one.flows.len() as u64)
+            ),
         };
-        lines.push(format!("{}: {what} (the table holds {})", one.device, number(one.entries_most)));
+        lines.push(format!("{}: {what} (the table holds {})", one.device, format_number(one.entries_most)));
         if one.flows.is_empty() {
             continue;
         }
         let head = ["  flow", "", "", "age", "idle", "bytes", "packets", "now", "dropped", "CE", "shares"];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(one.flows.iter().map(|flow| {
-            let (from, to) = ends(flow);
+            let (from, to) = split_title(flow);
             vec![
-                format!("  {}", protocol(flow.protocol)),
+                format!("  {}", format_protocol(flow.protocol)),
                 from,
                 format!("> {to}"),
-                span(flow.age_s),
-                span(flow.idle_s),
-                bytes(flow.bytes as f64),
-                number(flow.packets.into()),
+                format_span(flow.age_s),
+                format_span(flow.idle_s),
+                format_bytes(flow.bytes as f64),
+                format_number(flow.packets.into()),
                 flow.colour.to_string(),
-                number(flow.drops()),
-                number(flow.ce_marked.into()),
-                flow.shares(),
+                format_number(flow.count_drops()),
+                format_number(flow.ce_marked.into()),
+                flow.format_shares(),
             ]
         }));
-        lines.extend(table(&rows, &[0, 1, 2, 7, 10]));
+        lines.extend(format_table(&rows, &[0, 1, 2, 7, 10]));
     }
     lines
 }
 
-fn ends(flow: &FlowReport) -> (String, String) {
+/// Returns the two endpoints in a flow's title.
+fn split_title(flow: &FlowReport) -> (String, String) {
     let title = flow.title.split_once(' ').map_or("", |(_, rest)| rest);
     let (from, to) = title.split_once(" > ").unwrap_or((title, ""));
     (from.to_string(), to.to_string())
@@ -223,7 +236,8 @@ fn ends(flow: &FlowReport) -> (String, String) {
 mod tests {
     use super::*;
 
-    fn entry(last: u8, bytes: u64) -> Entry {
+    /// Returns the entry of a UDP flow of four packets from 10.0.0.1 to 10.0.0.`last`.
+    fn build_entry(last: u8, bytes: u64) -> Entry {
         let mapped = |last: u8| std::net::Ipv4Addr::new(10, 0, 0, last).to_ipv6_mapped().octets();
         let key = Key {
             source: mapped(1),
@@ -249,35 +263,35 @@ mod tests {
     fn top__keeps_the_largest_in_order() {
         let mut top = Top::new(3);
         for (last, bytes) in [(2, 50), (3, 900), (4, 10), (5, 900), (6, 70), (7, 1)] {
-            top.add(entry(last, bytes));
+            top.add(build_entry(last, bytes));
         }
         assert_eq!(top.kept.len(), 3);
         let order: Vec<(u8, u64)> =
-            top.sorted().map(|entry| (entry.key.destination[15], entry.flow.bytes)).collect();
+            top.into_sorted().map(|entry| (entry.key.destination[15], entry.flow.bytes)).collect();
         assert_eq!(order, [(5, 900), (3, 900), (6, 70)]);
     }
 
     #[test]
     fn top__of_nothing_keeps_nothing() {
         let mut top = Top::new(0);
-        top.add(entry(2, 50));
-        assert_eq!(top.sorted().count(), 0);
+        top.add(build_entry(2, 50));
+        assert_eq!(top.into_sorted().count(), 0);
     }
 
     #[test]
     fn screen__says_ages_and_shares() {
-        let one = entry(2, 4321);
+        let one = build_entry(2, 4321);
         let report = FlowReport::new(&one.key, &one.flow, 4_000_000_000);
         let tables = [Table { device: "wan".into(), entries: 7, entries_most: 1024, flows: vec![report] }];
         assert_eq!(
-            text(&tables),
+            format_text(&tables),
             [
                 "wan: 7 flows, the first 1 by bytes (the table holds 1,024)",
                 "  flow                                age  idle    bytes  packets  now     dropped  CE  shares",
                 "  udp   10.0.0.1:5000  > 10.0.0.2:53  3 s   1 s  4.32 kB        4  yellow        1   0  25 % green, 75 % yellow",
             ]
         );
-        let parsed: serde_json::Value = serde_json::from_str(&json(&tables)).unwrap();
+        let parsed: serde_json::Value = serde_json::from_str(&format_json(&tables)).unwrap();
         assert_eq!(parsed["schema"], FORM);
         let flow = &parsed["devices"][0]["flows"][0];
         assert_eq!(flow["destination"], "10.0.0.2");

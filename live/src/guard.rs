@@ -1,17 +1,21 @@
-//! `guard`: keeps true what was asked for while devices and queues come and go.
+//! `guard`: maintains what was asked for while devices and queues come and go.
 //!
-//! Each file `DEV.toml` of a folder says what is to stand at a device, with the keys of `--config` and `mode`. One
-//! process looks whenever the kernel tells of a change of a device, a queue discipline or a file, and twice a second:
+//! Each file `DEV.toml` of a folder says what is to run at a device, with the keys of `--config`
+//! and `mode`. One process checks all of them whenever the kernel reports a change of a device, a
+//! queue discipline or a file, and twice a second:
 //!
-//! - a device that comes (back) gets what its file says; what is kept of one that is gone is removed;
-//! - marks follow a CAKE that was made again under another handle; where nothing reads marks any more, or the shaper of
-//!   `up` is gone, the program decides and counts only until that is mended, and `status` says why;
-//! - where only the redirection of downloads is gone, that alone is made again: the IFB keeps its queue and its flows;
-//! - a changed file is followed as `tune` does, flows keeping their state, or by starting afresh where that cannot be;
-//! - what was taken down by hand stays down until its file changes or the device comes again;
+//! - a device that appears gets what its file says; what is left of one that is gone is removed;
+//! - marks follow a CAKE that was created again under another handle. If nothing reads marks any
+//!   more, or the shaper of `up` is gone, the program only decides and counts until that is
+//!   repaired, and `status` says why;
+//! - if only the redirection of downloads is gone, it alone is created again: the IFB keeps its
+//!   queue and its flows;
+//! - a changed file is applied as `tune` does, so that flows keep their state, or by a new start if
+//!   that is not possible;
+//! - what was taken down by hand stays down until its file changes or the device appears again;
 //! - the policies' slow steps run here, and what was not confirmed in time is taken back.
 //!
-//! A guard that ends leaves everything as it is, and the next one goes on with it.
+//! A guard that ends leaves everything running, and the next one takes over.
 
 use crate::agent::Sweeper;
 use crate::changes::{ChangedDevices, Changes};
@@ -34,46 +38,48 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often everything is looked at although the kernel told of nothing.
+/// How often everything is checked without a message from the kernel.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The guard's nice value.
 const PRIORITY: libc::c_int = -10;
-/// What is said of a device that is not here.
+/// The message about a device that is not here.
 const WAITS: &str = "waits for the device";
-/// How long a start that failed is put off at first, and at most.
+/// After how long a failed start is retried at first; the wait doubles each time.
 const FIRST_WAIT_NS: u64 = 250_000_000;
+/// The longest wait before a retry.
 const MOST_WAIT_NS: u64 = 60_000_000_000;
 /// How often metrics are written.
 const METRICS_EVERY_NS: u64 = 10_000_000_000;
 
-/// One device in the guard's care.
+/// The guard's state of one device.
 #[derive(Default)]
 struct Ward {
-    /// Digest of its file, and what that asks for.
+    /// The digest of its file, and the request in it; `None` without a file.
     wanted: Option<(String, Request)>,
-    /// The number of the device and the digest of the file for which it was started or adopted.
+    /// The device's index and the file's digest for which it was started or adopted.
     served: Option<(u32, String)>,
-    /// What was seen of its queue, until that changes.
+    /// What was found at its queue, until that changes.
     seen: Option<Seen>,
-    /// A start that failed, until it is tried again.
+    /// The last start, if it failed, until it is retried.
     failed: Option<Failed>,
-    /// What does the slow steps of a request, with the lock that nobody else does them.
+    /// The sweeper, the request that it was made for, and the lock that keeps other sweepers away.
     sweeper: Option<(Sweeper, Request, File)>,
-    /// What was said last, so that nothing is said twice.
+    /// The last message, so that none is repeated.
     said: String,
 }
 
-/// What is at a device. Marks need queues' options, of which `tc` is asked. It is asked again where the kernel tells of a
-/// change, or shows one: to start a program at each look would be a burden on a small router.
+/// What is at a device. It is read again only when its fingerprint differs or the kernel reports a
+/// change, since reading it at each check would burden a small router.
 #[derive(Debug)]
 struct Seen {
     print: Vec<u8>,
     qdiscs: Vec<qdisc::Qdisc>,
-    /// Whether what comes in is redirected as it should be.
+    /// Whether incoming packets are redirected as they should be.
     is_redirected: bool,
 }
 
-/// A start that failed, and what was there then: the device, its file, its queues.
+/// A start that failed. `at` is what was there then: device index, digest of the file, fingerprint
+/// of the queues.
 #[derive(Debug)]
 struct Failed {
     at: (u32, String, Vec<u8>),
@@ -82,14 +88,14 @@ struct Failed {
     until_ns: u64,
 }
 
-/// Keeps what the files of a folder ask for, until the process is ended. `say` gets a line for each thing done or
-/// refused.
+/// Maintains what the files of a folder ask for; it does not return without an error. `say` gets a
+/// line for each thing that is done or refused. `metrics` is a file for OpenMetrics text.
 ///
 /// # Errors
-/// A sentence when another guard is at work, or the kernel does not tell of changes.
+/// A sentence when another guard runs, or the kernel does not report changes.
 pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> Result<()> {
-    let _alone = home::serve_alone("guard")?;
-    // What is wrong stays so until it has run, also on a busy machine. Without the right to it, as others do.
+    let _alone = home::lock_service("guard")?;
+    // Faults last until the guard runs, so it needs priority on a busy machine. Failure is ignored.
     // SAFETY: the call takes numbers only.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, PRIORITY) };
     let changes = Changes::listen(folder).map_err(|error| {
@@ -99,7 +105,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
     let mut written_ns = 0;
     let mut changed = ChangedDevices::everything();
     loop {
-        match names(folder) {
+        match list_devices(folder) {
             Ok(names) => {
                 wards.retain(|name, _| names.contains(name));
                 for name in names {
@@ -123,36 +129,40 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
         let now_ns = monotonic_ns();
         if let Some(path) = metrics.filter(|_| now_ns - written_ns >= METRICS_EVERY_NS) {
             written_ns = now_ns;
-            let done = status::status(None).and_then(|all| metrics::write(path, &all));
+            let done = status::read_status(None).and_then(|all| metrics::write(path, &all));
             done.unwrap_or_else(|failure| say(&failure.to_string()));
         }
         changed = changes.wait(wait);
     }
 }
 
-/// Starts once what the file of a device asks for, as the guard does. Returns lines for the user.
+/// Starts what the file of a device asks for, once, without a guard. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when there is no file, somebody else could have written it, or what it asks for is not possible now.
+/// A sentence when there is no file, another user could have written it, or the request is not
+/// possible now.
 pub fn start_asked(name: &str, folder: &Path) -> Result<Vec<String>> {
     let mut ward = Ward::default();
-    ward.read(name, folder)?;
+    ward.read_file(name, folder)?;
     let Some((_, request)) = ward.wanted else {
         return Err(Failure::new(format!(
             "nothing is kept of {name} in {}; `mousehole-live persist {name}` keeps what runs there",
             folder.display()
         )));
     };
-    begin(name, &request, false)
+    start_request(name, &request, false)
 }
 
-/// Returns the file of a device, whose name the kernel lets have no slash.
-pub fn path(folder: &Path, name: &str) -> PathBuf {
+/// Returns the file of a device. The kernel allows no slash in a device's name.
+pub fn file_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.toml"))
 }
 
 /// Returns the devices that have a file in the folder; none if there is no folder.
-pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
+///
+/// # Errors
+/// The system's error, also if another user could write into the folder.
+pub(crate) fn list_devices(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match files::check_folder(folder).and_then(|()| fs::read_dir(folder)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -161,10 +171,10 @@ pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(files.filter_map(|file| file.to_str()?.strip_suffix(".toml").map(String::from)).collect())
 }
 
-/// Takes back what was to be confirmed by now. Returns lines for the user.
+/// Takes back what was not confirmed in time in this namespace. Returns lines for the user.
 fn end_unconfirmed() -> Result<Vec<String>> {
-    let (here, mut lines) = (namespace::here()?, Vec::new());
-    for place in home::places()?.into_iter().filter(|place| place.namespace() == Some(here)) {
+    let (here, mut lines) = (namespace::current_cookie()?, Vec::new());
+    for place in home::list_places()?.into_iter().filter(|place| place.namespace() == Some(here)) {
         let Ok(record) = place.record() else { continue };
         if record.confirm_by.is_some_and(|by| boot_s() >= by) {
             lines.extend(stop::stop_unconfirmed(&record.device, record.since)?);
@@ -174,16 +184,16 @@ fn end_unconfirmed() -> Result<Vec<String>> {
 }
 
 impl Ward {
-    /// Looks at the device and does what is missing. Returns how it stands.
+    /// Checks the device and does what is missing. Returns its state for the user.
     fn tend(&mut self, name: &str, folder: &Path, changed: &ChangedDevices) -> Result<String> {
-        self.read(name, folder)?;
+        self.read_file(name, folder)?;
         let Some((digest, request)) = self.wanted.clone() else { return Ok("its file is gone".into()) };
-        // Of downloads, the device that they come in at; the IFB is ours to make.
+        // For downloads, the device that receives them counts; we create the IFB.
         let line = request.download.as_deref().unwrap_or(name);
         let Ok(device) = Device::find(line) else {
             (self.served, self.sweeper, self.failed) = (None, None, None);
             if self.said != WAITS {
-                stop::sweep(&Home::lock()?)?;
+                stop::sweep_gone(&Home::lock()?)?;
             }
             return Ok(WAITS.into());
         };
@@ -191,22 +201,22 @@ impl Ward {
         let find = || -> Result<Option<(Place, Record)>> {
             Ok(home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record))))
         };
-        let mut kept = self.look(name, find()?, changed)?;
+        let mut kept = self.look_at_queue(name, find()?, changed)?;
         if kept.is_some() && !self.seen.as_ref().is_some_and(|seen| seen.is_redirected) {
-            // Whoever starts it or takes it down has done so with the lock's end, or was killed.
+            // Another command may be starting it or taking it down: wait for its lock, then look again.
             drop(Home::lock()?);
-            kept = self.look(name, find()?, changed)?;
+            kept = self.look_at_queue(name, find()?, changed)?;
         }
         match kept {
             Some((place, record)) if self.seen.as_ref().is_some_and(|seen| seen.is_redirected) => {
                 if self.served != now {
-                    follow(name, &record, &request)?;
+                    follow_file(name, &record, &request)?;
                     self.served = now;
                     return Ok(format!("{} runs as its file says", request.scheme));
                 }
-                self.attend(&place, &Device::find(name)?, &record);
+                self.adopt_slow_steps(&place, &Device::find(name)?, &record);
                 let qdiscs = self.seen.as_ref().map_or(&[][..], |seen| &seen.qdiscs);
-                keep_aim(name, &place, &record, qdiscs)
+                aim_marks(name, &place, &record, qdiscs)
             }
             None if self.served == now => {
                 self.sweeper = None;
@@ -218,9 +228,9 @@ impl Ward {
                 Ok(format!("what comes in at {line} is redirected again"))
             }
             kept => {
-                // What is not there now was not taken down by hand, also where a start fails.
+                // It is to be started, so it no longer counts as taken down by hand, even if the start fails.
                 (self.sweeper, self.served) = (None, None);
-                let at = (device.index, digest, netlink::print_of(device.index));
+                let at = (device.index, digest, netlink::fingerprint(device.index));
                 if let Some(failed) = self.failed.as_ref().filter(|failed| failed.at == at)
                     && monotonic_ns() < failed.until_ns
                 {
@@ -230,8 +240,8 @@ impl Ward {
                     true => stop::stop_one(name).map(drop),
                     false => Ok(()),
                 };
-                if let Err(failure) = done.and_then(|()| begin(name, &request, true)) {
-                    return Ok(self.put_off(at, &failure));
+                if let Err(failure) = done.and_then(|()| start_request(name, &request, true)) {
+                    return Ok(self.postpone(at, &failure));
                 }
                 (self.served, self.failed) = (now, None);
                 Ok(format!("{} was started", request.scheme))
@@ -239,8 +249,9 @@ impl Ward {
         }
     }
 
-    /// Keeps what is to be known of the device's queue; nothing where no program of ours runs. Returns what it was given.
-    fn look(
+    /// Updates [`Ward::seen`] if the device or its queue may have changed; clears it if none of our
+    /// programs runs there. Returns `kept` unchanged.
+    fn look_at_queue(
         &mut self,
         name: &str,
         kept: Option<(Place, Record)>,
@@ -255,18 +266,18 @@ impl Ward {
         let line = record.redirect.as_ref().map(|redirect| redirect.index);
         let devices = [Some(record.index), line].into_iter().flatten();
         let has_changed = devices.clone().any(|index| changed.contains(index));
-        let print: Vec<u8> = devices.flat_map(netlink::print_of).collect();
+        let print: Vec<u8> = devices.flat_map(netlink::fingerprint).collect();
         if has_changed || self.seen.as_ref().is_none_or(|seen| seen.print != print) {
-            let is_redirected = record.redirect.as_ref().is_none_or(Redirect::stands);
-            let qdiscs = netlink::qdiscs(Device::find(name)?.index)?;
+            let is_redirected = record.redirect.as_ref().is_none_or(Redirect::is_installed);
+            let qdiscs = netlink::list_qdiscs(Device::find(name)?.index)?;
             self.seen = Some(Seen { print, qdiscs, is_redirected });
         }
         Ok(kept)
     }
 
-    /// Notes a start that failed: it is tried again after a while that doubles, or when something has changed there. Its
-    /// own steps are changes that the kernel tells of. Returns what is to be said.
-    fn put_off(&mut self, at: (u32, String, Vec<u8>), failure: &Failure) -> String {
+    /// Records a failed start. It is retried after a wait that doubles, or at once when something
+    /// else changes there. Returns the message.
+    fn postpone(&mut self, at: (u32, String, Vec<u8>), failure: &Failure) -> String {
         let former = self.failed.take().filter(|failed| failed.at == at);
         let wait_ns = former.map_or(FIRST_WAIT_NS, |failed| (2 * failed.wait_ns).min(MOST_WAIT_NS));
         let said = failure.to_string();
@@ -274,9 +285,12 @@ impl Ward {
         said
     }
 
-    /// Reads the file of the device, if it changed.
-    fn read(&mut self, name: &str, folder: &Path) -> Result<()> {
-        let path = path(folder, name);
+    /// Reads the device's file if it changed.
+    ///
+    /// # Errors
+    /// A sentence when it cannot be read, another user could have written it, or a key is wrong.
+    fn read_file(&mut self, name: &str, folder: &Path) -> Result<()> {
+        let path = file_path(folder, name);
         let read = files::check_folder(folder).and_then(|()| files::read_own(&path, files::TEXT_BYTES));
         let text = match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -288,31 +302,33 @@ impl Ward {
         let digest = files::digest(&text);
         if self.wanted.as_ref().is_none_or(|(known, _)| *known != digest) {
             let asked = Request::read_of_any_mode(&path)?;
-            // Of own policies, what `persist` kept is what is started.
+            // With the user's own policies, what `persist` saved is started.
             let request = if asked.policy.is_empty() { asked } else { kept::read(name)?.0.request };
             self.wanted = Some((digest, request));
         }
         Ok(())
     }
 
-    /// Takes over the slow steps of what runs, unless an agent has them. Own policies have none that outlive a boot.
-    fn attend(&mut self, place: &Place, device: &Device, record: &Record) {
+    /// Takes over the slow steps of what runs, unless an agent does them. The user's own policies
+    /// have none that survive a reboot.
+    fn adopt_slow_steps(&mut self, place: &Place, device: &Device, record: &Record) {
         // A policy without slow steps publishes nothing.
         let has_steps = record.request.policy.is_empty() && place.map("ml_published").exists();
-        let is_same = |one: &(Sweeper, Request, File)| one.1 == record.request && home::is_in_force(&one.2);
+        let is_same = |one: &(Sweeper, Request, File)| one.1 == record.request && home::is_lock_valid(&one.2);
         if !has_steps || self.sweeper.as_ref().is_some_and(is_same) {
             return;
         }
-        let former = self.sweeper.take().filter(|one| home::is_in_force(&one.2));
+        let former = self.sweeper.take().filter(|one| home::is_lock_valid(&one.2));
         let former = former.map(|(sweeper, _, lock)| (sweeper.into_state(), lock));
         let (state, lock) = former.unzip();
-        let Some(lock) = lock.or_else(|| home::serve_alone(&place.agent_lock()).ok()) else { return };
+        let Some(lock) = lock.or_else(|| home::lock_service(&place.agent_lock()).ok()) else { return };
         if let Ok(sweeper) = Sweeper::new(place, device, record, state) {
             self.sweeper = Some((sweeper, record.request.clone(), lock));
         }
     }
 
-    /// Does the slow steps that are due. Returns how long nothing is.
+    /// Runs the slow steps that are due. Returns how long it takes until the next is due; `None` if
+    /// there are none or they failed.
     fn sweep(&mut self) -> Option<Duration> {
         let (sweeper, ..) = self.sweeper.as_mut()?;
         let wait = sweeper.step(monotonic_ns()).ok();
@@ -323,17 +339,20 @@ impl Ward {
     }
 }
 
-fn begin(name: &str, request: &Request, without_agent: bool) -> Result<Vec<String>> {
+/// Starts a request; one with the user's own policies from what `persist` saved. Returns lines for
+/// the user.
+fn start_request(name: &str, request: &Request, without_agent: bool) -> Result<Vec<String>> {
     let manner = Manner { words: std::env::args().collect(), without_agent, ..Manner::default() };
     match request.policy.is_empty() {
         true => start::start(name, request, &manner),
         // Neither a compiler nor native code of a policy runs unasked.
-        false => start::start_kept(name, &manner),
+        false => start::start_persisted(name, &manner),
     }
 }
 
-/// Has what runs at a device do what its file says: with the flows' state where that can be.
-fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
+/// Makes what runs at a device carry out the request of its file: by changing the running program
+/// if that is possible, else by a new start.
+fn follow_file(name: &str, record: &Record, request: &Request) -> Result<()> {
     if record.request == *request {
         return Ok(());
     }
@@ -356,20 +375,21 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
         && fixed(&record.request) == fixed(request)
         && record.request.shape.is_some() == request.shape.is_some()
         && (request.mode == Mode::Mark || record.request.shadow == request.shadow);
-    if is_same && tune::follow(name, request).is_ok() {
+    if is_same && tune::apply_request(name, request).is_ok() {
         return Ok(());
     }
     if request.policy.is_empty() {
-        // A fault of the file leaves what runs.
+        // If the file is wrong, what runs stays.
         Deployment::new(request, &Device::find(name)?, None)?;
     }
     stop::stop_one(name)?;
-    begin(name, request, true).map(drop)
+    start_request(name, request, true).map(drop)
 }
 
-/// Has marks name the queue that is there, and pauses what has lost its queue. Returns how it stands.
-fn keep_aim(name: &str, place: &Place, record: &Record, all: &[qdisc::Qdisc]) -> Result<String> {
-    let root = qdisc::root_of(all);
+/// Makes marks name the queue that is there now, and pauses a program whose queue is gone. Returns
+/// its state for the user.
+fn aim_marks(name: &str, place: &Place, record: &Record, all: &[qdisc::Qdisc]) -> Result<String> {
+    let root = qdisc::find_root(all);
     let there = root.map_or("nothing".to_string(), |root| format!("{} {}", root.kind, root.handle));
     let request = &record.request;
     let lost = match (request.mode, &record.added_handle) {
@@ -386,11 +406,11 @@ fn keep_aim(name: &str, place: &Place, record: &Record, all: &[qdisc::Qdisc]) ->
     let seen = Observed { place: place.clone(), index: record.index, name: None, record: None };
     let in_force = seen.settings()?.action;
     let action = match (request.mode, &lost) {
-        (Mode::Mark, None) => deployment::action(request, root, name)?,
+        (Mode::Mark, None) => deployment::plan_action(request, root, name)?,
         _ => in_force,
     };
     if lost != record.paused || action != in_force {
-        tune::amend(name, action, lost.clone())?;
+        tune::change_action(name, action, lost.clone())?;
     }
     Ok(match lost {
         Some(why) => format!("paused: {why}"),
@@ -405,24 +425,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names__of_files_are_those_of_devices() {
+    fn list_devices__of_files_are_those_of_devices() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["eth0.7", "br-lan", "wg0"] {
-            fs::write(path(folder.path(), name), "mode = 'mark'\n").unwrap();
+            fs::write(file_path(folder.path(), name), "mode = 'mark'\n").unwrap();
         }
         for other in ["README", "eth0"] {
             fs::write(folder.path().join(other), "").unwrap();
         }
-        let mut found = names(folder.path()).unwrap();
+        let mut found = list_devices(folder.path()).unwrap();
         found.sort();
         assert_eq!(found, ["br-lan", "eth0.7", "wg0"]);
-        assert_eq!(names(&folder.path().join("none")).unwrap(), Vec::<String>::new());
+        assert_eq!(list_devices(&folder.path().join("none")).unwrap(), Vec::<String>::new());
     }
 
     #[test]
     fn file__without_a_mode_or_with_a_fault_is_one_sentence() {
         let folder = tempfile::tempdir().unwrap();
-        let file = path(folder.path(), "wan");
+        let file = file_path(folder.path(), "wan");
         for (text, fault) in [
             ("rate = '5mbit'\n", "mode missing; it must be \"mark\" or \"up\""),
             ("mode = 'host'\n", "mode is \"host\"; it must be"),
@@ -430,7 +450,7 @@ mod tests {
             ("mode = 'up'\nflows = -1\n", "line 2: invalid value"),
         ] {
             fs::write(&file, text).unwrap();
-            let said = Ward::default().read("wan", folder.path()).unwrap_err().to_string();
+            let said = Ward::default().read_file("wan", folder.path()).unwrap_err().to_string();
             assert!(said.contains("wan.toml") && said.contains(fault), "{said}");
         }
     }

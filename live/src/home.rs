@@ -1,8 +1,8 @@
-//! Where everything is kept that outlives a command: `/sys/fs/bpf/mousehole/<cookie of the namespace>-<number of the
-//! device>/{link,maps,record}`.
+//! Where everything is stored that outlives a command: `/sys/fs/bpf/mousehole/<cookie of the
+//! namespace>-<interface index>/{link,maps,record}`.
 //!
-//! The pinned link is the lock and the truth: while it is there, the program runs. The record says what was there
-//! before and what was added; it is pinned before anything is attached and unpinned last. It is a map of the kernel
+//! As long as the pinned link is there, the program runs. The record says what was there before and
+//! what was added; it is pinned before anything is attached and removed last. It is a kernel map
 //! with one value, since a BPF file system holds no files.
 
 use crate::bpf::Map;
@@ -22,32 +22,36 @@ use std::time::Duration;
 
 /// Where BPF file systems are mounted.
 pub const BPF_ROOT: &str = "/sys/fs/bpf";
+/// The bytes of a record's map; shorter records are filled up with zeros.
 const RECORD_BYTES: usize = 1 << 16;
-/// How long a command waits for the lock, and how long it sleeps between two looks at it.
+/// How long a command waits for the lock.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// How long it sleeps between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The folder of all devices, and the lock on it, which this process holds while it changes anything.
+/// The folder of all devices. While it exists, this process holds the lock that every command takes
+/// that changes something.
 #[derive(Debug)]
 pub struct Home {
     path: PathBuf,
     _lock: File,
 }
 
-/// What is kept of one device.
+/// The folder of one device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     path: PathBuf,
 }
 
 impl Home {
-    /// Returns the folder, made and locked. Waits some seconds for other commands that change something.
+    /// Creates the folder and takes the lock. Waits some seconds for other commands that hold it.
     ///
     /// # Errors
-    /// A sentence when there is no BPF file system, or no permission, or another command goes on.
+    /// A sentence when there is no BPF file system or no permission, or another command holds the
+    /// lock too long.
     pub fn lock() -> Result<Home> {
-        let root = bpf_root()?;
-        let lock = lock_file()?;
+        let root = find_bpf_root()?;
+        let lock = lock_changes()?;
         let path = files::make_private_folder(&root.join("mousehole"))
             .map_err(|error| Failure::system(format!("{BPF_ROOT}/mousehole cannot be made"), &error))?;
         Ok(Home { path, _lock: lock })
@@ -60,23 +64,23 @@ impl Home {
 }
 
 impl Drop for Home {
-    /// Leaves no empty folder behind; one with something in it stays.
+    /// Removes the folder if it is empty.
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.path);
     }
 }
 
-/// Returns the place of a device of this namespace by its name, whether or not it still exists; `None` if nothing is
-/// kept of it.
+/// Returns the place of a device of this namespace by its name, even if the device is gone; `None`
+/// if nothing is stored about it.
 ///
 /// # Errors
 /// A sentence when the folder cannot be read.
 pub fn find(name: &str) -> Result<Option<Place>> {
-    let namespace = namespace::here()?;
-    let mut all = places()?;
-    // A device that exists is named by its number; one that is gone, by its record.
+    let namespace = namespace::current_cookie()?;
+    let mut all = list_places()?;
+    // A device that exists is found by its index; one that is gone, by the name in its record.
     if let Ok(device) = Device::find(name) {
-        let place = place_of(&folder()?, &device);
+        let place = place_of(&find_folder()?, &device);
         if place.exists() {
             return Ok(Some(place));
         }
@@ -87,16 +91,17 @@ pub fn find(name: &str) -> Result<Option<Place>> {
     Ok(all.pop())
 }
 
+/// Returns the place of a device in the folder.
 fn place_of(folder: &Path, device: &Device) -> Place {
     Place { path: folder.join(format!("{}-{}", device.namespace, device.index)) }
 }
 
 impl Place {
-    /// Makes its folders.
+    /// Creates its folders.
     ///
     /// # Errors
     /// A sentence when that is not possible.
-    pub fn make(&self) -> Result<()> {
+    pub fn create(&self) -> Result<()> {
         [self.path.clone(), self.path.join("maps")].iter().try_for_each(|path| {
             files::make_private_folder(path)
                 .map(drop)
@@ -104,7 +109,7 @@ impl Place {
         })
     }
 
-    /// Returns whether anything is kept here.
+    /// Returns whether it exists.
     pub fn exists(&self) -> bool {
         self.path.is_dir()
     }
@@ -114,32 +119,34 @@ impl Place {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Returns the network namespace of its device, by the folder's name; `None` if that was not made by us.
+    /// Returns the cookie of its device's namespace, from the folder's name; `None` if the name is
+    /// not one of ours.
     pub fn namespace(&self) -> Option<u64> {
         self.name().split_once('-')?.0.parse().ok()
     }
 
-    /// Returns the number of its device, by the folder's name; `None` if that was not made by us.
+    /// Returns its device's interface index, from the folder's name; `None` if the name is not one
+    /// of ours.
     pub fn index(&self) -> Option<u32> {
         self.name().split_once('-')?.1.parse().ok()
     }
 
-    /// Returns where the link is pinned.
+    /// Returns where the program's tcx link is pinned.
     pub fn link(&self) -> PathBuf {
         self.path.join("link")
     }
 
-    /// Returns where the link is pinned that makes a native queue's kind known.
+    /// Returns where the link is pinned that registers a native queue's kind.
     pub fn queue(&self) -> PathBuf {
         self.path.join("queue")
     }
 
-    /// Returns where the program is pinned.
+    /// Returns where the program is pinned, if it is attached under clsact.
     pub fn program(&self) -> PathBuf {
         self.path.join("program")
     }
 
-    /// Returns where the program is pinned that an upgrade is about to put in the place of the other.
+    /// Returns where an upgrade pins the new program until it replaces the other.
     pub fn next_program(&self) -> PathBuf {
         self.path.join("program-new")
     }
@@ -149,12 +156,12 @@ impl Place {
         self.path.join("maps").join(name)
     }
 
-    /// Returns the name of the lock of its one agent.
+    /// Returns the name of the lock that allows only one agent.
     pub fn agent_lock(&self) -> String {
         format!("agent-{}", self.name())
     }
 
-    /// Opens a map.
+    /// Opens a map of this device by its name.
     ///
     /// # Errors
     /// A sentence when it is not there or cannot be opened.
@@ -180,10 +187,10 @@ impl Place {
         serde_json::from_slice(&value[..end]).map_err(|error| fault(format!("is no record; {error}")))
     }
 
-    /// Writes the record; the first time it is pinned here.
+    /// Writes the record; the first time, it is pinned here.
     ///
     /// # Errors
-    /// A sentence when that is not possible.
+    /// A sentence when that is not possible or it is too long.
     pub fn write_record(&self, record: &Record) -> Result<()> {
         let path = self.path.join("record");
         let fault = |why: String| Failure::new(format!("{}: cannot be written; {why}", path.display()));
@@ -205,7 +212,7 @@ impl Place {
         Ok(())
     }
 
-    /// Removes everything that is pinned here but the record, the link first.
+    /// Removes everything that is pinned here except the record, the link first.
     ///
     /// # Errors
     /// A sentence when a pin cannot be removed.
@@ -214,30 +221,30 @@ impl Place {
         if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
             pins.extend(maps.flatten().map(|entry| entry.path()));
         }
-        pins.iter().try_for_each(|path| remove(path, |path| fs::remove_file(path)))
+        pins.iter().try_for_each(|path| remove_path(path, |path| fs::remove_file(path)))
     }
 
-    /// Removes the record and the folders, which must be empty otherwise.
+    /// Removes the record and the folders, which must hold nothing else.
     ///
     /// # Errors
     /// A sentence when something cannot be removed.
     pub fn remove(&self) -> Result<()> {
-        remove(&self.path.join("record"), |path| fs::remove_file(path))?;
-        remove(&self.path.join("maps"), |path| fs::remove_dir(path))?;
-        // An agent that still holds it sees that, and ends.
+        remove_path(&self.path.join("record"), |path| fs::remove_file(path))?;
+        remove_path(&self.path.join("maps"), |path| fs::remove_dir(path))?;
+        // An agent that still holds the lock notices its removal, and ends.
         if let Ok(folder) = files::lock_folder() {
-            remove(&folder.join(self.agent_lock()), |path| fs::remove_file(path))?;
+            remove_path(&folder.join(self.agent_lock()), |path| fs::remove_file(path))?;
         }
-        remove(&self.path, |path| fs::remove_dir(path))
+        remove_path(&self.path, |path| fs::remove_dir(path))
     }
 }
 
-/// Returns the places of all devices, of all namespaces.
+/// Returns the places of all devices of all namespaces, sorted by name.
 ///
 /// # Errors
 /// A sentence when there is no BPF file system.
-pub fn places() -> Result<Vec<Place>> {
-    let path = folder()?;
+pub fn list_places() -> Result<Vec<Place>> {
+    let path = find_folder()?;
     let mut all: Vec<Place> = match fs::read_dir(&path) {
         Ok(entries) => entries.flatten().map(|entry| Place { path: entry.path() }).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -247,7 +254,8 @@ pub fn places() -> Result<Vec<Place>> {
     Ok(all)
 }
 
-fn remove(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
+/// Removes a path by `how`; one that is not there is no error.
+fn remove_path(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
     match how(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Failure::system(format!("{} cannot be removed", path.display()), &error))
@@ -256,83 +264,89 @@ fn remove(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
     }
 }
 
-/// Takes the part of the one process that serves something, such as the agent of a place, until the file is closed.
+/// Takes the lock that allows only one process for a service, such as the agent of a place, without
+/// waiting. The lock lasts until the file is closed.
 ///
 /// # Errors
-/// A sentence that names who has it.
-pub fn serve_alone(what: &str) -> Result<File> {
+/// A sentence that names the process that holds it.
+pub fn lock_service(what: &str) -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
     let path = folder.join(what);
-    let file = open_lock(&path).map_err(|error| locking(&path, &error))?;
+    let file = open_lock(&path).map_err(|error| lock_failure(&path, &error))?;
     // SAFETY: the descriptor is open.
     if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-        return Err(Failure::new(format!("{what} is at work already, {}", holder(&file))));
+        return Err(Failure::new(format!("{what} is at work already, {}", read_holder(&file))));
     }
-    note_holder(&file).map_err(|error| locking(&path, &error))?;
+    note_holder(&file).map_err(|error| lock_failure(&path, &error))?;
     Ok(file)
 }
 
-/// Returns whether a lock of [`serve_alone`] is still there: it goes with the place that it is of.
-pub fn is_in_force(lock: &File) -> bool {
+/// Returns whether the file of a lock from [`lock_service`] still exists; an agent's is removed
+/// with its place.
+pub fn is_lock_valid(lock: &File) -> bool {
     lock.metadata().is_ok_and(|data| data.nlink() > 0)
 }
 
+/// Opens the file of a lock, creating it if necessary; a symbolic link is rejected.
 fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     options.open(path)
 }
 
-fn locking(path: &Path, error: &io::Error) -> Failure {
+/// Returns the failure of a lock on this file.
+fn lock_failure(path: &Path, error: &io::Error) -> Failure {
     Failure::system(format!("{} cannot be locked", path.display()), error)
 }
 
-/// Writes into a lock who holds it.
+/// Writes into a lock's file which process and command hold it.
 fn note_holder(file: &File) -> io::Result<()> {
     let words: Vec<String> = std::env::args().collect();
     let note = format!("process {}, `{}`", std::process::id(), words.join(" "));
     file.set_len(0).and_then(|()| file.write_all_at(note.as_bytes(), 0))
 }
 
-/// Returns the file of the lock, locked. Its folder is for this user alone, so that nobody else can hold it.
-fn lock_file() -> Result<File> {
+/// Takes the lock of all commands that change something; waits up to [`LONGEST_WAIT`]. Its folder
+/// belongs to this user alone, so that nobody else can hold it.
+fn lock_changes() -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
     let path = folder.join("lock");
-    let file = open_lock(&path).map_err(|error| locking(&path, &error))?;
+    let file = open_lock(&path).map_err(|error| lock_failure(&path, &error))?;
     let mut waited = Duration::ZERO;
     // SAFETY: the descriptor is open.
     while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::WouldBlock {
-            return Err(locking(&path, &error));
+            return Err(lock_failure(&path, &error));
         }
         if waited >= LONGEST_WAIT {
             return Err(Failure::new(format!(
                 "another command has been at work for {} s, {}; give this one again when it has ended",
                 LONGEST_WAIT.as_secs(),
-                holder(&file)
+                read_holder(&file)
             )));
         }
         thread::sleep(PAUSE);
         waited += PAUSE;
     }
-    note_holder(&file).map_err(|error| locking(&path, &error))?;
+    note_holder(&file).map_err(|error| lock_failure(&path, &error))?;
     Ok(file)
 }
 
-/// Returns who holds the lock, by the holder's own note.
-fn holder(file: &File) -> String {
+/// Returns who holds a lock, from the holder's note.
+fn read_holder(file: &File) -> String {
     let mut note = [0; 400];
     let length = file.read_at(&mut note, 0).unwrap_or(0);
     let text: String = String::from_utf8_lossy(&note[..length]).chars().filter(|c| !c.is_control()).collect();
     if text.is_empty() { "of which nothing is known".into() } else { text }
 }
 
-/// Returns the folder, which may not exist. One that others could have made is refused.
-fn folder() -> Result<PathBuf> {
-    let path = bpf_root()?.join("mousehole");
+/// Returns the folder of all places, which may not exist. One that another user could have created
+/// is rejected.
+fn find_folder() -> Result<PathBuf> {
+    let path = find_bpf_root()?.join("mousehole");
     match files::check_folder(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::system(path.display(), &error)),
         _ => Ok(path),
@@ -340,7 +354,10 @@ fn folder() -> Result<PathBuf> {
 }
 
 /// Returns the root of the BPF file system.
-fn bpf_root() -> Result<PathBuf> {
+///
+/// # Errors
+/// A sentence when none is mounted there.
+fn find_bpf_root() -> Result<PathBuf> {
     let root = CString::new(BPF_ROOT).expect("no zero byte");
     // SAFETY: the path ends in a zero byte, and the struct is filled by the call.
     let is_bpf = unsafe {

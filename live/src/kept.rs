@@ -1,5 +1,6 @@
-//! What `persist` keeps of own policies: their headers, the programs that were built from them, and what their native code
-//! decided. With that the guard starts them again without a compiler and without running any of their native code.
+//! What `persist` saves of the user's own policies: their headers, the programs that were built
+//! from them, and what their native code decided. With this the guard restarts them without a
+//! compiler and without running their native code.
 
 use crate::deployment::{Decided, Deployment, Objects};
 use crate::device::Device;
@@ -14,25 +15,25 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where it is kept: a folder for each device, which root alone may write.
+/// Where it is saved: a folder for each device, writable by root only.
 pub const FOLDER: &str = "/etc/mousehole";
 const OBJECT: &str = "program.o";
 const QUEUE: &str = "queue.o";
 const NOTE: &str = "kept.json";
 
-/// What is kept of a device, beside the headers and the program.
+/// The note next to the saved headers and programs of a device.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
     /// Version of the program that wrote it.
     version: String,
-    /// Digest of what the program was built from beside the policies.
+    /// The digest of the programs' sources without the policies.
     sources: String,
-    /// Everything that was asked for; its headers are the copies.
+    /// The request; its headers are the copies.
     pub request: Request,
     /// What the policies' native code decided.
     pub decided: Decided,
-    /// SHA-256 of each file beside this one.
+    /// The SHA-256 of each other file in the folder, by name.
     files: BTreeMap<String, String>,
 }
 
@@ -41,7 +42,7 @@ pub fn folder(name: &str) -> PathBuf {
     Path::new(FOLDER).join(escape(name))
 }
 
-/// Returns a device's name as it stands in names of units, as `systemd-escape` writes it.
+/// Returns a device's name escaped for file names, as `systemd-escape` does it.
 pub(crate) fn escape(name: &str) -> String {
     let plain = |index: usize, byte: u8| {
         byte.is_ascii_alphanumeric() || byte == b':' || byte == b'_' || (byte == b'.' && index > 0)
@@ -56,11 +57,12 @@ pub(crate) fn escape(name: &str) -> String {
         .collect()
 }
 
-/// Copies a request's own policies, builds their programs from the copies, and keeps all of it. What was kept of the device
-/// before is replaced.
+/// Copies the user's policies of a request, builds their programs from the copies and saves all of
+/// it. Anything saved for the device before is replaced.
 ///
 /// # Errors
-/// A sentence when the headers do not stand alone, have slow steps, or the folder cannot be written.
+/// A sentence when the headers need other files, the policy has slow steps, or the folder cannot be
+/// written.
 pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<()> {
     let target = folder(&device.name);
     let fault = |error: io::Error| Failure::system(format!("{} cannot be written", target.display()), &error);
@@ -98,7 +100,7 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
     copied.policy = names.iter().map(|name| target.join(name)).collect();
     let kept = Kept {
         version: env!("CARGO_PKG_VERSION").into(),
-        sources: object::sources_digest(),
+        sources: object::digest_sources(),
         request: copied,
         decided: deployment.decided(),
         files: digests,
@@ -111,11 +113,11 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
     }
 }
 
-/// Reads what is kept of a device, and its programs. Refuses files that somebody else could have written, and files that
-/// are not as they were kept.
+/// Reads what is saved for a device. Files that another user could have written and files that were
+/// changed are rejected.
 ///
 /// # Errors
-/// A sentence when nothing is kept, or not by this version, or not so.
+/// A sentence when nothing is saved, another version saved it, or a file was changed.
 pub fn read(name: &str) -> Result<(Kept, Objects)> {
     let folder = folder(name);
     let again = format!("give the command and `mousehole-live persist {name}` again");
@@ -134,7 +136,7 @@ pub fn read(name: &str) -> Result<(Kept, Objects)> {
     };
     let kept: Kept = serde_json::from_slice(&own(NOTE, files::TEXT_BYTES)?)
         .map_err(|error| Failure::new(format!("{}: {error}; {again}", folder.join(NOTE).display())))?;
-    if (kept.version.as_str(), &kept.sources) != (env!("CARGO_PKG_VERSION"), &object::sources_digest()) {
+    if (kept.version.as_str(), &kept.sources) != (env!("CARGO_PKG_VERSION"), &object::digest_sources()) {
         return Err(Failure::new(format!(
             "{} was kept by another version, {}; {again}",
             folder.display(),
@@ -165,7 +167,7 @@ pub fn read(name: &str) -> Result<(Kept, Objects)> {
     Ok((kept, Objects { egress: egress.ok_or_else(|| missing(OBJECT))?, queue }))
 }
 
-/// Removes what is kept of a device. Returns whether anything was.
+/// Removes what is saved for a device. Returns whether anything was.
 ///
 /// # Errors
 /// A sentence when it cannot be removed.

@@ -1,4 +1,4 @@
-//! Programs in the kernel: loading, maps, attaching.
+//! Loads programs into the kernel with their maps, and attaches them to devices.
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -17,12 +17,12 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// Handle of our filter under clsact.
+/// The handle of our filter under clsact.
 const FILTER_HANDLE: u32 = 0x6d48;
-/// Its priority.
+/// The priority of our filter.
 pub(crate) const FILTER_PRIORITY: u32 = 0x6d48;
 
-/// Maps that outlive a command and a program.
+/// The maps that outlive a command and a program.
 pub const PINNED: [&str; 11] = [
     "ml_flows",
     "ml_tags",
@@ -37,37 +37,38 @@ pub const PINNED: [&str; 11] = [
     "ml_ended",
 ];
 
-/// A program that is loaded.
+/// A loaded program with its maps.
 #[derive(Debug)]
 pub struct Loaded {
     program: OwnedFd,
     maps: BTreeMap<String, bpf::Map>,
-    /// Which maps fit it: a hash of their types.
+    /// A hash of the types of its maps; programs with the same hash can share maps.
     pub layout: String,
 }
 
-/// Which maps a program takes.
+/// How the maps of a program are created.
 #[derive(Debug, Clone, Copy)]
 pub struct Maps<'a> {
-    /// Where they are pinned; `None` for a program that is only tried.
+    /// Where they are pinned; `None` for a program that is only tested.
     pub place: Option<&'a Place>,
-    /// Whether those that are pinned there are used again.
+    /// Whether maps that are pinned there are used again.
     pub reuse: bool,
-    /// Entries of the tables.
+    /// Entries of the flow and user tables.
     pub flows: u32,
-    /// Whether transfers are noted, for a trial.
+    /// Whether transfers are recorded, for a trial.
     pub notes_transfers: bool,
 }
 
-/// Loads a program, and pins its maps. Fresh maps say how the table of flows is searched, with random words of their own.
+/// Loads a program and pins its maps. New maps get random coefficients for the hash of the flow
+/// table.
 ///
 /// # Errors
-/// A sentence when the kernel refuses it, with the last that its verifier said.
+/// A sentence when the kernel rejects it, with the verifier's last message.
 pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
-    let layout = layout_of(bytes);
+    let layout = hash_layout(bytes);
     let pinned = |name: &str, place: &Place| PINNED.contains(&name).then(|| place.map(name));
     let mut loader = EbpfLoader::new();
-    // The programs name no type of the kernel's, so that its types need not be read.
+    // The programs use no types of the kernel, so its type information is not read.
     loader.btf(None);
     for (name, entries) in
         [("ml_flows", maps.flows), ("ml_users", maps.flows), ("ml_tags", maps.flows / BUCKET)]
@@ -82,21 +83,21 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
             loader.map_pin_path(name, place.map(name));
         }
     }
-    let mut object = loader.load(bytes).map_err(|error| refused(&error, ""))?;
+    let mut object = loader.load(bytes).map_err(|error| load_failure(&error, ""))?;
     let program: &mut SchedClassifier =
         object.program_mut("mousehole").expect("an object has a program").try_into().expect("it is a filter");
     program.load().map_err(|error| match &error {
-        ProgramError::LoadError { verifier_log, .. } => refused(&error, &verifier_log.to_string()),
-        _ => refused(&error, ""),
+        ProgramError::LoadError { verifier_log, .. } => load_failure(&error, &verifier_log.to_string()),
+        _ => load_failure(&error, ""),
     })?;
     let unreadable = |error: &io::Error| Failure::system("the program cannot be loaded", error);
-    let program = program.fd().map_err(|error| refused(&error, ""))?;
+    let program = program.fd().map_err(|error| load_failure(&error, ""))?;
     let program = program.as_fd().try_clone_to_owned().map_err(|error| unreadable(&error))?;
-    let opened = |(name, map): (&str, &aya::maps::Map)| Ok((name.to_string(), bpf::Map::of(map)?));
+    let opened = |(name, map): (&str, &aya::maps::Map)| Ok((name.to_string(), bpf::Map::from_aya(map)?));
     let all: io::Result<BTreeMap<_, _>> = object.maps().map(opened).collect();
     let loaded = Loaded { program, maps: all.map_err(|error| unreadable(&error))?, layout };
     if !maps.reuse {
-        let control = Control { buckets: maps.flows / BUCKET, hash: random_words()?, active: 0 };
+        let control = Control { buckets: maps.flows / BUCKET, hash: draw_random_words()?, active: 0 };
         loaded.write("ml_control", 0, control.bytes())?;
     }
     if let Some(place) = maps.place.filter(|_| !maps.reuse) {
@@ -111,8 +112,9 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// Returns the failure of a load: of permissions in plain words, else with the last that the kernel's verifier said.
-fn refused(error: &(dyn Error + 'static), log: &str) -> Failure {
+/// Returns the failure of a load: one about privileges if they are missing, else with the last
+/// message of the verifier's `log`.
+fn load_failure(error: &(dyn Error + 'static), log: &str) -> Failure {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     let mut system = None;
     while let Some(one) = cause {
@@ -132,12 +134,12 @@ fn refused(error: &(dyn Error + 'static), log: &str) -> Failure {
             .any(|start| if start.is_empty() { line.is_empty() } else { line.starts_with(start) })
     };
     let said = log.lines().map(str::trim).rfind(is_reason).map(|line| format!(" ({line})"));
-    let why = system.map_or_else(|| error.to_string(), crate::error::reason);
+    let why = system.map_or_else(|| error.to_string(), crate::error::format_reason);
     Failure::new(format!("the program cannot be loaded; {why}{}", said.unwrap_or_default()))
 }
 
-/// Returns words that nobody can guess.
-pub(crate) fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
+/// Returns numbers that nobody can guess.
+pub(crate) fn draw_random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     let mut words = [0; COUNT];
     // SAFETY: the buffer has room for as many bytes as are asked for.
     let done = unsafe { libc::getrandom(words.as_mut_ptr().cast(), size_of_val(&words), 0) };
@@ -147,31 +149,31 @@ pub(crate) fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     }
 }
 
-/// Returns which maps fit a program: a hash of what its object says of those that outlive it, their types' members
-/// among it; of an object that says nothing of types, of all of it.
-pub fn layout_of(bytes: &[u8]) -> String {
-    let maps = section(bytes, ".BTF").and_then(|types| Types::read(types)?.describe_maps(&PINNED));
+/// Returns a hash of the pinned maps' types, members included. An object without type information
+/// gets the hash of all its bytes.
+pub fn hash_layout(bytes: &[u8]) -> String {
+    let maps = find_section(bytes, ".BTF").and_then(|types| Types::read(types)?.describe_maps(&PINNED));
     files::digest(maps.as_ref().map_or(bytes, String::as_bytes))
 }
 
 impl Loaded {
-    /// Returns the program.
+    /// Returns the program's descriptor.
     pub fn program(&self) -> BorrowedFd<'_> {
         self.program.as_fd()
     }
 
-    /// Returns a map.
+    /// Returns a map of the program by its name.
     ///
     /// # Panics
-    /// When the program has none of this name.
+    /// When the program has no such map.
     pub fn map(&self, name: &str) -> &bpf::Map {
         self.maps.get(name).unwrap_or_else(|| panic!("the program has no map {name}"))
     }
 
-    /// Writes a value of an array.
+    /// Writes an entry of an array; a value that is too short is filled up with zeros.
     ///
     /// # Errors
-    /// A sentence when the kernel refuses it.
+    /// A sentence when the kernel rejects it.
     pub fn write(&self, map: &str, index: u32, value: &[u8]) -> Result<()> {
         let found = self.map(map);
         let mut whole = value.to_vec();
@@ -181,15 +183,18 @@ impl Loaded {
             .map_err(|error| Failure::system(format!("the map {map} cannot be written"), &error))
     }
 
-    /// Returns how many instructions the kernel's verifier walked; `None` on kernels that do not tell (before 5.16).
+    /// Returns how many instructions the verifier processed; `None` if the kernel does not say
+    /// (before 5.16).
     pub fn verified_instructions(&self) -> Option<u32> {
         bpf::program_info(self.program()).ok().map(|info| info.verified_insns).filter(|count| *count > 0)
     }
 
-    /// Attaches the program to a device's egress and pins what holds it there. This is the moment from which it runs.
+    /// Attaches the program to a device's egress and pins what holds it there. From this moment it
+    /// runs. Returns how it is attached and the number of the tcx link.
     ///
     /// # Errors
-    /// A sentence when the kernel refuses it; nothing is attached then.
+    /// A sentence when the kernel rejects it. A pin that was made by then stays; the caller removes
+    /// it with the place.
     pub fn attach(&self, device: &Device, how: Attach, place: &Place) -> Result<(Attachment, Option<u32>)> {
         let program = self.program();
         if how != Attach::Clsact {
@@ -198,7 +203,7 @@ impl Loaded {
                     pin(link.as_fd(), &place.link())?;
                     return Ok((Attachment::Tcx, bpf::link_info(link.as_fd()).ok().map(|info| info.id)));
                 }
-                Err(error) if how == Attach::Auto && is_unknown(&error) => {}
+                Err(error) if how == Attach::Auto && means_no_tcx(&error) => {}
                 Err(error) => {
                     return Err(Failure::system(
                         format!("the program cannot be attached to {} as tcx", device.name),
@@ -214,10 +219,11 @@ impl Loaded {
         Ok((Attachment::Clsact { added }, None))
     }
 
-    /// Puts the program in the place of the one that a pinned link or our filter holds, at once for every packet.
+    /// Replaces the program of the pinned link or of our filter by this one, atomically for
+    /// packets.
     ///
     /// # Errors
-    /// A sentence when the kernel refuses it; the former program stays.
+    /// A sentence when the kernel rejects it; the former program stays.
     pub fn replace(&self, place: &Place, device: u32) -> Result<()> {
         if place.program().exists() {
             return self.replace_filter(place, device);
@@ -229,15 +235,16 @@ impl Loaded {
             .map_err(|error| Failure::system("the program cannot be replaced", &error))
     }
 
-    /// Does the same under clsact. One of the two pins always names the program of the filter.
+    /// Does [`Loaded::replace`] under clsact. At any time, one of the two pins names the program of
+    /// the filter.
     fn replace_filter(&self, place: &Place, device: u32) -> Result<()> {
         let program = self.program();
         let (now, next) = (place.program(), place.next_program());
         let moved =
             |error: io::Error| Failure::system(format!("{} cannot be renamed", next.display()), &error);
         if next.exists() {
-            // An upgrade was killed. Its program is the filter's, or was never there.
-            if pinned_program(&next).ok() == filter_program(device) {
+            // An upgrade was killed, before or after its program became the filter's.
+            if read_pinned_program(&next).ok() == find_filter_program(device) {
                 std::fs::rename(&next, &now).map_err(moved)?;
             } else {
                 std::fs::remove_file(&next).map_err(moved)?;
@@ -252,8 +259,8 @@ impl Loaded {
     }
 }
 
-/// Returns the name of the kernel's own section of an object; `None` when it has none.
-pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+/// Returns the bytes of an object's section; `None` if it has none of this name.
+pub(crate) fn find_section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     use object::{Object as _, ObjectSection as _};
     object::File::parse(bytes).ok()?.section_by_name(name)?.data().ok()
 }
@@ -261,7 +268,7 @@ pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
 /// Removes our filter from a device.
 ///
 /// # Errors
-/// A sentence when the kernel refuses it. A device or filter that is gone is none.
+/// A sentence when the kernel refuses. A device or filter that is gone is no error.
 pub fn detach_filter(index: u32) -> Result<()> {
     match netlink::remove_filter(index, FILTER_PRIORITY, FILTER_HANDLE) {
         Err(error) if !matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV | libc::EINVAL)) => {
@@ -271,35 +278,35 @@ pub fn detach_filter(index: u32) -> Result<()> {
     }
 }
 
-/// Removes a `clsact` that was added by us, unless somebody uses it.
+/// Removes a `clsact` that we added, unless it has filters.
 pub fn remove_clsact(index: u32) {
     if !netlink::has_filters(index) {
-        // Without a clsact there is nothing to do.
+        // It fails if there is none, which is as good.
         let _ = netlink::remove_clsact(index);
     }
 }
 
-/// Returns whether our filter stands at a device, as the program of this number.
-pub fn filter_program(index: u32) -> Option<u32> {
-    netlink::filter_program(index, FILTER_PRIORITY, FILTER_HANDLE)
+/// Returns the number of the program of our filter at a device; `None` without the filter.
+pub fn find_filter_program(index: u32) -> Option<u32> {
+    netlink::find_filter_program(index, FILTER_PRIORITY, FILTER_HANDLE)
 }
 
-/// What a pinned link says of itself.
+/// The kernel's information about a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkInfo {
-    /// Its number.
+    /// The link's number.
     pub id: u32,
-    /// Its program's number.
+    /// The program's number.
     pub program: u32,
-    /// The device's number; 0 once the device is gone.
+    /// The device's interface index; 0 once the device is gone.
     pub device: u32,
 }
 
-/// Returns what a pinned link says of itself.
+/// Returns the kernel's information about a pinned link.
 ///
 /// # Errors
-/// The system's, such as that it is not there.
-pub fn pinned_link(path: &Path) -> io::Result<LinkInfo> {
+/// The system's error, for example if it is not there.
+pub fn read_pinned_link(path: &Path) -> io::Result<LinkInfo> {
     let info = bpf::link_info(bpf::open_pin(path)?.as_fd())?;
     // SAFETY: the kernel fills the part of the link's own kind, and any bytes are a number.
     let device = unsafe { info.__bindgen_anon_1.tcx.ifindex };
@@ -309,23 +316,24 @@ pub fn pinned_link(path: &Path) -> io::Result<LinkInfo> {
 /// Returns the number of a pinned program.
 ///
 /// # Errors
-/// The system's, such as that it is not there.
-pub fn pinned_program(path: &Path) -> io::Result<u32> {
+/// The system's error, for example if it is not there.
+pub fn read_pinned_program(path: &Path) -> io::Result<u32> {
     bpf::program_info(bpf::open_pin(path)?.as_fd()).map(|info| info.id)
 }
 
-/// Returns CLOCK_MONOTONIC, as programs in the kernel read it, ns.
+/// Returns CLOCK_MONOTONIC in ns, the clock that programs in the kernel read.
 pub fn monotonic_ns() -> u64 {
-    clock_ns(libc::CLOCK_MONOTONIC)
+    read_clock_ns(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns the seconds since the machine booted, those that it slept among them. Ages are told by it: a router without
-/// a clock of its own begins in 1970.
+/// Returns the seconds since the machine booted, including those of suspension. Ages are measured
+/// by it, since a router without a clock of its own starts in 1970.
 pub fn boot_s() -> u64 {
-    clock_ns(libc::CLOCK_BOOTTIME) / 1_000_000_000
+    read_clock_ns(libc::CLOCK_BOOTTIME) / 1_000_000_000
 }
 
-fn clock_ns(clock: libc::clockid_t) -> u64 {
+/// Returns the time of a clock, ns.
+fn read_clock_ns(clock: libc::clockid_t) -> u64 {
     // SAFETY: the call fills the struct.
     unsafe {
         let mut time: libc::timespec = std::mem::zeroed();
@@ -334,12 +342,13 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
     }
 }
 
-/// Returns whether the kernel says by this error that it has no tcx.
-fn is_unknown(error: &io::Error) -> bool {
+/// Returns whether this error of a tcx link means that the kernel has no tcx.
+fn means_no_tcx(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
-/// Attaches a filter, or replaces the program of ours. Returns whether `clsact` had to be added.
+/// Attaches a program as our filter; with `replaces`, in place of the present one. Returns whether
+/// `clsact` had to be added.
 fn attach_filter(program: BorrowedFd, index: u32, replaces: bool) -> io::Result<bool> {
     let made = match netlink::add_clsact(index) {
         Ok(()) => true,
@@ -348,11 +357,12 @@ fn attach_filter(program: BorrowedFd, index: u32, replaces: bool) -> io::Result<
     };
     let done = netlink::set_filter(index, FILTER_PRIORITY, FILTER_HANDLE, program, replaces);
     if done.is_err() && made {
-        let _ = netlink::remove_clsact(index); // the filter's failure is the one to tell
+        let _ = netlink::remove_clsact(index); // the failure of the filter is reported
     }
     done.map(|()| made)
 }
 
+/// Pins a program or link at this path of the BPF file system.
 fn pin(what: BorrowedFd, path: &Path) -> Result<()> {
     bpf::pin(what, path)
         .map_err(|error| Failure::system(format!("{} cannot be pinned", path.display()), &error))
@@ -362,22 +372,23 @@ fn pin(what: BorrowedFd, path: &Path) -> Result<()> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::object::{built_in_object, compile_with};
+    use crate::object::{compile_with, find_built_in};
 
     #[test]
     fn layout__is_of_the_maps_and_not_of_the_program() {
-        let built_in = |name: &str| built_in_object(name).expect("it is built in");
+        let built_in = |name: &str| find_built_in(name).expect("it is built in");
         let (sfd, other_code) =
             (built_in("sfd-none-red"), compile_with("sfd-none-red", &["-DML_REPLAY"]).unwrap());
-        assert_ne!(section(&sfd, ".BTF"), section(&other_code, ".BTF"), "the programs differ");
-        assert_eq!(layout_of(&sfd), layout_of(&other_code));
-        assert_ne!(layout_of(&sfd), layout_of(&built_in("rio_ps-none-red")), "flows have another state");
+        assert_ne!(find_section(&sfd, ".BTF"), find_section(&other_code, ".BTF"), "the programs differ");
+        assert_eq!(hash_layout(&sfd), hash_layout(&other_code));
+        assert_ne!(hash_layout(&sfd), hash_layout(&built_in("rio_ps-none-red")), "flows have another state");
         assert_ne!(
-            layout_of(&sfd),
-            layout_of(&built_in("sfd-none-multi_red")),
+            hash_layout(&sfd),
+            hash_layout(&built_in("sfd-none-multi_red")),
             "the queue has another state"
         );
-        let described = Types::read(section(&sfd, ".BTF").unwrap()).unwrap().describe_maps(&PINNED).unwrap();
+        let described =
+            Types::read(find_section(&sfd, ".BTF").unwrap()).unwrap().describe_maps(&PINNED).unwrap();
         assert!(described.contains("ml_flows ") && !described.contains("ml_scratch"), "{described}");
     }
 }

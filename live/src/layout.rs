@@ -1,24 +1,24 @@
-//! What the programs in the kernel and this command share: bpf/layout.h, in Rust. A test compares both by the type
-//! information of the objects.
+//! The structs that the programs in the kernel and this command share: bpf/layout.h in Rust. A test
+//! compares the two by the objects' type information.
 
-/// Colours, best first.
+/// How many colours there are: green, yellow and red, in this order.
 pub const COLOURS: usize = 3;
 
-/// Reasons for drops, in the order of `ML_EARLY` ..
+/// The reasons for drops, in the order of `ML_EARLY` and its successors.
 pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full-buffer", "policed"];
 
-/// Units of a limit: `MH_BYTES` and `MH_PACKETS`.
+/// The unit of a limit in bytes: `MH_BYTES`.
 pub const BYTES: u32 = 0;
-/// The other one.
+/// The unit of a limit in packets: `MH_PACKETS`.
 pub const PACKETS: u32 = 1;
 
-/// Entries of a bucket of the table of flows.
+/// Entries in a bucket of the flow table.
 pub const BUCKET: u32 = 8;
 
-/// A pause that ends a transfer: `ML_PAUSE_MS`.
+/// The pause that ends a transfer, ms: `ML_PAUSE_MS`.
 pub const PAUSE_MS: u32 = 5000;
 
-/// Leaves the DSCP alone.
+/// The value that leaves the DSCP unchanged.
 pub const KEEP_DSCP: u8 = 255;
 
 /// `struct ml_key`.
@@ -29,9 +29,9 @@ pub struct Key {
     pub source: [u8; 16],
     /// Destination address.
     pub destination: [u8; 16],
-    /// In the network's order.
+    /// Source port in network order; 0 if the protocol has none.
     pub source_port: [u8; 2],
-    /// In the network's order.
+    /// Destination port in network order; 0 if the protocol has none.
     pub destination_port: [u8; 2],
     /// IP protocol.
     pub protocol: u8,
@@ -45,13 +45,13 @@ pub struct Key {
 pub struct Flow {
     /// Colour of its last packet.
     pub colour: u32,
-    /// Packets whose marks were respected.
+    /// Packets whose marks by others were respected.
     pub already_marked: u32,
-    /// CLOCK_MONOTONIC.
+    /// When its last packet came, CLOCK_MONOTONIC.
     pub last_seen_ns: u64,
-    /// IP length of all packets.
+    /// IP bytes of all packets.
     pub bytes: u64,
-    /// CLOCK_MONOTONIC in milliseconds, its low 32 bits.
+    /// When its first packet came, CLOCK_MONOTONIC in milliseconds, the low 32 bits.
     pub first_seen_ms: u32,
     /// Packets on the wire, by colour.
     pub colour_packets: [u32; COLOURS],
@@ -61,9 +61,9 @@ pub struct Flow {
     pub ce_marked: u32,
     /// Zero.
     pub reserved: u32,
-    /// Of TCP: number of the first byte, or of the first seen.
+    /// For TCP: the sequence number of its first byte, or the first that was seen.
     pub begins: u32,
-    /// 1 while a CPU decides on one of its packets.
+    /// 1 while a CPU handles one of its packets.
     pub lock: u32,
 }
 
@@ -73,15 +73,15 @@ impl Flow {
         self.colour_packets.iter().fold(0, |sum, packets| sum.wrapping_add(*packets))
     }
 
-    /// Returns how long ago its first packet was, in milliseconds; after 49 days it counts from 0 again.
+    /// Returns the milliseconds since its first packet; after 49 days the count restarts at 0.
     pub fn age_ms(&self, now_ns: u64) -> u32 {
         ((now_ns / 1_000_000) as u32).wrapping_sub(self.first_seen_ms)
     }
 }
 
-/// Where a flow's account stands in an entry of the table: behind its key.
+/// The offset of a flow's account in an entry of the flow table: after the key.
 pub const ACCOUNT: usize = size_of::<Key>();
-/// Where the policy's own state stands: behind the account.
+/// The offset of the policy's state in an entry: after the account.
 pub const STATE: usize = ACCOUNT + size_of::<Flow>();
 
 /// `struct ml_count`.
@@ -90,7 +90,7 @@ pub const STATE: usize = ACCOUNT + size_of::<Flow>();
 pub struct Count {
     /// Packets on the wire.
     pub packets: u64,
-    /// IP length.
+    /// Their IP bytes.
     pub bytes: u64,
 }
 
@@ -102,9 +102,9 @@ pub struct Counters {
     pub ipv4: Count,
     /// IPv6.
     pub ipv6: Count,
-    /// Other frames.
+    /// Frames of other protocols.
     pub not_ip: Count,
-    /// Frames that cannot be read.
+    /// Frames whose headers are cut short or inconsistent.
     pub malformed: Count,
     /// Fragments, which are counted above as well.
     pub fragments: Count,
@@ -120,15 +120,15 @@ pub struct Counters {
     pub ce_marked: Count,
     /// Marks of others that were respected.
     pub already_marked: Count,
-    /// Given a later departure time.
+    /// Packets that got a later departure time.
     pub held: Count,
-    /// How long these wait together, by packets on the wire.
+    /// The sum of their waits, ns, counted once for each packet on the wire.
     pub held_ns: u64,
     /// Flows that were new to the table.
     pub new_flows: u64,
     /// Packets that found no room in the table.
     pub without_state: u64,
-    /// Packets that passed undecided, since a lock stayed taken.
+    /// Packets that passed without a decision because a lock stayed taken.
     pub lock_busy: u64,
 }
 
@@ -136,16 +136,16 @@ pub struct Counters {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Action {
-    /// `skb->priority` by colour; 0 leaves it alone.
+    /// `skb->priority` by colour; 0 leaves it unchanged.
     pub priority: [u32; COLOURS],
-    /// DSCP by colour; [`KEEP_DSCP`] leaves it alone.
+    /// DSCP by colour; [`KEEP_DSCP`] leaves it unchanged.
     pub dscp: [u8; COLOURS],
     /// Whether marks of others are replaced.
     pub overrides: u8,
 }
 
 impl Action {
-    /// Changes nothing.
+    /// The action that changes nothing.
     pub const NONE: Action = Action { priority: [0; COLOURS], dscp: [KEEP_DSCP; COLOURS], overrides: 0 };
 }
 
@@ -153,9 +153,9 @@ impl Action {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
-    /// What fits, …
+    /// How many bytes or packets fit.
     pub count: u64,
-    /// … in [`BYTES`] or [`PACKETS`].
+    /// [`BYTES`] or [`PACKETS`].
     pub unit: u32,
     /// Zero.
     pub reserved: u32,
@@ -165,17 +165,18 @@ pub struct Limit {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trial {
-    /// By which hosts are drawn: a word for each of an address, and one.
+    /// The coefficients of the hash that draws the hosts: one for each 32-bit word of an address,
+    /// and a constant.
     pub key: [u64; 5],
-    /// The part of the hosts that is spared, in Q32; 0 without a trial.
+    /// The share of hosts that is spared, in Q32; 0 without a trial.
     pub spared_q32: u64,
 }
 
 impl Trial {
-    /// Spares nobody.
+    /// The trial that spares nobody.
     pub const NONE: Trial = Trial { key: [0; 5], spared_q32: 0 };
 
-    /// Returns whether nothing is done to the packets of this address: `ml_spares()`.
+    /// Returns whether the packets of this address are left alone: `ml_spares()`.
     pub fn spares(&self, address: &[u8; 16]) -> bool {
         let words =
             address.chunks_exact(4).map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
@@ -190,11 +191,11 @@ impl Trial {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Transfer {
-    /// When the SYN came, CLOCK_MONOTONIC in milliseconds, its low 32 bits; 0 without one.
+    /// When the SYN came, CLOCK_MONOTONIC in milliseconds, the low 32 bits; 0 if none was seen.
     pub began_ms: u32,
-    /// When the last packet with payload came.
+    /// When the last packet with payload came, on the same clock.
     pub ended_ms: u32,
-    /// IP length of the packets with payload.
+    /// IP bytes of the packets with payload.
     pub bytes: u64,
 }
 
@@ -202,19 +203,19 @@ pub struct Transfer {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Decide and count, change nothing.
+    /// 1 to decide and count only, and change nothing.
     pub shadow: u32,
-    /// Before the network header.
+    /// Bytes before the network header.
     pub link_header_bytes: u32,
-    /// Whose address keys the table of users.
+    /// 1 if a user is a destination address, 0 if a source address.
     pub user_is_destination: u32,
-    /// How long a packet waits for tokens at most; 0 where packets are policed.
+    /// The longest time that a packet waits for tokens; 0 if packets are policed.
     pub longest_wait_ms: u32,
     /// The queue's buffer.
     pub limit: Limit,
     /// What is done with packets.
     pub action: Action,
-    /// Whose packets nothing is done to.
+    /// The hosts whose packets are left alone.
     pub trial: Trial,
 }
 
@@ -222,11 +223,11 @@ pub struct Settings {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Control {
-    /// Which settings are in force.
+    /// The active slot of settings.
     pub active: u32,
-    /// Buckets of the table of flows.
+    /// Buckets of the flow table.
     pub buckets: u32,
-    /// Random words, by which flows are spread over the table.
+    /// Random coefficients of the hash that spreads flows over the table.
     pub hash: [u32; size_of::<Key>() / 4],
 }
 
@@ -234,23 +235,23 @@ pub struct Control {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Agent {
-    /// Which published part is in force.
+    /// The active slot of published values.
     pub active: u32,
     /// Zero.
     pub reserved: u32,
-    /// When the agent was last at work, CLOCK_MONOTONIC; 0 never.
+    /// When the agent last ran, CLOCK_MONOTONIC; 0 if never.
     pub seen_ns: u64,
 }
 
-/// Structs of plain numbers, which may be read from bytes and written to them.
+/// A struct of plain numbers that can be read from bytes and written to them.
 ///
 /// # Safety
-/// The type is `repr(C)`, has no padding, and any bytes are a valid value.
+/// The type must be `repr(C)` and have no padding, and any bytes must be a valid value.
 pub unsafe trait Plain: Copy {
-    /// Reads a value from the first bytes.
+    /// Returns the value in the first bytes.
     ///
     /// # Panics
-    /// When there are too few.
+    /// When there are too few bytes.
     fn read(bytes: &[u8]) -> Self {
         assert!(bytes.len() >= size_of::<Self>(), "{} bytes are too few", bytes.len());
         // SAFETY: there are enough bytes, and any are a value.
@@ -280,6 +281,7 @@ unsafe impl Plain for Agent {}
 unsafe impl Plain for Transfer {}
 
 impl Count {
+    /// Adds packets and bytes of another count.
     fn add(&mut self, other: Count) {
         self.packets += other.packets;
         self.bytes += other.bytes;
@@ -318,7 +320,7 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    macro_rules! same {
+    macro_rules! assert_same_layout {
         ($btf:expr, $c:literal, $rust:ident, $($member:ident),+) => {
             let (bytes, members) = $btf.find_struct($c).expect("the object has the struct");
             let members: Vec<_> = members.into_iter().map(|(name, bits)| (name, bits / 8)).collect();
@@ -331,11 +333,22 @@ mod tests {
     #[test]
     fn structs__are_those_of_the_programs() {
         for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
-            let object = crate::object::built_in_object(name).expect("it is built in");
-            let section = crate::kernel::section(&object, ".BTF").expect("programs have type information");
+            let object = crate::object::find_built_in(name).expect("it is built in");
+            let section =
+                crate::kernel::find_section(&object, ".BTF").expect("programs have type information");
             let btf = crate::types::Types::read(section).expect("it is whole");
-            same!(btf, "ml_key", Key, source, destination, source_port, destination_port, protocol, reserved);
-            same!(
+            assert_same_layout!(
+                btf,
+                "ml_key",
+                Key,
+                source,
+                destination,
+                source_port,
+                destination_port,
+                protocol,
+                reserved
+            );
+            assert_same_layout!(
                 btf,
                 "ml_flow",
                 Flow,
@@ -351,8 +364,8 @@ mod tests {
                 begins,
                 lock
             );
-            same!(btf, "ml_count", Count, packets, bytes);
-            same!(
+            assert_same_layout!(btf, "ml_count", Count, packets, bytes);
+            assert_same_layout!(
                 btf,
                 "ml_counters",
                 Counters,
@@ -373,8 +386,8 @@ mod tests {
                 without_state,
                 lock_busy
             );
-            same!(btf, "ml_action", Action, priority, dscp, overrides);
-            same!(
+            assert_same_layout!(btf, "ml_action", Action, priority, dscp, overrides);
+            assert_same_layout!(
                 btf,
                 "ml_settings",
                 Settings,
@@ -386,11 +399,11 @@ mod tests {
                 action,
                 trial
             );
-            same!(btf, "ml_trial", Trial, key, spared_q32);
-            same!(btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
-            same!(btf, "mh_limit", Limit, count, unit, reserved);
-            same!(btf, "ml_control", Control, active, buckets, hash);
-            same!(btf, "ml_agent", Agent, active, reserved, seen_ns);
+            assert_same_layout!(btf, "ml_trial", Trial, key, spared_q32);
+            assert_same_layout!(btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
+            assert_same_layout!(btf, "mh_limit", Limit, count, unit, reserved);
+            assert_same_layout!(btf, "ml_control", Control, active, buckets, hash);
+            assert_same_layout!(btf, "ml_agent", Agent, active, reserved, seen_ns);
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Mousehole in the Linux kernel: the simulator's policies as eBPF programs at a device's egress.
+//! Mousehole in the Linux kernel: runs the simulator's policies as eBPF programs at a device's
+//! egress.
 //!
-//! A policy header decides; everything here parses, looks up, calls and acts. [`start`] and [`stop`] put programs in
-//! place and take them back, [`home`] keeps what outlives a command, [`kernel`] loads and attaches.
+//! A policy header decides; everything here parses, looks up, calls and acts. [`start`] attaches
+//! programs and queue disciplines and [`stop`] removes them, [`home`] stores what outlives a
+//! command, [`kernel`] loads and attaches.
 
 pub mod agent;
 mod attributes;
@@ -18,6 +20,7 @@ pub mod explain;
 pub mod flows;
 pub mod guard;
 pub mod home;
+pub mod human;
 pub mod kept;
 pub mod kernel;
 pub mod layout;
@@ -42,4 +45,3 @@ pub mod stop;
 pub mod trial;
 pub mod tune;
 mod types;
-pub mod words;

@@ -1,14 +1,14 @@
-//! Devices as the kernel keeps them: found, made, set and removed (rtnetlink(7)).
+//! Lists, creates, sets and removes network devices (rtnetlink(7)).
 
 use crate::attributes::{add_attribute, attribute, text, word};
-use crate::netlink::{change, exchange};
+use crate::netlink::{exchange, send_change};
 use std::ffi::CString;
 use std::io;
 
 const RTM_NEWLINK: u16 = 16;
 const RTM_DELLINK: u16 = 17;
 const RTM_GETLINK: u16 = 18;
-/// Bytes of the fixed part: struct ifinfomsg.
+/// Bytes of struct ifinfomsg, the fixed part of a message.
 const IFINFOMSG: usize = 16;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
@@ -23,30 +23,30 @@ const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFLA_INFO_KIND: u16 = 1;
 const IS_UP: u32 = libc::IFF_UP as u32;
 
-/// What the kernel says of a device.
+/// The kernel's description of a network device.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Link {
-    /// Its number.
+    /// Its interface index.
     pub index: u32,
     /// Its name.
     pub name: String,
-    /// Number of the device below a VLAN and its like, if that is in this namespace.
+    /// The index of the device below a VLAN or the like, if that is in this namespace.
     pub lower: Option<u32>,
-    /// Number of the bridge or bond that it is part of.
+    /// The index of the bridge or bond that it belongs to.
     pub master: Option<u32>,
-    /// The kind of queue discipline at its root.
+    /// The kind of the queue discipline at its root.
     pub qdisc: String,
     /// Its MTU, bytes.
     pub mtu: u32,
-    /// How many hardware queues it sends by.
+    /// How many transmit queues it has.
     pub queues: u32,
     /// Whether it is set up.
     pub is_up: bool,
-    /// Its kind, such as `ifb`; `None` of hardware.
+    /// Its kind, such as `ifb`; `None` for hardware.
     pub kind: Option<String>,
     /// Its alias.
     pub alias: Option<String>,
-    /// How many segments a super-packet has at most.
+    /// The largest number of segments of a super-packet.
     pub gso_max_segs: Option<u32>,
 }
 
@@ -58,18 +58,20 @@ pub fn find(name: &str) -> Option<Link> {
     if index == 0 {
         return None;
     }
-    let answers = exchange(RTM_GETLINK, libc::NLM_F_REQUEST as u16, &ifinfomsg(index, 0), false).ok()?;
-    read(answers.first()?)
+    let answers =
+        exchange(RTM_GETLINK, libc::NLM_F_REQUEST as u16, &encode_ifinfomsg(index, 0), false).ok()?;
+    parse_link(answers.first()?)
 }
 
-/// Returns all devices of this namespace, in the order of their numbers; none where the kernel does not tell.
-pub fn all() -> Vec<Link> {
+/// Returns all devices of this namespace; none if the kernel does not list them.
+pub fn list_links() -> Vec<Link> {
     let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    let answers = exchange(RTM_GETLINK, dump, &ifinfomsg(0, 0), true).unwrap_or_default();
-    answers.iter().filter_map(|message| read(message)).collect()
+    let answers = exchange(RTM_GETLINK, dump, &encode_ifinfomsg(0, 0), true).unwrap_or_default();
+    answers.iter().filter_map(|message| parse_link(message)).collect()
 }
 
-fn read(message: &[u8]) -> Option<Link> {
+/// Returns the device that a message describes; `None` if the message is cut short.
+fn parse_link(message: &[u8]) -> Option<Link> {
     let attributes = message.get(IFINFOMSG..)?;
     let kind = attribute(attributes, IFLA_LINKINFO).and_then(|inner| attribute(inner, IFLA_INFO_KIND));
     let number = |kind| attribute(attributes, kind).map(|value| word(value, 0));
@@ -89,49 +91,49 @@ fn read(message: &[u8]) -> Option<Link> {
     })
 }
 
-/// Makes a device of a kind.
+/// Creates a device of a kind.
 ///
 /// # Errors
-/// The kernel's: EOPNOTSUPP where it does not know the kind.
+/// The kernel's error: EOPNOTSUPP if it does not know the kind.
 pub fn add(name: &str, kind: &str) -> io::Result<()> {
     let mut info = Vec::new();
     add_attribute(&mut info, IFLA_INFO_KIND, kind.as_bytes());
-    let mut body = ifinfomsg(0, 0);
+    let mut body = encode_ifinfomsg(0, 0);
     add_attribute(&mut body, IFLA_IFNAME, &[name.as_bytes(), b"\0"].concat());
     add_attribute(&mut body, IFLA_LINKINFO, &info);
-    change(RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+    send_change(RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
 }
 
-/// Gives a device an alias and sets it up.
+/// Sets a device's alias and brings it up.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn set_up(index: u32, alias: &str) -> io::Result<()> {
-    let mut body = ifinfomsg(index, IS_UP);
+    let mut body = encode_ifinfomsg(index, IS_UP);
     add_attribute(&mut body, IFLA_IFALIAS, alias.as_bytes());
-    change(RTM_NEWLINK, 0, &body)
+    send_change(RTM_NEWLINK, 0, &body)
 }
 
-/// Sets how many segments a super-packet of a device has at most.
+/// Sets the largest number of segments of a device's super-packets.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn set_gso_max_segs(index: u32, segments: u32) -> io::Result<()> {
-    let mut body = ifinfomsg(index, 0);
+    let mut body = encode_ifinfomsg(index, 0);
     add_attribute(&mut body, IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes());
-    change(RTM_NEWLINK, 0, &body)
+    send_change(RTM_NEWLINK, 0, &body)
 }
 
 /// Removes a device.
 ///
 /// # Errors
-/// The kernel's, such as that there is none.
+/// The kernel's error, for example if there is none.
 pub fn remove(index: u32) -> io::Result<()> {
-    change(RTM_DELLINK, 0, &ifinfomsg(index, 0))
+    send_change(RTM_DELLINK, 0, &encode_ifinfomsg(index, 0))
 }
 
-/// Returns the head of a message about a device, in which these flags are set.
-fn ifinfomsg(index: u32, flags: u32) -> Vec<u8> {
+/// Returns a struct ifinfomsg that sets these flags.
+fn encode_ifinfomsg(index: u32, flags: u32) -> Vec<u8> {
     let mut body = vec![0; IFINFOMSG];
     for (at, value) in [(4, index), (8, flags), (12, flags)] {
         body[at..at + 4].copy_from_slice(&value.to_ne_bytes());
@@ -151,17 +153,17 @@ mod tests {
         assert_eq!((lo.mtu > 0, lo.qdisc.is_empty(), lo.lower, lo.queues > 0), (true, false, None, true));
         assert_eq!(lo.index, crate::device::Device::find("lo").unwrap().index);
         assert_eq!(find("no such device"), None);
-        assert!(all().contains(&find("lo").unwrap()));
+        assert!(list_links().contains(&find("lo").unwrap()));
     }
 
     #[test]
-    fn read__of_what_is_cut_short() {
-        let mut whole = ifinfomsg(7, IS_UP);
+    fn parse_link__of_what_is_cut_short() {
+        let mut whole = encode_ifinfomsg(7, IS_UP);
         add_attribute(&mut whole, IFLA_IFALIAS, b"one");
-        let link = read(&whole).unwrap();
+        let link = parse_link(&whole).unwrap();
         assert_eq!((link.index, link.is_up, link.alias.as_deref()), (7, true, Some("one")));
         for length in 0..whole.len() - 1 {
-            assert!(read(&whole[..length]).is_none_or(|link| link.alias.is_none()));
+            assert!(parse_link(&whole[..length]).is_none_or(|link| link.alias.is_none()));
         }
     }
 }

@@ -1,5 +1,6 @@
-//! The command `mousehole-live`. It ends with 0; with 2 when the input is at fault or nothing could be done, after one
-//! sentence on standard error.
+//! The command `mousehole-live`. Its exit status is 0, or 2 after one sentence on standard error if
+//! the input is wrong or nothing could be done. `status --check` has the statuses of monitoring
+//! plugins.
 
 use clap::{Args, Parser, Subcommand};
 use mousehole_live::error::{Failure, Result};
@@ -141,7 +142,7 @@ struct MarkOptions {
     common: Common,
     #[arg(long, value_name = "MARKER", help = format!("The marker, as `mousehole compare` writes it (default {DEFAULT_MARKER})"))]
     marker: Option<String>,
-    /// How the queue is told; by default as it can be: CAKE by priority, others by DSCP
+    /// How the queue is facts; by default as it can be: CAKE by priority, others by DSCP
     #[arg(long, value_enum)]
     via: Option<Via>,
     /// Classes of HTB: for long flows; or for yellow and red; or for green, yellow and red
@@ -355,7 +356,7 @@ struct TuneOptions {
     /// Bytes of each packet on the wire beyond its IP length
     #[arg(long, value_name = "BYTES")]
     overhead: Option<u32>,
-    /// How the queue is told
+    /// How the queue is facts
     #[arg(long, value_enum)]
     via: Option<Via>,
     /// Classes of HTB, as in `mark`
@@ -382,7 +383,11 @@ enum Switch {
 }
 
 impl TuneOptions {
-    fn changes(&self) -> Result<Changes> {
+    /// Returns the changes that the options ask for.
+    ///
+    /// # Errors
+    /// A sentence when there are none.
+    fn to_changes(&self) -> Result<Changes> {
         let is_on = |switch: Option<Switch>| switch.map(|switch| switch == Switch::On);
         let changes = Changes {
             scheme: self.marker.clone().or_else(|| self.scheme.clone()),
@@ -409,14 +414,18 @@ impl TuneOptions {
 }
 
 impl Common {
-    fn request(&self, mode: Mode) -> Result<Request> {
+    /// Returns the request of the configuration file and the common options.
+    ///
+    /// # Errors
+    /// A sentence that names the file or option that is wrong.
+    fn to_request(&self, mode: Mode) -> Result<Request> {
         let mut request = match &self.config {
             Some(path) => Request::read(path, mode)?,
             None => Request::new(mode),
         };
         request.policy.extend(self.policy.iter().cloned());
         for path in &mut request.policy {
-            // Later commands and the agent run in other folders. Who reads the file says if there is none.
+            // Later commands and the agent run in other folders. A missing file is reported when it is read.
             *path = path.canonicalize().unwrap_or_else(|_| path.clone());
         }
         request.shadow |= self.shadow;
@@ -426,9 +435,9 @@ impl Common {
                 "--no-gso changes the device, and --shadow must not; leave one of them out",
             ));
         }
-        set(&mut request.flows, &self.flows);
-        set(&mut request.user, &self.user);
-        set(&mut request.attach, &self.attach);
+        set_if_given(&mut request.flows, &self.flows);
+        set_if_given(&mut request.user, &self.user);
+        set_if_given(&mut request.attach, &self.attach);
         if !(16..=1 << 24).contains(&request.flows) {
             return Err(Failure::new(format!(
                 "--flows is {}; it must be from 16 to 16777216",
@@ -438,16 +447,17 @@ impl Common {
         Ok(request)
     }
 
-    /// Starts what is asked for, or says what that would be.
-    fn begin(&self, request: &Request) -> Result<Vec<String>> {
-        let manner = self.manner()?;
+    /// Starts the request at the device or its downloads, or with `--dry-run` only says what that
+    /// would do.
+    fn start_or_rehearse(&self, request: &Request) -> Result<Vec<String>> {
+        let manner = self.to_manner()?;
         let mut request = request.clone();
         let name = match self.download {
             true => {
                 request.download = Some(self.device.clone());
-                // The users of downloads are those who receive.
+                // The users of downloads are the receivers.
                 request.user = self.user.unwrap_or(User::Destination);
-                download::ifb_of(&self.device)
+                download::ifb_name(&self.device)
             }
             false => self.device.clone(),
         };
@@ -457,7 +467,8 @@ impl Common {
         }
     }
 
-    fn manner(&self) -> Result<Manner> {
+    /// Returns the options of a start that are not part of the request.
+    fn to_manner(&self) -> Result<Manner> {
         let confirm_s = self.confirm.as_ref().map(|text| parse_dur("--confirm", text)).transpose()?;
         let confirm_s = confirm_s.map(|time| time.as_secs().ceil() as u64);
         if confirm_s.is_some_and(|seconds| !(1..=86_400).contains(&seconds)) {
@@ -467,14 +478,16 @@ impl Common {
     }
 }
 
-fn set<T: Clone>(value: &mut T, given: &Option<T>) {
+/// Replaces `value` if an option is given.
+fn set_if_given<T: Clone>(value: &mut T, given: &Option<T>) {
     if let Some(given) = given {
         *value = given.clone();
     }
 }
 
 impl SetupOptions {
-    fn begin(&self) -> Result<Vec<String>> {
+    /// Sets up both directions of the line, or with `--dry-run` only says what that would do.
+    fn start_or_rehearse(&self) -> Result<Vec<String>> {
         let common = Common {
             device: self.device.clone(),
             config: None,
@@ -489,8 +502,8 @@ impl SetupOptions {
             no_gso: false,
             no_agent: false,
         };
-        let mut like = common.request(Mode::Mark)?;
-        set(&mut like.scheme, &self.marker);
+        let mut like = common.to_request(Mode::Mark)?;
+        set_if_given(&mut like.scheme, &self.marker);
         (like.link_layer, like.overhead) = (self.link_layer.clone(), self.overhead);
         let line = Line {
             device: self.device.clone(),
@@ -499,15 +512,16 @@ impl SetupOptions {
             is_exact: self.exact,
             ack_filter: self.ack_filter.map(|switch| switch == Switch::On),
         };
-        setup::setup(&line, &like, &common.manner()?, self.dry_run)
+        setup::setup(&line, &like, &common.to_manner()?, self.dry_run)
     }
 }
 
 impl MarkOptions {
-    fn request(&self) -> Result<Request> {
-        let mut request = self.common.request(Mode::Mark)?;
-        set(&mut request.scheme, &self.marker);
-        set(&mut request.dscp, &self.dscp);
+    /// Returns the request of `mark`; a key for `--ab` is drawn if none is given.
+    fn to_request(&self) -> Result<Request> {
+        let mut request = self.common.to_request(Mode::Mark)?;
+        set_if_given(&mut request.scheme, &self.marker);
+        set_if_given(&mut request.dscp, &self.dscp);
         request.via = self.via.or(request.via);
         request.rate = self.rate.clone().or(request.rate);
         if !self.classes.is_empty() {
@@ -524,10 +538,11 @@ impl MarkOptions {
 }
 
 impl UpOptions {
-    fn request(&self) -> Result<Request> {
-        let mut request = self.common.request(Mode::Up)?;
-        set(&mut request.scheme, &self.scheme);
-        set(&mut request.buffer, &self.buffer);
+    /// Returns the request of `up`.
+    fn to_request(&self) -> Result<Request> {
+        let mut request = self.common.to_request(Mode::Up)?;
+        set_if_given(&mut request.scheme, &self.scheme);
+        set_if_given(&mut request.buffer, &self.buffer);
         request.rate = self.rate.clone().or(request.rate);
         request.burst = self.burst.clone().or(request.burst);
         request.overhead = self.overhead.or(request.overhead);
@@ -538,15 +553,25 @@ impl UpOptions {
 }
 
 impl HostOptions {
-    fn request(&self) -> Result<Request> {
-        let file =
-            self.common.config.as_ref().map(|path| request::given(path)).transpose()?.unwrap_or_default();
+    /// Returns the request of `host`: an `up` if the scheme ends in a queue that reads windows,
+    /// else a `mark` by DSCP.
+    ///
+    /// # Errors
+    /// A sentence when an option or a key of the file does not belong to that scheme.
+    fn to_request(&self) -> Result<Request> {
+        let file = self
+            .common
+            .config
+            .as_ref()
+            .map(|path| request::read_table(path))
+            .transpose()?
+            .unwrap_or_default();
         let in_file = |name: &str| file.get(name).and_then(toml::Value::as_str).map(String::from);
         let scheme = self.scheme.clone().or(in_file("scheme")).unwrap_or(DEFAULT_HOST_SCHEME.into());
         let headers = file.get("policy").and_then(toml::Value::as_array).into_iter().flatten();
         let headers = headers.filter_map(toml::Value::as_str).map(PathBuf::from);
         let headers: Vec<PathBuf> = headers.chain(self.common.policy.iter().cloned()).collect();
-        // A scheme whose queue reads windows needs that queue here; one that colours is read by queues elsewhere.
+        // A queue that reads windows must run here; colours are read by queues elsewhere.
         let is_queue = deployment::has_queue_that_reads_windows(&scheme, &headers)?;
         let foreign: &[&str] = match is_queue {
             true => &["via", "classes", "override", "dscp"],
@@ -556,8 +581,8 @@ impl HostOptions {
         if let Some(name) = foreign.iter().find(|name| is_given(name)) {
             return Err(Failure::new(format!("{name} is no option of `host` with the scheme \"{scheme}\"")));
         }
-        let mut request = self.common.request(if is_queue { Mode::Up } else { Mode::Mark })?;
-        // A value in the file that is no text was refused just now.
+        let mut request = self.common.to_request(if is_queue { Mode::Up } else { Mode::Mark })?;
+        // `to_request` has rejected values of the file that are no text.
         request.scheme = scheme;
         let window = self.initial_window.or(request.initial_window).unwrap_or(DEFAULT_INITIAL_WINDOW);
         if !(1..=1000).contains(&window) {
@@ -569,7 +594,7 @@ impl HostOptions {
             request.dscp = self.dscp.clone().or(in_file("dscp")).unwrap_or_else(|| DEFAULT_HOST_DSCP.into());
         }
         request.rate = self.rate.clone().or(request.rate);
-        set(&mut request.buffer, &self.buffer);
+        set_if_given(&mut request.buffer, &self.buffer);
         request.shape = self.shape.clone().or(request.shape);
         request.replace |= self.replace;
         Ok(request)
@@ -580,11 +605,11 @@ fn main() -> ExitCode {
     mousehole_policy::begin_faults_with("mousehole-live: ");
     let cli = Cli::parse();
     if let Verb::Status(StatusOptions { check: true, device, .. }) = &cli.command {
-        let (health, lines) = status::health(device.as_deref());
-        return print(&lines).unwrap_or(ExitCode::from(health as u8));
+        let (health, lines) = status::check_health(device.as_deref());
+        return print_lines(&lines).unwrap_or(ExitCode::from(health as u8));
     }
-    match run(&cli.command) {
-        Ok(lines) => print(&lines).unwrap_or(ExitCode::SUCCESS),
+    match run_command(&cli.command) {
+        Ok(lines) => print_lines(&lines).unwrap_or(ExitCode::SUCCESS),
         Err(failure) => {
             eprintln!("mousehole-live: {failure}");
             ExitCode::from(2)
@@ -592,39 +617,40 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints lines; returns the exit status of a failure to do so.
-fn print(lines: &[String]) -> Option<ExitCode> {
+/// Prints lines; returns the exit status 1 if standard output cannot be written.
+fn print_lines(lines: &[String]) -> Option<ExitCode> {
     let mut out = std::io::stdout().lock();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err().then_some(ExitCode::from(1))
 }
 
-fn run(verb: &Verb) -> Result<Vec<String>> {
+/// Runs a command and returns the lines to print.
+fn run_command(verb: &Verb) -> Result<Vec<String>> {
     match verb {
         Verb::Check { device, json } => check::check(device, *json),
-        Verb::Mark(options) => options.common.begin(&options.request()?),
-        Verb::Setup(options) => options.begin(),
-        Verb::Up(options) => options.common.begin(&options.request()?),
+        Verb::Mark(options) => options.common.start_or_rehearse(&options.to_request()?),
+        Verb::Setup(options) => options.start_or_rehearse(),
+        Verb::Up(options) => options.common.start_or_rehearse(&options.to_request()?),
         Verb::Host(HostOptions { common: Common { download: true, .. }, .. }) => {
             Err(Failure::new("--download is no option of `host`, which is for what this machine sends"))
         }
-        Verb::Host(options) => options.common.begin(&options.request()?),
+        Verb::Host(options) => options.common.start_or_rehearse(&options.to_request()?),
         Verb::Down(DownOptions { all: true, .. }) => stop::stop_all(),
         Verb::Down(DownOptions { device, .. }) => stop::stop(device.as_deref().unwrap_or_default()),
         Verb::Status(StatusOptions { ab: true, device, json, .. }) => {
-            let found = trial::report(device.as_deref())?;
-            Ok(if *json { vec![trial::json(&found)] } else { trial::text(&found) })
+            let found = trial::read_reports(device.as_deref())?;
+            Ok(if *json { vec![trial::format_json(&found)] } else { trial::format_text(&found) })
         }
-        Verb::Status(options) => status(options),
+        Verb::Status(options) => show_status(options),
         Verb::Flows(options) => {
-            let tables = flows::flows(options.device.as_deref(), options.top as usize)?;
-            Ok(if options.json { vec![flows::json(&tables)] } else { flows::text(&tables) })
+            let tables = flows::read_flows(options.device.as_deref(), options.top as usize)?;
+            Ok(if options.json { vec![flows::format_json(&tables)] } else { flows::format_text(&tables) })
         }
         Verb::Explain(options) => {
             let found = explain::explain(&options.flow, options.device.as_deref())?;
-            Ok(if options.json { vec![explain::json(&found)] } else { explain::text(&found) })
+            Ok(if options.json { vec![explain::format_json(&found)] } else { explain::format_text(&found) })
         }
-        Verb::Tune(options) => tune(&options.device, &options.changes()?),
+        Verb::Tune(options) => tune(&options.device, &options.to_changes()?),
         Verb::Persist(options) => {
             let manner = persist::Manner {
                 remove: options.remove,
@@ -646,19 +672,20 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
     }
 }
 
-fn status(options: &StatusOptions) -> Result<Vec<String>> {
+/// Returns the lines of `status`; with `--watch` it prints them again and again until output fails.
+fn show_status(options: &StatusOptions) -> Result<Vec<String>> {
     let mut before: Option<(Vec<Status>, u64)> = None;
     loop {
-        let (all, now_ns) = (status::status(options.device.as_deref())?, kernel::monotonic_ns());
+        let (all, now_ns) = (status::read_status(options.device.as_deref())?, kernel::monotonic_ns());
         if let Some(path) = &options.metrics {
             metrics::write(path, &all)?;
         }
         let earlier = before.as_ref().map(|(all, then_ns)| (all.as_slice(), (now_ns - then_ns) as f64 / 1e9));
         let lines = match (options.json, &options.metrics) {
-            (true, _) => vec![status::json(&all)],
-            // A timer that writes metrics wants to hear of faults only.
+            (true, _) => vec![status::format_json(&all)],
+            // A timer that writes metrics needs messages about failures only.
             (false, Some(_)) => Vec::new(),
-            (false, None) => status::text(&all, earlier),
+            (false, None) => status::format_text(&all, earlier),
         };
         let Some(seconds) = options.watch else { return Ok(lines) };
         let mut out = std::io::stdout().lock();
@@ -679,8 +706,8 @@ fn status(options: &StatusOptions) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// Returns what a line asks for of `host`, beside a file with this text.
-    fn host(line: &str, file: &str) -> Result<Request> {
+    /// Returns the request of `host` with these options and a configuration file of this text.
+    fn parse_host(line: &str, file: &str) -> Result<Request> {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("host.toml");
         std::fs::write(&path, file).unwrap();
@@ -688,31 +715,33 @@ mod tests {
         let words = ["mousehole-live", "host", "eth0", "--config", &config];
         let cli = Cli::try_parse_from(words.into_iter().chain(line.split_whitespace())).unwrap();
         let Verb::Host(options) = cli.command else { unreachable!("the line says so") };
-        options.request()
+        options.to_request()
     }
 
     #[test]
     fn file_of_host__is_read_and_flags_win() {
         let file = "scheme = 'tcp-ds-r'\ndscp = 'cs0,cs1,le'\ninitial-window = 4\nrate = '5mbit'\n";
-        let request = host("", file).unwrap();
-        let told = |request: &Request| (request.scheme.clone(), request.dscp.clone(), request.initial_window);
-        assert_eq!(told(&request), ("tcp-ds-r".into(), "cs0,cs1,le".into(), Some(4)));
+        let request = parse_host("", file).unwrap();
+        let facts =
+            |request: &Request| (request.scheme.clone(), request.dscp.clone(), request.initial_window);
+        assert_eq!(facts(&request), ("tcp-ds-r".into(), "cs0,cs1,le".into(), Some(4)));
         assert_eq!((request.mode, request.via), (Mode::Mark, Some(Via::Dscp)));
-        let request = host("--scheme tcp-ds --dscp 1,2,3 --initial-window 1 --rate 1mbit", file).unwrap();
-        assert_eq!(told(&request), ("tcp-ds".into(), "1,2,3".into(), Some(1)));
+        let request =
+            parse_host("--scheme tcp-ds --dscp 1,2,3 --initial-window 1 --rate 1mbit", file).unwrap();
+        assert_eq!(facts(&request), ("tcp-ds".into(), "1,2,3".into(), Some(1)));
         assert_eq!(request.rate.as_deref(), Some("1mbit"));
-        let request = host("", "").unwrap();
-        assert_eq!(told(&request), ("tcp-ds".into(), "af11,af12,af13".into(), Some(10)));
+        let request = parse_host("", "").unwrap();
+        assert_eq!(facts(&request), ("tcp-ds".into(), "af11,af12,af13".into(), Some(10)));
     }
 
     #[test]
     fn queue_in_the_file_of_host__is_one() {
         let file = "scheme = 'shred'\nrate = '5mbit'\nburst = '20kB'\n";
-        assert_eq!(host("", file).unwrap().mode, Mode::Up);
+        assert_eq!(parse_host("", file).unwrap().mode, Mode::Up);
         // The flag decides, and a marker has no bucket.
-        let fault = host("--scheme tcp-ds", file).unwrap_err().to_string();
+        let fault = parse_host("--scheme tcp-ds", file).unwrap_err().to_string();
         assert_eq!(fault, "burst is no option of `host` with the scheme \"tcp-ds\"");
-        let fault = host("--dscp 1,2,3", file).unwrap_err().to_string();
+        let fault = parse_host("--dscp 1,2,3", file).unwrap_err().to_string();
         assert_eq!(fault, "dscp is no option of `host` with the scheme \"shred\"");
     }
 
@@ -727,7 +756,7 @@ mod tests {
             ("dscp = 3\n", "line 1: invalid type"),
             ("shceme = 'tcp-ds'\n", "unknown field `shceme`"),
         ] {
-            let fault = host("", file).unwrap_err().to_string();
+            let fault = parse_host("", file).unwrap_err().to_string();
             assert!(fault.contains(reason) && !fault.contains('\n'), "{file}: {fault}");
         }
     }

@@ -1,4 +1,5 @@
-//! `status --metrics FILE`: OpenMetrics text for the textfile collector of node_exporter. No socket is opened.
+//! `status --metrics FILE`: writes OpenMetrics text for node_exporter's textfile collector. No
+//! socket is opened.
 
 use crate::error::{Failure, Result};
 use crate::status::{Amount, State, Status};
@@ -14,8 +15,8 @@ type Labels = Vec<(&'static str, String)>;
 type Counts = Family<Labels, Counter>;
 type Gauges = Family<Labels, Gauge>;
 
-/// Returns the metrics of devices, as OpenMetrics text that ends in `# EOF`.
-pub fn metrics(all: &[Status]) -> String {
+/// Returns the devices' metrics as OpenMetrics text, with `# EOF` at the end.
+pub fn format_metrics(all: &[Status]) -> String {
     let mut registry = Registry::with_prefix("mousehole");
     let mut counts = |name: &str, help: &str| {
         let family = Counts::default();
@@ -88,11 +89,12 @@ pub fn metrics(all: &[Status]) -> String {
     }
     let mut text = String::new();
     encode(&mut text, &registry).expect("a string takes every text");
-    sorted(&text)
+    sort_samples(&text)
 }
 
-/// Returns the text with the samples of each metric in order, which the crate leaves to chance.
-fn sorted(text: &str) -> String {
+/// Returns the text with the samples of each metric sorted, since the crate writes them in random
+/// order.
+fn sort_samples(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.chunk_by_mut(|one, other| one.starts_with('#') == other.starts_with('#')).for_each(|part| {
         if !part[0].starts_with('#') {
@@ -102,12 +104,12 @@ fn sorted(text: &str) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Writes the metrics to a file, at once for whoever reads it.
+/// Writes the metrics to a file, replacing it atomically.
 ///
 /// # Errors
 /// A sentence when the file cannot be written; the former one stays.
 pub fn write(path: &Path, all: &[Status]) -> Result<()> {
-    files::replace(path, metrics(all).as_bytes())
+    files::replace(path, format_metrics(all).as_bytes())
         .map_err(|error| Failure::system(format!("--metrics {} cannot be written", path.display()), &error))
 }
 
@@ -120,7 +122,7 @@ mod tests {
 
     #[test]
     fn text__has_labels_and_ends_as_openmetrics_does() {
-        let text = metrics(&[sample()]);
+        let text = format_metrics(&[sample()]);
         for line in [
             "# TYPE mousehole_packets counter",
             "mousehole_packets_total{device=\"wan\",colour=\"yellow\"} 300",
@@ -133,7 +135,7 @@ mod tests {
             assert!(text.lines().any(|other| other == line), "{line} is missing in\n{text}");
         }
         assert!(text.ends_with("# EOF\n"));
-        assert_eq!(text, metrics(&[sample()]), "the order is the same in each call");
+        assert_eq!(text, format_metrics(&[sample()]), "the order is the same in each call");
     }
 
     #[test]
@@ -143,7 +145,7 @@ mod tests {
         let path = folder.join("one.prom");
         fs::write(&path, "before").unwrap();
         write(&path, &[sample()]).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), metrics(&[sample()]));
+        assert_eq!(fs::read_to_string(&path).unwrap(), format_metrics(&[sample()]));
         assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "nothing else is left");
         let failure = write(&folder.join("none/one.prom"), &[]).unwrap_err().to_string();
         assert!(failure.contains("none/one.prom cannot be written; no such file"), "{failure}");

@@ -1,12 +1,13 @@
-//! A queue header as a queue discipline of the kernel, where Linux takes one by struct_ops (6.16 and later, built with
-//! NET_SCH_BPF): bpf/native.c. Nothing else here knows how such programs are loaded, nor needs libbpf for it: a build without
-//! the feature `native-queues` loads none.
+//! Loads a queue header as a queue discipline of the kernel by struct_ops (Linux 6.16 and later,
+//! built with NET_SCH_BPF): bpf/native.c. Only this module knows how such programs are loaded, and
+//! only it needs libbpf; a build without the feature `native-queues` loads none.
 //!
-//! An object serves one queue of one device, as every program of ours does: its maps are pinned in the device's folder,
-//! and the link there holds the kind that the kernel knows it by. The kind is gone when link and queue are.
+//! An object serves one queue of one device, like every program of ours: its maps are pinned in the
+//! device's folder, and the pinned link keeps the kind registered under which the kernel knows it.
+//! The kind ends with the link and the queue discipline.
 
 use crate::deployment::Fifo;
-use crate::error::{Failure, Result, reason};
+use crate::error::{Failure, Result, format_reason};
 use crate::home::Place;
 use crate::layout::COLOURS;
 use crate::native_queue::Native;
@@ -14,35 +15,37 @@ use serde::Serialize;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// What the kernel's type information has where it takes queue disciplines by struct_ops.
+/// The name in the kernel's type information that shows that it accepts queue disciplines by
+/// struct_ops.
 const KERNEL_TYPE: &[u8] = b"\0bpf_struct_ops_Qdisc_ops\0";
 /// Whether this build can load native queues.
 pub const IS_BUILT_IN: bool = cfg!(feature = "native-queues");
 
-/// `struct ml_native_counters`.
+/// The counters of a native queue: `struct ml_native_counters`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Counted {
     /// Packets on the wire that left, by colour.
     pub sent: [u64; COLOURS],
-    /// Their IP length.
+    /// Their IP bytes.
     pub sent_bytes: u64,
     /// Packets on the wire that the policy dropped by chance, or at the head.
     pub dropped_early: u64,
-    /// Packets on the wire for which there was no room.
+    /// Packets on the wire that were dropped because the buffer was full.
     pub dropped_forced: u64,
     /// Arrivals that were dropped because the kernel had no memory for them.
     pub without_memory: u64,
-    /// Answers of the policy that name no band with a packet: it stalls, and the first packet left in its place.
+    /// How often the policy named a band without a packet; the first packet left instead.
     pub faults: u64,
-    /// Departures that the device asked for more than 5 ms late.
+    /// How often the device asked for a packet more than 5 ms late.
     pub late: u64,
 }
 
-/// Loads the queue for a device, and makes its kind known to the kernel. Packets meet it when a queue discipline of
-/// that kind is put at the device.
+/// Loads a device's queue and registers its kind with the kernel. Packets reach it once a queue
+/// discipline of that kind is installed at the device.
 ///
 /// # Errors
-/// A sentence when the kernel refuses it; what was pinned goes with the place.
+/// A sentence when the kernel rejects it. Maps that were pinned by then stay; the caller removes
+/// them with the place.
 pub(crate) fn load(
     queue: &Native,
     object: &[u8],
@@ -59,8 +62,9 @@ pub(crate) fn load(
 mod loader {
     use super::*;
 
+    /// Refuses: this build cannot load native queues.
     pub(super) fn load(_: &str, _: &[u8], _: &Place, _: &[u8]) -> Result<()> {
-        refuse_lacking()
+        refuse_missing_support()
     }
 }
 
@@ -71,19 +75,21 @@ mod loader {
     use libbpf_rs::{MapCore as _, MapFlags, MapType, ObjectBuilder, PrintLevel, set_print};
     use std::sync::Mutex;
 
-    /// Bytes of a name that the kernel keeps of a queue discipline's kind.
+    /// Bytes that the kernel stores of a queue discipline's kind, with a zero byte at the end.
     const KIND_BYTES: usize = 16;
     /// The maps that outlive the command.
     const PINNED: [&str; 3] = ["ml_native_settings", "ml_native_control", "ml_native_counters"];
-    /// What libbpf and the kernel's verifier said of a load.
+    /// Messages of libbpf and of the kernel's verifier.
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+    /// Loads the object, pins its maps and attaches the queue discipline's operations. `settings`
+    /// fill both slots.
     pub(super) fn load(name: &str, object: &[u8], place: &Place, settings: &[u8]) -> Result<()> {
         let refused = |error: &dyn std::fmt::Display| {
             let said = last_message();
             Failure::new(format!("the queue {name} cannot be loaded; {error:#}{said}"))
         };
-        set_print(Some((PrintLevel::Warn, listen)));
+        set_print(Some((PrintLevel::Warn, record_message)));
         let mut open = ObjectBuilder::default().open_memory(object).map_err(|error| refused(&error))?;
         for mut map in open.maps_mut() {
             if map.map_type() == MapType::StructOps
@@ -91,7 +97,7 @@ mod loader {
             {
                 // The kind is the first member.
                 start[..KIND_BYTES].fill(0);
-                let kind = kind(place);
+                let kind = format_kind(place);
                 start[..kind.len()].copy_from_slice(kind.as_bytes());
             }
         }
@@ -115,11 +121,13 @@ mod loader {
         link.pin(place.queue()).map_err(|error| refused(&error))
     }
 
-    fn listen(_level: PrintLevel, text: String) {
+    /// Stores a message of libbpf. It is libbpf's print callback.
+    fn record_message(_level: PrintLevel, text: String) {
         SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
     }
 
-    /// Returns the last that libbpf and the kernel's verifier said, as the end of a sentence.
+    /// Returns the last message that gives a reason, as " (…)" for the end of a sentence; empty
+    /// without one.
     fn last_message() -> String {
         let said = SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).concat();
         let is_reason = |line: &&str| {
@@ -133,11 +141,11 @@ mod loader {
     }
 }
 
-/// Gives the running queue other settings, between two packets; what waits stays.
+/// Replaces the settings of a running queue between two packets; waiting packets stay.
 ///
 /// # Errors
-/// A sentence when a map cannot be written; the former settings stay.
-pub(crate) fn change(
+/// A sentence when a map cannot be read or written; the former settings stay in force.
+pub(crate) fn change_settings(
     queue: &Native,
     place: &Place,
     fifo: &Fifo,
@@ -156,7 +164,7 @@ pub(crate) fn change(
     control.update(&first, &active).map_err(|_| cannot("ml_native_control"))
 }
 
-/// Refuses settings that are not as long as the program's.
+/// Rejects settings whose length is not that of the running program's.
 fn refuse_other_size(settings: &[u8], bytes: usize) -> Result<()> {
     match settings.len() == bytes {
         true => Ok(()),
@@ -167,16 +175,17 @@ fn refuse_other_size(settings: &[u8], bytes: usize) -> Result<()> {
     }
 }
 
-/// Returns the kind of a place's queue discipline, of letters, digits and `_` as the kernel wants it. Kinds are the
-/// machine's, and devices of two namespaces may have the same number.
-pub(crate) fn kind(place: &Place) -> String {
+/// Returns the kind of a place's queue discipline, of letters, digits and `_` as the kernel
+/// requires. Kinds are shared by the whole machine, and devices in two namespaces may have the same
+/// index, so the kind is a hash of the place's name.
+pub(crate) fn format_kind(place: &Place) -> String {
     let mut hasher = DefaultHasher::new();
     place.name().hash(&mut hasher);
     format!("mh_{:012x}", hasher.finish() & 0xffff_ffff_ffff)
 }
 
-/// Returns what a place's queue counted; `None` where none runs.
-pub fn counted(place: &Place) -> Option<Counted> {
+/// Returns the counters of a place's native queue; `None` if none runs there.
+pub fn read_counters(place: &Place) -> Option<Counted> {
     let map =
         place.map("ml_native_counters").exists().then(|| place.open_map("ml_native_counters").ok())??;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten()?;
@@ -195,30 +204,31 @@ pub fn counted(place: &Place) -> Option<Counted> {
     })
 }
 
-/// Returns whether this kernel takes queue disciplines by struct_ops.
+/// Returns whether this kernel accepts queue disciplines by struct_ops.
 ///
 /// # Errors
-/// The system's, when its type information cannot be read.
-pub fn is_known_to_kernel() -> std::io::Result<bool> {
+/// The system's error when the kernel's type information cannot be read.
+pub fn is_supported_by_kernel() -> std::io::Result<bool> {
     let types = fs::read("/sys/kernel/btf/vmlinux")?;
     Ok(types.windows(KERNEL_TYPE.len()).any(|part| part == KERNEL_TYPE))
 }
 
-/// Refuses a build that can load no native queues, and a kernel that takes no queue disciplines by struct_ops.
+/// Fails if this build cannot load native queues or the kernel accepts no queue disciplines by
+/// struct_ops.
 ///
 /// # Errors
-/// A sentence with what helps.
-pub(crate) fn refuse_lacking() -> Result<()> {
+/// A sentence with the alternative.
+pub(crate) fn refuse_missing_support() -> Result<()> {
     if !IS_BUILT_IN {
         return Err(Failure::new(
             "this build of mousehole-live has no native queues; without --native the queue is put together from HTB",
         ));
     }
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let why = match is_known_to_kernel() {
+    let why = match is_supported_by_kernel() {
         Ok(true) => return Ok(()),
         Ok(false) => "has none".to_string(),
-        Err(error) => format!("does not say what it has ({})", reason(&error)),
+        Err(error) => format!("does not say what it has ({})", format_reason(&error)),
     };
     Err(Failure::new(format!(
         "--native needs a kernel of 6.16 or later with CONFIG_NET_SCH_BPF, and {} {why}; without --native the queue is put \
@@ -231,7 +241,7 @@ pub(crate) fn refuse_lacking() -> Result<()> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::object::{NATIVE, named, native_object, native_obstacle};
+    use crate::object::{NATIVE, find_native_obstacle, find_or_compile_native, resolve_include};
     use libbpf_rs::ObjectBuilder;
     use mousehole_policy::{LinkContext, Params, PolicyKind, policies};
     use mousehole_scheme::units::Rate;
@@ -241,8 +251,10 @@ mod tests {
     fn built_in__every_queue_that_the_kernel_can_run() {
         let built: Vec<&str> = NATIVE.iter().map(|(name, _)| *name).collect();
         let queues = policies().into_iter().filter(|policy| policy.kind() == PolicyKind::Queue);
-        let wanted: Vec<&str> =
-            queues.filter(|policy| native_obstacle(policy).is_none()).map(|policy| policy.c_name()).collect();
+        let wanted: Vec<&str> = queues
+            .filter(|policy| find_native_obstacle(policy).is_none())
+            .map(|policy| policy.c_name())
+            .collect();
         assert_eq!(
             built, wanted,
             "none is built in where clang is older than 16, which `make deps` installs"
@@ -256,7 +268,7 @@ mod tests {
             let policy = policies().into_iter().find(|policy| policy.c_name() == *name).unwrap();
             let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
             let native = Native::new(&params, &BTreeMap::new()).unwrap();
-            let object = native_object(&named(policy).unwrap(), &[]).unwrap();
+            let object = find_or_compile_native(&resolve_include(policy).unwrap(), &[]).unwrap();
             let mut open = ObjectBuilder::default().open_memory(&object).unwrap();
             let map = open.maps_mut().find(|map| map.name() == "ml_native_settings").unwrap();
             let settings = native.settings(Rate(1_000_000), 14, [1, 2, 3], 14);

@@ -1,14 +1,15 @@
-//! A queue header that the kernel is to run as a queue discipline, and the settings that its program reads.
+//! The description of a queue header that runs as a queue discipline of the kernel, and the
+//! settings of its program.
 
 use crate::error::{Failure, Result};
 use crate::layout::COLOURS;
-use crate::object::native_obstacle;
+use crate::object::find_native_obstacle;
 use mousehole_policy::Params;
 use mousehole_scheme::units::Rate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A queue that the kernel is to run, in plain data.
+/// A native queue as plain data, which a record can hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Native {
@@ -18,14 +19,14 @@ pub struct Native {
 }
 
 impl Native {
-    /// Returns a scheme's queue; `values` are its parameters as text.
+    /// Returns the native queue of a scheme; `values` are the queue's parameters as text.
     ///
     /// # Errors
     /// A sentence when the kernel cannot run it.
     pub fn new(params: &Params, values: &BTreeMap<&'static str, String>) -> Result<Native> {
         let policy = params.policy();
         let name = policy.name();
-        if let Some(why) = native_obstacle(policy) {
+        if let Some(why) = find_native_obstacle(policy) {
             return Err(Failure::new(format!("--native cannot run the queue {name}, {why}")));
         }
         if values.get("ecn").is_some_and(|text| text == "true") {
@@ -37,7 +38,8 @@ impl Native {
         Ok(Native { name: name.to_string(), params: params.bytes() })
     }
 
-    /// Returns the settings as the program reads them: `struct ml_native_all`.
+    /// Returns the settings as the program reads them: `struct ml_native_all`. `overhead` and
+    /// `link_header_bytes` are bytes of each packet, `priority` is the class of each colour.
     pub fn settings(
         &self,
         rate: Rate,

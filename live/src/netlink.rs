@@ -1,10 +1,10 @@
-//! Queue disciplines, classes and filters as the kernel describes them (rtnetlink(7)): listed, kept and made again, and set.
+//! Lists, saves, restores and sets queue disciplines, classes and filters (rtnetlink(7)).
 //!
-//! The kernel's answer to RTM_GETQDISC holds the same attributes that RTM_NEWQDISC takes, so what is kept is sent back as
-//! it came.
+//! The kernel's answer to RTM_GETQDISC has the same attributes that RTM_NEWQDISC takes, so a saved
+//! queue discipline is restored by sending them back unchanged.
 
 use crate::attributes::{add_attribute, attribute, attributes, text, word};
-use crate::error::{Failure, Result, reason};
+use crate::error::{Failure, Result, format_reason};
 use crate::qdisc::{self, Class, Qdisc};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::{io, mem};
@@ -17,22 +17,24 @@ const RTM_GETTCLASS: u16 = 42;
 const RTM_NEWTFILTER: u16 = 44;
 const RTM_DELTFILTER: u16 = 45;
 const RTM_GETTFILTER: u16 = 46;
-/// Where `clsact` stands, and its handle.
+/// The parent of `clsact`.
 const TC_H_CLSACT: u32 = 0xffff_fff1;
+/// The handle of `clsact`.
 const CLSACT: u32 = 0xffff_0000;
-/// Filters of what goes out, under `clsact`.
+/// The parent of filters of outgoing packets, under `clsact`.
 pub const TC_H_EGRESS: u32 = 0xffff_fff3;
 const TCA_BPF_FD: u16 = 6;
 const TCA_BPF_NAME: u16 = 7;
 const TCA_BPF_FLAGS: u16 = 8;
 const TCA_BPF_ID: u16 = 11;
-/// The program's word is the verdict.
+/// The program's return value is the verdict.
 const TCA_BPF_FLAG_ACT_DIRECT: u32 = 1;
-/// The place of a queue discipline that is a device's root.
+/// The parent of a queue discipline that is a device's root.
 pub(crate) const TC_H_ROOT: u32 = 0xffff_ffff;
-/// Filters of what comes in, under `clsact` or `ingress`.
+/// The parent of filters of incoming packets, under `clsact` or `ingress`.
 pub const TC_H_INGRESS: u32 = 0xffff_fff2;
-/// Where each kind of filter has its actions (linux/pkt_cls.h), and what an action is. The first two redirect for us.
+/// The attribute that holds the actions, for each kind of filter (linux/pkt_cls.h). Our redirection
+/// uses the first two.
 const ACTIONS: [(&str, u16); 9] = [
     ("matchall", 2),
     ("u32", 7),
@@ -52,56 +54,60 @@ const TCA_MIRRED_PARMS: u16 = 2;
 const TC_ACT_STOLEN: u32 = 4;
 const TCA_EGRESS_REDIR: u32 = 1;
 const TCA_INGRESS_REDIR: u32 = 3;
-/// Attributes that describe rather than configure: statistics, hardware offload, blocks.
+/// The attributes that configure; others describe: statistics, hardware offload, blocks.
 const KEPT: [u16; 2] = [TCA_KIND, TCA_OPTIONS];
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
 const NLMSGERR_ATTR_MSG: u16 = 1;
-/// Bytes of a message's head.
+/// Bytes of a message's header.
 pub(crate) const HEADER: usize = 16;
+/// Bytes of struct tcmsg, the fixed part of a message.
 const TCMSG: usize = 20;
 
-/// Returns the kernel's description of the queue discipline at a device's root.
+/// Returns the kernel's message about the queue discipline at a device's root, for
+/// [`restore_root`].
 ///
 /// # Errors
-/// A sentence when there is none or the kernel does not tell.
+/// A sentence when there is none or the kernel does not list them.
 pub fn save_root(index: u32) -> Result<Vec<u8>> {
-    let found = list_qdiscs(index)?.into_iter().find(|message| word(message, 12) == TC_H_ROOT);
+    let found = dump_qdiscs(index)?.into_iter().find(|message| word(message, 12) == TC_H_ROOT);
     found.ok_or_else(|| Failure::new(format!("device {index} has no qdisc at its root")))
 }
 
-/// Makes a queue discipline again at a device's root, by its description.
+/// Installs a queue discipline at a device's root, replacing the present one. `message` comes from
+/// [`save_root`].
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
-    let mut body = tcmsg(index, word(message, 8), TC_H_ROOT);
-    body.extend(configuration(message));
+    let mut body = encode_tcmsg(index, word(message, 8), TC_H_ROOT);
+    body.extend(select_configuration(message));
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
     exchange(RTM_NEWQDISC, flags as u16, &body, false).map(drop)
 }
 
-/// Returns bytes that differ where a device's queue disciplines do, or the filters of what comes in there; counters do
-/// not count. Where the kernel does not tell, they are those of none.
-pub fn print_of(index: u32) -> Vec<u8> {
+/// Returns bytes that differ when the queue disciplines of a device or the filters of its incoming
+/// packets differ; counters do not matter. Without an answer of the kernel, they are as for a
+/// device that has none.
+pub fn fingerprint(index: u32) -> Vec<u8> {
     let mut print = Vec::new();
-    for message in &list(RTM_GETQDISC, index, 0).unwrap_or_default() {
+    for message in &dump(RTM_GETQDISC, index, 0).unwrap_or_default() {
         print.extend(message.get(8..16).unwrap_or_default());
-        print.extend(configuration(message));
+        print.extend(select_configuration(message));
     }
-    for message in &list(RTM_GETTFILTER, index, TC_H_INGRESS).unwrap_or_default() {
-        // Of a filter's options, its actions count packets.
+    for message in &dump(RTM_GETTFILTER, index, TC_H_INGRESS).unwrap_or_default() {
+        // A filter's options are left out, since its actions count packets in them.
         print.extend(message.get(8..TCMSG).unwrap_or_default());
     }
     print
 }
 
-/// Returns the queue disciplines of a device, that of the root first.
+/// Returns the queue disciplines of a device, the root first.
 ///
 /// # Errors
-/// A sentence when the kernel does not tell.
-pub fn qdiscs(index: u32) -> Result<Vec<Qdisc>> {
-    let mut all: Vec<Qdisc> = list_qdiscs(index)?.iter().map(|message| read_qdisc(message)).collect();
+/// A sentence when the kernel does not list them.
+pub fn list_qdiscs(index: u32) -> Result<Vec<Qdisc>> {
+    let mut all: Vec<Qdisc> = dump_qdiscs(index)?.iter().map(|message| read_qdisc(message)).collect();
     all.sort_by_key(|qdisc| qdisc.parent.is_some());
     Ok(all)
 }
@@ -109,36 +115,39 @@ pub fn qdiscs(index: u32) -> Result<Vec<Qdisc>> {
 /// Returns the queue discipline at a device's root; the kernel's default has the handle `0:`.
 ///
 /// # Errors
-/// As [`qdiscs`].
-pub fn root(index: u32) -> Result<Option<Qdisc>> {
-    Ok(qdisc::root_of(&qdiscs(index)?).cloned())
+/// As [`list_qdiscs`].
+pub fn find_root(index: u32) -> Result<Option<Qdisc>> {
+    Ok(qdisc::find_root(&list_qdiscs(index)?).cloned())
 }
 
-/// Returns the classes of a device; none where the kernel does not tell.
-pub fn classes(index: u32) -> Vec<Class> {
-    let all = list(RTM_GETTCLASS, index, 0).unwrap_or_default();
+/// Returns the classes of a device; none if the kernel does not list them.
+pub fn list_classes(index: u32) -> Vec<Class> {
+    let all = dump(RTM_GETTCLASS, index, 0).unwrap_or_default();
     let read =
         |message: &Vec<u8>| Class { kind: kind_of(message), id: word(message, 8), parent: word(message, 12) };
     all.iter().map(read).collect()
 }
 
-fn list_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
-    list(RTM_GETQDISC, index, 0)
+/// Returns the kernel's messages about a device's queue disciplines.
+fn dump_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
+    dump(RTM_GETQDISC, index, 0)
         .map_err(|error| Failure::system("the kernel does not tell its qdiscs", &error))
 }
 
+/// Returns the queue discipline that a message describes.
 fn read_qdisc(message: &[u8]) -> Qdisc {
     let (handle, parent) = (word(message, 8), word(message, 12));
-    let parent = (parent != TC_H_ROOT && parent != 0).then(|| qdisc::id(parent));
+    let parent = (parent != TC_H_ROOT && parent != 0).then(|| qdisc::format_id(parent));
     Qdisc::new(&kind_of(message), &format!("{:x}:", handle >> 16), parent.as_deref())
         .with_options(options_of(message))
 }
 
-/// Makes or changes a queue discipline or a class (`what` is RTM_NEWQDISC or RTM_NEWTCLASS) of a kind, with these options.
+/// Creates or changes a queue discipline (`what` is RTM_NEWQDISC) or a class (RTM_NEWTCLASS) of a
+/// kind. `options` is the body of TCA_OPTIONS.
 ///
 /// # Errors
 /// The kernel's reason, as a clause.
-pub(crate) fn put(
+pub(crate) fn write_qdisc(
     what: u16,
     flags: libc::c_int,
     index: u32,
@@ -146,56 +155,58 @@ pub(crate) fn put(
     kind: &str,
     options: &[u8],
 ) -> std::result::Result<(), String> {
-    let mut body = tcmsg(index, handle, parent);
+    let mut body = encode_tcmsg(index, handle, parent);
     add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
     if !options.is_empty() {
         add_attribute(&mut body, TCA_OPTIONS, options);
     }
     let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
-    let done = ask(what, flags, &body, false).map(drop);
-    done.map_err(|(error, said)| said.unwrap_or_else(|| reason(&error)))
+    let done = send(what, flags, &body, false).map(drop);
+    done.map_err(|(error, said)| said.unwrap_or_else(|| format_reason(&error)))
 }
 
 /// Removes the queue discipline at a device's root.
 ///
 /// # Errors
-/// The kernel's, such as that there is none.
+/// The kernel's error, for example if there is none.
 pub fn remove_root(index: u32) -> io::Result<()> {
-    change(RTM_DELQDISC, 0, &tcmsg(index, 0, TC_H_ROOT))
+    send_change(RTM_DELQDISC, 0, &encode_tcmsg(index, 0, TC_H_ROOT))
 }
 
-/// Returns whether anything is filtered under a device's `clsact` or `ingress`.
+/// Returns whether a device has a filter under `clsact` or `ingress`.
 pub fn has_filters(index: u32) -> bool {
     [TC_H_INGRESS, TC_H_EGRESS]
         .iter()
-        .any(|side| list(RTM_GETTFILTER, index, *side).is_ok_and(|all| !all.is_empty()))
+        .any(|side| dump(RTM_GETTFILTER, index, *side).is_ok_and(|all| !all.is_empty()))
 }
 
-/// A filter.
+/// A filter of packets (tc(8)).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// Its preference.
+    /// Its preference; lower ones run first.
     pub preference: u32,
-    /// `bpf`, `u32`, …
+    /// Its kind: `bpf`, `u32`, …
     pub kind: String,
-    /// The section or program of a bpf filter.
+    /// The section or program of a bpf filter; empty for other kinds.
     pub program: String,
     /// The number of a bpf filter's program.
     pub id: Option<u32>,
-    /// What it does, in this order: `mirred`, `ctinfo`, …; none where that is not known of its kind.
+    /// The kinds of its actions in their order: `mirred`, `ctinfo`, …; empty if it has none, or if
+    /// we do not know where its kind lists them.
     pub actions: Vec<String>,
-    /// Numbers of the devices that it redirects to.
+    /// Interface indexes of the devices that it redirects to.
     pub targets: Vec<u32>,
 }
 
-/// Returns the filters of a device on a side, [`TC_H_INGRESS`] or [`TC_H_EGRESS`], or with 0 those of its root; none where
-/// the kernel does not tell.
-pub fn filters(index: u32, side: u32) -> Vec<Filter> {
-    let all = list(RTM_GETTFILTER, index, side).unwrap_or_default();
+/// Returns the filters of a device. `side` is [`TC_H_INGRESS`] or [`TC_H_EGRESS`], or 0 for those
+/// of its root queue discipline. Returns none if the kernel does not list them.
+pub fn list_filters(index: u32, side: u32) -> Vec<Filter> {
+    let all = dump(RTM_GETTFILTER, index, side).unwrap_or_default();
     all.iter().filter_map(|message| read_filter(message)).collect()
 }
 
-/// Returns a filter; `None` of what only announces the next ones, and of a table of u32's.
+/// Returns the filter that a message describes; `None` if the message only announces others or is a
+/// hash table of u32.
 fn read_filter(message: &[u8]) -> Option<Filter> {
     let (kind, options) = (kind_of(message), options_of(message));
     if options.is_empty() || (kind == "u32" && attribute(options, TCA_U32_DIVISOR).is_some()) {
@@ -221,22 +232,25 @@ fn read_filter(message: &[u8]) -> Option<Filter> {
     })
 }
 
-/// Has everything that comes in at a device leave by another one. The device must have a `clsact` or `ingress`.
+/// Redirects all incoming packets of a device to the egress of device `to`. The device must have a
+/// `clsact` or `ingress`.
 ///
 /// # Errors
-/// The kernel's, such as that it has neither `matchall` nor `u32`.
+/// The kernel's error, for example if it has neither `matchall` nor `u32`.
 pub fn add_redirect(index: u32, preference: u32, to: u32) -> io::Result<()> {
     let add = |(kind, actions): (&str, u16)| {
-        let mut body = incoming_head(index, preference);
+        let mut body = ingress_head(index, preference);
         add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
-        add_attribute(&mut body, TCA_OPTIONS, &redirect_options(kind, actions, to));
-        change(RTM_NEWTFILTER, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+        add_attribute(&mut body, TCA_OPTIONS, &encode_redirect(kind, actions, to));
+        send_change(RTM_NEWTFILTER, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
     };
     // Kernels without matchall have u32.
     add(ACTIONS[0]).or_else(|_| add(ACTIONS[1]))
 }
 
-fn redirect_options(kind: &str, actions: u16, to: u32) -> Vec<u8> {
+/// Returns the options of a filter of this kind that redirects every packet to device `to`.
+/// `actions` is the attribute for its actions.
+fn encode_redirect(kind: &str, actions: u16, to: u32) -> Vec<u8> {
     let mut parameters = [0_u8; 28];
     for (at, value) in [(8, TC_ACT_STOLEN), (20, TCA_EGRESS_REDIR), (24, to)] {
         parameters[at..at + 4].copy_from_slice(&value.to_ne_bytes());
@@ -250,7 +264,7 @@ fn redirect_options(kind: &str, actions: u16, to: u32) -> Vec<u8> {
     add_attribute(&mut action, TCA_ACT_OPTIONS, &nested(TCA_MIRRED_PARMS, &parameters));
     let mut options = Vec::new();
     if kind == "u32" {
-        // One key that every packet has, and then the action: flags, shift, number of keys.
+        // A selector with one key that every packet matches: flags (terminal), shift, number of keys.
         let mut selector = [0_u8; 32];
         (selector[0], selector[2]) = (1, 1);
         add_attribute(&mut options, TCA_U32_SEL, &selector);
@@ -259,36 +273,37 @@ fn redirect_options(kind: &str, actions: u16, to: u32) -> Vec<u8> {
     options
 }
 
-/// Removes the filters of a preference of what comes in at a device.
+/// Removes the filters of a device's incoming packets that have this preference.
 ///
 /// # Errors
-/// The kernel's, such as that there is none.
-pub fn remove_incoming(index: u32, preference: u32) -> io::Result<()> {
-    change(RTM_DELTFILTER, 0, &incoming_head(index, preference))
+/// The kernel's error, for example if there is none.
+pub fn remove_ingress_filters(index: u32, preference: u32) -> io::Result<()> {
+    send_change(RTM_DELTFILTER, 0, &ingress_head(index, preference))
 }
 
 /// Adds a `clsact` to a device.
 ///
 /// # Errors
-/// The kernel's, such as that there is one.
+/// The kernel's error: EEXIST if there is one.
 pub fn add_clsact(index: u32) -> io::Result<()> {
-    let mut body = tcmsg(index, CLSACT, TC_H_CLSACT);
+    let mut body = encode_tcmsg(index, CLSACT, TC_H_CLSACT);
     add_attribute(&mut body, TCA_KIND, b"clsact\0");
-    change(RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+    send_change(RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
 }
 
-/// Removes the `clsact` of a device, with all that is below it.
+/// Removes the `clsact` of a device and all filters under it.
 ///
 /// # Errors
-/// The kernel's, such as that there is none.
+/// The kernel's error, for example if there is none.
 pub fn remove_clsact(index: u32) -> io::Result<()> {
-    change(RTM_DELQDISC, 0, &tcmsg(index, CLSACT, TC_H_CLSACT))
+    send_change(RTM_DELQDISC, 0, &encode_tcmsg(index, CLSACT, TC_H_CLSACT))
 }
 
-/// Has a program filter what goes out of a device, or puts it in the place of the one that does.
+/// Attaches a program as a filter of a device's outgoing packets; with `replaces`, it may replace
+/// the present program of that filter.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn set_filter(
     index: u32,
     priority: u32,
@@ -297,82 +312,87 @@ pub fn set_filter(
     replaces: bool,
 ) -> io::Result<()> {
     let info = crate::bpf::program_info(program)?;
-    let name = format!("{}:[{}]\0", crate::bpf::text(&info.name), info.id);
+    let name = format!("{}:[{}]\0", crate::bpf::parse_name(&info.name), info.id);
     let mut options = Vec::new();
     add_attribute(&mut options, TCA_BPF_FD, &(program.as_raw_fd() as u32).to_ne_bytes());
     add_attribute(&mut options, TCA_BPF_NAME, name.as_bytes());
     add_attribute(&mut options, TCA_BPF_FLAGS, &TCA_BPF_FLAG_ACT_DIRECT.to_ne_bytes());
-    let mut body = filter(index, priority, handle);
+    let mut body = egress_head(index, priority, handle);
     add_attribute(&mut body, TCA_KIND, b"bpf\0");
     add_attribute(&mut body, TCA_OPTIONS, &options);
     let how = if replaces { libc::NLM_F_REPLACE } else { libc::NLM_F_EXCL };
-    change(RTM_NEWTFILTER, libc::NLM_F_CREATE | how, &body)
+    send_change(RTM_NEWTFILTER, libc::NLM_F_CREATE | how, &body)
 }
 
-/// Removes a filter of what goes out of a device.
+/// Removes a filter of a device's outgoing packets.
 ///
 /// # Errors
-/// The kernel's, such as that there is none.
+/// The kernel's error, for example if there is none.
 pub fn remove_filter(index: u32, priority: u32, handle: u32) -> io::Result<()> {
-    let mut body = filter(index, priority, handle);
+    let mut body = egress_head(index, priority, handle);
     add_attribute(&mut body, TCA_KIND, b"bpf\0");
-    change(RTM_DELTFILTER, 0, &body)
+    send_change(RTM_DELTFILTER, 0, &body)
 }
 
-/// Returns the number of the program of a filter of what goes out of a device; `None` without the filter.
-pub fn filter_program(index: u32, priority: u32, handle: u32) -> Option<u32> {
-    let mut body = filter(index, priority, handle);
+/// Returns the number of the program of a filter of outgoing packets; `None` if there is no such
+/// filter.
+pub fn find_filter_program(index: u32, priority: u32, handle: u32) -> Option<u32> {
+    let mut body = egress_head(index, priority, handle);
     add_attribute(&mut body, TCA_KIND, b"bpf\0");
     let answers = exchange(RTM_GETTFILTER, libc::NLM_F_REQUEST as u16, &body, false).ok()?;
     attribute(options_of(answers.first()?), TCA_BPF_ID).map(|id| word(id, 0))
 }
 
-/// Returns the head of a message about a filter of what goes out, of every protocol.
-fn filter(index: u32, priority: u32, handle: u32) -> Vec<u8> {
+/// Returns the fixed part of a message about a filter of outgoing packets of every protocol.
+fn egress_head(index: u32, priority: u32, handle: u32) -> Vec<u8> {
     filter_head(index, priority, handle, TC_H_EGRESS)
 }
 
-/// Returns the head of a message about the filters of what comes in, of every protocol.
-fn incoming_head(index: u32, preference: u32) -> Vec<u8> {
+/// Returns the fixed part of a message about the filters of incoming packets of every protocol.
+fn ingress_head(index: u32, preference: u32) -> Vec<u8> {
     filter_head(index, preference, 0, TC_H_INGRESS)
 }
 
+/// Returns the fixed part of a message about a filter of every protocol under the parent `side`.
 fn filter_head(index: u32, priority: u32, handle: u32, side: u32) -> Vec<u8> {
-    let mut body = tcmsg(index, handle, side);
+    let mut body = encode_tcmsg(index, handle, side);
     let every = u32::from((libc::ETH_P_ALL as u16).to_be());
     body[16..20].copy_from_slice(&(priority << 16 | every).to_ne_bytes());
     body
 }
 
-/// Returns what the kernel lists of a kind at a device, below a parent where one is given.
-fn list(kind: u16, index: u32, parent: u32) -> io::Result<Vec<Vec<u8>>> {
+/// Returns the messages that the kernel lists for the request `kind` at a device, below `parent`
+/// unless it is 0.
+fn dump(kind: u16, index: u32, parent: u32) -> io::Result<Vec<Vec<u8>>> {
     let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    let mut all = exchange(kind, dump, &tcmsg(index, 0, parent), true)?;
+    let mut all = exchange(kind, dump, &encode_tcmsg(index, 0, parent), true)?;
     all.retain(|message| word(message, 4) == index);
     Ok(all)
 }
 
-/// Returns the kind of a qdisc or filter, such as `tbf`.
+/// Returns the kind of a queue discipline, class or filter, such as `tbf`; empty if the message has
+/// none.
 fn kind_of(message: &[u8]) -> String {
     let value = message.get(TCMSG..).and_then(|bytes| attribute(bytes, TCA_KIND)).unwrap_or_default();
     text(value)
 }
 
-/// Returns the options of a qdisc or filter; none of one without.
+/// Returns the body of TCA_OPTIONS; empty if the message has none.
 fn options_of(message: &[u8]) -> &[u8] {
     message.get(TCMSG..).and_then(|bytes| attribute(bytes, TCA_OPTIONS)).unwrap_or_default()
 }
 
-/// Sends a request for a change, and waits until it is done.
+/// Sends a request for a change and waits for the acknowledgement.
 ///
 /// # Errors
-/// The kernel's.
-pub(crate) fn change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<()> {
+/// The kernel's error.
+pub(crate) fn send_change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<()> {
     exchange(kind, (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16, body, false).map(drop)
 }
 
-/// Returns the attributes of a message that configure.
-fn configuration(message: &[u8]) -> Vec<u8> {
+/// Returns the attributes of a message that configure a queue discipline, encoded as in the
+/// message.
+fn select_configuration(message: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     for (_, whole) in
         attributes(message.get(TCMSG..).unwrap_or_default()).filter(|(kind, _)| KEPT.contains(kind))
@@ -383,7 +403,8 @@ fn configuration(message: &[u8]) -> Vec<u8> {
     all
 }
 
-fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
+/// Returns a struct tcmsg, the fixed part of a message.
+fn encode_tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     let mut body = vec![0u8; TCMSG];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     body[8..12].copy_from_slice(&handle.to_ne_bytes());
@@ -391,13 +412,18 @@ fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     body
 }
 
-/// Sends a request. Returns the bodies of the answers; of one that is only acknowledged, none.
+/// Sends a request and returns the bodies of the answers; none if the kernel only acknowledges it.
+/// `is_dump` says that answers follow until the kernel ends the list.
+///
+/// # Errors
+/// The system's or the kernel's error.
 pub(crate) fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io::Result<Vec<Vec<u8>>> {
-    ask(kind, flags, body, is_dump).map_err(|(error, _)| error)
+    send(kind, flags, body, is_dump).map_err(|(error, _)| error)
 }
 
-/// Sends a request, as [`exchange`]. An error comes with what the kernel says of it, if it says anything.
-fn ask(
+/// Sends a request, as [`exchange`]. An error comes with the kernel's own text about it, if it
+/// gives one.
+fn send(
     kind: u16,
     flags: u16,
     body: &[u8],
@@ -450,13 +476,13 @@ fn ask(
                     libc::NLMSG_DONE => return Ok(answers),
                     libc::NLMSG_ERROR => {
                         let error = word(rest, HEADER) as i32;
-                        // Behind the error's number and the head of the request.
-                        let told = rest.get(HEADER + 4 + HEADER..bytes).unwrap_or_default();
+                        // It follows the error's number and the request's header.
+                        let explanation = rest.get(HEADER + 4 + HEADER..bytes).unwrap_or_default();
                         return match error {
                             0 => Ok(answers),
                             _ => Err((
                                 io::Error::from_raw_os_error(-error),
-                                attribute(told, NLMSGERR_ATTR_MSG).map(text),
+                                attribute(explanation, NLMSGERR_ATTR_MSG).map(text),
                             )),
                         };
                     }
@@ -476,9 +502,9 @@ fn ask(
 mod tests {
     use super::*;
 
-    /// Returns the head of a message about what has this handle and parent, with its kind.
-    fn described(kind: &str, handle: u32, parent: u32) -> Vec<u8> {
-        let mut body = tcmsg(3, handle, parent);
+    /// Returns a message about an object of this kind with this handle and parent, without options.
+    fn encode_message(kind: &str, handle: u32, parent: u32) -> Vec<u8> {
+        let mut body = encode_tcmsg(3, handle, parent);
         add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
         body
     }
@@ -493,7 +519,7 @@ mod tests {
             ("pfifo", 0x8001_0000, 0x0001_0000, "8001:", Some("1:")),
         ];
         for (kind, handle, parent, said, below) in cases {
-            let read = read_qdisc(&described(kind, handle, parent));
+            let read = read_qdisc(&encode_message(kind, handle, parent));
             let wanted = (kind, said, below);
             assert_eq!((read.kind.as_str(), read.handle.as_str(), read.parent.as_deref()), wanted);
         }
@@ -502,9 +528,9 @@ mod tests {
     #[test]
     fn read_filter__of_a_redirection_of_each_kind_and_of_what_is_none() {
         for (kind, actions) in ACTIONS {
-            let mut body = described(kind, 1, TC_H_INGRESS);
+            let mut body = encode_message(kind, 1, TC_H_INGRESS);
             body[16..20].copy_from_slice(&(28_008u32 << 16).to_ne_bytes());
-            add_attribute(&mut body, TCA_OPTIONS, &redirect_options(kind, actions, 77));
+            add_attribute(&mut body, TCA_OPTIONS, &encode_redirect(kind, actions, 77));
             let read = read_filter(&body).unwrap();
             assert_eq!((read.preference, read.kind.as_str(), &read.targets[..]), (28_008, kind, &[77][..]));
             assert_eq!(read.actions, ["mirred"]);
@@ -513,8 +539,8 @@ mod tests {
                 assert!(cut.is_none_or(|one| one.targets.iter().all(|to| *to == 77 || *to == 0)));
             }
         }
-        assert_eq!(read_filter(&described("u32", 1, TC_H_INGRESS)), None, "it announces others");
-        let mut table = described("u32", 1, TC_H_INGRESS);
+        assert_eq!(read_filter(&encode_message("u32", 1, TC_H_INGRESS)), None, "it announces others");
+        let mut table = encode_message("u32", 1, TC_H_INGRESS);
         let mut options = Vec::new();
         add_attribute(&mut options, TCA_U32_DIVISOR, &1u32.to_ne_bytes());
         add_attribute(&mut table, TCA_OPTIONS, &options);
@@ -526,7 +552,7 @@ mod tests {
         let mut options = Vec::new();
         add_attribute(&mut options, TCA_BPF_NAME, b"qosify_tc\0");
         add_attribute(&mut options, TCA_BPF_ID, &41u32.to_ne_bytes());
-        let mut body = described("bpf", 1, TC_H_EGRESS);
+        let mut body = encode_message("bpf", 1, TC_H_EGRESS);
         add_attribute(&mut body, TCA_OPTIONS, &options);
         let wanted =
             Filter { kind: "bpf".into(), program: "qosify_tc".into(), id: Some(41), ..Filter::default() };
@@ -534,13 +560,13 @@ mod tests {
     }
 
     #[test]
-    fn configuration__of_what_is_cut_short() {
+    fn select_configuration__of_what_is_cut_short() {
         let mut whole = vec![0; TCMSG];
         whole.extend([8, 0, TCA_KIND as u8, 0, b't', b'b', b'f', 0]);
         whole.extend([12, 0, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8]); // counters
-        assert_eq!(configuration(&whole), whole[TCMSG..TCMSG + 8]);
+        assert_eq!(select_configuration(&whole), whole[TCMSG..TCMSG + 8]);
         for length in 0..whole.len() {
-            assert!(configuration(&whole[..length]).len() <= 8);
+            assert!(select_configuration(&whole[..length]).len() <= 8);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The programs for the kernel: built in, or compiled now for a user's own policy.
+//! Finds the program objects for the kernel: built in, or compiled now for a user's own policy.
 
-use crate::error::{Failure, Result, reason};
+use crate::error::{Failure, Result, format_reason};
 use lzma_rust2::XzReader;
 use mousehole_policy::{Origin, files, headers_folder, process};
 use std::fs;
@@ -11,6 +11,7 @@ use std::sync::Mutex;
 include!("compile.rs");
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
+/// The sources of all programs, by file name; clang gets copies of them.
 const SOURCES: [(&str, &str); 18] = [
     ("account.h", include_str!("../bpf/account.h")),
     ("agent.h", include_str!("../bpf/agent.h")),
@@ -32,8 +33,11 @@ const SOURCES: [(&str, &str); 18] = [
     ("write.h", include_str!("../bpf/write.h")),
 ];
 
-/// Returns how a policy is named in a program.
-pub(crate) fn named(policy: &Policy) -> Result<Named> {
+/// Returns how a program includes this policy. A user's header is named by its absolute path.
+///
+/// # Errors
+/// A sentence when the header's path cannot be resolved.
+pub(crate) fn resolve_include(policy: &Policy) -> Result<Named> {
     let header = match policy.origin() {
         Origin::Shipped => format!("mousehole/{}.h", policy.c_name()),
         Origin::Header { path, .. } => fs::canonicalize(path)
@@ -44,18 +48,19 @@ pub(crate) fn named(policy: &Policy) -> Result<Named> {
     Ok(Named::new(policy, header))
 }
 
-/// Returns the names of all programs that are built in.
-pub fn built_in() -> Vec<&'static str> {
+/// Returns the names of all built-in programs, such as `sfd-none-red`.
+pub fn list_built_in() -> Vec<&'static str> {
     PROGRAMS.iter().map(|(name, ..)| *name).collect()
 }
 
-/// What was unpacked last: a guard starts the same programs again and again, and to unpack one takes as long as the rest.
+/// The programs unpacked last, oldest first. A guard starts the same ones again and again, and
+/// unpacking takes as long as the rest of a start.
 static UNPACKED: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
-/// How many of them stay in memory, of some hundred kB each.
+/// How many programs [`UNPACKED`] holds, some hundred kB each.
 const MOST_UNPACKED: usize = 4;
 
-/// Returns a program that is built in, by its name.
-pub fn built_in_object(name: &str) -> Option<Vec<u8>> {
+/// Returns the object of a built-in program; `None` if no program has this name.
+pub fn find_built_in(name: &str) -> Option<Vec<u8>> {
     let Ok(mut unpacked) = UNPACKED.lock() else { return unpack(name) };
     if let Some((_, object)) = unpacked.iter().find(|(known, _)| known == name) {
         return Some(object.clone());
@@ -68,60 +73,68 @@ pub fn built_in_object(name: &str) -> Option<Vec<u8>> {
     Some(object)
 }
 
+/// Decompresses a built-in program; `None` if there is none of this name.
 fn unpack(name: &str) -> Option<Vec<u8>> {
     let (_, stream, start, bytes) = PROGRAMS.iter().find(|(known, ..)| *known == name)?;
     let mut object = Vec::new();
     let mut stream = XzReader::new(STREAMS[*stream], false);
-    // What was packed when this program was built is read as it was.
+    // The build packed the streams, so that reading them cannot fail for their content.
     io::copy(&mut stream.by_ref().take(*start as u64), &mut io::sink()).ok()?;
     stream.take(*bytes as u64).read_to_end(&mut object).ok()?;
     (object.len() == *bytes).then_some(object)
 }
 
-/// Returns a program of shipped policies, named as the built-in ones are, compiled now with more arguments of clang's:
-/// for tests and measurements, which define `ML_REPLAY` or `ML_COUNT_ONLY`.
+/// Compiles a program of shipped policies now, with additional arguments for clang. Tests and
+/// measurements use it to define `ML_REPLAY` or `ML_COUNT_ONLY`. `name` is as in [`list_built_in`].
 ///
 /// # Errors
-/// A sentence when clang is missing or refuses it.
+/// A sentence when clang is missing or rejects the program.
 ///
 /// # Panics
-/// When the name does not consist of three parts, each `none`, `droptail` or a shipped policy.
+/// When the name does not consist of three parts, each `none`, a shipped policy or, for the third,
+/// `droptail`.
 pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
-    compile(&combination(name)?, more)
+    compile(&parse_combination(name)?, more)
 }
 
-/// Returns what clang is to define for a program of shipped policies, named as the built-in ones are: for tests.
+/// Returns the macro definitions for clang of a program of shipped policies. `name` is as in
+/// [`list_built_in`]. Tests use it.
 ///
 /// # Errors
-/// A sentence when a policy has no header.
+/// A sentence when a policy's header cannot be resolved.
 ///
 /// # Panics
-/// As `compile_with`.
-pub fn definitions_of(name: &str) -> Result<Vec<String>> {
-    combination(name).map(|one| definitions(&one))
+/// As [`compile_with`].
+pub fn define_by_name(name: &str) -> Result<Vec<String>> {
+    parse_combination(name).map(|one| define_program(&one))
 }
 
-fn combination(name: &str) -> Result<Combination> {
+/// Returns the policies that a program's name lists.
+///
+/// # Panics
+/// As [`compile_with`].
+fn parse_combination(name: &str) -> Result<Combination> {
     let parts: Vec<&str> = name.split('-').collect();
     let policy = |part: &str| {
         let found = mousehole_policy::policies().into_iter().find(|policy| policy.c_name() == part);
         found.unwrap_or_else(|| panic!("{name}: there is no policy {part}"))
     };
-    let marker = |part: &str| if part == "none" { Ok(None) } else { named(policy(part)).map(Some) };
+    let marker = |part: &str| if part == "none" { Ok(None) } else { resolve_include(policy(part)).map(Some) };
     assert_eq!(parts.len(), 3, "{name}");
     let queue = match parts[2] {
         "none" => Queue::None,
         "droptail" => Queue::DropTail,
-        part => Queue::Dropper(named(policy(part))?),
+        part => Queue::Dropper(resolve_include(policy(part))?),
     };
     Ok(Combination { marker: marker(parts[0])?, user: marker(parts[1])?, queue })
 }
 
-/// Returns the object of a combination: the one built in, else one compiled by clang now.
+/// Returns the object of a combination: the built-in one, or else one that clang compiles now.
+/// Objects of users' policies are always compiled.
 ///
 /// # Errors
-/// A sentence when clang is missing or refuses it.
-pub(crate) fn object(combination: &Combination) -> Result<Vec<u8>> {
+/// A sentence when clang is missing or rejects the program.
+pub(crate) fn find_or_compile(combination: &Combination) -> Result<Vec<u8>> {
     let dropper = match &combination.queue {
         Queue::Dropper(named) => Some(named),
         Queue::None | Queue::DropTail => None,
@@ -129,24 +142,25 @@ pub(crate) fn object(combination: &Combination) -> Result<Vec<u8>> {
     let mut policies =
         [combination.marker.as_ref(), combination.user.as_ref(), dropper].into_iter().flatten();
     let is_shipped = policies.all(Named::is_shipped);
-    match built_in_object(&combination.name()).filter(|_| is_shipped) {
+    match find_built_in(&combination.name()).filter(|_| is_shipped) {
         Some(object) => Ok(object),
         None => compile(combination, &[]),
     }
 }
 
-/// Returns the bytes of an entry of the table of flows, by the object's own account of its types; `None` of an
-/// object that has none.
-pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
+/// Returns the bytes of one entry of the flow table, from the object's own map definition; `None`
+/// if the object cannot be parsed or has no flow table.
+pub fn read_entry_bytes(bytes: &[u8]) -> Option<usize> {
     let object = aya_obj::Object::parse(bytes).ok()?;
     Some(object.maps.get("ml_flows")?.value_size() as usize)
 }
 
-/// Returns the object of a native queue: the one built in, else one compiled by clang now, with more arguments of its.
+/// Returns the object of a native queue: the built-in one, or else one that clang compiles now.
+/// With `more` arguments for clang it is always compiled.
 ///
 /// # Errors
-/// A sentence when clang is missing, too old, or refuses it.
-pub(crate) fn native_object(queue: &Named, more: &[&str]) -> Result<Vec<u8>> {
+/// A sentence when clang is missing, too old, or rejects the queue.
+pub(crate) fn find_or_compile_native(queue: &Named, more: &[&str]) -> Result<Vec<u8>> {
     let is_built_in = queue.is_shipped() && more.is_empty();
     let built = NATIVE.iter().find(|(name, _)| is_built_in && *name == queue.name);
     if let Some((_, packed)) = built {
@@ -156,22 +170,26 @@ pub(crate) fn native_object(queue: &Named, more: &[&str]) -> Result<Vec<u8>> {
             Err(error) => Err(Failure::system("the built-in queue cannot be unpacked", &error)),
         };
     }
-    let command = native_clang().map_err(Failure::new)?;
-    compile_source(&command, "native.c", native_definitions(queue), &queue.name, more)
+    let command = find_native_clang().map_err(Failure::new)?;
+    compile_source(&command, "native.c", define_native(queue), &queue.name, more)
 }
 
-/// Returns a shipped native queue, compiled now with more arguments of clang's: for tests.
+/// Compiles a shipped native queue now, with additional arguments for clang; without any, the
+/// built-in one is returned. For tests.
 ///
 /// # Errors
-/// As `native_object`.
+/// As for a native queue of a user: clang is missing, too old, or rejects it.
 pub fn compile_native(policy: &Policy, more: &[&str]) -> Result<Vec<u8>> {
-    native_object(&named(policy)?, more)
+    find_or_compile_native(&resolve_include(policy)?, more)
 }
 
+/// Compiles the program of a combination by clang.
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
-    compile_source(&clang(), "program.c", definitions(combination), &combination.name(), more)
+    compile_source(&find_clang(), "program.c", define_program(combination), &combination.name(), more)
 }
 
+/// Compiles `source` in a scratch folder with `command`, under limits of time and memory, and
+/// returns the object. `name` appears in the error.
 fn compile_source(
     command: &str,
     source: &str,
@@ -186,10 +204,10 @@ fn compile_source(
         files::write_new(&folder.path().join(name), text.as_bytes()).map_err(cannot)?;
     }
     let object = folder.path().join("program.o");
-    let arguments = arguments(&headers, folder.path(), source, definitions, &object);
+    let arguments = build_arguments(&headers, folder.path(), source, definitions, &object);
     let done = process::compile(Command::new(command).args(arguments).args(more)).map_err(|error| {
         let why = "it compiles programs that are not built in, and is of the package clang";
-        Failure::new(format!("{command} does not run ({}); {why}", reason(&error)))
+        Failure::new(format!("{command} does not run ({}); {why}", format_reason(&error)))
     })?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
@@ -198,9 +216,9 @@ fn compile_source(
     files::read(&object, files::OBJECT_BYTES).map_err(|error| Failure::system(object.display(), &error))
 }
 
-/// Returns a digest of what programs are compiled from beside the policies: an object of other sources may read its
-/// settings in another order.
-pub(crate) fn sources_digest() -> String {
+/// Returns the digest of all sources except the policies. An object that was compiled from other
+/// sources may read its settings in another order.
+pub(crate) fn digest_sources() -> String {
     let all: Vec<&str> = SOURCES.iter().map(|(_, text)| *text).collect();
     files::digest(all.concat().as_bytes())
 }

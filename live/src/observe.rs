@@ -1,87 +1,88 @@
-//! What runs at the devices of this network namespace, read without changing anything: the ground of `status`,
-//! `flows` and `explain`.
+//! Reads what runs at the devices of this network namespace, without changing anything: the basis
+//! of `status`, `flows` and `explain`.
 
 use crate::bpf::Map;
 use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::home::{Place, places};
+use crate::home::{Place, list_places};
 use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings, Transfer};
 use crate::namespace;
 use crate::record::Record;
 use crate::{download, netlink, stop};
 use std::io;
 
-/// Entries read by one call of the kernel.
+/// How many entries one system call reads.
 const BATCH: usize = 2048;
 
-/// What is kept of a device of this namespace.
+/// What is stored about a device of this namespace.
 #[derive(Debug)]
 pub struct Observed {
-    /// Where it is kept.
+    /// Where it is stored.
     pub place: Place,
-    /// Number of the device.
+    /// The device's interface index.
     pub index: u32,
-    /// Its name now; `None` if it is not here any more.
+    /// Its present name; `None` if it is not here any more.
     pub name: Option<String>,
-    /// The record; `None` of a command that was killed before it wrote one.
+    /// The record; `None` if the command was killed before it wrote one.
     pub record: Option<Record>,
 }
 
-/// One entry of the table of flows.
+/// One entry of the flow table.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// Its 5-tuple.
     pub key: Key,
-    /// Its account.
+    /// Its counters.
     pub flow: Flow,
 }
 
 impl Observed {
-    /// Returns the name for people: of today, else the recorded one, else the number.
+    /// Returns the name for messages: the present one, else the recorded one, else "device N".
     pub fn title(&self) -> String {
         let recorded = || self.record.as_ref().map(|record| record.device.clone());
         self.name.clone().or_else(recorded).unwrap_or_else(|| format!("device {}", self.index))
     }
 
-    /// Returns what the record means on the device as it is now; `None` when the device is gone.
+    /// Plans the record's request for the device as it is now; `None` if the device is gone or
+    /// there is no record.
     ///
     /// # Errors
-    /// A sentence when the device changed too much.
+    /// A sentence when the request is not possible at the device any more.
     pub fn deployment(&self) -> Result<Option<Deployment>> {
         let (Some(name), Some(record)) = (&self.name, &self.record) else { return Ok(None) };
         let device = Device::find(name)?;
-        record.deployment(&device, netlink::root(device.index)?.as_ref()).map(Some)
+        record.deployment(&device, netlink::find_root(device.index)?.as_ref()).map(Some)
     }
 
-    /// Reads the control word.
+    /// Reads which slot of settings is active, and how the flow table is hashed.
     ///
     /// # Errors
-    /// A sentence when the map is not there.
+    /// A sentence when the map cannot be read.
     pub fn control(&self) -> Result<Control> {
-        first(&self.place.open_map("ml_control")?, 0)
+        read_value(&self.place.open_map("ml_control")?, 0)
     }
 
-    /// Reads what the agent says of itself.
+    /// Reads which slot of published values is active, and when the agent last ran.
     ///
     /// # Errors
-    /// A sentence when the map is not there.
+    /// A sentence when the map cannot be read.
     pub fn agent(&self) -> Result<Agent> {
-        first(&self.place.open_map("ml_agent")?, 0)
+        read_value(&self.place.open_map("ml_agent")?, 0)
     }
 
-    /// Reads the settings in force.
+    /// Reads the active settings.
     ///
     /// # Errors
-    /// A sentence when the map is not there.
+    /// A sentence when a map cannot be read.
     pub fn settings(&self) -> Result<Settings> {
-        first(&self.place.open_map("ml_settings")?, self.control()?.active & 1)
+        read_value(&self.place.open_map("ml_settings")?, self.control()?.active & 1)
     }
 
     /// Reads the counters, summed over the CPUs.
     ///
     /// # Errors
-    /// A sentence when the map is not there.
+    /// A sentence when the map cannot be read.
     pub fn counters(&self) -> Result<Counters> {
         let map = self.place.open_map("ml_counters")?;
         let values = map.lookup_percpu(&0u32.to_ne_bytes()).map_err(|error| {
@@ -94,10 +95,10 @@ impl Observed {
         Ok(sum)
     }
 
-    /// Reads what all packets share: a lock, then the policies' states.
+    /// Reads the state that all packets share: a lock, then the policies' states.
     ///
     /// # Errors
-    /// A sentence when the map is not there.
+    /// A sentence when the map cannot be read.
     pub fn shared_state(&self) -> Result<Vec<u8>> {
         let map = self.place.open_map("ml_state")?;
         let value = map.lookup(&0u32.to_ne_bytes());
@@ -107,10 +108,10 @@ impl Observed {
             .ok_or_else(|| Failure::new(format!("the state of {} cannot be read", self.title())))
     }
 
-    /// Reads what the agent published last, which packets read.
+    /// Reads what the agent published last.
     ///
     /// # Errors
-    /// A sentence when the map is not there: the marker publishes nothing.
+    /// A sentence when the map is not there, since the marker publishes nothing.
     pub fn published(&self) -> Result<Vec<u8>> {
         let map = self.place.open_map("ml_published")?;
         let value = map.lookup(&(self.agent()?.active & 1).to_ne_bytes());
@@ -119,32 +120,33 @@ impl Observed {
         })
     }
 
-    /// Hands every flow of the table to `visit`, in no order; returns how many there were and how many the table holds.
-    /// A table that changes meanwhile may show a flow twice or not at all.
+    /// Calls `visit` for every flow of the table, in no particular order. Returns how many there
+    /// were and how many the table can hold. If the table changes meanwhile, a flow may be visited
+    /// twice or missed.
     ///
     /// # Errors
-    /// A sentence when the map is not there.
+    /// A sentence when the map cannot be read.
     pub fn visit_flows(&self, mut visit: impl FnMut(Entry)) -> Result<(u64, u64)> {
         self.visit_numbered_flows(|_, entry| visit(entry))
     }
 
-    /// Does as [`Observed::visit_flows`], with the numbers of the flows' entries.
+    /// Does [`Observed::visit_flows`] with the index of each flow's entry.
     ///
     /// # Errors
-    /// A sentence when the map is not there.
+    /// A sentence when the map cannot be read.
     pub fn visit_numbered_flows(&self, mut visit: impl FnMut(u32, Entry)) -> Result<(u64, u64)> {
         let map = self.place.open_map("ml_flows")?;
-        let read = |entry: &[u8]| Entry { key: Key::read(entry), flow: account(entry) };
-        let count = visit_all(&map, |index, entry| visit(index, read(entry))).map_err(|error| {
+        let read = |entry: &[u8]| Entry { key: Key::read(entry), flow: read_account(entry) };
+        let count = visit_entries(&map, |index, entry| visit(index, read(entry))).map_err(|error| {
             Failure::system(format!("the flows of {} cannot be read", self.title()), &error)
         })?;
         Ok((count, u64::from(map.max_entries())))
     }
 
-    /// Hands every transfer that was noted to `visit`, with the number of its flow's entry.
+    /// Calls `visit` for every recorded transfer, with the index of its flow's entry.
     ///
     /// # Errors
-    /// A sentence when the map is not there.
+    /// A sentence when the map cannot be read.
     pub fn visit_transfers(&self, mut visit: impl FnMut(u32, Transfer)) -> Result<()> {
         let map = self.place.open_map("ml_transfers")?;
         visit_values(&map, |index, value| {
@@ -157,17 +159,17 @@ impl Observed {
     }
 }
 
-/// Returns the account in an entry of the table of flows; that of a free entry has no packets.
-pub(crate) fn account(entry: &[u8]) -> Flow {
+/// Returns the counters in an entry of the flow table; those of a free entry have no packets.
+pub(crate) fn read_account(entry: &[u8]) -> Flow {
     Flow::read(&entry[ACCOUNT..])
 }
 
-/// Hands the number and the bytes of every entry of the table of flows that is not free to `visit`; returns how many there
-/// were.
-pub(crate) fn visit_all(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
+/// Calls `visit` with the index and the bytes of each used entry of the flow table. Returns how
+/// many there were.
+pub(crate) fn visit_entries(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
     let mut total = 0;
     visit_values(map, |index, entry| {
-        if account(entry).packets() > 0 {
+        if read_account(entry).packets() > 0 {
             visit(index, entry);
             total += 1;
         }
@@ -175,11 +177,11 @@ pub(crate) fn visit_all(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Res
     Ok(total)
 }
 
-/// Hands the number and the bytes of every value of an array to `visit`.
+/// Calls `visit` with the index and the bytes of every value of an array.
 fn visit_values(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> {
     let mut keys = vec![0u32; BATCH];
     let mut values = vec![0; map.value_size() * BATCH];
-    // Where the kernel goes on.
+    // The kernel's position in the array.
     let mut from = None;
     loop {
         let (count, next) = match map.read_batch(from, &mut keys, &mut values) {
@@ -196,8 +198,11 @@ fn visit_values(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> 
     }
 }
 
-/// Reads one value of an array.
-fn first<T: Plain>(map: &Map, index: u32) -> Result<T> {
+/// Reads the value of an array at an index.
+///
+/// # Errors
+/// A sentence when it cannot be read or is too short.
+fn read_value<T: Plain>(map: &Map, index: u32) -> Result<T> {
     let value = map.lookup(&index.to_ne_bytes()).ok().flatten();
     let value = value.filter(|value| value.len() >= size_of::<T>());
     value
@@ -205,26 +210,26 @@ fn first<T: Plain>(map: &Map, index: u32) -> Result<T> {
         .ok_or_else(|| Failure::new(format!("the map {} cannot be read", map.name())))
 }
 
-/// Returns what is kept of all devices of this namespace, or of one.
+/// Returns what is stored about all devices of this namespace, or about one and its downloads.
 ///
 /// # Errors
-/// A sentence when there is no BPF file system, or nothing is kept of the one that is named.
+/// A sentence when there is no BPF file system, or nothing is stored about that device.
 pub fn observe(only: Option<&str>) -> Result<Vec<Observed>> {
-    let namespace = namespace::here()?;
-    let mut all: Vec<Observed> = places()?
+    let namespace = namespace::current_cookie()?;
+    let mut all: Vec<Observed> = list_places()?
         .into_iter()
         .filter_map(|place| {
             let (of, index) = (place.namespace()?, place.index()?);
             let record = place.record().ok();
             let name = match &record {
-                Some(record) => stop::device_of(&place, record),
-                None => Device::name_of(index),
+                Some(record) => stop::find_device(&place, record),
+                None => Device::find_name(index),
             };
             (of == namespace).then_some(Observed { name, index, record, place })
         })
         .collect();
     if let Some(only) = only {
-        all.retain(|one| one.title() == only || one.title() == download::ifb_of(only));
+        all.retain(|one| one.title() == only || one.title() == download::ifb_name(only));
         if all.is_empty() {
             // Says that there is no such device, where that is so.
             Device::find(only)?;
@@ -237,10 +242,10 @@ pub fn observe(only: Option<&str>) -> Result<Vec<Observed>> {
     Ok(all)
 }
 
-/// Returns those of [`observe`] whose tables can be read.
+/// Returns those of [`observe`] that have a record and tables.
 ///
 /// # Errors
-/// As [`observe`], and when nothing is left.
+/// As [`observe`], and when none is left.
 pub fn observe_running(only: Option<&str>) -> Result<Vec<Observed>> {
     let mut all = observe(only)?;
     all.retain(|one| one.record.is_some() && one.place.map("ml_control").exists());

@@ -1,5 +1,6 @@
-//! `persist`: what runs now comes back at boot, and whenever its device does. A file for each device says what, and a
-//! unit of systemd runs the guard that keeps it. Nothing is enabled unless that is asked for.
+//! `persist`: makes what runs now come back at boot, and whenever its device does. One file for
+//! each device says what runs there, and a systemd unit runs the guard that maintains it. Nothing
+//! is enabled unless `--now` asks for it.
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -13,30 +14,31 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where administrators' units are.
+/// Where an administrator's systemd units are.
 pub const UNITS: &str = "/etc/systemd/system";
-/// The first line of our files; others are never written over nor removed.
+/// The first line of our files. Files without it are never overwritten or removed.
 const HEADER: &str = "# Written by `mousehole-live persist`; it may be written over or removed by it.";
-/// The guard's unit.
+/// The name of the guard's unit.
 const UNIT: &str = "mousehole-live.service";
 
-/// What is to be done with the files.
+/// The options of `persist`.
 #[derive(Debug, Clone, Default)]
 pub struct Manner {
-    /// Removed instead of written.
+    /// Remove the files instead of writing them.
     pub remove: bool,
-    /// Printed instead of written.
+    /// Print the files instead of writing them.
     pub print: bool,
-    /// The guard is enabled and started as well, or disabled and stopped with its last device.
+    /// Also enable and start the guard; with `remove`, disable and stop it after its last device.
     pub now: bool,
-    /// Where the unit is written; [`UNITS`] if not given.
+    /// The folder for the unit; by default [`UNITS`].
     pub directory: Option<PathBuf>,
 }
 
-/// Writes, prints or removes a device's file, and the guard's unit. Returns lines for the user.
+/// Writes, prints or removes a device's file and the guard's unit. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing runs at the device, `now` is asked for without systemd, or a file is somebody else's.
+/// A sentence when nothing runs at the device, `now` is requested without systemd, or a file was
+/// not written by us.
 pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let has_systemd = Path::new("/run/systemd/system").is_dir();
     if manner.now && !has_systemd {
@@ -52,21 +54,22 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::system("this program's path cannot be read", &error))?;
-    let mut all: Vec<Keep> = download::sides(name).into_iter().map(Keep::gather).collect::<Result<_>>()?;
+    let mut all: Vec<Snapshot> =
+        download::list_sides(name).into_iter().map(Snapshot::take).collect::<Result<_>>()?;
     let mut texts: Vec<(PathBuf, String)> = Vec::new();
     let mut lines = Vec::new();
     if !manner.print {
-        let paths = all.iter().map(|one| guard::path(folder, &one.name)).chain(unit.clone());
+        let paths = all.iter().map(|one| guard::file_path(folder, &one.name)).chain(unit.clone());
         paths.collect::<Vec<_>>().iter().try_for_each(|path| refuse_foreign(path))?;
         for one in &mut all {
-            lines.extend(one.keep_policies()?);
+            lines.extend(one.save_policies()?);
         }
         files::make_private_folder(folder).map_err(|error| Failure::system(folder.display(), &error))?;
     }
     for one in &all {
-        texts.push((guard::path(folder, &one.name), text(&one.request)?));
+        texts.push((guard::file_path(folder, &one.name), format_file(&one.request)?));
     }
-    texts.extend(unit.clone().map(|unit| (unit, service(&program))));
+    texts.extend(unit.clone().map(|unit| (unit, format_unit(&program))));
     if manner.print {
         return Ok(texts
             .into_iter()
@@ -95,8 +98,8 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// What is to be kept of one device.
-struct Keep {
+/// The state of one device that is to be made persistent.
+struct Snapshot {
     name: String,
     device: Device,
     root: Option<Qdisc>,
@@ -104,20 +107,25 @@ struct Keep {
     request: Request,
 }
 
-impl Keep {
-    fn gather(name: String) -> Result<Keep> {
+impl Snapshot {
+    /// Reads what runs at a device, under the lock.
+    ///
+    /// # Errors
+    /// A sentence when nothing of ours is there, or its record or device cannot be read.
+    fn take(name: String) -> Result<Snapshot> {
         let home = Home::lock()?;
-        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
+        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing_here(&name))?;
         let record = place.record()?;
         drop(home);
         let device = Device::find(&name)?;
-        let root = netlink::root(device.index)?;
+        let root = netlink::find_root(device.index)?;
         let is_shipped = record.deployment(&device, root.as_ref())?.is_shipped;
-        Ok(Keep { name, device, root, is_shipped, request: record.request })
+        Ok(Snapshot { name, device, root, is_shipped, request: record.request })
     }
 
-    /// Keeps own policies with their program. Returns a line for the user, if there are any.
-    fn keep_policies(&mut self) -> Result<Option<String>> {
+    /// Saves the user's own policies with their program, and makes the request name the copies.
+    /// Returns a line for the user; `None` if all policies are shipped.
+    fn save_policies(&mut self) -> Result<Option<String>> {
         if self.is_shipped {
             return Ok(None);
         }
@@ -130,21 +138,23 @@ impl Keep {
     }
 }
 
-/// Returns the file of a device: a request with the keys of `--config`.
-fn text(request: &Request) -> Result<String> {
+/// Returns the text of a device's file: the request as TOML with the keys of `--config`.
+fn format_file(request: &Request) -> Result<String> {
     let keys = toml::to_string(request)
         .map_err(|error| Failure::new(format!("what was asked for cannot be written; {error}")))?;
     Ok(format!("{HEADER}\n{keys}"))
 }
 
+/// Removes the files of a device and of its downloads, and the unit with the last device. Returns
+/// lines for the user.
 fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<Vec<String>> {
-    // Of a device, what stands at its downloads too.
-    let mut devices = vec![name.to_string(), download::ifb_of(name)];
-    devices.retain(|one| guard::path(folder, one).exists());
+    // The files of its downloads too.
+    let mut devices = vec![name.to_string(), download::ifb_name(name)];
+    devices.retain(|one| guard::file_path(folder, one).exists());
     if devices.is_empty() {
         return Err(Failure::new(format!("{} has no file for {name}", folder.display())));
     }
-    devices.iter().try_for_each(|one| refuse_foreign(&guard::path(folder, one)))?;
+    devices.iter().try_for_each(|one| refuse_foreign(&guard::file_path(folder, one)))?;
     let mut lines = Vec::new();
     let mut take = |path: &Path| -> Result<()> {
         fs::remove_file(path)
@@ -152,8 +162,8 @@ fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<V
         lines.push(format!("{} is removed", path.display()));
         Ok(())
     };
-    devices.iter().try_for_each(|one| take(&guard::path(folder, one)))?;
-    let is_last = guard::names(folder).is_ok_and(|names| names.is_empty());
+    devices.iter().try_for_each(|one| take(&guard::file_path(folder, one)))?;
+    let is_last = guard::list_devices(folder).is_ok_and(|names| names.is_empty());
     if let Some(unit) = unit.filter(|unit| is_last && unit.exists()) {
         refuse_foreign(unit)?;
         if now {
@@ -173,7 +183,7 @@ fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<V
     Ok(lines)
 }
 
-/// Refuses a file that was not written by us.
+/// Rejects a file that we did not write; a file that does not exist is accepted.
 fn refuse_foreign(path: &Path) -> Result<()> {
     match files::read_text(path) {
         Ok(text) if text.lines().next() == Some(HEADER) => Ok(()),
@@ -185,6 +195,10 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     }
 }
 
+/// Runs systemctl with these arguments.
+///
+/// # Errors
+/// A sentence with what it printed on standard error.
 fn systemctl(words: &[&str]) -> Result<()> {
     let done = Command::new("systemctl")
         .args(words)
@@ -200,7 +214,7 @@ fn systemctl(words: &[&str]) -> Result<()> {
     }
 }
 
-/// Returns a word as it stands in a command of a unit.
+/// Returns an argument quoted for ExecStart (systemd.service(5), "Command lines").
 fn quote(word: &str) -> String {
     let text = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
     let is_plain = !text.is_empty()
@@ -208,14 +222,14 @@ fn quote(word: &str) -> String {
     if is_plain { text } else { format!("\"{text}\"") }
 }
 
-/// The guard's unit, as the package installs it. It may do nothing but what the kernel's network and its programs need:
-/// whoever gets hold of it has no more. When it stops, what runs goes on.
+/// The guard's unit, as the Debian package installs it. It grants only the capabilities that
+/// loading programs and changing the network need. Stopping the unit leaves everything running.
 const SERVICE: &str = include_str!("../packages/debian/mousehole-live.service");
-/// The program in it.
+/// The path of the program in that unit.
 const PROGRAM: &str = "/usr/sbin/mousehole-live";
 
-/// Returns the unit of the guard.
-fn service(program: &Path) -> String {
+/// Returns the guard's unit with this program's path in it.
+fn format_unit(program: &Path) -> String {
     format!("{HEADER}\n{}", SERVICE.replace(PROGRAM, &quote(&program.display().to_string())))
 }
 
@@ -254,14 +268,14 @@ mod tests {
             ..Request::new(Mode::Mark)
         };
         for request in [up, mark, host] {
-            fs::write(&path, text(&request).unwrap()).unwrap();
+            fs::write(&path, format_file(&request).unwrap()).unwrap();
             assert_eq!(Request::read_of_any_mode(&path).unwrap(), request);
         }
     }
 
     #[test]
     fn unit__has_three_capabilities_and_starts_again() {
-        let text = service(Path::new("/opt/mouse hole/mousehole-live"));
+        let text = format_unit(Path::new("/opt/mouse hole/mousehole-live"));
         assert_eq!(text.lines().next(), Some(HEADER));
         assert!(
             text.contains("ExecStart=\"/opt/mouse hole/mousehole-live\" guard\nRestart=always\n"),
@@ -283,12 +297,12 @@ mod tests {
     #[test]
     fn foreign_files__stay() {
         let place = tempfile::tempdir().unwrap();
-        let (path, unit) = (guard::path(place.path(), "wan"), place.path().join(UNIT));
+        let (path, unit) = (guard::file_path(place.path(), "wan"), place.path().join(UNIT));
         let gone = || remove("wan", place.path(), Some(&unit), false);
         fs::write(&path, "mode = 'mark'\n").unwrap();
         assert!(gone().unwrap_err().to_string().contains("is not ours and stays"));
         for other in ["wan", "lan"] {
-            fs::write(guard::path(place.path(), other), format!("{HEADER}\nmode = 'mark'\n")).unwrap();
+            fs::write(guard::file_path(place.path(), other), format!("{HEADER}\nmode = 'mark'\n")).unwrap();
         }
         fs::write(&unit, format!("{HEADER}\n[Unit]\n")).unwrap();
         assert!(gone().unwrap()[0].ends_with("wan.toml is removed"));

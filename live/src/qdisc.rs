@@ -1,8 +1,8 @@
-//! Queue disciplines and classes that are there, as the kernel lists them (linux/pkt_sched.h).
+//! Queue disciplines and classes as the kernel describes them (linux/pkt_sched.h).
 
 use crate::attributes::{attribute, word};
 
-/// The modes of CAKE by which it chooses tins, as tc-cake(8) names them, in the order of their numbers.
+/// CAKE's modes of choosing tins, as tc-cake(8) names them, in the order of their numbers.
 pub(crate) const DIFFSERV: [&str; 5] = ["diffserv3", "diffserv4", "diffserv8", "besteffort", "precedence"];
 pub(crate) const TCA_CAKE_BASE_RATE64: u16 = 2;
 pub(crate) const TCA_CAKE_DIFFSERV_MODE: u16 = 3;
@@ -18,37 +18,38 @@ const TCA_FQ_HORIZON: u16 = 14;
 pub struct Qdisc {
     /// Its kind: `cake`, `tbf`, …
     pub kind: String,
-    /// Its handle, such as `8001:`; `0:` of a default one.
+    /// Its handle, such as `8001:`; `0:` for a default one.
     pub handle: String,
-    /// Where it is, such as `1:10`: `None` for the root.
+    /// Its parent, such as `1:10`; `None` for the root.
     pub parent: Option<String>,
-    /// What a CAKE does; of another kind the default.
+    /// The options of a CAKE; the default for other kinds.
     pub cake: Cake,
-    /// The horizon of an `fq`, µs: what is to leave later than that from now is dropped or sent too early.
+    /// The horizon of an `fq`, µs: a packet whose departure time is further ahead is dropped or
+    /// sent too early.
     pub horizon_us: Option<u32>,
 }
 
-/// What a CAKE does, of which marks depend.
+/// The options of a CAKE that matter for marks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cake {
-    /// How it chooses tins: `diffserv4`, `besteffort`, …; empty where the kernel does not tell.
+    /// How it chooses tins: `diffserv4`, `besteffort`, …; empty if the kernel does not say.
     pub diffserv: &'static str,
-    /// Bytes per second; 0 of one without a rate.
+    /// Its rate in bytes per second; 0 without one.
     pub rate: u64,
-    /// Whether it looks behind NAT.
+    /// Whether it looks up the addresses behind NAT.
     pub nat: bool,
-    /// Whether it clears the DSCP of what leaves.
+    /// Whether it clears the DSCP of outgoing packets.
     pub wash: bool,
     /// Whether it drops superfluous acknowledgements.
     pub ack_filter: bool,
-    /// Whether it splits super-packets; `None` of kernels that always do.
+    /// Whether it splits super-packets; `None` for kernels without the option, which always do.
     pub split_gso: Option<bool>,
-    /// The bits of firewall marks that it reads.
+    /// The bits of firewall marks that select a tin; 0 for none.
     pub fwmark: u32,
 }
 
 impl Qdisc {
-    /// Returns one of a kind, handle and place, with the default options.
+    /// Returns a queue discipline with default options.
     pub fn new(kind: &str, handle: &str, parent: Option<&str>) -> Qdisc {
         Qdisc {
             kind: kind.into(),
@@ -58,7 +59,7 @@ impl Qdisc {
         }
     }
 
-    /// Returns it with the options that are read of its kind, by the kernel's attributes.
+    /// Returns it with the options that we read of its kind. `options` is the body of TCA_OPTIONS.
     pub(crate) fn with_options(self, options: &[u8]) -> Qdisc {
         let number = |kind| attribute(options, kind).map(|value| word(value, 0));
         let is_set = |kind| number(kind).is_some_and(|value| value != 0);
@@ -84,17 +85,18 @@ impl Qdisc {
         }
     }
 
-    /// Returns the handle's number in the upper half of a word, as `skb->priority` holds it; 0 without a handle.
+    /// Returns the handle's number in the upper half of a word, as `skb->priority` holds it; 0 for
+    /// a default one.
     pub fn major(&self) -> u32 {
         u32::from_str_radix(self.handle.trim_end_matches(':'), 16).unwrap_or(0) << 16
     }
 
-    /// Returns whether it is of a queue of this one, such as an `mq`.
+    /// Returns whether it is attached below `root` or below a default queue discipline.
     pub fn is_below(&self, root: &Qdisc) -> bool {
         self.parent.as_ref().is_some_and(|at| at.starts_with(&root.handle) || at.starts_with(':'))
     }
 
-    /// Returns whether the kernel put it there by itself.
+    /// Returns whether the kernel installed it by itself.
     pub fn is_default(&self) -> bool {
         self.handle == "0:"
     }
@@ -105,32 +107,35 @@ impl Qdisc {
 pub struct Class {
     /// The kind of its queue discipline.
     pub kind: String,
-    /// Its number, the major one in the upper half.
+    /// Its number, with the major part in the upper half.
     pub id: u32,
     /// The number of the class or queue discipline above it.
     pub parent: u32,
 }
 
-/// Returns a number of a class or a place, as tc(8) writes it: `1:1a`, `1:`, `:2`.
-pub fn id(number: u32) -> String {
+/// Returns a class number or handle as tc(8) writes it: `1:1a`, `1:`, `:2`.
+pub fn format_id(number: u32) -> String {
     let half = |half: u32| if half == 0 { String::new() } else { format!("{half:x}") };
     format!("{}:{}", half(number >> 16), half(number & 0xffff))
 }
 
-/// Returns the clause that says that the kernel lacks a kind of queue discipline.
-pub fn lacking(kind: &str) -> String {
+/// Returns the clause that says that the kernel lacks a kind of queue discipline, and how to load
+/// its module.
+pub fn format_missing(kind: &str) -> String {
     format!("the kernel has no {kind}; where it is a module, `modprobe sch_{kind}` loads it")
 }
 
-/// Returns the queue discipline at the root, of all those of a device; the kernel's default has the handle `0:`.
-pub fn root_of(all: &[Qdisc]) -> Option<&Qdisc> {
+/// Returns the root among all queue disciplines of a device; the kernel's default has the handle
+/// `0:`.
+pub fn find_root(all: &[Qdisc]) -> Option<&Qdisc> {
     all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
 }
 
-/// Returns those of a device's qdiscs that hold packets back until their departure times: an `fq` at the root, or the `fq`
-/// of each hardware queue below `mq`. Returns none where any packet could pass another kind.
-pub fn departures(all: &[Qdisc]) -> Vec<&Qdisc> {
-    let Some(root) = root_of(all) else { return Vec::new() };
+/// Returns the queue disciplines of a device that hold packets until their departure times: an `fq`
+/// at the root, or the `fq` of each hardware queue below `mq`. Returns none if any packet could
+/// leave by another kind.
+pub fn find_departure_qdiscs(all: &[Qdisc]) -> Vec<&Qdisc> {
+    let Some(root) = find_root(all) else { return Vec::new() };
     let leaves: Vec<&Qdisc> = match root.kind.as_str() {
         "fq" => vec![root],
         "mq" => all.iter().filter(|one| one.is_below(root)).collect(),
@@ -146,9 +151,9 @@ mod tests {
     use crate::attributes::add_attribute;
 
     #[test]
-    fn departures__are_kept_by_fq_alone() {
+    fn find_departure_qdiscs__are_kept_by_fq_alone() {
         let clsact = || Qdisc::new("clsact", "ffff:", Some("ffff:fff1"));
-        let keeps = |all: &[Qdisc]| !departures(all).is_empty();
+        let keeps = |all: &[Qdisc]| !find_departure_qdiscs(all).is_empty();
         let root = |kind: &str| [Qdisc::new(kind, "0:", None), clsact()];
         assert!(keeps(&root("fq")));
         for kind in ["fq_codel", "noqueue", "pfifo_fast", "cake", "mq"] {
@@ -197,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn id__as_tc_writes_it() {
-        assert_eq!([0x1_001a, 0x6d48_0000, 2, 0].map(id), ["1:1a", "6d48:", ":2", ":"]);
+    fn format_id__as_tc_writes_it() {
+        assert_eq!([0x1_001a, 0x6d48_0000, 2, 0].map(format_id), ["1:1a", "6d48:", ":2", ":"]);
     }
 }

@@ -8,10 +8,11 @@ use mousehole_policy::files;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Changes with the meaning of a field; other records are not touched but by `down`.
+/// The version of the record's format; it changes with the meaning of a field. A newer record is
+/// rejected by `down`.
 pub const SCHEMA: u32 = 2;
 
-/// How the program is attached.
+/// How a program is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Attachment {
@@ -19,12 +20,12 @@ pub enum Attachment {
     Tcx,
     /// A filter of our own priority and handle under `clsact`.
     Clsact {
-        /// Whether `clsact` was added by us.
+        /// Whether we added `clsact`.
         added: bool,
     },
 }
 
-/// What a command put on a device.
+/// What a command put at a device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// [`SCHEMA`].
@@ -37,56 +38,60 @@ pub struct Record {
     pub started_s: u64,
     /// Name of the device when it was attached.
     pub device: String,
-    /// Its number.
+    /// The device's interface index.
     pub index: u32,
-    /// Cookie of its network namespace.
+    /// The cookie of its network namespace.
     pub namespace: u64,
     /// Its hardware address; `None` where it has none.
     pub address: Option<[u8; 6]>,
-    /// The command as given: its words after the program's name.
+    /// The command as given, with the program's name first.
     pub command: Vec<String>,
     /// Everything that was asked for.
     pub request: crate::request::Request,
-    /// SHA-256 of each header of a policy in it, in their order.
+    /// The SHA-256 of the header of each of the user's policies, in the request's order.
     #[serde(default)]
     pub headers: Vec<String>,
     /// How the program is attached, once it is.
     pub attachment: Option<Attachment>,
-    /// Number of the link, of the kernel's.
+    /// The kernel's number of the link; `None` under clsact.
     pub link_id: Option<u32>,
-    /// Which maps fit the program: a hash of their types.
+    /// A hash of the types of the program's maps; programs with the same hash can share them.
     pub layout: String,
     /// The redirection of downloads that was made; `None` where there is none.
     #[serde(default)]
     pub redirect: Option<Redirect>,
-    /// The queue discipline that was at the root before; `None` if it was a default one or is still there.
+    /// The queue discipline that was at the root before; `None` if it was a default one or was not
+    /// replaced.
     pub replaced: Option<SavedQdisc>,
     /// The handle of the queue discipline that was added at the root.
     pub added_handle: Option<String>,
     /// `gso_max_segs` before, if it was changed.
     pub gso_max_segs: Option<u32>,
-    /// Whether the start has not ended. Where nobody holds the lock on the folder, it was killed, and queues may be missing.
+    /// Whether the start has not finished. If nobody holds the lock on the folder, it was killed,
+    /// and queue disciplines may be missing.
     #[serde(default)]
     pub starting: bool,
     /// When everything is taken back unless confirmed, seconds since the machine booted.
     pub confirm_by: Option<u64>,
-    /// When `tune` last changed what was asked for, seconds since the machine booted.
+    /// When `tune` last changed the request, seconds since the machine booted.
     #[serde(default)]
     pub tuned: Option<u64>,
-    /// Why the guard has it decide and count only for now; `None` while it does what was asked for.
+    /// Why the guard makes the program only decide and count for now; `None` while it acts on the
+    /// request.
     #[serde(default)]
     pub paused: Option<String>,
 }
 
 impl Record {
-    /// Works out what was asked for on a device as it is now. A header that is not the one that was started is refused:
-    /// its author may be somebody else than who started it.
+    /// Plans the request for the device as it is now. `root` is its root queue discipline. A policy
+    /// header that was changed since the start is rejected, since its author may not be the user
+    /// who started it.
     ///
     /// # Errors
-    /// A sentence when a header or the device has changed too much.
+    /// A sentence when a header has changed or the request is not possible at the device any more.
     pub fn deployment(&self, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
         for (path, digest) in self.request.policy.iter().zip(&self.headers) {
-            if header_digest(path)? != *digest {
+            if digest_header(path)? != *digest {
                 return Err(Failure::new(format!(
                     "{} has changed since it was started; `mousehole-live down {}` and the same command start the new one",
                     path.display(),
@@ -102,7 +107,7 @@ impl Record {
 ///
 /// # Errors
 /// A sentence when it cannot be read.
-pub fn header_digest(path: &Path) -> Result<String> {
+pub fn digest_header(path: &Path) -> Result<String> {
     let bytes =
         files::read(path, files::TEXT_BYTES).map_err(|error| Failure::system(path.display(), &error))?;
     Ok(files::digest(&bytes))
@@ -119,27 +124,27 @@ pub struct Redirect {
     pub added_clsact: bool,
 }
 
-/// A queue discipline that was replaced, as the kernel described it.
+/// A replaced queue discipline, as the kernel described it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedQdisc {
-    /// Its kind, for people.
+    /// Its kind, for messages.
     pub kind: String,
-    /// Its handle, for people.
+    /// Its handle, for messages.
     pub handle: String,
-    /// The kernel's description of it, with which it is made again.
+    /// The kernel's message about it, for [`crate::netlink::restore_root`].
     pub message: Vec<u8>,
 }
 
 impl SavedQdisc {
-    /// Returns what is kept of a queue discipline.
+    /// Returns the saved form of a queue discipline with the kernel's message about it.
     pub fn new(qdisc: &Qdisc, message: Vec<u8>) -> SavedQdisc {
         SavedQdisc { kind: qdisc.kind.clone(), handle: qdisc.handle.clone(), message }
     }
 }
 
-/// Returns the seconds since 1970.
+/// Returns the seconds since 1970 by the machine's clock; 0 if the clock is before 1970.
 #[allow(clippy::disallowed_types, reason = "a record says when it was written")]
-pub fn now() -> u64 {
+pub fn read_unix_s() -> u64 {
     let epoch = std::time::UNIX_EPOCH;
     std::time::SystemTime::now().duration_since(epoch).map_or(0, |since| since.as_secs())
 }

@@ -1,20 +1,20 @@
-//! What a user asks for: the same words as flags, in a file, and in the record.
+//! A user's request: options of the command line, keys of a file, and part of the record.
 
 use crate::error::{Failure, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What stands at the device.
+/// What runs at the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// A marker alone, before the queue that is there.
+    /// A marker before the queue that is there.
     Mark,
     /// Markers and a queue of our own.
     Up,
 }
 
-/// How a marker tells the queue behind it.
+/// The kind of mark by which a marker informs the queue behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Via {
@@ -48,43 +48,46 @@ pub enum Attach {
     Clsact,
 }
 
-/// Everything that can be asked for.
+/// Everything that a user can ask for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Request {
-    /// What stands at the device.
+    /// What runs at the device.
     pub mode: Mode,
-    /// The scheme as `mousehole compare` writes it; of a marker alone without a queue.
+    /// The scheme as `mousehole compare` writes it; without a queue for `mark`.
     pub scheme: String,
-    /// Headers of users' own policies.
+    /// Headers of the user's own policies.
     #[serde(default)]
     pub policy: Vec<PathBuf>,
-    /// How the queue behind is told; chosen by that queue if not given.
+    /// The kind of mark; by default what the queue there can read.
     #[serde(default)]
     pub via: Option<Via>,
-    /// The device whose downloads it is for, through an IFB of ours; `None` for the egress of the device itself.
+    /// The device whose downloads it is for, through an IFB of ours; `None` for the device's own
+    /// egress.
     #[serde(default)]
     pub download: Option<String>,
-    /// Whether a marker brings the CAKE that it tells, at the rate of the link. Downloads always get one where the way to
-    /// the queue is left open.
+    /// Whether a marker installs a CAKE of its own at the link's rate. Downloads always get one
+    /// unless a kind of mark is given.
     #[serde(default)]
     pub cake: bool,
     /// Whether that CAKE drops acknowledgements that a newer one makes superfluous (tc-cake(8): ack-filter).
     #[serde(default)]
     pub ack_filter: bool,
-    /// The link layer that CAKE counts, by its name in `mousehole compare`.
+    /// The link layer whose overhead CAKE counts, by its name in `mousehole compare`.
     #[serde(default)]
     pub link_layer: Option<String>,
     /// Classes of HTB for green, yellow and red, such as `1:10`.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// DSCP of packets that are not green; or of yellow and red; or of green, yellow and red.
+    /// One DSCP for packets that are not green; or those of yellow and red; or those of green,
+    /// yellow and red.
     #[serde(default = "default_dscp")]
     pub dscp: String,
     /// Whether marks that others have set are replaced.
     #[serde(default, rename = "override")]
     pub overrides: bool,
-    /// Rate of the queue; of a marker alone that of the link, of which its parameters may be shares.
+    /// Rate of the queue; for a marker alone that of the link, of which its parameters may be
+    /// shares.
     #[serde(default)]
     pub rate: Option<String>,
     /// Buffer of the queue.
@@ -99,19 +102,20 @@ pub struct Request {
     /// Decide and count, change nothing.
     #[serde(default)]
     pub shadow: bool,
-    /// The part of the hosts that stays unmarked, such as `50%`, so that `status --ab` can compare them with the others.
+    /// The share of hosts that stay unmarked, such as `50%`, so that `status --ab` can compare them
+    /// with the others.
     #[serde(default)]
     pub ab: Option<String>,
-    /// What these hosts are drawn by, together with their addresses.
+    /// The key by which these hosts are drawn.
     #[serde(default)]
     pub ab_key: Option<String>,
-    /// Flows in the table.
+    /// Entries of the flow table.
     #[serde(default = "default_flows")]
     pub flows: u32,
-    /// Whose address makes a user.
+    /// Whose address identifies a user.
     #[serde(default = "default_user")]
     pub user: User,
-    /// Whether a queue discipline of somebody else's is replaced.
+    /// Whether somebody else's queue discipline may be replaced.
     #[serde(default)]
     pub replace: bool,
     /// How the program is attached.
@@ -120,13 +124,15 @@ pub struct Request {
     /// Whether super-packets are split before the program sees them.
     #[serde(default)]
     pub no_gso: bool,
-    /// Whether the queue is a queue discipline of its own, by struct_ops.
+    /// Whether the scheme's queue runs as a queue discipline itself, by struct_ops.
     #[serde(default)]
     pub native: bool,
-    /// Initial window of this host's connections, segments, by which published thresholds of windows are scaled.
+    /// Initial window of this host's connections, segments; published thresholds of windows are
+    /// scaled by it.
     #[serde(default)]
     pub initial_window: Option<u32>,
-    /// How long packets beyond a user's profile wait for tokens at most; without it they are policed.
+    /// The longest time that packets beyond a user's profile wait for tokens; without it they are
+    /// policed.
     #[serde(default)]
     pub shape: Option<String>,
 }
@@ -169,7 +175,7 @@ pub const DEFAULT_SHAPE: &str = "2s";
 pub const DEFAULT_FLOWS: u32 = 65_536;
 
 impl Request {
-    /// Returns what is asked for without any option.
+    /// Returns the request of a command without options.
     pub fn new(mode: Mode) -> Request {
         let scheme = if mode == Mode::Mark { DEFAULT_MARKER } else { DEFAULT_SCHEME };
         Request {
@@ -202,28 +208,30 @@ impl Request {
         }
     }
 
-    /// Returns whether a marker is for a CAKE of our own.
+    /// Returns whether the marker is for a CAKE of our own, installed or not.
     pub fn is_for_own_cake(&self) -> bool {
         self.mode == Mode::Mark && (self.cake || (self.download.is_some() && self.leaves_way_to_queue()))
     }
 
-    /// Returns whether a CAKE of our own is put at the device: none by a shadow.
+    /// Returns whether a CAKE of our own is installed at the device; a shadow installs none.
     pub fn brings_cake(&self) -> bool {
         self.is_for_own_cake() && !self.shadow
     }
 
-    /// Returns whether a marker was given no way of telling the queue behind it: neither a way, a class nor a DSCP.
+    /// Returns whether it is a marker without any option about the kind of mark: via, classes or
+    /// DSCP.
     pub fn leaves_way_to_queue(&self) -> bool {
         let is_open = self.via.is_none() && self.classes.is_empty() && self.dscp == default_dscp();
         self.mode == Mode::Mark && is_open
     }
 
-    /// Reads a file of options, in TOML: the long options' names without their hyphens, such as `rate = "10mbit"`.
+    /// Reads a TOML file of options: long options without their hyphens, such as `rate = "10mbit"`.
+    /// A `mode` in it must be this one.
     ///
     /// # Errors
     /// A sentence that names the file, the line and what is wrong.
     pub fn read(path: &Path, mode: Mode) -> Result<Request> {
-        let (text, mut table) = parse(path)?;
+        let (text, mut table) = parse_file(path)?;
         let word = if mode == Mode::Mark { "mark" } else { "up" };
         if let Some(given) = table.get("mode")
             && given.as_str() != Some(word)
@@ -234,15 +242,16 @@ impl Request {
             )));
         }
         table.insert("mode".into(), word.into());
-        Request::of_table(path, &text, table, mode)
+        Request::from_table(path, &text, table, mode)
     }
 
-    /// Reads a file as [`Request::read`] does, whose `mode` says whether it is a marker or a queue.
+    /// Reads a file as [`Request::read`] does; its `mode` must say whether it is for `mark` or
+    /// `up`.
     ///
     /// # Errors
     /// As [`Request::read`], and when there is no mode.
     pub fn read_of_any_mode(path: &Path) -> Result<Request> {
-        let (text, table) = parse(path)?;
+        let (text, table) = parse_file(path)?;
         let mode = match table.get("mode").and_then(toml::Value::as_str) {
             Some("mark") => Mode::Mark,
             Some("up") => Mode::Up,
@@ -252,16 +261,18 @@ impl Request {
                 return Err(Failure::new(format!("{path}: mode {given}; it must be \"mark\" or \"up\"")));
             }
         };
-        Request::of_table(path, &text, table, mode)
+        Request::from_table(path, &text, table, mode)
     }
 
-    fn of_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
+    /// Returns the request in a file's table, with default values. `text` is the file's, for the
+    /// line in an error.
+    fn from_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
         table.entry("scheme").or_insert_with(|| Request::new(mode).scheme.into());
         // Parsed again from the text, so that an error has its line.
         let whole = table.try_into::<Request>();
         whole.map_err(|error| match toml::from_str::<Request>(text) {
             Err(other) if other.span().is_some() && other.message() == error.message() => {
-                fault(path, text, &other)
+                toml_failure(path, text, &other)
             }
             _ => {
                 Failure::new(format!("{}: {}", path.display(), error.message().trim_end().replace('\n', " ")))
@@ -270,32 +281,34 @@ impl Request {
     }
 }
 
-/// Returns what a file of options gives, as it stands there.
+/// Returns the table of a file of options, without defaults.
 ///
 /// # Errors
 /// A sentence that names the file, the line and what is wrong.
-pub fn given(path: &Path) -> Result<toml::Table> {
-    parse(path).map(|(_, table)| table)
+pub fn read_table(path: &Path) -> Result<toml::Table> {
+    parse_file(path).map(|(_, table)| table)
 }
 
-fn parse(path: &Path) -> Result<(String, toml::Table)> {
+/// Returns the text of a TOML file and its table.
+fn parse_file(path: &Path) -> Result<(String, toml::Table)> {
     let text =
         mousehole_policy::files::read_text(path).map_err(|error| Failure::system(path.display(), &error))?;
-    let table = toml::from_str(&text).map_err(|error| fault(path, &text, &error))?;
+    let table = toml::from_str(&text).map_err(|error| toml_failure(path, &text, &error))?;
     Ok((text, table))
 }
 
-fn fault(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
+/// Returns the failure for an error in a TOML file: file, line and message.
+fn toml_failure(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
     let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
     let what = error.message().trim_end().replace('\n', " ");
     Failure::new(format!("{}, line {line}: {what}", path.display()))
 }
 
-/// Returns the number of a DSCP: a name of the registry, or 0 to 63.
+/// Returns the number of a DSCP: a name of the IANA registry, or 0 to 63.
 ///
 /// # Errors
-/// A sentence when it is neither, or a class that queues take for something else.
-pub fn dscp(text: &str) -> Result<u8> {
+/// A sentence when it is neither, or a DSCP that CAKE serves before best effort.
+pub fn parse_dscp(text: &str) -> Result<u8> {
     let lower = text.to_ascii_lowercase();
     let known = DSCP_NAMES.iter().find(|(name, _)| *name == lower).map(|(_, number)| *number);
     let number =
@@ -314,7 +327,7 @@ pub fn dscp(text: &str) -> Result<u8> {
     }
 }
 
-/// Refuses the DSCPs of better service for packets that are not green.
+/// Rejects the DSCPs of better service for packets that are not green.
 ///
 /// # Errors
 /// A sentence with the reason.
@@ -329,7 +342,8 @@ pub fn refuse_better_service(number: u8) -> Result<()> {
     )))
 }
 
-/// Names of the registry of DSCPs (IANA), without those that stand for better service than the default.
+/// Names of the IANA registry of DSCPs, without those that stand for better service than the
+/// default.
 const DSCP_NAMES: &[(&str, u8)] = &[
     ("le", 1),
     ("cs1", 8),

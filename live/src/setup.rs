@@ -1,5 +1,5 @@
-//! `setup`: both directions of a line by one command. At each end stands a CAKE of our own, with the marker before it:
-//! uploads at the device, downloads at an IFB.
+//! `setup`: sets up both directions of a line by one command. Each direction gets a CAKE of its own
+//! with the marker before it: uploads at the device, downloads at an IFB.
 
 use crate::deployment::Cake;
 use crate::download;
@@ -10,34 +10,36 @@ use crate::stop;
 use mousehole_scheme::install::line::{format_tc_rate, is_asymmetric};
 use mousehole_scheme::units::{Rate, parse_rate};
 
-/// The parts of a line's rates at which packets wait here and not in the modem or at the provider: readings, of what
-/// tc-cake(8) and the wikis of OpenWrt advise. Downloads have passed the provider's queue before they come here, so that
-/// ours stays the longer one only with more to spare.
+/// The share of a line's upload rate that its CAKE gets, so that packets wait in CAKE and not in
+/// the modem: a reading of the advice of tc-cake(8) and OpenWrt's wikis.
 pub const UP_SHARE: f64 = 0.95;
-/// The same of downloads.
+/// The share of a line's download rate that its CAKE gets. It is smaller than that of uploads,
+/// because downloads have passed the provider's queue before, and ours must stay the longer one.
 pub const DOWN_SHARE: f64 = 0.90;
 
-/// A line to the Internet.
+/// A line to the Internet, as the user describes it.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
-    /// The device towards it.
+    /// The device towards the Internet.
     pub device: String,
-    /// Rate of downloads; `None` leaves them alone.
+    /// Rate of downloads; `None` if they are left alone.
     pub down: Option<String>,
-    /// Rate of uploads; `None` leaves them alone.
+    /// Rate of uploads; `None` if they are left alone.
     pub up: Option<String>,
-    /// Whether the queues get these rates, and not a little less.
+    /// Whether the queues get exactly these rates, and not a little less.
     pub is_exact: bool,
-    /// Whether the CAKE of uploads filters acknowledgements; `None` where the line's rates say so ([`is_asymmetric`]).
+    /// Whether the CAKE of uploads filters acknowledgements; `None` to decide by the line's rates
+    /// ([`is_asymmetric`]).
     pub ack_filter: Option<bool>,
 }
 
 impl Line {
-    /// Returns the devices where something is put, each with what; downloads first, since they have more to be refused for.
+    /// Returns the request for each device and the device's name. Downloads come first, since more
+    /// can go wrong there. `like` has the common options.
     ///
     /// # Errors
-    /// A sentence when a rate is none, or none is given.
-    pub fn requests(&self, like: &Request) -> Result<Vec<(String, Request)>> {
+    /// A sentence when a rate is wrong, or none is given.
+    pub fn plan_requests(&self, like: &Request) -> Result<Vec<(String, Request)>> {
         if self.down.is_none() && self.up.is_none() {
             return Err(Failure::new(
                 "--down and --up are missing; they must be the rates of the line, at least one, such as --down 20mbit --up 1mbit",
@@ -45,13 +47,13 @@ impl Line {
         }
         let mut all = Vec::new();
         if let Some(text) = &self.down {
-            let rate = Some(format_tc_rate(self.part("--down", text, DOWN_SHARE)?));
+            let rate = Some(format_tc_rate(self.scale_rate("--down", text, DOWN_SHARE)?));
             let (download, user) = (Some(self.device.clone()), User::Destination);
             let request = Request { cake: true, rate, download, user, ..like.clone() };
-            all.push((download::ifb_of(&self.device), request));
+            all.push((download::ifb_name(&self.device), request));
         }
         if let Some(text) = &self.up {
-            let rate = Some(format_tc_rate(self.part("--up", text, UP_SHARE)?));
+            let rate = Some(format_tc_rate(self.scale_rate("--up", text, UP_SHARE)?));
             let ack_filter = self.has_ack_filter()?;
             let request = Request { cake: true, ack_filter, rate, user: User::Source, ..like.clone() };
             all.push((self.device.clone(), request));
@@ -59,6 +61,8 @@ impl Line {
         Ok(all)
     }
 
+    /// Returns whether the CAKE of uploads filters acknowledgements; not by default if one rate is
+    /// missing.
     fn has_ack_filter(&self) -> Result<bool> {
         let of_rates = || match (&self.down, &self.up) {
             (Some(down), Some(up)) => Ok(is_asymmetric(parse_rate("--down", down)?, parse_rate("--up", up)?)),
@@ -67,7 +71,9 @@ impl Line {
         self.ack_filter.map_or_else(of_rates, Ok)
     }
 
-    fn part(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
+    /// Returns the rate of a queue: `share` of the line's rate, or all of it if it is exact.
+    /// `option` is for the error.
+    fn scale_rate(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
         let rate = parse_rate(option, text)?;
         match self.is_exact {
             true => Ok(rate),
@@ -75,7 +81,7 @@ impl Line {
         }
     }
 
-    /// Returns the line that says which rates the queues get and why.
+    /// Returns the line for the user that says which rates the queues get and why.
     fn describe(&self, requests: &[(String, Request)]) -> String {
         let given = [(&self.down, "--down", DOWN_SHARE), (&self.up, "--up", UP_SHARE)];
         let given =
@@ -98,17 +104,17 @@ impl Line {
     }
 }
 
-/// Puts both ends in place, or says what that would be (`is_rehearsal`). `like` has what both have in common. Returns
-/// lines for the user.
+/// Sets up both directions, or with `is_rehearsal` only says what that would do. `like` has the
+/// common options. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when one of them is not possible; nothing has changed then.
+/// A sentence when one direction is not possible; nothing has changed then.
 pub fn setup(line: &Line, like: &Request, manner: &Manner, is_rehearsal: bool) -> Result<Vec<String>> {
-    let requests = line.requests(like)?;
+    let requests = line.plan_requests(like)?;
     let mut lines = vec![line.describe(&requests)];
-    // What is refused is refused before anything is made.
+    // Both are checked before anything is changed.
     for (name, request) in &requests {
-        // A shadow's too.
+        // A shadow's options are checked as well.
         Cake::new(request)?;
         let plan = rehearse(name, request)?;
         if is_rehearsal {
@@ -125,15 +131,16 @@ pub fn setup(line: &Line, like: &Request, manner: &Manner, is_rehearsal: bool) -
                 for (other, _) in &requests[..at] {
                     stop::stop_one(other)?;
                 }
-                return Err(explain(failure, &requests));
+                return Err(explain_missing_cake(failure, &requests));
             }
         }
     }
     Ok(lines)
 }
 
-/// Adds what shapes on a kernel without CAKE.
-fn explain(failure: Failure, requests: &[(String, Request)]) -> Failure {
+/// Adds to a failure for want of CAKE which commands shape without it; returns other failures
+/// unchanged.
+fn explain_missing_cake(failure: Failure, requests: &[(String, Request)]) -> Failure {
     let text = failure.to_string();
     if !text.contains("the kernel has no cake") {
         return failure;
@@ -155,15 +162,16 @@ mod tests {
     use super::*;
     use crate::request::Mode;
 
-    fn line(is_exact: bool) -> Line {
+    /// Returns a line with 20 Mbit/s downwards and 1 Mbit/s upwards.
+    fn build_line(is_exact: bool) -> Line {
         let text = |text: &str| Some(text.to_string());
         Line { device: "wan0".into(), down: text("20mbit"), up: text("1mbit"), is_exact, ack_filter: None }
     }
 
     #[test]
-    fn requests__are_a_little_below_the_line() {
+    fn plan_requests__are_a_little_below_the_line() {
         let rates = |is_exact| {
-            let all = line(is_exact).requests(&Request::new(Mode::Mark)).unwrap();
+            let all = build_line(is_exact).plan_requests(&Request::new(Mode::Mark)).unwrap();
             all.into_iter().map(|(name, request)| (name, request.rate.unwrap())).collect::<Vec<_>>()
         };
         let pair = |name: &str, rate: &str| (name.to_string(), rate.to_string());
@@ -172,27 +180,27 @@ mod tests {
     }
 
     #[test]
-    fn requests__filter_acknowledgements_of_uploads_on_asymmetric_lines() {
+    fn plan_requests__filter_acknowledgements_of_uploads_on_asymmetric_lines() {
         let filters = |line: &Line| {
-            let all = line.requests(&Request::new(Mode::Mark)).unwrap();
+            let all = line.plan_requests(&Request::new(Mode::Mark)).unwrap();
             all.into_iter().map(|(_, request)| request.ack_filter).collect::<Vec<_>>()
         };
-        assert_eq!(filters(&line(false)), [false, true]);
-        let even = Line { up: Some("2500kbit".into()), ..line(false) };
+        assert_eq!(filters(&build_line(false)), [false, true]);
+        let even = Line { up: Some("2500kbit".into()), ..build_line(false) };
         assert_eq!(filters(&even), [false, false]);
         assert_eq!(filters(&Line { ack_filter: Some(true), ..even }), [false, true]);
-        assert_eq!(filters(&Line { ack_filter: Some(false), ..line(false) }), [false, false]);
+        assert_eq!(filters(&Line { ack_filter: Some(false), ..build_line(false) }), [false, false]);
         assert_eq!(
-            filters(&Line { down: None, ..line(false) }),
+            filters(&Line { down: None, ..build_line(false) }),
             [false],
             "of the line's downloads nothing is known"
         );
     }
 
     #[test]
-    fn requests__of_one_direction_leave_the_other_alone() {
-        let up = Line { down: None, ..line(false) };
-        let all = up.requests(&Request::new(Mode::Mark)).unwrap();
+    fn plan_requests__of_one_direction_leave_the_other_alone() {
+        let up = Line { down: None, ..build_line(false) };
+        let all = up.plan_requests(&Request::new(Mode::Mark)).unwrap();
         assert_eq!(all.len(), 1);
         assert!(all[0].1.brings_cake() && all[0].1.download.is_none());
         assert_eq!(
@@ -204,9 +212,11 @@ mod tests {
 
     #[test]
     fn rate__that_is_none_is_refused() {
-        let fault = Line { up: Some("fast".into()), ..line(false) }.requests(&Request::new(Mode::Mark));
+        let fault =
+            Line { up: Some("fast".into()), ..build_line(false) }.plan_requests(&Request::new(Mode::Mark));
         assert!(fault.unwrap_err().to_string().contains("--up"), "names the option");
-        let none = Line { up: None, down: None, ..line(false) }.requests(&Request::new(Mode::Mark));
+        let none =
+            Line { up: None, down: None, ..build_line(false) }.plan_requests(&Request::new(Mode::Mark));
         assert!(none.unwrap_err().to_string().starts_with("--down and --up are missing; they must be"));
     }
 }

@@ -1,19 +1,20 @@
-//! Which hosts `--ab` spares: a part of all, drawn by a keyed hash of their addresses.
+//! Decides which hosts `--ab` leaves unmarked: a random share, drawn by a keyed hash of their
+//! addresses.
 
 use crate::error::{Failure, Result};
 use crate::layout::Trial;
 use crate::request::{Mode, Request};
 use mousehole_policy::files;
 
-/// Characters that a key has at least.
+/// The fewest characters that a key may have.
 const LEAST_KEY: usize = 16;
 
-/// Returns the trial that a request asks for; [`Trial::NONE`] if none.
+/// Returns the trial that a request asks for; [`Trial::NONE`] without `--ab`.
 ///
 /// # Errors
-/// A sentence when the part of the hosts is none, the key is missing or too short, or what is asked for beside excludes a
-/// trial.
-pub fn of(request: &Request) -> Result<Trial> {
+/// A sentence when the share is not from 1 % to 99 %, the key is missing or too short, or the
+/// request is not a plain `mark`.
+pub fn plan_trial(request: &Request) -> Result<Trial> {
     let Some(text) = &request.ab else {
         return match &request.ab_key {
             None => Ok(Trial::NONE),
@@ -54,26 +55,28 @@ pub fn of(request: &Request) -> Result<Trial> {
 mod tests {
     use super::*;
 
-    fn asked(ab: &str, key: Option<&str>) -> Request {
+    fn request_trial(ab: &str, key: Option<&str>) -> Request {
         Request { ab: Some(ab.into()), ab_key: key.map(String::from), ..Request::new(Mode::Mark) }
     }
 
     const KEY: &str = "0123456789abcdef";
 
     #[test]
-    fn of__refuses_what_is_no_part_of_the_hosts() {
+    fn plan_trial__refuses_what_is_no_part_of_the_hosts() {
         for (text, key) in [("0%", Some(KEY)), ("100%", Some(KEY)), ("half", Some(KEY)), ("50", Some(KEY))] {
-            let said = of(&asked(text, key)).unwrap_err().to_string();
+            let said = plan_trial(&request_trial(text, key)).unwrap_err().to_string();
             assert!(said.contains(&format!("--ab is \"{text}\"; it must be the part")), "{said}");
         }
         for key in [None, Some("short")] {
-            assert!(of(&asked("50%", key)).unwrap_err().to_string().starts_with("--ab-key is "));
+            assert!(
+                plan_trial(&request_trial("50%", key)).unwrap_err().to_string().starts_with("--ab-key is ")
+            );
         }
-        let up = Request { mode: Mode::Up, ..asked("50%", Some(KEY)) };
-        assert!(of(&up).unwrap_err().to_string().contains("--ab is for `mark`"));
-        let keyed = Request { ab: None, ..asked("50%", Some(KEY)) };
-        assert!(of(&keyed).unwrap_err().to_string().contains("--ab, which is missing"));
-        assert_eq!(of(&Request::new(Mode::Mark)).unwrap(), Trial::NONE);
+        let up = Request { mode: Mode::Up, ..request_trial("50%", Some(KEY)) };
+        assert!(plan_trial(&up).unwrap_err().to_string().contains("--ab is for `mark`"));
+        let keyed = Request { ab: None, ..request_trial("50%", Some(KEY)) };
+        assert!(plan_trial(&keyed).unwrap_err().to_string().contains("--ab, which is missing"));
+        assert_eq!(plan_trial(&Request::new(Mode::Mark)).unwrap(), Trial::NONE);
     }
 
     #[test]
@@ -87,7 +90,7 @@ mod tests {
             })
             .collect();
         let drawn = |ab: &str, key: &str| {
-            let trial = of(&asked(ab, Some(key))).unwrap();
+            let trial = plan_trial(&request_trial(ab, Some(key))).unwrap();
             hosts.iter().map(|host| trial.spares(host)).collect::<Vec<bool>>()
         };
         for (text, share) in [("50%", 0.5), ("10%", 0.1)] {

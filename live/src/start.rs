@@ -1,8 +1,8 @@
-//! `mark`, `up` and `upgrade`: everything is worked out and checked first, then put in place in an order in which each
-//! step can be taken back.
+//! `mark`, `up` and `upgrade`: everything is planned and checked first and then put in place, in an
+//! order in which each step can be undone.
 //!
-//! Order: record, program and maps, link (from here on the program runs), queue disciplines. A step that fails takes
-//! back those before it, by the same way as `down`.
+//! The order is: record, program and maps, link (from here on the program runs), queue disciplines.
+//! If a step fails, those before it are undone in the same way as by `down`.
 
 use crate::check::queue;
 use crate::deployment::{self, Cake, Deployment, Fifo, HANDLE, MAJOR, Objects, Plan, Shaper};
@@ -15,38 +15,39 @@ use crate::layout::{Action, Transfer};
 use crate::object;
 use crate::put::{Put, Verb, What};
 use crate::qdisc::Qdisc;
-use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
+use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, digest_header, read_unix_s};
 use crate::request::{Attach, Mode, Request, Via};
 use crate::{agent, confirm, kept, links, native, netlink, qdisc, stop};
 use mousehole_scheme::units::{Buffer, Dur, Rate};
 
-/// What a command that starts something was given beside the request.
+/// The options of a start that are not part of the request.
 #[derive(Debug, Clone, Default)]
 pub struct Manner {
-    /// The command's words, for the record.
+    /// The command's arguments, for the record.
     pub words: Vec<String>,
-    /// Everything is taken back after so many seconds unless confirmed.
+    /// After how many seconds everything is taken back unless confirmed.
     pub confirm_s: Option<u64>,
-    /// Whether no agent is started, because something else starts it.
+    /// Whether no agent is started, because the caller runs the slow steps.
     pub without_agent: bool,
 }
 
-/// Puts a request in place on a device. Returns lines for the user.
+/// Carries out a request at a device. Returns lines for the user.
 ///
 /// # Errors
 /// A sentence when it is not possible; nothing has changed then.
 pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<String>> {
-    with_redirect(name, request, |redirect| {
+    start_behind_redirect(name, request, |redirect| {
         let device = Device::find(name)?;
-        let root = netlink::root(device.index)?;
+        let root = netlink::find_root(device.index)?;
         let deployment = Deployment::new(request, &device, root.as_ref())?;
-        refuse_lacking(request)?;
+        refuse_missing_support(request)?;
         start_plan(&device, root, request, redirect, &deployment.plan(), &deployment.objects()?, manner)
     })
 }
 
-/// Starts something behind a redirection of downloads, if that is asked for; it is taken back where the start fails.
-fn with_redirect(
+/// Calls `start` with the redirection of downloads that the request asks for, if any. If `start`
+/// fails, the redirection is removed again.
+fn start_behind_redirect(
     name: &str,
     request: &Request,
     start: impl FnOnce(Option<Redirect>) -> Result<Vec<String>>,
@@ -60,39 +61,47 @@ fn with_redirect(
     }
     download::remove_leftovers(of)?;
     if request.brings_cake() {
-        // Before anything is made.
+        // Rejects wrong options before the IFB is created.
         Cake::new(request)?;
     }
     let redirect = download::redirect(of)?;
     let done = start(Some(redirect.clone()));
     if done.is_err() {
-        // Where the start was refused for another's sake, that one's record has its own redirection.
+        // If the start failed because another one was faster, that one's record has its own redirection.
         let _ = download::take_back(&redirect);
     }
     done
 }
 
-/// Puts in place what `persist` kept of a request with own policies: no compiler runs, and no native code of theirs.
-/// Returns lines for the user.
+/// Starts what `persist` saved of a request with the user's own policies; no compiler runs, and
+/// none of their native code. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing is kept, it is not as it was, or it is not possible now; nothing has changed then.
-pub fn start_kept(name: &str, manner: &Manner) -> Result<Vec<String>> {
+/// A sentence when nothing is saved, it was changed since, or it is not possible now; nothing has
+/// changed then.
+pub fn start_persisted(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let (kept, objects) = kept::read(name)?;
-    refuse_lacking(&kept.request)?;
-    with_redirect(name, &kept.request, |redirect| {
+    refuse_missing_support(&kept.request)?;
+    start_behind_redirect(name, &kept.request, |redirect| {
         let device = Device::find(name)?;
-        let root = netlink::root(device.index)?;
+        let root = netlink::find_root(device.index)?;
         let plan = Plan::new(kept.decided, &kept.request, &device, root.as_ref())?;
         start_plan(&device, root, &kept.request, redirect, &plan, &objects, manner)
     })
 }
 
-/// Refuses a native queue where the kernel or this build has none.
-fn refuse_lacking(request: &Request) -> Result<()> {
-    if request.native { native::refuse_lacking() } else { Ok(()) }
+/// Fails if the request needs a native queue and the kernel or this build has none.
+fn refuse_missing_support(request: &Request) -> Result<()> {
+    if request.native { native::refuse_missing_support() } else { Ok(()) }
 }
 
+/// Puts a plan in place: record, program, queue disciplines, then the agent and the confirmation
+/// timer. `objects` are its programs; `root` is the device's root queue discipline. Returns lines
+/// for the user.
+///
+/// # Errors
+/// A sentence when a step is not possible. What was done by then is taken back, or the sentence
+/// says that it cannot be.
 fn start_plan(
     device: &Device,
     root: Option<Qdisc>,
@@ -108,16 +117,16 @@ fn start_plan(
     let home = Home::lock()?;
     let place = home.place(device);
     clear_leftovers(&place, name)?;
-    let swept = stop::sweep(&home)?;
+    let swept = stop::sweep_gone(&home)?;
     let needs_root = needs_root(device, request, plan)?;
     let replaced = match root.as_ref().filter(|_| needs_root) {
-        Some(root) => saved_root(device, root, request)?,
+        Some(root) => save_replaced_root(device, root, request)?,
         None => None,
     };
     let mut record = Record {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").into(),
-        since: now(),
+        since: read_unix_s(),
         started_s: boot_s(),
         device: name.to_string(),
         index: device.index,
@@ -125,10 +134,10 @@ fn start_plan(
         address: device.address,
         command: manner.words.clone(),
         request: request.clone(),
-        headers: request.policy.iter().map(|path| header_digest(path)).collect::<Result<_>>()?,
+        headers: request.policy.iter().map(|path| digest_header(path)).collect::<Result<_>>()?,
         attachment: None,
         link_id: None,
-        layout: kernel::layout_of(&objects.egress),
+        layout: kernel::hash_layout(&objects.egress),
         redirect,
         replaced,
         added_handle: None,
@@ -139,10 +148,10 @@ fn start_plan(
         paused: None,
     };
     if let Some(seconds) = manner.confirm_s {
-        // Before anything is attached, so that it is taken back even if this process is killed on the way.
+        // The timer starts first, so that everything is taken back even if this process is killed.
         confirm::spawn(name, record.since, seconds)?;
     }
-    place.make()?;
+    place.create()?;
     let result = place
         .write_record(&record)
         .and_then(|()| attach_and_record(&place, device, request, plan, objects, &mut record, needs_root));
@@ -169,20 +178,20 @@ fn start_plan(
     Ok(lines)
 }
 
-/// Returns what [`start`] would do; changes nothing.
+/// Returns lines that say what [`start`] would do; changes nothing.
 ///
 /// # Errors
-/// As [`start`], in the same sentences.
+/// As [`start`], with the same sentences.
 pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     let (device, root) = match &request.download {
-        // The IFB is made anew.
+        // The IFB will be a new device without a queue discipline.
         Some(of) => {
             download::refuse_others(of)?;
             (Device { name: name.into(), ..Device::find(of)? }, None)
         }
         None => {
             let device = Device::find(name)?;
-            let root = netlink::root(device.index)?;
+            let root = netlink::find_root(device.index)?;
             (device, root)
         }
     };
@@ -192,39 +201,40 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
         refuse_missing_classes(&device, request, root.as_ref(), &plan.action)?;
         refuse_unread_marks(&device, request)?;
     }
-    refuse_lacking(request)?;
+    refuse_missing_support(request)?;
     let objects = deployment.objects()?;
-    // Who may not look into the folder cannot know whether the device is in use.
+    // Without the right to read the folder, whether the device is in use stays unknown.
     let place = home::find(name).ok().flatten();
     if let Some((place, record)) = place.and_then(|place| place.record().ok().map(|record| (place, record))) {
         refuse_running(&place, &record, name)?;
     }
     let needs_root = plan.shaper != Shaper::None && needs_root(&device, request, &plan)?;
     if let Some(root) = root.as_ref().filter(|_| needs_root) {
-        saved_root(&device, root, request)?;
+        save_replaced_root(&device, root, request)?;
     }
     let mut lines = describe(&device, request, &plan, &objects.egress, needs_root);
     if let Some(of) = &request.download {
-        lines.extend(download::commands(of));
+        lines.extend(download::list_commands(of));
     }
     lines[0] = format!("{name}: {} would run, and nothing was changed", deployment.scheme);
     lines.push(format!(
         "program {} at the egress, attached as {}",
         deployment.combination.name(),
-        attached(request)
+        describe_attachment(request)
     ));
-    lines.extend(deployment.parameters()?);
+    lines.extend(deployment.format_parameters()?);
     if request.no_gso {
         lines.push(format!("ip link set dev {name} gso_max_segs 1"));
     }
     if needs_root {
-        let all = puts(Verb::Replace, &deployment.shaper, &device);
-        lines.extend(all.iter().map(|one| one.line(Verb::Replace, name)));
+        let all = plan_qdiscs(Verb::Replace, &deployment.shaper, &device);
+        lines.extend(all.iter().map(|one| one.format_command(Verb::Replace, name)));
     }
     Ok(lines)
 }
 
-fn attached(request: &Request) -> &'static str {
+/// Returns how a program would be attached, for the user.
+fn describe_attachment(request: &Request) -> &'static str {
     match request.attach {
         Attach::Auto => "a tcx link, or where the kernel has none as a filter under clsact",
         Attach::Tcx => "a tcx link",
@@ -232,7 +242,7 @@ fn attached(request: &Request) -> &'static str {
     }
 }
 
-/// Returns whether a queue discipline is put at the device's root.
+/// Returns whether the plan installs a queue discipline at the device's root.
 fn needs_root(device: &Device, request: &Request, plan: &Plan) -> Result<bool> {
     Ok(!request.shadow
         && match &plan.shaper {
@@ -242,12 +252,15 @@ fn needs_root(device: &Device, request: &Request, plan: &Plan) -> Result<bool> {
         })
 }
 
-/// Returns what keeps the root's queue discipline while ours is there; `None` for the kernel's default.
-fn saved_root(device: &Device, root: &Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
+/// Saves the root's queue discipline, which ours will replace; `None` for the kernel's default.
+///
+/// # Errors
+/// A sentence when it may not be replaced or cannot be restored.
+fn save_replaced_root(device: &Device, root: &Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
     match root.is_default() {
         true => Ok(None),
-        false if request.replace => save(device, root).map(Some),
-        false if request.is_for_own_cake() => Err(foreign_root(&device.name, root)),
+        false if request.replace => save_qdisc(device, root).map(Some),
+        false if request.is_for_own_cake() => Err(foreign_root_failure(&device.name, root)),
         false => Err(Failure::new(format!(
             "{} has a qdisc of somebody's at its root, {} {}; --replace puts it aside and `down` puts it back, and \
              `mark` leaves it where it is",
@@ -256,8 +269,8 @@ fn saved_root(device: &Device, root: &Qdisc, request: &Request) -> Result<Option
     }
 }
 
-/// Returns the failure of a CAKE of our own where somebody else's queue is.
-fn foreign_root(name: &str, root: &Qdisc) -> Failure {
+/// Returns the failure for a CAKE of our own where somebody else's queue discipline is.
+fn foreign_root_failure(name: &str, root: &Qdisc) -> Failure {
     let (there, handle) = (&root.kind, &root.handle);
     let instead = match there.as_str() {
         "cake" => format!("`mousehole-live mark {name}` marks before it"),
@@ -271,19 +284,22 @@ fn foreign_root(name: &str, root: &Qdisc) -> Failure {
     ))
 }
 
-/// Puts the program of this version in the place of the running one, with the same request; states stay where the maps
-/// fit.
+/// Replaces the running program by this version's, with the same request; flows and other states
+/// stay if the maps fit. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing is there or the kernel refuses; the former program stays.
+/// A sentence when nothing runs there, the maps do not fit or the kernel refuses; the former
+/// program stays.
 pub fn upgrade(name: &str) -> Result<Vec<String>> {
-    let sides: Vec<_> = download::sides(name).iter().map(|side| upgrade_one(side)).collect::<Result<_>>()?;
+    let sides: Vec<_> =
+        download::list_sides(name).iter().map(|side| upgrade_device(side)).collect::<Result<_>>()?;
     Ok(sides.concat())
 }
 
-fn upgrade_one(name: &str) -> Result<Vec<String>> {
+/// Does [`upgrade`] for one device, without its downloads.
+fn upgrade_device(name: &str) -> Result<Vec<String>> {
     let device = Device::find(name)?;
-    let root = netlink::root(device.index)?;
+    let root = netlink::find_root(device.index)?;
     let home = Home::lock()?;
     let place = home.place(&device);
     if !place.exists() {
@@ -293,8 +309,8 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     }
     let mut record = place.record()?;
     let deployment = record.deployment(&device, root.as_ref())?;
-    let bytes = object::object(&deployment.combination)?;
-    if kernel::layout_of(&bytes) != record.layout {
+    let bytes = object::find_or_compile(&deployment.combination)?;
+    if kernel::hash_layout(&bytes) != record.layout {
         return Err(Failure::new(format!(
             "the maps of {name} do not fit this version's program; `down {name}` and the command `{}` start afresh",
             record.command.join(" ")
@@ -305,11 +321,12 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let loaded = kernel::load(&bytes, maps)?;
     loaded.replace(&place, device.index)?;
     record.version = env!("CARGO_PKG_VERSION").into();
-    record.link_id = kernel::pinned_link(&place.link()).ok().map(|info| info.id);
+    record.link_id = kernel::read_pinned_link(&place.link()).ok().map(|info| info.id);
     place.write_record(&record)?;
     Ok(vec![format!("{name}: the program was replaced, and flows kept their state")])
 }
 
+/// Fails if the place's program runs and its start has ended.
 fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
     match !record.starting && stop::is_running(place, record) {
         false => Ok(()),
@@ -321,7 +338,7 @@ fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
     }
 }
 
-/// Refuses a device that is in use, and removes what a command that was killed left there.
+/// Fails if the device is in use; otherwise removes what a killed command left there.
 fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     if !place.exists() {
         return Ok(());
@@ -336,6 +353,8 @@ fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     }
 }
 
+/// Loads and attaches the program and installs the queue disciplines. It writes the record before
+/// each step, so that `down` can undo a start that was killed. Returns lines for the user.
 fn attach_and_record(
     place: &Place,
     device: &Device,
@@ -350,15 +369,15 @@ fn attach_and_record(
     let loaded = kernel::load(&objects.egress, maps)?;
     write_settings(&loaded, &plan.settings(request, device))?;
     if request.no_gso {
-        record.gso_max_segs = Some(gso_max_segs(&device.name)?);
+        record.gso_max_segs = Some(read_gso_max_segs(&device.name)?);
         place.write_record(record)?;
         links::set_gso_max_segs(device.index, 1).map_err(|error| {
             Failure::system(format!("{}: gso_max_segs cannot be set", device.name), &error)
         })?;
     }
     if request.attach != Attach::Tcx {
-        // Whether clsact is ours must be known even if this process ends before it can note what it did.
-        let has_clsact = netlink::qdiscs(device.index)?.iter().any(|qdisc| qdisc.kind == "clsact");
+        // The record must say whether clsact is ours even if this process is killed after adding it.
+        let has_clsact = netlink::list_qdiscs(device.index)?.iter().any(|qdisc| qdisc.kind == "clsact");
         record.attachment = Some(Attachment::Clsact { added: !has_clsact });
         place.write_record(record)?;
     }
@@ -375,23 +394,26 @@ fn attach_and_record(
     Ok(describe(device, request, plan, &objects.egress, needs_root))
 }
 
-/// Writes both sets of settings; the first one is active in a program that was just loaded.
+/// Writes both slots of settings; the first is active in a program that was just loaded.
 fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
     (0..2).try_for_each(|index| loaded.write("ml_settings", index, settings))
 }
 
-/// Keeps a queue discipline of somebody else's, if it can be made again.
-pub(crate) fn save(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc> {
-    let inner = netlink::qdiscs(device.index)?
+/// Saves somebody else's root queue discipline.
+///
+/// # Errors
+/// A sentence when it has children or classes that could not be restored.
+pub(crate) fn save_qdisc(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc> {
+    let inner = netlink::list_qdiscs(device.index)?
         .iter()
         .filter(|qdisc| qdisc.parent.is_some() && !qdisc.is_default())
         .count();
-    // The kinds whose classes are only their flow queues have no classes that somebody made.
+    // Other kinds, such as fq_codel, list their flow queues as classes, which nobody created.
     let is_classful = matches!(
         foreign.kind.as_str(),
         "htb" | "hfsc" | "prio" | "drr" | "qfq" | "ets" | "mqprio" | "taprio" | "multiq"
     );
-    if inner > 0 || (is_classful && !netlink::classes(device.index).is_empty()) {
+    if inner > 0 || (is_classful && !netlink::list_classes(device.index).is_empty()) {
         return Err(Failure::new(format!(
             "{} {} at {} has classes or qdiscs below it, which cannot be put back; remove it with `tc qdisc del dev {} root` if \
              you can make it again",
@@ -401,36 +423,41 @@ pub(crate) fn save(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc> {
     Ok(SavedQdisc::new(foreign, netlink::save_root(device.index)?))
 }
 
-/// Refuses a marker that names classes which the device does not have: the kernel passes over such a name in silence.
-/// A class with others below it is allowed, since filters may stand there; a tin of CAKE is one too.
+/// Fails if the request marks for classes that the device does not have; the kernel would ignore
+/// them silently. A class with classes below it is accepted, since filters may be attached there,
+/// and so is a tin of CAKE.
 pub(crate) fn refuse_missing_classes(
     device: &Device,
     request: &Request,
     root: Option<&Qdisc>,
     action: &Action,
 ) -> Result<()> {
-    if request.mode != Mode::Mark || deployment::via(request, root) != Via::Class {
+    if request.mode != Mode::Mark || deployment::choose_via(request, root) != Via::Class {
         return Ok(());
     }
-    let (name, made) = (&device.name, netlink::classes(device.index));
-    let qdiscs = netlink::qdiscs(device.index)?;
+    let (name, made) = (&device.name, netlink::list_classes(device.index));
+    let qdiscs = netlink::list_qdiscs(device.index)?;
     let cakes = qdiscs.iter().filter(|qdisc| qdisc.kind == "cake" && qdisc.major() != 0);
     let tins: Vec<u32> =
-        cakes.flat_map(|cake| (1..=queue::tins(&cake.cake)).map(|tin| cake.major() | tin)).collect();
-    let classes: Vec<u32> = queue::made(&made).map(|class| class.id).chain(tins.clone()).collect();
+        cakes.flat_map(|cake| (1..=queue::count_tins(&cake.cake)).map(|tin| cake.major() | tin)).collect();
+    let classes: Vec<u32> = queue::select_made(&made).map(|class| class.id).chain(tins.clone()).collect();
     let wanted = action.priority.iter().filter(|class| **class != 0);
     let Some(missing) = wanted.copied().find(|class| !classes.contains(class)) else { return Ok(()) };
-    let tins = tins.into_iter().map(qdisc::id);
-    let known: Vec<String> = queue::leaves(&made).into_iter().chain(tins).collect();
+    let tins = tins.into_iter().map(qdisc::format_id);
+    let known: Vec<String> = queue::list_leaves(&made).into_iter().chain(tins).collect();
     let there = match known.is_empty() {
         true => format!("{name} has none; --via dscp needs none"),
         false => format!("the classes of {name} are {}", known.join(", ")),
     };
-    Err(Failure::new(format!("--classes names {}, which is no class here; {there}", qdisc::id(missing))))
+    Err(Failure::new(format!(
+        "--classes names {}, which is no class here; {there}",
+        qdisc::format_id(missing)
+    )))
 }
 
-/// Refuses a marker that leaves the way of telling to the queue, where the queue reads nothing: a DSCP that nobody here
-/// reads gains nothing, and the network behind may serve it last. A shadow sets none.
+/// Fails if the request leaves the kind of mark to the device's queue, and that queue reads no
+/// marks. A DSCP that nobody here reads gains nothing, and the next network may serve it last. A
+/// shadow sets no marks and is accepted.
 ///
 /// # Errors
 /// A sentence with what helps.
@@ -438,16 +465,16 @@ pub(crate) fn refuse_unread_marks(device: &Device, request: &Request) -> Result<
     if !request.leaves_way_to_queue() || request.shadow || request.brings_cake() {
         return Ok(());
     }
-    let (name, all) = (&device.name, netlink::qdiscs(device.index)?);
+    let (name, all) = (&device.name, netlink::list_qdiscs(device.index)?);
     if queue::reads_marks(&all) {
         return Ok(());
     }
-    let there = qdisc::root_of(&all).map_or("without a queue discipline", |root| &root.kind);
-    let cake = match qdisc::root_of(&all).is_none_or(Qdisc::is_default) {
-        true => format!("`{}` puts one there that does, ", queue::how_to_be_read(name, &all)),
+    let there = qdisc::find_root(&all).map_or("without a queue discipline", |root| &root.kind);
+    let cake = match qdisc::find_root(&all).is_none_or(Qdisc::is_default) {
+        true => format!("`{}` puts one there that does, ", queue::suggest_reader(name, &all)),
         false => String::new(),
     };
-    let leaves = queue::leaves(&netlink::classes(device.index));
+    let leaves = queue::list_leaves(&netlink::list_classes(device.index));
     let classes = match leaves.is_empty() {
         true => String::new(),
         false => format!("--classes names one of its classes ({}), ", leaves.join(", ")),
@@ -458,13 +485,13 @@ pub(crate) fn refuse_unread_marks(device: &Device, request: &Request) -> Result<
     )))
 }
 
-/// Returns whether departure times are kept at a device already.
+/// Returns whether the device's queue disciplines already hold packets until their departure times.
 ///
 /// # Errors
-/// A sentence when they are, but not as far ahead as packets may wait.
+/// A sentence when they do, but not as long as `longest_wait`.
 pub(crate) fn has_departures(device: &Device, longest_wait: Option<Dur>) -> Result<bool> {
-    let all = netlink::qdiscs(device.index)?;
-    let found = qdisc::departures(&all);
+    let all = netlink::list_qdiscs(device.index)?;
+    let found = qdisc::find_departure_qdiscs(&all);
     let wait_us = longest_wait.map_or(0.0, |wait| wait.as_secs() * 1e6);
     let too_short = found.iter().find(|one| one.horizon_us.is_some_and(|us| f64::from(us) < wait_us));
     if let Some(fq) = too_short {
@@ -480,38 +507,40 @@ pub(crate) fn has_departures(device: &Device, longest_wait: Option<Dur>) -> Resu
     Ok(!found.is_empty())
 }
 
-/// Puts the queue disciplines in place.
+/// Installs the plan's queue disciplines; a native queue is loaded first.
 fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) -> Result<()> {
     let (Shaper::Native { fifo, queue }, Some(object)) = (&plan.shaper, &objects.queue) else {
-        return put_all(Verb::Replace, &plan.shaper, device);
+        return apply_qdiscs(Verb::Replace, &plan.shaper, device);
     };
     native::load(queue, object, place, fifo, plan.action.priority, device.link_header_bytes)?;
-    at_root(What::Native(native::kind(place))).run(Verb::Replace, &device.name, device.index)
+    place_at_root(What::Native(native::format_kind(place))).apply(Verb::Replace, &device.name, device.index)
 }
 
-/// Gives the queue disciplines that are in place other rates and limits; what they hold stays.
+/// Changes rates and limits of the installed queue disciplines; their packets stay.
 ///
 /// # Errors
-/// What the kernel says; those before have changed then.
+/// The kernel's reason; those before have changed then.
 pub(crate) fn change_qdiscs(shaper: &Shaper, device: &Device) -> Result<()> {
-    put_all(Verb::Change, shaper, device)
+    apply_qdiscs(Verb::Change, shaper, device)
 }
 
-fn put_all(verb: Verb, shaper: &Shaper, device: &Device) -> Result<()> {
-    puts(verb, shaper, device).iter().try_for_each(|one| one.run(verb, &device.name, device.index))
+/// Sends all queue disciplines and classes of a shaper to the kernel, in their order.
+fn apply_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Result<()> {
+    plan_qdiscs(verb, shaper, device).iter().try_for_each(|one| one.apply(verb, &device.name, device.index))
 }
 
-/// Returns the queue disciplines and classes that are put in place, or changed.
-fn puts(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
+/// Returns the queue disciplines and classes of a shaper to install or to change, parents first;
+/// none for a native queue, which has no tc(8) command.
+fn plan_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
     match shaper {
         Shaper::None | Shaper::Native { .. } => Vec::new(),
-        // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
-        Shaper::Departures if verb == Verb::Replace => vec![at_root(What::Fq { flow_limit: 1000 })],
+        // Packets may wait for tokens for seconds; the default limit of 100 packets suits queues of milliseconds.
+        Shaper::Departures if verb == Verb::Replace => vec![place_at_root(What::Fq { flow_limit: 1000 })],
         Shaper::Departures => Vec::new(),
-        Shaper::Cake(cake) => vec![at_root(What::Cake(cake.clone()))],
+        Shaper::Cake(cake) => vec![place_at_root(What::Cake(cake.clone()))],
         Shaper::Fifo(fifo) => {
-            let (rate, burst, limit) = (fifo.rate, fifo.burst, limit(fifo, device));
-            vec![at_root(What::Tbf {
+            let (rate, burst, limit) = (fifo.rate, fifo.burst, compute_limit(fifo, device));
+            vec![place_at_root(What::Tbf {
                 rate,
                 burst,
                 limit,
@@ -520,20 +549,20 @@ fn puts(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
         }
         Shaper::Classes { fifo, colours } => {
             let (burst, overhead) = (fifo.burst, fifo.overhead - device.link_header_bytes);
-            // A hundredth for each colour, so that none starves.
+            // Each colour is guaranteed a hundredth of the rate, so that none starves.
             let least = Rate((fifo.rate.0 / 100).max(1000));
             let class = |parent: u32, id: u32, rate: Rate, priority: u32| {
                 let what = What::HtbClass { rate, ceil: fifo.rate, burst, priority, overhead };
                 Put { parent, handle: MAJOR | id, what }
             };
             let mut all = Vec::new();
-            // HTB itself cannot change, only its classes can.
+            // HTB's own options cannot change, only those of its classes.
             if verb == Verb::Replace {
-                all.push(at_root(What::Htb { default: deployment::class(0, *colours) }));
+                all.push(place_at_root(What::Htb { default: deployment::class_minor(0, *colours) }));
             }
             all.push(class(MAJOR, 1, fifo.rate, 0));
             for colour in 0..*colours {
-                let id = deployment::class(colour, *colours);
+                let id = deployment::class_minor(colour, *colours);
                 all.push(class(MAJOR | 1, id, least, colour));
                 all.push(Put { parent: MAJOR | id, handle: 0, what: What::Fifo(fifo.buffer) });
             }
@@ -542,33 +571,38 @@ fn puts(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
     }
 }
 
-fn at_root(what: What) -> Put {
+/// Returns a queue discipline at the root, with our handle.
+fn place_at_root(what: What) -> Put {
     Put { parent: netlink::TC_H_ROOT, handle: MAJOR, what }
 }
 
-/// Returns a limit of the real FIFO that the one decided here never reaches, bytes.
-fn limit(fifo: &Fifo, device: &Device) -> u32 {
+/// Returns a limit for the kernel's FIFO, bytes, that the policy's own limit never lets it reach.
+fn compute_limit(fifo: &Fifo, device: &Device) -> u32 {
     let frame = u64::from(device.mtu) + u64::from(fifo.overhead);
     let policy = match fifo.buffer {
         Buffer::Packets(packets) => u64::from(packets) * frame,
         Buffer::Bytes(bytes) => bytes * 2,
     };
-    // A super-packet may be admitted at the last place.
+    // A super-packet may be admitted when one packet still fits.
     (policy * 2 + (1 << 18)).min(u64::from(u32::MAX) / 2) as u32
 }
 
-fn gso_max_segs(name: &str) -> Result<u32> {
+/// Returns how many segments a super-packet of the device has at most.
+///
+/// # Errors
+/// A sentence when the kernel does not say.
+fn read_gso_max_segs(name: &str) -> Result<u32> {
     links::find(name)
         .and_then(|link| link.gso_max_segs)
         .ok_or_else(|| Failure::new(format!("{name}: the kernel does not tell gso_max_segs")))
 }
 
-/// Returns what was put in place, for the user.
+/// Returns lines for the user that say what was put in place. `bytes` is the program's object.
 fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs_root: bool) -> Vec<String> {
     let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
     let mut lines = vec![format!("{}: {} {verb}", device.name, plan.decided.scheme)];
     let transfer = if request.ab.is_some() { size_of::<Transfer>() } else { 0 };
-    let entry = object::entry_bytes(bytes).unwrap_or(160) + transfer;
+    let entry = object::read_entry_bytes(bytes).unwrap_or(160) + transfer;
     let megabytes = f64::from(request.flows) * entry as f64 / 1e6;
     lines.push(format!("table of {} flows, {megabytes:.0} MB of kernel memory", request.flows));
     if let (Some(part), Some(key)) = (&request.ab, &request.ab_key) {
@@ -598,7 +632,7 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
         });
     }
     if let Shaper::Cake(cake) = &plan.shaper {
-        lines.push(format!("the qdisc of ours at its root: cake {}", cake.words()));
+        lines.push(format!("the qdisc of ours at its root: cake {}", cake.format_options()));
     }
     if request.mode == Mode::Mark && !request.shadow {
         let action = plan.action;

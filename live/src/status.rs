@@ -1,41 +1,45 @@
-//! `status`: what runs at each device, whether it really runs, and what it counted.
+//! `status`: says what runs at each device, whether it really runs, and what it counted.
 
 use crate::deployment::Deployment;
 use crate::error::Result;
 use crate::explain::Rule;
+use crate::human::{
+    format_bytes, format_count, format_number, format_percent, format_rate, format_span, format_table,
+    format_waiting,
+};
 use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
 use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record};
 use crate::request::{Mode, Request};
-use crate::words::{bytes, count, number, percent, rate, span, table, waiting};
 use crate::{download, kernel, native, netlink, qdisc, stop};
 use mousehole_policy::{Colour, IS_STATIC};
 use serde::{Serialize, Serializer};
 
-/// Names the form of the JSON document.
+/// The name and version of the JSON document's format.
 pub const FORM: &str = "mousehole-live.status/1";
 
-/// An agent that was not at work for longer than this is a problem, s.
+/// An agent that has not run for longer than this is a problem, s.
 const AGENT_SILENT_S: f64 = 10.0;
 
-/// The JSON document of `status --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+/// The JSON document of `status --json`. Within one [`FORM`], fields may be added but are neither
+/// renamed nor removed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document<'a> {
     /// [`FORM`].
     pub schema: &'static str,
-    /// Devices of this namespace, by number.
+    /// The devices of this namespace, in the order of their indexes.
     pub devices: &'a [Status],
 }
 
-/// What became of a command.
+/// The state of what a command started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// The program is attached.
     Running,
-    /// The record is there, the program is not attached.
+    /// The record is there, but the program is not attached.
     Stopped,
-    /// A command was killed before it was done.
+    /// A command was killed before it was finished.
     Incomplete,
 }
 
@@ -44,29 +48,29 @@ pub enum State {
 pub struct Status {
     /// Its name.
     pub device: String,
-    /// Its number.
+    /// Its interface index.
     pub index: u32,
     /// Whether the program runs.
     pub state: State,
-    /// What is not as it should be, one sentence each, with the cure.
+    /// What is wrong, one sentence each, with the remedy.
     pub problems: Vec<String>,
-    /// The rest, which leftovers of a killed command do not have.
+    /// What the record and the maps say; leftovers of a killed command have none.
     #[serde(flatten)]
     pub details: Option<Details>,
 }
 
-/// What a record and the maps tell.
+/// What the record and the maps of a device say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Details {
     /// `mark` or `up`.
     pub mode: Mode,
     /// The scheme or marker.
     pub scheme: String,
-    /// Whether it decides and counts only.
+    /// Whether it only decides and counts.
     pub shadow: bool,
-    /// Rate of the queue, as given; of `mark` that of the link, null where it was not given.
+    /// Rate of the queue, as given; for `mark` that of the link. Null if it was not given.
     pub rate: Option<String>,
-    /// Buffer of the queue, as given; null of `mark`.
+    /// Buffer of the queue, as given; null for `mark`.
     pub buffer: Option<String>,
     /// When it was started, seconds since 1970.
     pub since: u64,
@@ -76,85 +80,89 @@ pub struct Details {
     pub command: Vec<String>,
     /// How long ago `tune` last changed it, s; null if it never did.
     pub tuned_s: Option<u64>,
-    /// The policies with the parameters in force, those of `tune` included; none when the device is gone, or changed so
-    /// much that they cannot be told, which is among the problems then.
+    /// The policies with the parameters in force, those of `tune` included. Empty when the device
+    /// is gone, or has changed so much that they cannot be determined, which `problems` says then.
     pub rules: Vec<Rule>,
-    /// How long packets beyond a user's profile wait for tokens at most, s; null where they are policed.
+    /// The longest time that packets beyond a user's profile wait for tokens, s; null if they are
+    /// policed.
     pub longest_wait_s: Option<f64>,
     /// Version of the command that started it.
     pub version: String,
-    /// `tcx`, `clsact`, or null before it was attached.
+    /// `tcx` or `clsact`; null before it was attached.
     pub attachment: Option<&'static str>,
     /// The kernel's number of the link; null under clsact.
     pub link_id: Option<u32>,
     /// The kernel's number of the program that is attached; null if none is.
     pub program_id: Option<u32>,
-    /// The qdisc at the device's root: kind and handle; null when the device is gone.
+    /// The queue discipline at the device's root: kind and handle; null when the device is gone.
     pub root: Option<String>,
-    /// Whether that qdisc is the one that we added; null where we add none.
+    /// Whether that queue discipline is the one that we added; null if we added none.
     pub root_is_ours: Option<bool>,
     /// Seconds until everything is taken back; null if nothing waits for confirmation.
     pub unconfirmed_s: Option<u64>,
-    /// Whether the scheme needs an agent; null when the device is gone or its rules cannot be told.
+    /// Whether the scheme needs an agent; null when the device is gone or its rules cannot be
+    /// determined.
     pub agent_needed: Option<bool>,
-    /// Seconds since the agent was at work; null if it never was.
+    /// Seconds since the agent last ran; null if it never did.
     pub agent_seen_s: Option<f64>,
-    /// Which of the two sets of settings is in force.
+    /// The active slot of settings.
     pub active_slot: u32,
-    /// What is done with long flows, for people.
+    /// What is done with long flows, as text.
     pub action: String,
-    /// Entries that the table of flows can hold.
+    /// How many flows the flow table can hold.
     pub flows_most: u32,
     /// Counters since the start.
     pub counters: Counted,
-    /// What the queue discipline of `--native` counted; null where none runs.
+    /// The counters of the native queue; null if none runs.
     pub native: Option<native::Counted>,
 }
 
-/// Packets and bytes.
+/// A number of packets and their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
 pub struct Amount {
-    /// On the wire.
+    /// Packets on the wire.
     pub packets: u64,
-    /// IP length.
+    /// IP bytes.
     pub bytes: u64,
 }
 
 /// Amounts by name, in a fixed order; an object in JSON.
 pub type Named = Vec<(&'static str, Amount)>;
 
-fn as_object<S: Serializer>(named: &Named, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+/// Serialises named amounts as an object, in their order.
+fn serialize_as_object<S: Serializer>(named: &Named, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     serializer.collect_map(named.iter().copied())
 }
 
-/// Counters, with names.
+/// The program's counters, by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct Counted {
-    /// By what a frame is: `ipv4`, `ipv6`, `not-ip`, `malformed`; `fragments` and `super-packets` are counted above too.
-    #[serde(serialize_with = "as_object")]
+    /// By kind of frame: `ipv4`, `ipv6`, `not-ip`, `malformed`. `fragments` and `super-packets` are
+    /// counted among the former as well.
+    #[serde(serialize_with = "serialize_as_object")]
     pub kinds: Named,
     /// By colour.
-    #[serde(serialize_with = "as_object")]
+    #[serde(serialize_with = "serialize_as_object")]
     pub colours: Named,
     /// Dropped, by colour.
-    #[serde(serialize_with = "as_object")]
+    #[serde(serialize_with = "serialize_as_object")]
     pub colours_dropped: Named,
     /// Dropped, by reason.
-    #[serde(serialize_with = "as_object")]
+    #[serde(serialize_with = "serialize_as_object")]
     pub dropped: Named,
     /// Marked CE.
     pub ce_marked: Amount,
-    /// Left alone because somebody before had marked them.
+    /// Packets left alone because they were marked before they came here.
     pub already_marked: Amount,
-    /// Held back until they had tokens.
+    /// Packets held until they had tokens.
     pub held: Amount,
-    /// How long these waited on average, s; null if there were none.
+    /// The mean wait of these, s; null if there were none.
     pub mean_wait_s: Option<f64>,
     /// Flows that were new to the table.
     pub new_flows: u64,
     /// Packets that found no room in the table.
     pub without_state: u64,
-    /// Packets that passed undecided, since a lock stayed taken.
+    /// Packets that passed without a decision because a lock stayed taken.
     pub lock_busy: u64,
 }
 
@@ -197,44 +205,45 @@ impl From<&Counters> for Counted {
     }
 }
 
-/// Returns the status of one device or of all.
+/// Returns the status of one device and its downloads, or of all devices.
 ///
 /// # Errors
-/// A sentence when there is no BPF file system, or nothing is at the device that is named.
-pub fn status(only: Option<&str>) -> Result<Vec<Status>> {
-    Ok(observe(only)?.iter().map(look).collect())
+/// A sentence when there is no BPF file system, or nothing of ours is at the device.
+pub fn read_status(only: Option<&str>) -> Result<Vec<Status>> {
+    Ok(observe(only)?.iter().map(inspect).collect())
 }
 
-/// How it stands, in the words and exit statuses of the Monitoring Plugins' guidelines.
+/// The state of a device in the terms and exit statuses of the Monitoring Plugins' guidelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
-    /// Everything runs as it was asked for.
+    /// Everything runs as requested.
     Ok,
     /// It runs, and will be taken back unless it is confirmed.
     Warning,
-    /// It does not run, or does not do what was asked for.
+    /// It does not run, or not as requested.
     Critical,
-    /// It cannot be looked at.
+    /// It cannot be read.
     Unknown,
 }
 
 impl Health {
-    fn word(self) -> &'static str {
+    /// Returns the guidelines' name for it.
+    fn label(self) -> &'static str {
         ["OK", "WARNING", "CRITICAL", "UNKNOWN"][self as usize]
     }
 }
 
-/// Returns how one device or all of this namespace stand, and a line for each; a device where nothing of ours is, and
-/// a namespace without any, is critical.
-pub fn health(only: Option<&str>) -> (Health, Vec<String>) {
-    let say = |health: Health, what: &str| format!("{} - {what}", health.word());
+/// Returns the worst health of one device or of all of this namespace, and a line for each. A
+/// device without anything of ours is critical, and so is a namespace without any.
+pub fn check_health(only: Option<&str>) -> (Health, Vec<String>) {
+    let say = |health: Health, what: &str| format!("{} - {what}", health.label());
     let all = match observe(None) {
         Ok(all) => all,
         Err(failure) => return (Health::Unknown, vec![say(Health::Unknown, &failure.to_string())]),
     };
-    let is_of = |one: &&Observed, name: &str| one.title() == name || one.title() == download::ifb_of(name);
+    let is_of = |one: &&Observed, name: &str| one.title() == name || one.title() == download::ifb_name(name);
     let wanted = all.iter().filter(|one| only.is_none_or(|name| is_of(one, name)));
-    let judged: Vec<(Health, String)> = wanted.map(look).map(|one| judge(&one)).collect();
+    let judged: Vec<(Health, String)> = wanted.map(inspect).map(|one| judge(&one)).collect();
     if judged.is_empty() {
         let place = only.map_or("in this network namespace".into(), |name| format!("at {name}"));
         return (Health::Critical, vec![say(Health::Critical, &format!("nothing of ours is {place}"))]);
@@ -243,6 +252,7 @@ pub fn health(only: Option<&str>) -> (Health, Vec<String>) {
     (worst, judged.iter().map(|(health, what)| say(*health, what)).collect())
 }
 
+/// Returns a device's health and its sentence.
 fn judge(one: &Status) -> (Health, String) {
     let what = one.details.as_ref().map_or(String::new(), |details| {
         let word = if details.mode == Mode::Mark { "mark" } else { "up" };
@@ -252,7 +262,7 @@ fn judge(one: &Status) -> (Health, String) {
     let waits = one.details.as_ref().and_then(|details| details.unconfirmed_s);
     match (one.state, one.problems.as_slice(), waits) {
         (State::Running, [], None) => {
-            (Health::Ok, format!("{}: {what} runs since {}", one.device, span(running_s(one) as f64)))
+            (Health::Ok, format!("{}: {what} runs since {}", one.device, format_span(running_s(one) as f64)))
         }
         (State::Running, [], Some(seconds)) => {
             let end = format!("is taken back in {seconds} s unless it is confirmed");
@@ -265,16 +275,18 @@ fn judge(one: &Status) -> (Health, String) {
     }
 }
 
+/// Returns for how many seconds it has run; 0 without details.
 fn running_s(one: &Status) -> u64 {
     one.details.as_ref().map_or(0, |details| details.running_s)
 }
 
 /// Returns the JSON document.
-pub fn json(all: &[Status]) -> String {
+pub fn format_json(all: &[Status]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
-fn look(one: &Observed) -> Status {
+/// Returns the status of an observed device.
+fn inspect(one: &Observed) -> Status {
     let title = one.title();
     let unfinished = |why: &str| Status {
         device: title.clone(),
@@ -290,25 +302,26 @@ fn look(one: &Observed) -> Status {
         return unfinished("before its tables were complete");
     };
     let running = stop::is_running(&one.place, record);
-    let qdiscs = one.name.as_ref().and_then(|_| netlink::qdiscs(one.index).ok()).unwrap_or_default();
-    let root = qdisc::root_of(&qdiscs).cloned();
+    let qdiscs = one.name.as_ref().and_then(|_| netlink::list_qdiscs(one.index).ok()).unwrap_or_default();
+    let root = qdisc::find_root(&qdiscs).cloned();
     let mut problems =
-        problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
-    problems.extend(sent_at_once(one, record, &settings, &qdiscs));
-    // What another build keeps of own policies runs under a static one, which cannot tell their parameters.
+        find_problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
+    problems.extend(find_missing_fq(one, record, &settings, &qdiscs));
+    // A static build cannot load the user's own policies, so it cannot say their parameters, even if they run.
     let told = if IS_STATIC && !record.request.policy.is_empty() { Ok(None) } else { one.deployment() };
     let deployment = told.unwrap_or_else(|failure| {
         problems.push(format!("the parameters in force cannot be told, as the device is now; {failure}"));
         None
     });
     let needed = deployment.as_ref().map(Deployment::needs_agent);
-    let seen = agent_seen_s(&one.agent().unwrap_or_default());
+    let seen = measure_agent_idle_s(&one.agent().unwrap_or_default());
     let running_s = kernel::boot_s().saturating_sub(record.started_s);
-    // An agent that has just been started was never at work either.
+    // An agent that has just been started has not run yet either.
     let silent_s = seen.unwrap_or(running_s as f64);
     if running && needed == Some(true) && silent_s > AGENT_SILENT_S {
-        let when = seen
-            .map_or("was never at work".into(), |seconds| format!("was last at work {} ago", span(seconds)));
+        let when = seen.map_or("was never at work".into(), |seconds| {
+            format!("was last at work {} ago", format_span(seconds))
+        });
         problems.push(format!(
             "the agent {when}; the program goes on with the values it has, and `mousehole-live agent {title}` starts it"
         ));
@@ -316,8 +329,8 @@ fn look(one: &Observed) -> Status {
     let is_up = record.request.mode == Mode::Up;
     let filter = matches!(record.attachment, Some(Attachment::Clsact { .. }));
     let program = match filter {
-        true => kernel::pinned_program(&one.place.program()).ok(),
-        false => kernel::pinned_link(&one.place.link()).ok().map(|info| info.program),
+        true => kernel::read_pinned_program(&one.place.program()).ok(),
+        false => kernel::read_pinned_link(&one.place.link()).ok().map(|info| info.program),
     };
     let details = Details {
         mode: record.request.mode,
@@ -329,7 +342,7 @@ fn look(one: &Observed) -> Status {
         running_s,
         command: record.command.clone(),
         tuned_s: record.tuned.map(|at| kernel::boot_s().saturating_sub(at)),
-        rules: deployment.as_ref().map(rules).unwrap_or_default(),
+        rules: deployment.as_ref().map(list_rules).unwrap_or_default(),
         longest_wait_s: (settings.longest_wait_ms > 0).then(|| f64::from(settings.longest_wait_ms) / 1e3),
         version: record.version.clone(),
         attachment: match record.attachment {
@@ -337,7 +350,7 @@ fn look(one: &Observed) -> Status {
             Some(Attachment::Clsact { .. }) => Some("clsact"),
             None => one.place.link().exists().then_some("tcx"),
         },
-        link_id: kernel::pinned_link(&one.place.link()).ok().map(|info| info.id),
+        link_id: kernel::read_pinned_link(&one.place.link()).ok().map(|info| info.id),
         program_id: program.filter(|_| running),
         root: root.as_ref().map(|qdisc| format!("{} {}", qdisc.kind, qdisc.handle)),
         root_is_ours: record
@@ -348,32 +361,34 @@ fn look(one: &Observed) -> Status {
         agent_needed: needed,
         agent_seen_s: seen,
         active_slot: control.active & 1,
-        action: action(&record.request, settings.shadow != 0, &settings.action)
-            + &waiting(settings.longest_wait_ms, settings.shadow != 0),
+        action: describe_action(&record.request, settings.shadow != 0, &settings.action)
+            + &format_waiting(settings.longest_wait_ms, settings.shadow != 0),
         flows_most: record.request.flows,
         counters: Counted::from(&counters),
-        native: native::counted(&one.place),
+        native: native::read_counters(&one.place),
     };
     let state = if running { State::Running } else { State::Stopped };
     Status { device: title, index: one.index, state, problems, details: Some(details) }
 }
 
 /// Returns the policies of a deployment with their parameters.
-fn rules(deployment: &Deployment) -> Vec<Rule> {
+fn list_rules(deployment: &Deployment) -> Vec<Rule> {
     deployment.params().map(|params| Rule::new(params, None)).collect()
 }
 
-/// Returns the problem of packets that are to wait where no qdisc holds them back.
-fn sent_at_once(
+/// Returns the problem that packets are to wait for tokens, but no queue discipline holds them;
+/// `None` if there is no such problem.
+fn find_missing_fq(
     one: &Observed,
     record: &Record,
     settings: &Settings,
     qdiscs: &[qdisc::Qdisc],
 ) -> Option<String> {
-    let is_held =
-        settings.longest_wait_ms == 0 || settings.shadow != 0 || !qdisc::departures(qdiscs).is_empty();
-    let root = qdisc::root_of(qdiscs).map_or("nothing", |root| root.kind.as_str());
-    // Where our own qdisc is gone, that is said already.
+    let is_held = settings.longest_wait_ms == 0
+        || settings.shadow != 0
+        || !qdisc::find_departure_qdiscs(qdiscs).is_empty();
+    let root = qdisc::find_root(qdiscs).map_or("nothing", |root| root.kind.as_str());
+    // If our own queue discipline is gone, another problem says so already.
     (!is_held && one.name.is_some() && record.added_handle.is_none()).then(|| {
         format!(
             "packets are to wait for tokens, but at the root is {root} without fq, which sends them at once; `down` and the \
@@ -382,13 +397,14 @@ fn sent_at_once(
     })
 }
 
-fn agent_seen_s(agent: &Agent) -> Option<f64> {
+/// Returns the seconds since the agent last ran; `None` if it never did.
+fn measure_agent_idle_s(agent: &Agent) -> Option<f64> {
     let ago = kernel::monotonic_ns().saturating_sub(agent.seen_ns);
     (agent.seen_ns > 0).then_some(ago as f64 / 1e9)
 }
 
-/// Returns what is done with packets of long flows, or with those that the queue refuses.
-pub(crate) fn action(request: &Request, shadow: bool, action: &crate::layout::Action) -> String {
+/// Returns what is done with packets of long flows, or by the queue with packets that it refuses.
+pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::layout::Action) -> String {
     let queue = request.mode == Mode::Up && action.priority[1] == 0;
     let what = match (action.priority[1], action.dscp[1]) {
         _ if queue => "the queue drops or marks CE".into(),
@@ -420,8 +436,9 @@ pub(crate) fn action(request: &Request, shadow: bool, action: &crate::layout::Ac
     }
 }
 
-/// Returns what is not as it should be.
-fn problems(
+/// Returns what is wrong at a device, with the remedies. `tin_of` is the handle that marks name, in
+/// the upper half of the word; 0 if they name none.
+fn find_problems(
     one: &Observed,
     record: &Record,
     running: bool,
@@ -432,7 +449,7 @@ fn problems(
     let cure = format!("`mousehole-live down {title}` removes what is left");
     let mut all = Vec::new();
     if !running {
-        let link = kernel::pinned_link(&one.place.link());
+        let link = kernel::read_pinned_link(&one.place.link());
         all.push(match (&one.name, link) {
             (None, _) => {
                 format!("the device is gone or in another network namespace, so nothing runs; {cure}")
@@ -474,14 +491,15 @@ fn problems(
     if let Some(by) = record.confirm_by.filter(|by| kernel::boot_s() > by + 5) {
         all.push(format!(
             "it waits for confirmation since {}, and its timer is gone; `mousehole-live confirm {title}` or `down`",
-            span((kernel::boot_s() - by) as f64)
+            format_span((kernel::boot_s() - by) as f64)
         ));
     }
     all
 }
 
-/// Returns the screen of `status`. `before` holds the same devices so many seconds earlier, for rates.
-pub fn text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
+/// Returns the lines of `status` for the terminal. `before` holds an earlier status and how many
+/// seconds ago it was taken; with it, rates are shown.
+pub fn format_text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
     if all.is_empty() {
         return vec![
             "nothing of ours is in this network namespace; `mousehole-live mark DEV` or `up DEV` starts it"
@@ -497,12 +515,13 @@ pub fn text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
             let found = all.iter().find(|other| other.index == one.index)?;
             Some((&found.details.as_ref()?.counters, seconds))
         });
-        lines.extend(screen(one, earlier));
+        lines.extend(format_device(one, earlier));
     }
     lines
 }
 
-fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
+/// Returns the lines about one device.
+fn format_device(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let Some(details) = &one.details else {
         let mut lines = vec![format!("{}: incomplete", one.device)];
         lines.extend(one.problems.iter().map(|problem| format!("  PROBLEM   {problem}")));
@@ -516,7 +535,7 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     };
     let shadow = if details.shadow { ", shadow" } else { "" };
     let state = match one.state {
-        State::Running => format!("running for {}", span(details.running_s as f64)),
+        State::Running => format!("running for {}", format_span(details.running_s as f64)),
         _ => "NOT RUNNING".to_string(),
     };
     let mut lines = vec![format!("{}: {word} {}{queue}{shadow}: {state}", one.device, details.scheme)];
@@ -530,9 +549,10 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let (program, words) =
         details.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
     let program = program.rsplit('/').next().unwrap_or_default();
-    let tuned = details.tuned_s.map_or(String::new(), |ago| format!(" (tuned {} ago)", span(ago as f64)));
+    let tuned =
+        details.tuned_s.map_or(String::new(), |ago| format!(" (tuned {} ago)", format_span(ago as f64)));
     lines.push(format!("  command   {program} {}{tuned}", words.join(" ")));
-    lines.extend(details.rules.iter().map(|rule| format!("  in force  {}", rule.settings())));
+    lines.extend(details.rules.iter().map(|rule| format!("  in force  {}", rule.format_settings())));
     let link = match (details.attachment, details.link_id) {
         (Some(kind), Some(id)) => format!("{kind} link {id}"),
         (Some(kind), None) => kind.to_string(),
@@ -550,17 +570,17 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
         (Some(false), None) => Some("no agent needed".to_string()),
         (None, None) => None,
         (Some(true), None) => Some("NOT SEEN, but needed".to_string()),
-        (_, Some(seconds)) => Some(format!("last at work {} ago", span(seconds))),
+        (_, Some(seconds)) => Some(format!("last at work {} ago", format_span(seconds))),
     };
     lines.extend(agent.map(|agent| format!("  agent     {agent}")));
-    lines.extend(details.native.as_ref().map(|counted| format!("  queue     {}", native_queue(counted))));
-    lines.extend(counters(&details.counters, before));
+    lines.extend(details.native.as_ref().map(|counted| format!("  queue     {}", format_native(counted))));
+    lines.extend(format_counters(&details.counters, before));
     lines
 }
 
-/// Returns what the queue discipline of `--native` counted, for people.
-fn native_queue(counted: &native::Counted) -> String {
-    let mut parts = vec![format!("sent {} packets", number(counted.sent.iter().sum()))];
+/// Returns the counters of a native queue, for people.
+fn format_native(counted: &native::Counted) -> String {
+    let mut parts = vec![format!("sent {} packets", format_number(counted.sent.iter().sum()))];
     let rest = [
         ("dropped early", counted.dropped_early),
         ("dropped for want of room", counted.dropped_forced),
@@ -568,13 +588,16 @@ fn native_queue(counted: &native::Counted) -> String {
         ("answers at fault: the policy stalls", counted.faults),
     ];
     parts.extend(
-        rest.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{} {what}", number(*count))),
+        rest.iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(what, count)| format!("{} {what}", format_number(*count))),
     );
     parts.join(", ")
 }
 
-/// Returns the table of counters, without rows of zeros that say nothing, and the sentence below it.
-fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
+/// Returns the table of counters without uninformative rows of zeros, and the sentences below it.
+/// `before` holds earlier counters and how many seconds ago they were read.
+fn format_counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
     let mut rows = vec![vec!["  ".to_string(), "packets".into(), "bytes".into(), "dropped".into()]];
     if before.is_some() {
         rows[0].extend(["packets/s".to_string(), "rate".into()]);
@@ -582,17 +605,17 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
     let mut row = |name: &str, amount: Amount, dropped: Option<u64>, earlier: Option<(Amount, f64)>| {
         let mut cells = vec![
             format!("  {name}"),
-            number(amount.packets),
-            bytes(amount.bytes as f64),
+            format_number(amount.packets),
+            format_bytes(amount.bytes as f64),
             dropped.map_or(String::new(), |packets| match packets {
                 0 => "0".into(),
-                _ => format!("{} ({})", number(packets), percent(packets, amount.packets)),
+                _ => format!("{} ({})", format_number(packets), format_percent(packets, amount.packets)),
             }),
         ];
         if let Some((earlier, seconds)) = earlier {
             let per_second = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds.max(1e-3);
-            cells.push(number(per_second(amount.packets, earlier.packets).round() as u64));
-            cells.push(rate((per_second(amount.bytes, earlier.bytes) * 8.0).round()));
+            cells.push(format_number(per_second(amount.packets, earlier.packets).round() as u64));
+            cells.push(format_rate((per_second(amount.bytes, earlier.bytes) * 8.0).round()));
         }
         rows.push(cells);
     };
@@ -613,22 +636,22 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
             row(name, *amount, dropped, before.map(|(before, seconds)| (before.colours[index].1, seconds)));
         }
     }
-    let mut lines = table(&rows, &[0]);
+    let mut lines = format_table(&rows, &[0]);
     let reasons: Vec<String> = now
         .dropped
         .iter()
         .filter(|(_, amount)| amount.packets > 0)
-        .map(|(name, amount)| format!("{} {}", number(amount.packets), name.replace('-', " ")))
+        .map(|(name, amount)| format!("{} {}", format_number(amount.packets), name.replace('-', " ")))
         .collect();
     if !reasons.is_empty() {
         lines.push(format!("  drops     {}", reasons.join(", ")));
     }
-    let mut rest = vec![count(now.new_flows, "new flow")];
+    let mut rest = vec![format_count(now.new_flows, "new flow")];
     if let Some(seconds) = now.mean_wait_s {
         rest.push(format!(
             "{} held back for tokens, {} each on average",
-            count(now.held.packets, "packet"),
-            span(seconds)
+            format_count(now.held.packets, "packet"),
+            format_span(seconds)
         ));
     }
     for (packets, what) in [
@@ -638,14 +661,14 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
         (now.lock_busy, "passed undecided while another CPU held a lock"),
     ] {
         if packets > 0 {
-            rest.push(format!("{} {what}", count(packets, "packet")));
+            rest.push(format!("{} {what}", format_count(packets, "packet")));
         }
     }
     lines.push(format!("  also      {}", rest.join(", ")));
     lines
 }
 
-/// Returns the status of a device for the tests of this and other modules.
+/// Returns the status of a device for the tests of this module and others.
 #[cfg(test)]
 pub(crate) fn sample() -> Status {
     let count = |packets: u64| Count { packets, bytes: packets * 1000 };
@@ -701,7 +724,7 @@ mod tests {
     #[test]
     fn screen__says_what_runs_and_what_it_counted() {
         assert_eq!(
-            text(&[sample()], None),
+            format_text(&[sample()], None),
             [
                 "wan: up s-sfd at 1mbit, buffer 20p: running for 2 h 14 min",
                 "  PROBLEM   the sky is low",
@@ -728,14 +751,14 @@ mod tests {
         let counters = &mut now.details.as_mut().unwrap().counters;
         counters.colours[1].1.packets += 100;
         counters.colours[1].1.bytes += 125_000;
-        let lines = text(&[now], Some((&[before], 2.0)));
+        let lines = format_text(&[now], Some((&[before], 2.0)));
         let yellow = lines.iter().find(|line| line.starts_with("  yellow")).unwrap();
         assert!(yellow.ends_with("50  500 kbit/s"), "{yellow}");
     }
 
     #[test]
     fn json__has_counters_by_name() {
-        let parsed: serde_json::Value = serde_json::from_str(&json(&[sample()])).unwrap();
+        let parsed: serde_json::Value = serde_json::from_str(&format_json(&[sample()])).unwrap();
         assert_eq!(parsed["schema"], FORM);
         let device = &parsed["devices"][0];
         assert_eq!((&device["state"], &device["mode"]), (&"running".into(), &"up".into()));
@@ -767,19 +790,31 @@ mod tests {
 
     #[test]
     fn nothing_here__is_said_with_what_starts_it() {
-        assert!(text(&[], None)[0].starts_with("nothing of ours"));
+        assert!(format_text(&[], None)[0].starts_with("nothing of ours"));
     }
 
     #[test]
-    fn actions__are_told_in_words() {
+    fn actions__are_described_in_words() {
         let mark = Request::new(Mode::Mark);
         let dscp = Action { dscp: [KEEP_DSCP, 1, 1], ..Action::NONE };
-        assert_eq!(action(&mark, false, &dscp), "long flows get DSCP 1; marks of others are respected");
+        assert_eq!(
+            describe_action(&mark, false, &dscp),
+            "long flows get DSCP 1; marks of others are respected"
+        );
         let tin = Action { priority: [0, 0x8001_0001, 0x8001_0001], overrides: 1, ..Action::NONE };
-        assert_eq!(action(&mark, false, &tin), "long flows go to 8001:1; marks of others are replaced");
-        assert!(action(&mark, true, &dscp).contains("shadow"));
-        assert_eq!(waiting(0, false) + &waiting(2000, true), "", "policed, or a shadow");
-        assert_eq!(waiting(1500, false), "; packets beyond a user's profile wait for tokens, at most 1.5 s");
-        assert_eq!(action(&Request::new(Mode::Up), false, &Action::NONE), "the queue drops or marks CE");
+        assert_eq!(
+            describe_action(&mark, false, &tin),
+            "long flows go to 8001:1; marks of others are replaced"
+        );
+        assert!(describe_action(&mark, true, &dscp).contains("shadow"));
+        assert_eq!(format_waiting(0, false) + &format_waiting(2000, true), "", "policed, or a shadow");
+        assert_eq!(
+            format_waiting(1500, false),
+            "; packets beyond a user's profile wait for tokens, at most 1.5 s"
+        );
+        assert_eq!(
+            describe_action(&Request::new(Mode::Up), false, &Action::NONE),
+            "the queue drops or marks CE"
+        );
     }
 }

@@ -1,41 +1,43 @@
-//! `down`: what was there before comes back.
+//! `down`: removes what was installed, and restores what was there before.
 
 use crate::device::Device;
 use crate::download;
 use crate::error::{Failure, Result};
-use crate::home::{self, Home, Place, places};
+use crate::home::{self, Home, Place, list_places};
 use crate::record::{Attachment, Record, SCHEMA};
 use crate::{kernel, links, namespace, netlink, qdisc};
 use std::collections::BTreeSet;
 
-/// Ends what runs at a device. Returns lines for the user.
+/// Removes everything of ours at a device and its downloads. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing of ours is there, or something cannot be taken back.
+/// A sentence when nothing of ours is there, or something cannot be removed or restored.
 pub fn stop(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();
-    // Of a device, what stands at its downloads too.
-    for one in [name, &download::ifb_of(name)] {
-        lines.extend(take_back_of(one)?);
+    // Its downloads too.
+    for one in [name, &download::ifb_name(name)] {
+        lines.extend(take_back_device(one)?);
     }
     if download::remove_leftovers(name)? {
         lines.push(format!("{name}: the redirection of a command that was killed is removed"));
     }
-    if lines.is_empty() { Err(nothing(name)) } else { Ok(lines) }
+    if lines.is_empty() { Err(nothing_here(name)) } else { Ok(lines) }
 }
 
-/// Ends what runs at a device, and not what runs at its downloads, which others ask for. Returns lines for the user, none
-/// if nothing of ours is there.
+/// Removes what is at a device, but not what is at its downloads, which somebody else may have
+/// asked for. Returns lines for the user; none if nothing of ours is there.
 ///
 /// # Errors
 /// As [`stop`].
 pub fn stop_one(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
-    take_back_of(name)
+    take_back_device(name)
 }
 
-fn take_back_of(name: &str) -> Result<Vec<String>> {
+/// Removes what is at a device; the caller holds the lock. Returns lines for the user; none if
+/// nothing of ours is there.
+fn take_back_device(name: &str) -> Result<Vec<String>> {
     match home::find(name)?.map(|place| (place.record(), place)) {
         None => Ok(Vec::new()),
         Some((Ok(record), place)) => take_back(&place, &record),
@@ -43,14 +45,15 @@ fn take_back_of(name: &str) -> Result<Vec<String>> {
     }
 }
 
-/// Removes what a command left that was killed before it wrote what it would do.
+/// Removes what a command left that was killed before it wrote its record.
 fn remove_leftovers(place: &Place, name: &str) -> Result<Vec<String>> {
     place.remove_pins()?;
     place.remove()?;
     Ok(vec![format!("{name}: the leftovers of a command that was killed are removed")])
 }
 
-/// Returns whether what was started at a certain time has not been confirmed; also where that cannot be told.
+/// Returns whether what was started at `since` (seconds since 1970) still waits for confirmation;
+/// `true` if that cannot be read.
 pub fn waits_for_confirmation(name: &str, since: u64) -> bool {
     // The command that starts the timer holds the lock until its record is written.
     let Ok(_home) = Home::lock() else { return true };
@@ -61,11 +64,13 @@ pub fn waits_for_confirmation(name: &str, since: u64) -> bool {
     }
 }
 
+/// Returns whether a record is of that start and waits for confirmation.
 fn is_unconfirmed(record: &Record, since: u64) -> bool {
     record.since == since && record.confirm_by.is_some()
 }
 
-/// Ends what was started at a certain time and has not been confirmed; does nothing otherwise.
+/// Removes what was started at `since` (seconds since 1970), unless it was confirmed or is gone.
+/// Returns lines for the user.
 ///
 /// # Errors
 /// As [`stop`].
@@ -78,16 +83,16 @@ pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
     }
 }
 
-/// Ends everything of ours in this network namespace, and removes what is kept of devices that are gone. Returns lines
-/// for the user.
+/// Removes everything of ours in this network namespace, and what is left of devices that are gone.
+/// Returns lines for the user.
 ///
 /// # Errors
-/// The first sentence of those that cannot be taken back; the others are.
+/// The first failure; the other devices are still handled.
 pub fn stop_all() -> Result<Vec<String>> {
     let home = Home::lock()?;
-    let namespace = namespace::here()?;
-    let (mut lines, mut failure) = (sweep(&home)?, None);
-    for place in places()?.into_iter().filter(|place| place.namespace() == Some(namespace)) {
+    let namespace = namespace::current_cookie()?;
+    let (mut lines, mut failure) = (sweep_gone(&home)?, None);
+    for place in list_places()?.into_iter().filter(|place| place.namespace() == Some(namespace)) {
         let done = match place.record() {
             Ok(record) => take_back(&place, &record),
             Err(_) => remove_leftovers(&place, &place.name()),
@@ -103,14 +108,14 @@ pub fn stop_all() -> Result<Vec<String>> {
     failure.map_or(Ok(lines), Err)
 }
 
-/// Removes what is kept of devices that are gone, of every namespace: their tables hold memory of the kernel. The caller
-/// holds the lock. Returns a line for each.
+/// Removes what is left of devices that are gone, in every namespace; their tables use kernel
+/// memory. The caller holds the lock. Returns a line for each.
 ///
 /// # Errors
-/// A sentence when something cannot be looked at or removed.
-pub fn sweep(_lock: &Home) -> Result<Vec<String>> {
+/// A sentence when something cannot be read or removed.
+pub fn sweep_gone(_lock: &Home) -> Result<Vec<String>> {
     let mut lines = Vec::new();
-    for place in gone()? {
+    for place in find_gone()? {
         match place.record() {
             Ok(record) => lines.extend(take_back(&place, &record)?),
             Err(_) => lines.extend(remove_leftovers(&place, &place.name())?),
@@ -119,64 +124,70 @@ pub fn sweep(_lock: &Home) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Returns the places of devices that are gone: here, those that no device is any more; elsewhere, those of namespaces
-/// that neither a process is in nor a mount names. A program that is still attached is not gone.
+/// Returns the places of devices that are gone: in this namespace, those without a device; in
+/// others, those of a namespace that no process is in and no mount names. A place whose program is
+/// still attached is not gone.
 ///
 /// # Errors
 /// A sentence when there is no BPF file system.
-pub fn gone() -> Result<Vec<Place>> {
-    let here = namespace::here()?;
-    let all = places()?;
+pub fn find_gone() -> Result<Vec<Place>> {
+    let here = namespace::current_cookie()?;
+    let all = list_places()?;
     let elsewhere = all.iter().any(|place| place.namespace().is_some_and(|one| one != here));
-    let alive = if elsewhere { namespace::alive() } else { None };
+    let alive = if elsewhere { namespace::find_live_cookies() } else { None };
     Ok(all.into_iter().filter(|place| is_gone(place, here, alive.as_ref())).collect())
 }
 
+/// Returns whether the device of a place is gone. `alive` are the namespaces in use, if they could
+/// be listed.
 fn is_gone(place: &Place, here: u64, alive: Option<&BTreeSet<u64>>) -> bool {
     let (Some(namespace), record) = (place.namespace(), place.record().ok()) else { return false };
     if record.as_ref().is_some_and(|record| is_running(place, record)) {
         return false;
     }
     match (namespace == here, record) {
-        (true, Some(record)) => device_of(place, &record).is_none(),
-        (true, None) => place.index().and_then(Device::name_of).is_none(),
-        // Where not every namespace can be entered, nobody knows.
+        (true, Some(record)) => find_device(place, &record).is_none(),
+        (true, None) => place.index().and_then(Device::find_name).is_none(),
+        // If not every namespace can be entered, it may still be in use.
         (false, _) => alive.is_some_and(|alive| !alive.contains(&namespace)),
     }
 }
 
-/// Returns the name of a record's device, if that is still in this namespace. A number can be given to another device
-/// (`ip link add index`): that one has another address, and our program is not attached to it.
-pub fn device_of(place: &Place, record: &Record) -> Option<String> {
-    if namespace::here().ok()? != record.namespace {
+/// Returns the name of a record's device if it is still in this namespace. The index may belong to
+/// another device since (`ip link add index`); that one has another address, and our program is not
+/// attached to it.
+pub fn find_device(place: &Place, record: &Record) -> Option<String> {
+    if namespace::current_cookie().ok()? != record.namespace {
         return None;
     }
-    let name = Device::name_of(record.index)?;
+    let name = Device::find_name(record.index)?;
     let is_same = || Device::find(&name).is_ok_and(|device| device.address == record.address);
     (is_running(place, record) || is_same()).then_some(name)
 }
 
 /// Returns the failure for a device where nothing of ours is.
-pub fn nothing(name: &str) -> Failure {
+pub fn nothing_here(name: &str) -> Failure {
     Failure::new(format!("nothing of ours is at {name}; `mousehole-live status` lists where something is"))
 }
 
-/// Returns whether the program of a record runs.
+/// Returns whether a place's program is attached, as a link or as our filter.
 pub fn is_running(place: &Place, record: &Record) -> bool {
-    // Either may be there although the command was killed before it noted that.
+    // Both are checked, since a killed command may not have recorded which one it used.
     is_our_filter(place, record.index)
-        || kernel::pinned_link(&place.link()).is_ok_and(|info| info.device != 0)
+        || kernel::read_pinned_link(&place.link()).is_ok_and(|info| info.device != 0)
 }
 
-/// Returns whether the filter at a device is that of a place. Its program may be the one that an upgrade puts there.
+/// Returns whether our filter at a device runs a program of this place, the one of an unfinished
+/// upgrade included.
 fn is_our_filter(place: &Place, index: u32) -> bool {
-    let here = kernel::filter_program(index);
+    let here = kernel::find_filter_program(index);
     let pins = [place.program(), place.next_program()];
-    here.is_some() && pins.iter().any(|path| kernel::pinned_program(path).ok() == here)
+    here.is_some() && pins.iter().any(|path| kernel::read_pinned_program(path).ok() == here)
 }
 
-/// Takes back everything that a record says, in the reverse order: queue disciplines, program, maps, record. Steps
-/// that were not reached, or were undone by others, are none. Returns lines for the user.
+/// Undoes everything that a record lists, in reverse order: queue disciplines, program, maps,
+/// record. Steps that were not reached or that others have undone are skipped. Returns lines for
+/// the user.
 ///
 /// # Errors
 /// A sentence when a step fails; the record stays, so that the command can be given again.
@@ -189,9 +200,9 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
         )));
     }
     let mut lines = Vec::new();
-    let is_here = namespace::here()? == record.namespace;
+    let is_here = namespace::current_cookie()? == record.namespace;
     let is_alive = is_running(place, record);
-    let name = device_of(place, record);
+    let name = find_device(place, record);
     if let Some(name) = &name {
         lines.extend(restore_root(name, record)?);
         if let Some(segments) = record.gso_max_segs {
@@ -233,11 +244,12 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Puts back what was at the device's root. Touches nothing that is not ours.
+/// Restores the queue discipline that was at the device's root. Changes nothing if the present one
+/// is somebody else's. Returns a line for the user; `None` if we had added none.
 fn restore_root(name: &str, record: &Record) -> Result<Option<String>> {
     let Some(handle) = &record.added_handle else { return Ok(None) };
-    let all = netlink::qdiscs(record.index)?;
-    let root = qdisc::root_of(&all);
+    let all = netlink::list_qdiscs(record.index)?;
+    let root = qdisc::find_root(&all);
     let remove = || {
         netlink::remove_root(record.index)
             .map_err(|error| Failure::system(format!("{name}: our qdisc cannot be removed"), &error))

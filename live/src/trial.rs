@@ -1,14 +1,15 @@
-//! A trial on real users: nothing is done to the packets of a random part of the hosts, and `status --ab` compares how
-//! long the transfers of both parts took.
+//! A randomised trial on real users: a random share of the hosts stays unmarked, and `status --ab`
+//! compares how long the transfers of both groups took.
 //!
-//! The program notes for each flow when its SYN came, when its last packet with payload before a pause, and how many bytes
-//! these were (bpf/trial.h). Hosts are drawn by a keyed hash of their addresses. The key is part of the request, so that
-//! whoever starts it again from its file, as the guard does, draws the same hosts.
+//! For each flow the program records when its SYN came, when its last packet with payload before a
+//! pause came, and how many bytes there were (bpf/trial.h). Hosts are drawn by a keyed hash of
+//! their addresses. The key is part of the request, so that a restart from its file, as by the
+//! guard, draws the same hosts.
 
 use crate::error::{Failure, Result};
+use crate::human::{format_number, format_table};
 use crate::layout::{PAUSE_MS, Transfer};
 use crate::observe::{Observed, observe_running};
-use crate::words::{number, table};
 use mousehole_answer::sizes::{Role, buckets};
 use mousehole_answer::statistics::levels::{LEVEL, simultaneous_error};
 use mousehole_answer::statistics::student::upper_quantile;
@@ -17,111 +18,116 @@ use mousehole_answer::statistics::{Estimate, LEAST_REPLICATIONS};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Names the form of the JSON document.
+/// The name and version of the JSON document's format.
 pub const FORM: &str = "mousehole-live.trial/1";
-/// IP's number of TCP: other transports say neither where a transfer begins nor what is no payload.
+/// The IP protocol number of TCP. Other transports do not show where a transfer begins or which
+/// packets have payload.
 const TCP: u8 = 6;
-/// The shortest time that is told from none: clocks of ticks say 0 of what is over within one.
+/// The shortest measurable duration, s: the clock has ticks, and shorter transfers would take 0 s.
 const SHORTEST_S: f64 = 0.001;
-/// Sizes below which a transfer is short, and above which it is long, as in `mousehole compare`.
+/// Transfers below this size are short, as in `mousehole compare`.
 const SHORT_BYTES: u64 = 15_000;
+/// Transfers above this size are long, as in `mousehole compare`.
 const LONG_BYTES: u64 = 1_000_000;
 
-/// Returns a key that nobody can guess.
+/// Returns a random key.
 ///
 /// # Errors
 /// A sentence when the kernel gives no random numbers.
 pub fn draw_key() -> Result<String> {
-    let words: [u32; 4] = crate::kernel::random_words()?;
+    let words: [u32; 4] = crate::kernel::draw_random_words()?;
     Ok(words.iter().map(|word| format!("{word:08x}")).collect())
 }
 
-/// A transfer that is over.
+/// A finished transfer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ended {
-    /// The address of the host.
+    /// The host's address, IPv4 mapped into IPv6.
     pub host: [u8; 16],
-    /// Whether nothing is done to its packets.
+    /// Whether its packets are left alone.
     pub is_spared: bool,
-    /// IP length of its packets with payload.
+    /// IP bytes of its packets with payload.
     pub bytes: u64,
-    /// From its SYN to its last packet with payload.
+    /// Seconds from its SYN to its last packet with payload.
     pub seconds: f64,
 }
 
-/// The JSON document of `status --ab --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+/// The JSON document of `status --ab --json`. Within one [`FORM`], fields may be added but are
+/// neither renamed nor removed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document<'a> {
     /// [`FORM`].
     pub schema: &'static str,
-    /// Devices of this namespace with a trial, by number.
+    /// The devices of this namespace that have a trial, in the order of their indexes.
     pub devices: &'a [Report],
 }
 
-/// What a trial shows at one device.
+/// The result of a trial at one device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// Its name.
+    /// The device's name.
     pub device: String,
-    /// Which part of the hosts is spared.
+    /// The share of the hosts that is spared, as given.
     pub spared: String,
-    /// The sizes of which there are transfers.
+    /// One row for each size of which there are transfers.
     pub sizes: Vec<Row>,
-    /// One sentence: what is shown.
+    /// The conclusion in one sentence.
     pub sentence: String,
 }
 
-/// Transfers of one size.
+/// The transfers of one size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// The range in words.
+    /// The range of sizes, as text.
     pub size: String,
     /// Those of marked hosts.
     pub marked: Half,
     /// Those of spared hosts.
     pub spared: Half,
-    /// How much longer marked hosts' take, as a share of the spared hosts' time; `None` with too few hosts.
+    /// How much longer those of marked hosts take, as a share of the spared hosts' time; `None` if
+    /// there are too few hosts.
     pub change: Option<Change>,
 }
 
-/// A relative change with its interval; the intervals of one report hold together at 95 %.
+/// A relative change with its confidence interval; the intervals of one report hold simultaneously
+/// at 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
-    /// The estimate: 0.1 is 10 % longer.
+    /// The estimate: 0.1 means 10 % longer.
     pub mean: f64,
-    /// Lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
 impl Change {
-    /// Returns whether the interval leaves out zero.
+    /// Returns whether the interval excludes zero.
     fn is_decided(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
 
-/// One half's transfers of one size.
+/// The transfers of one size in one group of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Half {
-    /// How many hosts had some.
+    /// How many hosts had such transfers.
     pub hosts: usize,
-    /// How many there were.
+    /// How many transfers they had.
     pub transfers: usize,
-    /// Geometric mean of the hosts' geometric means, s; `None` without any.
+    /// Geometric mean of the hosts' geometric means, s; `None` without transfers.
     pub seconds: Option<f64>,
 }
 
-/// Compares both halves at one device or at all that have a trial.
+/// Compares both groups of hosts at one device, or at all that have a trial.
 ///
 /// # Errors
 /// A sentence when none has one, or a map cannot be read.
-pub fn report(only: Option<&str>) -> Result<Vec<Report>> {
+pub fn read_reports(only: Option<&str>) -> Result<Vec<Report>> {
     let mut all = Vec::new();
     for one in observe_running(only)? {
         let Some(spared) = one.record.as_ref().and_then(|record| record.request.ab.clone()) else { continue };
-        let ended = ended(&one, crate::kernel::monotonic_ns())?;
+        let ended = read_ended(&one, crate::kernel::monotonic_ns())?;
         let (sizes, sentence) = compare(&ended);
         all.push(Report { device: one.title(), spared, sizes, sentence });
     }
@@ -134,8 +140,8 @@ pub fn report(only: Option<&str>) -> Result<Vec<Report>> {
     }
 }
 
-/// Returns the transfers in the table of flows that are over.
-fn ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
+/// Returns the finished transfers in the flow table. `now_ns` is CLOCK_MONOTONIC.
+fn read_ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
     let settings = one.settings()?;
     let mut transfers: BTreeMap<u32, Transfer> = BTreeMap::new();
     one.visit_transfers(|index, transfer| {
@@ -163,10 +169,11 @@ fn ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
     Ok(all)
 }
 
-/// Compares both halves' transfers, size by size. Returns a row for each size and one sentence.
+/// Compares the transfers of both groups, size by size. Returns a row for each size and one
+/// sentence.
 ///
-/// Hosts were drawn and not transfers, so each host gives one number for each size: the mean of the logarithms of its
-/// times.
+/// Hosts are randomised, not transfers, so each host contributes one number for each size: the mean
+/// of the logarithms of its times.
 pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
     let sizes: Vec<_> =
         buckets(SHORT_BYTES, LONG_BYTES).into_iter().filter(|bucket| bucket.role == Role::Size).collect();
@@ -191,26 +198,33 @@ pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
     let rows: Vec<Row> = halves
         .into_iter()
         .map(|(size, marked, spared)| {
-            let found = difference(&marked.0, &spared.0, comparisons).as_change();
+            let found = estimate_difference(&marked.0, &spared.0, comparisons).as_change();
             let change =
                 found.has_interval().then_some(Change { mean: found.mean, low: found.low, high: found.high });
-            Row { size, marked: half(&marked.0, marked.1), spared: half(&spared.0, spared.1), change }
+            Row {
+                size,
+                marked: summarise_half(&marked.0, marked.1),
+                spared: summarise_half(&spared.0, spared.1),
+                change,
+            }
         })
         .collect();
-    let sentence = sentence(&rows);
+    let sentence = format_sentence(&rows);
     (rows, sentence)
 }
 
-fn half(logs: &[f64], transfers: usize) -> Half {
+/// Returns the summary of a group. `logs` has the mean logarithm of each host's times.
+fn summarise_half(logs: &[f64], transfers: usize) -> Half {
     Half { hosts: logs.len(), transfers, seconds: (!logs.is_empty()).then(|| libm::exp(mean(logs))) }
 }
 
-/// Returns the mean of `one` less that of `other`, two independent samples of unlike spread, with its interval; without
-/// one where either has fewer than [`LEAST_REPLICATIONS`].
+/// Returns the mean of `one` minus that of `other` with its interval, by Welch's test for
+/// independent samples of unequal variance. `comparisons` intervals hold simultaneously. If a
+/// sample has fewer than [`LEAST_REPLICATIONS`] values, the estimate is unknown.
 ///
-/// Source: B. L. Welch, "The generalization of 'Student's' problem when several different population variances are
-/// involved", Biometrika 34 (1947).
-fn difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
+/// Source: B. L. Welch, "The generalization of 'Student's' problem when several different
+/// population variances are involved", Biometrika 34 (1947).
+fn estimate_difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
     let count = one.len().min(other.len());
     if count < LEAST_REPLICATIONS {
         return Estimate { count: count as u32, ..Estimate::UNKNOWN };
@@ -231,7 +245,8 @@ fn difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
     Estimate { mean, low: mean - half, high: mean + half, count: count as u32 }
 }
 
-fn sentence(rows: &[Row]) -> String {
+/// Returns the conclusion: each size whose change is decided, or else why none is.
+fn format_sentence(rows: &[Row]) -> String {
     let decided: Vec<String> = rows
         .iter()
         .filter_map(|row| {
@@ -241,7 +256,7 @@ fn sentence(rows: &[Row]) -> String {
                 "transfers of {} took {:.0} % {word} time at marked hosts ({})",
                 row.size,
                 change.mean.abs() * 100.0,
-                range(&change)
+                format_range(&change)
             ))
         })
         .collect();
@@ -265,18 +280,19 @@ fn sentence(rows: &[Row]) -> String {
     }
 }
 
-fn range(change: &Change) -> String {
+/// Formats the interval of a change in percent.
+fn format_range(change: &Change) -> String {
     format!("{:+.0}…{:+.0} %", change.low * 100.0, change.high * 100.0)
 }
 
 /// Returns the JSON document.
-pub fn json(reports: &[Report]) -> String {
+pub fn format_json(reports: &[Report]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: reports })
         .expect("reports are plain data")
 }
 
-/// Returns the lines for people.
-pub fn text(reports: &[Report]) -> Vec<String> {
+/// Returns the lines for the terminal.
+pub fn format_text(reports: &[Report]) -> Vec<String> {
     let mut lines = Vec::new();
     for report in reports {
         lines.push(format!(
@@ -294,15 +310,15 @@ pub fn text(reports: &[Report]) -> Vec<String> {
         for row in &report.sizes {
             let half = |half: &Half| {
                 let seconds = half.seconds.map_or("–".into(), |seconds| format!("{seconds:.3}"));
-                [number(half.hosts as u64), number(half.transfers as u64), seconds]
+                [format_number(half.hosts as u64), format_number(half.transfers as u64), seconds]
             };
             let change = row.change.map_or("too few hosts".into(), |change| {
-                format!("{:+.0} % ({})", change.mean * 100.0, range(&change))
+                format!("{:+.0} % ({})", change.mean * 100.0, format_range(&change))
             });
             let cells = [row.size.clone()].into_iter().chain(half(&row.marked)).chain(half(&row.spared));
             rows.push(cells.chain([change]).collect());
         }
-        lines.extend(table(&rows, &[0]));
+        lines.extend(format_table(&rows, &[0]));
     }
     lines.push(
         "Hosts were drawn, so each counts once. Both halves share the line: what marking changes for all alike does not show."
@@ -316,8 +332,9 @@ pub fn text(reports: &[Report]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Returns transfers of so many hosts in each half, whose times have this ratio.
-    fn transfers(hosts: u8, ratio: f64) -> Vec<Ended> {
+    /// Returns four transfers of each of `hosts` hosts in each group; the times of marked hosts are
+    /// `ratio` times those of spared hosts.
+    fn build_transfers(hosts: u8, ratio: f64) -> Vec<Ended> {
         (0..hosts)
             .flat_map(|number| [(number, false), (number, true)])
             .flat_map(|(number, is_spared)| {
@@ -334,7 +351,7 @@ mod tests {
 
     #[test]
     fn compare__says_which_half_is_faster() {
-        let (rows, sentence) = compare(&transfers(12, 0.5));
+        let (rows, sentence) = compare(&build_transfers(12, 0.5));
         assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].marked.hosts, rows[0].spared.transfers), (12, 48));
         let change = rows[0].change.unwrap();
@@ -343,17 +360,17 @@ mod tests {
             sentence.starts_with("transfers of 5–15 kB took 50 % less time at marked hosts"),
             "{sentence}"
         );
-        assert!(compare(&transfers(12, 2.0)).1.contains("100 % more time"));
+        assert!(compare(&build_transfers(12, 2.0)).1.contains("100 % more time"));
     }
 
     #[test]
     fn compare__is_undecided_without_a_difference_or_with_few_hosts() {
-        let (rows, sentence) = compare(&transfers(12, 1.0));
+        let (rows, sentence) = compare(&build_transfers(12, 1.0));
         assert!(
             rows[0].change.unwrap().low < 0.0 && sentence.starts_with("undecided: of no size"),
             "{sentence}"
         );
-        let (rows, sentence) = compare(&transfers(4, 0.5));
+        let (rows, sentence) = compare(&build_transfers(4, 0.5));
         assert_eq!(rows[0].change, None);
         assert!(sentence.contains("at most 4 and 4 had"), "{sentence}");
         assert!(compare(&[]).1.contains("at most 0 and 0 had"));
@@ -361,7 +378,7 @@ mod tests {
 
     #[test]
     fn compare__counts_each_host_once() {
-        let mut ended = transfers(8, 1.0);
+        let mut ended = build_transfers(8, 1.0);
         // One host with a thousand slow transfers is one host.
         let slow = Ended { seconds: 50.0, ..ended[0] };
         ended.extend([slow; 1000]);
@@ -369,8 +386,8 @@ mod tests {
     }
 
     #[test]
-    fn difference__is_welchs() {
-        let found = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0], 1);
+    fn estimate_difference__is_welchs() {
+        let found = estimate_difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0], 1);
         assert!((found.mean + 4.0).abs() < 1e-12);
         // The variances of the means are 1/2 and 7/3, so that there are 6.97 degrees of freedom.
         assert!((found.half_width() - 2.3664 * (17.0f64 / 6.0).sqrt()).abs() < 0.005, "{found:?}");

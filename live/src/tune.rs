@@ -1,8 +1,9 @@
-//! `tune`: other parameters for what runs, without a packet or a flow's state lost.
+//! `tune`: changes the parameters of what runs, without losing a packet or a flow's state.
 //!
-//! The program reads one of two sets of settings. The other one is written whole, then the queue's rate is changed,
-//! then the index flips, and the record comes last. A command that is killed between two of these leaves something that
-//! `down` takes back as ever, and that the same command completes when it is given again.
+//! The program reads one of two slots of settings. The other slot is written, then the queue's rate
+//! is changed, then the active slot is switched, and the record is written last. If the command is
+//! killed between two of these steps, `down` still works, and giving the same command again
+//! completes it.
 
 use crate::deployment::{Deployment, Shaper};
 use crate::device::Device;
@@ -13,14 +14,14 @@ use crate::record::Record;
 use crate::request::{Mode, Request, Via};
 use crate::{kernel, native, netlink, start, stop};
 
-/// What is to be changed; `None` stays.
+/// The changes to a request; `None` leaves a value as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The scheme or marker.
     pub scheme: Option<String>,
-    /// Whether the scheme was named by `--marker`.
+    /// Whether `scheme` was given by `--marker`.
     pub named_marker: bool,
-    /// Rate of the queue, or of the link of which a marker's parameters are shares.
+    /// Rate of the queue, or for a marker that of the link, of which its parameters may be shares.
     pub rate: Option<String>,
     /// Buffer of the queue.
     pub buffer: Option<String>,
@@ -28,7 +29,7 @@ pub struct Changes {
     pub burst: Option<String>,
     /// Bytes on the wire beyond the IP length.
     pub overhead: Option<u32>,
-    /// How a marker tells the queue.
+    /// The kind of mark.
     pub via: Option<Via>,
     /// Classes of HTB.
     pub classes: Vec<String>,
@@ -36,17 +37,17 @@ pub struct Changes {
     pub dscp: Option<String>,
     /// Whether marks of others are replaced.
     pub overrides: Option<bool>,
-    /// Whether it decides and counts only.
+    /// Whether the program only decides and counts.
     pub shadow: Option<bool>,
-    /// How long packets wait for tokens at most.
+    /// The longest time that packets wait for tokens.
     pub shape: Option<String>,
 }
 
 impl Changes {
-    /// Returns a request with these changes.
+    /// Returns a request with these changes. `device` is for the error.
     ///
     /// # Errors
-    /// A sentence when a change is not one of this mode.
+    /// A sentence when a change is not possible for this mode or while it runs.
     pub fn apply(&self, former: &Request, device: &str) -> Result<Request> {
         let mut request = former.clone();
         let (wrong, mode): (Vec<&str>, _) = match former.mode {
@@ -125,23 +126,26 @@ impl Changes {
     }
 }
 
-/// Changes what runs at a device. Returns lines for the user.
+/// Changes the parameters of what runs at a device. Returns lines for the user.
 ///
 /// # Errors
 /// A sentence when that is not possible; the former settings stay in force then.
 pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
-    change(name, changes, |former| changes.apply(former, name))
+    change_running(name, changes, |former| changes.apply(former, name))
 }
 
-/// Has what runs at a device do what a request says, as the device is now. Returns lines for the user.
+/// Makes what runs at a device carry out this request. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when that needs another program or other tables; the former settings stay in force then.
-pub(crate) fn follow(name: &str, request: &Request) -> Result<Vec<String>> {
-    change(name, &Changes::default(), |_| Ok(request.clone()))
+/// A sentence when that needs another program or other tables; the former settings stay in force
+/// then.
+pub(crate) fn apply_request(name: &str, request: &Request) -> Result<Vec<String>> {
+    change_running(name, &Changes::default(), |_| Ok(request.clone()))
 }
 
-fn change(
+/// Makes what runs at a device carry out the request that `wanted` derives from the running one.
+/// `changes` says what the user asked for. Returns lines for the user.
+fn change_running(
     name: &str,
     changes: &Changes,
     wanted: impl Fn(&Request) -> Result<Request>,
@@ -151,18 +155,18 @@ fn change(
     let place = home.place(&device);
     let mut record = match place.exists() {
         true => place.record()?,
-        false => return Err(stop::nothing(name)),
+        false => return Err(stop::nothing_here(name)),
     };
     if !stop::is_running(&place, &record) {
         return Err(Failure::new(format!(
             "the program at {name} does not run; `mousehole-live down {name}` removes what is left"
         )));
     }
-    let root = netlink::root(device.index)?;
+    let root = netlink::find_root(device.index)?;
     let request = wanted(&record.request)?;
     let former = record.deployment(&device, root.as_ref())?;
     let new = Deployment::new(&request, &device, root.as_ref())?;
-    // The former request is read at the same device as it is now, so that only what was asked for differs.
+    // Both requests are planned for the device as it is now, so that only the request makes a difference.
     refuse_other_policies(&former, &new, name, &request)?;
     if !changes.classes.is_empty() || changes.via == Some(Via::Class) {
         start::refuse_missing_classes(&device, &request, root.as_ref(), &new.action)?;
@@ -181,18 +185,18 @@ fn change(
              afresh"
         )));
     }
-    let slot = write_other_slot(&place, &new.settings(&request, &device))?;
+    let slot = write_inactive_slot(&place, &new.settings(&request, &device))?;
     if let Shaper::Native { fifo, queue } = &new.shaper {
         if has_queue && new.shaper != former.shaper {
-            native::change(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
+            native::change_settings(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
         }
     } else if has_queue && new.shaper != former.shaper {
         start::change_qdiscs(&new.shaper, &device).inspect_err(|_| {
-            // The first classes of several may have changed.
+            // Some of several classes may have changed already.
             let _ = start::change_qdiscs(&former.shaper, &device);
         })?;
     }
-    flip(&place, slot)?;
+    activate_slot(&place, slot)?;
     let what = describe(&former, &new, &record.request, changes);
     if record.request != request {
         record.tuned = Some(kernel::boot_s());
@@ -203,30 +207,31 @@ fn change(
     Ok(vec![format!("{name}: {what}; flows and queue keep their state")])
 }
 
-/// Has what runs at a device tell the queue in another way, and decide and count only where there is a reason to pause.
-/// No policy is called.
+/// Changes how the program at a device marks packets; with a reason in `paused` it only decides and
+/// counts. The guard calls this. No policy is called.
 ///
 /// # Errors
-/// A sentence when nothing is there, or a map cannot be read or written.
-pub(crate) fn amend(name: &str, action: Action, paused: Option<String>) -> Result<()> {
+/// A sentence when nothing runs there, or a map cannot be read or written.
+pub(crate) fn change_action(name: &str, action: Action, paused: Option<String>) -> Result<()> {
     let device = Device::find(name)?;
     let home = Home::lock()?;
     let place = home.place(&device);
     let mut record = place.record()?;
     let map = place.open_map("ml_settings")?;
-    let active = control(&place)?.active & 1;
+    let active = read_control(&place)?.active & 1;
     let value = map.lookup(&active.to_ne_bytes()).ok().flatten();
     let mut bytes = value.ok_or_else(|| Failure::new("the map ml_settings cannot be read"))?;
     let shadow = u32::from(record.request.shadow || paused.is_some());
     let settings = Settings { shadow, action, ..Settings::read(&bytes) };
     bytes[..size_of::<Settings>()].copy_from_slice(settings.bytes());
-    let slot = write_other_slot(&place, &bytes)?;
-    flip(&place, slot)?;
+    let slot = write_inactive_slot(&place, &bytes)?;
+    activate_slot(&place, slot)?;
     record.paused = paused;
     place.write_record(&record)
 }
 
-/// Refuses to have a marker tell a CAKE of its own that was not put there: a shadow brings none.
+/// Fails if the request marks for our own CAKE, which was not installed because the program started
+/// as a shadow.
 fn refuse_absent_cake(record: &Record, request: &Request, name: &str) -> Result<()> {
     match request.brings_cake() && record.added_handle.is_none() {
         false => Ok(()),
@@ -236,7 +241,8 @@ fn refuse_absent_cake(record: &Record, request: &Request, name: &str) -> Result<
     }
 }
 
-/// Refuses what needs another program or other tables.
+/// Fails if the new deployment needs another program or other queue disciplines than the former.
+/// `name` and `request` are for the error.
 fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, request: &Request) -> Result<()> {
     let colours = |shaper: &Shaper| match shaper {
         Shaper::None | Shaper::Departures | Shaper::Cake(_) => 0,
@@ -260,10 +266,13 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
     )))
 }
 
-/// Writes the settings that are not in force; returns which they are.
-fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
+/// Writes the slot of settings that is not active. Returns its number.
+///
+/// # Errors
+/// A sentence when the settings do not fit the running program or the map cannot be written.
+fn write_inactive_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     let map = place.open_map("ml_settings")?;
-    let other = (control(place)?.active & 1) ^ 1;
+    let other = (read_control(place)?.active & 1) ^ 1;
     let mut whole = settings.to_vec();
     if whole.len() > map.value_size() || whole.len() < size_of::<Settings>() {
         return Err(Failure::new(format!(
@@ -278,22 +287,23 @@ fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     Ok(other)
 }
 
-fn control(place: &Place) -> Result<Control> {
+/// Reads the map `ml_control`.
+fn read_control(place: &Place) -> Result<Control> {
     let map = place.open_map("ml_control")?;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
     value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
 }
 
-/// Puts a set of settings in force.
-fn flip(place: &Place, slot: u32) -> Result<()> {
-    let next = Control { active: slot, ..control(place)? };
+/// Makes the program use this slot of settings.
+fn activate_slot(place: &Place, slot: u32) -> Result<()> {
+    let next = Control { active: slot, ..read_control(place)? };
     place
         .open_map("ml_control")?
         .update(&0u32.to_ne_bytes(), next.bytes())
         .map_err(|error| Failure::system("the map ml_control cannot be written", &error))
 }
 
-/// Returns what has changed, for the user.
+/// Returns what has changed, for the user. `request` is the former request.
 fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &Changes) -> String {
     let mut parts = Vec::new();
     if former.scheme != new.scheme {
@@ -341,18 +351,22 @@ fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &
 mod tests {
     use super::*;
 
-    fn refused(mode: Mode, changes: &Changes) -> String {
+    /// Returns the error of these changes to a default request.
+    fn apply_and_fail(mode: Mode, changes: &Changes) -> String {
         changes.apply(&Request::new(mode), "wan").unwrap_err().to_string()
     }
 
     #[test]
     fn options_of_the_other_mode__are_refused() {
         let burst = Changes { burst: Some("20kB".into()), ..Changes::default() };
-        assert_eq!(refused(Mode::Mark, &burst), "--burst is no option of `mark`, by which wan was started");
+        assert_eq!(
+            apply_and_fail(Mode::Mark, &burst),
+            "--burst is no option of `mark`, by which wan was started"
+        );
         let dscp = Changes { dscp: Some("cs1".into()), ..Changes::default() };
-        assert_eq!(refused(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
+        assert_eq!(apply_and_fail(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
         let shadow = Changes { shadow: Some(true), ..Changes::default() };
-        assert!(refused(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
+        assert!(apply_and_fail(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
     }
 
     #[test]

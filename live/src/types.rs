@@ -1,14 +1,14 @@
-//! What an object says of its types (BTF; Documentation/bpf/btf.rst of Linux).
+//! Reads the type information of an object (BTF; Documentation/bpf/btf.rst of Linux).
 
 use std::fmt::Write as _;
 
-/// The types of an object.
+/// The type information of an object.
 #[derive(Debug)]
 pub(crate) struct Types<'a> {
     bytes: &'a [u8],
-    /// Where the names begin.
+    /// The offset of the names.
     names: usize,
-    /// Where each type begins, by its number; the first is `void`, which has no place.
+    /// The offset of each type, by its number; type 0 is `void`, whose offset is not used.
     places: Vec<usize>,
 }
 
@@ -25,13 +25,13 @@ const VARIABLE: u32 = 14;
 const SECTION: u32 = 15;
 const DECLARATION_TAG: u32 = 17;
 const ENUM_64: u32 = 19;
-/// Types that stand for another one: typedef, volatile, const, restrict, tag.
+/// The kinds that only refer to another type: typedef, volatile, const, restrict, type tag.
 const OTHER_NAMES: [u32; 5] = [8, 9, 10, 11, 18];
-/// How deep types are looked into; those of maps do not refer to themselves.
+/// How deep nested types are described; those of our maps do not refer to themselves.
 const DEPTH: u32 = 32;
 
 impl<'a> Types<'a> {
-    /// Reads the section `.BTF`; `None` of other bytes.
+    /// Reads the section `.BTF`; `None` if it is cut short.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Types<'a>> {
         let mut types = Types { bytes, names: 0, places: vec![0] };
         let head = types.word(4)?;
@@ -52,8 +52,9 @@ impl<'a> Types<'a> {
         Some(types)
     }
 
-    /// Returns what these maps are, in words that are the same where programs can share them: of each its name, kind and
-    /// entries, and of keys and values the names, places and types of all members.
+    /// Returns a description of these maps that is equal for programs that can share them: name,
+    /// kind and entries, and the names, offsets and types of all members of keys and values. `None`
+    /// if there are none or the section is cut short.
     pub(crate) fn describe_maps(&self, names: &[&str]) -> Option<String> {
         let mut text = String::new();
         let mut found = false;
@@ -68,6 +69,7 @@ impl<'a> Types<'a> {
         found.then_some(text)
     }
 
+    /// Appends the description of a type, down to `depth` levels.
     fn describe(&self, number: usize, depth: u32, text: &mut String) -> Option<()> {
         let place = *self.places.get(number)?;
         if number == 0 || depth == 0 {
@@ -100,7 +102,7 @@ impl<'a> Types<'a> {
         Some(())
     }
 
-    /// Returns the bytes of a struct and its members, name and offset in bits.
+    /// Returns the bytes of a struct and its members: name and offset in bits.
     #[cfg(test)]
     pub(crate) fn find_struct(&self, name: &str) -> Option<(usize, Vec<(String, usize)>)> {
         let place = self.places[1..].iter().copied().find(|place| {
@@ -110,6 +112,7 @@ impl<'a> Types<'a> {
         Some((self.word(place + 8)?, self.members(place, self.kind(place)?.1)?))
     }
 
+    /// Returns the members of the struct or union at `place`: name and offset in bits.
     fn members(&self, place: usize, count: usize) -> Option<Vec<(String, usize)>> {
         let one = |number| {
             let at = place + HEAD + 12 * number;
@@ -124,13 +127,14 @@ impl<'a> Types<'a> {
         Some((word as u32 >> 24 & 0x1f, word & 0xffff))
     }
 
-    /// Returns the name that stands first in a type or member.
+    /// Returns the name that a type or member at `place` begins with.
     fn name(&self, place: usize) -> Option<String> {
         let from = self.bytes.get(self.names + self.word(place)?..)?;
         let end = from.iter().position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(&from[..end]).into_owned())
     }
 
+    /// Returns the 32-bit number at an offset; `None` beyond the end.
     fn word(&self, at: usize) -> Option<usize> {
         Some(u32::from_le_bytes(self.bytes.get(at..at + 4)?.try_into().ok()?) as usize)
     }

@@ -1,10 +1,9 @@
-/* Has a kernel without CAKE look as if it had one, to a program that it is preloaded into (LD_PRELOAD): so that all but CAKE's
- * own scheduling can be tested anywhere.
+/* Makes a kernel without CAKE look as if it had one, to a program into which this is preloaded (LD_PRELOAD), so that all but
+ * CAKE's scheduling can be tested anywhere.
  *
- * A message that puts a CAKE somewhere puts a token bucket of its rate there, and token buckets with the handle 6d48: or one
- * from 8000: on are listed as CAKEs (diffserv4). What ASKED names is a file to which each message that puts a queue or a class
- * somewhere is appended in hexadecimal, as it was sent. With KILLED set, the program is killed instead of putting a queue
- * somewhere by RTM_NEWQDISC with NLM_F_REPLACE. */
+ * A message that installs a CAKE installs a token bucket with its rate instead, and token buckets with the handle 6d48: or one
+ * from 8000: on are listed as CAKEs (diffserv4). Each message that installs a queue discipline or a class is appended in
+ * hexadecimal to the file that ASKED names. With KILLED set, the program is killed before it replaces one (NLM_F_REPLACE). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/pkt_sched.h>
@@ -17,7 +16,8 @@
 
 #define LARGEST (1 << 16)
 
-static char *add(struct nlmsghdr *message, unsigned short kind, const void *value, size_t bytes)
+/* Appends an attribute to a message; the value is zeros if null. Returns where it begins. */
+static char *add_attribute(struct nlmsghdr *message, unsigned short kind, const void *value, size_t bytes)
 {
 	struct rtattr *new = (void *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
 
@@ -30,12 +30,14 @@ static char *add(struct nlmsghdr *message, unsigned short kind, const void *valu
 	return (char *)new;
 }
 
-static void end(struct nlmsghdr *message, char *nest)
+/* Sets the length of a nested attribute that reaches to the message's end. */
+static void end_nest(struct nlmsghdr *message, char *nest)
 {
 	((struct rtattr *)nest)->rta_len = (char *)message + message->nlmsg_len - nest;
 }
 
-static const struct rtattr *find(const struct rtattr *at, int rest, unsigned short kind)
+/* Returns the attribute of a kind among `rest` bytes of attributes; null if there is none. */
+static const struct rtattr *find_attribute(const struct rtattr *at, int rest, unsigned short kind)
 {
 	for (; RTA_OK(at, rest); at = RTA_NEXT(at, rest))
 		if ((at->rta_type & NLA_TYPE_MASK) == kind)
@@ -43,63 +45,65 @@ static const struct rtattr *find(const struct rtattr *at, int rest, unsigned sho
 	return NULL;
 }
 
-static const struct rtattr *attribute(const struct nlmsghdr *message, unsigned short kind)
+/* Returns the attribute of a kind of a message about a queue discipline; null if there is none. */
+static const struct rtattr *find_message_attribute(const struct nlmsghdr *message, unsigned short kind)
 {
 	const struct tcmsg *about = NLMSG_DATA(message);
 
-	return find(TCA_RTA(about), TCA_PAYLOAD(message), kind);
+	return find_attribute(TCA_RTA(about), TCA_PAYLOAD(message), kind);
 }
 
-/* Returns whether a message is about a qdisc of a kind. */
+/* Returns whether a message is about a queue discipline of this kind. */
 static int is_about(const struct nlmsghdr *message, const char *kind)
 {
 	const struct rtattr *at;
 
 	if (message->nlmsg_type != RTM_NEWQDISC)
 		return 0;
-	at = attribute(message, TCA_KIND);
+	at = find_message_attribute(message, TCA_KIND);
 	return at && !strcmp(RTA_DATA(at), kind);
 }
 
-/* Writes the same message to `to`, about another kind and as yet without options. */
-static char *begin(struct nlmsghdr *to, const struct nlmsghdr *from, const char *kind)
+/* Writes the message to `to` with another kind and empty options. Returns the options, for end_nest(). */
+static char *begin_copy(struct nlmsghdr *to, const struct nlmsghdr *from, const char *kind)
 {
 	memcpy(to, from, NLMSG_LENGTH(sizeof(struct tcmsg)));
 	to->nlmsg_len = NLMSG_LENGTH(sizeof(struct tcmsg));
-	add(to, TCA_KIND, kind, strlen(kind) + 1);
-	return add(to, TCA_OPTIONS, NULL, 0);
+	add_attribute(to, TCA_KIND, kind, strlen(kind) + 1);
+	return add_attribute(to, TCA_OPTIONS, NULL, 0);
 }
 
-/* Writes the message that puts a token bucket in the place of a CAKE. */
+/* Writes the message that installs a token bucket instead of the CAKE that `from` installs. */
 static void to_bucket(struct nlmsghdr *to, const struct nlmsghdr *from)
 {
-	const struct rtattr *options = attribute(from, TCA_OPTIONS);
-	const struct rtattr *rate = find(RTA_DATA(options), RTA_PAYLOAD(options), TCA_CAKE_BASE_RATE64);
+	const struct rtattr *options = find_message_attribute(from, TCA_OPTIONS);
+	const struct rtattr *rate = find_attribute(RTA_DATA(options), RTA_PAYLOAD(options), TCA_CAKE_BASE_RATE64);
 	struct tc_tbf_qopt bucket = {.rate.linklayer = TC_LINKLAYER_ETHERNET, .limit = 300000};
-	char *nest = begin(to, from, "tbf");
+	char *nest = begin_copy(to, from, "tbf");
 	__u32 burst = 16384;
 
 	bucket.rate.rate = rate ? *(__u64 *)RTA_DATA(rate) : 125000000;
-	add(to, TCA_TBF_PARMS, &bucket, sizeof(bucket));
-	add(to, TCA_TBF_BURST, &burst, sizeof(burst));
-	end(to, nest);
+	add_attribute(to, TCA_TBF_PARMS, &bucket, sizeof(bucket));
+	add_attribute(to, TCA_TBF_BURST, &burst, sizeof(burst));
+	end_nest(to, nest);
 }
 
-/* Writes the description of a CAKE in the place of a token bucket's. */
+/* Writes a message that describes a CAKE instead of the token bucket that `from` describes. */
 static void to_cake(struct nlmsghdr *to, const struct nlmsghdr *from)
 {
-	const struct rtattr *options = attribute(from, TCA_OPTIONS);
-	const struct rtattr *bucket = find(RTA_DATA(options), RTA_PAYLOAD(options), TCA_TBF_PARMS);
+	const struct rtattr *options = find_message_attribute(from, TCA_OPTIONS);
+	const struct rtattr *bucket = find_attribute(RTA_DATA(options), RTA_PAYLOAD(options), TCA_TBF_PARMS);
 	__u64 rate = ((struct tc_tbf_qopt *)RTA_DATA(bucket))->rate.rate;
 	__u32 mode = CAKE_DIFFSERV_DIFFSERV4;
-	char *nest = begin(to, from, "cake");
+	char *nest = begin_copy(to, from, "cake");
 
-	add(to, TCA_CAKE_BASE_RATE64, &rate, sizeof(rate));
-	add(to, TCA_CAKE_DIFFSERV_MODE, &mode, sizeof(mode));
-	end(to, nest);
+	add_attribute(to, TCA_CAKE_BASE_RATE64, &rate, sizeof(rate));
+	add_attribute(to, TCA_CAKE_DIFFSERV_MODE, &mode, sizeof(mode));
+	end_nest(to, nest);
 }
 
-static void note(const struct nlmsghdr *message)
+/* Appends a message to the file that ASKED names, if it is set. */
+static void record_message(const struct nlmsghdr *message)
 {
 	FILE *file = getenv("ASKED") ? fopen(getenv("ASKED"), "a") : NULL;
 
@@ -111,20 +115,22 @@ static void note(const struct nlmsghdr *message)
 	fclose(file);
 }
 
-static int puts_something(const struct nlmsghdr *message, size_t bytes)
+/* Returns whether a message installs a queue discipline or a class. */
+static int installs_something(const struct nlmsghdr *message, size_t bytes)
 {
 	return bytes >= NLMSG_LENGTH(sizeof(struct tcmsg)) &&
 	       (message->nlmsg_type == RTM_NEWQDISC || message->nlmsg_type == RTM_NEWTCLASS);
 }
 
+/* Replaces sendto(2), by which mousehole-live sends. */
 ssize_t sendto(int socket, const void *what, size_t bytes, int flags, const struct sockaddr *to, socklen_t length)
 {
 	ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = dlsym(RTLD_NEXT, "sendto");
 	_Alignas(8) char other[4096];
 	struct nlmsghdr *message = (void *)other;
 
-	if (to && to->sa_family == AF_NETLINK && puts_something(what, bytes)) {
-		note(what);
+	if (to && to->sa_family == AF_NETLINK && installs_something(what, bytes)) {
+		record_message(what);
 		if (getenv("KILLED") && ((struct nlmsghdr *)what)->nlmsg_flags & NLM_F_REPLACE)
 			raise(SIGKILL);
 		if (is_about(what, "cake")) {
@@ -135,18 +141,19 @@ ssize_t sendto(int socket, const void *what, size_t bytes, int flags, const stru
 	return real(socket, what, bytes, flags, to, length);
 }
 
-/* tc sends by this one; its messages are noted only. */
+/* Replaces sendmsg(2), by which tc sends; its messages are only recorded. */
 ssize_t sendmsg(int socket, const struct msghdr *what, int flags)
 {
 	ssize_t (*real)(int, const struct msghdr *, int) = dlsym(RTLD_NEXT, "sendmsg");
 	const struct sockaddr *to = what->msg_name;
 
 	if (to && to->sa_family == AF_NETLINK && what->msg_iovlen &&
-	    puts_something(what->msg_iov[0].iov_base, what->msg_iov[0].iov_len))
-		note(what->msg_iov[0].iov_base);
+	    installs_something(what->msg_iov[0].iov_base, what->msg_iov[0].iov_len))
+		record_message(what->msg_iov[0].iov_base);
 	return real(socket, what, flags);
 }
 
+/* Replaces recv(2): shows token buckets as CAKEs. */
 ssize_t recv(int socket, void *buffer, size_t size, int flags)
 {
 	ssize_t (*real)(int, void *, size_t, int) = dlsym(RTLD_NEXT, "recv");

@@ -1,5 +1,5 @@
-//! `mousehole-live check` on devices of a namespace of its own: what it finds, and that it changes nothing; and that
-//! what the answer of `compare` says to type is accepted.
+//! `mousehole-live check` on devices of a new namespace: what it finds, and that it changes
+//! nothing. Also tests that the commands in the answer of `compare` are accepted.
 
 #![allow(non_snake_case, missing_docs)]
 #![cfg(target_os = "linux")]
@@ -11,8 +11,8 @@ use mousehole_live::request::{Mode, Request};
 use serde_json::Value;
 use std::process::Command;
 
-/// What each test sees: two ends of a veth, a BPF file system that nobody else sees, and everything that a program can
-/// leave behind.
+/// The beginning of each test's script: two ends of a veth, a private BPF file system, and `state`,
+/// which prints everything that a program can leave behind.
 const COMMON: &str = r#"
 set -eu
 mount -t bpf bpf /sys/fs/bpf
@@ -35,16 +35,18 @@ state() {
 refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
 "#;
 
-/// What `check --json` prints after some commands; `None`, and why, where that is not possible.
-fn checked(setup: &str, command: &str) -> Option<Value> {
-    let (text, _) = run(&format!(
+/// Returns what `check --json` prints after the commands of `setup`, and asserts that it changes
+/// nothing; `None` if the test cannot be run here.
+fn run_check(setup: &str, command: &str) -> Option<Value> {
+    let (text, _) = run_script(&format!(
         "{setup}\nstate > /run/before; {command}; state > /run/after; cmp /run/before /run/after"
     ))?;
     Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}")))
 }
 
-/// Runs commands in a namespace of their own. Returns standard output and error.
-fn run(commands: &str) -> Option<(String, String)> {
+/// Runs commands in a new namespace. Returns standard output and standard error; prints why and
+/// returns `None` if the test cannot be run here.
+fn run_script(commands: &str) -> Option<(String, String)> {
     // SAFETY: the call reads this process's own number.
     if unsafe { libc::geteuid() } != 0 {
         println!("NOT RUN: devices and namespaces need root");
@@ -67,14 +69,15 @@ fn run(commands: &str) -> Option<(String, String)> {
     Some((out, error))
 }
 
-/// Returns the finding of this key whose sentence holds a text.
+/// Returns the finding with this key whose sentence contains `text`.
 #[track_caller]
-fn found<'a>(report: &'a Value, key: &str, text: &str) -> &'a Value {
+fn find_finding<'a>(report: &'a Value, key: &str, text: &str) -> &'a Value {
     let all = report["findings"].as_array().unwrap();
     let one = all.iter().find(|one| one["key"] == key && one["sentence"].as_str().unwrap().contains(text));
     one.unwrap_or_else(|| panic!("no {key} with \"{text}\" in {report:#}"))
 }
 
+/// Asserts that no finding is in the way, and that exactly the harmless ones have no cure.
 #[track_caller]
 fn assert_nothing_in_the_way(report: &Value) {
     let all = report["findings"].as_array().unwrap();
@@ -84,13 +87,13 @@ fn assert_nothing_in_the_way(report: &Value) {
 
 #[test]
 fn bare_veth__can_be_shaped_and_reads_no_marks() {
-    let Some(report) = checked("", "$LIVE check v0 --json") else { return };
+    let Some(report) = run_check("", "$LIVE check v0 --json") else { return };
     assert_eq!(report["format"], "mousehole-live.check/1");
     assert_nothing_in_the_way(&report);
     for key in ["kernel", "helpers", "tcx", "bpffs", "mtu", "programs", "firewall"] {
-        assert_eq!(found(&report, key, "")["rank"], "harmless", "{key}");
+        assert_eq!(find_finding(&report, key, "")["rank"], "harmless", "{key}");
     }
-    assert_eq!(found(&report, "qdisc", "noqueue")["rank"], "worth knowing");
+    assert_eq!(find_finding(&report, "qdisc", "noqueue")["rank"], "worth knowing");
     let mark = &report["mark"];
     assert_eq!((&mark["possible"], &mark["via"], &mark["dscp"]), (&false.into(), &Value::Null, &Value::Null));
     assert!(mark["sentence"].as_str().unwrap().contains("nothing at v0 reads marks"), "{report:#}");
@@ -98,9 +101,11 @@ fn bare_veth__can_be_shaped_and_reads_no_marks() {
 }
 
 #[test]
-fn words__end_with_what_commands_would_do() {
-    let Some((text, _)) = run("$LIVE check v0") else { return };
-    let Some((fq, _)) = run("tc qdisc add dev v0 root fq 2>/dev/null && echo yes || echo no") else { return };
+fn text__ends_with_what_commands_would_do() {
+    let Some((text, _)) = run_script("$LIVE check v0") else { return };
+    let Some((fq, _)) = run_script("tc qdisc add dev v0 root fq 2>/dev/null && echo yes || echo no") else {
+        return;
+    };
     let lines: Vec<&str> = text.lines().collect();
     let [mark, up, shape] = &lines[lines.len() - 3..] else { panic!("{text}") };
     assert_eq!(
@@ -115,7 +120,7 @@ fn words__end_with_what_commands_would_do() {
     };
     assert_eq!(*shape, format!("host v0 --shape: {would}"));
     assert_eq!(text.contains("no fq, which `host --shape` needs"), fq.trim() == "no", "{text}");
-    let Some((htb, _)) = run("tc qdisc add dev v0 root htb 2>/dev/null && echo yes || echo no") else {
+    let Some((htb, _)) = run_script("tc qdisc add dev v0 root htb 2>/dev/null && echo yes || echo no") else {
         return;
     };
     assert_eq!(
@@ -132,12 +137,12 @@ fn words__end_with_what_commands_would_do() {
 }
 
 #[test]
-fn filter_of_others__is_told_with_its_preference() {
+fn filter_of_others__is_listed_with_its_preference() {
     let setup = "tc qdisc add dev v0 clsact
         tc filter add dev v0 egress prio 5 protocol ip u32 match ip dsfield 0x20 0xfc action pass 2>/dev/null ||
         tc filter add dev v0 egress prio 5 protocol ip u32 match ip dsfield 0x20 0xfc flowid 1:1";
-    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
-    let filter = found(&report, "filters", "u32 filter of preference 5");
+    let Some(report) = run_check(setup, "$LIVE check v0 --json") else { return };
+    let filter = find_finding(&report, "filters", "u32 filter of preference 5");
     assert_eq!(filter["cure"], "tc filter show dev v0 egress");
     assert_nothing_in_the_way(&report);
 }
@@ -153,11 +158,11 @@ case "$*" in
 esac
 END
 chmod +x /run/bin/nft; export FLAGS="" PATH=/run/bin:$PATH"#;
-    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
-    assert_eq!(found(&report, "flow-offload", "still see them")["rank"], "worth knowing");
+    let Some(report) = run_check(setup, "$LIVE check v0 --json") else { return };
+    assert_eq!(find_finding(&report, "flow-offload", "still see them")["rank"], "worth knowing");
     let hardware =
-        checked(&format!("{setup}; export FLAGS='flags offload;\n'"), "$LIVE check v0 --json").unwrap();
-    assert_eq!(found(&hardware, "flow-offload", "in the hardware")["rank"], "in the way");
+        run_check(&format!("{setup}; export FLAGS='flags offload;\n'"), "$LIVE check v0 --json").unwrap();
+    assert_eq!(find_finding(&hardware, "flow-offload", "in the hardware")["rank"], "in the way");
 }
 
 #[test]
@@ -165,8 +170,8 @@ fn htb__keeps_up_away_and_names_a_class() {
     let setup = "tc qdisc add dev v0 root handle 1: htb default 10
         tc class add dev v0 parent 1: classid 1:1 htb rate 10mbit
         tc class add dev v0 parent 1:1 classid 1:10 htb rate 5mbit ceil 10mbit";
-    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
-    let qdisc = found(&report, "qdisc", "htb 1:");
+    let Some(report) = run_check(setup, "$LIVE check v0 --json") else { return };
+    let qdisc = find_finding(&report, "qdisc", "htb 1:");
     assert_eq!(qdisc["cure"], "mousehole-live mark v0 --via class --classes 1:10");
     assert_eq!(report["up"]["possible"], false);
     assert!(report["up"]["sentence"].as_str().unwrap().contains("classes or qdiscs below it"), "{report:#}");
@@ -175,7 +180,7 @@ fn htb__keeps_up_away_and_names_a_class() {
 #[test]
 fn token_bucket_of_others__is_replaced_on_demand() {
     let setup = "tc qdisc add dev v0 root handle 5: tbf rate 5mbit burst 8k limit 100k";
-    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
+    let Some(report) = run_check(setup, "$LIVE check v0 --json") else { return };
     assert_eq!(report["up"]["possible"], true);
     assert!(report["up"]["sentence"].as_str().unwrap().contains("--replace"), "{report:#}");
 }
@@ -202,8 +207,8 @@ fn burst_of_a_marker__is_judged_only_if_given() {
 
 #[test]
 fn device_down__is_in_the_way() {
-    let Some(report) = checked("ip link set v0 down", "$LIVE check v0 --json") else { return };
-    let state = found(&report, "state", "v0 is down");
+    let Some(report) = run_check("ip link set v0 down", "$LIVE check v0 --json") else { return };
+    let state = find_finding(&report, "state", "v0 is down");
     assert_eq!((&state["rank"], &state["cure"]), (&"in the way".into(), &"ip link set v0 up".into()));
 }
 
@@ -211,17 +216,17 @@ fn device_down__is_in_the_way() {
 fn masquerading__hides_users() {
     let setup = "nft add table ip n; nft add chain ip n p '{ type nat hook postrouting priority 100; }'
         nft add rule ip n p oifname v0 masquerade";
-    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
-    assert_eq!(found(&report, "nat", "ip n p")["rank"], "worth knowing");
+    let Some(report) = run_check(setup, "$LIVE check v0 --json") else { return };
+    assert_eq!(find_finding(&report, "nat", "ip n p")["rank"], "worth knowing");
 }
 
 #[test]
-fn what_runs__is_told_and_would_be_refused() {
-    let Some(report) = checked("$LIVE mark v0 --via dscp >/dev/null", "$LIVE check v0 --json") else {
+fn what_runs__is_listed_and_would_be_refused() {
+    let Some(report) = run_check("$LIVE mark v0 --via dscp >/dev/null", "$LIVE check v0 --json") else {
         return;
     };
-    found(&report, "ours", "mark v0 --via dscp` runs here since");
-    found(&report, "programs", "no programs of others");
+    find_finding(&report, "ours", "mark v0 --via dscp` runs here since");
+    find_finding(&report, "programs", "no programs of others");
     assert_eq!((&report["mark"]["possible"], &report["up"]["possible"]), (&false.into(), &false.into()));
 }
 
@@ -229,43 +234,43 @@ fn what_runs__is_told_and_would_be_refused() {
 fn without_rights__says_what_it_cannot_see() {
     let command =
         "setpriv --reuid 65534 --clear-groups --inh-caps -all --bounding-set -all $LIVE check v0 --json";
-    let Some(report) = checked("", command) else { return };
-    let rights = found(&report, "privileges", "cannot be seen");
+    let Some(report) = run_check("", command) else { return };
+    let rights = find_finding(&report, "privileges", "cannot be seen");
     assert_eq!(
         (&rights["rank"], &rights["cure"]),
         (&"in the way".into(), &"sudo mousehole-live check v0".into())
     );
     assert_eq!((&report["mark"]["possible"], &report["up"]["possible"]), (&false.into(), &false.into()));
-    assert_eq!(found(&report, "mtu", "1500")["rank"], "harmless");
+    assert_eq!(find_finding(&report, "mtu", "1500")["rank"], "harmless");
 }
 
 #[test]
-fn missing_tools__are_told() {
-    let Some(report) = checked("", "PATH=/nowhere $LIVE check v0 --json") else { return };
-    found(&report, "qdisc", "the root of v0 is noqueue");
-    found(&report, "mtu", "1500");
+fn missing_tools__are_named() {
+    let Some(report) = run_check("", "PATH=/nowhere $LIVE check v0 --json") else { return };
+    find_finding(&report, "qdisc", "the root of v0 is noqueue");
+    find_finding(&report, "mtu", "1500");
     for (key, program) in [("offload", "ethtool"), ("firewall", "nft")] {
-        found(&report, key, &format!("because {program} is not installed"));
+        find_finding(&report, key, &format!("because {program} is not installed"));
     }
 }
 
 #[test]
 fn no_bpf_file_system__names_the_command() {
-    let Some((text, _)) =
-        run("umount /sys/fs/bpf; while umount /sys/fs/bpf 2>/dev/null; do :; done; $LIVE check v0 --json")
-    else {
+    let Some((text, _)) = run_script(
+        "umount /sys/fs/bpf; while umount /sys/fs/bpf 2>/dev/null; do :; done; $LIVE check v0 --json",
+    ) else {
         return;
     };
     let report = serde_json::from_str(&text).unwrap();
     assert_eq!(
-        found(&report, "bpffs", "no BPF file system")["cure"],
+        find_finding(&report, "bpffs", "no BPF file system")["cure"],
         "mount -t bpf -o mode=0700 bpf /sys/fs/bpf"
     );
 }
 
 #[test]
 fn unknown_device__is_one_sentence() {
-    let Some((out, error)) = run("$LIVE check nowhere || echo status $?") else { return };
+    let Some((out, error)) = run_script("$LIVE check nowhere || echo status $?") else { return };
     assert_eq!(out, "status 2\n");
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("there is no device \"nowhere\""), "{error}");
@@ -331,7 +336,8 @@ fn queue_of_classes__needs_a_marker() {
 
 #[test]
 fn classes_that_are_not_there__are_refused() {
-    let Some((out, error)) = run(r#"
+    let Some((out, error)) = run_script(
+        r#"
         refused mark v0 --via class --classes 1:99
         "$LIVE" mark v0 --via dscp > /run/out
         refused tune v0 --classes 1:99
@@ -348,8 +354,8 @@ fn classes_that_are_not_there__are_refused() {
             "$LIVE" tune v0 --classes 1:1a > /run/out
             "$LIVE" down v0 > /run/out
         done
-        "#)
-    else {
+        "#,
+    ) else {
         return;
     };
     assert_eq!(out, "");
@@ -365,7 +371,8 @@ fn classes_that_are_not_there__are_refused() {
     assert_eq!(lines.len(), 7, "{error}");
 }
 
-/// Token buckets here look like CAKEs below a shaper to the program (cake.c), so that kernels without CAKE can be tested too.
+/// Makes token buckets look like CAKEs below a shaper to the program (cake.c), so that kernels
+/// without CAKE can be tested too.
 const CAKES_BELOW_HTB: &str = r#"cc -shared -fPIC -o /run/cake.so "$TESTS/cake.c" -ldl
 tc qdisc add dev v0 root handle 1: htb default 10
 for class in 10 20; do
@@ -376,12 +383,13 @@ LIVE="env LD_PRELOAD=/run/cake.so $LIVE""#;
 
 #[test]
 fn cakes_below_htb__are_marked_for_by_le() {
-    let Some((text, _)) = run(&format!("{CAKES_BELOW_HTB}; $LIVE check v0 --json")) else { return };
+    let Some((text, _)) = run_script(&format!("{CAKES_BELOW_HTB}; $LIVE check v0 --json")) else { return };
     let report: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(found(&report, "qdisc", "htb 1: with 2 CAKEs below it")["rank"], "harmless");
+    assert_eq!(find_finding(&report, "qdisc", "htb 1: with 2 CAKEs below it")["rank"], "harmless");
     let mark = &report["mark"];
     assert_eq!((&mark["possible"], &mark["via"], &mark["dscp"]), (&true.into(), &"dscp".into(), &1.into()));
-    let Some((text, _)) = run(&format!("{CAKES_BELOW_HTB}; $LIVE mark v0 --dry-run && $LIVE mark v0")) else {
+    let Some((text, _)) = run_script(&format!("{CAKES_BELOW_HTB}; $LIVE mark v0 --dry-run && $LIVE mark v0"))
+    else {
         return;
     };
     assert_eq!(text.matches("long flows get DSCP 1").count(), 2, "{text}");
@@ -389,7 +397,8 @@ fn cakes_below_htb__are_marked_for_by_le() {
 
 #[test]
 fn queue_that_reads_no_marks__is_refused_unless_asked_for() {
-    let Some((out, error)) = run(r#"
+    let Some((out, error)) = run_script(
+        r#"
         refused mark v0
         refused mark v0 --dry-run
         "$LIVE" mark v0 --shadow > /run/out
@@ -405,8 +414,8 @@ fn queue_that_reads_no_marks__is_refused_unless_asked_for() {
         tc qdisc replace dev v0 root handle 1: htb
         tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit
         refused mark v0
-        "#)
-    else {
+        "#,
+    ) else {
         return;
     };
     assert_eq!(out, "");

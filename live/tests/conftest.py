@@ -18,7 +18,7 @@ def lab() -> Iterator[Lab]:
     reason = live_lab.find_obstacle()
     if reason:
         pytest.skip(reason)
-    # A test that hangs ends; the lab goes with it.
+    # A test that hangs is ended, and its lab with it.
     signal.alarm(600)
     with Lab() as made:
         made.add(NEAR)
@@ -30,7 +30,7 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture
 def echo(lab: Lab) -> Iterator[Echo]:
-    """Datagrams through the device and back while the test lasts."""
+    """Exchanges datagrams with the far end through the device while the test lasts."""
     made = Echo(lab, NEAR, FAR, FAR_ADDRESS)
     yield made
     made.close()

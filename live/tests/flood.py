@@ -1,7 +1,7 @@
 """Sends datagrams with a new 5-tuple each: `flood.py DEVICE DESTINATION_MAC SOURCE COUNT BYTES [RATE_PER_S]`.
 
-Addresses and ports of the destination vary, the source is one host. Nobody listens: with an Ethernet address
-of another host, what arrives is not looked at.
+Destination addresses and ports vary; the source is one host. Nobody receives them: the Ethernet address is
+another host's, so the far end ignores them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ PORTS = 50_000
 UDP = 17
 
 
-def frame_of(mac: str, source: str, length: int) -> bytearray:
-    """Returns a frame without destination and ports; `length` is the IP length."""
+def build_frame(mac: str, source: str, length: int) -> bytearray:
+    """Returns a frame without destination address and ports; `length` is the IP length."""
     ethernet = bytes.fromhex(mac.replace(":", "")) + bytes(6) + b"\x08\x00"
     header = struct.pack(
         ">BBHHHBBH4s4s", 0x45, 0, length, 0, 0, 64, UDP, 0, socket.inet_aton(source), bytes(4)
@@ -27,10 +27,10 @@ def frame_of(mac: str, source: str, length: int) -> bytearray:
 
 
 def main() -> int:
-    """Sends them; prints how many were sent and in how many seconds."""
+    """Sends the datagrams; prints how many were sent and in how many seconds."""
     device, mac, source, count, length = sys.argv[1:6]
     rate = float(sys.argv[6]) if len(sys.argv) > 6 else 0.0
-    frame = frame_of(mac, source, int(length))
+    frame = build_frame(mac, source, int(length))
     out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
     out.bind((device, 0))
     begin = time.monotonic()

@@ -1,7 +1,8 @@
-//! A million frames that nobody would send: random bytes, valid frames with bytes changed, and frames cut anywhere.
+//! A million frames that nobody would send: random bytes, valid frames with changed bytes, and
+//! frames cut anywhere.
 //!
-//! Whatever comes, a marker changes the DSCP and IPv4's checksum and nothing else, a queue sets CE besides, a program
-//! that only marks drops nothing, and every packet is counted once.
+//! Whatever the frame, a marker changes nothing but the DSCP and IPv4's checksum, a queue also sets
+//! CE, a program that only marks drops nothing, and every packet is counted once.
 
 #![allow(non_snake_case, missing_docs)]
 #![cfg(target_os = "linux")]
@@ -16,11 +17,11 @@ use mousehole_sim::rng::{Purpose, Stream};
 
 const FRAMES: u32 = 1_000_000;
 const FLOWS: u32 = 4096;
-/// Between two frames: most are sent at 100 Mb/s in more time than this, so that they wait.
+/// The time between two frames, ns: most take longer than this at 100 Mb/s, so that they wait.
 const PACE_NS: u64 = 4_000;
 
 /// Returns a valid frame of each kind.
-fn templates() -> Vec<Vec<u8>> {
+fn build_templates() -> Vec<Vec<u8>> {
     let segment = tcp(443, 50_000, ACK, 60);
     let v4 = V4 { traffic_class: 2, ..V4::new(TCP) }.packet(&segment);
     let v6 = V6 { traffic_class: 1, ..V6::new() }.packet(TCP, &segment);
@@ -47,8 +48,9 @@ fn templates() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns where a frame's IP header may begin, as its types say; `None` if it holds no IP.
-fn ip_offset(frame: &[u8]) -> Option<(usize, u16)> {
+/// Returns the offset of a frame's IP header and its type, by the frame's types; `None` if it is
+/// not IP.
+fn find_ip_offset(frame: &[u8]) -> Option<(usize, u16)> {
     let word = |at: usize| frame.get(at..at + 2).map(|two| u16::from_be_bytes([two[0], two[1]]));
     let (mut kind, mut at) = (word(12)?, 14);
     for _ in 0..2 {
@@ -67,8 +69,9 @@ fn ip_offset(frame: &[u8]) -> Option<(usize, u16)> {
     (kind == IPV4 || kind == IPV6).then_some((at, kind))
 }
 
-/// Asserts that a packet came out with nothing but its DSCP, or with a queue its CE, and the checksum changed.
-fn check(before: &[u8], after: &[u8], marks_ce: bool) {
+/// Asserts that nothing of a packet changed but its DSCP and checksum, and with `marks_ce` its ECN
+/// field to CE.
+fn assert_only_marked(before: &[u8], after: &[u8], marks_ce: bool) {
     if before == after {
         return;
     }
@@ -76,7 +79,7 @@ fn check(before: &[u8], after: &[u8], marks_ce: bool) {
     if before.len() != after.len() {
         fail("another length");
     }
-    let Some((at, kind)) = ip_offset(before) else { fail("not IP, and changed") };
+    let Some((at, kind)) = find_ip_offset(before) else { fail("not IP, and changed") };
     let class = |frame: &[u8]| if kind == IPV4 { frame[at + 1] } else { frame[at] << 4 | frame[at + 1] >> 4 };
     let (old, new) = (class(before), class(after));
     if old & 3 != new & 3 && !(marks_ce && old & 3 != 0 && new & 3 == 3) {
@@ -87,7 +90,9 @@ fn check(before: &[u8], after: &[u8], marks_ce: bool) {
     if kind == IPV4 {
         undone[at + 1] = old;
         undone[at + 10..at + 12].copy_from_slice(&before[at + 10..at + 12]);
-        if frame::sum(&before[at..at + 20]) % 0xffff != frame::sum(&after[at..at + 20]) % 0xffff {
+        if frame::fold_checksum(&before[at..at + 20]) % 0xffff
+            != frame::fold_checksum(&after[at..at + 20]) % 0xffff
+        {
             fail("a checksum that is not right where the former was");
         }
     } else {
@@ -101,12 +106,13 @@ fn check(before: &[u8], after: &[u8], marks_ce: bool) {
     }
 }
 
-/// Runs frames through a program, and checks each and the counters' sums.
+/// Runs frames through a program, and checks each of them and the sums of the counters.
 struct Run {
     harness: Harness,
     marks_ce: bool,
     may_drop: bool,
-    /// Time and random numbers, which a program that is compiled with `ML_REPLAY` takes from the context.
+    /// The time; with the random numbers it goes into the context, from where a program compiled
+    /// with `ML_REPLAY` takes it.
     now_ns: u64,
     randoms: Stream,
     packets: u64,
@@ -115,6 +121,7 @@ struct Run {
 }
 
 impl Run {
+    /// Returns a run without frames; `marks_ce` says whether the program has a queue, which may also drop.
     fn new(harness: Harness, marks_ce: bool) -> Run {
         Run {
             harness,
@@ -128,6 +135,7 @@ impl Run {
         }
     }
 
+    /// Runs a frame and checks what became of it.
     fn pass(&mut self, frame: &[u8], mut context: Context) {
         // The kernel does not try a frame that ends within its IP header, unless that is behind a tag.
         let least = match (frame[12], frame[13]) {
@@ -153,11 +161,12 @@ impl Run {
         }
         if outcome.frame != frame {
             self.changed += 1;
-            check(frame, outcome.frame, self.marks_ce);
+            assert_only_marked(frame, outcome.frame, self.marks_ce);
         }
         self.packets += u64::from(context.gso_segs.max(1));
     }
 
+    /// Asserts that every packet was counted once, and that every kind occurred.
     fn finish(self) {
         let all: Counters = self.harness.counters();
         let kinds = [all.ipv4, all.ipv6, all.not_ip, all.malformed];
@@ -178,9 +187,9 @@ impl Run {
     }
 }
 
-/// Feeds frames of all three sorts.
-fn feed(run: &mut Run, frames: u32, seed: u64) {
-    let templates = templates();
+/// Runs `frames` frames of all three sorts.
+fn feed_frames(run: &mut Run, frames: u32, seed: u64) {
+    let templates = build_templates();
     for whole in &templates {
         for length in 14..=whole.len() {
             run.pass(&whole[..length], Context::default());
@@ -193,7 +202,7 @@ fn feed(run: &mut Run, frames: u32, seed: u64) {
         let draw = rng.bits();
         frame.clear();
         if number % 4 == 0 {
-            // Random bytes; of most, the type and version are such that they are read further.
+            // Random bytes; most have a type and version of IP, so that they are parsed further.
             let length = 14 + (draw % 120) as usize;
             while frame.len() < length {
                 frame.extend(rng.bits().to_le_bytes());
@@ -234,12 +243,12 @@ fn marker__changes_the_dscp_and_the_checksum_only() {
         return;
     }
     let mut config = Config::new(&[params("sfd", &[("th", "0p")])]).with_dscp([KEEP_DSCP, 1, 1]);
-    let mut run = Run::new(Harness::built_in("sfd-none-none", FLOWS, &config), false);
-    feed(&mut run, FRAMES / 2, 1);
+    let mut run = Run::new(Harness::load_built_in("sfd-none-none", FLOWS, &config), false);
+    feed_frames(&mut run, FRAMES / 2, 1);
     run.finish();
     config.first.action.overrides = 1;
-    let mut run = Run::new(Harness::built_in("sfd-none-none", FLOWS, &config), false);
-    feed(&mut run, FRAMES / 4, 2);
+    let mut run = Run::new(Harness::load_built_in("sfd-none-none", FLOWS, &config), false);
+    feed_frames(&mut run, FRAMES / 4, 2);
     run.finish();
 }
 
@@ -256,7 +265,7 @@ fn queue__sets_ce_besides() {
         .with_dscp([KEEP_DSCP, 1, 1]);
     let object = compile_with("sfd-none-red", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::new(Harness::load(&object, FLOWS, &config), true);
-    feed(&mut run, FRAMES / 4, 3);
+    feed_frames(&mut run, FRAMES / 4, 3);
     let marked = run.harness.counters().ce_marked.packets;
     assert!(marked > 1000, "{marked} packets were marked");
     assert!(run.dropped > 1000, "{} packets were dropped", run.dropped);

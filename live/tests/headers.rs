@@ -1,23 +1,26 @@
-//! Each header of the kernel's program compiles alone, in any program, so that it can be read alone.
+//! Each header of the kernel's program compiles alone, in any program, so that it can be read
+//! alone.
 
 #![allow(non_snake_case, missing_docs)]
 
-use mousehole_live::object::definitions_of;
+use mousehole_live::object::define_by_name;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Programs in which every role is absent, or has a policy, and every part of one is used.
+/// Programs in which every role is absent or has a policy, and every optional part of one is used.
 const PROGRAMS: [&str; 4] =
     ["none-none-none", "lfp-policer-multi_red", "sfd-policer-none", "window_marker-none-shred"];
 
-fn headers() -> Vec<PathBuf> {
+/// Returns the headers of the kernel's program.
+fn list_headers() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf");
     let files = std::fs::read_dir(folder).expect("the folder is there").map(|entry| entry.unwrap().path());
     files.filter(|path| path.extension().is_some_and(|name| name == "h")).collect()
 }
 
-/// Compiles each header as a source of its own, with these words.
-fn compile(compiler: &[&str]) {
+/// Compiles each header as a source file, for each program. `compiler` is the command with its
+/// first arguments.
+fn compile_headers(compiler: &[&str]) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     if Command::new(compiler[0]).arg("--version").output().is_err() {
         println!("NOT RUN: {} is not installed", compiler[0]);
@@ -25,7 +28,7 @@ fn compile(compiler: &[&str]) {
     }
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("one.c");
-    for header in headers() {
+    for header in list_headers() {
         std::fs::write(&source, format!("#include \"{}\"\n", header.display())).unwrap();
         for program in PROGRAMS {
             let done = Command::new(compiler[0])
@@ -35,7 +38,7 @@ fn compile(compiler: &[&str]) {
                     [here.join("bpf"), here.join("../policy/include")]
                         .map(|at| format!("-I{}", at.display())),
                 )
-                .args(definitions_of(program).unwrap())
+                .args(define_by_name(program).unwrap())
                 .arg(&source)
                 .output()
                 .unwrap();
@@ -47,11 +50,11 @@ fn compile(compiler: &[&str]) {
 
 #[test]
 fn headers__compile_alone_by_gcc() {
-    assert!(headers().len() > 10);
-    compile(&["gcc", "-std=gnu11", "-O2"]);
+    assert!(list_headers().len() > 10);
+    compile_headers(&["gcc", "-std=gnu11", "-O2"]);
 }
 
 #[test]
 fn headers__compile_alone_for_the_kernel() {
-    compile(&["clang", "-target", "bpf", "-O2", "-mcpu=v3"]);
+    compile_headers(&["clang", "-target", "bpf", "-O2", "-mcpu=v3"]);
 }

@@ -1,20 +1,22 @@
-//! `up --native`: what it refuses, in one sentence each. What it does is tried in a guest, since few kernels take queues.
+//! What `up --native` refuses, in one sentence each. What it does is tested in a virtual machine,
+//! since few kernels accept queue disciplines by struct_ops.
 
 #![allow(non_snake_case, missing_docs)]
 
 use mousehole_live::deployment::{Deployment, Shaper};
 use mousehole_live::device::Device;
-use mousehole_live::native::{IS_BUILT_IN, is_known_to_kernel};
-use mousehole_live::object::built_in_object;
+use mousehole_live::native::{IS_BUILT_IN, is_supported_by_kernel};
+use mousehole_live::object::find_built_in;
 use mousehole_live::request::{Mode, Request};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns what `up --native --dry-run` says to a scheme, and its status.
+/// Returns what `up --native --dry-run` prints for a scheme, and its exit status.
 fn rehearse(scheme: &str) -> (String, Option<i32>) {
     rehearse_with(&["--scheme", scheme])
 }
 
+/// Returns what `up --native --dry-run` prints with these options, and its exit status.
 fn rehearse_with(words: &[&str]) -> (String, Option<i32>) {
     let done = Command::new(env!("CARGO_BIN_EXE_mousehole-live"))
         .args(["up", "lo", "--native", "--dry-run", "--rate", "1mbit"])
@@ -38,7 +40,7 @@ fn queues_that_the_kernel_cannot_run__are_refused_with_the_reason() {
     }
 }
 
-/// Writes the queue header of docs/own-policy.md into a folder.
+/// Writes the queue header of docs/own-policy.md into a folder. Returns its path.
 fn write_own_queue(folder: &Path) -> PathBuf {
     let page = include_str!("../../docs/own-policy.md");
     let mut blocks = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next());
@@ -60,7 +62,7 @@ fn own_queue__is_compiled_behind_the_program_that_counts() {
     let deployment = Deployment::new(&request, &Device::find("lo").unwrap(), None).unwrap();
     assert!(matches!(deployment.shaper, Shaper::Native { .. }));
     let objects = deployment.objects().unwrap();
-    assert_eq!(Some(objects.egress), built_in_object("none-none-none"));
+    assert_eq!(Some(objects.egress), find_built_in("none-none-none"));
     let queue = objects.queue.unwrap();
     let has = |text: &[u8]| queue.windows(text.len()).any(|part| part == text);
     assert!(has(b"mh_least_attained_params") && has(b"ml_queue_ops"));
@@ -70,19 +72,23 @@ fn own_queue__is_compiled_behind_the_program_that_counts() {
 fn build_or_kernel_without_struct_ops_of_queues__is_named() {
     let folder = tempfile::tempdir().unwrap();
     let own = write_own_queue(folder.path()).display().to_string();
-    refuses_or_plans(&rehearse("pias"), "priority");
-    refuses_or_plans(&rehearse_with(&["--policy", &own, "--scheme", "least-attained"]), "least-attained");
+    assert_refused_or_planned(&rehearse("pias"), "priority");
+    assert_refused_or_planned(
+        &rehearse_with(&["--policy", &own, "--scheme", "least-attained"]),
+        "least-attained",
+    );
 }
 
-/// Checks that `--native` is refused in one sentence where kernel or build have none, and else that it names the queue.
-fn refuses_or_plans((said, status): &(String, Option<i32>), queue: &str) {
+/// Asserts that `--native` is refused in one sentence if the kernel or build does not support it,
+/// and otherwise names the queue.
+fn assert_refused_or_planned((said, status): &(String, Option<i32>), queue: &str) {
     let status = *status;
     if !IS_BUILT_IN {
         assert!(said.contains("this build of mousehole-live has no native queues"), "{said}");
         assert_eq!((said.trim().lines().count(), status), (1, Some(2)), "{said}");
         return;
     }
-    match is_known_to_kernel().unwrap_or(false) {
+    match is_supported_by_kernel().unwrap_or(false) {
         true => {
             assert!(said.contains(&format!("the queue {queue} is a queue discipline of its own")), "{said}");
         }

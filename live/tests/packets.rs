@@ -1,7 +1,8 @@
-//! The table of packets, a test for each row: which flow a frame belongs to, how it is counted, and what of it changes.
+//! The table of packets, a test for each row: which flow a frame belongs to, how it is counted, and
+//! what changes in it.
 //!
-//! The marker is SFD with a threshold of one packet: the first packet of a flow is green and stays as it is, later ones
-//! are yellow and get the DSCP LE.
+//! The marker is SFD with a threshold of one packet: the first packet of a flow is green and
+//! unchanged, later ones are yellow and get the DSCP LE.
 
 #![allow(non_snake_case, missing_docs)]
 #![cfg(target_os = "linux")]
@@ -18,16 +19,18 @@ use std::mem::offset_of;
 /// DSCP of the lower effort service (RFC 8622).
 const LE: u8 = 1;
 
-fn marking() -> Config {
+/// Returns settings of the marker with a threshold of one packet.
+fn configure_marking() -> Config {
     Config::new(&[params("sfd", &[("th", "1p")])]).with_dscp([KEEP_DSCP, LE, LE])
 }
 
-fn marker(config: &Config) -> Harness {
-    Harness::built_in("sfd-none-none", 1024, config)
+/// Returns the marker with these settings.
+fn load_marker(config: &Config) -> Harness {
+    Harness::load_built_in("sfd-none-none", 1024, config)
 }
 
-/// Returns a key of IPv4.
-fn key4(header: &V4, protocol: u8, ports: (u16, u16)) -> Key {
+/// Returns the key of an IPv4 flow.
+fn build_key4(header: &V4, protocol: u8, ports: (u16, u16)) -> Key {
     Key {
         source: header.source.to_ipv6_mapped().octets(),
         destination: header.destination.to_ipv6_mapped().octets(),
@@ -38,27 +41,29 @@ fn key4(header: &V4, protocol: u8, ports: (u16, u16)) -> Key {
     }
 }
 
-fn key6(header: &V6, protocol: u8, ports: (u16, u16)) -> Key {
+/// Returns the key of an IPv6 flow.
+fn build_key6(header: &V6, protocol: u8, ports: (u16, u16)) -> Key {
     Key {
         source: header.source.octets(),
         destination: header.destination.octets(),
-        ..key4(&V4::new(0), protocol, ports)
+        ..build_key4(&V4::new(0), protocol, ports)
     }
 }
 
-/// Asserts that a frame with its IP header at `offset` belongs to the flow of `key`, is counted exactly, and gets the
-/// DSCP, its checksum and nothing else.
+/// Asserts that a frame with its IP header at `offset` belongs to the flow of `key`, is counted
+/// exactly, and changes in nothing but its DSCP and checksum.
 #[track_caller]
-fn belongs(frame: &[u8], offset: usize, key: Key, is_fragment: bool) {
-    belongs_with(&marking(), frame, offset, key, is_fragment);
+fn assert_flow(frame: &[u8], offset: usize, key: Key, is_fragment: bool) {
+    assert_flow_with(&configure_marking(), frame, offset, key, is_fragment);
 }
 
+/// Asserts the same as [`assert_flow`], with other settings.
 #[track_caller]
-fn belongs_with(config: &Config, frame: &[u8], offset: usize, key: Key, is_fragment: bool) {
+fn assert_flow_with(config: &Config, frame: &[u8], offset: usize, key: Key, is_fragment: bool) {
     if !can_run() {
         return;
     }
-    let mut harness = marker(config);
+    let mut harness = load_marker(config);
     let (is_v4, ecn) = match frame[offset] >> 4 {
         4 => (true, frame[offset + 1] & 3),
         _ => (false, frame[offset + 1] >> 4 & 3),
@@ -89,13 +94,13 @@ fn belongs_with(config: &Config, frame: &[u8], offset: usize, key: Key, is_fragm
     );
 }
 
-/// Asserts that a frame is passed on as it is, under one counter, and makes no flow.
+/// Asserts that a frame is passed on unchanged, is counted once, and opens no flow.
 #[track_caller]
-fn is_passed_on(frame: &[u8], is_malformed: bool) {
+fn assert_passed_on(frame: &[u8], is_malformed: bool) {
     if !can_run() {
         return;
     }
-    let mut harness = marker(&marking());
+    let mut harness = load_marker(&configure_marking());
     for _ in 0..3 {
         let outcome = harness.run(frame, Context::default());
         assert_eq!((outcome.verdict, outcome.frame), (NEXT, frame));
@@ -112,10 +117,10 @@ fn is_passed_on(frame: &[u8], is_malformed: bool) {
 #[test]
 fn ipv4__tcp_and_its_checksum() {
     let header = V4::new(TCP);
-    belongs(
+    assert_flow(
         &ethernet(IPV4, &header.packet(&tcp(443, 50_000, ACK, 300))),
         14,
-        key4(&header, TCP, (443, 50_000)),
+        build_key4(&header, TCP, (443, 50_000)),
         false,
     );
 }
@@ -124,8 +129,8 @@ fn ipv4__tcp_and_its_checksum() {
 fn ipv4__transports_with_ports() {
     for protocol in [UDP, 33, 132, 136] {
         let header = V4::new(protocol);
-        let key = key4(&header, protocol, (5060, 7000));
-        belongs(&ethernet(IPV4, &header.packet(&udp(5060, 7000, &[9; 40]))), 14, key, false);
+        let key = build_key4(&header, protocol, (5060, 7000));
+        assert_flow(&ethernet(IPV4, &header.packet(&udp(5060, 7000, &[9; 40]))), 14, key, false);
     }
 }
 
@@ -134,17 +139,17 @@ fn ipv4__options() {
     for words in 1..=10 {
         let header = V4 { options: vec![1; words * 4], ..V4::new(TCP) };
         let frame = ethernet(IPV4, &header.packet(&tcp(443, 50_000, ACK, 100)));
-        belongs(&frame, 14, key4(&header, TCP, (443, 50_000)), false);
+        assert_flow(&frame, 14, build_key4(&header, TCP, (443, 50_000)), false);
     }
 }
 
 #[test]
 fn ipv6__traffic_class_and_flow_label() {
-    let key = key6(&V6::new(), TCP, (443, 50_000));
+    let key = build_key6(&V6::new(), TCP, (443, 50_000));
     // Every ECN codepoint is kept, and so is the label.
     for ecn in 0..4 {
         let header = V6 { traffic_class: ecn, ..V6::new() };
-        belongs(&ethernet(IPV6, &header.packet(TCP, &tcp(443, 50_000, ACK, 100))), 14, key, false);
+        assert_flow(&ethernet(IPV6, &header.packet(TCP, &tcp(443, 50_000, ACK, 100))), 14, key, false);
     }
 }
 
@@ -159,8 +164,8 @@ fn ipv6__extension_headers_up_to_8() {
                 frame::extension(kinds[at], if kinds[at] == 51 { bytes + 4 } else { bytes }, next, &payload);
             next = kinds[at];
         }
-        let key = key6(&V6::new(), TCP, (443, 50_000));
-        belongs(&ethernet(IPV6, &V6::new().packet(next, &payload)), 14, key, false);
+        let key = build_key6(&V6::new(), TCP, (443, 50_000));
+        assert_flow(&ethernet(IPV6, &V6::new().packet(next, &payload)), 14, key, false);
     }
 }
 
@@ -170,46 +175,51 @@ fn ipv6__ninth_extension_header_is_not_followed() {
     for next in [43u8, 60, 60, 60, 60, 60, 60, 60] {
         payload = frame::extension(60, 8, next, &payload);
     }
-    let key = key6(&V6::new(), 43, (0, 0));
-    belongs(&ethernet(IPV6, &V6::new().packet(60, &payload)), 14, key, false);
+    let key = build_key6(&V6::new(), 43, (0, 0));
+    assert_flow(&ethernet(IPV6, &V6::new().packet(60, &payload)), 14, key, false);
 }
 
 #[test]
 fn vlan__one_and_two_tags() {
     let header = V4::new(TCP);
     let packet = header.packet(&tcp(443, 50_000, ACK, 100));
-    let key = key4(&header, TCP, (443, 50_000));
-    belongs(&ethernet(0x8100, &vlan(5, IPV4, &packet)), 18, key, false);
-    belongs(&ethernet(0x88a8, &vlan(6, 0x8100, &vlan(5, IPV4, &packet))), 22, key, false);
+    let key = build_key4(&header, TCP, (443, 50_000));
+    assert_flow(&ethernet(0x8100, &vlan(5, IPV4, &packet)), 18, key, false);
+    assert_flow(&ethernet(0x88a8, &vlan(6, 0x8100, &vlan(5, IPV4, &packet))), 22, key, false);
     let packet = V6::new().packet(UDP, &udp(53, 4000, &[1; 60]));
-    let key = key6(&V6::new(), UDP, (53, 4000));
-    belongs(&ethernet(0x8100, &vlan(5, IPV6, &packet)), 18, key, false);
-    belongs(&ethernet(0x88a8, &vlan(6, 0x8100, &vlan(5, IPV6, &packet))), 22, key, false);
+    let key = build_key6(&V6::new(), UDP, (53, 4000));
+    assert_flow(&ethernet(0x8100, &vlan(5, IPV6, &packet)), 18, key, false);
+    assert_flow(&ethernet(0x88a8, &vlan(6, 0x8100, &vlan(5, IPV6, &packet))), 22, key, false);
 }
 
 #[test]
 fn vlan__third_tag_is_not_followed() {
     let packet = V4::new(TCP).packet(&tcp(443, 50_000, ACK, 100));
     let tags = vlan(6, 0x8100, &vlan(5, 0x8100, &vlan(4, IPV4, &packet)));
-    is_passed_on(&ethernet(0x88a8, &tags), false);
+    assert_passed_on(&ethernet(0x88a8, &tags), false);
 }
 
 #[test]
 fn pppoe__ipv4_and_ipv6() {
     let header = V4::new(TCP);
     let packet = header.packet(&tcp(443, 50_000, ACK, 100));
-    let key = key4(&header, TCP, (443, 50_000));
-    belongs(&ethernet(0x8864, &frame::pppoe(0x21, &packet)), 22, key, false);
-    belongs(&ethernet(0x8100, &vlan(7, 0x8864, &frame::pppoe(0x21, &packet))), 26, key, false);
+    let key = build_key4(&header, TCP, (443, 50_000));
+    assert_flow(&ethernet(0x8864, &frame::pppoe(0x21, &packet)), 22, key, false);
+    assert_flow(&ethernet(0x8100, &vlan(7, 0x8864, &frame::pppoe(0x21, &packet))), 26, key, false);
     let packet = V6::new().packet(TCP, &tcp(443, 50_000, ACK, 100));
-    belongs(&ethernet(0x8864, &frame::pppoe(0x57, &packet)), 22, key6(&V6::new(), TCP, (443, 50_000)), false);
+    assert_flow(
+        &ethernet(0x8864, &frame::pppoe(0x57, &packet)),
+        22,
+        build_key6(&V6::new(), TCP, (443, 50_000)),
+        false,
+    );
 }
 
 #[test]
 fn pppoe__control_frames_are_passed_on() {
     // LCP in a session, and discovery.
-    is_passed_on(&ethernet(0x8864, &frame::pppoe(0xc021, &[9, 1, 0, 8, 1, 2, 3, 4])), false);
-    is_passed_on(&ethernet(0x8863, &[0x11, 9, 0, 0, 0, 4, 1, 1, 0, 0]), false);
+    assert_passed_on(&ethernet(0x8864, &frame::pppoe(0xc021, &[9, 1, 0, 8, 1, 2, 3, 4])), false);
+    assert_passed_on(&ethernet(0x8863, &[0x11, 9, 0, 0, 0, 4, 1, 1, 0, 0]), false);
 }
 
 #[test]
@@ -218,7 +228,7 @@ fn ipv4__fragments() {
     for bits in [0x2000, 0x2000 | 185, 370] {
         let header = V4 { fragment: bits, ..V4::new(UDP) };
         let frame = ethernet(IPV4, &header.packet(&udp(53, 4000, &[3; 100])));
-        belongs(&frame, 14, key4(&header, UDP, (0, 0)), true);
+        assert_flow(&frame, 14, build_key4(&header, UDP, (0, 0)), true);
     }
 }
 
@@ -226,25 +236,36 @@ fn ipv4__fragments() {
 fn ipv6__fragments() {
     for bits in [1, 185 << 3 | 1, 370 << 3] {
         let payload = frame::fragment(bits, UDP, &udp(53, 4000, &[3; 100]));
-        belongs(&ethernet(IPV6, &V6::new().packet(44, &payload)), 14, key6(&V6::new(), UDP, (0, 0)), true);
+        assert_flow(
+            &ethernet(IPV6, &V6::new().packet(44, &payload)),
+            14,
+            build_key6(&V6::new(), UDP, (0, 0)),
+            true,
+        );
     }
 }
 
 #[test]
 fn ipv6__atomic_fragment_is_whole() {
     let payload = frame::fragment(0, UDP, &udp(53, 4000, &[3; 100]));
-    belongs(&ethernet(IPV6, &V6::new().packet(44, &payload)), 14, key6(&V6::new(), UDP, (53, 4000)), false);
+    assert_flow(
+        &ethernet(IPV6, &V6::new().packet(44, &payload)),
+        14,
+        build_key6(&V6::new(), UDP, (53, 4000)),
+        false,
+    );
 }
 
 #[test]
 fn icmp__has_no_ports() {
     let header = V4::new(1);
     let echo = [8, 0, 0xf7, 0xff, 0, 1, 0, 1, 1, 2, 3, 4];
-    belongs(&ethernet(IPV4, &header.packet(&echo)), 14, key4(&header, 1, (0, 0)), false);
-    belongs(&ethernet(IPV6, &V6::new().packet(58, &echo)), 14, key6(&V6::new(), 58, (0, 0)), false);
+    assert_flow(&ethernet(IPV4, &header.packet(&echo)), 14, build_key4(&header, 1, (0, 0)), false);
+    assert_flow(&ethernet(IPV6, &V6::new().packet(58, &echo)), 14, build_key6(&V6::new(), 58, (0, 0)), false);
 }
 
-/// What slows down has a rate of a byte a second here, and its second packet is yellow; a datagram may send all the link.
+/// A transport that slows down has a rate of one byte per second here, so its second packet is
+/// yellow; datagrams may use the whole link.
 #[test]
 fn datagrams__are_what_may_not_slow_down() {
     if !can_run() {
@@ -253,7 +274,7 @@ fn datagrams__are_what_may_not_slow_down() {
     let given = [("th", "300B"), ("small", "0B"), ("rate", "8bit"), ("datagrams", "80gbit")];
     let config = Config::new(&[params("excess", &given)]).with_dscp([KEEP_DSCP, LE, LE]);
     let expect = |frame: Vec<u8>, offset: usize, is_datagram: bool| {
-        let mut harness = Harness::built_in("excess-none-none", 1024, &config);
+        let mut harness = Harness::load_built_in("excess-none-none", 1024, &config);
         harness.run(&frame, Context::default());
         std::thread::sleep(std::time::Duration::from_millis(30)); // the program's clock has ticks
         let again = harness.run(&frame, Context::default());
@@ -284,8 +305,8 @@ fn datagrams__are_what_may_not_slow_down() {
 fn not_ip__is_passed_on() {
     let mut arp = vec![0, 1, 8, 0, 6, 4, 0, 1];
     arp.extend([7; 20]);
-    is_passed_on(&ethernet(ARP, &arp), false);
-    is_passed_on(&ethernet(0x88cc, &[2, 7, 4, 1, 2, 3, 4, 5, 6]), false);
+    assert_passed_on(&ethernet(ARP, &arp), false);
+    assert_passed_on(&ethernet(0x88cc, &[2, 7, 4, 1, 2, 3, 4, 5, 6]), false);
 }
 
 #[test]
@@ -296,14 +317,17 @@ fn malformed__is_passed_on() {
         packet[at] = to;
         ethernet(IPV4, &packet)
     };
-    is_passed_on(&changed(0, 0x65), true); // version 6 under IPv4's type
-    is_passed_on(&changed(0, 0x44), true); // a header of 16 bytes
-    is_passed_on(&ethernet(IPV4, &[packet[..2].to_vec(), vec![0, 19], packet[4..].to_vec()].concat()), true);
+    assert_passed_on(&changed(0, 0x65), true); // version 6 under IPv4's type
+    assert_passed_on(&changed(0, 0x44), true); // a header of 16 bytes
+    assert_passed_on(
+        &ethernet(IPV4, &[packet[..2].to_vec(), vec![0, 19], packet[4..].to_vec()].concat()),
+        true,
+    );
     // Cut off in the header. (Without the tag, the kernel itself refuses to try these.)
-    is_passed_on(&ethernet(0x8100, &vlan(5, IPV4, &packet[..19])), true);
+    assert_passed_on(&ethernet(0x8100, &vlan(5, IPV4, &packet[..19])), true);
     let packet = V6::new().packet(TCP, &tcp(443, 50_000, ACK, 100));
-    is_passed_on(&ethernet(0x8100, &vlan(5, IPV6, &packet[..39])), true);
-    is_passed_on(&ethernet(IPV6, &[vec![0x50], packet[1..].to_vec()].concat()), true);
+    assert_passed_on(&ethernet(0x8100, &vlan(5, IPV6, &packet[..39])), true);
+    assert_passed_on(&ethernet(IPV6, &[vec![0x50], packet[1..].to_vec()].concat()), true);
 }
 
 #[test]
@@ -317,29 +341,34 @@ fn tunnels__by_outer_addresses() {
         (50, vec![0x5a; 96]),                        // ESP
     ] {
         let header = V4::new(protocol);
-        belongs(&ethernet(IPV4, &header.packet(&payload)), 14, key4(&header, protocol, (0, 0)), false);
+        assert_flow(
+            &ethernet(IPV4, &header.packet(&payload)),
+            14,
+            build_key4(&header, protocol, (0, 0)),
+            false,
+        );
     }
     let header = V4::new(UDP);
     let vxlan = [&[8, 0, 0, 0, 0, 0, 42, 0], &ethernet(IPV4, &inner4)[..]].concat();
-    belongs(
+    assert_flow(
         &ethernet(IPV4, &header.packet(&udp(51_000, 4789, &vxlan))),
         14,
-        key4(&header, UDP, (51_000, 4789)),
+        build_key4(&header, UDP, (51_000, 4789)),
         false,
     );
 }
 
 #[test]
 fn link_header__none() {
-    // The kernel's test run reads a type from bytes 12 and 13, which lie in the source address here.
-    let mut config = marking();
+    // The kernel's test run reads the type from bytes 12 and 13, which are in the source address here.
+    let mut config = configure_marking();
     config.first.link_header_bytes = 0;
     let header = V4 { source: [8, 0, 7, 7].into(), ..V4::new(TCP) };
     let packet = header.packet(&tcp(443, 50_000, ACK, 100));
-    belongs_with(&config, &packet, 0, key4(&header, TCP, (443, 50_000)), false);
+    assert_flow_with(&config, &packet, 0, build_key4(&header, TCP, (443, 50_000)), false);
     let header = V6 { source: [0x2001, 0xdb8, 0x86dd, 1, 1, 1, 1, 1].into(), ..V6::new() };
     let packet = header.packet(TCP, &tcp(443, 50_000, ACK, 100));
-    belongs_with(&config, &packet, 0, key6(&header, TCP, (443, 50_000)), false);
+    assert_flow_with(&config, &packet, 0, build_key6(&header, TCP, (443, 50_000)), false);
 }
 
 #[test]
@@ -347,7 +376,8 @@ fn super_packet__counts_its_segments() {
     if !can_run() {
         return;
     }
-    let mut harness = marker(&Config { params: vec![params("sfd", &[("th", "20p")])], ..marking() });
+    let mut harness =
+        load_marker(&Config { params: vec![params("sfd", &[("th", "20p")])], ..configure_marking() });
     // 10 segments of 100 bytes, each with 54 bytes of headers on the wire.
     let frame = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 1000)));
     let wire = 10 * (100 + 54);
@@ -372,7 +402,7 @@ fn wire_len__is_what_counts_not_the_frame() {
     if !can_run() {
         return;
     }
-    let mut harness = marker(&marking());
+    let mut harness = load_marker(&configure_marking());
     let frame = ethernet(IPV4, &V4::new(UDP).packet(&udp(1, 2, &[0; 10])));
     harness.run(&frame, Context { wire_len: 1014, ..Context::default() });
     assert_eq!(harness.counters().ipv4, Count { packets: 1, bytes: 1000 });
@@ -383,7 +413,7 @@ fn syn__resets_its_flow() {
     if !can_run() {
         return;
     }
-    let mut harness = marker(&marking());
+    let mut harness = load_marker(&configure_marking());
     let data = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 100)));
     let syn = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, SYN, 0)));
     let marked = with_traffic_class(&data, 14, LE << 2);
@@ -393,18 +423,20 @@ fn syn__resets_its_flow() {
     let flows = harness.flows();
     assert_eq!((flows.len(), flows[0].1.packets(), flows[0].1.colour_packets), (1, 4, [2, 2, 0]));
     // Without the option it does not.
-    let mut harness =
-        marker(&Config { params: vec![params("sfd", &[("th", "1p"), ("syn", "false")])], ..marking() });
+    let mut harness = load_marker(&Config {
+        params: vec![params("sfd", &[("th", "1p"), ("syn", "false")])],
+        ..configure_marking()
+    });
     harness.run(&data, Context::default());
     assert_eq!(harness.run(&syn, Context::default()).frame, &with_traffic_class(&syn, 14, LE << 2)[..]);
 }
 
 #[test]
 fn ecn__is_never_touched_by_a_marker() {
-    let key = key4(&V4::new(TCP), TCP, (443, 50_000));
+    let key = build_key4(&V4::new(TCP), TCP, (443, 50_000));
     for traffic_class in 0..4 {
         let header = V4 { traffic_class, ..V4::new(TCP) };
-        belongs(&ethernet(IPV4, &header.packet(&tcp(443, 50_000, ACK, 60))), 14, key, false);
+        assert_flow(&ethernet(IPV4, &header.packet(&tcp(443, 50_000, ACK, 60))), 14, key, false);
     }
 }
 
@@ -419,16 +451,16 @@ fn marks_of_others__are_respected() {
         ethernet(IPV4, &V4 { traffic_class: class, ..V4::new(TCP) }.packet(&tcp(443, 50_000, ACK, 60))),
         ethernet(IPV6, &V6 { traffic_class: class, ..V6::new() }.packet(TCP, &tcp(443, 50_000, ACK, 60))),
     ] {
-        let mut harness = marker(&marking());
+        let mut harness = load_marker(&configure_marking());
         for _ in 0..3 {
             assert_eq!(harness.run(&frame, Context::default()).frame, &frame[..]);
         }
         let bytes = 2 * (frame.len() as u64 - 14);
         assert_eq!(harness.counters().already_marked, Count { packets: 2, bytes });
         assert_eq!(harness.flows()[0].1.already_marked, 2);
-        let mut config = marking();
+        let mut config = configure_marking();
         config.first.action.overrides = 1;
-        let mut harness = marker(&config);
+        let mut harness = load_marker(&config);
         harness.run(&frame, Context::default());
         let marked = with_traffic_class(&frame, 14, LE << 2 | 2);
         assert_eq!(harness.run(&frame, Context::default()).frame, &marked[..]);
@@ -442,16 +474,16 @@ fn checksum__is_right_for_every_old_and_new_mark() {
         return;
     }
     for dscp in [0, 1, 8, 46, 63] {
-        let mut config = marking().with_dscp([KEEP_DSCP, dscp, dscp]);
+        let mut config = configure_marking().with_dscp([KEEP_DSCP, dscp, dscp]);
         config.first.action.overrides = 1;
-        let mut harness = marker(&config);
+        let mut harness = load_marker(&config);
         for class in 0..=255 {
             let header = V4 { traffic_class: class, ..V4::new(UDP) };
             let frame = ethernet(IPV4, &header.packet(&udp(1, 2, &[class; 8])));
             let outcome = harness.run(&frame, Context::default());
             let expected = if class == 0 { class } else { dscp << 2 | class & 3 };
             assert_eq!(outcome.frame, &with_traffic_class(&frame, 14, expected)[..], "{class} to {dscp}");
-            assert_eq!(frame::sum(&outcome.frame[14..34]), 0xffff);
+            assert_eq!(frame::fold_checksum(&outcome.frame[14..34]), 0xffff);
         }
     }
 }
@@ -462,10 +494,10 @@ fn shadow__changes_nothing_and_counts() {
         return;
     }
     let frame = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 100)));
-    let mut config = marking();
+    let mut config = configure_marking();
     config.first.shadow = 1;
     config.first.action.priority = [0, 7, 7];
-    let mut harness = marker(&config);
+    let mut harness = load_marker(&config);
     for _ in 0..3 {
         let outcome = harness.run(&frame, Context { priority: 3, ..Context::default() });
         assert_eq!((outcome.verdict, outcome.frame, outcome.context.priority), (NEXT, &frame[..], 3));
@@ -474,14 +506,14 @@ fn shadow__changes_nothing_and_counts() {
     // A queue without room decides to drop, and does not.
     let mut config = Config::new(&[]).with_fifo(1_000_000, 0, 0, 1, 0);
     config.first.shadow = 1;
-    let mut harness = Harness::built_in("none-none-droptail", 1024, &config);
+    let mut harness = Harness::load_built_in("none-none-droptail", 1024, &config);
     for _ in 0..10 {
         assert_eq!(harness.run(&frame, Context::default()).verdict, NEXT);
     }
     assert_eq!(harness.counters().dropped[2].packets, 8);
 }
 
-/// Writes a word into an entry of an array; returns the word that stood there.
+/// Replaces a 32-bit word at byte `at` of an entry of an array. Returns the former one.
 fn exchange_word(harness: &Harness, map: &str, index: u32, at: usize, word: u32) -> u32 {
     let (map, index) = (harness.map(map), index.to_ne_bytes());
     let mut entry = map.lookup(&index).expect("the map can be read").expect("an array");
@@ -498,7 +530,7 @@ fn lock__that_stays_taken_lets_packets_pass_and_is_not_given_back() {
     }
     let lock = ACCOUNT + offset_of!(Flow, lock);
     let frame = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 100)));
-    let mut harness = marker(&marking());
+    let mut harness = load_marker(&configure_marking());
     harness.run(&frame, Context::default());
     let flows = harness.map("ml_flows");
     let is_used = |index: &Vec<u8>| {
@@ -517,8 +549,11 @@ fn lock__that_stays_taken_lets_packets_pass_and_is_not_given_back() {
     assert_eq!(harness.run(&frame, Context::default()).frame[15], LE << 2, "decided again");
 
     // The queue's lock, for packets that it decides on and for others.
-    let mut harness =
-        Harness::built_in("none-none-droptail", 1024, &Config::new(&[]).with_fifo(1_000_000, 0, 0, 1, 0));
+    let mut harness = Harness::load_built_in(
+        "none-none-droptail",
+        1024,
+        &Config::new(&[]).with_fifo(1_000_000, 0, 0, 1, 0),
+    );
     exchange_word(&harness, "ml_state", 0, 0, 1);
     for frame in [&frame, &ethernet(ARP, &[1; 28])].repeat(5) {
         assert_eq!(harness.run(frame, Context::default()).verdict, NEXT, "no queue is full");
@@ -533,9 +568,9 @@ fn priority__is_set_only_where_asked() {
         return;
     }
     let frame = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 100)));
-    let mut config = marking().with_dscp([KEEP_DSCP; 3]);
+    let mut config = configure_marking().with_dscp([KEEP_DSCP; 3]);
     config.first.action.priority = [0, 0x8001_0001, 0x8001_0001];
-    let mut harness = marker(&config);
+    let mut harness = load_marker(&config);
     let mut priority = |before: u32| {
         let outcome = harness.run(&frame, Context { priority: before, ..Context::default() });
         assert_eq!((outcome.verdict, outcome.frame), (NEXT, &frame[..]), "no byte changes");
@@ -547,8 +582,9 @@ fn priority__is_set_only_where_asked() {
     assert_eq!(priority(0x8002_0003), 0x8001_0001, "a class of another queue");
 }
 
-/// RED that follows the queue at once, marks from the second packet waiting on, and never drops below 1,000.
-fn red(ecn: &str) -> Config {
+/// Returns settings of RED whose average follows the queue at once: it marks from the second
+/// waiting packet on, and its forced drops would begin at 1,000.
+fn configure_red(ecn: &str) -> Config {
     let given = [("min", "1"), ("max", "1000"), ("maxp", "1"), ("wq", "1"), ("wait", "false"), ("ecn", ecn)];
     Config::new(&[params("red", &given)]).with_fifo(1_000_000, 0, 0, 500, 0)
 }
@@ -563,7 +599,7 @@ fn ce__is_set_by_a_queue_on_what_is_ect_and_by_nothing_else() {
             let v4 = V4 { traffic_class: class | dscp, ..V4::new(TCP) }.packet(&tcp(443, 50_000, ACK, 900));
             let v6 = V6 { traffic_class: class | dscp, ..V6::new() }.packet(TCP, &tcp(443, 50_000, ACK, 900));
             for frame in [ethernet(IPV4, &v4), ethernet(IPV6, &v6)] {
-                let mut harness = Harness::built_in("none-none-red", 1024, &red(ecn));
+                let mut harness = Harness::load_built_in("none-none-red", 1024, &configure_red(ecn));
                 let (mut changed, mut dropped) = (0, 0);
                 for _ in 0..300 {
                     let outcome = harness.run(&frame, Context::default());
@@ -600,7 +636,7 @@ fn queue__drops_at_its_limit_and_passes_what_is_not_ip() {
     for config in
         [(4, 0), (0, 4999)].map(|(packets, bytes)| Config::new(&[]).with_fifo(1000, 0, 0, packets, bytes))
     {
-        let mut harness = Harness::built_in("none-none-droptail", 1024, &config);
+        let mut harness = Harness::load_built_in("none-none-droptail", 1024, &config);
         let verdicts: Vec<u32> = (0..8).map(|_| harness.run(&packet, Context::default()).verdict).collect();
         assert_eq!(verdicts, [NEXT, NEXT, NEXT, NEXT, NEXT, DROP, DROP, DROP]);
         let counters = harness.counters();

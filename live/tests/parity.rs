@@ -1,9 +1,11 @@
-//! The whole program in the kernel against the simulator: the same packets at the same times with the same random
-//! numbers through parser, marker, virtual FIFO and drop policy there, and through the simulator's marker and FIFO here.
-//! Every decision is compared, and every thousand packets the averages and the end of the last transmission.
+//! The whole program in the kernel against the simulator: the same packets at the same times with
+//! the same random numbers pass the parser, marker, virtual FIFO and drop policy in the kernel, and
+//! the marker and FIFO of the simulator. Every decision is compared, and after every thousand
+//! packets the averages and the end of the last transmission.
 //!
-//! The program is compiled with `ML_REPLAY`: it takes time and random numbers from the packet's context. All else is
-//! what is attached to devices. The token bucket has no depth, since the simulator's link sends bit by bit.
+//! The program is compiled with `ML_REPLAY`, so that it takes time and random numbers from the
+//! packet's context; otherwise it is the one that is attached to devices. The token bucket has no
+//! depth, since the simulator's link sends bit by bit.
 
 #![allow(non_snake_case, missing_docs)]
 #![cfg(target_os = "linux")]
@@ -26,16 +28,16 @@ use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::Scheme;
 use mousehole_sim::units::{Buffer, Rate, Time};
 
-/// Packets of each scheme, over all its links.
+/// How many packets each scheme gets, over all links.
 const PACKETS: u32 = 1_000_000;
-/// Flows that are active by turns.
+/// How many flows are active by turns.
 const FLOWS: u64 = 200;
-/// Seed of the marker's random numbers.
+/// The seed of the marker's random numbers.
 const SEED: u64 = 9;
-/// Of `struct mh_virtual_fifo`, the last member of the program's state.
+/// Bytes of `struct mh_virtual_fifo`, the last member of the program's state.
 const FIFO_BYTES: usize = 24 * 2 + 24 * 2 + 8 + 4096 * 32;
 
-/// A link and its buffer.
+/// A link with its buffer.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     rate: u64,
@@ -51,13 +53,14 @@ const LINKS: [Link; 4] = [
     Link { rate: 997_000_000, overhead: 14, buffer: Buffer::Bytes(150_000) },
 ];
 
-/// The parts of a scheme at a link: marker and dropper.
+/// The marker and the dropper of a scheme at a link.
 struct Parts {
     marker: Option<Params>,
     dropper: Option<Params>,
 }
 
 impl Parts {
+    /// Returns the parts of a scheme, which must all run in the kernel.
     fn new(text: &str, link: Link) -> Parts {
         let rate = Rate(link.rate);
         let context =
@@ -74,14 +77,15 @@ impl Parts {
     }
 
     /// Returns the name of the program.
-    fn program(&self) -> String {
+    fn program_name(&self) -> String {
         let name =
             |part: &Option<Params>, none| part.as_ref().map_or(none, |params| params.policy().c_name());
         format!("{}-none-{}", name(&self.marker, "none"), name(&self.dropper, "droptail"))
     }
 }
 
-/// Arrivals: about a tenth more than the link carries, in bursts, with pauses in which everything drains.
+/// Generates arrivals: about a tenth more than the link carries, in bursts, with pauses in which
+/// everything drains.
 struct Arrivals {
     rng: Stream,
     now: f64,
@@ -92,6 +96,7 @@ struct Arrivals {
 }
 
 impl Arrivals {
+    /// Returns the arrivals at a link, before the first.
     fn new(link: Link) -> Arrivals {
         let mean_gap_ns = 800.0 * 8e9 / link.rate as f64 / 1.1;
         Arrivals {
@@ -103,7 +108,8 @@ impl Arrivals {
         }
     }
 
-    fn next(&mut self) -> (Time, Packet) {
+    /// Returns the next packet and when it arrives.
+    fn next_arrival(&mut self) -> (Time, Packet) {
         let draw = self.rng.bits();
         self.now += match draw & 0xfff {
             0 => 2e9 * self.rng.uniform(),
@@ -141,10 +147,10 @@ impl Arrivals {
     }
 }
 
-/// What became of a packet: its colour, and whether it was marked, unless it was dropped.
+/// The decision on a packet: its colour and whether it was marked; `None` if it was dropped.
 type Decision = Option<(Colour, bool)>;
 
-/// The simulator's marker and FIFO.
+/// The simulator's marker and FIFO, with the link's state.
 struct Simulator {
     marker: Option<PolicyMarker>,
     fifo: Fifo,
@@ -152,12 +158,13 @@ struct Simulator {
     overhead: u32,
     busy_until: Time,
     rng: Stream,
-    /// Packets by colour, dropped by reason.
+    /// Packets by colour, and drops by reason: early, then forced.
     coloured: [u64; 3],
     dropped: [u64; 2],
 }
 
 impl Simulator {
+    /// Returns the parts at an idle link.
     fn new(parts: &Parts, link: Link) -> Simulator {
         let policy = match &parts.dropper {
             Some(params) => Policy::Dropper(Box::new(Dropper::new(params.clone()))),
@@ -180,12 +187,13 @@ impl Simulator {
     }
 
     /// Returns the random numbers that marker and dropper will draw for a packet.
-    fn randoms(&self, packet: &Packet, now: Time) -> (u32, u32) {
+    fn peek_randoms(&self, packet: &Packet, now: Time) -> (u32, u32) {
         let index = u64::from(packet.seq) << 32 ^ now.0;
         let marker = Stream::new(SEED, Purpose::Marker, u64::from(packet.flow)).draw_at(index) as u32;
         (marker, { self.rng }.bits32())
     }
 
+    /// Passes a packet through marker and FIFO.
     fn pass(&mut self, mut packet: Packet, now: Time) -> Decision {
         if let Some(marker) = &mut self.marker {
             let identity = u64::from(packet.flow);
@@ -206,20 +214,21 @@ impl Simulator {
     }
 }
 
-/// The program in the kernel, with its agent's slow step.
+/// The program in the kernel, with the slow steps of its agent.
 struct Kernel {
     harness: Harness,
     marker: Option<Params>,
     dropper: Option<Params>,
-    /// The marker's state, as the agent has it.
+    /// The marker's state on the agent's side.
     state: State,
     frame: Vec<u8>,
 }
 
-/// `skb->priority` of green packets; it tells the colour.
+/// `skb->priority` of green packets. Yellow and red follow, so that it shows the colour.
 const PRIORITY: u32 = 0x10;
 
 impl Kernel {
+    /// Loads the program for a link, and runs the first slow step.
     fn new(object: &[u8], parts: &Parts, link: Link) -> Kernel {
         let params: Vec<Params> = [&parts.marker, &parts.dropper].into_iter().flatten().cloned().collect();
         let (packets, bytes) = match link.buffer {
@@ -238,12 +247,13 @@ impl Kernel {
             frame: ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 0))),
         };
         if kernel.marker.as_ref().is_some_and(|params| params.policy().period_ns(params).is_some()) {
-            kernel.control(Time::ZERO);
+            kernel.run_slow_step(Time::ZERO);
         }
         kernel
     }
 
-    /// Runs a packet. Its frame ends after TCP's header; the lengths are those of the whole.
+    /// Runs the program on a packet. Its frame ends after TCP's header, but the lengths are those
+    /// of the whole packet.
     fn pass(&mut self, packet: &Packet, now: Time, randoms: (u32, u32)) -> Decision {
         let frame = &mut self.frame;
         frame[15] = if packet.has(flag::ECT) { 2 } else { 0 };
@@ -253,7 +263,7 @@ impl Kernel {
         let (protocol, port) = if packet.kind == Kind::Datagram { (UDP, 5060_u16) } else { (TCP, 443) };
         frame[23] = protocol;
         frame[34..36].copy_from_slice(&port.to_be_bytes());
-        // Each flow's first byte has a number of its own; a SYN's is one less.
+        // Each flow has another initial sequence number; a SYN's number is one less than the first byte's.
         let first = packet.flow.wrapping_mul(0x9e37_79b9).wrapping_add(u32::MAX - 20_000);
         let payload = if packet.kind == Kind::Data { u32::from(packet.bytes) - 40 } else { 0 };
         let begin = first.wrapping_add(packet.position).wrapping_sub(payload);
@@ -274,8 +284,8 @@ impl Kernel {
         }
     }
 
-    /// Takes the agent's step: forgets flows that are over, counts the others, and lets the policy adapt.
-    fn control(&mut self, now: Time) {
+    /// Runs the agent's step: removes expired flows, counts the others, and lets the policy adapt.
+    fn run_slow_step(&mut self, now: Time) {
         let Some(params) = &self.marker else { return };
         let (policy, flows) = (params.policy(), self.harness.map("ml_flows"));
         let mut counts = Counts::default();
@@ -294,7 +304,7 @@ impl Kernel {
             }
         }
         policy.control(params, &mut self.state, &counts, now.0);
-        // What the agent does: the part that is not in force is written, and then is.
+        // The agent writes the inactive slot and activates it; here both are written.
         let value = &self.state.bytes()[policy.published()];
         for index in 0..2u32 {
             let map = self.harness.map("ml_published");
@@ -302,14 +312,15 @@ impl Kernel {
         }
     }
 
-    fn state_bytes(&self) -> Vec<u8> {
+    /// Returns the program's shared state.
+    fn read_state(&self) -> Vec<u8> {
         let map = self.harness.map("ml_state");
         map.lookup(&0u32.to_ne_bytes()).expect("the state can be read").expect("it exists")
     }
 
-    /// Returns the dropper's averages and the end of the last transmission.
-    fn readings(&self) -> (Vec<f64>, u64) {
-        let all = self.state_bytes();
+    /// Returns the dropper's averages, and when the last transmission ends, ns.
+    fn read_averages(&self) -> (Vec<f64>, u64) {
+        let all = self.read_state();
         let fifo = all.len() - FIFO_BYTES;
         let full_ns = u64::from_ne_bytes(all[fifo + 8..fifo + 16].try_into().expect("8 bytes"));
         let averages = self.dropper.as_ref().map_or(Vec::new(), |params| {
@@ -320,7 +331,7 @@ impl Kernel {
     }
 }
 
-/// What a run met: packets by colour, dropped early and by force, and marked.
+/// The sums of a run: packets by colour, drops early and forced, and marked packets.
 #[derive(Debug, Default)]
 struct Tally {
     coloured: [u64; 3],
@@ -328,7 +339,10 @@ struct Tally {
     marked: u64,
 }
 
-/// Returns what both met, or the first packet at which they differ, and how.
+/// Runs the same packets through both. Returns the sums, or the first difference.
+///
+/// # Errors
+/// A sentence about the first packet or reading that differs.
 fn compare(
     object: &[u8],
     simulated: &Parts,
@@ -340,14 +354,14 @@ fn compare(
     let mut kernel = Kernel::new(object, in_kernel, links.1);
     let mut arrivals = Arrivals::new(links.0);
     for number in 0..packets {
-        let (now, packet) = arrivals.next();
+        let (now, packet) = arrivals.next_arrival();
         while let Some(marker) = &mut simulator.marker
             && let Some(due) = marker.control_due().filter(|due| *due <= now)
         {
             marker.control(due);
-            kernel.control(due);
+            kernel.run_slow_step(due);
         }
-        let randoms = simulator.randoms(&packet, now);
+        let randoms = simulator.peek_randoms(&packet, now);
         let (ours, theirs) = (simulator.pass(packet, now), kernel.pass(&packet, now, randoms));
         if ours != theirs {
             return Err(format!(
@@ -355,7 +369,7 @@ fn compare(
             ));
         }
         if number % 1000 == 999 {
-            let (averages, full_ns) = kernel.readings();
+            let (averages, full_ns) = kernel.read_averages();
             let expected = simulator.fifo.averages();
             if averages != expected {
                 return Err(format!("packet {number}: averages {expected:?} and {averages:?}"));
@@ -375,18 +389,18 @@ fn compare(
     Ok(Tally { coloured: ours.0, dropped: ours.1, marked: counters.ce_marked.packets })
 }
 
-/// Returns the program of a scheme that takes time and random numbers from the context.
-fn object(parts: &Parts) -> Vec<u8> {
-    compile_with(&parts.program(), &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"))
+/// Compiles a scheme's program so that it takes time and random numbers from the context.
+fn compile_replay(parts: &Parts) -> Vec<u8> {
+    compile_with(&parts.program_name(), &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Asserts that a scheme decides the same in both at each link.
+/// Asserts that a scheme decides the same in both, at each link.
 #[track_caller]
-fn is_the_same(text: &str) {
+fn assert_same(text: &str) {
     if !can_run() {
         return;
     }
-    let object = object(&Parts::new(text, LINKS[0]));
+    let object = compile_replay(&Parts::new(text, LINKS[0]));
     let mut all = Tally::default();
     for link in LINKS {
         let parts = Parts::new(text, link);
@@ -407,50 +421,50 @@ fn is_the_same(text: &str) {
 
 #[test]
 fn droptail__is_the_simulators() {
-    is_the_same("droptail");
+    assert_same("droptail");
 }
 
 #[test]
 fn red__is_the_simulators() {
-    is_the_same("red(min=8,max=24,wq=0.02,wait=false,ecn=true)");
+    assert_same("red(min=8,max=24,wq=0.02,wait=false,ecn=true)");
 }
 
 #[test]
 fn sfd__is_the_simulators() {
-    is_the_same("sfd");
+    assert_same("sfd");
 }
 
 #[test]
 fn excess__is_the_simulators() {
-    is_the_same("excess(rate=2%,datagrams=1%)|multi-red");
+    assert_same("excess(rate=2%,datagrams=1%)|multi-red");
 }
 
 #[test]
 fn p_sfd__is_the_simulators() {
-    is_the_same("p-sfd");
+    assert_same("p-sfd");
 }
 
 #[test]
 fn s_sfd__is_the_simulators() {
-    is_the_same("s-sfd");
+    assert_same("s-sfd");
 }
 
 #[test]
 fn rio_ps__is_the_simulators() {
-    is_the_same("rio-ps");
+    assert_same("rio-ps");
 }
 
 #[test]
 fn shred__is_the_simulators() {
-    is_the_same("shred");
+    assert_same("shred");
 }
 
 #[test]
 fn demotion__is_the_simulators() {
-    is_the_same("demotion(syn=true)|multi-red");
+    assert_same("demotion(syn=true)|multi-red");
 }
 
-/// A marker without any state of its own: red beyond a position of the flow, as RuN2C has it.
+/// A stateless marker: yellow beyond a position in the flow, as RuN2C has it.
 const BY_POSITION: &str = r#"#include "mousehole/policy.h"
 struct mh_by_position_params { u32 th; };
 MH_FN u32 mh_by_position_draws(const struct mh_by_position_params *params)
@@ -479,7 +493,7 @@ MH_MARKER(by_position, mh_by_position_params, mh_none, mh_none, .key = MH_PER_FL
 	  MH_TABLE_OF(by_position), MH_OFFERS(by_position, draws))
 "#;
 
-/// A position is bytes from a flow's first byte in both, wherever TCP's numbers begin.
+/// Both count positions in bytes from a flow's first byte, wherever TCP's sequence numbers begin.
 #[test]
 fn position__is_the_simulators() {
     if !can_run() {
@@ -489,18 +503,19 @@ fn position__is_the_simulators() {
     let path = folder.path().join("by_position.h");
     std::fs::write(&path, BY_POSITION).expect("it can be written");
     mousehole_policy::load(&path).expect("a policy");
-    is_the_same("by-position(th=15kB)|multi-red");
+    assert_same("by-position(th=15kB)|multi-red");
     let (one, other) = ["15000B", "14999B"]
         .map(|th| Parts::new(&format!("by-position(th={th})|multi-red"), LINKS[0]))
         .into();
-    let difference = compare(&object(&one), &one, &other, (LINKS[0], LINKS[0]), PACKETS);
+    let difference = compare(&compile_replay(&one), &one, &other, (LINKS[0], LINKS[0]), PACKETS);
     assert!(difference.is_err(), "a byte less decides the same");
 }
 
-/// Packets in which a changed parameter must show.
+/// Packets within which a changed parameter must show.
 const FEW: u32 = 100_000;
 
-/// A parameter changed by its smallest step that can show: whole numbers by one, shares by a thousandth.
+/// Each parameter is changed by the smallest step that can show: whole numbers by one, shares by a
+/// thousandth.
 #[test]
 fn changed_parameter__is_noticed() {
     if !can_run() {
@@ -529,13 +544,13 @@ fn changed_parameter__is_noticed() {
         ("demotion(first=10540B,syn=true)|multi-red", "demotion(first=10539B,syn=true)|multi-red"),
     ] {
         let (one, other) = (Parts::new(text, link), Parts::new(changed, link));
-        let difference = compare(&object(&one), &one, &other, (link, link), FEW);
+        let difference = compare(&compile_replay(&one), &one, &other, (link, link), FEW);
         if difference.is_ok() {
             unnoticed.push(format!("{text} in the simulator and {changed} in the kernel"));
         }
     }
     let parts = Parts::new("droptail", link);
-    let object = object(&parts);
+    let object = compile_replay(&parts);
     for other in [
         Link { rate: link.rate + 10, ..link },
         Link { overhead: link.overhead + 1, ..link },

@@ -1,6 +1,8 @@
-//! Departure times: of the program in the kernel beside the simulator's scheduler of hosts, and by themselves.
+//! Departure times: those of the program in the kernel compared with the simulator's host
+//! scheduler, and its own rules.
 //!
-//! The program is compiled with `ML_REPLAY`, which takes the time from the packet's context, where this is said.
+//! Where a test says so, the program is compiled with `ML_REPLAY`, so that it takes the time from
+//! the packet's context.
 
 #![allow(non_snake_case, missing_docs)]
 #![cfg(target_os = "linux")]
@@ -20,19 +22,20 @@ use mousehole_sim::queue::{Dequeued, HostScheduler};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Time};
 
-/// Of the profile that packets are held to: 250 kb/s of green, 500 kb/s of yellow, bursts of 6000 B.
+/// The profile's rate of green, bit/s; yellow has 500 kb/s.
 const GREEN_BPS: u64 = 250_000;
+/// The profile's burst, bytes.
 const BURST: u64 = 6000;
 const LONGEST_WAIT_MS: u32 = 10_000;
 
-/// Returns settings that hold packets back.
-fn holding(params: &[Params]) -> Config {
+/// Returns settings with which packets wait for tokens.
+fn configure_waits(params: &[Params]) -> Config {
     let mut config = Config::new(params);
     config.first.longest_wait_ms = LONGEST_WAIT_MS;
     config
 }
 
-/// A packet of a user's connection; its number is the packet's `seq`.
+/// A packet of a user's connection; its `seq` is its number.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     at: Time,
@@ -40,9 +43,9 @@ struct Arrival {
     packet: Packet,
 }
 
-/// Returns arrivals in order, a connection of each user's by turns: bursts and pauses, a little less than the profile's
-/// rates together, so that packets wait and the queue drains again.
-fn arrivals(count: u32, users: u8, connections: u32) -> Vec<Arrival> {
+/// Returns `count` arrivals in order: each user's connections send by turns, in bursts with pauses,
+/// at a little less than the profile's total rate, so that packets wait and the queue drains again.
+fn draw_arrivals(count: u32, users: u8, connections: u32) -> Vec<Arrival> {
     let mut rng = Stream::new(7, Purpose::Arrival, 0);
     let mut now_ns = 1e9;
     (0..count)
@@ -67,8 +70,9 @@ fn arrivals(count: u32, users: u8, connections: u32) -> Vec<Arrival> {
         .collect()
 }
 
-/// Returns when each packet leaves the scheduler of its user in the simulator. The link behind takes no time.
-fn simulated(marker: &Params, policer: &Params, users: u8, all: &[Arrival]) -> Vec<u64> {
+/// Returns when each packet leaves its user's scheduler in the simulator. The link behind takes no
+/// time.
+fn simulate(marker: &Params, policer: &Params, users: u8, all: &[Arrival]) -> Vec<u64> {
     let mut marker = PolicyMarker::new(marker.clone(), 1);
     let mut departures = vec![0; all.len()];
     let exempts_acks = !policer.holds_acks();
@@ -100,7 +104,7 @@ fn simulated(marker: &Params, policer: &Params, users: u8, all: &[Arrival]) -> V
     departures
 }
 
-/// Takes all packets that may leave now. Returns when the next one may.
+/// Takes all packets that may leave now. Returns when the next one may; `None` if none waits.
 fn serve(host: &mut HostScheduler, now: Time, departures: &mut [u64]) -> Option<Time> {
     loop {
         match host.dequeue(now) {
@@ -111,8 +115,9 @@ fn serve(host: &mut HostScheduler, now: Time, departures: &mut [u64]) -> Option<
     }
 }
 
-/// Returns the frame of a packet, which ends after TCP's header; its lengths are those of the whole.
-fn frame_of(one: &Arrival) -> Vec<u8> {
+/// Returns the frame of a packet. It ends after TCP's header, but its lengths are those of the
+/// whole packet.
+fn build_frame(one: &Arrival) -> Vec<u8> {
     let header = V4 { source: [10, 0, 0, one.user + 1].into(), ..V4::new(TCP) };
     let flags = if one.packet.kind == Kind::Syn { SYN } else { ACK };
     let mut frame = ethernet(IPV4, &header.packet(&tcp(443, 50_000 + one.packet.flow as u16, flags, 0)));
@@ -121,16 +126,16 @@ fn frame_of(one: &Arrival) -> Vec<u8> {
 }
 
 /// Returns when each packet leaves by the program in the kernel.
-fn in_kernel(marker: &Params, policer: &Params, all: &[Arrival]) -> Vec<u64> {
+fn run_in_kernel(marker: &Params, policer: &Params, all: &[Arrival]) -> Vec<u64> {
     let object =
         compile_with("demotion-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
-    let mut harness = Harness::load(&object, 1024, &holding(&[marker.clone(), policer.clone()]));
+    let mut harness = Harness::load(&object, 1024, &configure_waits(&[marker.clone(), policer.clone()]));
     let departures = all
         .iter()
         .map(|one| {
             let wire_len = u32::from(one.packet.bytes) + 14;
             let context = Context { wire_len, tstamp: one.at.0, ..Context::default() };
-            let outcome = harness.run(&frame_of(one), context);
+            let outcome = harness.run(&build_frame(one), context);
             assert_eq!(outcome.verdict, NEXT, "{one:?}");
             outcome.context.tstamp
         })
@@ -140,8 +145,9 @@ fn in_kernel(marker: &Params, policer: &Params, all: &[Arrival]) -> Vec<u64> {
     departures
 }
 
-/// Colours by what a flow has sent since its last SYN: green, yellow, then red.
-fn demotion() -> Params {
+/// Returns a marker that colours by what a flow has sent since its last SYN: green, yellow, then
+/// red.
+fn demotion_params() -> Params {
     params("demotion", &[("first", "8000B"), ("second", "30000B"), ("syn", "true")])
 }
 
@@ -150,11 +156,11 @@ fn departures__are_those_of_the_simulated_host() {
     if !can_run() {
         return;
     }
-    let all = arrivals(20_000, 3, 1);
+    let all = draw_arrivals(20_000, 3, 1);
     for more in [&[][..], &[("hold_acks", "true")], &[("burst", "1000B")]] {
         let policer = params("policer", more);
-        let ours = simulated(&demotion(), &policer, 3, &all);
-        let theirs = in_kernel(&demotion(), &policer, &all);
+        let ours = simulate(&demotion_params(), &policer, 3, &all);
+        let theirs = run_in_kernel(&demotion_params(), &policer, &all);
         let mut waited = 0;
         for ((one, ours), theirs) in all.iter().zip(&ours).zip(&theirs) {
             assert_eq!(ours, theirs, "{more:?} {one:?}: the simulator, then the kernel");
@@ -165,20 +171,20 @@ fn departures__are_those_of_the_simulated_host() {
     // A rate that is one step off is noticed.
     let other = params("policer", &[("high_rate", "250001bit")]);
     assert_ne!(
-        simulated(&demotion(), &params("policer", &[]), 3, &all),
-        in_kernel(&demotion(), &other, &all)
+        simulate(&demotion_params(), &params("policer", &[]), 3, &all),
+        run_in_kernel(&demotion_params(), &other, &all)
     );
 }
 
-/// The simulator has connections of a colour take turns, the kernel serves them as they come. So packets of one size
-/// leave at the same times, though not the same packets.
+/// The simulator serves connections of a colour by turns, the kernel in the order of arrival. So
+/// packets of one size leave at the same times, though not the same packets.
 #[test]
 fn departures__of_several_connections_are_at_the_same_times() {
     if !can_run() {
         return;
     }
     let green = params("demotion", &[("first", "1GB"), ("second", "1GB")]);
-    let mut all = arrivals(6000, 2, 4);
+    let mut all = draw_arrivals(6000, 2, 4);
     for (number, one) in all.iter_mut().enumerate() {
         // A third of the rate of green alone.
         one.at = Time(one.at.0 * 3 + number as u64);
@@ -191,13 +197,13 @@ fn departures__of_several_connections_are_at_the_same_times() {
         times.sort_unstable();
         times
     };
-    let (ours, theirs) = (simulated(&green, &policer, 2, &all), {
+    let (ours, theirs) = (simulate(&green, &policer, 2, &all), {
         let object = compile_with("demotion-policer-none", &["-DML_REPLAY"]).unwrap();
-        let mut harness = Harness::load(&object, 1024, &holding(&[green.clone(), policer.clone()]));
+        let mut harness = Harness::load(&object, 1024, &configure_waits(&[green.clone(), policer.clone()]));
         let mut times = Vec::new();
         for one in &all {
             let context = Context { wire_len: 614, tstamp: one.at.0, ..Context::default() };
-            times.push(harness.run(&frame_of(one), context).context.tstamp);
+            times.push(harness.run(&build_frame(one), context).context.tstamp);
         }
         times
     });
@@ -215,7 +221,7 @@ fn flood__waits_as_long_as_allowed_and_the_rest_is_dropped() {
     }
     let object =
         compile_with("none-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
-    let mut config = holding(&[params("policer", &[])]);
+    let mut config = configure_waits(&[params("policer", &[])]);
     config.first.longest_wait_ms = 500;
     let mut harness = Harness::load(&object, 1024, &config);
     let frame = ethernet(IPV4, &V4::new(UDP).packet(&udp(1, 2, &[0; 972])));
@@ -251,7 +257,7 @@ fn super_packet__leaves_a_debt() {
     }
     let object =
         compile_with("none-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
-    let mut harness = Harness::load(&object, 1024, &holding(&[params("policer", &[])]));
+    let mut harness = Harness::load(&object, 1024, &configure_waits(&[params("policer", &[])]));
     let frame = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 1000)));
     let context = Context { tstamp: 1 << 40, gso_segs: 10, gso_size: 100, ..Context::default() };
     let whole = Context { wire_len: 10 * (1500 + 14), ..context };
@@ -266,14 +272,14 @@ fn super_packet__leaves_a_debt() {
     assert_eq!(then_ns, wait_ns + (debt + 1000) * 8_000_000_000 / GREEN_BPS);
 }
 
-/// By the kernel's own clock, which `fq` reads.
+/// This test uses the kernel's clock, which `fq` reads.
 #[test]
 fn departure_time__is_the_clock_of_fq_and_never_earlier_than_the_sockets() {
     if !can_run() {
         return;
     }
-    let config = holding(&[params("policer", &[])]);
-    let mut harness = Harness::built_in("none-policer-none", 1024, &config);
+    let config = configure_waits(&[params("policer", &[])]);
+    let mut harness = Harness::load_built_in("none-policer-none", 1024, &config);
     let frame = ethernet(IPV4, &V4::new(UDP).packet(&udp(1, 2, &[0; 1472])));
     for _ in 0..4 {
         assert_eq!(
@@ -285,7 +291,7 @@ fn departure_time__is_the_clock_of_fq_and_never_earlier_than_the_sockets() {
     let begin = monotonic_ns();
     let first = harness.run(&frame, Context::default()).context.tstamp;
     assert!((begin..begin + 60_000_000).contains(&first), "{first} is 48 ms behind the burst, at {begin}");
-    // A socket that paces itself has later times of its own, or earlier ones.
+    // A socket that paces itself may have set a later time, or an earlier one.
     for (paced, expected) in [(first + 900_000_000, first + 900_000_000), (1, first + 2 * 48_000_000)] {
         let outcome = harness.run(&frame, Context { tstamp: paced, ..Context::default() });
         assert_eq!(outcome.context.tstamp, expected);
@@ -297,14 +303,14 @@ fn departure_time__is_the_clock_of_fq_and_never_earlier_than_the_sockets() {
 
     let mut shadow = config.clone();
     shadow.first.shadow = 1;
-    harness.set(&shadow);
+    harness.write_settings(&shadow);
     assert_eq!(harness.run(&frame, Context::default()).context.tstamp, 0, "a shadow changes nothing");
     let held = harness.counters().held.packets;
     assert_eq!(held, 4, "it counts");
 
     let mut policed = config;
     policed.first.longest_wait_ms = 0;
-    harness.set(&policed);
+    harness.write_settings(&policed);
     let outcome = harness.run(&frame, Context::default());
     assert_eq!((outcome.verdict, outcome.context.tstamp), (NEXT, 0), "policed, which makes it red");
     assert_eq!((harness.counters().held.packets, harness.counters().colour[2].packets), (held, 1));

@@ -1,4 +1,4 @@
-"""What the tests of `mousehole-live` share: names, a command that starts it, and checks of what it leaves."""
+"""Shared by the tests of `mousehole-live`: names, ways to run it, and checks of what it leaves behind."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from validation.lab.live import Lab
 NEAR, FAR, DEVICE = "near", "far", "wan"
 NEAR_ADDRESS, FAR_ADDRESS = "10.7.0.1", "10.7.0.2"
 SO_NETNS_COOKIE = 71
-# A number of flows that nobody else's table has, so that what is left over is known to be ours.
+# A table size that nobody else uses, so that leftovers are known to be ours.
 FLOWS = 20_000 + os.getpid() % 40_000
 CAPABILITIES = "-all,+net_admin,+bpf,+perfmon"
 UP = ("up", DEVICE, "--rate", "10mbit", "--scheme", "rio-ps", "--no-agent", "--flows", str(FLOWS))
 
 
-def cookie(lab: Lab, net: str) -> int:
-    """Returns the number of a network namespace that the kernel never gives again."""
+def read_cookie(lab: Lab, net: str) -> int:
+    """Returns the cookie of a network namespace, a number that the kernel never reuses."""
     with lab.inside(net), socket.socket() as one:
         return int.from_bytes(one.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8), "little")
 
 
 def pretend_cake(folder: Path, **values: str | Path) -> tuple[str, ...]:
-    """Returns the words before a command to which token buckets are to look like CAKEs: cake.c says which.
+    """Returns the words before a command that is to take token buckets for CAKEs; see cake.c.
 
-    `values` are what cake.c reads, such as ASKED.
+    `values` are the variables that cake.c reads, such as ASKED.
     """
     library = folder / "cake.so"
     source = Path(__file__).parent / "cake.c"
@@ -51,13 +51,14 @@ def pretend_cake(folder: Path, **values: str | Path) -> tuple[str, ...]:
     return ("env", f"LD_PRELOAD={library}", *(f"{name}={value}" for name, value in values.items()))
 
 
-def put_bucket(lab: Lab, handle: str) -> None:
-    """Puts a token bucket at the device's root; one from 8000: on is a CAKE to what `pretend_cake` starts."""
+def install_bucket(lab: Lab, handle: str) -> None:
+    """Installs a token bucket at the device's root; `pretend_cake` shows one from 8000: on as a CAKE."""
     line = f"tc qdisc replace dev {DEVICE} root handle {handle} tbf rate 1gbit burst 64k limit 1m"
     lab.run(NEAR, *line.split())
 
 
 def assert_restored(lab: Lab, before: dict[str, Any]) -> None:
+    """Asserts that the device is in its earlier state, and that our maps and programs are freed."""
     assert lab.state(NEAR, DEVICE) == before
     deadline = time.monotonic() + 3
     # The kernel frees maps and programs a moment after their last pin.
@@ -67,6 +68,7 @@ def assert_restored(lab: Lab, before: dict[str, Any]) -> None:
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], reason: str) -> None:
+    """Asserts that a command failed with one sentence that matches `reason`, and printed nothing else."""
     assert done.returncode == 2
     assert re.search(reason, done.stderr), done.stderr
     assert done.stderr.startswith("mousehole-live: ")
@@ -74,30 +76,32 @@ def assert_refused(done: subprocess.CompletedProcess[str], reason: str) -> None:
     assert not done.stdout
 
 
-def up(lab: Lab, *words: str) -> None:
+def run_up(lab: Lab, *words: str) -> None:
+    """Runs `up` with these additional options; it must succeed."""
     done = lab.live(NEAR, *UP, *words)
     assert done.returncode == 0, done.stderr
 
 
-def status(lab: Lab) -> dict[str, Any]:
-    """Returns what `status` says of the one device."""
+def read_status(lab: Lab) -> dict[str, Any]:
+    """Returns the status of the only device."""
     (device,) = json.loads(lab.live(NEAR, "status", "--json").stdout)["devices"]
     return dict(device)
 
 
-def table(lab: Lab) -> dict[str, Any]:
-    """Returns what `flows` lists of the one device."""
+def read_table(lab: Lab) -> dict[str, Any]:
+    """Returns the flow table of the only device, as `flows` lists it."""
     (device,) = json.loads(lab.live(NEAR, "flows", "--json").stdout)["devices"]
     return dict(device)
 
 
-def flow_of(lab: Lab, **ends: Any) -> dict[str, Any]:
-    """Returns the one flow with these fields, such as its `source_port`."""
-    (found,) = [one for one in table(lab)["flows"] if ends.items() <= one.items()]
+def find_flow(lab: Lab, **ends: Any) -> dict[str, Any]:
+    """Returns the only flow with these fields, such as its `source_port`."""
+    (found,) = [one for one in read_table(lab)["flows"] if ends.items() <= one.items()]
     return dict(found)
 
 
 def wait_until(holds: Callable[[], bool], seconds: float) -> None:
+    """Waits until a condition holds; fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, f"not so within {seconds} s"

@@ -1,4 +1,4 @@
-"""Applications as they are: pages of nginx are marked by length, and iperf3 has the rate that it should."""
+"""Real applications: nginx's pages are marked by their length, and iperf3 gets the queue's rate."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from live.tests.support import (
     NEAR,
     NEAR_ADDRESS,
     assert_restored,
-    flow_of,
-    status,
+    find_flow,
+    read_status,
 )
 from validation.lab.live import Lab
 
@@ -51,6 +51,7 @@ http {{
 
 @pytest.fixture
 def before(lab: Lab) -> dict[str, Any]:
+    """Returns the device's state."""
     return lab.state(NEAR, DEVICE)
 
 
@@ -77,14 +78,14 @@ def nginx(lab: Lab, tmp_path: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Page:
-    """What was fetched, and the port of the connection that it came by."""
+    """A fetched file, and the client's port of its connection."""
 
     content: bytes
     port: int
 
 
-def fetch(lab: Lab, name: str) -> Page:
-    """Fetches a file at the far end by a connection of its own."""
+def fetch_page(lab: Lab, name: str) -> Page:
+    """Fetches a file from the far end by a new connection."""
     connection = http.client.HTTPConnection(NEAR_ADDRESS, HTTP_PORT, timeout=20)
     with lab.inside(FAR):
         connection.connect()
@@ -108,10 +109,11 @@ def test_nginx__short_and_long_pages_differ_in_colour(
 ) -> None:
     done = lab.live(NEAR, *words, "--flows", str(FLOWS))
     assert done.returncode == 0, done.stderr
-    pages = {name: fetch(lab, name) for name in FILES}
+    pages = {name: fetch_page(lab, name) for name in FILES}
     assert {name: page.content for name, page in pages.items()} == FILES
     flows = {
-        name: flow_of(lab, source_port=HTTP_PORT, destination_port=page.port) for name, page in pages.items()
+        name: find_flow(lab, source_port=HTTP_PORT, destination_port=page.port)
+        for name, page in pages.items()
     }
     assert {name: flow["colour"] for name, flow in flows.items()} == {"short": "green", "long": "yellow"}
     assert flows["short"]["colour_packets"]["yellow"] == 0
@@ -119,13 +121,13 @@ def test_nginx__short_and_long_pages_differ_in_colour(
         # What the queue drops is counted, and sent again.
         dropped = 1_500 * sum(flow["dropped"].values())
         assert len(FILES[name]) < flow["bytes"] < 1.1 * len(FILES[name]) + 2_000 + dropped
-    assert status(lab)["problems"] == []
+    assert read_status(lab)["problems"] == []
     assert lab.live(NEAR, "down", DEVICE).returncode == 0
     assert_restored(lab, before)
 
 
-def measured(lab: Lab, seconds: int) -> float:
-    """Returns the goodput of one connection of iperf3 from the near to the far end, bit/s."""
+def measure_goodput(lab: Lab, seconds: int) -> float:
+    """Returns the goodput of one iperf3 connection from the near to the far end, bit/s."""
     port = ("-p", str(IPERF_PORT))
     server = lab.start(FAR, "iperf3", "--server", "--one-off", "-B", FAR_ADDRESS, *port)
     client = ("iperf3", "--client", FAR_ADDRESS, "-B", NEAR_ADDRESS, *port, "-t", str(seconds), "--json")
@@ -145,6 +147,6 @@ def test_iperf3__has_the_rate_of_the_queue(lab: Lab, before: dict[str, Any]) -> 
     done = lab.live(NEAR, "up", DEVICE, "--rate", "20mbit", "--flows", str(FLOWS))
     assert done.returncode == 0, done.stderr
     # Of a full frame, 14 bytes are Ethernet's, 20 IPv4's and 32 TCP's.
-    assert measured(lab, 2) == pytest.approx(rate * 1448 / 1514, rel=0.1)
+    assert measure_goodput(lab, 2) == pytest.approx(rate * 1448 / 1514, rel=0.1)
     assert lab.live(NEAR, "down", DEVICE).returncode == 0
     assert_restored(lab, before)

@@ -1,7 +1,7 @@
-"""What another user of the machine prepares against commands that root gives. Each of these once worked.
+"""Attacks that another user of the machine prepares against root's commands. Each of them once worked.
 
-The attacker is `nobody`, in processes of its own. Root's commands run in a lab, with a folder for temporary
-files in which everybody may write, as is usual.
+The attacker is `nobody`, in separate processes. Root's commands run in a lab with a folder for temporary
+files in which everybody may write, as usual.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pathlib import Path
 
 import pytest
 
-from live.tests.support import CAPABILITIES, DEVICE, NEAR, assert_refused, status, wait_until
+from live.tests.support import CAPABILITIES, DEVICE, NEAR, assert_refused, read_status, wait_until
 from validation.lab.live import Lab, find_live
 from validation.lab.namespaces import BPF_ROOT, ROOT
 
 NOBODY = 65534
 PIDS = 1000
-"""How many numbers of processes the attacker prepares for: from one on in a lab, ahead of its own outside."""
+"""How many process numbers the attacker prepares for: from 1 on in a lab, else from its own on."""
 HEADERS = ROOT / "policy" / "include" / "mousehole"
 KEPT = Path("/etc/mousehole")
 MARK = ("mark", DEVICE, "--via", "dscp")
@@ -34,8 +34,8 @@ TEMPLATE = (ROOT / "policy" / "templates" / "marker.h").read_text()
 NO_COMPILER = ("CC=/nowhere/cc", "CLANG=/nowhere/clang", "PATH=/usr/sbin:/sbin:/nowhere")
 
 
-def attack(act: Callable[[], object]) -> None:
-    """Does something as nobody, in a process of its own."""
+def act_as_nobody(act: Callable[[], object]) -> None:
+    """Calls a function as nobody, in a separate process; it must succeed."""
     child = os.fork()
     if child == 0:
         try:
@@ -50,20 +50,20 @@ def attack(act: Callable[[], object]) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def as_nobody(lab: Lab, *words: str | Path) -> subprocess.CompletedProcess[str]:
+def run_as_nobody(lab: Lab, *words: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs a command as nobody in a lab."""
     return lab.call(NEAR, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *words)
 
 
-def bare(lab: Lab, folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs `mousehole-live` as a system service does, without a home."""
+def run_as_service(lab: Lab, folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs `mousehole-live` as a system service does: without a home, with `folder` for temporary files."""
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     return lab.call(NEAR, "env", "-i", f"PATH={path}", f"TMPDIR={folder}", find_live(), *words)
 
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """A folder in which everybody may write, as /tmp."""
+    """Creates a folder in which everybody may write, as /tmp."""
     folder = Path("/tmp") / f"attacks-{secrets.token_hex(8)}"  # noqa: S108, made anew by this test
     folder.mkdir(mode=0o700)
     folder.chmod(0o1777)
@@ -73,7 +73,7 @@ def shared() -> Iterator[Path]:
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Iterator[Path]:
-    """A file of root's, which is as it was when the test ends."""
+    """Creates a file that only root can read, and asserts that it is unchanged when the test ends."""
     path = tmp_path / "secret"
     path.write_text("root's\n")
     path.chmod(0o600)
@@ -83,13 +83,13 @@ def secret(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """The header of a policy named `own`."""
+    """Returns the header of a policy named `own`."""
     path = tmp_path / "own.h"
     path.write_text(TEMPLATE.replace("placeholder_policy", "own").replace("PLACEHOLDER_POLICY", "OWN"))
     return path
 
 
-# What runs a command when a header is described, which the kernel's program does not do.
+# Runs a command when the header is compiled for its description, but not in the kernel's program.
 EVIL = """#ifdef MH_DESCRIBE
 #include <stdlib.h>
 #undef MH_NO_FAULT
@@ -98,23 +98,23 @@ EVIL = """#ifdef MH_DESCRIBE
 """
 
 
-def plant(shared: Path) -> None:
-    """Has nobody put headers where the shipped ones once were taken from."""
+def plant_headers(shared: Path) -> None:
+    """Plants headers, as nobody, in the folder from which the shipped ones were once taken."""
     texts = {path.name: path.read_text() for path in HEADERS.glob("*.h")}
     (line,) = (line for line in texts["policy.h"].splitlines() if line.startswith("#define MH_NO_FAULT"))
     texts["policy.h"] = texts["policy.h"].replace(line, f"{line}\n{EVIL % (shared / 'pwned')}")
 
     def act() -> None:
-        folder = shared / "mousehole" / include_name() / "mousehole"
+        folder = shared / "mousehole" / compute_include_name() / "mousehole"
         folder.mkdir(parents=True)
         for name, text in texts.items():
             (folder / name).write_text(text)
 
-    attack(act)
+    act_as_nobody(act)
 
 
-def include_name() -> str:
-    """Returns the name of the folder of the shipped headers, which anybody can work out."""
+def compute_include_name() -> str:
+    """Returns the name of the folder of the shipped headers, which anybody can compute."""
     digest = hashlib.sha256()
     for path in sorted(HEADERS.glob("*.h")):
         digest.update(path.name.encode() + path.read_bytes())
@@ -124,15 +124,15 @@ def include_name() -> str:
 def test_headers__planted_where_a_service_has_its_temporary_files__are_not_used(
     lab: Lab, shared: Path, own: Path
 ) -> None:
-    plant(shared)
-    done = bare(lab, shared, *MARK, "--policy", own, "--marker", "own")
+    plant_headers(shared)
+    done = run_as_service(lab, shared, *MARK, "--policy", own, "--marker", "own")
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in shared.iterdir()) == ["mousehole"]
-    assert lab.run(NEAR, "ls", "/run/mousehole").split() == [include_name(), "lock"]
+    assert lab.run(NEAR, "ls", "/run/mousehole").split() == [compute_include_name(), "lock"]
 
 
 def test_headers__in_a_cache_that_somebody_else_made__are_refused(lab: Lab, shared: Path, own: Path) -> None:
-    plant(shared)
+    plant_headers(shared)
     words = (*MARK, "--policy", own, "--marker", "own")
     done = lab.call(NEAR, "env", f"XDG_CACHE_HOME={shared}", find_live(), *words)
     assert_refused(done, rf"{shared}/mousehole belongs to user {NOBODY}, and this is user 0")
@@ -151,7 +151,7 @@ def test_headers__that_were_damaged__are_written_anew(lab: Lab, tmp_path: Path, 
         "own",
     )
     assert lab.call(NEAR, *words).returncode == 0
-    header = tmp_path / "mousehole" / include_name() / "mousehole" / "flow_meter.h"
+    header = tmp_path / "mousehole" / compute_include_name() / "mousehole" / "flow_meter.h"
     text = header.read_text()
     header.write_text("#error damaged\n")
     assert lab.live(NEAR, "down", DEVICE).returncode == 0
@@ -165,7 +165,7 @@ def test_headers__of_a_user_without_a_home__are_gone_when_the_command_ends(
 ) -> None:
     own = Path(shutil.copy(own, shared))
     words = ("--policy", own, "--marker", "own")
-    done = as_nobody(
+    done = run_as_nobody(
         lab,
         "env",
         "-i",
@@ -179,23 +179,23 @@ def test_headers__of_a_user_without_a_home__are_gone_when_the_command_ends(
     assert list(shared.iterdir()) == [own]
 
 
-def link(secret: Path, *paths: Path) -> None:
-    """Has nobody make links to a file of root's."""
+def plant_links(secret: Path, *paths: Path) -> None:
+    """Creates links to root's file, as nobody."""
 
     def act() -> None:
         for path in paths:
             path.parent.mkdir(exist_ok=True)
             path.symlink_to(secret)
 
-    attack(act)
+    act_as_nobody(act)
 
 
 def test_links__in_folders_whose_names_could_be_guessed__are_not_followed(
     lab: Lab, shared: Path, secret: Path, own: Path
 ) -> None:
     folders = [shared / f"mousehole-live-{pid}-0" for pid in range(1, PIDS)]
-    link(secret, *(folder / name for folder in folders for name in ("kernel.h", "program.o")))
-    done = bare(lab, shared, *MARK, "--policy", own, "--marker", "own")
+    plant_links(secret, *(folder / name for folder in folders for name in ("kernel.h", "program.o")))
+    done = run_as_service(lab, shared, *MARK, "--policy", own, "--marker", "own")
     assert done.returncode == 0, done.stderr
 
 
@@ -203,7 +203,7 @@ def test_links__for_the_file_of_metrics__are_not_followed(lab: Lab, shared: Path
     folder = shared / "textfile"
     folder.mkdir()
     os.chown(folder, NOBODY, NOBODY)
-    link(secret, folder / "x.prom", *(folder / f".x.prom.{pid}" for pid in range(1, PIDS)))
+    plant_links(secret, folder / "x.prom", *(folder / f".x.prom.{pid}" for pid in range(1, PIDS)))
     assert lab.live(NEAR, *MARK).returncode == 0
     done = lab.live(NEAR, "status", "--metrics", folder / "x.prom")
     assert done.returncode == 0, done.stderr
@@ -224,7 +224,7 @@ def test_folders__for_a_check_of_a_policy__are_not_taken_from_others(shared: Pat
             folder.mkdir(parents=True)
             (folder / "sfd.h").write_text(text)
 
-    attack(act)
+    act_as_nobody(act)
     words = [sys.executable, "-m", "mousehole", "policy", "check", "sfd", "--no-kernel"]
     environment = {**os.environ, "TMPDIR": str(shared)}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
@@ -237,7 +237,7 @@ def test_lock__cannot_be_held_by_others(lab: Lab) -> None:
     assert lab.live(NEAR, *MARK, "--confirm", "3s").returncode == 0
     ours = [BPF_ROOT / "mousehole", Path("/run/mousehole"), Path("/run/mousehole/lock")]
     for path in ours:
-        assert as_nobody(lab, "flock", "-n", path, "true").returncode != 0
+        assert run_as_nobody(lab, "flock", "-n", path, "true").returncode != 0
     user = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
     line = f"flock -n {BPF_ROOT} sh -c 'echo held; exec sleep 60'"
     holder = lab.start(NEAR, *user, "sh", "-c", line)
@@ -273,17 +273,17 @@ def test_lock__that_root_holds_for_long__is_waited_for_and_its_holder_named(lab:
 
 
 def test_folder_of_pins__that_somebody_else_made__is_refused(lab: Lab) -> None:
-    assert as_nobody(lab, "mkdir", "-m", "777", BPF_ROOT / "mousehole").returncode == 0
+    assert run_as_nobody(lab, "mkdir", "-m", "777", BPF_ROOT / "mousehole").returncode == 0
     for words in (MARK, ("status",), ("down", "--all"), ("confirm", DEVICE)):
         assert_refused(lab.live(NEAR, *words), rf"{BPF_ROOT}/mousehole.* belongs to user {NOBODY}")
     lab.run(NEAR, "rmdir", BPF_ROOT / "mousehole")
     assert lab.live(NEAR, *MARK).returncode == 0
-    assert as_nobody(lab, "ls", BPF_ROOT / "mousehole").returncode != 0
+    assert run_as_nobody(lab, "ls", BPF_ROOT / "mousehole").returncode != 0
 
 
 def test_options__from_what_is_no_file__are_refused(lab: Lab, shared: Path) -> None:
     for name in ("pipe", "own.h"):
-        attack(partial(os.mkfifo, shared / name))
+        act_as_nobody(partial(os.mkfifo, shared / name))
     (shared / "large").touch()
     os.truncate(shared / "large", 1 << 40)
     begin = time.monotonic()
@@ -294,8 +294,8 @@ def test_options__from_what_is_no_file__are_refused(lab: Lab, shared: Path) -> N
     assert time.monotonic() - begin < 20
 
 
-def persisted(lab: Lab, own: Path, units: Path) -> None:
-    """Marks by an own policy, has it persist and ends it, as a machine that is started again."""
+def persist_own_policy(lab: Lab, own: Path, units: Path) -> None:
+    """Marks by an own policy, persists that and ends it, as before a reboot."""
     words = ("--policy", own, "--marker", "own")
     assert lab.live(NEAR, *MARK, *words).returncode == 0
     units.mkdir(exist_ok=True)
@@ -304,26 +304,26 @@ def persisted(lab: Lab, own: Path, units: Path) -> None:
     assert lab.live(NEAR, "down", DEVICE).returncode == 0
 
 
-def boot(lab: Lab, *before: str) -> subprocess.CompletedProcess[str]:
-    """Starts what was kept as the guard does, on a machine without compilers."""
+def run_boot(lab: Lab, *before: str) -> subprocess.CompletedProcess[str]:
+    """Starts what was persisted as the guard does, on a machine without compilers."""
     return lab.call(NEAR, "env", *NO_COMPILER, *before, find_live(), "boot", DEVICE)
 
 
 def test_boot__runs_no_compiler_and_no_code_of_a_policy(lab: Lab, own: Path, tmp_path: Path) -> None:
-    persisted(lab, own, tmp_path / "units")
+    persist_own_policy(lab, own, tmp_path / "units")
     unit = (tmp_path / "units" / "mousehole-live.service").read_text()
     assert f"ExecStart={find_live()} guard\n" in unit
     own.write_text("#error its author has changed it\n")
     trace = tmp_path / "trace"
-    done = boot(lab, str(shutil.which("strace")), "-f", "-o", str(trace), "-e", "trace=execve,openat")
+    done = run_boot(lab, str(shutil.which("strace")), "-f", "-o", str(trace), "-e", "trace=execve,openat")
     assert done.returncode == 0, done.stderr
     calls = trace.read_text()
     assert "program.o" in calls
     assert "own.h" in calls, "its digest is looked at"
     assert "own.so" not in calls
     assert "clang" not in calls.replace("CLANG", "")
-    assert status(lab)["state"] == "running"
-    assert status(lab)["problems"] == []
+    assert read_status(lab)["state"] == "running"
+    assert read_status(lab)["problems"] == []
     assert lab.live(NEAR, "down", DEVICE).returncode == 0
 
 
@@ -331,25 +331,25 @@ def test_boot__runs_no_compiler_and_no_code_of_a_policy(lab: Lab, own: Path, tmp
 def test_boot__refuses_what_somebody_else_could_have_written(
     lab: Lab, own: Path, tmp_path: Path, file: str
 ) -> None:
-    persisted(lab, own, tmp_path / "units")
+    persist_own_policy(lab, own, tmp_path / "units")
     path = KEPT / DEVICE / file
     for spoil, mend, reason in (
         ("chown 65534", "chown 0", rf"{Path(file).name}.* belongs to user {NOBODY}"),
         ("chmod 622", "chmod 600", rf"others may write to \S*{Path(file).name}"),
     ):
         lab.run(NEAR, *spoil.split(), path)
-        assert_refused(boot(lab), reason)
+        assert_refused(run_boot(lab), reason)
         lab.run(NEAR, *mend.split(), path)
     lab.run(NEAR, "mv", path, f"{path}.real")
     lab.run(NEAR, "ln", "-s", f"{path}.real", path)
-    assert boot(lab).returncode == 2
+    assert run_boot(lab).returncode == 2
     lab.run(NEAR, "mv", f"{path}.real", path)
     for folder in (KEPT, KEPT / DEVICE):
         lab.run(NEAR, "chmod", "777", folder)
-        assert_refused(boot(lab), f"others may write to {folder}")
+        assert_refused(run_boot(lab), f"others may write to {folder}")
         lab.run(NEAR, "chmod", "700", folder)
     lab.run(NEAR, "bash", "-c", f"echo >> {path}")
-    done = boot(lab)
+    done = run_boot(lab)
     # A blank line more is the same note.
     is_note = file not in {"own.h", "program.o"}
     assert done.returncode == (0 if is_note else 2), done.stderr
@@ -357,7 +357,7 @@ def test_boot__refuses_what_somebody_else_could_have_written(
 
 
 def test_boot__of_nothing__says_so(lab: Lab) -> None:
-    assert_refused(boot(lab), f"nothing is kept of {DEVICE} in {KEPT}; `mousehole-live persist {DEVICE}`")
+    assert_refused(run_boot(lab), f"nothing is kept of {DEVICE} in {KEPT}; `mousehole-live persist {DEVICE}`")
 
 
 def test_status__does_not_run_a_header_that_was_changed(lab: Lab, own: Path, shared: Path) -> None:
@@ -367,7 +367,7 @@ def test_status__does_not_run_a_header_that_was_changed(lab: Lab, own: Path, sha
             "\n/*\n * The parameters.", EVIL % (shared / "pwned") + "\n/*\n * The parameters.", 1
         )
     )
-    (problem,) = status(lab)["problems"]
+    (problem,) = read_status(lab)["problems"]
     assert f"{own} has changed since it was started" in problem
     for words in (("upgrade", DEVICE), ("tune", DEVICE, "--dscp", "cs1"), ("persist", DEVICE, "--print")):
         assert_refused(lab.live(NEAR, *words), "has changed since it was started")

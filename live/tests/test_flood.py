@@ -1,4 +1,4 @@
-"""A million new flows, and a sender that cuts its data into many: others keep their colour."""
+"""A million new flows, and a sender that splits its data into many flows: others keep their colour."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ SPLITTER = "10.7.0.77"
 
 
 class Established:
-    """A flow that sends 200 packets a second, and the marks that its packets arrive with."""
+    """A flow that sends 200 packets per second, and the traffic classes with which its packets arrive."""
 
     PACKETS_PER_S = 200
 
     def __init__(self, lab: Lab, port: int = 7100, size: int = 500) -> None:
+        """Starts a sender at the near end and a receiver at the far end. `size` is the payload in bytes."""
         with lab.inside(FAR):
             self.receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.receiver.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
@@ -48,17 +49,20 @@ class Established:
             thread.start()
 
     def _send(self) -> None:
+        """Sends packets until the flow is closed; a thread runs this."""
         while not self.over.is_set():
             self.sender.send(bytes(self.size))
             time.sleep(1 / self.PACKETS_PER_S)
 
     def _receive(self) -> None:
+        """Records the traffic class of each packet until the flow is closed; a thread runs this."""
         while not self.over.is_set():
             with contextlib.suppress(TimeoutError):
                 _, ancillary, _, _ = self.receiver.recvmsg(2048, 64)
                 self.marks.append(ancillary[0][2][0])
 
     def close(self) -> None:
+        """Stops both threads."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -66,7 +70,8 @@ class Established:
         self.sender.close()
 
 
-def table_of(lab: Lab, flows: int) -> dict[str, Any]:
+def find_flow_map(lab: Lab, flows: int) -> dict[str, Any]:
+    """Returns bpftool's description of the only flow table with this many entries."""
     listed = json.loads(lab.run(NEAR, "bpftool", "-j", "map", "show"))
     found: list[dict[str, Any]] = [
         one for one in listed if one.get("name") == "ml_flows" and one["max_entries"] == flows
@@ -75,7 +80,10 @@ def table_of(lab: Lab, flows: int) -> dict[str, Any]:
     return found[0]
 
 
-def flood(lab: Lab, count: int, *, source: str = NEAR_ADDRESS, length: int = 40, rate: float = 0) -> float:
+def run_flood(
+    lab: Lab, count: int, *, source: str = NEAR_ADDRESS, length: int = 40, rate: float = 0
+) -> float:
+    """Sends `count` packets of new flows. Returns how many seconds that took."""
     words = [DEVICE, NOBODY, source, str(count), str(length), str(rate)]
     process = lab.start(NEAR, sys.executable, FLOOD, *words)
     out, errors = process.communicate(timeout=400)
@@ -87,22 +95,22 @@ def test_flood__of_a_million_flows__keeps_the_table_bounded_and_long_flows_marke
     words = ["--via", "dscp", "--marker", "sfd(th=3kB)", "--flows", str(FLOWS), "--no-agent"]
     done = lab.live(NEAR, "mark", DEVICE, *words)
     assert done.returncode == 0, done.stderr
-    told = re.search(r"table of (\d+) flows, (\d+) MB", done.stdout)
-    assert told
-    before = table_of(lab, FLOWS)
-    assert int(told[1]) == FLOWS
-    assert float(told[2]) == pytest.approx(before["bytes_memlock"] / 1e6, rel=0.15, abs=0.5)
+    sizes = re.search(r"table of (\d+) flows, (\d+) MB", done.stdout)
+    assert sizes
+    before = find_flow_map(lab, FLOWS)
+    assert int(sizes[1]) == FLOWS
+    assert float(sizes[2]) == pytest.approx(before["bytes_memlock"] / 1e6, rel=0.15, abs=0.5)
     long_flow = Established(lab)
     wait_until(lambda: LE in long_flow.marks, 20)
     begun = len(long_flow.marks)
-    seconds = flood(lab, MILLION)
+    seconds = run_flood(lab, MILLION)
     marks = long_flow.marks[begun:]
     long_flow.close()
-    after = table_of(lab, FLOWS)
+    after = find_flow_map(lab, FLOWS)
     kept = marks.count(LE) / len(marks)
     print(
         f"a million flows in {seconds:.0f} s through {FLOWS} entries: {after['bytes_memlock'] / 1e6:.1f} MB, "
-        f"told {told[2]} MB; {kept:.2%} of {len(marks)} packets of a long flow kept their mark"
+        f"told {sizes[2]} MB; {kept:.2%} of {len(marks)} packets of a long flow kept their mark"
     )
     assert after["bytes_memlock"] == before["bytes_memlock"]
     assert len(json.loads(lab.run(NEAR, "bpftool", "-j", "map", "dump", "id", str(after["id"])))) <= FLOWS
@@ -111,7 +119,7 @@ def test_flood__of_a_million_flows__keeps_the_table_bounded_and_long_flows_marke
 
 
 class Seen:
-    """IPv4 packets from one source at the far end: bytes by their DSCP."""
+    """Counts IPv4 packets from one source at the far end: IP bytes by DSCP."""
 
     def __init__(self, lab: Lab, source: str) -> None:
         self.source = socket.inet_aton(source)
@@ -122,8 +130,8 @@ class Seen:
         self.wire.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
         self.wire.settimeout(1.0)
 
-    def read(self) -> None:
-        """Counts what has arrived; nothing is being sent any more."""
+    def count_arrivals(self) -> None:
+        """Counts the packets that have arrived. To be called after the sender has stopped."""
         with contextlib.suppress(TimeoutError):
             while True:
                 packet = self.wire.recv(2048)
@@ -143,9 +151,9 @@ def test_splitter__owns_the_fast_class_only_without_a_budget(lab: Lab, budget: i
     assert done.returncode == 0, done.stderr
     honest = Established(lab, size=20)
     seen = Seen(lab, SPLITTER)
-    seconds = flood(lab, packets, source=SPLITTER, length=length, rate=rate)
+    seconds = run_flood(lab, packets, source=SPLITTER, length=length, rate=rate)
     honest.close()
-    seen.read()
+    seen.count_arrivals()
     green, sent = seen.bytes.get(0, 0), packets * length
     print(f"a splitter sent {sent} bytes in {packets} flows within {seconds:.1f} s: {green} bytes were green")
     assert sum(seen.bytes.values()) == sent

@@ -1,4 +1,4 @@
-"""Downloads that are redirected to an IFB: long flows arrive at the hosts behind the router with a mark."""
+"""Downloads that are redirected to an IFB: long flows arrive marked at the hosts behind the router."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from live.tests.support import (
     NEAR_ADDRESS,
     assert_refused,
     assert_restored,
-    status,
+    read_status,
 )
 from validation.lab.live import Lab, find_live, transfer
 
@@ -34,7 +34,7 @@ THRESHOLD = 30_000
 
 @pytest.fixture
 def router(lab: Lab) -> Lab:
-    """Makes the near end a router for a host of its own."""
+    """Makes the near end a router for a host behind it."""
     lab.add(HOME)
     lab.pair(NEAR, "home0", f"{ROUTER_ADDRESS}/24", HOME, "eth0", f"{HOME_ADDRESS}/24")
     lab.run(NEAR, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
@@ -43,8 +43,8 @@ def router(lab: Lab) -> Lab:
     return lab
 
 
-def redirect(lab: Lab) -> None:
-    """Redirects what comes in to an IFB, as SQM does."""
+def redirect_to_ifb(lab: Lab) -> None:
+    """Redirects incoming packets of the device to an IFB, as SQM does."""
     lab.run(NEAR, "ip", "link", "add", IFB, "type", "ifb")
     lab.run(NEAR, "ip", "link", "set", IFB, "up")
     lab.run(NEAR, "tc", "qdisc", "add", "dev", DEVICE, "clsact")
@@ -54,7 +54,7 @@ def redirect(lab: Lab) -> None:
 
 
 class Arrivals:
-    """Bytes that arrive at the host, by the sender's port and the DSCP."""
+    """Counts bytes that arrive at the host, by the sender's port and the DSCP."""
 
     def __init__(self, lab: Lab) -> None:
         self.bytes: dict[int, dict[int, int]] = {}
@@ -64,8 +64,8 @@ class Arrivals:
         self.wire.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)  # SO_RCVBUFFORCE
         self.wire.settimeout(0.2)
 
-    def read(self) -> None:
-        """Counts what has arrived; nothing is being sent any more."""
+    def count_arrivals(self) -> None:
+        """Counts the packets that have arrived. To be called after the sender has stopped."""
         with contextlib.suppress(TimeoutError):
             while True:
                 packet, (*_, kind, _, _) = self.wire.recvfrom(64)
@@ -86,37 +86,37 @@ def arrivals(router: Lab) -> Iterator[Arrivals]:
     made.wire.close()
 
 
-def fetch(lab: Lab, arrivals: Arrivals) -> dict[int, dict[int, int]]:
-    """Downloads a long and a short flow; returns the bytes that arrived by port and DSCP."""
+def fetch_both(lab: Lab, arrivals: Arrivals) -> dict[int, dict[int, int]]:
+    """Downloads a long and a short flow. Returns the IP bytes that arrived, by port and DSCP."""
     arrivals.bytes = {}
     for port, size in ((LONG_PORT, LONG), (SHORT_PORT, SHORT)):
         transfer(lab, FAR, HOME, FAR_ADDRESS, size, port)
-    arrivals.read()
+    arrivals.count_arrivals()
     return arrivals.bytes
 
 
 def test_ifb__marks_the_long_flows_of_downloads(router: Lab, arrivals: Arrivals) -> None:
     lab = router
-    redirect(lab)
+    redirect_to_ifb(lab)
     before = lab.state(NEAR, DEVICE, IFB)
     words = ("--via", "dscp", "--marker", f"sfd(th={THRESHOLD}B)", "--user", "destination")
     done = lab.live(NEAR, "mark", IFB, *words, "--flows", str(FLOWS))
     assert done.returncode == 0, done.stderr
     assert "long flows get DSCP 1" in done.stdout
-    seen = fetch(lab, arrivals)
+    seen = fetch_both(lab, arrivals)
     assert set(seen[SHORT_PORT]) == {0}
     assert set(seen[LONG_PORT]) == {0, LE}
     assert seen[LONG_PORT][0] <= THRESHOLD
     assert seen[LONG_PORT][LE] >= LONG - THRESHOLD
-    told = status(lab)
-    assert (told["device"], told["problems"]) == (IFB, [])
+    device = read_status(lab)
+    assert (device["device"], device["problems"]) == (IFB, [])
     # Of a super-packet, each packet's headers are counted.
-    counted = told["counters"]["colours"]["yellow"]["bytes"]
+    counted = device["counters"]["colours"]["yellow"]["bytes"]
     assert seen[LONG_PORT][LE] <= counted <= 1.05 * seen[LONG_PORT][LE]
     assert lab.live(NEAR, "down", IFB).returncode == 0
     assert lab.state(NEAR, DEVICE, IFB) == before
     assert_restored(lab, lab.state(NEAR, DEVICE))
-    assert {mark for marks in fetch(lab, arrivals).values() for mark in marks} == {0}
+    assert {mark for marks in fetch_both(lab, arrivals).values() for mark in marks} == {0}
 
 
 def test_download__makes_the_redirection_and_takes_it_back(router: Lab, arrivals: Arrivals) -> None:
@@ -126,17 +126,17 @@ def test_download__makes_the_redirection_and_takes_it_back(router: Lab, arrivals
     words = ("--download", "--via", "dscp", "--marker", f"sfd(th={THRESHOLD}B)", "--flows", str(FLOWS))
     done = lab.live(NEAR, "mark", DEVICE, *words)
     assert done.returncode == 0, done.stderr
-    seen = fetch(lab, arrivals)
+    seen = fetch_both(lab, arrivals)
     assert set(seen[SHORT_PORT]) == {0}
     assert seen[LONG_PORT][LE] >= LONG - THRESHOLD
-    told = status(lab)
-    assert (told["device"], told["problems"]) == (MADE, [])
+    device = read_status(lab)
+    assert (device["device"], device["problems"]) == (MADE, [])
     assert "in use since" in lab.live(NEAR, "mark", DEVICE, *words).stderr
-    assert set(fetch(lab, arrivals)[LONG_PORT]) == {0, LE}, "the refusal left what runs"
+    assert set(fetch_both(lab, arrivals)[LONG_PORT]) == {0, LE}, "the refusal left what runs"
     assert lab.live(NEAR, "down", DEVICE).returncode == 0
     assert_restored(lab, before)
     assert lab.run(NEAR, "ip", "-br", "link") == links
-    assert {mark for marks in fetch(lab, arrivals).values() for mark in marks} == {0}
+    assert {mark for marks in fetch_both(lab, arrivals).values() for mark in marks} == {0}
 
 
 def test_download__shapes_what_comes_in(router: Lab) -> None:
@@ -188,7 +188,7 @@ def test_download__is_refused_whole_or_cleared_after_a_kill(router: Lab) -> None
         lab.live(NEAR, "down", DEVICE)
         assert lab.state(NEAR, DEVICE) == before
         assert MADE not in lab.run(NEAR, "ip", "-br", "link")
-    redirect(lab)
+    redirect_to_ifb(lab)
     done = lab.live(NEAR, "mark", DEVICE, "--download", "--via", "dscp")
     assert_refused(done, f"what comes in at {DEVICE} goes to {IFB} already")
     assert_refused(lab.live(NEAR, "host", DEVICE, "--download"), "--download is no option of `host`")

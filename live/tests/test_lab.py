@@ -1,4 +1,4 @@
-"""The lab: what lives in it is seen by nobody else, and goes with the process that made it."""
+"""The lab: it is visible only from inside, and ends with the process that made it."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def test_lab__vanishes_when_its_maker_is_killed() -> None:
     assert process.stdout
     keeper = process.stdout.readline().strip()
     assert keeper
-    assert comes_true(lambda: any(b"4243" in line for line in command_lines()))
+    assert wait_for(lambda: any(b"4243" in line for line in list_sleeps()))
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert comes_true(lambda: not any(b"4243" in line for line in command_lines()))
-    assert comes_true(lambda: not is_alive(keeper))
+    assert wait_for(lambda: not any(b"4243" in line for line in list_sleeps()))
+    assert wait_for(lambda: not is_alive(keeper))
 
 
-def comes_true(condition: Callable[[], bool]) -> bool:
-    """Waits for a condition, at most half a minute."""
+def wait_for(condition: Callable[[], bool]) -> bool:
+    """Waits up to 30 seconds for a condition. Returns whether it holds."""
     deadline = time.monotonic() + 30
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -55,13 +55,15 @@ def comes_true(condition: Callable[[], bool]) -> bool:
 
 
 def is_alive(process: str) -> bool:
+    """Returns whether a process exists and is no zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
 
 
-def command_lines() -> list[bytes]:
+def list_sleeps() -> list[bytes]:
+    """Returns the command lines of all processes that run `sleep`."""
     lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -1,4 +1,4 @@
-"""What is installed: OpenWrt's files write what the guard reads; the .deb has the program and its unit."""
+"""The packages: OpenWrt's files configure the guard; the .deb has the program and its unit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = ROOT / "live" / "packages"
 INIT = PACKAGES / "openwrt" / "mousehole.init"
 ROLE = PACKAGES / "ansible" / "roles" / "mousehole_live"
 
-# What /etc/rc.common and /lib/functions.sh give an init script; sections are shell variables.
+# Replaces the functions of /etc/rc.common and /lib/functions.sh; sections are shell variables.
 STUBS = """
 config_load() { :; }
 config_get() { eval "$1=\\${$2_$3:-$4}"; }
@@ -32,8 +32,8 @@ logger() { echo "logger $*"; }
 """
 
 
-def start(folder: Path, **sections: dict[str, str]) -> str:
-    """Runs `start_service` with these sections of /etc/config/mousehole; returns what it says."""
+def start_service(folder: Path, **sections: dict[str, str]) -> str:
+    """Runs `start_service` with these sections of /etc/config/mousehole. Returns what it prints."""
     values = "".join(
         f"{name}_{key}='{value}'\n" for name, options in sections.items() for key, value in options.items()
     )
@@ -43,24 +43,27 @@ def start(folder: Path, **sections: dict[str, str]) -> str:
     return done.stdout
 
 
-def read(folder: Path) -> dict[str, dict[str, object]]:
+def read_files(folder: Path) -> dict[str, dict[str, object]]:
+    """Returns the guard's files in a folder, by device."""
     return {path.stem: tomllib.loads(path.read_text()) for path in folder.glob("*.toml")}
 
 
 def test_openwrt__writes_a_file_for_each_end(tmp_path: Path) -> None:
     line = {"enabled": "1", "device": "wan", "down": "18mbit", "up": "950kbit", "link_layer": "docsis"}
-    said = start(tmp_path, a=line, b={"device": "off", "up": "1mbit"}, c={"enabled": "1", "up": "1mbit"})
+    said = start_service(
+        tmp_path, a=line, b={"device": "off", "up": "1mbit"}, c={"enabled": "1", "up": "1mbit"}
+    )
     assert "procd command /usr/sbin/mousehole-live guard" in said
     assert "section c has no device" in said
     end = {"mode": "mark", "cake": True, "link-layer": "docsis"}
-    assert read(tmp_path) == {
+    assert read_files(tmp_path) == {
         "ifb-wan": {**end, "rate": "18mbit", "download": "wan", "user": "destination"},
         "wan": {**end, "rate": "950kbit"},
     }
-    start(
+    start_service(
         tmp_path, a={**line, "device": "wlx0013ef5b0a12", "shadow": "1", "marker": "sfd(th=30kB)", "up": ""}
     )
-    (made,) = read(tmp_path).items()
+    (made,) = read_files(tmp_path).items()
     assert made[0] == "ifb-013ef5b0a12", "the name that mousehole-live gives the IFB"
     assert made[1]["shadow"] is True
     assert made[1]["scheme"] == "sfd(th=30kB)"
@@ -69,9 +72,9 @@ def test_openwrt__writes_a_file_for_each_end(tmp_path: Path) -> None:
 def test_openwrt__leaves_files_of_others(tmp_path: Path) -> None:
     other = tmp_path / "lan.toml"
     other.write_text("mode = 'mark'\n")
-    start(tmp_path, a={"enabled": "1", "device": "wan", "up": "1mbit"})
-    start(tmp_path)
-    assert list(read(tmp_path)) == ["lan"]
+    start_service(tmp_path, a={"enabled": "1", "device": "wan", "up": "1mbit"})
+    start_service(tmp_path)
+    assert list(read_files(tmp_path)) == ["lan"]
     assert tmp_path.stat().st_mode & 0o777 == 0o700
 
 
@@ -83,8 +86,8 @@ def test_ansible__writes_what_openwrt_does(tmp_path: Path) -> None:
         "up": "950kbit",
         "link_layer": "docsis",
     }
-    start(tmp_path, a=line)
-    written = read(tmp_path)
+    start_service(tmp_path, a=line)
+    written = read_files(tmp_path)
     for end, name in (("upload", line["device"]), ("download", f"ifb-{line['device'][-11:]}")):
         template = jinja2.Template((ROLE / "templates" / f"{end}.toml.j2").read_text())
         assert tomllib.loads(template.render(item=line, ansible_managed="x")) == written[name]
@@ -104,7 +107,7 @@ def test_man_page__names_every_command() -> None:
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what is packed of the program that was built."""
+    """Returns a folder with the packages of the program that was built."""
     built = program()
     if built is None or not shutil.which("dpkg-deb"):
         pytest.skip("mousehole-live is not built, or dpkg-deb is not installed")

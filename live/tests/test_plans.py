@@ -1,7 +1,7 @@
-"""Every plan that installs a scheme is accepted where it would be typed: by tc and by `mousehole-live`.
+"""Every plan that installs a scheme is accepted by tc and by `mousehole-live`, which it names.
 
-A scheme that nothing installs is refused by `mousehole-live` in the same sentence. `mousehole-live` is asked
-by --dry-run, so that nothing is attached; what it would say to tc is said to tc.
+A scheme that nothing installs is refused by `mousehole-live` in the same sentence. `mousehole-live` runs
+with --dry-run, so that nothing is attached; the commands of tc that it prints are run.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from live.tests.support import (
     NEAR,
     NEAR_ADDRESS,
     assert_refused,
+    install_bucket,
     pretend_cake,
-    put_bucket,
 )
 from validation.lab import live as live_lab
 from validation.lab.live import Lab
@@ -37,8 +37,8 @@ KERNEL_SAYS = (
 PAIRS = 60
 
 
-def catalogue() -> list[str]:
-    """Every named scheme, every queue alone, every marker before a queue that reads colours."""
+def list_schemes() -> list[str]:
+    """Returns every named scheme, every queue alone, and every marker before a queue that reads colours."""
     shipped = [part for part in _engine.parts() if part["header"] is None]
     named = [entry["name"] for entry in _engine.schemes()]
     queues = [part["name"] for part in shipped if part["role"] == "queue"]
@@ -46,8 +46,8 @@ def catalogue() -> list[str]:
     return list(dict.fromkeys([*named, *queues, *markers]))
 
 
-def pairs() -> list[str]:
-    """Pairs of a marker and a queue, with settings that decide what installs them; always the same."""
+def draw_pairs() -> list[str]:
+    """Returns random pairs of a marker and a queue with settings that decide the plan; always the same."""
     variants = {
         "sfd": ["", "(timeout=never)", "(promotion=one-of-k)"],
         "demotion": ["", "(second=4294967295B)"],
@@ -73,12 +73,12 @@ def pairs() -> list[str]:
     return random.Random(1).sample(every, PAIRS)  # noqa: S311 (no secret)
 
 
-SCHEMES = [*catalogue(), *pairs()]
+SCHEMES = [*list_schemes(), *draw_pairs()]
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Lab]:
-    """Namespaces for all tests here, which leave nothing behind."""
+    """Creates namespaces for all tests of this file."""
     reason = live_lab.find_obstacle()
     if reason:
         pytest.skip(reason)
@@ -91,13 +91,13 @@ def place() -> Iterator[Lab]:
 
 @pytest.fixture
 def lab(place: Lab) -> Lab:
-    """The same with the kernel's default at the root."""
+    """Returns the lab with the kernel's default queue discipline at the root."""
     place.call(NEAR, "tc", "qdisc", "delete", "dev", DEVICE, "root")
     return place
 
 
 def rehearse(lab: Lab, line: str, *first: str) -> CompletedProcess[str]:
-    """Types a line of `mousehole-live` with --dry-run, after the words `first`."""
+    """Runs a `mousehole-live` command with --dry-run; `first` are the words before it."""
     program, *words = shlex.split(line.replace("DEV", DEVICE))
     assert program == "mousehole-live"
     return lab.call(NEAR, *first, live_lab.find_live(), *words, "--dry-run")
@@ -105,18 +105,18 @@ def rehearse(lab: Lab, line: str, *first: str) -> CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def cake(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """The words before a command that is to see a CAKE at the device, for kernels that have none."""
+    """Returns the words before a command that is to see a CAKE, for kernels that have none."""
     return pretend_cake(tmp_path_factory.mktemp("cake"))
 
 
 def assert_accepted(lab: Lab, line: str) -> None:
-    """Types a line of tc. The kernel may lack a queue discipline; tc must have understood."""
+    """Runs a tc command. The kernel may lack the queue discipline, but tc must accept the syntax."""
     done = lab.call(NEAR, *line.replace("DEV", DEVICE).split())
     assert done.returncode == 0 or any(text in done.stderr for text in KERNEL_SAYS), f"{line}: {done.stderr}"
 
 
-def live_lines(lines: tuple[str, ...]) -> list[str]:
-    """Returns the commands of `mousehole-live` in a plan, also those in remarks."""
+def find_live_commands(lines: tuple[str, ...]) -> list[str]:
+    """Returns the `mousehole-live` commands in a plan, remarks included."""
     found = (re.search(r"mousehole-live .*", line) for line in lines)
     return [match.group() for match in found if match]
 
@@ -141,9 +141,9 @@ def test_plan__is_accepted_by_mousehole_live_or_refused_for_the_same_reason(
         return
     assert reason == ""
     has_cake = any(" root cake " in line for line in way.lines)
-    for line in live_lines(way.lines):
+    for line in find_live_commands(way.lines):
         if has_cake:
-            put_bucket(lab, "8001:")
+            install_bucket(lab, "8001:")
         done = rehearse(lab, line, *(cake if has_cake else ()))
         assert done.returncode == 0, f"{line}: {done.stderr}"
         assert "would run, and nothing was changed" in done.stdout
@@ -208,5 +208,5 @@ def test_tc__refuses_a_line_with_a_fault(lab: Lab) -> None:
 
 def test_matrix__holds_plans_and_refusals() -> None:
     installed = [settings(scheme, LINK) is not None for scheme in SCHEMES]
-    assert len(set(pairs())) == PAIRS
+    assert len(set(draw_pairs())) == PAIRS
     assert 20 < sum(installed) < len(SCHEMES) - 20

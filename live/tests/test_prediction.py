@@ -1,4 +1,4 @@
-"""The prediction's arithmetic on known numbers; and a few seconds of it in the kernel."""
+"""The prediction's arithmetic on known numbers, and a few seconds of it in the kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from validation.live import Compared, Figures, FlowList, Run, compare
 FIGURES = Figures(mean=100, p50=80, p90=150, p99=300, bulk_mbps=7, unfinished=0)
 
 
-def run(scheme: str, simulated: Figures, kernel: Figures, seed: int = 1) -> Run:
+def build_run(scheme: str, simulated: Figures, kernel: Figures, seed: int = 1) -> Run:
+    """Returns a run with these figures."""
     return Run(scheme, seed, simulated, kernel, load=1.0, late_p99_us=100.0)
 
 
@@ -39,7 +40,7 @@ def test_compared__takes_ratios_list_by_list() -> None:
 
 def test_compare__names_what_differs_in_itself_or_beside_red() -> None:
     slower = replace(FIGURES, mean=109)
-    runs = [run("RED", slower, FIGURES), run("S-SFD", FIGURES, slower)]
+    runs = [build_run("RED", slower, FIGURES), build_run("S-SFD", FIGURES, slower)]
     verdicts = {(row.scheme, row.figure): row.verdict for row in compare(runs)}
     assert verdicts["RED", "mean"] == "agrees"
     # Each is within 10 %, but their ratio is not.

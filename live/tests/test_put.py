@@ -1,7 +1,7 @@
-"""Queues are put there without `tc` and `ip`, and are those that the printed lines of `tc` put there.
+"""Queue disciplines are installed without `tc` and `ip`, and equal those of the printed tc commands.
 
-Where the kernel has a kind, what it then tells of the queues is compared. Where it lacks one, what `tc` and
-`mousehole-live` ask of it is.
+If the kernel has a kind, the resulting queue disciplines are compared. If it lacks one, the netlink
+messages of `tc` and of `mousehole-live` are.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ CAKES = [
 FQ = f"host {DEVICE} --shape --no-agent"
 
 
-def has(lab: Lab, kind: str) -> bool:
-    """Says whether the kernel has a kind of queue discipline."""
+def has_qdisc(lab: Lab, kind: str) -> bool:
+    """Returns whether the kernel has a kind of queue discipline."""
     done = lab.call(NEAR, "tc", "qdisc", "add", "dev", "lo", "root", kind)
     return done.returncode == 0 and lab.run(NEAR, "tc", "qdisc", "del", "dev", "lo", "root") == ""
 
 
-def shown(lab: Lab, device: str) -> object:
-    """Returns all that the kernel tells of a device's queues and classes but for handles that it chose."""
+def read_queues(lab: Lab, device: str) -> object:
+    """Returns the device's queue disciplines and classes, without handles that the kernel chose."""
     queues = json.loads(lab.run(NEAR, "tc", "-s", "-d", "-j", "qdisc", "show", "dev", device))
     chosen = {one.pop("handle") for one in queues if not one["handle"].startswith("6d48")}
     classes = lab.run(NEAR, "tc", "-s", "-d", "class", "show", "dev", device)
@@ -69,66 +69,70 @@ def shown(lab: Lab, device: str) -> object:
     return sorted(queues, key=str), sorted(classes.split("\n\n"))
 
 
-def rehearsed(lab: Lab, *words: str) -> list[list[str]]:
-    """Returns the lines of `tc` by which a command says that its queues and classes can be typed."""
+def rehearse(lab: Lab, *words: str) -> list[list[str]]:
+    """Returns the tc commands of queue disciplines and classes that a command prints with --dry-run."""
     done = lab.live(NEAR, *words, "--dry-run")
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     return [line for line in lines if line[:3] in (["tc", "qdisc", "replace"], ["tc", "class", "replace"])]
 
 
-def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+def parse_attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yields type and value of each netlink attribute."""
     while len(data) >= 4:
         length, kind = struct.unpack_from("HH", data)
         yield kind, data[4:length]
         data = data[(length + 3) & ~3 :]
 
 
-def messages(file: Path, kind: str) -> list[tuple[object, ...]]:
-    """Returns what was asked of a kind: where, and the options that are not zero, as others are anyway."""
+def read_messages(file: Path, kind: str) -> list[tuple[object, ...]]:
+    """Returns the recorded messages about a kind, and deletes the record.
+
+    Each has flags, handle and parent, and the options that are not zero; zero is the default.
+    """
     found: list[tuple[object, ...]] = []
     for line in file.read_text().split():
         whole = bytes.fromhex(line)
-        inner = dict(attributes(whole[36:]))
+        inner = dict(parse_attributes(whole[36:]))
         if struct.unpack_from("H", whole, 4)[0] == RTM_NEWQDISC and inner[TCA_KIND] == kind.encode() + b"\0":
             flags, place = struct.unpack_from("H", whole, 6)[0] & ~4, struct.unpack_from("II", whole, 24)
-            found.append((flags, place, {one for one in attributes(inner[TCA_OPTIONS]) if any(one[1])}))
+            found.append((flags, place, {one for one in parse_attributes(inner[TCA_OPTIONS]) if any(one[1])}))
     file.unlink()
     return found
 
 
 def assert_same_queues(lab: Lab, *words: str, devices: tuple[str, ...] = (DEVICE,)) -> None:
-    """Has a command put its queues there, then types what it said: the kernel must tell the same of both."""
+    """Asserts that a command installs what its printed tc commands install."""
     # Where no packet passes, all counters are compared too.
     lab.run(NEAR, "ip", "link", "set", DEVICE, "down")
-    lines = rehearsed(lab, *words)
+    lines = rehearse(lab, *words)
     done = lab.live(NEAR, *words, *MORE)
     assert done.returncode == 0, done.stderr
-    put = {device: shown(lab, device) for device in devices}
+    put = {device: read_queues(lab, device) for device in devices}
     assert all("6d48:" in str(one) for one in put.values())
     assert {line[4] for line in lines} == set(devices)
     for device in devices:
         lab.run(NEAR, "tc", "qdisc", "del", "dev", device, "root")
     for line in lines:
         lab.run(NEAR, *line)
-    assert {device: shown(lab, device) for device in devices} == put
+    assert {device: read_queues(lab, device) for device in devices} == put
     for device in devices:
         lab.run(NEAR, "tc", "qdisc", "del", "dev", device, "root")
     assert lab.live(NEAR, "down", DEVICE).returncode == 0
 
 
 def assert_same_messages(lab: Lab, folder: Path, kind: str, *words: str) -> None:
-    """Has a command and what it said ask for a kind that the kernel may lack: both must ask for the same."""
+    """Asserts that a command and its printed tc commands send the same messages about a kind."""
     file = folder / "asked"
     spy = pretend_cake(folder, ASKED=file)
-    lines = [line for line in rehearsed(lab, *words) if kind in line]
+    lines = [line for line in rehearse(lab, *words) if kind in line]
     lab.call(NEAR, *spy, find_live(), *words, *MORE)
-    asked = messages(file, kind)
+    asked = read_messages(file, kind)
     lab.live(NEAR, "down", DEVICE)
     # `tc` is asked about a device that is there.
     for line in lines:
         lab.call(NEAR, *spy, *(DEVICE if word == MADE else word for word in line))
-    assert asked == messages(file, kind)
+    assert asked == read_messages(file, kind)
     assert len(asked) == len(lines) > 0
 
 
@@ -141,20 +145,20 @@ def test_queue__is_that_of_the_printed_lines(lab: Lab, line: str) -> None:
 def test_cake__is_that_of_the_printed_line(lab: Lab, tmp_path: Path, options: str) -> None:
     words = ("setup", DEVICE, *options.split())
     assert_same_messages(lab, tmp_path, "cake", *words)
-    if has(lab, "cake"):
+    if has_qdisc(lab, "cake"):
         devices = {"--up": DEVICE, "--down": MADE}
         assert_same_queues(lab, *words, devices=tuple(devices[word] for word in words if word in devices))
 
 
 def test_fq__is_that_of_the_printed_line(lab: Lab, tmp_path: Path) -> None:
     assert_same_messages(lab, tmp_path, "fq", *FQ.split())
-    if has(lab, "fq"):
+    if has_qdisc(lab, "fq"):
         assert_same_queues(lab, *FQ.split())
 
 
 def test_kind_that_the_kernel_lacks__is_said_with_what_loads_it(lab: Lab) -> None:
     for kind, words in (("cake", ("setup", DEVICE, "--up", "4mbit")), ("fq", FQ.split())):
-        if not has(lab, kind):
+        if not has_qdisc(lab, kind):
             before = lab.state(NEAR, DEVICE)
             reason = (
                 f"{DEVICE}: the kernel has no {kind}; where it is a module, `modprobe sch_{kind}` loads it"

@@ -1,4 +1,4 @@
-"""Killed anywhere, run twice, without rights or with its device gone: traffic flows and all comes back."""
+"""Killed anywhere, run twice, without privileges or its device: traffic flows, and all is restored."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from live.tests.support import (
     UP,
     assert_refused,
     assert_restored,
-    cookie,
-    up,
+    read_cookie,
+    run_up,
     wait_until,
 )
 from validation.lab.live import Echo, Lab, find_live
@@ -30,24 +30,26 @@ ATTACHMENTS = ("tcx", "clsact")
 TUNE = ("tune", DEVICE, "--rate", "8mbit")
 RANDOM_POINTS = 6
 POINTS_PER_CALL = 2
-# What changes something: maps, programs and pins; folders; messages to the kernel's network; processes.
+# System calls that change something: maps, programs and pins; folders; netlink messages; processes.
 CALLS = ("bpf", "mkdir", "sendto", "clone", "unlink", "rmdir")
 ANSWER_S = 5.0
 
 
 @pytest.fixture
 def before(lab: Lab) -> dict[str, Any]:
+    """Returns the device's state."""
     return lab.state(NEAR, DEVICE)
 
 
-def ended(lab: Lab) -> None:
-    """Runs `down`; nothing to take back is fine too."""
+def run_down(lab: Lab) -> None:
+    """Runs `down`; that nothing is there is accepted too."""
     done = lab.live(NEAR, "down", DEVICE)
     assert done.returncode in {0, 2}
     assert done.returncode == 0 or "nothing of ours" in done.stderr
 
 
-def seconds_of(lab: Lab, *words: str) -> float:
+def measure_s(lab: Lab, *words: str) -> float:
+    """Returns how many seconds a command takes; it must succeed."""
     begin = time.monotonic()
     done = lab.live(NEAR, *words)
     assert done.returncode == 0, done.stderr
@@ -55,6 +57,7 @@ def seconds_of(lab: Lab, *words: str) -> float:
 
 
 def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
+    """Starts a command and kills it after some seconds."""
     process = lab.start(NEAR, find_live(), *words)
     time.sleep(seconds)
     process.kill()
@@ -62,6 +65,7 @@ def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
 
 
 def kill_at_call(lab: Lab, words: tuple[str, ...], call: str, number: int) -> None:
+    """Runs a command that is killed at the `number`-th system call of a kind."""
     inject = f"inject={call}:signal=KILL:when={number}"
     lab.call(
         NEAR,
@@ -78,8 +82,8 @@ def kill_at_call(lab: Lab, words: tuple[str, ...], call: str, number: int) -> No
     )
 
 
-def calls_of(lab: Lab, words: tuple[str, ...], call: str) -> int:
-    """Returns how many calls of a kind a command makes, those of its children apart."""
+def count_calls(lab: Lab, words: tuple[str, ...], call: str) -> int:
+    """Returns how many system calls of a kind a command makes, without its children."""
     done = lab.call(NEAR, "strace", "-o", "/dev/stderr", "-e", f"trace={call}", find_live(), *words)
     assert done.returncode == 0, done.stderr
     return len(re.findall(rf"^{call}\w*\(", done.stderr, re.MULTILINE))
@@ -91,20 +95,20 @@ def test_kill__at_random_moments__never_blocks_and_is_taken_back(
 ) -> None:
     start = (*UP, "--attach", attach)
     verbs = {"up": start, "tune": TUNE, "upgrade": ("upgrade", DEVICE), "down": ("down", DEVICE)}
-    lasts = {name: seconds_of(lab, *words) for name, words in verbs.items()}
+    lasts = {name: measure_s(lab, *words) for name, words in verbs.items()}
     assert_restored(lab, before)
     draws = random.Random(attach)  # noqa: S311, moments
     for name, words in verbs.items():
         for _ in range(RANDOM_POINTS):
             if name != "up":
-                up(lab, "--attach", attach)
+                run_up(lab, "--attach", attach)
             kill_after(lab, words, draws.uniform(0, lasts[name]))
             assert echo.answers_within(ANSWER_S), f"{name} was killed"
             if draws.random() < 0.5:
-                # Another `up` finds its way too, or is told that the first one stands.
+                # Another `up` succeeds too, or is refused because the first one runs.
                 assert lab.live(NEAR, *start).returncode in {0, 2}
                 assert echo.answers_within(ANSWER_S), f"{name} was killed, then up"
-            ended(lab)
+            run_down(lab)
             assert_restored(lab, before)
 
 
@@ -120,16 +124,16 @@ def test_kill__at_each_kind_of_call__never_blocks_and_is_taken_back(
     for call in CALLS:
         counts = {}
         for words in (start, TUNE, ("upgrade", DEVICE), ("down", DEVICE)):
-            counts[words] = calls_of(lab, words, call)
+            counts[words] = count_calls(lab, words, call)
         for words, count in counts.items():
             for number in sorted(draws.sample(range(1, count + 1), min(count, POINTS_PER_CALL))):
                 if words[0] != "up":
-                    up(lab, "--attach", attach)
+                    run_up(lab, "--attach", attach)
                 kill_at_call(lab, words, call, number)
                 killed += 1
                 where = f"{words[0]} was killed at {call} {number} of {count}"
                 assert echo.answers_within(ANSWER_S), where
-                ended(lab)
+                run_down(lab)
                 assert lab.state(NEAR, DEVICE) == before, where
     assert_restored(lab, before)
     assert killed >= 15
@@ -142,14 +146,14 @@ def test_up__twice_at_once__exactly_one_wins(lab: Lab, before: dict[str, Any], a
         errors = [process.communicate(timeout=60)[1] for process in both]
         assert sorted(process.returncode for process in both) == [0, 2]
         assert any("is in use" in one for one in errors)
-        assert len(programs(lab)) == 1
+        assert len(list_programs(lab)) == 1
         assert lab.live(NEAR, "down", DEVICE).returncode == 0
     assert_restored(lab, before)
 
 
 def test_down__after_the_device_is_deleted__removes_what_was_kept(lab: Lab) -> None:
     for attach in ATTACHMENTS:
-        up(lab, "--attach", attach)
+        run_up(lab, "--attach", attach)
         lab.run(NEAR, "ip", "link", "delete", DEVICE)
         done = lab.live(NEAR, "down", DEVICE)
         assert done.returncode == 0, done.stderr
@@ -159,7 +163,7 @@ def test_down__after_the_device_is_deleted__removes_what_was_kept(lab: Lab) -> N
 
 
 def test_down__after_the_device_has_moved__ends_the_program_there(lab: Lab) -> None:
-    up(lab)
+    run_up(lab)
     lab.add("third")
     lab.run(NEAR, "ip", "link", "set", DEVICE, "netns", "third")
     assert lab.tcx("third", DEVICE), "the link follows the device"
@@ -205,7 +209,7 @@ def test_up__on_a_foreign_qdisc__is_refused_and_with_replace_puts_it_back(lab: L
     before = lab.state(NEAR, DEVICE)
     assert_refused(lab.live(NEAR, *UP), "--replace")
     assert lab.state(NEAR, DEVICE) == before
-    up(lab, "--replace")
+    run_up(lab, "--replace")
     assert lab.state(NEAR, DEVICE) != before
     assert lab.live(NEAR, "down", DEVICE).returncode == 0
     assert_restored(lab, before)
@@ -227,7 +231,7 @@ def test_up__beside_a_foreign_filter__leaves_it(lab: Lab) -> None:
     lab.run(NEAR, *words.split(), "1,6 0 0 4294967295")
     before = lab.state(NEAR, DEVICE)
     for attach in ATTACHMENTS:
-        up(lab, "--attach", attach)
+        run_up(lab, "--attach", attach)
         assert lab.live(NEAR, "upgrade", DEVICE).returncode == 0
         assert lab.live(NEAR, "down", DEVICE).returncode == 0
         assert_restored(lab, before)
@@ -237,7 +241,7 @@ def test_up__beside_an_empty_clsact_of_somebody__leaves_it(lab: Lab) -> None:
     lab.run(NEAR, "tc", "qdisc", "add", "dev", DEVICE, "clsact")
     before = lab.state(NEAR, DEVICE)
     for attach in ATTACHMENTS:
-        up(lab, "--attach", attach)
+        run_up(lab, "--attach", attach)
         assert lab.live(NEAR, "down", DEVICE).returncode == 0
         assert_restored(lab, before)
 
@@ -246,12 +250,12 @@ def test_up__beside_an_empty_clsact_of_somebody__leaves_it(lab: Lab) -> None:
 def test_upgrade__keeps_one_program_and_the_flows(
     lab: Lab, echo: Echo, before: dict[str, Any], attach: str
 ) -> None:
-    up(lab, "--attach", attach)
+    run_up(lab, "--attach", attach)
     assert echo.answers_within(ANSWER_S)
-    first = programs(lab)
+    first = list_programs(lab)
     maps = [one for one in lab.owned(FLOWS) if one.startswith("map")]
     assert lab.live(NEAR, "upgrade", DEVICE).returncode == 0
-    second = programs(lab)
+    second = list_programs(lab)
     assert len(second) == len(first) == 1
     assert second != first
     assert [one for one in lab.owned(FLOWS) if one.startswith("map")] == maps
@@ -260,7 +264,8 @@ def test_upgrade__keeps_one_program_and_the_flows(
     assert_restored(lab, before)
 
 
-def programs(lab: Lab) -> list[int]:
+def list_programs(lab: Lab) -> list[int]:
+    """Returns the numbers of the programs at the device's egress, as tcx or as filters."""
     filters: list[dict[str, Any]] = lab.tc(NEAR, DEVICE, ["filter", "egress"])
     return lab.tcx(NEAR, DEVICE) + [int(one["options"]["prog"]["id"]) for one in filters if "options" in one]
 
@@ -281,7 +286,7 @@ def test_confirm__not_given__takes_all_back_though_the_shell_was_killed(
 
 @pytest.mark.parametrize("attach", ATTACHMENTS)
 def test_confirm__given__lets_all_stay(lab: Lab, before: dict[str, Any], attach: str) -> None:
-    up(lab, "--attach", attach, "--confirm", "3s")
+    run_up(lab, "--attach", attach, "--confirm", "3s")
     assert lab.live(NEAR, "confirm", DEVICE).returncode == 0
     standing = lab.state(NEAR, DEVICE)
     time.sleep(4)
@@ -293,9 +298,9 @@ def test_confirm__given__lets_all_stay(lab: Lab, before: dict[str, Any], attach:
 
 def test_up__begins_anew_where_only_a_folder_was_left(lab: Lab, before: dict[str, Any]) -> None:
     """A command that is killed between its folder and its record leaves one."""
-    namespace = cookie(lab, NEAR)
+    namespace = read_cookie(lab, NEAR)
     index = lab.run(NEAR, "ip", "-o", "link", "show", DEVICE).split(":")[0]
     lab.run(NEAR, "mkdir", "-p", f"{BPF_ROOT}/mousehole/{namespace}-{index}")
-    up(lab)
-    ended(lab)
+    run_up(lab)
+    run_down(lab)
     assert_restored(lab, before)

@@ -1,8 +1,8 @@
-"""`setup`: both directions of a line by one command, and all of it back by another.
+"""`setup`: sets up both directions of a line by one command, and `down` removes all of it.
 
-This kernel may lack CAKE. A token bucket of its rate stands in its place and looks like it (cake.c), so that
-all but CAKE's own scheduling is real. What CAKE does with a mark is tested where CAKE is
-(`make validation WHAT=kernels`).
+The kernel may lack CAKE. A token bucket with its rate then stands in for it (cake.c), so that all but
+CAKE's scheduling is real. What CAKE does with a mark is tested on kernels with CAKE (`make validation
+WHAT=kernels`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from live.tests.support import (
     pretend_cake,
     wait_until,
 )
-from live.tests.test_ifb import HOME, HOME_ADDRESS, LONG_PORT, redirect, router
+from live.tests.test_ifb import HOME, HOME_ADDRESS, LONG_PORT, redirect_to_ifb, router
 from validation.lab.live import Lab, find_live, transfer
 
 __all__ = ["router"]
@@ -38,27 +38,29 @@ RATES = {MADE: 18_000_000, DEVICE: 3_800_000}
 
 
 class Caked:
-    """Commands where CAKE is, or a token bucket in its place."""
+    """Runs commands that take token buckets for CAKEs."""
 
     def __init__(self, lab: Lab, folder: Path) -> None:
         self.lab, self.first = lab, pretend_cake(folder)
 
     def live(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        """Runs `mousehole-live`."""
         return self.lab.call(NEAR, *self.first, find_live(), *words)
 
-    def done(self, *words: str | Path) -> str:
+    def run_ok(self, *words: str | Path) -> str:
+        """Runs `mousehole-live`, which must succeed. Returns what it printed."""
         done = self.live(*words)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def states(self) -> dict[str, dict[str, Any]]:
-        """Returns what `status` says of each device."""
+    def read_states(self) -> dict[str, dict[str, Any]]:
+        """Returns the status of each device by its name; empty if nothing of ours is there."""
         done = self.live("status", "--json")
         devices = json.loads(done.stdout)["devices"] if done.returncode == 0 else []
         return {one["device"]: one for one in devices}
 
-    def rates(self) -> dict[str, int]:
-        """Returns the rates of our queues, bit/s, by device."""
+    def read_rates(self) -> dict[str, int]:
+        """Returns the rates of our queue disciplines, bit/s, by device."""
         shown = json.loads(self.lab.run(NEAR, "tc", "-j", "qdisc", "show"))
         return {one["dev"]: one["options"]["rate"] * 8 for one in shown if one["handle"] == "6d48:"}
 
@@ -70,7 +72,8 @@ def caked(router: Lab, tmp_path: Path) -> Iterator[Caked]:
     made.live("down", "--all")
 
 
-def seconds(lab: Lab, source: str, target: str, address: str) -> float:
+def measure_transfer_s(lab: Lab, source: str, target: str, address: str) -> float:
+    """Returns how many seconds a transfer of 1 MB takes between two namespaces."""
     begin = time.monotonic()
     transfer(lab, source, target, address, 1_000_000, LONG_PORT)
     return time.monotonic() - begin
@@ -79,25 +82,27 @@ def seconds(lab: Lab, source: str, target: str, address: str) -> float:
 def test_setup__shapes_and_marks_both_ends_and_down_takes_all_back(caked: Caked) -> None:
     lab = caked.lab
     before, links = lab.state(NEAR, DEVICE), lab.run(NEAR, "ip", "-br", "link")
-    said = caked.done(*SETUP, "--link-layer", "vdsl", "--flows", str(FLOWS))
+    said = caked.run_ok(*SETUP, "--link-layer", "vdsl", "--flows", str(FLOWS))
     assert f"18mbit at {MADE} (90 % of --down 20mbit), 3800kbit at {DEVICE} (95 % of --up 4mbit)" in said
     assert said.count("long flows go to 6d48:1, CAKE's Bulk tin") == 2
-    assert caked.rates() == RATES
+    assert caked.read_rates() == RATES
     cakes = [line for line in said.splitlines() if "of ours at its root: cake bandwidth" in line]
     assert all("diffserv4" in words and words.endswith("pppoe-ptm") for words in cakes)
     assert [" ingress " in words for words in cakes] == [True, False]
-    states = caked.states()
+    states = caked.read_states()
     assert {name: (one["state"], one["problems"]) for name, one in states.items()} == {
         DEVICE: ("running", []),
         MADE: ("running", []),
     }
     assert states[DEVICE]["root_is_ours"] is states[MADE]["root_is_ours"] is True
-    assert 8e6 / seconds(lab, FAR, HOME, FAR_ADDRESS) < 18.5e6
-    assert 8e6 / seconds(lab, HOME, FAR, HOME_ADDRESS) < 4e6
-    counted = {name: one["counters"]["colours"]["yellow"]["bytes"] for name, one in caked.states().items()}
+    assert 8e6 / measure_transfer_s(lab, FAR, HOME, FAR_ADDRESS) < 18.5e6
+    assert 8e6 / measure_transfer_s(lab, HOME, FAR, HOME_ADDRESS) < 4e6
+    counted = {
+        name: one["counters"]["colours"]["yellow"]["bytes"] for name, one in caked.read_states().items()
+    }
     assert all(count > 100_000 for count in counted.values()), counted
     assert_refused(caked.live(*SETUP), f"(wan|{MADE}) is in use since")
-    assert caked.done("down", DEVICE).count("the program is removed") == 2
+    assert caked.run_ok("down", DEVICE).count("the program is removed") == 2
     assert_restored(lab, before)
     assert lab.run(NEAR, "ip", "-br", "link") == links
 
@@ -137,16 +142,16 @@ def test_setup__filters_acknowledgements_where_uploads_are_narrow(
 def test_setup__is_confirmed_tuned_and_taken_back_at_both_ends(caked: Caked) -> None:
     lab = caked.lab
     before = lab.state(NEAR, DEVICE)
-    caked.done(*SETUP, "--confirm", "30s", "--flows", str(FLOWS))
-    assert all(one["unconfirmed_s"] for one in caked.states().values())
-    assert caked.done("confirm", DEVICE).count("confirmed") == 2
+    caked.run_ok(*SETUP, "--confirm", "30s", "--flows", str(FLOWS))
+    assert all(one["unconfirmed_s"] for one in caked.read_states().values())
+    assert caked.run_ok("confirm", DEVICE).count("confirmed") == 2
     assert_refused(caked.live("confirm", DEVICE), "waits for no confirmation")
-    assert "10mbit" in caked.done("tune", MADE, "--rate", "10mbit")
-    assert caked.rates() == {**RATES, MADE: 10_000_000}
-    assert caked.done("upgrade", DEVICE).count("the program was replaced") == 2
-    caked.done("down", DEVICE)
-    caked.done(*SETUP, "--confirm", "2s", "--flows", str(FLOWS))
-    wait_until(lambda: caked.states() == {}, 15)
+    assert "10mbit" in caked.run_ok("tune", MADE, "--rate", "10mbit")
+    assert caked.read_rates() == {**RATES, MADE: 10_000_000}
+    assert caked.run_ok("upgrade", DEVICE).count("the program was replaced") == 2
+    caked.run_ok("down", DEVICE)
+    caked.run_ok(*SETUP, "--confirm", "2s", "--flows", str(FLOWS))
+    wait_until(lambda: caked.read_states() == {}, 15)
     assert_restored(lab, before)
     assert MADE not in lab.run(NEAR, "ip", "-br", "link")
 
@@ -154,11 +159,11 @@ def test_setup__is_confirmed_tuned_and_taken_back_at_both_ends(caked: Caked) -> 
 def test_setup_in_shadow__puts_no_queue_there(caked: Caked) -> None:
     lab = caked.lab
     before = lab.state(NEAR, DEVICE)
-    caked.done(*SETUP, "--shadow", "--flows", str(FLOWS))
-    assert caked.rates() == {}
-    assert all(one["shadow"] and not one["problems"] for one in caked.states().values())
+    caked.run_ok(*SETUP, "--shadow", "--flows", str(FLOWS))
+    assert caked.read_rates() == {}
+    assert all(one["shadow"] and not one["problems"] for one in caked.read_states().values())
     assert_refused(caked.live("tune", DEVICE, "--shadow", "off"), "was started without its CAKE")
-    caked.done("down", "--all")
+    caked.run_ok("down", "--all")
     assert_restored(lab, before)
 
 
@@ -183,7 +188,7 @@ def test_queue_of_somebody_else__is_never_replaced(caked: Caked) -> None:
         assert lab.state(NEAR, DEVICE) == before
         assert MADE not in lab.run(NEAR, "ip", "-br", "link")
         lab.run(NEAR, "tc", "qdisc", "del", "dev", DEVICE, "root")
-    redirect(lab)
+    redirect_to_ifb(lab)
     before = lab.state(NEAR, DEVICE)
     assert_refused(
         caked.live(*SETUP), f"what comes in at {DEVICE} goes to ifb0 already; `mousehole-live mark ifb0`"
@@ -241,28 +246,28 @@ def test_setup__of_a_value_that_cannot_be_is_refused(lab: Lab, words: tuple[str,
 def test_setup__comes_back_with_the_guard(caked: Caked, tmp_path: Path) -> None:
     lab = caked.lab
     before = lab.state(NEAR, DEVICE)
-    caked.done(*SETUP, "--link-layer", "docsis", "--flows", str(FLOWS))
-    said = caked.done("persist", DEVICE, "--directory", tmp_path)
+    caked.run_ok(*SETUP, "--link-layer", "docsis", "--flows", str(FLOWS))
+    said = caked.run_ok("persist", DEVICE, "--directory", tmp_path)
     assert f"/etc/mousehole/{MADE}.toml is written" in said
     assert f"/etc/mousehole/{DEVICE}.toml is written" in said
-    caked.done("down", DEVICE)
+    caked.run_ok("down", DEVICE)
     log = (tmp_path / "guard.log").open("w")
     guard = lab.start(NEAR, *caked.first, find_live(), "guard", stderr=log)
 
     def is_whole() -> bool:
-        states = caked.states()
+        states = caked.read_states()
         return set(states) == {DEVICE, MADE} and not any(one["problems"] for one in states.values())
 
     try:
         wait_until(is_whole, 8)
-        assert caked.rates() == RATES
+        assert caked.read_rates() == RATES
         lab.run(NEAR, "ip", "link", "del", MADE)
         wait_until(lambda: is_whole() and MADE in lab.run(NEAR, "ip", "-br", "link"), 8)
         lab.run(NEAR, "tc", "qdisc", "del", "dev", DEVICE, "root")
-        wait_until(lambda: "its qdisc 6d48: is gone" in str(caked.states()[DEVICE]["problems"]), 8)
+        wait_until(lambda: "its qdisc 6d48: is gone" in str(caked.read_states()[DEVICE]["problems"]), 8)
     finally:
         guard.kill()
         guard.communicate()
-    assert caked.done("persist", DEVICE, "--remove", "--directory", tmp_path).count(".toml is removed") == 2
-    caked.done("down", DEVICE)
+    assert caked.run_ok("persist", DEVICE, "--remove", "--directory", tmp_path).count(".toml is removed") == 2
+    caked.run_ok("down", DEVICE)
     assert_restored(lab, before)

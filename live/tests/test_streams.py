@@ -1,4 +1,4 @@
-"""Streams of the lab: each packet is counted, with what it waited or as lost."""
+"""The lab's streams: each packet is counted, with its delay or as lost."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ print(json.dumps(streams.delays_s(0.5, 2.0)))
 """
 
 
-def play(rate_bps: int) -> dict[str, list[float | None]]:
-    """Returns the delays of the packets of two streams, of 880 kb/s, through a token bucket."""
+def measure_delays(rate_bps: int) -> dict[str, list[float | None]]:
+    """Returns the delays in s (None: lost) of two streams of 880 kb/s through a token bucket."""
     words = [sys.executable, "-c", PROGRAM, str(rate_bps)]
     said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     found: dict[str, list[float | None]] = json.loads(said.stdout)
@@ -36,10 +36,10 @@ def test_streams__say_what_each_packet_waited_and_which_were_lost() -> None:
     reason = witness.find_obstacle()
     if reason:
         pytest.skip(reason)
-    for delays_s in play(10_000_000).values():
+    for delays_s in measure_delays(10_000_000).values():
         arrived = sorted(one for one in delays_s if one is not None)
         assert len(arrived) == len(delays_s)
         assert 0 < arrived[len(arrived) // 2] < 0.02
-    arrived = [one for delays_s in play(400_000).values() for one in delays_s if one is not None]
+    arrived = [one for delays_s in measure_delays(400_000).values() for one in delays_s if one is not None]
     assert 0.3 * 225 < len(arrived) < 0.7 * 225, "half of what is sent fits through the link"
     assert sorted(arrived)[len(arrived) // 2] > 0.1, "the queue is full: ten frames take 0.3 s"

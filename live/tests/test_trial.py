@@ -1,8 +1,8 @@
-"""`mark --ab`: hosts that are drawn stay unmarked, and `status --ab` tells whether marking changes anything.
+"""`mark --ab`: a random share of hosts stays unmarked, and `status --ab` shows what marking changes.
 
-Each host has a line of its own, as a provider's customers have: a class of HTB, with one below for what is
-marked LE, which waits behind the other. A long download of each host fills it while the host fetches small
-files.
+Each host has its own line, as a provider's customers do: a class of HTB, with another class below it for
+packets that are marked LE, which has lower priority. A long download of each host fills the line while the
+host fetches small files.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Traffic:
             for size in (FETCH, 1 << 30)
         ]
 
-    def play(self) -> None:
-        """Lets all fetch for some seconds, and the last transfers come to their end."""
+    def run(self) -> None:
+        """Lets all hosts fetch for some seconds, and waits until the last transfers are over."""
         for thread in self.threads:
             thread.start()
         time.sleep(SECONDS)
@@ -71,18 +71,21 @@ class Traffic:
         time.sleep(PAUSE + 0.5)
 
     def _accept(self) -> None:
+        """Accepts connections until the listener is closed; a thread runs this."""
         with contextlib.suppress(OSError):
             while True:
                 end, _ = self.listener.accept()
                 threading.Thread(target=self._serve, args=(end,), daemon=True).start()
 
     def _serve(self, end: socket.socket) -> None:
+        """Sends as many bytes as the client asks for; a thread runs this."""
         with end, contextlib.suppress(OSError):
             left = int.from_bytes(end.recv(8), "little")
             while left > 0 and not self.over.is_set():
                 left -= end.send(bytes(min(left, 16_384)))
 
     def _host(self, host: str, size: int) -> None:
+        """Fetches files of one size again and again; a thread runs this."""
         with self.lab.inside(FAR):
             while not self.over.is_set():
                 with socket.socket() as end, contextlib.suppress(OSError):
@@ -96,26 +99,26 @@ class Traffic:
 
 
 def run_trial(lab: Lab, *more: str) -> dict[str, Any]:
-    """Returns what `status --ab` says after the traffic of some seconds."""
+    """Runs a trial with traffic of some seconds. Returns what `status --ab` shows."""
     build_lines(lab)
     done = lab.live(NEAR, *TRIAL, *more)
     assert done.returncode == 0, done.stderr
     assert "50% of the hosts stay unmarked" in done.stdout
-    Traffic(lab).play()
+    Traffic(lab).run()
     (device,) = json.loads(lab.run(NEAR, find_live(), "status", "--ab", "--json"))["devices"]
     print(lab.live(NEAR, "status", "--ab").stdout)
     return dict(device)
 
 
-def row_of(device: dict[str, Any]) -> dict[str, Any]:
-    """Returns the sizes of the small files."""
+def find_small_files_row(device: dict[str, Any]) -> dict[str, Any]:
+    """Returns the row of the small files."""
     (row,) = [row for row in device["sizes"] if row["size"] == "15–50 kB"]
     return dict(row)
 
 
 def test_trial__shows_what_marking_gains_each_host(lab: Lab) -> None:
     device = run_trial(lab)
-    row = row_of(device)
+    row = find_small_files_row(device)
     assert row["marked"]["hosts"] + row["spared"]["hosts"] == len(HOSTS)
     assert min(row["marked"]["hosts"], row["spared"]["hosts"]) >= 5
     assert row["change"]["high"] < 0, device
@@ -124,7 +127,7 @@ def test_trial__shows_what_marking_gains_each_host(lab: Lab) -> None:
 
 def test_trial__is_undecided_where_nobody_is_marked(lab: Lab) -> None:
     device = run_trial(lab, "--shadow")
-    change = row_of(device)["change"]
+    change = find_small_files_row(device)["change"]
     # Of twenty trials without an effect one shows some; a large one is none of them.
     assert abs(change["mean"]) < 0.2, device
     assert (change["low"] < 0 < change["high"]) == device["sentence"].startswith("undecided")

@@ -1,4 +1,5 @@
-//! How far the kernel's verifier walks: no program that is built in may need more than a tenth of what it allows.
+//! The verifier's work: no built-in program may need more than a tenth of the instructions that the
+//! kernel allows.
 
 #![allow(non_snake_case, missing_docs)]
 #![cfg(target_os = "linux")]
@@ -7,7 +8,7 @@ mod common;
 
 use common::can_run;
 use mousehole_live::kernel::{Maps, load};
-use mousehole_live::object::{built_in, built_in_object};
+use mousehole_live::object::{find_built_in, list_built_in};
 use object::{Object as _, ObjectSection as _, SectionKind};
 
 const MOST_INSTRUCTIONS: u32 = 100_000;
@@ -19,8 +20,8 @@ fn built_in_programs__stay_below_the_limit() {
         return;
     }
     let (mut walked, mut refused) = (Vec::new(), Vec::new());
-    for name in built_in() {
-        let object = built_in_object(name).expect("it is built in");
+    for name in list_built_in() {
+        let object = find_built_in(name).expect("it is built in");
         match load(&object, Maps { place: None, reuse: false, flows: 1024, notes_transfers: false }) {
             Ok(loaded) => {
                 walked.push((loaded.verified_instructions().expect("kernels from 5.16 on tell"), name));
@@ -37,11 +38,12 @@ fn built_in_programs__stay_below_the_limit() {
     assert!(walked[0].0 <= MOST_INSTRUCTIONS, "{} needs {} instructions", walked[0].1, walked[0].0);
 }
 
-/// The newest helper that programs may call, `bpf_for_each_map_elem` of Linux 5.13. `bpf_loop`, of 5.17, is 181.
+/// The newest helper that programs may call: `bpf_for_each_map_elem` of Linux 5.13. `bpf_loop`, of
+/// 5.17, is 181.
 const NEWEST_HELPER: u32 = 164;
 
-/// Returns the helpers that an object calls, by their numbers.
-fn helpers(bytes: &[u8]) -> Vec<u32> {
+/// Returns the numbers of the helpers that an object calls.
+fn list_helpers(bytes: &[u8]) -> Vec<u32> {
     const LOAD_LONG: u8 = 0x18;
     const CALL: u8 = 0x85;
     let file = object::File::parse(bytes).expect("clang writes ELF");
@@ -51,7 +53,7 @@ fn helpers(bytes: &[u8]) -> Vec<u32> {
         while let Some(one) = instructions.next() {
             match one[0] {
                 LOAD_LONG => drop(instructions.next()),
-                // A source register names calls of functions of the program's own.
+                // The source register is not 0 in calls of the program's functions.
                 CALL if one[1] >> 4 == 0 => found.push(u32::from_le_bytes([one[4], one[5], one[6], one[7]])),
                 _ => {}
             }
@@ -62,8 +64,8 @@ fn helpers(bytes: &[u8]) -> Vec<u32> {
 
 #[test]
 fn built_in_programs__call_no_helper_that_linux_5_15_lacks() {
-    for name in built_in() {
-        let called = helpers(&built_in_object(name).expect("it is built in"));
+    for name in list_built_in() {
+        let called = list_helpers(&find_built_in(name).expect("it is built in"));
         assert!(called.contains(&1), "{name} looks nothing up: {called:?}");
         let newest = called.iter().max().expect("it calls some");
         assert!(*newest <= NEWEST_HELPER, "{name} calls the helper {newest}");

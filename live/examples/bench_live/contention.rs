@@ -1,11 +1,12 @@
-//! Threads that run one program at once, on one set of maps: what it costs to wait for a lock that others hold.
+//! Measures the cost of waiting for locks: threads run one program at once on one set of maps.
 //!
-//! A thread is a CPU's worth of packets. Where there are more threads than CPUs, they take turns, and as many run at
-//! once as there are CPUs. They run before all other processes for these three seconds: threads that wait for their turn
-//! would meet seldom, and one that is interrupted holds its lock for long.
+//! A thread stands for a CPU's packets. If there are more threads than CPUs, they take turns, and
+//! as many run at once as there are CPUs. They have real-time priority for these three seconds:
+//! threads that wait for other processes would seldom meet, and one that is interrupted holds its
+//! lock for long.
 
-use crate::common::frame::of_flow;
-use crate::common::{Config, Context, Harness, params, time};
+use crate::common::frame::build_flow_frame;
+use crate::common::{Config, Context, Harness, params, time_runs};
 use mousehole_live::kernel::monotonic_ns;
 use mousehole_live::layout::KEEP_DSCP;
 use mousehole_policy::Params;
@@ -17,10 +18,11 @@ const THREADS: [u32; 3] = [1, 2, 8];
 const REPEAT: u32 = 50_000;
 const MEASUREMENTS: usize = 20;
 
-/// Prints what a packet costs with so many threads at once, and how many packets passed since a lock stayed taken.
+/// Prints the cost of a packet for each number of threads, and how many packets passed without a
+/// decision because a lock stayed taken.
 pub(crate) fn measure() {
     let cpus = thread::available_parallelism().map_or(1, usize::from);
-    schedule(libc::SCHED_RR, 1);
+    set_scheduling(libc::SCHED_RR, 1);
     println!(
         "Threads at once on one set of maps, {cpus} CPUs\n{:<34}{:>8}{:>8}{:>12}{:>12}",
         "", "threads", "ns", "Mpackets/s", "undecided"
@@ -37,37 +39,37 @@ pub(crate) fn measure() {
         ),
     ] {
         for threads in THREADS {
-            let (ns, packets_a_second, undecided) = run(program, &policies, threads, is_one_flow);
+            let (ns, packets_a_second, undecided) = measure_threads(program, &policies, threads, is_one_flow);
             println!("{name:<34}{threads:>8}{ns:>8.0}{:>12.2}{undecided:>12}", packets_a_second / 1e6);
         }
     }
     println!();
-    schedule(libc::SCHED_OTHER, 0);
+    set_scheduling(libc::SCHED_OTHER, 0);
 }
 
-/// Has this thread, and those that it starts from now on, wait for a CPU in this way.
-fn schedule(policy: libc::c_int, priority: libc::c_int) {
+/// Sets the scheduling policy and priority of this thread and of those that it starts from now on.
+fn set_scheduling(policy: libc::c_int, priority: libc::c_int) {
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: the struct is valid for the call.
     let done = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
     assert_eq!(done, 0, "{}", io::Error::last_os_error());
 }
 
-/// Returns the median time of a packet by the kernel's account, which leaves out what other threads had, the packets a
-/// second of all threads together, and how many packets passed undecided.
-fn run(program: &str, policies: &[Params], threads: u32, is_one_flow: bool) -> (f64, f64, u64) {
+/// Returns the median ns of a packet as the kernel counts it, without the time of other threads;
+/// the packets per second of all threads together; and how many packets passed without a decision.
+fn measure_threads(program: &str, policies: &[Params], threads: u32, is_one_flow: bool) -> (f64, f64, u64) {
     let mut config = Config::new(policies).with_dscp([KEEP_DSCP, 1, 1]);
     if !program.ends_with("-none") {
         config = config.with_fifo(100_000_000_000, 14, 0, 1000, 0);
     }
-    let harness = Harness::built_in(program, 1024, &config);
+    let harness = Harness::load_built_in(program, 1024, &config);
     let (descriptor, barrier) = (harness.program(), Barrier::new(threads as usize));
     let measure = &|thread: u32| {
-        let frame = of_flow(if is_one_flow { 0 } else { thread });
+        let frame = build_flow_frame(if is_one_flow { 0 } else { thread });
         let mut taken = Vec::new();
         barrier.wait();
         for _ in 0..MEASUREMENTS {
-            taken.push(f64::from(time(descriptor, &frame, Context::default(), REPEAT)));
+            taken.push(f64::from(time_runs(descriptor, &frame, Context::default(), REPEAT)));
         }
         taken
     };

@@ -1,20 +1,21 @@
-//! The marker beside a firewall's rule that does the same: nft marks packets of connections beyond 30 kB.
+//! Compares the marker with a firewall rule that does the same: nft marks packets of connections
+//! beyond 30 kB.
 
 use super::common::{Config, Harness, params};
-use super::traffic::{ROUNDS, Wire, run};
+use super::traffic::{ROUNDS, Wire, run_command};
 use mousehole_live::layout::KEEP_DSCP;
 use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// Flows of the larger measurement. The kernel tracks 65,536 connections or more where nobody says otherwise.
+/// Flows of the larger measurement. By default the kernel tracks at least 65,536 connections.
 const FLOWS: u32 = 16_384;
 const PACKETS: u32 = 65_536;
 
-/// What the rule costs at most the marker may cost so much of.
+/// The marker may cost at most this share of the rule's cost.
 const LIMIT: f64 = 0.5;
 
-/// What stands in a packet's way.
+/// What processes the packets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arm {
     Nothing,
@@ -26,6 +27,7 @@ enum Arm {
 impl Arm {
     const ALL: [Arm; 4] = [Arm::Nothing, Arm::Tracking, Arm::Rule, Arm::Marker];
 
+    /// Returns its row's title.
     fn name(self) -> &'static str {
         match self {
             Arm::Nothing => "nothing",
@@ -35,7 +37,7 @@ impl Arm {
         }
     }
 
-    /// Returns the rule in nft's language.
+    /// Returns its rule in nft's language; `None` if it has none.
     fn rule(self) -> Option<&'static str> {
         match self {
             Arm::Tracking => Some("ct state invalid drop"),
@@ -45,7 +47,10 @@ impl Arm {
     }
 }
 
-/// Sets one rule for what leaves.
+/// Installs one rule for outgoing packets.
+///
+/// # Errors
+/// A sentence when nft is missing or rejects it.
 fn set_rule(rule: &str) -> Result<(), String> {
     let text = format!(
         "table inet bench {{ chain leaving {{ type filter hook postrouting priority mangle; policy accept; {rule}; }}; }}"
@@ -67,14 +72,17 @@ fn set_rule(rule: &str) -> Result<(), String> {
     }
 }
 
-/// Measures and prints the table.
+/// Measures all arms and prints the tables.
+///
+/// # Errors
+/// A sentence when the kernel or nft lacks something.
 pub(crate) fn measure() -> Result<(), String> {
     let wire = Wire::new()?;
     let config = Config::new(&[params("sfd", &[("th", "30kB")])]).with_dscp([KEEP_DSCP, 1, 1]);
-    let marker = Harness::built_in("sfd-none-none", 65_536, &config);
-    // Tried first, so that connections are known to this kernel when their bytes are to be counted.
+    let marker = Harness::load_built_in("sfd-none-none", 65_536, &config);
+    // This rule loads connection tracking, without which its setting does not exist.
     set_rule("ct state invalid drop")?;
-    run("nft", "delete table inet bench")?;
+    run_command("nft", "delete table inet bench")?;
     fs::write("/proc/sys/net/netfilter/nf_conntrack_acct", "1")
         .map_err(|error| format!("connections' bytes are not counted (nf_conntrack_acct): {error}"))?;
     for (title, flows) in [("One flow", 1), ("16,384 flows, each packet of another one", FLOWS)] {
@@ -86,29 +94,30 @@ pub(crate) fn measure() -> Result<(), String> {
                 }
                 let link = (arm == Arm::Marker).then(|| wire.attach(marker.program())).transpose()?;
                 // Once before, so that the flows are known.
-                let order: Vec<u32> = (0..PACKETS).map(|call| super::shuffled(call) % flows).collect();
+                let order: Vec<u32> = (0..PACKETS).map(|call| super::shuffle(call) % flows).collect();
                 wire.send(order.iter().copied())?;
                 taken.push(wire.send(order.into_iter())?);
                 drop(link);
                 if arm.rule().is_some() {
-                    run("nft", "delete table inet bench")?;
+                    run_command("nft", "delete table inet bench")?;
                 }
             }
         }
-        print(title, &taken);
+        print_table(title, &taken);
     }
     Ok(())
 }
 
-/// Returns the median and the least.
-fn summary(taken: &[f64]) -> (f64, f64) {
+/// Returns the median and the minimum.
+fn summarise(taken: &[f64]) -> (f64, f64) {
     let mut all = taken.to_vec();
     all.sort_unstable_by(f64::total_cmp);
     (all[all.len() / 2], all[0])
 }
 
-/// Prints what a packet costs with each, and above nothing: the difference within a round, then the median over rounds.
-fn print(title: &str, taken: &[Vec<f64>; 4]) {
+/// Prints the cost of a packet for each arm, and its excess over nothing: the median over rounds of
+/// the difference within a round.
+fn print_table(title: &str, taken: &[Vec<f64>; 4]) {
     println!(
         "{title}: CPU time of sending a packet\n{:<32}{:>8}{:>8}{:>10}{:>10}",
         "ns a packet", "median", "least", "above", "least"
@@ -116,10 +125,10 @@ fn print(title: &str, taken: &[Vec<f64>; 4]) {
     let above = |arm: usize| {
         let differences: Vec<f64> =
             taken[arm].iter().zip(&taken[0]).map(|(with, without)| with - without).collect();
-        (summary(&differences).0, summary(&taken[arm]).1 - summary(&taken[0]).1)
+        (summarise(&differences).0, summarise(&taken[arm]).1 - summarise(&taken[0]).1)
     };
     for (number, arm) in Arm::ALL.into_iter().enumerate() {
-        let ((median, least), (above, above_least)) = (summary(&taken[number]), above(number));
+        let ((median, least), (above, above_least)) = (summarise(&taken[number]), above(number));
         println!("{:<32}{median:>8.0}{least:>8.0}{above:>10.0}{above_least:>10.0}", arm.name());
     }
     let ratio = |of: &dyn Fn((f64, f64)) -> f64| of(above(3)) / of(above(2));

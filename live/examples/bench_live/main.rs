@@ -1,16 +1,20 @@
-//! What a packet costs in the kernel, above a program that parses and counts only; and beside a firewall's rule.
+//! Measures the cost of a packet in the kernel, compared with a program that parses and counts
+//! only, and with a firewall rule.
 //!
-//! As root: `make bench WHAT=live`. Programs take turns, so that all meet the same load of the machine. A row gives the median
-//! and the least of many short measurements. Five tables:
+//! As root: `make bench WHAT=live`. Programs take turns, so that all meet the same load of the
+//! machine. A row gives the median and the minimum of many short measurements. There are five
+//! tables:
 //!
 //! 1. One flow: `BPF_PROG_TEST_RUN` with a context repeats one frame.
-//! 2. Many flows: each run is a call of its own on the next flow in a random order, so that the flow's entry is not in
-//!    the processor's cache; the program below it is measured in the same way.
-//! 3. The same flows as real packets of a socket through a device, by the kernel's own account of the time of programs
-//!    (`BPF_ENABLE_STATS`, which ends with this process).
-//! 4. The CPU time of sending such packets, with the marker and with a rule of nft's that ranks flows by `ct bytes`.
-//! 5. One, two and eight threads at once on one set of maps, by the kernel's account of each. `ARGS=contention` prints
-//!    this one alone.
+//! 2. Many flows: each run is a separate call on the next flow in a random order, so that the
+//!    flow's entry is not in the processor's cache. The reference program is measured in the same
+//!    way.
+//! 3. The same flows as real packets of a socket through a device, by the kernel's statistics of
+//!    programs' run time (`BPF_ENABLE_STATS`, which ends with this process).
+//! 4. The CPU time of sending such packets, with the marker and with an nft rule that selects flows
+//!    by `ct bytes`.
+//! 5. One, two and eight threads at once on one set of maps. `ARGS=contention` prints this table
+//!    alone.
 
 #![allow(non_snake_case, missing_docs)]
 
@@ -20,7 +24,7 @@ mod contention;
 mod firewall;
 mod traffic;
 
-use common::frame::of_flow;
+use common::frame::build_flow_frame;
 use common::{Config, Context, Harness, can_run, params};
 use mousehole_live::layout::KEEP_DSCP;
 use mousehole_live::object::compile_with;
@@ -34,7 +38,7 @@ const FLOWS: u32 = 131_072;
 const ENTRIES: u32 = FLOWS / 4 * 5;
 const CALLS: u32 = 100_000;
 
-/// A program, and how much it may cost above the empty one, ns.
+/// A program, and how much it may cost above the reference, ns.
 pub(crate) struct Row {
     name: &'static str,
     limit: f64,
@@ -43,6 +47,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// Loads a program with these policies; `limit` is 0 if it has none.
     pub(crate) fn new(name: &'static str, limit: f64, program: &str, policies: &[Params]) -> Row {
         let mut config = Config::new(policies).with_dscp([KEEP_DSCP, 1, 1]);
         if !program.ends_with("-none") {
@@ -55,29 +60,30 @@ impl Row {
                     compile_with(program, &["-DML_COUNT_ONLY"]).unwrap_or_else(|error| panic!("{error}"));
                 Harness::load(&object, ENTRIES, &config)
             }
-            _ => Harness::built_in(program, ENTRIES, &config),
+            _ => Harness::load_built_in(program, ENTRIES, &config),
         };
         Row { name, limit, harness, taken: Vec::new() }
     }
 
-    /// Returns the median and the least.
-    fn summary(&mut self) -> (f64, f64) {
+    /// Returns the median and the minimum of its measurements, ns.
+    fn summarise(&mut self) -> (f64, f64) {
         self.taken.sort_unstable_by(f64::total_cmp);
         (self.taken[self.taken.len() / 2], self.taken[0])
     }
 }
 
+/// The title of the reference program.
 pub(crate) const EMPTY: &str = "parse and count only";
 
-/// Prints a table. The first row is the empty program.
-pub(crate) fn print(title: &str, rows: &mut [Row]) {
+/// Prints a table. The first row must be the reference program.
+pub(crate) fn print_table(title: &str, rows: &mut [Row]) {
     println!(
         "{title}\n{:<28}{:>8}{:>8}{:>10}{:>10}{:>8}{:>8}",
         "ns a packet", "median", "least", "above", "least", "limit", "ratio"
     );
-    let (empty, least_empty) = rows[0].summary();
+    let (empty, least_empty) = rows[0].summarise();
     for row in rows {
-        let (median, least) = row.summary();
+        let (median, least) = row.summarise();
         let (above, least_above) = (median - empty, least - least_empty);
         print!("{:<28}{median:>8.0}{least:>8.0}{above:>10.0}{least_above:>10.0}", row.name);
         match row.limit {
@@ -88,8 +94,8 @@ pub(crate) fn print(title: &str, rows: &mut [Row]) {
     println!();
 }
 
-/// Returns the flow of a call: all by turns, in an order without a pattern.
-pub(crate) fn shuffled(call: u32) -> u32 {
+/// Returns the flow of a call, so that all flows come by turns in an irregular order.
+pub(crate) fn shuffle(call: u32) -> u32 {
     call.wrapping_mul(2_654_435_761) >> 15
 }
 
@@ -105,6 +111,7 @@ fn main() {
     contention::measure();
 }
 
+/// Measures and prints the tables of costs: all but that of threads.
 fn measure_costs() {
     let sfd = || params("sfd", &[]);
     let rio_ps = || params("rio-ps", &[]);
@@ -121,14 +128,14 @@ fn measure_costs() {
         Row::new("sfd with multi-red", 170.0, "sfd-none-multi_red", &[sfd(), multi_red()]),
         Row::new("rio-ps with multi-red", 170.0, "rio_ps-none-multi_red", &[rio_ps(), multi_red()]),
     ];
-    let one = of_flow(1);
+    let one = build_flow_frame(1);
     for _ in 0..MEASUREMENTS {
         for row in &mut rows {
-            let taken = row.harness.time(&one, Context::default(), REPEAT);
+            let taken = row.harness.time_runs(&one, Context::default(), REPEAT);
             row.taken.push(f64::from(taken));
         }
     }
-    print("One flow", &mut rows);
+    print_table("One flow", &mut rows);
     drop(rows);
 
     let mut rows = [
@@ -138,18 +145,18 @@ fn measure_costs() {
     ];
     for row in &mut rows {
         for flow in 0..FLOWS {
-            row.harness.time(&of_flow(flow), Context::default(), 1);
+            row.harness.time_runs(&build_flow_frame(flow), Context::default(), 1);
         }
     }
     for call in 0..CALLS {
-        let flow = shuffled(call);
-        let one = of_flow(flow);
+        let flow = shuffle(call);
+        let one = build_flow_frame(flow);
         for row in &mut rows {
-            let taken = row.harness.time(&one, Context::default(), 1);
+            let taken = row.harness.time_runs(&one, Context::default(), 1);
             row.taken.push(f64::from(taken));
         }
     }
-    print(&format!("{FLOWS} flows, each run on another one"), &mut rows);
+    print_table(&format!("{FLOWS} flows, each run on another one"), &mut rows);
     if let Err(why) = traffic::measure(&mut rows, FLOWS) {
         println!("NOT RUN: programs under real traffic: {why}\n");
     }

@@ -1,4 +1,4 @@
-//! What the kernel can do, found by trying and not by its version.
+//! What the kernel supports, probed by trying it where possible and not derived from its version.
 
 use super::finding::Finding;
 use crate::device::Device;
@@ -12,7 +12,7 @@ use mousehole_scheme::units::Rate;
 use std::fs;
 use std::os::fd::AsFd as _;
 
-/// Helpers without which no program is loaded, and since when kernels have them.
+/// The helpers that every program needs, and the first kernel that has each.
 const HELPERS: [(&str, BpfHelper, &str); 2] = [
     ("bpf_ktime_get_coarse_ns", BpfHelper::BPF_FUNC_ktime_get_coarse_ns, "5.11"),
     ("bpf_for_each_map_elem", BpfHelper::BPF_FUNC_for_each_map_elem, "5.13"),
@@ -21,19 +21,19 @@ const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
-/// What loading and attaching programs needs: programs that read packets through pointers need CAP_PERFMON as well
-/// (capabilities(7)).
+/// The capabilities that loading and attaching programs needs; programs that read packets by
+/// pointers need CAP_PERFMON as well (capabilities(7)).
 pub const CAPABILITIES: [(&str, u32); 3] =
     [("CAP_NET_ADMIN", CAP_NET_ADMIN), ("CAP_BPF", CAP_BPF), ("CAP_PERFMON", CAP_PERFMON)];
-/// A number that no device has.
+/// An interface index that no device has.
 const NO_DEVICE: u32 = i32::MAX as u32;
 
-/// A queue discipline that is put in place.
+/// A queue discipline that a command installs.
 struct Needed {
     kind: &'static str,
-    /// It, as small as it can be.
+    /// The smallest one of its kind, to probe with.
     what: What,
-    /// What it is for.
+    /// The commands that need it.
     by: &'static str,
 }
 
@@ -51,39 +51,41 @@ static QDISCS: [Needed; 3] = [
 pub struct Abilities {
     /// Whether programs can be loaded.
     pub may_load: bool,
-    /// The kinds of queue disciplines that the kernel lacks; none if that could not be tried.
+    /// The kinds of queue disciplines that the kernel lacks; empty if that could not be probed.
     pub missing_qdiscs: Vec<&'static str>,
 }
 
-/// Returns what was found of the kernel and of this process's rights.
-pub fn findings() -> (Vec<Finding>, Abilities) {
-    let mut all = vec![version(&read("/proc/sys/kernel/osrelease"))];
-    let rights = rights(&read("/proc/self/status"));
+/// Returns findings about the kernel and this process's privileges.
+pub fn inspect() -> (Vec<Finding>, Abilities) {
+    let mut all = vec![judge_version(&read_text("/proc/sys/kernel/osrelease"))];
+    let rights = judge_rights(&read_text("/proc/self/status"));
     let may_load = rights.is_none();
     all.extend(rights);
     let mut missing_qdiscs = Vec::new();
     if may_load {
-        all.extend(helpers(&missing()));
-        all.push(tcx(has_tcx()));
-        if let Some(missing) = lacking_qdiscs() {
-            all.push(qdiscs(&missing));
+        all.extend(judge_helpers(&probe_missing_helpers()));
+        all.push(judge_tcx(has_tcx()));
+        if let Some(missing) = probe_missing_qdiscs() {
+            all.push(judge_qdiscs(&missing));
             missing_qdiscs = missing;
         }
     }
-    all.push(native_queues(native::is_known_to_kernel().ok()));
-    all.push(bpf_folder(home::places().err().map(|failure| failure.to_string()).as_deref()));
-    all.extend(switches(
-        &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
-        &read("/proc/sys/net/core/bpf_jit_enable"),
+    all.push(judge_native_queues(native::is_supported_by_kernel().ok()));
+    all.push(judge_bpf_folder(home::list_places().err().map(|failure| failure.to_string()).as_deref()));
+    all.extend(judge_switches(
+        &read_text("/proc/sys/kernel/unprivileged_bpf_disabled"),
+        &read_text("/proc/sys/net/core/bpf_jit_enable"),
     ));
     (all, Abilities { may_load, missing_qdiscs })
 }
 
-fn read(path: &str) -> String {
+/// Returns the text of a file of /proc; empty if it cannot be read.
+fn read_text(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-fn version(release: &str) -> Finding {
+/// Judges a kernel release, as in /proc/sys/kernel/osrelease.
+fn judge_version(release: &str) -> Finding {
     let mut numbers =
         release.split(|letter: char| !letter.is_ascii_digit()).map(|text| text.parse::<u32>().unwrap_or(0));
     let (major, minor) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
@@ -100,8 +102,9 @@ fn version(release: &str) -> Finding {
     )
 }
 
-/// Returns what is missing of this process's rights, by its status in /proc; `None` if nothing is.
-fn rights(status: &str) -> Option<Finding> {
+/// Returns which capabilities this process lacks; `None` if it lacks none. `status` is the text of
+/// /proc/self/status.
+fn judge_rights(status: &str) -> Option<Finding> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
     let has = |number: u32| bits >> number & 1 == 1;
@@ -126,8 +129,8 @@ fn rights(status: &str) -> Option<Finding> {
     ))
 }
 
-/// Returns the helpers and maps that this kernel lacks.
-fn missing() -> Vec<&'static str> {
+/// Returns the helpers and kinds of maps that this kernel lacks.
+fn probe_missing_helpers() -> Vec<&'static str> {
     let lacks = |(_, helper, _): &&(&str, BpfHelper, &str)| {
         matches!(is_helper_supported(ProgramType::SchedClassifier, *helper), Ok(false))
     };
@@ -138,9 +141,10 @@ fn missing() -> Vec<&'static str> {
     all
 }
 
-/// Returns the kinds of [`QDISCS`] that the kernel refuses at the loopback device of a network namespace made for this,
-/// which ends with the thread that made it; `None` where no namespace can be made.
-fn lacking_qdiscs() -> Option<Vec<&'static str>> {
+/// Returns the kinds of [`QDISCS`] that the kernel rejects. They are tried at the loopback device
+/// of a new network namespace, which ends with the thread that created it. `None` if no namespace
+/// can be created.
+fn probe_missing_qdiscs() -> Option<Vec<&'static str>> {
     let attempt = || {
         // SAFETY: only this thread moves into the new namespace.
         if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
@@ -149,8 +153,8 @@ fn lacking_qdiscs() -> Option<Vec<&'static str>> {
         let index = Device::find("lo").ok()?.index;
         let is_refused = |one: &&Needed| {
             let put = Put { parent: TC_H_ROOT, handle: 1 << 16, what: one.what.clone() };
-            let refused = put.run(Verb::Replace, "lo", index).is_err();
-            // Each is tried by itself.
+            let refused = put.apply(Verb::Replace, "lo", index).is_err();
+            // The next one needs an empty root.
             refused || netlink::remove_root(index).is_err()
         };
         Some(QDISCS.iter().filter(is_refused).map(|one| one.kind).collect())
@@ -158,7 +162,8 @@ fn lacking_qdiscs() -> Option<Vec<&'static str>> {
     std::thread::spawn(attempt).join().ok().flatten()
 }
 
-fn qdiscs(missing: &[&str]) -> Finding {
+/// Judges the queue disciplines, given the kinds that are missing.
+fn judge_qdiscs(missing: &[&str]) -> Finding {
     if missing.is_empty() {
         return Finding::harmless(
             "qdiscs",
@@ -176,7 +181,8 @@ fn qdiscs(missing: &[&str]) -> Finding {
     )
 }
 
-fn helpers(missing: &[&str]) -> Option<Finding> {
+/// Judges the helpers and maps, given those that are missing.
+fn judge_helpers(missing: &[&str]) -> Option<Finding> {
     if missing.is_empty() {
         let names: Vec<&str> = HELPERS.iter().map(|(name, _, _)| *name).collect();
         return Some(Finding::harmless(
@@ -194,25 +200,28 @@ fn helpers(missing: &[&str]) -> Option<Finding> {
     ))
 }
 
-/// Returns whether the kernel knows tcx links: asked for one at a device that does not exist, a kernel that does misses
-/// the device, and one that does not finds the request itself invalid. `None` when it cannot be asked.
+/// Returns whether the kernel has tcx links, by requesting one at a device that does not exist;
+/// `None` if that cannot be probed.
 fn has_tcx() -> Option<bool> {
     // r0 = -1 (next program); exit.
-    let program = bpf::load_instructions(c"ml_probe", &[instruction(0xb7, -1), instruction(0x95, 0)]).ok()?;
+    let program =
+        bpf::load_instructions(c"ml_probe", &[encode_instruction(0xb7, -1), encode_instruction(0x95, 0)])
+            .ok()?;
     match bpf::create_link(program.as_fd(), NO_DEVICE) {
         Ok(_) => Some(true),
-        Err(error) => knows_tcx(error.raw_os_error()?),
+        Err(error) => interpret_tcx_error(error.raw_os_error()?),
     }
 }
 
-/// Returns an instruction on the first register, as a program holds it.
-fn instruction(code: u8, value: i32) -> u64 {
+/// Returns an instruction on register 0 with an immediate value, as a program holds it.
+fn encode_instruction(code: u8, value: i32) -> u64 {
     let [a, b, c, d] = value.to_ne_bytes();
     u64::from_ne_bytes([code, 0, 0, 0, a, b, c, d])
 }
 
-/// Returns what the answer to a request for a link at no device tells.
-fn knows_tcx(error: i32) -> Option<bool> {
+/// Returns whether the kernel has tcx links, by its error for a link at no device: one with tcx
+/// misses the device, one without rejects the request. `None` for other errors.
+fn interpret_tcx_error(error: i32) -> Option<bool> {
     match error {
         libc::ENODEV => Some(true),
         libc::EINVAL | libc::EOPNOTSUPP => Some(false),
@@ -220,7 +229,8 @@ fn knows_tcx(error: i32) -> Option<bool> {
     }
 }
 
-fn tcx(known: Option<bool>) -> Finding {
+/// Judges tcx links; `known` is `None` if they could not be probed.
+fn judge_tcx(known: Option<bool>) -> Finding {
     match known {
         Some(true) => {
             Finding::harmless("tcx", "the kernel has tcx links (probed): programs are attached by one")
@@ -237,7 +247,8 @@ fn tcx(known: Option<bool>) -> Finding {
     }
 }
 
-fn native_queues(known: Option<bool>) -> Finding {
+/// Judges native queues; `known` is `None` if the kernel does not say whether it supports them.
+fn judge_native_queues(known: Option<bool>) -> Finding {
     let text = match known {
         _ if !native::IS_BUILT_IN => {
             "this build of mousehole-live has no native queues, which `up --native` loads"
@@ -253,7 +264,8 @@ fn native_queues(known: Option<bool>) -> Finding {
     Finding::harmless("native", text)
 }
 
-fn bpf_folder(fault: Option<&str>) -> Finding {
+/// Judges the BPF file system; `fault` is the error of reading our folder there.
+fn judge_bpf_folder(fault: Option<&str>) -> Finding {
     match fault {
         None => Finding::harmless("bpffs", format!("{} is a BPF file system", home::BPF_ROOT)),
         Some(fault) if fault.contains("no BPF file system") => Finding::in_the_way(
@@ -265,8 +277,9 @@ fn bpf_folder(fault: Option<&str>) -> Finding {
     }
 }
 
-/// Returns what two of the kernel's switches say.
-fn switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
+/// Judges the switches kernel.unprivileged_bpf_disabled and net.core.bpf_jit_enable, by their
+/// texts; empty if a kernel lacks them.
+fn judge_switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
     let mut all = match unprivileged.trim() {
         "0" => vec![Finding::worth_knowing(
             "unprivileged-bpf",
@@ -293,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version__from_6_1() {
+    fn judge_version__from_6_1() {
         for (release, rank) in [
             ("6.1.0-18-amd64\n", Rank::Harmless),
             ("6.18.5\n", Rank::Harmless),
@@ -301,25 +314,25 @@ mod tests {
             ("6.0.19", Rank::WorthKnowing),
             ("5.15.167", Rank::WorthKnowing),
         ] {
-            assert_eq!(version(release).rank, rank, "{release}");
+            assert_eq!(judge_version(release).rank, rank, "{release}");
         }
     }
 
     #[test]
-    fn qdiscs__names_what_is_missing_and_for_what() {
-        assert_eq!(qdiscs(&[]).sentence, "the kernel has tbf, htb, fq");
-        let found = qdiscs(&["htb", "fq"]);
+    fn judge_qdiscs__names_what_is_missing_and_for_what() {
+        assert_eq!(judge_qdiscs(&[]).sentence, "the kernel has tbf, htb, fq");
+        let found = judge_qdiscs(&["htb", "fq"]);
         assert_eq!(found.rank, Rank::WorthKnowing);
         assert!(found.sentence.contains("no fq, which `host --shape` needs"), "{}", found.sentence);
         assert_eq!(found.cure.as_deref(), Some("modprobe -a sch_htb sch_fq"));
     }
 
     #[test]
-    fn rights__root_or_three_capabilities() {
+    fn judge_rights__root_or_three_capabilities() {
         let status = |bits: u64| format!("Name:\tmousehole-live\nCapEff:\t{bits:016x}\nCapBnd:\t0\n");
         let (net, bpf, perfmon) = (1 << CAP_NET_ADMIN, 1 << CAP_BPF, 1 << CAP_PERFMON);
-        assert_eq!(rights(&status(net | bpf | perfmon)), None);
-        assert_eq!(rights(&status(net | 1 << CAP_SYS_ADMIN)), None);
+        assert_eq!(judge_rights(&status(net | bpf | perfmon)), None);
+        assert_eq!(judge_rights(&status(net | 1 << CAP_SYS_ADMIN)), None);
         for (held, lacking) in [
             (0, "lacks CAP_NET_ADMIN, CAP_BPF, CAP_PERFMON, so"),
             (net, "lacks CAP_BPF, CAP_PERFMON, so"),
@@ -327,29 +340,30 @@ mod tests {
             (bpf | perfmon, "lacks CAP_NET_ADMIN, so"),
             (1 << CAP_SYS_ADMIN, "lacks CAP_NET_ADMIN, so"),
         ] {
-            let found = rights(&status(held)).unwrap();
+            let found = judge_rights(&status(held)).unwrap();
             assert!(found.rank == Rank::InTheWay && found.sentence.contains(lacking), "{}", found.sentence);
         }
     }
 
     #[test]
-    fn knows_tcx__by_which_error() {
-        assert_eq!(knows_tcx(libc::ENODEV), Some(true));
-        assert_eq!(knows_tcx(libc::EINVAL), Some(false));
-        assert_eq!(knows_tcx(libc::EPERM), None);
-        assert!(tcx(Some(false)).sentence.contains("clsact"));
+    fn interpret_tcx_error__by_which_error() {
+        assert_eq!(interpret_tcx_error(libc::ENODEV), Some(true));
+        assert_eq!(interpret_tcx_error(libc::EINVAL), Some(false));
+        assert_eq!(interpret_tcx_error(libc::EPERM), None);
+        assert!(judge_tcx(Some(false)).sentence.contains("clsact"));
     }
 
     #[test]
-    fn helpers__names_what_is_missing() {
-        assert_eq!(helpers(&[]).unwrap().rank, Rank::Harmless);
-        let found = helpers(&["bpf_ktime_get_coarse_ns"]).unwrap();
+    fn judge_helpers__names_what_is_missing() {
+        assert_eq!(judge_helpers(&[]).unwrap().rank, Rank::Harmless);
+        let found = judge_helpers(&["bpf_ktime_get_coarse_ns"]).unwrap();
         assert!(found.rank == Rank::InTheWay && found.sentence.contains("coarse_ns"), "{found:?}");
     }
 
     #[test]
-    fn switches__a_cure_each() {
-        let cures = |one, two| switches(one, two).into_iter().filter_map(|one| one.cure).collect::<Vec<_>>();
+    fn judge_switches__a_cure_each() {
+        let cures =
+            |one, two| judge_switches(one, two).into_iter().filter_map(|one| one.cure).collect::<Vec<_>>();
         assert_eq!(cures("2\n", "1\n"), Vec::<String>::new());
         assert_eq!(
             cures("0\n", "0\n"),
@@ -359,10 +373,13 @@ mod tests {
     }
 
     #[test]
-    fn bpf_folder__says_how_to_mount_it() {
-        assert_eq!(bpf_folder(None).rank, Rank::Harmless);
-        let found = bpf_folder(Some("/sys/fs/bpf is no BPF file system here; …"));
+    fn judge_bpf_folder__says_how_to_mount_it() {
+        assert_eq!(judge_bpf_folder(None).rank, Rank::Harmless);
+        let found = judge_bpf_folder(Some("/sys/fs/bpf is no BPF file system here; …"));
         assert_eq!(found.cure.as_deref(), Some("mount -t bpf -o mode=0700 bpf /sys/fs/bpf"));
-        assert_eq!(bpf_folder(Some("/sys/fs/bpf/mousehole; permission denied")).rank, Rank::WorthKnowing);
+        assert_eq!(
+            judge_bpf_folder(Some("/sys/fs/bpf/mousehole; permission denied")).rank,
+            Rank::WorthKnowing
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Programs and filters of others at a device, and what they do before or after ours.
+//! Programs and filters of others at a device, and whether they run before or after ours.
 
 use super::finding::Finding;
 use crate::device::Device;
@@ -9,32 +9,36 @@ use crate::{bpf, kernel};
 use aya_obj::generated::bpf_attach_type;
 use std::os::fd::AsFd as _;
 
-/// Programs at one hook are told up to this number.
+/// The most programs at one hook that are listed.
 const MOST: usize = 64;
 
 /// A program at a tcx hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Program {
     id: u32,
-    /// Empty where it is not told.
+    /// Its name; empty if the kernel does not say.
     name: String,
 }
 
-/// What programs whose names begin like this are known to do.
+/// What programs do whose names begin like this.
 const KNOWN: [(&str, &str); 3] = [
     ("qosify", "qosify, which sets DSCPs; `mark` respects them"),
     ("bridger", "bridger, which forwards past the egress of bridges"),
     ("cil_", "Cilium, which may redirect packets past other programs"),
 ];
 
-/// Returns what was found at the device's tcx hooks. `ours` is the program of ours that runs there.
-pub fn attached(device: &Device, ours: Option<u32>) -> Vec<Finding> {
-    let Some(egress) = programs(device.index, bpf_attach_type::BPF_TCX_EGRESS) else { return Vec::new() };
-    let ingress = programs(device.index, bpf_attach_type::BPF_TCX_INGRESS).unwrap_or_default();
-    of_programs(&device.name, &egress, &ingress, ours)
+/// Returns findings about the programs at the device's tcx hooks; none for a kernel without tcx.
+/// `ours` is our program that runs there.
+pub fn inspect_programs(device: &Device, ours: Option<u32>) -> Vec<Finding> {
+    let Some(egress) = list_programs(device.index, bpf_attach_type::BPF_TCX_EGRESS) else {
+        return Vec::new();
+    };
+    let ingress = list_programs(device.index, bpf_attach_type::BPF_TCX_INGRESS).unwrap_or_default();
+    judge_programs(&device.name, &egress, &ingress, ours)
 }
 
-fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option<u32>) -> Vec<Finding> {
+/// Returns findings about the programs at the hooks, in the order in which they run.
+fn judge_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option<u32>) -> Vec<Finding> {
     let place = egress.iter().position(|program| Some(program.id) == ours);
     let mut found: Vec<Finding> = egress
         .iter()
@@ -49,7 +53,7 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
                 "programs",
                 format!(
                     "program {} at the egress of {name} (tcx) {effect}",
-                    described(program.id, &program.name)
+                    describe_program(program.id, &program.name)
                 ),
                 format!("bpftool prog show id {}", program.id),
             )
@@ -58,7 +62,10 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
     found.extend(ingress.iter().map(|program| {
         Finding::harmless(
             "programs",
-            format!("program {} is at the ingress of {name} (tcx)", described(program.id, &program.name)),
+            format!(
+                "program {} is at the ingress of {name} (tcx)",
+                describe_program(program.id, &program.name)
+            ),
         )
     }));
     if found.is_empty() {
@@ -67,7 +74,8 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
     found
 }
 
-fn described(id: u32, name: &str) -> String {
+/// Returns a program's number, its name, and what it is known to do.
+fn describe_program(id: u32, name: &str) -> String {
     let known = KNOWN.iter().find(|(start, _)| name.starts_with(start)).map(|(_, what)| format!(": {what}"));
     match name {
         "" => id.to_string(),
@@ -75,19 +83,22 @@ fn described(id: u32, name: &str) -> String {
     }
 }
 
-/// Returns the programs at a hook, in their order; `None` when the kernel does not tell, as those without tcx.
-fn programs(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
-    let ids = bpf::programs_at(index, hook, MOST).ok()?;
-    Some(ids.into_iter().map(|id| Program { id, name: name_of(id) }).collect())
+/// Returns the programs at a hook in the order in which they run; `None` if the kernel does not
+/// list them, as one without tcx.
+fn list_programs(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
+    let ids = bpf::list_programs(index, hook, MOST).ok()?;
+    Some(ids.into_iter().map(|id| Program { id, name: read_program_name(id) }).collect())
 }
 
-fn name_of(id: u32) -> String {
-    let info = bpf::program_of(id).and_then(|program| bpf::program_info(program.as_fd()));
-    info.map(|info| bpf::text(&info.name)).unwrap_or_default()
+/// Returns a program's name; empty if it cannot be read.
+fn read_program_name(id: u32) -> String {
+    let info = bpf::open_program(id).and_then(|program| bpf::program_info(program.as_fd()));
+    info.map(|info| bpf::parse_name(&info.name)).unwrap_or_default()
 }
 
-/// Returns what was found of filters at the device, and of those that redirect to it; `links` are all devices.
-pub fn findings(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding> {
+/// Returns findings about filters at the device, and about those of other devices that redirect to
+/// it. `links` are all devices.
+pub fn inspect(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding> {
     let (name, mut found) = (&device.name, Vec::new());
     let names = |target: &u32| {
         links
@@ -96,12 +107,12 @@ pub fn findings(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Findin
             .map_or(format!("device {target}"), |link| link.name.clone())
     };
     if qdiscs.iter().any(|qdisc| qdisc.kind == "clsact") {
-        found.extend(of_egress(name, &netlink::filters(device.index, TC_H_EGRESS), names));
+        found.extend(judge_egress(name, &netlink::list_filters(device.index, TC_H_EGRESS), names));
     }
     if qdiscs.iter().any(|qdisc| qdisc.kind == "clsact" || qdisc.kind == "ingress") {
-        found.extend(of_ingress(name, &netlink::filters(device.index, TC_H_INGRESS), names));
+        found.extend(judge_ingress(name, &netlink::list_filters(device.index, TC_H_INGRESS), names));
     }
-    let number = netlink::filters(device.index, 0).len();
+    let number = netlink::list_filters(device.index, 0).len();
     if number > 0 {
         found.push(Finding::worth_knowing(
             "classifiers",
@@ -112,23 +123,26 @@ pub fn findings(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Findin
         ));
     }
     for other in links.iter().filter(|other| other.index != device.index) {
-        found.extend(of_source(device, &other.name, &netlink::filters(other.index, TC_H_INGRESS)));
+        found.extend(judge_source(device, &other.name, &netlink::list_filters(other.index, TC_H_INGRESS)));
     }
     found
 }
 
+/// Returns whether it is our filter.
 fn is_ours(filter: &Filter) -> bool {
     filter.kind == "bpf" && filter.preference == kernel::FILTER_PRIORITY
 }
 
-fn of_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
+/// Returns findings about filters of outgoing packets; `names` gives the name of a device by its
+/// index.
+fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     let show = format!("tc filter show dev {name} egress");
     filters
         .iter()
         .filter(|filter| !is_ours(filter))
         .map(|filter| {
             let what = match filter.kind.as_str() {
-                "bpf" => format!("a program, {},", described(filter.id.unwrap_or(0), &filter.program)),
+                "bpf" => format!("a program, {},", describe_program(filter.id.unwrap_or(0), &filter.program)),
                 kind => format!("a {kind} filter"),
             };
             let targets: Vec<String> = filter.targets.iter().map(&names).collect();
@@ -150,7 +164,8 @@ fn of_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> 
         .collect()
 }
 
-fn of_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
+/// Returns findings about where incoming packets are redirected to.
+fn judge_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     let mut targets: Vec<String> = filters.iter().flat_map(|filter| &filter.targets).map(names).collect();
     targets.dedup();
     targets
@@ -164,8 +179,9 @@ fn of_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) ->
         .collect()
 }
 
-/// Returns what was found of a device whose arriving packets are redirected to this one.
-fn of_source(device: &Device, source: &str, filters: &[Filter]) -> Vec<Finding> {
+/// Returns findings about the device `source` if its incoming packets are redirected to this
+/// device.
+fn judge_source(device: &Device, source: &str, filters: &[Filter]) -> Vec<Finding> {
     let name = &device.name;
     let redirects: Vec<&Filter> = filters.iter().filter(|one| one.targets.contains(&device.index)).collect();
     if redirects.is_empty() {
@@ -212,13 +228,14 @@ mod tests {
     use super::super::finding::Rank;
     use super::*;
 
-    /// Returns a u32 filter that restores DSCPs and redirects to device 7, in this order.
-    fn redirect(actions: [&str; 2]) -> [Filter; 1] {
+    /// Returns a u32 filter with these actions that redirects to device 7.
+    fn build_redirect(actions: [&str; 2]) -> [Filter; 1] {
         let actions = actions.map(String::from).to_vec();
         [Filter { preference: 5, kind: "u32".into(), actions, targets: vec![7], ..Filter::default() }]
     }
 
-    fn name_of_seven(target: &u32) -> String {
+    /// Returns the name of device 7, the only one in these tests.
+    fn name_device_7(target: &u32) -> String {
         assert_eq!(*target, 7);
         "ifb0".into()
     }
@@ -233,7 +250,7 @@ mod tests {
             ..Filter::default()
         };
         let all = [program(49_152, "qosify_tc", 41), program(27_976, "mousehole", 42)];
-        let found = of_egress("eth0", &all, name_of_seven);
+        let found = judge_egress("eth0", &all, name_device_7);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(
             found[0].sentence.starts_with("a program, 41 (qosify_tc: qosify, which sets DSCPs"),
@@ -243,14 +260,14 @@ mod tests {
 
     #[test]
     fn egress__a_redirect_leads_to_its_target() {
-        let found = of_egress("eth0", &redirect(["ctinfo", "mirred"]), name_of_seven);
+        let found = judge_egress("eth0", &build_redirect(["ctinfo", "mirred"]), name_device_7);
         assert_eq!(found[0].cure.as_deref(), Some("mousehole-live check ifb0"));
         assert!(found[0].sentence.contains("a u32 filter of preference 5"), "{found:?}");
     }
 
     #[test]
-    fn ingress__tells_where_downloads_go() {
-        let found = of_ingress("eth0", &redirect(["ctinfo", "mirred"]), name_of_seven);
+    fn ingress__says_where_downloads_go() {
+        let found = judge_ingress("eth0", &build_redirect(["ctinfo", "mirred"]), name_device_7);
         assert_eq!(
             found[0].sentence,
             "what comes in at eth0 is redirected to ifb0; downloads are marked there"
@@ -267,14 +284,14 @@ mod tests {
             link_header_bytes: 14,
             mtu: 1500,
         };
-        let found = of_source(&device(7), "eth0", &redirect(["ctinfo", "mirred"]));
+        let found = judge_source(&device(7), "eth0", &build_redirect(["ctinfo", "mirred"]));
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].cure.as_deref(), Some("mousehole-live mark ifb0 --override"));
         assert!(
-            of_source(&device(8), "eth0", &redirect(["ctinfo", "mirred"])).is_empty(),
+            judge_source(&device(8), "eth0", &build_redirect(["ctinfo", "mirred"])).is_empty(),
             "redirected elsewhere"
         );
-        let found = of_source(&device(7), "eth0", &redirect(["mirred", "ctinfo"]));
+        let found = judge_source(&device(7), "eth0", &build_redirect(["mirred", "ctinfo"]));
         assert!(found[1].sentence.contains("too late"), "{found:?}");
     }
 
@@ -282,7 +299,7 @@ mod tests {
     fn programs__order_relative_to_ours() {
         let program = |id, name: &str| Program { id, name: name.into() };
         let all = [program(7, "first"), program(8, "mousehole"), program(9, "")];
-        let found = of_programs("eth0", &all, &[program(5, "in")], Some(8));
+        let found = judge_programs("eth0", &all, &[program(5, "in")], Some(8));
         let sentences: Vec<&str> = found.iter().map(|one| one.sentence.as_str()).collect();
         assert!(
             sentences[0].contains("program 7 (first)") && sentences[0].contains("runs before ours"),
@@ -293,6 +310,6 @@ mod tests {
             "{found:?}"
         );
         assert_eq!((found[2].rank, found.len()), (Rank::Harmless, 3));
-        assert_eq!(of_programs("eth0", &all[1..2], &[], Some(8))[0].rank, Rank::Harmless);
+        assert_eq!(judge_programs("eth0", &all[1..2], &[], Some(8))[0].rank, Rank::Harmless);
     }
 }

@@ -1,4 +1,4 @@
-//! What was found, and how it is found: by tools that only show something.
+//! Findings, and the tools whose output they are derived from.
 
 use serde::Serialize;
 use std::process::Command;
@@ -6,19 +6,19 @@ use std::process::Command;
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Rank {
-    /// Nothing to do.
+    /// Nothing needs to be done.
     #[serde(rename = "harmless")]
     Harmless,
-    /// It works, though perhaps not as expected.
+    /// It works, but perhaps not as expected.
     #[serde(rename = "worth knowing")]
     WorthKnowing,
-    /// It does not work until this is cured.
+    /// It does not work until this is changed.
     #[serde(rename = "in the way")]
     InTheWay,
 }
 
 impl Rank {
-    /// Returns the words for it.
+    /// Returns its name.
     pub fn label(self) -> &'static str {
         match self {
             Rank::Harmless => "harmless",
@@ -28,24 +28,27 @@ impl Rank {
     }
 }
 
-/// One thing that was found.
+/// One finding of `check`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it is about; the same in every version.
+    /// Its subject; the same in every version.
     pub key: &'static str,
     /// How much it matters.
     pub rank: Rank,
-    /// What was found, without a full stop at its end.
+    /// What was found, without a full stop.
     pub sentence: String,
-    /// The command that cures it, or shows more; `None` of what is harmless.
+    /// The command that changes it or shows more; `None` for what is harmless. `DEV` in it stands
+    /// for the device.
     pub cure: Option<String>,
 }
 
 impl Finding {
+    /// Returns a finding that needs no action.
     pub(super) fn harmless(key: &'static str, sentence: impl Into<String>) -> Finding {
         Finding { key, rank: Rank::Harmless, sentence: sentence.into(), cure: None }
     }
 
+    /// Returns a finding that the user should know, with a command.
     pub(super) fn worth_knowing(
         key: &'static str,
         sentence: impl Into<String>,
@@ -54,6 +57,7 @@ impl Finding {
         Finding { key, rank: Rank::WorthKnowing, sentence: sentence.into(), cure: Some(cure.into()) }
     }
 
+    /// Returns a finding that prevents marking or queueing, with the command that changes it.
     pub(super) fn in_the_way(
         key: &'static str,
         sentence: impl Into<String>,
@@ -62,7 +66,8 @@ impl Finding {
         Finding { key, rank: Rank::InTheWay, sentence: sentence.into(), cure: Some(cure.into()) }
     }
 
-    pub(super) fn line(&self) -> String {
+    /// Returns the finding as a line for the user.
+    pub(super) fn format_line(&self) -> String {
         let cure = self.cure.as_ref().map_or(String::new(), |cure| format!(": `{cure}`"));
         format!("{:<13}  {}{cure}", self.rank.label(), self.sentence)
     }
@@ -73,12 +78,12 @@ impl Finding {
 pub(super) enum Unknown {
     /// It is not installed.
     Missing,
-    /// It ended with a failure, and said this.
+    /// It failed with this message.
     Failed(String),
 }
 
-/// Runs a tool that only shows something. Returns what it printed.
-pub(super) fn shown(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
+/// Runs a tool that only shows something, in the C locale. Returns what it printed.
+pub(super) fn run_tool(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
     match Command::new(program).args(words).env("LC_ALL", "C").output() {
         Err(_) => Err(Unknown::Missing),
         Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
@@ -90,8 +95,15 @@ pub(super) fn shown(program: &str, words: &[&str]) -> std::result::Result<String
     }
 }
 
-/// Returns what is said of a tool that gave no output.
-pub(super) fn blind(key: &'static str, what: &str, program: &str, package: &str, why: &Unknown) -> Finding {
+/// Returns the finding that `what` cannot be inspected, because `program` (of `package`) gave no
+/// output.
+pub(super) fn report_unseen(
+    key: &'static str,
+    what: &str,
+    program: &str,
+    package: &str,
+    why: &Unknown,
+) -> Finding {
     match why {
         Unknown::Missing => Finding::worth_knowing(
             key,

@@ -1,6 +1,6 @@
-//! Firewall rules that set marks or hide addresses, and flow tables that forward past them.
+//! Firewall rules that set marks or translate addresses, and flow tables that bypass them.
 
-use super::finding::{Finding, Unknown, blind, shown};
+use super::finding::{Finding, Unknown, report_unseen, run_tool};
 use serde_json::Value;
 use std::fs;
 
@@ -11,20 +11,27 @@ struct FlowTable {
     devices: Vec<String>,
 }
 
-/// Returns what was found in the firewall. `is_layered` says whether the device stands on another one.
-pub fn findings(name: &str, is_layered: bool) -> Vec<Finding> {
-    let mut found = match shown("nft", &["-j", "list", "ruleset"]) {
+/// Returns findings about the firewall. `is_layered` says whether the device is stacked on another
+/// one.
+pub fn inspect(name: &str, is_layered: bool) -> Vec<Finding> {
+    let mut found = match run_tool("nft", &["-j", "list", "ruleset"]) {
         Ok(rules) => {
-            let flags = shown("nft", &["list", "flowtables"]).unwrap_or_default();
-            of_rules(name, &rules, &flags, is_layered)
+            let flags = run_tool("nft", &["list", "flowtables"]).unwrap_or_default();
+            judge_rules(name, &rules, &flags, is_layered)
         }
         // A kernel without nf_tables has no rules.
         Err(Unknown::Failed(said)) if said.contains("not supported") => Vec::new(),
         Err(why) => {
-            vec![blind("firewall", "flow tables, NAT and rules that set DSCPs", "nft", "nftables", &why)]
+            vec![report_unseen(
+                "firewall",
+                "flow tables, NAT and rules that set DSCPs",
+                "nft",
+                "nftables",
+                &why,
+            )]
         }
     };
-    // Listing these by `iptables` would load its modules.
+    // The file is read because listing by `iptables` would load its modules.
     let legacy = fs::read_to_string("/proc/net/ip_tables_names").unwrap_or_default();
     if legacy.lines().any(|table| table == "nat" || table == "mangle") {
         found.push(Finding::worth_knowing(
@@ -36,29 +43,29 @@ pub fn findings(name: &str, is_layered: bool) -> Vec<Finding> {
     found
 }
 
-/// Returns what was found in the rules, as `nft -j list ruleset` prints them. `flags` is what `nft list flowtables`
-/// prints, since older versions leave a table's flags out of JSON.
-fn of_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Finding> {
+/// Returns findings about the rules in `rules`, the output of `nft -j list ruleset`. `flags` is the
+/// output of `nft list flowtables`, since older versions omit a flow table's flags in JSON.
+fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Finding> {
     let list: Value = serde_json::from_str(rules).unwrap_or_default();
     let items: Vec<&Value> = list["nftables"].as_array().into_iter().flatten().collect();
     let mut found = Vec::new();
-    for table in items.iter().filter_map(|item| flow_table(item)) {
-        found.extend(of_flow_table(name, &table, is_hardware(&table, &items, flags), is_layered));
+    for table in items.iter().filter_map(|item| parse_flow_table(item)) {
+        found.extend(judge_flow_table(name, &table, is_hardware(&table, &items, flags), is_layered));
     }
     let rules: Vec<&Value> = items.iter().map(|item| &item["rule"]).filter(|rule| rule.is_object()).collect();
     let here: Vec<&&Value> = rules.iter().filter(|rule| may_concern(rule, name)).collect();
-    if let Some(rule) = here.iter().find(|rule| has(rule, is_nat)) {
+    if let Some(rule) = here.iter().find(|rule| has_part(rule, is_nat)) {
         found.push(Finding::worth_knowing(
             "nat",
             format!(
                 "{} hides addresses of what leaves by {name}, so that all its users are one here; policies for each user belong to \
                  the LAN's side or an IFB, flows stay distinct all the same",
-                place(rule)
+                locate(rule)
             ),
             "mousehole-live check LAN",
         ));
     }
-    let marking: Vec<&&&Value> = here.iter().filter(|rule| has(rule, is_marking)).collect();
+    let marking: Vec<&&&Value> = here.iter().filter(|rule| has_part(rule, is_marking)).collect();
     if let Some(rule) = marking.first() {
         found.push(Finding::worth_knowing(
             "dscp-rules",
@@ -69,7 +76,7 @@ fn of_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Findi
                     number => format!("{number} rules"),
                 },
                 if marking.len() == 1 { "sets" } else { "set" },
-                place(rule)
+                locate(rule)
             ),
             format!("mousehole-live mark {name} --override"),
         ));
@@ -80,7 +87,8 @@ fn of_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Findi
     found
 }
 
-fn flow_table(item: &Value) -> Option<FlowTable> {
+/// Returns the flow table that an item of nft's JSON describes; `None` for other items.
+fn parse_flow_table(item: &Value) -> Option<FlowTable> {
     let table = item.get("flowtable")?;
     let devices = match &table["dev"] {
         Value::String(one) => vec![one.clone()],
@@ -94,7 +102,7 @@ fn flow_table(item: &Value) -> Option<FlowTable> {
     Some(FlowTable { name: table["name"].as_str()?.to_string(), devices })
 }
 
-/// Returns whether a flow table is in the hardware: by its JSON, or by its text.
+/// Returns whether a flow table is offloaded to hardware, by nft's JSON or its text.
 fn is_hardware(table: &FlowTable, items: &[&Value], flags: &str) -> bool {
     let is_offload = |value: &Value| match value {
         Value::String(one) => one == "offload",
@@ -103,14 +111,15 @@ fn is_hardware(table: &FlowTable, items: &[&Value], flags: &str) -> bool {
     let named = format!("flowtable {} {{", table.name);
     let block =
         flags.split_once(&named).and_then(|(_, rest)| rest.split_once('}').map(|_| rest)).unwrap_or("");
-    // The block holds braces of its own, around its devices; it ends where the next one begins.
+    // The block contains braces around its devices, so it is ended at the next block instead.
     let block = block.split("flowtable ").next().unwrap_or("");
     items.iter().any(|item| {
         item["flowtable"]["name"] == table.name.as_str() && is_offload(&item["flowtable"]["flags"])
     }) || block.lines().any(|line| line.trim().trim_end_matches(';') == "flags offload")
 }
 
-fn of_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: bool) -> Vec<Finding> {
+/// Returns the finding about a flow table.
+fn judge_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: bool) -> Vec<Finding> {
     let delete = format!("nft list flowtables  # remove {} where it is configured", table.name);
     let lists = table.devices.iter().any(|device| device == name);
     if is_hardware {
@@ -147,7 +156,8 @@ fn of_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: b
     }
 }
 
-/// Returns whether a rule may concern what leaves by the device: it names it, or names no device.
+/// Returns whether a rule may match outgoing packets of the device: it names the device, or names
+/// none.
 fn may_concern(rule: &Value, name: &str) -> bool {
     let Some(parts) = rule["expr"].as_array() else { return false };
     parts
@@ -161,7 +171,7 @@ fn may_concern(rule: &Value, name: &str) -> bool {
                 Value::String(one) => vec![one],
                 set => set["set"].as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
             };
-            // A name of a set, or a pattern, may hold the device.
+            // A named set or a pattern may include the device.
             let may_hold = names.is_empty()
                 || names.iter().any(|one| {
                     *one == name
@@ -172,22 +182,26 @@ fn may_concern(rule: &Value, name: &str) -> bool {
         })
 }
 
-fn has(rule: &Value, test: impl Fn(&Value) -> bool) -> bool {
+/// Returns whether a part of the rule passes the test.
+fn has_part(rule: &Value, test: impl Fn(&Value) -> bool) -> bool {
     rule["expr"].as_array().is_some_and(|parts| parts.iter().any(test))
 }
 
+/// Returns whether a part of a rule translates source addresses.
 fn is_nat(part: &Value) -> bool {
     let compatible = ["MASQUERADE", "SNAT"].iter().any(|name| part["xt"]["name"] == *name);
     compatible || part.get("masquerade").is_some() || part.get("snat").is_some()
 }
 
+/// Returns whether a part of a rule sets DSCPs or priorities.
 fn is_marking(part: &Value) -> bool {
     let key = &part["mangle"]["key"];
     let compatible = ["DSCP", "TOS", "CLASSIFY"].iter().any(|name| part["xt"]["name"] == *name);
     compatible || key["payload"]["field"] == "dscp" || key["meta"]["key"] == "priority"
 }
 
-fn place(rule: &Value) -> String {
+/// Returns the family, table and chain of a rule.
+fn locate(rule: &Value) -> String {
     let word = |key: &str| rule[key].as_str().unwrap_or("?").to_string();
     format!("{} {} {}", word("family"), word("table"), word("chain"))
 }
@@ -200,7 +214,8 @@ mod tests {
 
     const NAT: &str = r#"{"nftables": [{"metainfo": {"version": "1.0.6", "json_schema_version": 1}}, {"table": {"family": "inet", "name": "nat", "handle": 2}}, {"chain": {"family": "inet", "table": "nat", "name": "post", "handle": 1, "type": "nat", "hook": "postrouting", "prio": 100, "policy": "accept"}}, {"rule": {"family": "inet", "table": "nat", "chain": "post", "handle": 2, "expr": [{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": "wan"}}, {"masquerade": null}]}}, {"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 4, "expr": [{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": {"set": ["wan", "lte*"]}}}, {"mangle": {"key": {"payload": {"protocol": "ip", "field": "dscp"}}, "value": "cs1"}}]}}]}"#;
 
-    fn with_table(extra: &str) -> String {
+    /// Returns a ruleset with one flow table of lan and wan, to which `extra` members are added.
+    fn build_ruleset(extra: &str) -> String {
         format!(
             r#"{{"nftables": [{{"metainfo": {{"version": "1.0.6"}}}}, {{"flowtable": {{"family": "inet", "name": "ft", "table": "filter", "handle": 3, "hook": "ingress", "prio": 0{extra}, "dev": ["lan", "wan"]}}}}]}}"#
         )
@@ -211,31 +226,36 @@ mod tests {
 
     #[test]
     fn flow_table__in_software_passes_the_egress() {
-        let found = of_rules("wan", &with_table(""), "", false);
+        let found = judge_rules("wan", &build_ruleset(""), "", false);
         assert_eq!((found.len(), found[0].rank), (1, Rank::WorthKnowing));
-        assert_eq!(of_rules("dsl", &with_table(""), "", false)[0].rank, Rank::Harmless, "another device");
+        assert_eq!(
+            judge_rules("dsl", &build_ruleset(""), "", false)[0].rank,
+            Rank::Harmless,
+            "another device"
+        );
     }
 
     #[test]
     fn flow_table__in_hardware_or_below_is_in_the_way() {
         let hardware = [
-            of_rules("wan", &with_table(r#", "flags": ["offload"]"#), "", false),
-            of_rules("wan", &with_table(r#", "flags": "offload""#), "", false),
-            of_rules("wan", &with_table(""), TEXT, false),
+            judge_rules("wan", &build_ruleset(r#", "flags": ["offload"]"#), "", false),
+            judge_rules("wan", &build_ruleset(r#", "flags": "offload""#), "", false),
+            judge_rules("wan", &build_ruleset(""), TEXT, false),
         ];
         for found in hardware {
             assert_eq!(found[0].rank, Rank::InTheWay);
             assert!(found[0].sentence.contains("in the hardware"), "{found:?}");
         }
-        let found = of_rules("ppp0", &with_table(""), "", true);
+        let found = judge_rules("ppp0", &build_ruleset(""), "", true);
         assert!(found[0].rank == Rank::InTheWay && found[0].sentence.contains("below ppp0"), "{found:?}");
         let other = TEXT.replace("flags offload;", "counter");
-        assert_eq!(of_rules("wan", &with_table(""), &other, false)[0].rank, Rank::WorthKnowing);
+        assert_eq!(judge_rules("wan", &build_ruleset(""), &other, false)[0].rank, Rank::WorthKnowing);
     }
 
     #[test]
     fn nat_and_dscp__of_rules_that_concern_the_device() {
-        let keys = |name: &str| of_rules(name, NAT, "", false).iter().map(|one| one.key).collect::<Vec<_>>();
+        let keys =
+            |name: &str| judge_rules(name, NAT, "", false).iter().map(|one| one.key).collect::<Vec<_>>();
         assert_eq!(keys("wan"), ["nat", "dscp-rules"]);
         assert_eq!(keys("lte0"), ["dscp-rules"], "a pattern");
         assert_eq!(keys("lan"), ["firewall"]);
@@ -243,23 +263,23 @@ mod tests {
             r#"{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": "wan"}}, "#,
             "",
         );
-        assert_eq!(of_rules("lan", &anywhere, "", false)[0].key, "nat", "a rule without a device");
+        assert_eq!(judge_rules("lan", &anywhere, "", false)[0].key, "nat", "a rule without a device");
         let unequal = NAT.replacen(r#""op": "==""#, r#""op": "!=""#, 1);
-        assert_eq!(of_rules("wan", &unequal, "", false)[0].key, "dscp-rules", "all but this device");
-        assert_eq!(of_rules("lan", &unequal, "", false)[0].key, "nat");
+        assert_eq!(judge_rules("wan", &unequal, "", false)[0].key, "dscp-rules", "all but this device");
+        assert_eq!(judge_rules("lan", &unequal, "", false)[0].key, "nat");
     }
 
     #[test]
     fn rules_of_iptables__are_read_as_nft_names_them() {
         let text =
             NAT.replace(r#"{"masquerade": null}"#, r#"{"xt": {"type": "target", "name": "MASQUERADE"}}"#);
-        assert_eq!(of_rules("wan", &text, "", false)[0].key, "nat");
+        assert_eq!(judge_rules("wan", &text, "", false)[0].key, "nat");
     }
 
     #[test]
     fn no_rules__are_harmless() {
         for text in ["", r#"{"nftables": [{"metainfo": {"version": "1.0.6"}}]}"#] {
-            assert_eq!(of_rules("wan", text, "", false)[0].rank, Rank::Harmless);
+            assert_eq!(judge_rules("wan", text, "", false)[0].rank, Rank::Harmless);
         }
     }
 }

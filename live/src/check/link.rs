@@ -1,12 +1,12 @@
-//! The device itself: up or down, what it stands on, what stands on it, and what the hardware takes over.
+//! The device itself: its state, the devices below and above it, and offloads to its hardware.
 
-use super::finding::{Finding, Unknown, blind, shown};
+use super::finding::{Finding, Unknown, report_unseen, run_tool};
 use crate::links::{self, Link};
 use std::fs;
 
-/// Devices whose packets are those of the device below, with a header more.
+/// Kinds of devices that add a header to packets and send them by the device below.
 const LAYERS: [&str; 5] = ["vlan", "macvlan", "ipvlan", "macsec", "pppoe"];
-/// Devices on which the packets inside of a tunnel are seen.
+/// Kinds of devices at which the packets inside a tunnel are visible.
 const TUNNELS: [&str; 12] = [
     "wireguard",
     "tun",
@@ -21,40 +21,42 @@ const TUNNELS: [&str; 12] = [
     "vti",
     "xfrm",
 ];
-/// Qdiscs that hold packets to a rate.
+/// Queue disciplines that limit the rate.
 const SHAPERS: [&str; 4] = ["cake", "htb", "hfsc", "tbf"];
 
-/// Returns all devices.
-pub fn links() -> Vec<Link> {
-    let mut all = links::all();
+/// Returns all devices of this namespace, with the device below a PPPoE session where that is
+/// known.
+pub fn list_links() -> Vec<Link> {
+    let mut all = links::list_links();
     add_pppoe(&mut all, &fs::read_to_string("/proc/net/pppoe").unwrap_or_default());
     all
 }
 
-fn is_of(link: &Link, kinds: &[&str]) -> bool {
+/// Returns whether a device is of one of these kinds.
+fn is_kind(link: &Link, kinds: &[&str]) -> bool {
     link.kind.as_ref().is_some_and(|kind| kinds.contains(&kind.as_str()))
 }
 
-/// Adds the device below a PPPoE session, from /proc/net/pppoe. Which `ppp` device a session has, it does not tell, so
-/// this is done only where there is one of each.
+/// Sets the device below a PPPoE session. `sessions` is the text of /proc/net/pppoe, which does not
+/// say which `ppp` device a session has, so this is done only if there is one of each.
 fn add_pppoe(all: &mut [Link], sessions: &str) {
     let below: Vec<&str> =
         sessions.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
     let [below] = below[..] else { return };
     let lower = all.iter().find(|link| link.name == below).map(|link| link.index);
-    let mut above: Vec<&mut Link> = all.iter_mut().filter(|link| is_of(link, &["ppp"])).collect();
+    let mut above: Vec<&mut Link> = all.iter_mut().filter(|link| is_kind(link, &["ppp"])).collect();
     if let [link] = &mut above[..] {
         (link.kind, link.lower) = (Some("pppoe".into()), lower);
     }
 }
 
-/// Returns whether the device stands on another one, whose packets are its own.
+/// Returns whether the device's packets leave by another device: it adds a header, or is a bridge.
 pub fn is_layered(name: &str, all: &[Link]) -> bool {
-    all.iter().any(|link| link.name == name && (is_of(link, &LAYERS) || is_of(link, &["bridge"])))
+    all.iter().any(|link| link.name == name && (is_kind(link, &LAYERS) || is_kind(link, &["bridge"])))
 }
 
-/// Returns what was found of the device and those above and below.
-pub fn findings(name: &str, all: &[Link]) -> Vec<Finding> {
+/// Returns findings about the device, and about those above and below it.
+pub fn inspect(name: &str, all: &[Link]) -> Vec<Finding> {
     let Some(link) = all.iter().find(|link| link.name == name) else { return Vec::new() };
     let mut found = Vec::new();
     if !link.is_up {
@@ -75,13 +77,13 @@ pub fn findings(name: &str, all: &[Link]) -> Vec<Finding> {
             format!("{name} has {} hardware queues; all pass one program", link.queues),
         ));
     }
-    if is_of(link, &["ifb"]) {
+    if is_kind(link, &["ifb"]) {
         found.push(Finding::harmless(
             "direction",
             format!("{name} is an IFB: what it sends is what came in at another device, so downloads are marked here"),
         ));
     }
-    if is_of(link, &TUNNELS) {
+    if is_kind(link, &TUNNELS) {
         found.push(Finding::harmless(
             "layers",
             format!("{name} is a tunnel: flows inside are seen here, and below it the tunnel is one flow"),
@@ -93,15 +95,15 @@ pub fn findings(name: &str, all: &[Link]) -> Vec<Finding> {
             format!("{name} is part of {master}; only what {master} sends through it passes here"),
         ));
     }
-    found.extend(layers(link, all));
+    found.extend(judge_layers(link, all));
     found
 }
 
-/// Returns what was found of the devices above and below, of which one has the shaper.
-fn layers(link: &Link, all: &[Link]) -> Vec<Finding> {
+/// Returns findings about the devices above and below, one of which may have the shaper.
+fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
     let shapes = |link: &Link| SHAPERS.contains(&link.qdisc.as_str());
-    let lower = all.iter().find(|one| Some(one.index) == link.lower && is_of(link, &LAYERS));
-    let uppers = all.iter().filter(|one| one.lower == Some(link.index) && is_of(one, &LAYERS));
+    let lower = all.iter().find(|one| Some(one.index) == link.lower && is_kind(link, &LAYERS));
+    let uppers = all.iter().filter(|one| one.lower == Some(link.index) && is_kind(one, &LAYERS));
     let kind = |link: &Link| link.kind.clone().unwrap_or_default();
     let here = |other: &Link| {
         Finding::worth_knowing(
@@ -145,18 +147,19 @@ fn layers(link: &Link, all: &[Link]) -> Vec<Finding> {
     found
 }
 
-/// Returns what the hardware and the stack take over, as `ethtool -k` tells.
-pub fn offloads(name: &str) -> Vec<Finding> {
-    match shown("ethtool", &["-k", name]) {
-        Ok(text) => of_offloads(name, &text),
+/// Returns findings about segmentation and forwarding in hardware, by `ethtool -k`.
+pub fn inspect_offloads(name: &str) -> Vec<Finding> {
+    match run_tool("ethtool", &["-k", name]) {
+        Ok(text) => judge_offloads(name, &text),
         Err(Unknown::Failed(said)) => {
             vec![Finding::harmless("offload", format!("{name} tells no offloads (ethtool: \"{said}\")"))]
         }
-        Err(why) => vec![blind("offload", "offloads", "ethtool", "ethtool", &why)],
+        Err(why) => vec![report_unseen("offload", "offloads", "ethtool", "ethtool", &why)],
     }
 }
 
-fn of_offloads(name: &str, text: &str) -> Vec<Finding> {
+/// Returns findings about the output of `ethtool -k`.
+fn judge_offloads(name: &str, text: &str) -> Vec<Finding> {
     let is_on = |feature: &str| {
         text.lines().any(|line| {
             line.trim()
@@ -210,7 +213,8 @@ mod tests {
     use super::super::finding::Rank;
     use super::*;
 
-    fn all_links() -> Vec<Link> {
+    /// Returns sample devices: Ethernet with a VLAN, IFB, tunnel, bridge with a port, PPP, veth.
+    fn build_links() -> Vec<Link> {
         let link = |index, name: &str, kind: &str, qdisc: &str, mtu, lower| Link {
             index,
             name: name.into(),
@@ -234,12 +238,14 @@ mod tests {
         ]
     }
 
-    fn sentences(name: &str) -> Vec<(Rank, String)> {
-        findings(name, &all_links()).into_iter().map(|one| (one.rank, one.sentence)).collect()
+    /// Returns the rank and sentence of each finding about a sample device.
+    fn list_sentences(name: &str) -> Vec<(Rank, String)> {
+        inspect(name, &build_links()).into_iter().map(|one| (one.rank, one.sentence)).collect()
     }
 
-    fn has(name: &str, rank: Rank, part: &str) {
-        let all = sentences(name);
+    /// Asserts that a sample device has a finding of this rank that contains `part`.
+    fn assert_finding(name: &str, rank: Rank, part: &str) {
+        let all = list_sentences(name);
         assert!(
             all.iter().any(|(one, text)| *one == rank && text.contains(part)),
             "{name}: {part} in {all:?}"
@@ -248,31 +254,31 @@ mod tests {
 
     #[test]
     fn layers__a_marker_belongs_to_the_shaper() {
-        has("eth0", Rank::WorthKnowing, "the shaper (cake) is at eth0.7");
-        has("eth0", Rank::Harmless, "4 hardware queues");
-        has("eth0.7", Rank::Harmless, "eth0.7 is vlan on eth0");
-        assert!(is_layered("eth0.7", &all_links()) && !is_layered("eth0", &all_links()));
-        assert!(!is_layered("v1", &all_links()), "a veth's other end is not below it");
+        assert_finding("eth0", Rank::WorthKnowing, "the shaper (cake) is at eth0.7");
+        assert_finding("eth0", Rank::Harmless, "4 hardware queues");
+        assert_finding("eth0.7", Rank::Harmless, "eth0.7 is vlan on eth0");
+        assert!(is_layered("eth0.7", &build_links()) && !is_layered("eth0", &build_links()));
+        assert!(!is_layered("v1", &build_links()), "a veth's other end is not below it");
     }
 
     #[test]
     fn state__down_ifb_tunnel_port_and_small_mtu() {
-        has("ifb0", Rank::InTheWay, "ifb0 is down");
-        has("ifb0", Rank::Harmless, "downloads are marked here");
-        has("wg0", Rank::Harmless, "flows inside are seen here");
-        has("lan1", Rank::Harmless, "part of br-lan");
-        has("v1", Rank::WorthKnowing, "576 bytes");
-        assert!(sentences("gone").is_empty());
+        assert_finding("ifb0", Rank::InTheWay, "ifb0 is down");
+        assert_finding("ifb0", Rank::Harmless, "downloads are marked here");
+        assert_finding("wg0", Rank::Harmless, "flows inside are seen here");
+        assert_finding("lan1", Rank::Harmless, "part of br-lan");
+        assert_finding("v1", Rank::WorthKnowing, "576 bytes");
+        assert!(list_sentences("gone").is_empty());
     }
 
     #[test]
     fn pppoe__the_device_below_is_named_by_proc() {
-        let mut all = all_links();
+        let mut all = build_links();
         add_pppoe(&mut all, "Id       Address              Device\n000012   00:11:22:33:44:55    eth0.7\n");
         assert!(is_layered("ppp0", &all));
-        let found = findings("ppp0", &all);
+        let found = inspect("ppp0", &all);
         assert!(found.iter().any(|one| one.sentence.contains("the shaper (cake) is at eth0.7")), "{found:?}");
-        let mut two = all_links();
+        let mut two = build_links();
         add_pppoe(&mut two, "Id Address Device\n1 00:11:22:33:44:55 eth0\n2 00:11:22:33:44:56 eth1\n");
         assert!(!is_layered("ppp0", &two), "which session is whose, is not told");
     }
@@ -281,12 +287,12 @@ mod tests {
     fn offloads__super_packets_and_hardware() {
         let on = "Features for eth0:\ntcp-segmentation-offload: on\n\ttx-tcp-segmentation: on\n\
                   generic-segmentation-offload: on\ngeneric-receive-offload: off\nhw-tc-offload: on\nl2-fwd-offload: off [fixed]\n";
-        let found = of_offloads("eth0", on);
+        let found = judge_offloads("eth0", on);
         let keys: Vec<&str> = found.iter().map(|one| one.key).collect();
         assert_eq!(keys, ["gso", "hw-tc-offload"]);
         assert!(found[0].sentence.contains("(TSO, GSO on)"), "{found:?}");
         assert_eq!(found[1].cure.as_deref(), Some("ethtool -K eth0 hw-tc-offload off"));
         let off = on.replace(": on", ": off [fixed]");
-        assert!(of_offloads("eth0", &off).iter().all(|one| one.rank == Rank::Harmless));
+        assert!(judge_offloads("eth0", &off).iter().all(|one| one.rank == Rank::Harmless));
     }
 }

@@ -1,7 +1,9 @@
-//! `check`: what stands in the way of a marker or a queue at a device, and the command that cures it.
+//! `check`: lists the obstacles to a marker or a queue at a device, with the command that removes
+//! each.
 //!
-//! Nothing is changed: every command that is run only shows, and the one program that is loaded is attached nowhere.
-//! Each module looks at one thing. Its functions over what tools print are pure, and tested on recorded output.
+//! Nothing is changed: every command that is run only shows something, and the one program that is
+//! loaded is attached nowhere. Each module inspects one subject. The functions that judge the
+//! output of tools are pure, and are tested on recorded output.
 
 mod features;
 mod filters;
@@ -22,29 +24,30 @@ use crate::request::{DEFAULT_HOST_SCHEME, Mode, Request};
 use crate::{netlink, start};
 use serde::Serialize;
 
-/// What a command would do at the device.
+/// A prediction of what a command would do at the device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prospect {
-    /// Whether it would work, as far as is known without trying.
+    /// Whether it would succeed, as far as that is known without trying.
     pub possible: bool,
     /// What it would do, or why it would not.
     pub sentence: String,
-    /// How a marker would tell the queue: `priority`, `dscp` or `class`; `None` of `up`, and where it would not work.
+    /// The kind of mark: `priority`, `dscp` or `class`; `None` for commands other than `mark`, and
+    /// if it would not succeed.
     pub via: Option<&'static str>,
-    /// The scheme or marker without any option.
+    /// The default scheme or marker.
     pub scheme: String,
-    /// The DSCP of long flows; `None` where it is left alone.
+    /// The DSCP of long flows; `None` if it is unchanged.
     pub dscp: Option<u8>,
-    /// Class or tin of long flows, such as `8001:1`; `None` where it is left alone.
+    /// Class or tin of long flows, such as `8001:1`; `None` if it is unchanged.
     pub class: Option<String>,
 }
 
-/// Everything that was found at a device.
+/// All findings about a device and the predictions of commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Name and version of this form.
+    /// [`FORMAT`].
     pub format: &'static str,
-    /// The device.
+    /// The device's name.
     pub device: String,
     /// What was found.
     pub findings: Vec<Finding>,
@@ -56,44 +59,44 @@ pub struct Report {
     pub shape: Prospect,
 }
 
-/// Name and version of the report as JSON.
+/// The name and version of the JSON document's format.
 pub const FORMAT: &str = "mousehole-live.check/1";
 
-/// Looks at a device. Returns lines for the user, or one of JSON.
+/// Inspects a device. Returns lines for the user, or with `as_json` one line of JSON.
 ///
 /// # Errors
 /// A sentence when there is no such device.
 pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
-    let report = report(name)?;
+    let report = inspect_device(name)?;
     if as_json {
         let text = serde_json::to_string(&report)
             .map_err(|error| Failure::new(format!("the report is no JSON; {error}")))?;
         return Ok(vec![text]);
     }
-    let mut lines: Vec<String> = report.findings.iter().map(Finding::line).collect();
+    let mut lines: Vec<String> = report.findings.iter().map(Finding::format_line).collect();
     lines.push(format!("mark {name}: {}", report.mark.sentence));
     lines.push(format!("up {name}: {}", report.up.sentence));
     lines.push(format!("host {name} --shape: {}", report.shape.sentence));
     Ok(lines)
 }
 
-/// Looks at a device.
+/// Inspects a device and predicts what `mark`, `up` and `host --shape` would do.
 ///
 /// # Errors
-/// A sentence when there is no such device.
-pub fn report(name: &str) -> Result<Report> {
+/// A sentence when there is no such device or its queue disciplines cannot be listed.
+pub fn inspect_device(name: &str) -> Result<Report> {
     let device = Device::find(name)?;
-    let (mut findings, Abilities { may_load, missing_qdiscs }) = features::findings();
-    let running = if may_load { ours::look(&device, &mut findings) } else { None };
-    let all = netlink::qdiscs(device.index)?;
-    findings.extend(queue::findings(name, &all, &queue::leaves(&netlink::classes(device.index))));
-    let root = qdisc::root_of(&all).cloned();
-    let links = link::links();
-    findings.extend(link::findings(name, &links));
-    findings.extend(link::offloads(name));
-    findings.extend(filters::attached(&device, running));
-    findings.extend(filters::findings(&device, &all, &links));
-    findings.extend(firewall::findings(name, link::is_layered(name, &links)));
+    let (mut findings, Abilities { may_load, missing_qdiscs }) = features::inspect();
+    let running = if may_load { ours::inspect(&device, &mut findings) } else { None };
+    let all = netlink::list_qdiscs(device.index)?;
+    findings.extend(queue::inspect(name, &all, &queue::list_leaves(&netlink::list_classes(device.index))));
+    let root = qdisc::find_root(&all).cloned();
+    let links = link::list_links();
+    findings.extend(link::inspect(name, &links));
+    findings.extend(link::inspect_offloads(name));
+    findings.extend(filters::inspect_programs(&device, running));
+    findings.extend(filters::inspect(&device, &all, &links));
+    findings.extend(firewall::inspect(name, link::is_layered(name, &links)));
     for finding in &mut findings {
         finding.cure = finding.cure.take().map(|cure| cure.replace("DEV", name));
     }
@@ -104,26 +107,27 @@ pub fn report(name: &str) -> Result<Report> {
         )),
         _ => None,
     };
-    let mark = prospect_of_mark(&device, root.as_ref(), refusal.clone());
+    let mark = predict_mark(&device, root.as_ref(), refusal.clone());
     let without = |kind: &str| {
         let is_missing = missing_qdiscs.contains(&kind);
         refusal
             .clone()
-            .or_else(|| is_missing.then(|| format!("would refuse, because {}", qdisc::lacking(kind))))
+            .or_else(|| is_missing.then(|| format!("would refuse, because {}", qdisc::format_missing(kind))))
     };
-    let up = prospect_of_up(&device, root.as_ref(), without("tbf"));
-    // An `fq` that is there is enough.
-    let refusal = if qdisc::departures(&all).is_empty() { without("fq") } else { refusal };
-    let shape = prospect_of_shape(&device, &all, refusal);
+    let up = predict_up(&device, root.as_ref(), without("tbf"));
+    // An existing `fq` is enough.
+    let refusal = if qdisc::find_departure_qdiscs(&all).is_empty() { without("fq") } else { refusal };
+    let shape = predict_shape(&device, &all, refusal);
     Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up, shape })
 }
 
-fn prospect_of_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Prospect {
+/// Predicts `host --shape`; `refusal` is why it would fail, if that is known.
+fn predict_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Prospect {
     let scheme = DEFAULT_HOST_SCHEME;
-    let root = qdisc::root_of(all);
+    let root = qdisc::find_root(all);
     let (possible, sentence) = match (refusal, root.filter(|qdisc| !qdisc.is_default())) {
         (Some(refusal), _) => (false, refusal),
-        (None, _) if !qdisc::departures(all).is_empty() => (
+        (None, _) if !qdisc::find_departure_qdiscs(all).is_empty() => (
             true,
             format!(
                 "would attach {scheme}; packets beyond a user's profile would wait in the fq that is there"
@@ -132,7 +136,7 @@ fn prospect_of_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) ->
         (None, None) => {
             (true, format!("would attach {scheme}, and put an fq at the root, in which packets wait"))
         }
-        (None, Some(foreign)) => match start::save(device, foreign) {
+        (None, Some(foreign)) => match start::save_qdisc(device, foreign) {
             Err(failure) => (false, format!("would refuse; {failure}")),
             Ok(_) => (
                 true,
@@ -146,7 +150,8 @@ fn prospect_of_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) ->
     Prospect { possible, sentence, via: None, scheme: scheme.into(), dscp: None, class: None }
 }
 
-fn prospect_of_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
+/// Predicts `mark` without options; `refusal` is why it would fail, if that is known.
+fn predict_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request::new(Mode::Mark);
     let scheme = request.scheme.clone();
     let refused = |sentence: String| Prospect {
@@ -172,7 +177,7 @@ fn prospect_of_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<Strin
                 (Some(class), _) => {
                     ("priority", format!("go to CAKE's Bulk tin by priority {class}, and no byte changes"))
                 }
-                (None, Some(dscp)) => ("dscp", format!("get DSCP {dscp}{}", name_of(dscp))),
+                (None, Some(dscp)) => ("dscp", format!("get DSCP {dscp}{}", label_dscp(dscp))),
                 (None, None) => ("dscp", "are counted".to_string()),
             };
             Prospect {
@@ -187,7 +192,8 @@ fn prospect_of_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<Strin
     }
 }
 
-fn prospect_of_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
+/// Predicts `up --rate`; `refusal` is why it would fail, if that is known.
+fn predict_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request { rate: Some("10mbit".into()), ..Request::new(Mode::Up) };
     let scheme = request.scheme.clone();
     let prospect = |possible, sentence| Prospect {
@@ -208,7 +214,7 @@ fn prospect_of_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>
         format!("{scheme} in front of a token bucket of --rate at the root, buffer {}", request.buffer);
     match root.filter(|qdisc| !qdisc.is_default()) {
         None => prospect(true, format!("would put {ours}")),
-        Some(foreign) => match start::save(device, foreign) {
+        Some(foreign) => match start::save_qdisc(device, foreign) {
             Err(failure) => prospect(false, format!("would refuse; {failure}")),
             Ok(_) => prospect(
                 true,
@@ -221,6 +227,7 @@ fn prospect_of_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>
     }
 }
 
-fn name_of(dscp: u8) -> &'static str {
+/// Returns the name of DSCP LE, for the end of a text; empty for others.
+fn label_dscp(dscp: u8) -> &'static str {
     if dscp == 1 { " (LE)" } else { "" }
 }

@@ -1,14 +1,15 @@
-//! What our own record says of a device.
+//! What our own record says about a device.
 
 use super::finding::Finding;
 use crate::device::Device;
 use crate::record::{Attachment, Record};
 use crate::{home, kernel, stop};
 
-/// Adds what is kept of the device. Returns the number of the program of ours that runs there.
-pub fn look(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
+/// Adds findings about our own record of the device. Returns the number of our program that runs
+/// there.
+pub fn inspect(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
     let name = format!("{}-{}", device.namespace, device.index);
-    let place = home::places().ok()?.into_iter().find(|place| place.name() == name)?;
+    let place = home::list_places().ok()?.into_iter().find(|place| place.name() == name)?;
     let record = match place.record() {
         Ok(record) => record,
         Err(failure) => {
@@ -21,16 +22,16 @@ pub fn look(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
         }
     };
     let is_running = stop::is_running(&place, &record);
-    findings.extend(say(&device.name, &record, is_running, kernel::boot_s()));
+    findings.extend(judge_record(&device.name, &record, is_running, kernel::boot_s()));
     let program = match record.attachment {
-        Some(Attachment::Clsact { .. }) => kernel::pinned_program(&place.program()).ok(),
-        _ => kernel::pinned_link(&place.link()).ok().map(|info| info.program),
+        Some(Attachment::Clsact { .. }) => kernel::read_pinned_program(&place.program()).ok(),
+        _ => kernel::read_pinned_link(&place.link()).ok().map(|info| info.program),
     };
     program.filter(|_| is_running)
 }
 
-/// Returns what a record says at a time, seconds since the machine booted.
-fn say(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<Finding> {
+/// Returns findings about a record. `at` is the time in seconds since the machine booted.
+fn judge_record(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<Finding> {
     let command = record.command.join(" ");
     if !is_running {
         return vec![Finding::worth_knowing(
@@ -64,6 +65,7 @@ mod tests {
     use super::*;
     use crate::request::{Mode, Request};
 
+    /// Returns the record of a `mark` at eth0.
     fn record(confirm_by: Option<u64>) -> Record {
         Record {
             schema: crate::record::SCHEMA,
@@ -92,22 +94,22 @@ mod tests {
     }
 
     #[test]
-    fn say__what_runs_and_since_when() {
-        let found = say("eth0", &record(None), true, 1060);
+    fn judge_record__what_runs_and_since_when() {
+        let found = judge_record("eth0", &record(None), true, 1060);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].sentence, "`mousehole-live mark eth0` runs here since 60 s");
     }
 
     #[test]
-    fn say__what_waits_for_confirmation() {
-        let found = say("eth0", &record(Some(1120)), true, 1060);
+    fn judge_record__what_waits_for_confirmation() {
+        let found = judge_record("eth0", &record(Some(1120)), true, 1060);
         assert!(found[1].sentence.contains("in 60 s"), "{found:?}");
         assert_eq!(found[1].cure.as_deref(), Some("mousehole-live confirm eth0"));
     }
 
     #[test]
-    fn say__what_was_left() {
-        let found = say("eth0", &record(None), false, 1060);
+    fn judge_record__what_was_left() {
+        let found = judge_record("eth0", &record(None), false, 1060);
         assert_eq!(
             (found[0].rank, found[0].cure.as_deref()),
             (Rank::WorthKnowing, Some("mousehole-live down eth0"))

@@ -1,23 +1,23 @@
-//! The queue disciplines at a device: whether they read marks, and what becomes of marks there.
+//! The queue disciplines at a device: whether they read marks, and what they do with them.
 
 use super::finding::Finding;
+use crate::human::format_count;
 use crate::qdisc::{self, Cake, Class, Qdisc};
-use crate::words::count;
 
-/// Returns the classes without classes below them, such as `1:10`: of the kinds whose classes somebody made.
-pub fn leaves(all: &[Class]) -> Vec<String> {
+/// Returns the classes that somebody created and that have no classes below them, such as `1:10`.
+pub fn list_leaves(all: &[Class]) -> Vec<String> {
     let is_leaf = |one: &&Class| !all.iter().any(|below| below.parent == one.id);
-    made(all).filter(is_leaf).map(|one| qdisc::id(one.id)).collect()
+    select_made(all).filter(is_leaf).map(|one| qdisc::format_id(one.id)).collect()
 }
 
-/// Returns the classes that somebody made, those with classes below them too.
-pub fn made(all: &[Class]) -> impl Iterator<Item = &Class> {
+/// Returns the classes that somebody created; others are the flow queues of a queue discipline.
+pub fn select_made(all: &[Class]) -> impl Iterator<Item = &Class> {
     let kinds = ["htb", "hfsc", "drr", "qfq", "ets", "prio"];
     all.iter().filter(move |one| kinds.contains(&one.kind.as_str()))
 }
 
 /// Returns how many tins a CAKE has.
-pub fn tins(cake: &Cake) -> u32 {
+pub fn count_tins(cake: &Cake) -> u32 {
     match cake.diffserv {
         "besteffort" => 1,
         "diffserv4" => 4,
@@ -26,59 +26,62 @@ pub fn tins(cake: &Cake) -> u32 {
     }
 }
 
-/// Returns the CAKEs of a device that are not its root: one in each class of HTB or below each hardware queue of `mq`.
-pub fn cakes_below(all: &[Qdisc]) -> Vec<&Qdisc> {
+/// Returns the CAKEs of a device that are not its root: below classes of HTB or the hardware queues
+/// of `mq`.
+pub fn list_cakes_below(all: &[Qdisc]) -> Vec<&Qdisc> {
     all.iter().filter(|one| one.parent.is_some() && one.kind == "cake").collect()
 }
 
-/// Returns whether a CAKE sorts DSCP LE into its Bulk tin (sch_cake's diffserv3, diffserv4 and diffserv8).
+/// Returns whether a CAKE sorts DSCP LE into its Bulk tin, as sch_cake's diffserv3, diffserv4 and
+/// diffserv8 do.
 pub fn has_bulk_tin(cake: &Qdisc) -> bool {
     !matches!(cake.cake.diffserv, "besteffort" | "precedence")
 }
 
-/// Returns whether a mark that `mark` sets without options is read at a device: by a CAKE at the root, or by the DSCP
-/// by CAKEs below it.
+/// Returns whether the marks that `mark` sets without options are read at a device: the priority by
+/// a CAKE at the root, or the DSCP by CAKEs below it.
 pub fn reads_marks(all: &[Qdisc]) -> bool {
-    let at_root = qdisc::root_of(all).is_some_and(|root| root.kind == "cake");
-    at_root || cakes_below(all).into_iter().any(has_bulk_tin)
+    let at_root = qdisc::find_root(all).is_some_and(|root| root.kind == "cake");
+    at_root || list_cakes_below(all).into_iter().any(has_bulk_tin)
 }
 
-/// Returns how to have marks read at a device whose queue reads none. A qdisc of somebody's own is never replaced.
-pub fn how_to_be_read(name: &str, all: &[Qdisc]) -> String {
-    match qdisc::root_of(all).is_none_or(Qdisc::is_default) {
-        true => cake(name),
+/// Returns the command that makes marks useful at a device whose queue reads none. It never
+/// replaces somebody else's queue discipline.
+pub fn suggest_reader(name: &str, all: &[Qdisc]) -> String {
+    match qdisc::find_root(all).is_none_or(Qdisc::is_default) {
+        true => format_cake_command(name),
         false => format!("mousehole-live mark {name} --via dscp"),
     }
 }
 
-/// Returns what was found of a device's qdiscs.
-pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
-    let Some(root) = qdisc::root_of(all) else {
+/// Returns findings about a device's queue disciplines; `classes` are as from [`list_leaves`].
+pub fn inspect(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
+    let Some(root) = qdisc::find_root(all) else {
         return vec![Finding::worth_knowing(
             "qdisc",
             format!("{name} has no qdisc at its root, so nothing waits there and nothing reads marks"),
-            cake(name),
+            format_cake_command(name),
         )];
     };
     let at_root = format!("the root of {name} is {}", root.kind);
-    let cakes = cakes_below(all);
+    let cakes = list_cakes_below(all);
     if !cakes.is_empty() {
         let mut found = vec![Finding::harmless(
             "qdisc",
             format!(
                 "{at_root} {} with {} below it, which {} DSCP LE: `mark` sets that for long flows",
                 root.handle,
-                count(cakes.len() as u64, "CAKE"),
+                format_count(cakes.len() as u64, "CAKE"),
                 if cakes.len() == 1 { "reads" } else { "read" }
             ),
         )];
-        found.extend(of_cakes(name, &cakes));
+        found.extend(judge_cakes(name, &cakes));
         return found;
     }
     let unread =
-        |sentence: String| vec![Finding::worth_knowing("qdisc", sentence, how_to_be_read(name, all))];
+        |sentence: String| vec![Finding::worth_knowing("qdisc", sentence, suggest_reader(name, all))];
     match root.kind.as_str() {
-        "cake" => of_cakes(name, &[root]),
+        "cake" => judge_cakes(name, &[root]),
         "mq" | "mqprio" => {
             let inner = all.iter().find(|one| one.is_below(root));
             let inner = inner.map_or("another qdisc", |one| &one.kind);
@@ -87,7 +90,7 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
                  the network behind only, and `up` puts one token bucket in their place"
             ))
         }
-        "htb" | "hfsc" | "drr" | "qfq" | "ets" | "prio" => of_classes(name, root, classes, all),
+        "htb" | "hfsc" | "drr" | "qfq" | "ets" | "prio" => judge_classes(name, root, classes, all),
         "pfifo_fast" => unread(format!(
             "{at_root}, which chose a band before a program at the egress can set a DSCP; marks are read by the network behind only"
         )),
@@ -99,14 +102,16 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
     }
 }
 
-fn cake(name: &str) -> String {
+/// Returns the tc(8) command that installs a CAKE at the root.
+fn format_cake_command(name: &str) -> String {
     format!("tc qdisc replace dev {name} root cake bandwidth RATE diffserv4")
 }
 
-/// Returns what was found of each CAKE of a device; what is true of several is said once, with the cure of the first.
-fn of_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
+/// Returns findings about the CAKEs of a device. Equal ones are given once, with their number and
+/// the command for the first.
+fn judge_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
     let mut all: Vec<(Finding, usize)> = Vec::new();
-    for found in cakes.iter().flat_map(|cake| of_cake(name, cake)) {
+    for found in cakes.iter().flat_map(|cake| judge_cake(name, cake)) {
         match all.iter_mut().find(|(known, _)| known.key == found.key && known.sentence == found.sentence) {
             Some((_, number)) => *number += 1,
             None => all.push((found, 1)),
@@ -122,7 +127,8 @@ fn of_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
         .collect()
 }
 
-fn of_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
+/// Returns findings about one CAKE.
+fn judge_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
     let place = cake.parent.as_ref().map_or("root".to_string(), |parent| format!("parent {parent}"));
     let change = |option: &str| format!("tc qdisc change dev {name} {place} cake {option}");
     let does = &cake.cake;
@@ -142,7 +148,7 @@ fn of_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
             format!("CAKE has a Bulk tin ({mode}), which long flows are put into"),
         ),
     }];
-    // Below a class the class has the rate.
+    // Below a class, the class limits the rate.
     if does.rate == 0 && cake.parent.is_none() {
         all.push(Finding::worth_knowing(
             "cake-rate",
@@ -187,7 +193,8 @@ fn of_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
     all
 }
 
-fn of_classes(name: &str, root: &Qdisc, classes: &[String], all: &[Qdisc]) -> Vec<Finding> {
+/// Returns the finding about a root with classes.
+fn judge_classes(name: &str, root: &Qdisc, classes: &[String], all: &[Qdisc]) -> Vec<Finding> {
     let inner = all.iter().find(|one| one.parent.is_some() && one.kind == "fq_codel");
     let inner = inner.map_or(String::new(), |one| format!(", with {} below it", one.kind));
     let listed = match classes {
@@ -212,23 +219,25 @@ mod tests {
     use super::super::finding::Rank;
     use super::*;
 
-    fn found(all: &[Qdisc], classes: &[&str]) -> Vec<Finding> {
+    /// Returns the findings about eth0 with these queue disciplines and classes.
+    fn inspect_eth0(all: &[Qdisc], classes: &[&str]) -> Vec<Finding> {
         let classes: Vec<String> = classes.iter().map(|id| id.to_string()).collect();
-        findings("eth0", all, &classes)
+        inspect("eth0", all, &classes)
     }
 
-    fn of<'a>(all: &'a [Finding], key: &str) -> Option<&'a Finding> {
+    /// Returns the finding with this key.
+    fn find_key<'a>(all: &'a [Finding], key: &str) -> Option<&'a Finding> {
         all.iter().find(|one| one.key == key)
     }
 
-    /// Returns what is found of a device with this CAKE.
-    fn found_of(cake: Cake) -> Vec<Finding> {
-        found(&[Qdisc { cake, ..Qdisc::new("cake", "8001:", None) }], &[])
+    /// Returns the findings about eth0 with this CAKE at its root.
+    fn inspect_cake(cake: Cake) -> Vec<Finding> {
+        inspect_eth0(&[Qdisc { cake, ..Qdisc::new("cake", "8001:", None) }], &[])
     }
 
     #[test]
     fn cake__with_a_bulk_tin() {
-        let all = found_of(Cake {
+        let all = inspect_cake(Cake {
             diffserv: "diffserv3",
             rate: 1_187_500,
             nat: true,
@@ -243,15 +252,15 @@ mod tests {
 
     #[test]
     fn cake__besteffort_is_in_the_way() {
-        let all = found_of(Cake { diffserv: "besteffort", rate: 1_187_500, ..Cake::default() });
-        let tins = of(&all, "cake-tins").unwrap();
+        let all = inspect_cake(Cake { diffserv: "besteffort", rate: 1_187_500, ..Cake::default() });
+        let tins = find_key(&all, "cake-tins").unwrap();
         assert_eq!(tins.rank, Rank::InTheWay);
         assert_eq!(tins.cure.as_deref(), Some("tc qdisc change dev eth0 root cake diffserv4"));
     }
 
     #[test]
     fn cake__wash_fwmark_rate_and_whole_super_packets() {
-        let all = found_of(Cake {
+        let all = inspect_cake(Cake {
             diffserv: "diffserv4",
             wash: true,
             split_gso: Some(false),
@@ -259,16 +268,16 @@ mod tests {
             ..Cake::default()
         });
         for key in ["cake-wash", "cake-fwmark", "cake-rate", "cake-gso"] {
-            assert_eq!(of(&all, key).unwrap().rank, Rank::WorthKnowing, "{key}: {all:?}");
+            assert_eq!(find_key(&all, key).unwrap().rank, Rank::WorthKnowing, "{key}: {all:?}");
         }
-        assert_eq!(of(&all, "cake-ack-filter"), None);
-        assert_eq!(of(&all, "cake-nat"), None);
+        assert_eq!(find_key(&all, "cake-ack-filter"), None);
+        assert_eq!(find_key(&all, "cake-nat"), None);
     }
 
     #[test]
     fn queues_without_classes__read_no_marks() {
         for kind in ["fq_codel", "fq", "pfifo_fast", "noqueue", "tbf"] {
-            let all = found(&[Qdisc::new(kind, "0:", None)], &[]);
+            let all = inspect_eth0(&[Qdisc::new(kind, "0:", None)], &[]);
             assert_eq!((all.len(), all[0].rank), (1, Rank::WorthKnowing));
             assert!(all[0].sentence.contains(kind) && all[0].sentence.contains("network behind"), "{all:?}");
             assert!(
@@ -281,7 +290,7 @@ mod tests {
     #[test]
     fn queues_of_somebody__are_never_replaced() {
         for kind in ["fq_codel", "tbf", "mq", "unheard_of"] {
-            let all = found(&[Qdisc::new(kind, "5:", None)], &[]);
+            let all = inspect_eth0(&[Qdisc::new(kind, "5:", None)], &[]);
             assert_eq!(all[0].cure.as_deref(), Some("mousehole-live mark eth0 --via dscp"), "{kind}");
         }
     }
@@ -298,18 +307,20 @@ mod tests {
         for (root, parents) in [("htb", ["1:10", "1:20"]), ("mq", ["7fff:1", "7fff:2"])] {
             let there = tree(root, parents.map(|parent| (parent, "diffserv4")));
             assert!(reads_marks(&there));
-            let all = found(&there, &["1:10", "1:20"]);
+            let all = inspect_eth0(&there, &["1:10", "1:20"]);
             assert_eq!(all[0].rank, Rank::Harmless, "{all:?}");
             assert!(all[0].sentence.contains(&format!("{root} 7fff: with 2 CAKEs below it")), "{all:?}");
-            assert_eq!(of(&all, "cake-rate"), None, "the shaper has the rate");
-            let wash = of(&all, "cake-wash").unwrap();
+            assert_eq!(find_key(&all, "cake-rate"), None, "the shaper has the rate");
+            let wash = find_key(&all, "cake-wash").unwrap();
             assert!(wash.sentence.starts_with("2 of 2 CAKEs: "), "{wash:?}");
             let change = format!("tc qdisc change dev eth0 parent {} cake nowash", parents[0]);
             assert_eq!(wash.cure, Some(change));
             assert!(all.iter().flat_map(|one| &one.cure).all(|cure| !cure.contains("replace")), "{all:?}");
         }
         let there = tree("htb", [("1:10", "diffserv4"), ("1:20", "besteffort")]);
-        assert!(of(&found(&there, &[]), "cake-tins").unwrap().sentence.starts_with("1 of 2 CAKEs"));
+        assert!(
+            find_key(&inspect_eth0(&there, &[]), "cake-tins").unwrap().sentence.starts_with("1 of 2 CAKEs")
+        );
         let there = tree("htb", ["1:10", "1:20"].map(|parent| (parent, "besteffort")));
         assert!(!reads_marks(&there), "no tin is Bulk");
     }
@@ -317,7 +328,7 @@ mod tests {
     #[test]
     fn mq__names_what_is_below() {
         let leaf = |parent| Qdisc::new("fq_codel", "0:", Some(parent));
-        let all = found(&[Qdisc::new("mq", "0:", None), leaf(":2"), leaf(":1")], &[]);
+        let all = inspect_eth0(&[Qdisc::new("mq", "0:", None), leaf(":2"), leaf(":1")], &[]);
         assert!(all[0].sentence.contains("mq with fq_codel for each"), "{all:?}");
     }
 
@@ -328,27 +339,27 @@ mod tests {
             Qdisc::new("fq_codel", "110:", Some("1:10")),
             Qdisc::new("clsact", "ffff:", Some("ffff:fff1")),
         ];
-        let all = found(&there, &["1:10", "1:30"]);
+        let all = inspect_eth0(&there, &["1:10", "1:30"]);
         assert!(all[0].sentence.contains("htb 1:, with fq_codel below it; classes 1:10, 1:30"), "{all:?}");
         assert_eq!(all[0].cure.as_deref(), Some("mousehole-live mark eth0 --via class --classes 1:30"));
     }
 
     #[test]
-    fn leaves__are_classes_without_classes_below() {
+    fn list_leaves__are_classes_without_classes_below() {
         let class = |kind: &str, id, parent| Class { kind: kind.into(), id, parent };
         let all = [
             class("htb", 0x1_0010, 0x1_0001),
             class("htb", 0x1_0001, u32::MAX),
             class("fq_codel", 0x110_03b1, 0x110_0000),
         ];
-        assert_eq!(leaves(&all), ["1:10"]);
-        assert_eq!(made(&all).map(|one| one.id).collect::<Vec<_>>(), [0x1_0010, 0x1_0001]);
-        assert_eq!(leaves(&[]), Vec::<String>::new());
+        assert_eq!(list_leaves(&all), ["1:10"]);
+        assert_eq!(select_made(&all).map(|one| one.id).collect::<Vec<_>>(), [0x1_0010, 0x1_0001]);
+        assert_eq!(list_leaves(&[]), Vec::<String>::new());
     }
 
     #[test]
     fn no_root__says_so() {
-        let all = found(&[Qdisc::new("clsact", "ffff:", Some("ffff:fff1"))], &[]);
+        let all = inspect_eth0(&[Qdisc::new("clsact", "ffff:", Some("ffff:fff1"))], &[]);
         assert!(all[0].sentence.contains("no qdisc"), "{all:?}");
     }
 }

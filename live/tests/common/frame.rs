@@ -1,4 +1,4 @@
-//! Frames, built byte by byte by the standards and not by the program under test.
+//! Builds frames byte by byte from the standards, independently of the program under test.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -18,31 +18,32 @@ pub fn ethernet(ethertype: u16, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Returns a payload behind a VLAN tag; an Ethernet frame of type 0x8100 or 0x88a8 holds it.
+/// Returns a payload after a VLAN tag, for an Ethernet frame of type 0x8100 or 0x88a8.
 pub fn vlan(number: u16, ethertype: u16, payload: &[u8]) -> Vec<u8> {
     [&number.to_be_bytes(), &ethertype.to_be_bytes(), payload].concat()
 }
 
-/// Returns a payload in a PPPoE session (RFC 2516), of an Ethernet frame of type 0x8864.
+/// Returns a payload in a PPPoE session (RFC 2516), for an Ethernet frame of type 0x8864.
 pub fn pppoe(protocol: u16, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u16 + 2).to_be_bytes();
     [&[0x11, 0, 0, 7], &length[..], &protocol.to_be_bytes(), payload].concat()
 }
 
-/// An IPv4 header without length and checksum.
+/// The fields of an IPv4 header except length and checksum.
 #[derive(Debug, Clone)]
 pub struct V4 {
     pub traffic_class: u8,
     pub source: Ipv4Addr,
     pub destination: Ipv4Addr,
     pub protocol: u8,
-    /// Bits DF and MF, and the offset.
+    /// The bits DF and MF, and the fragment offset.
     pub fragment: u16,
-    /// A multiple of 4 bytes.
+    /// Options; their length must be a multiple of 4 bytes.
     pub options: Vec<u8>,
 }
 
 impl V4 {
+    /// Returns a header from 10.1.2.3 to 192.0.2.77 without options, not fragmented.
     pub fn new(protocol: u8) -> V4 {
         V4 {
             traffic_class: 0,
@@ -54,6 +55,7 @@ impl V4 {
         }
     }
 
+    /// Returns a packet with this payload.
     pub fn packet(&self, payload: &[u8]) -> Vec<u8> {
         let header = 20 + self.options.len();
         let mut packet = vec![0x40 | (header / 4) as u8, self.traffic_class];
@@ -70,7 +72,7 @@ impl V4 {
     }
 }
 
-/// An IPv6 header without length.
+/// The fields of an IPv6 header except the length.
 #[derive(Debug, Clone)]
 pub struct V6 {
     pub traffic_class: u8,
@@ -80,6 +82,7 @@ pub struct V6 {
 }
 
 impl V6 {
+    /// Returns a header between two addresses of 2001:db8::/32, with a flow label.
     pub fn new() -> V6 {
         V6 {
             traffic_class: 0,
@@ -89,7 +92,7 @@ impl V6 {
         }
     }
 
-    /// Returns a packet whose first header after this one is `next`.
+    /// Returns a packet with this payload, whose first header is `next`.
     pub fn packet(&self, next: u8, payload: &[u8]) -> Vec<u8> {
         let word = 6 << 28 | u32::from(self.traffic_class) << 20 | self.label;
         let mut packet = word.to_be_bytes().to_vec();
@@ -102,22 +105,23 @@ impl V6 {
     }
 }
 
-/// Returns an extension header of this many bytes (8 to 24) before a payload whose header is `next`.
+/// Returns an extension header of `bytes` bytes (8 to 24), followed by a payload whose header is
+/// `next`.
 pub fn extension(kind: u8, bytes: usize, next: u8, payload: &[u8]) -> Vec<u8> {
     let mut all = vec![0; bytes];
     all[0] = next;
-    // The authentication header counts words of 4 bytes less 2 (RFC 4302), the others words of 8 less 1.
+    // The authentication header counts 4-byte words minus 2 (RFC 4302), the others 8-byte words minus 1.
     all[1] = if kind == 51 { bytes / 4 - 2 } else { bytes / 8 - 1 } as u8;
     all.extend(payload);
     all
 }
 
-/// Returns a fragment header before a payload.
+/// Returns a fragment header, followed by a payload whose header is `next`.
 pub fn fragment(offset_and_more: u16, next: u8, payload: &[u8]) -> Vec<u8> {
     [&[next, 0], &offset_and_more.to_be_bytes()[..], &[1, 2, 3, 4], payload].concat()
 }
 
-/// Returns a TCP segment of 20 bytes of header.
+/// Returns a TCP segment with a header of 20 bytes and `data` bytes of payload.
 pub fn tcp(source: u16, destination: u16, flags: u8, data: usize) -> Vec<u8> {
     let mut all = [source.to_be_bytes(), destination.to_be_bytes()].concat();
     all.extend([0, 0, 1, 0, 0, 0, 2, 0, 0x50, flags, 0xff, 0xff, 0xaa, 0x55, 0, 0]);
@@ -125,7 +129,7 @@ pub fn tcp(source: u16, destination: u16, flags: u8, data: usize) -> Vec<u8> {
     all
 }
 
-/// Returns a UDP datagram; UDP-Lite, DCCP and SCTP begin with the same ports.
+/// Returns a UDP datagram. The headers of UDP-Lite, DCCP and SCTP begin with the same ports.
 pub fn udp(source: u16, destination: u16, data: &[u8]) -> Vec<u8> {
     let mut all = [source.to_be_bytes(), destination.to_be_bytes()].concat();
     all.extend((8 + data.len() as u16).to_be_bytes());
@@ -134,14 +138,15 @@ pub fn udp(source: u16, destination: u16, data: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Returns a TCP segment of 1000 bytes over IPv4; each number below 2^24 is another flow.
-pub fn of_flow(flow: u32) -> Vec<u8> {
+/// Returns a frame with a TCP segment of 1000 bytes over IPv4. Each number below 2^24 gives another
+/// flow.
+pub fn build_flow_frame(flow: u32) -> Vec<u8> {
     let source = (10 << 24 | flow).into();
     ethernet(IPV4, &V4 { source, ..V4::new(TCP) }.packet(&tcp(443, 50_000, ACK, 1000)))
 }
 
-/// Returns the sum of a header's words in ones' complement, folded; 0xffff where its checksum is right.
-pub fn sum(header: &[u8]) -> u16 {
+/// Returns the ones' complement sum of a header's 16-bit words; 0xffff if its checksum is right.
+pub fn fold_checksum(header: &[u8]) -> u16 {
     let mut sum: u32 = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum();
     while sum >> 16 != 0 {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -149,15 +154,15 @@ pub fn sum(header: &[u8]) -> u16 {
     sum as u16
 }
 
-/// Writes the checksum of the IPv4 header at the beginning, from scratch.
+/// Computes and writes the checksum of the IPv4 header at the beginning of a packet.
 pub fn write_checksum(packet: &mut [u8]) {
     let header = usize::from(packet[0] & 15) * 4;
     packet[10..12].fill(0);
-    let checksum = !sum(&packet[..header]);
+    let checksum = !fold_checksum(&packet[..header]);
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Returns the frame with another traffic class in the IP header at `offset`, its checksum made anew.
+/// Returns the frame with another traffic class in the IP header at `offset`, and a new checksum.
 pub fn with_traffic_class(frame: &[u8], offset: usize, class: u8) -> Vec<u8> {
     let mut changed = frame.to_vec();
     let header = &mut changed[offset..];

@@ -1,6 +1,8 @@
-//! What the tests of programs in the kernel share: loading, settings, one packet through `BPF_PROG_TEST_RUN`, maps.
+//! Shared by the tests of programs in the kernel: loading, settings, test runs on one packet
+//! (`BPF_PROG_TEST_RUN`), maps.
 //!
-//! A packet is always run with a context, since the kernel takes wire_len, gso_segs and gso_size from there.
+//! A packet is always run with a context, since the kernel takes wire_len, gso_segs and gso_size
+//! from it.
 
 #![allow(dead_code, missing_docs)]
 
@@ -15,7 +17,7 @@ use mousehole_policy::{LinkContext, Params, find};
 use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
 
-/// `struct __sk_buff`.
+/// `struct __sk_buff`, the context of a packet.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context {
@@ -49,11 +51,12 @@ pub struct Context {
 
 const _: () = assert!(size_of::<Context>() == 192);
 
-/// What a program returns: go on, or drop.
+/// A program's verdict to continue with the next program, which sends the packet.
 pub const NEXT: u32 = u32::MAX;
+/// A program's verdict to drop the packet.
 pub const DROP: u32 = 2;
 
-/// What became of a packet.
+/// A packet after the run: the verdict, its bytes, its context.
 #[derive(Debug)]
 pub struct Outcome<'a> {
     pub verdict: u32,
@@ -61,14 +64,14 @@ pub struct Outcome<'a> {
     pub context: Context,
 }
 
-/// A program that is loaded, with room for a packet.
+/// A loaded program, with a buffer for a packet.
 pub struct Harness {
     pub loaded: Loaded,
     out: Vec<u8>,
 }
 
-/// Returns why programs cannot be loaded here, if so.
-pub fn unavailable() -> Option<&'static str> {
+/// Returns why the kernel cannot load programs here; `None` if it can.
+pub fn find_obstacle() -> Option<&'static str> {
     static WHY: OnceLock<Option<String>> = OnceLock::new();
     WHY.get_or_init(|| {
         // r0 = 0; exit
@@ -78,9 +81,9 @@ pub fn unavailable() -> Option<&'static str> {
     .as_deref()
 }
 
-/// Returns true where programs can be loaded; else says that the test was not run.
+/// Returns whether programs can be loaded; otherwise prints why the test is not run.
 pub fn can_run() -> bool {
-    match unavailable() {
+    match find_obstacle() {
         None => true,
         Some(why) => {
             println!("NOT RUN: {why}");
@@ -89,23 +92,23 @@ pub fn can_run() -> bool {
     }
 }
 
-/// Returns a policy's parameters on the example link.
+/// Returns a policy's parameters on the example link, with these values.
 pub fn params(policy: &str, given: &[(&str, &str)]) -> Params {
     Params::from_text(find(policy).expect("a shipped policy"), given, &LinkContext::EXAMPLE)
         .expect("valid parameters")
 }
 
-/// Settings of a program: what `Deployment::settings` writes, with every part open to tests.
+/// The settings of a program, with every part open to tests.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub first: Settings,
     pub params: Vec<Params>,
-    /// Parameters of the virtual FIFO; none of a program that only marks.
+    /// Parameters of the virtual FIFO; empty for a program that only marks.
     pub fifo: Vec<u8>,
 }
 
 impl Config {
-    /// Returns settings that change nothing, for Ethernet frames.
+    /// Returns settings for Ethernet frames that change nothing.
     pub fn new(params: &[Params]) -> Config {
         let first = Settings {
             shadow: 0,
@@ -119,7 +122,7 @@ impl Config {
         Config { first, params: params.to_vec(), fifo: Vec::new() }
     }
 
-    /// Sets a FIFO with a buffer of this many packets or else bytes.
+    /// Sets a FIFO with a buffer of `packets` packets, or of `bytes` bytes if `packets` is 0.
     pub fn with_fifo(mut self, rate_bps: u64, overhead: u32, burst: u32, packets: u32, bytes: u64) -> Config {
         self.fifo = mousehole_policy::virtual_fifo_params(rate_bps, overhead, burst);
         (self.first.limit.unit, self.first.limit.count) = match packets {
@@ -129,13 +132,14 @@ impl Config {
         self
     }
 
-    /// Sets the DSCP by colour.
+    /// Sets the DSCP of each colour.
     pub fn with_dscp(mut self, dscp: [u8; 3]) -> Config {
         self.first.action.dscp = dscp;
         self
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    /// Returns the settings as the program reads them.
+    fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.first.bytes().to_vec();
         for part in self.params.iter().map(Params::bytes).chain([self.fifo.clone()]) {
             bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -146,44 +150,53 @@ impl Config {
     }
 }
 
-/// Returns ns per packet of `repeat` runs of a program on one frame, by the kernel's own clock.
-pub fn time(program: BorrowedFd, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
-    let run = TestRun { frame, out: &mut [], context: bytes_of(&mut context), repeat };
-    bpf::test_run(program, run).unwrap_or_else(|error| panic!("{error}")).duration_ns
+/// Returns the ns per packet of `repeat` runs of a program on one frame, measured by the kernel.
+pub fn time_runs(program: BorrowedFd, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
+    let run = TestRun { frame, out: &mut [], context: as_bytes(&mut context), repeat };
+    bpf::run_test(program, run).unwrap_or_else(|error| panic!("{error}")).duration_ns
 }
 
 impl Harness {
-    /// Loads a program that is built in, such as `sfd-none-red`.
-    pub fn built_in(name: &str, flows: u32, config: &Config) -> Harness {
-        let object = mousehole_live::object::built_in_object(name).unwrap_or_else(|| {
-            panic!("{name} is not built in; these are: {:?}", mousehole_live::object::built_in())
+    /// Loads a built-in program, such as `sfd-none-red`, with these settings.
+    ///
+    /// # Panics
+    /// When there is no such program or the kernel rejects it.
+    pub fn load_built_in(name: &str, flows: u32, config: &Config) -> Harness {
+        let object = mousehole_live::object::find_built_in(name).unwrap_or_else(|| {
+            panic!("{name} is not built in; these are: {:?}", mousehole_live::object::list_built_in())
         });
         Harness::load(&object, flows, config)
     }
 
-    /// Loads an object.
+    /// Loads an object with these settings.
+    ///
+    /// # Panics
+    /// When the kernel rejects it.
     pub fn load(object: &[u8], flows: u32, config: &Config) -> Harness {
         let notes_transfers = config.first.trial != Trial::NONE;
         let loaded = load(object, Maps { place: None, reuse: false, flows, notes_transfers })
             .unwrap_or_else(|error| panic!("{error}"));
         let harness = Harness { loaded, out: vec![0; 1 << 16] };
-        harness.set(config);
+        harness.write_settings(config);
         harness
     }
 
-    /// Returns the program.
+    /// Returns the program's descriptor.
     pub fn program(&self) -> BorrowedFd<'_> {
         self.loaded.program()
     }
 
-    /// Writes both sets of settings.
-    pub fn set(&self, config: &Config) {
+    /// Writes both slots of settings.
+    pub fn write_settings(&self, config: &Config) {
         for index in 0..2 {
-            self.loaded.write("ml_settings", index, &config.bytes()).expect("settings can be written");
+            self.loaded.write("ml_settings", index, &config.to_bytes()).expect("settings can be written");
         }
     }
 
     /// Runs the program on a frame.
+    ///
+    /// # Panics
+    /// When the kernel refuses the run.
     pub fn run(&mut self, frame: &[u8], context: Context) -> Outcome<'_> {
         match self.try_run(frame, context) {
             Ok((verdict, bytes, context)) => Outcome { verdict, frame: &self.out[..bytes], context },
@@ -191,16 +204,17 @@ impl Harness {
         }
     }
 
-    /// Runs the program on a frame, without a word if the kernel refuses it.
+    /// Runs the program on a frame. Returns the verdict, the frame's length in the buffer, and the
+    /// context.
     fn try_run(&mut self, frame: &[u8], mut context: Context) -> std::io::Result<(u32, usize, Context)> {
-        let run = TestRun { frame, out: &mut self.out, context: bytes_of(&mut context), repeat: 0 };
-        let tested = bpf::test_run(self.loaded.program(), run)?;
+        let run = TestRun { frame, out: &mut self.out, context: as_bytes(&mut context), repeat: 0 };
+        let tested = bpf::run_test(self.loaded.program(), run)?;
         Ok((tested.verdict, tested.bytes, context))
     }
 
-    /// Returns ns per packet of `repeat` runs on one frame, by the kernel's own clock.
-    pub fn time(&mut self, frame: &[u8], context: Context, repeat: u32) -> u32 {
-        time(self.program(), frame, context, repeat)
+    /// Returns the ns per packet of `repeat` runs on one frame, measured by the kernel.
+    pub fn time_runs(&mut self, frame: &[u8], context: Context, repeat: u32) -> u32 {
+        time_runs(self.program(), frame, context, repeat)
     }
 
     /// Returns the counters, summed over the CPUs.
@@ -212,7 +226,7 @@ impl Harness {
         sum
     }
 
-    /// Returns the table of flows: key, account, and the policy's state.
+    /// Returns the flows of the table: key, counters, and the policy's state.
     pub fn flows(&self) -> Vec<(Key, Flow, Vec<u8>)> {
         let map = self.map("ml_flows");
         map.keys()
@@ -224,20 +238,21 @@ impl Harness {
             .collect()
     }
 
-    /// Returns the transfers that were noted, in the order of the table of flows.
+    /// Returns the recorded transfers, in the order of the flow table.
     pub fn transfers(&self) -> Vec<Transfer> {
         let map = self.map("ml_transfers");
         let values = map.keys().filter_map(|index| map.lookup(&index).expect("it can be read"));
         values.map(|value| Transfer::read(&value)).filter(|transfer| transfer.began_ms > 0).collect()
     }
 
-    /// Returns a map.
+    /// Returns a map by its name.
     pub fn map(&self, name: &str) -> &Map {
         self.loaded.map(name)
     }
 }
 
-fn bytes_of(context: &mut Context) -> &mut [u8] {
+/// Returns the bytes of a context.
+fn as_bytes(context: &mut Context) -> &mut [u8] {
     // SAFETY: the struct is numbers without gaps, and any bytes are numbers.
     unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(context).cast(), size_of::<Context>()) }
 }

@@ -1,10 +1,10 @@
-//! Numbers as people read them.
+//! Formats numbers, addresses and tables for people.
 
 use crate::layout::Key;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Returns a whole number with commas: `1,234,567`.
-pub fn number(value: u64) -> String {
+/// Formats a whole number with commas: `1,234,567`.
+pub fn format_number(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -16,14 +16,14 @@ pub fn number(value: u64) -> String {
     text
 }
 
-/// Returns a number of things: `1 flow`, `1,234 flows`.
-pub fn count(value: u64, thing: &str) -> String {
+/// Formats a number of things, in the plural unless it is 1: `1 flow`, `1,234 flows`.
+pub fn format_count(value: u64, thing: &str) -> String {
     let plural = if value == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", number(value))
+    format!("{} {thing}{plural}", format_number(value))
 }
 
-/// Returns a value with three digits and a prefix of powers of 1000.
-fn scaled(value: f64, unit: &str) -> String {
+/// Formats a value with three digits and the prefix of a power of 1000.
+fn format_scaled(value: f64, unit: &str) -> String {
     let mut rest = value;
     for prefix in ["", "k", "M", "G", "T", "P"] {
         if rest < 999.5 || prefix == "P" {
@@ -43,21 +43,21 @@ fn scaled(value: f64, unit: &str) -> String {
     unreachable!("the last prefix takes every value")
 }
 
-/// Returns a number of bytes: `30 kB`, with 1 kB = 1000 B.
-pub fn bytes(value: f64) -> String {
-    scaled(value, "B")
+/// Formats a number of bytes: `30 kB`, with 1 kB = 1000 B.
+pub fn format_bytes(value: f64) -> String {
+    format_scaled(value, "B")
 }
 
-/// Returns a rate: `9.5 Mbit/s`.
-pub fn rate(bits_per_second: f64) -> String {
-    scaled(bits_per_second, "bit/s")
+/// Formats a rate: `9.5 Mbit/s`.
+pub fn format_rate(bits_per_second: f64) -> String {
+    format_scaled(bits_per_second, "bit/s")
 }
 
-/// Returns a time: `0.25 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`.
-pub fn span(seconds: f64) -> String {
+/// Formats a duration in at most two units: `0.25 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`.
+pub fn format_span(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     match whole {
-        0..10 => scaled((seconds * 1000.0).round() / 1000.0, "s").replace(" ms", " s"),
+        0..10 => format_scaled((seconds * 1000.0).round() / 1000.0, "s").replace(" ms", " s"),
         10..60 => format!("{whole} s"),
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         3600..86_400 => format!("{} h {} min", whole / 3600, whole / 60 % 60),
@@ -65,8 +65,8 @@ pub fn span(seconds: f64) -> String {
     }
 }
 
-/// Returns a share as whole percent; `<1 %` and `>99 %` where rounding would hide something.
-pub fn percent(part: u64, whole: u64) -> String {
+/// Formats a share as whole percent; `<1 %` and `>99 %` where rounding would show none or all.
+pub fn format_percent(part: u64, whole: u64) -> String {
     let share = if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 };
     match share {
         _ if part > 0 && share < 1.0 => "<1 %".into(),
@@ -75,23 +75,24 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Returns the address of a key, IPv4 as such.
-pub fn address(bytes: [u8; 16]) -> IpAddr {
+/// Returns the address of a key; an IPv4-mapped one as IPv4.
+pub fn to_ip(bytes: [u8; 16]) -> IpAddr {
     let six = Ipv6Addr::from(bytes);
     six.to_ipv4_mapped().map_or(IpAddr::V6(six), IpAddr::V4)
 }
 
-/// Formats address and port of an endpoint: `10.0.0.1:443`, `[fe80::1]:443`, or the address alone where there are no ports.
-pub fn endpoint_text(bytes: [u8; 16], port: [u8; 2]) -> String {
-    let (address, port) = (address(bytes), u16::from_be_bytes(port));
+/// Formats address and port of an endpoint: `10.0.0.1:443`, `[fe80::1]:443`. Port 0 is left out.
+/// `port` is in network order.
+pub fn format_endpoint(bytes: [u8; 16], port: [u8; 2]) -> String {
+    let (address, port) = (to_ip(bytes), u16::from_be_bytes(port));
     match port {
         0 => address.to_string(),
         _ => SocketAddr::new(address, port).to_string(),
     }
 }
 
-/// Returns the name of an IP protocol, or its number.
-pub fn protocol(number: u8) -> String {
+/// Returns the name of an IP protocol; `ip-N` for one that is not listed here.
+pub fn format_protocol(number: u8) -> String {
     match number {
         1 => "icmp".into(),
         6 => "tcp".into(),
@@ -104,18 +105,19 @@ pub fn protocol(number: u8) -> String {
     }
 }
 
-/// Returns a flow: `tcp 10.0.0.1:40000 > 10.0.0.2:443`.
-pub fn flow(key: &Key) -> String {
+/// Formats a flow: `tcp 10.0.0.1:40000 > 10.0.0.2:443`.
+pub fn format_flow(key: &Key) -> String {
     format!(
         "{} {} > {}",
-        protocol(key.protocol),
-        endpoint_text(key.source, key.source_port),
-        endpoint_text(key.destination, key.destination_port)
+        format_protocol(key.protocol),
+        format_endpoint(key.source, key.source_port),
+        format_endpoint(key.destination, key.destination_port)
     )
 }
 
-/// Returns rows with columns as wide as their widest cell, two spaces apart; columns in `left` are aligned there.
-pub fn table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
+/// Formats rows with each column as wide as its widest cell and two spaces between columns. Columns
+/// in `left` are aligned to the left, the others to the right.
+pub fn format_table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let wide: Vec<usize> = (0..columns)
         .map(|column| {
@@ -136,13 +138,14 @@ pub fn table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Returns the end of the sentence about what is done with packets, where they wait for tokens.
-pub(crate) fn waiting(longest_wait_ms: u32, shadow: bool) -> String {
+/// Returns the end of a sentence about a program's action, which says how long packets wait for
+/// tokens; empty if they do not wait.
+pub(crate) fn format_waiting(longest_wait_ms: u32, shadow: bool) -> String {
     match (longest_wait_ms, shadow) {
         (0, _) | (_, true) => String::new(),
         (ms, false) => format!(
             "; packets beyond a user's profile wait for tokens, at most {}",
-            span(f64::from(ms) / 1e3)
+            format_span(f64::from(ms) / 1e3)
         ),
     }
 }
@@ -154,35 +157,35 @@ mod tests {
 
     #[test]
     fn numbers__have_three_digits_and_a_prefix() {
-        assert_eq!(number(0), "0");
-        assert_eq!(number(999), "999");
-        assert_eq!(number(1_234_567), "1,234,567");
-        assert_eq!(count(1, "flow"), "1 flow");
-        assert_eq!(count(2000, "flow"), "2,000 flows");
-        assert_eq!(bytes(999.0), "999 B");
-        assert_eq!(bytes(30_000.0), "30 kB");
-        assert_eq!(bytes(62_640.0), "62.6 kB");
-        assert_eq!(bytes(999_600.0), "1 MB");
-        assert_eq!(rate(9_500_000.0), "9.5 Mbit/s");
+        assert_eq!(format_number(0), "0");
+        assert_eq!(format_number(999), "999");
+        assert_eq!(format_number(1_234_567), "1,234,567");
+        assert_eq!(format_count(1, "flow"), "1 flow");
+        assert_eq!(format_count(2000, "flow"), "2,000 flows");
+        assert_eq!(format_bytes(999.0), "999 B");
+        assert_eq!(format_bytes(30_000.0), "30 kB");
+        assert_eq!(format_bytes(62_640.0), "62.6 kB");
+        assert_eq!(format_bytes(999_600.0), "1 MB");
+        assert_eq!(format_rate(9_500_000.0), "9.5 Mbit/s");
     }
 
     #[test]
     fn times__have_two_units_at_most() {
-        assert_eq!(span(0.25), "0.25 s");
-        assert_eq!(span(1.0), "1 s");
-        assert_eq!(span(59.9), "59 s");
-        assert_eq!(span(200.0), "3 min 20 s");
-        assert_eq!(span(8040.0), "2 h 14 min");
-        assert_eq!(span(273_600.0), "3 d 4 h");
+        assert_eq!(format_span(0.25), "0.25 s");
+        assert_eq!(format_span(1.0), "1 s");
+        assert_eq!(format_span(59.9), "59 s");
+        assert_eq!(format_span(200.0), "3 min 20 s");
+        assert_eq!(format_span(8040.0), "2 h 14 min");
+        assert_eq!(format_span(273_600.0), "3 d 4 h");
     }
 
     #[test]
     fn shares__do_not_round_something_to_nothing() {
-        assert_eq!(percent(0, 0), "0 %");
-        assert_eq!(percent(1, 1000), "<1 %");
-        assert_eq!(percent(999, 1000), ">99 %");
-        assert_eq!(percent(1, 3), "33 %");
-        assert_eq!(percent(3, 3), "100 %");
+        assert_eq!(format_percent(0, 0), "0 %");
+        assert_eq!(format_percent(1, 1000), "<1 %");
+        assert_eq!(format_percent(999, 1000), ">99 %");
+        assert_eq!(format_percent(1, 3), "33 %");
+        assert_eq!(format_percent(3, 3), "100 %");
     }
 
     #[test]
@@ -196,16 +199,16 @@ mod tests {
             protocol: 6,
             reserved: [0; 3],
         };
-        assert_eq!(flow(&key), "tcp 10.0.0.1:40000 > 10.0.0.2:443");
+        assert_eq!(format_flow(&key), "tcp 10.0.0.1:40000 > 10.0.0.2:443");
         let six: Ipv6Addr = "fe80::1".parse().unwrap();
         let key = Key { source: six.octets(), protocol: 58, source_port: [0; 2], ..key };
-        assert_eq!(flow(&key), "icmpv6 fe80::1 > 10.0.0.2:443");
-        assert_eq!(endpoint_text(six.octets(), [1, 187]), "[fe80::1]:443");
+        assert_eq!(format_flow(&key), "icmpv6 fe80::1 > 10.0.0.2:443");
+        assert_eq!(format_endpoint(six.octets(), [1, 187]), "[fe80::1]:443");
     }
 
     #[test]
     fn tables__align_columns() {
         let rows = [vec!["a".into(), "10".into()], vec!["long".into(), "5".into()]];
-        assert_eq!(table(&rows, &[0]), ["a     10", "long   5"]);
+        assert_eq!(format_table(&rows, &[0]), ["a     10", "long   5"]);
     }
 }
