@@ -13,7 +13,7 @@ pub struct Limit {
 
 unsafe extern "C" {
     safe fn mh_full_buffer_is_full(limit: &Limit, backlog: &Backlog, ip_bytes: u32, segments: u32) -> u32;
-    safe fn mh_full_buffer_is_asked(full: u32, sees_full_buffers: u32) -> u32;
+    safe fn mh_full_buffer_asks_dropper(full: u32, sees_full_buffers: u32) -> u32;
     safe fn mh_full_buffer_verdict(full: u32, verdict: u32) -> u32;
 }
 
@@ -43,7 +43,7 @@ impl FullBuffer {
     /// Returns whether a dropper decides on the packet, given whether it sees full buffers.
     #[inline]
     pub fn asks(self, sees_full_buffers: bool) -> bool {
-        mh_full_buffer_is_asked(1, sees_full_buffers.into()) != 0
+        mh_full_buffer_asks_dropper(1, sees_full_buffers.into()) != 0
     }
 
     /// Returns the verdict, given the dropper's; [`Verdict::Pass`] if it was not asked.
@@ -85,6 +85,6 @@ mod tests {
         assert_eq!(all.map(|verdict| FullBuffer.verdict(verdict)), [forced, forced, Verdict::Early, forced]);
         assert_eq!(all.map(|verdict| mh_full_buffer_verdict(0, verdict as u32)), [0, 1, 2, 3]);
         assert_eq!([false, true].map(|sees| FullBuffer.asks(sees)), [false, true]);
-        assert_eq!([0, 1].map(|sees| mh_full_buffer_is_asked(0, sees)), [1, 1]);
+        assert_eq!([0, 1].map(|sees| mh_full_buffer_asks_dropper(0, sees)), [1, 1]);
     }
 }

@@ -4,7 +4,7 @@ use crate::base::{Backlog, View};
 use crate::ffi::Counts;
 use crate::params::Params;
 use crate::policy::Policy;
-use crate::queue::{mh_queue_entry_enqueue, mh_queue_entry_leave};
+use crate::queue::{mh_queue_entry_enqueue, mh_queue_entry_remove};
 use std::ffi::c_void;
 
 /// A function that a header may offer and that a packet, a sweep or a departure calls.
@@ -179,10 +179,10 @@ impl Policy {
                 }
                 Function::Restarts => raw.restarts.map_or(0, |restarts| restarts(p, f, view, now_ns).into()),
                 Function::Dequeue if raw.dequeue.is_some() => {
-                    mh_queue_entry_leave(raw, 0, p, s, f, view, now_ns, random).into()
+                    mh_queue_entry_remove(raw, 0, p, s, f, view, now_ns, random).into()
                 }
                 Function::Overflow if raw.overflow.is_some() => {
-                    mh_queue_entry_leave(raw, 1, p, s, f, view, now_ns, random).into()
+                    mh_queue_entry_remove(raw, 1, p, s, f, view, now_ns, random).into()
                 }
                 Function::Dequeue | Function::Overflow => 0,
             }

@@ -38,7 +38,7 @@ static inline const struct mh_policy *mousehole_own_policy(void)
 	return policy;
 }
 
-static inline struct mousehole_own_call *mousehole_own_begin(const char *function, const void *view, u64 now_ns)
+static inline struct mousehole_own_call *mousehole_own_begin_call(const char *function, const void *view, u64 now_ns)
 {
 	struct mousehole_own_call *call = mousehole_own.thread();
 
@@ -50,7 +50,7 @@ static inline struct mousehole_own_call *mousehole_own_begin(const char *functio
 	return call;
 }
 
-static inline u32 mousehole_own_checked(u32 answer)
+static inline u32 mousehole_own_check_answer(u32 answer)
 {
 	const struct mh_policy *policy = mousehole_own_policy();
 	u32 most = policy->kind == MH_MARKER_POLICY && policy->returns == MH_HINT ? 255 : 3;
@@ -61,7 +61,7 @@ static inline u32 mousehole_own_checked(u32 answer)
 }
 
 /* Checks an answer of a queue that names no band, or one that may name a band with `parts`. */
-static inline u32 mousehole_own_banded(const char *function, u32 answer, u32 alone, u32 parts)
+static inline u32 mousehole_own_check_band(const char *function, u32 answer, u32 alone, u32 parts)
 {
 	u32 bands = mousehole_own_policy()->bands;
 
@@ -72,7 +72,7 @@ static inline u32 mousehole_own_banded(const char *function, u32 answer, u32 alo
 
 /* Calls a function of the header, whose answer is left in `answer`. */
 #define MH_OWN_CALL(type_, name_, view_, now_ns_, call_)                         \
-	struct mousehole_own_call *mousehole_own_at = mousehole_own_begin(name_, view_, now_ns_);     \
+	struct mousehole_own_call *mousehole_own_at = mousehole_own_begin_call(name_, view_, now_ns_);     \
 	type_ answer = mousehole_own_policy()->call_;                                   \
 	mousehole_own_at->function = 0
 
@@ -91,14 +91,14 @@ u32 mousehole_own_draws(const void *p)
 u32 mousehole_own_mark(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns, u32 random)
 {
 	MH_OWN_CALL(u32, "packet", view, now_ns, mark(p, f, s, view, now_ns, random));
-	return mousehole_own_checked(answer);
+	return mousehole_own_check_answer(answer);
 }
 
 u32 mousehole_own_drop(const void *p, void *s, const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns,
 		u32 random)
 {
 	MH_OWN_CALL(u32, "packet", view, now_ns, drop(p, s, view, backlog, now_ns, random));
-	return mousehole_own_checked(answer);
+	return mousehole_own_check_answer(answer);
 }
 
 u32 mousehole_own_expired(const void *p, const void *f, u64 now_ns)
@@ -109,7 +109,7 @@ u32 mousehole_own_expired(const void *p, const void *f, u64 now_ns)
 
 void mousehole_own_flow_end(const void *p, const void *f, void *s)
 {
-	struct mousehole_own_call *at = mousehole_own_begin("flow_end", 0, 0);
+	struct mousehole_own_call *at = mousehole_own_begin_call("flow_end", 0, 0);
 
 	mousehole_own_policy()->flow_end(p, f, s);
 	at->function = 0;
@@ -141,7 +141,7 @@ u64 mousehole_own_shape(const void *p, void *f, void *s, const struct mh_view *v
 
 void mousehole_own_departed(const void *p, void *s, u32 colour, const struct mh_backlog *after, u64 now_ns)
 {
-	struct mousehole_own_call *at = mousehole_own_begin("departed", 0, now_ns);
+	struct mousehole_own_call *at = mousehole_own_begin_call("departed", 0, now_ns);
 
 	mousehole_own_policy()->departed(p, s, colour, after, now_ns);
 	at->function = 0;
@@ -151,19 +151,19 @@ u32 mousehole_own_enqueue(const void *p, void *s, const struct mh_waiting *waiti
 			  u64 now_ns, u32 random)
 {
 	MH_OWN_CALL(u32, "enqueue", view, now_ns, enqueue(p, s, waiting, view, hash, now_ns, random));
-	return mousehole_own_banded("enqueue", answer, MH_REFUSED, MH_MARKED);
+	return mousehole_own_check_band("enqueue", answer, MH_REFUSED, MH_MARKED);
 }
 
 u32 mousehole_own_dequeue(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "dequeue", 0, now_ns, dequeue(p, s, waiting, now_ns));
-	return mousehole_own_banded("dequeue", answer, MH_AGAIN, MH_MARKED | MH_DROPPED);
+	return mousehole_own_check_band("dequeue", answer, MH_AGAIN, MH_MARKED | MH_DROPPED);
 }
 
 u32 mousehole_own_overflow(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "overflow", 0, now_ns, overflow(p, s, waiting, now_ns));
-	return mousehole_own_banded("overflow", answer, MH_FITS, MH_HEAD);
+	return mousehole_own_check_band("overflow", answer, MH_FITS, MH_HEAD);
 }
 
 u32 mousehole_own_restarts(const void *p, const void *f, const struct mh_view *view, u64 now_ns)

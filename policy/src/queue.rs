@@ -19,7 +19,7 @@ unsafe extern "C" {
         now_ns: u64,
         random: u32,
     ) -> u32;
-    pub(crate) fn mh_queue_entry_leave(
+    pub(crate) fn mh_queue_entry_remove(
         policy: *const RawPolicy,
         overflows: u32,
         params: *const c_void,

@@ -169,10 +169,10 @@ static u64 call_function(struct world *world, const struct mh_check_record *reco
 		return policy->restarts(params, flow, view, record->now_ns);
 	case MH_CHECK_DEQUEUE:
 		at_function = "dequeue";
-		return mh_queue_leave(policy, 0, params, state, flow, view, record->now_ns, record->random);
+		return mh_queue_remove(policy, 0, params, state, flow, view, record->now_ns, record->random);
 	case MH_CHECK_OVERFLOW:
 		at_function = "overflow";
-		return mh_queue_leave(policy, 1, params, state, flow, view, record->now_ns, record->random);
+		return mh_queue_remove(policy, 1, params, state, flow, view, record->now_ns, record->random);
 	default:
 		at_function = "departed";
 		policy->departed(params, state, view->colour, world->backlog.bytes, record->now_ns);
