@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Stands between the callers and the functions of a user's own header. It notes what is going on in each thread, so
- * that a fault has a name (own.rs), and reports answers that a packet's function must not give.
+ * Wraps the functions of a user's own header. Each wrapper records the call in its thread's record, so that a fault can
+ * be reported with its call (own.rs), and reports answers that are out of range.
  *
  * It is compiled after the header itself. MH_OWN_NAME is the policy's name in C.
  */
@@ -13,7 +13,7 @@
 /* A header without it is refused once it is loaded. */
 extern const struct mh_policy MH_OWN_JOIN(mh_policy_, MH_OWN_NAME) __attribute__((weak));
 
-/* What a thread is doing; mirrored in own.rs. */
+/* A thread's current or last call; mirrored in own.rs. */
 struct mousehole_own_call {
 	const char *volatile header;
 	const char *volatile function; /* null outside of calls */
@@ -22,14 +22,17 @@ struct mousehole_own_call {
 	volatile u64 calls;
 };
 
-/* Filled in once the library is loaded. */
+/* Filled in by own.rs once the library is loaded. */
 struct mousehole_own {
 	const char *header;
 	struct mousehole_own_call *(*thread)(void); /* of the calling thread */
 	void (*refuse)(const char *function, u32 answer, u32 most);
 } mousehole_own;
 
-/* Returns the description. The compiler must not see which it is, so that nothing of a call leaves its place. */
+/*
+ * Returns the description. The address is hidden from the compiler, so that it cannot inline the header's function and
+ * move parts of it out of the recorded call.
+ */
 static inline const struct mh_policy *mousehole_own_policy(void)
 {
 	const struct mh_policy *policy = &MH_OWN_JOIN(mh_policy_, MH_OWN_NAME);
@@ -38,6 +41,10 @@ static inline const struct mh_policy *mousehole_own_policy(void)
 	return policy;
 }
 
+/*
+ * Records the start of a call in this thread's record and returns the record; the caller sets `function` to 0 after the
+ * call. `view` is null and `now_ns` 0 for a function without them.
+ */
 static inline struct mousehole_own_call *mousehole_own_begin_call(const char *function, const void *view, u64 now_ns)
 {
 	struct mousehole_own_call *call = mousehole_own.thread();
@@ -50,6 +57,7 @@ static inline struct mousehole_own_call *mousehole_own_begin_call(const char *fu
 	return call;
 }
 
+/* Returns a marker's or dropper's answer unchanged, and reports one beyond 255 (a hint) or 3 (a colour or verdict). */
 static inline u32 mousehole_own_check_answer(u32 answer)
 {
 	const struct mh_policy *policy = mousehole_own_policy();
@@ -60,7 +68,10 @@ static inline u32 mousehole_own_check_answer(u32 answer)
 	return answer;
 }
 
-/* Checks an answer of a queue that names no band, or one that may name a band with `parts`. */
+/*
+ * Returns a queue's answer unchanged, and reports one that is not allowed: it must contain a bit of `alone`, or be the
+ * number of a band, or-ed with bits of `parts`.
+ */
 static inline u32 mousehole_own_check_band(const char *function, u32 answer, u32 alone, u32 parts)
 {
 	u32 bands = mousehole_own_policy()->bands;
@@ -70,7 +81,7 @@ static inline u32 mousehole_own_check_band(const char *function, u32 answer, u32
 	return answer;
 }
 
-/* Calls a function of the header, whose answer is left in `answer`. */
+/* Calls a function of the header as a recorded call, and defines `answer` as its result. */
 #define MH_OWN_CALL(type_, name_, view_, now_ns_, call_)                         \
 	struct mousehole_own_call *mousehole_own_at = mousehole_own_begin_call(name_, view_, now_ns_);     \
 	type_ answer = mousehole_own_policy()->call_;                                   \

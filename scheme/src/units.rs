@@ -188,8 +188,8 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
     let units =
         "in packets (50p), bytes (64kB), time at the link's rate (200ms) or bandwidth-delay products (1bdp)";
     let allowed = format!("at least one packet, {units}");
-    let (number, unit) = units::split(text);
-    let value = units::number(number).ok_or_else(|| Error::field(field, quote(text), &*allowed))?;
+    let (number, unit) = units::split_unit(text);
+    let value = units::parse_number(number).ok_or_else(|| Error::field(field, quote(text), &*allowed))?;
     let unit = unit.to_ascii_lowercase();
     let seconds = units::TIME.iter().find(|(name, _)| *name == unit).map(|(_, scale)| value * scale);
     let sent_in = |span: f64| (rate.0 as f64 * span / 8.0).round() as u64;
@@ -215,8 +215,8 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
 }
 
 fn parse_with(field: &str, text: &str, known: units::Units, allowed: &str) -> Result<f64> {
-    let (number, unit) = units::split(text);
-    let value = units::number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
+    let (number, unit) = units::split_unit(text);
+    let value = units::parse_number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
     let lower = unit.to_ascii_lowercase();
     match known.iter().find(|(name, _)| *name == lower) {
         Some((_, scale)) => Ok(value * scale),

@@ -70,7 +70,7 @@ pub fn pairs(text: &str, line: &str) -> Vec<(String, String)> {
 fn set_link(context: &mut LinkContext, text: &str, line: &str) {
     for (key, value) in pairs(text, line) {
         let rate =
-            || units::with_unit(&value, units::RATE).unwrap_or_else(|| panic!("{line}: {value} is no rate"));
+            || units::parse_with_unit(&value, units::RATE).unwrap_or_else(|| panic!("{line}: {value} is no rate"));
         match (key.as_str(), value.strip_suffix('p')) {
             ("rate", _) => (context.rate_bps, context.bottleneck_bps) = (rate(), rate()),
             ("bottleneck", _) => context.bottleneck_bps = rate(),
@@ -78,7 +78,7 @@ fn set_link(context: &mut LinkContext, text: &str, line: &str) {
                 (context.buffer_packets, context.buffer_bytes) = (packets.parse().unwrap(), 0);
             }
             ("buffer", None) => {
-                let bytes = units::with_unit(&value, units::SIZE).expect(line);
+                let bytes = units::parse_with_unit(&value, units::SIZE).expect(line);
                 (context.buffer_packets, context.buffer_bytes) = (0, bytes as u64);
             }
             _ => panic!("{line}: a link has no {key}"),

@@ -122,7 +122,7 @@ impl Marker {
     /// Returns the class in which a flow is counted.
     pub fn class(&self, flow: &State) -> Option<usize> {
         let mut counts = Counts::default();
-        self.params.policy().count(&self.params, flow, &self.state, &mut counts);
+        self.params.policy().count_flow(&self.params, flow, &self.state, &mut counts);
         counts.flows.iter().position(|flows| *flows > 0)
     }
 
