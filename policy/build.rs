@@ -1,7 +1,7 @@
 //! Compiles the description of every policy header, and embeds the headers for users' own policies.
 //!
 //! A header in `include/mousehole` that ends in `MH_MARKER(name, …)`, `MH_DROPPER(name, …)` or `MH_QUEUE(name, …)` is a
-//! policy. Nothing else has to be told of it.
+//! policy. It needs no entry anywhere else.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ fn main() {
     println!("cargo::rerun-if-changed=src/virtual_fifo.c");
     println!("cargo::rerun-if-changed=src/full_buffer.c");
     println!("cargo::rerun-if-changed=src/queue.c");
-    let headers = headers(Path::new("include/mousehole"));
+    let headers = read_headers(Path::new("include/mousehole"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let registry = out.join("policies.c");
     fs::write(&registry, registry_source(&headers)).expect("OUT_DIR can be written");
-    fs::write(out.join("headers.rs"), embedded(&headers)).expect("OUT_DIR can be written");
+    fs::write(out.join("headers.rs"), headers_source(&headers)).expect("OUT_DIR can be written");
     let sources = ["src/layout.c", "src/full_buffer.c", "src/queue.c", "src/virtual_fifo.c"].map(Path::new);
     compile(&[&[registry.as_path()], &sources[..]].concat(), "mousehole_policy");
     // For the tests alone: no program links this library, as nothing else refers to its functions.
@@ -25,7 +25,7 @@ fn main() {
     compile(&["tests/parts/functions.c", "tests/parts/setup.c"].map(Path::new), "mousehole_policy_parts");
 }
 
-/// Compiles sources that include headers to a static library.
+/// Compiles C sources, which may include the headers, to a static library of this name, and links it to the crate.
 fn compile(sources: &[&Path], library: &str) {
     cc::Build::new()
         .files(sources)
@@ -44,8 +44,8 @@ struct Header {
     text: String,
 }
 
-/// Returns all headers in a folder, in the order of their names.
-fn headers(folder: &Path) -> Vec<Header> {
+/// Reads all headers in a folder; the result is sorted by path.
+fn read_headers(folder: &Path) -> Vec<Header> {
     let entries =
         fs::read_dir(folder).expect("include/mousehole exists").map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> =
@@ -66,7 +66,8 @@ fn is_policy(header: &Header) -> bool {
         .any(|kind| header.text.contains(&format!("\n{kind}({},", header.name)))
 }
 
-/// Returns C source that includes every header with its description and lists the policies.
+/// Returns C source that includes every policy's header with its description and defines `mh_policies`, the table of all
+/// descriptions, in the order of `headers`.
 fn registry_source(headers: &[Header]) -> String {
     let mut source = String::from("#define MH_DESCRIBE\n#include \"mousehole/policy.h\"\n");
     let policies: Vec<&Header> = headers.iter().filter(|header| is_policy(header)).collect();
@@ -82,8 +83,8 @@ fn registry_source(headers: &[Header]) -> String {
     source
 }
 
-/// Returns Rust source of a table of (file name, text).
-fn embedded(headers: &[Header]) -> String {
+/// Returns Rust source that defines `HEADERS`, a table of each header's file name and text.
+fn headers_source(headers: &[Header]) -> String {
     let mut source = format!("pub(crate) const HEADERS: [(&str, &str); {}] = [\n", headers.len());
     for header in headers {
         let _ = writeln!(source, "    (\"{}.h\", include_str!({:?})),", header.name, header.path);

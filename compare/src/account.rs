@@ -1,7 +1,7 @@
-//! What was understood of traffic as it was read, and what was left out, in words: every report takes its sentences from here.
+//! Describes traffic that was read, and the rows that were left out, as text: every report takes its sentences from here.
 
 use mousehole_answer::sizes::size_text;
-use mousehole_answer::texts::{counted, rate_text, share_text, significant, span_text, time_text};
+use mousehole_answer::texts::{count_text, rate_text, share_text, significant, span_text, time_text};
 use mousehole_sim::traffic::Skipped;
 use mousehole_sim::traffic::Source;
 use mousehole_sim::traffic::summary::{Classes, Kinds, Summary, TimePercentiles};
@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Kinds of files whose rows are packets.
 const CAPTURES: [&str; 4] = ["pcap", "pcapng", "snoop", "erf"];
 
-/// What a sentence of the account is about.
+/// The subject of a sentence of the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RemarkKind {
@@ -23,7 +23,7 @@ pub enum RemarkKind {
 }
 
 impl RemarkKind {
-    /// Returns its word.
+    /// Returns its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             RemarkKind::Skipped => "skipped",
@@ -36,48 +36,48 @@ impl RemarkKind {
 /// One sentence of the account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// What it is about.
+    /// Its subject.
     pub kind: RemarkKind,
     /// The sentence.
     pub text: String,
 }
 
 /// Returns the account in sentences: rows left out by reason, faulty rows, then the notes.
-pub fn remarks(summary: &Summary) -> Vec<Remark> {
+pub fn list_remarks(summary: &Summary) -> Vec<Remark> {
     let unit = row_unit(&summary.sources);
     let remark = |kind, text| Remark { kind, text };
     let skipped = summary.skipped.iter().map(|entry| remark(RemarkKind::Skipped, skipped_text(entry, unit)));
     let first = summary.faults.first.as_deref().unwrap_or_default();
     let count = summary.faults.count;
-    let faulty = format!("{}; the first: {first}", counted(count as i64, unit));
+    let faulty = format!("{}; the first: {first}", count_text(count as i64, unit));
     let faulty = (count > 0).then(|| remark(RemarkKind::Faulty, faulty));
     let notes = summary.notes.iter().map(|note| remark(RemarkKind::Note, note.text.clone()));
     skipped.chain(faulty).chain(notes).collect()
 }
 
 /// Returns the sentences on rows that were left out, one for each reason.
-pub fn describe_left_out(summary: &Summary) -> Vec<String> {
-    let all = remarks(summary).into_iter();
+pub fn list_left_out(summary: &Summary) -> Vec<String> {
+    let all = list_remarks(summary).into_iter();
     all.filter(|one| one.kind == RemarkKind::Skipped).map(|one| one.text).collect()
 }
 
 /// Returns the traffic in a line: its files, connections and bytes.
-pub fn title(summary: &Summary) -> String {
+pub fn title_text(summary: &Summary) -> String {
     let names: Vec<&str> = summary.sources.iter().map(|source| source.name.as_str()).collect();
     let names = if names.is_empty() { "A model of traffic".to_owned() } else { names.join(", ") };
-    let connections = counted(summary.connections as i64, "connection");
+    let connections = count_text(summary.connections as i64, "connection");
     format!("{names}: {connections}, {}", size_text(summary.payload_bytes as f64))
 }
 
-/// Returns what was understood of the traffic as names with values.
-pub fn facts(summary: &Summary) -> Vec<(String, String)> {
+/// Returns the facts about the traffic, each a name and its value as text: sources, amounts, sizes, then the link.
+pub fn list_facts(summary: &Summary) -> Vec<(String, String)> {
     let sources = summary.sources.iter().map(|source| (source.name.clone(), source_text(source)));
     let named = |(name, value): (&str, String)| (name.to_owned(), value);
     let amounts = amount_facts(summary).into_iter().chain(size_facts(summary)).chain(link_facts(summary));
     sources.chain(amounts.map(named)).collect()
 }
 
-/// Returns how many clients are taken for several users, as the end of a sentence; empty if none are.
+/// Returns the end of a sentence that says how many clients are taken for several users; empty if none are.
 pub fn describe_sharing(summary: &Summary) -> String {
     match summary.shared_addresses {
         0 => String::new(),
@@ -88,20 +88,22 @@ pub fn describe_sharing(summary: &Summary) -> String {
     }
 }
 
-/// Returns what a row is: a packet if all files are captures.
+/// Returns the noun for a row of the sources: `packet` if all are captures, else `row`.
 fn row_unit(sources: &[Source]) -> &'static str {
     if sources.iter().all(|source| CAPTURES.contains(&source.kind.as_str())) { "packet" } else { "row" }
 }
 
+/// Returns the sentence on rows left out for one reason; `unit` is the noun for a row.
 fn skipped_text(entry: &Skipped, unit: &str) -> String {
     let within = match entry.connections {
         0 => String::new(),
-        whole => format!(" of {}", counted(whole as i64, "connection")),
+        whole => format!(" of {}", count_text(whole as i64, "connection")),
     };
-    let rows = counted(entry.rows as i64, unit);
+    let rows = count_text(entry.rows as i64, unit);
     format!("{rows} with {}{within}: {}", size_text(entry.bytes as f64), entry.reason)
 }
 
+/// Returns a source's kind, its rows, how many were used and, of a capture, the share of its bytes used.
 fn source_text(source: &Source) -> String {
     let wire = match source.capture {
         Some(capture) if capture.bytes > 0 => {
@@ -115,10 +117,11 @@ fn source_text(source: &Source) -> String {
 
 type Facts = Vec<(&'static str, String)>;
 
+/// Returns the facts on the amount of traffic: connections, hosts, time, bytes, datagrams and applications.
 fn amount_facts(summary: &Summary) -> Facts {
     let kinds = &summary.kinds;
     let hosts = [(summary.clients, "client"), (summary.servers, "server")];
-    let [clients, servers] = hosts.map(|(number, noun)| counted(number.into(), noun));
+    let [clients, servers] = hosts.map(|(number, noun)| count_text(number.into(), noun));
     let [payload, wire] = [summary.payload_bytes, summary.wire_bytes].map(|bytes| size_text(bytes as f64));
     let mut found = vec![
         ("connections", format!("{} with {} transfers", summary.connections, summary.transfers)),
@@ -144,11 +147,12 @@ fn amount_facts(summary: &Summary) -> Facts {
 fn datagrams_text(kinds: &Kinds) -> String {
     let [along, against] =
         [kinds.datagram_bytes, kinds.datagram_reverse_bytes].map(|bytes| size_text(bytes as f64));
-    let flows = counted(kinds.datagram_flows as i64, "flow");
-    let packets = counted(kinds.datagram_packets as i64, "packet");
+    let flows = count_text(kinds.datagram_flows as i64, "flow");
+    let packets = count_text(kinds.datagram_packets as i64, "packet");
     format!("{flows}, {packets}, {along} with the data, {against} against it, replayed as recorded")
 }
 
+/// Returns the connections and bytes of each application class, on one line.
 fn classes_text(classes: &Classes) -> String {
     let all = [
         ("interactive", classes.interactive_connections, classes.interactive_bytes),
@@ -161,12 +165,13 @@ fn classes_text(classes: &Classes) -> String {
 /// Returns a line for each class of flows that occurs: its flows, its bytes and its share of all bytes.
 fn flow_classes_text(summary: &Summary) -> String {
     let lines = summary.flow_classes.iter().map(|count| {
-        let (name, flows) = (count.class.name(), counted(count.flows as i64, "flow"));
+        let (name, flows) = (count.class.name(), count_text(count.flows as i64, "flow"));
         format!("{name}: {flows}, {}, {}", size_text(count.bytes as f64), share_text(count.share))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Returns the facts on the sizes of transfers; none without transfers.
 fn size_facts(summary: &Summary) -> Facts {
     if summary.transfers == 0 {
         return Vec::new();
@@ -190,11 +195,13 @@ fn size_facts(summary: &Summary) -> Facts {
     ]
 }
 
+/// Returns the percentiles 10, 50 and 90 of a time, on one line.
 fn times_text(times: &TimePercentiles) -> String {
     let all = [("p10", times.p10), ("p50", times.p50), ("p90", times.p90)];
     all.map(|(name, time)| format!("{name} {}", time_text(time, false))).join(", ")
 }
 
+/// Returns the facts that a replay on a link uses: ends of connections, round-trip times, think times and the load.
 fn link_facts(summary: &Summary) -> Facts {
     let waiting = format!("{} wait for an earlier one{}", summary.waiting, describe_sharing(summary));
     let times = summary.rtt_s.map_or(String::new(), |times| format!(": {}", times_text(&times)));
@@ -203,7 +210,7 @@ fn link_facts(summary: &Summary) -> Facts {
         ("RTT", format!("known for {} connections{times}", summary.rtt_known)),
     ];
     if let Some(thinks) = &summary.server_think_s {
-        let known = counted(summary.server_think_known as i64, "connection");
+        let known = count_text(summary.server_think_known as i64, "connection");
         found.push(("server think", format!("known for {known}: {}", times_text(thinks))));
     }
     if let Some(load) = summary.native_load {

@@ -60,7 +60,7 @@ ML_INLINE void ml_decide_queue(const struct ml_work *work)
 	decision->is_full = mh_is_full(&all->settings.limit, backlog, view->ip_bytes, view->segments) |
 			    mh_virtual_fifo_is_full(&state->fifo);
 	ML_FORGET;
-	if (ML_HAS_DROPPER && mh_is_asked(decision->is_full, ML_HAS(ML_DROPPER_SEES_FULL)))
+	if (ML_HAS_DROPPER && mh_asks_dropper(decision->is_full, ML_HAS(ML_DROPPER_SEES_FULL)))
 		decision->verdict = ml_dropper_packet(&all->dropper, &state->dropper, view, backlog,
 						      state->fifo.settled_ns, scratch->random[2]);
 	ML_FORGET;

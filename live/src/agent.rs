@@ -169,7 +169,7 @@ impl Sweeper {
             let flow = self.read_flow_state(entry);
             match self.policy.expired(&self.params, &flow, now_ns) {
                 true => expired.push(index),
-                false => self.policy.count(&self.params, &flow, &self.state, &mut counts),
+                false => self.policy.count_flow(&self.params, &flow, &self.state, &mut counts),
             }
         })
         .map_err(|error| Failure::system("the table of flows cannot be read", &error))?;

@@ -23,7 +23,7 @@ impl Named {
             ("SHARES", shares),
             ("PUBLISHES", !published.is_empty()),
             ("RESTARTS", policy.offers(Function::Restarts)),
-            ("DRAWS", policy.says_whether_it_draws()),
+            ("DRAWS", policy.offers_draws()),
             ("SHAPES", policy.shapes()),
             ("TRACKS", policy.tracks_departures()),
             ("READS_HINTS", policy.reads_hints()),

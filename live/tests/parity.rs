@@ -300,7 +300,7 @@ impl Kernel {
                 policy.flow_end(params, &flow, &mut self.state);
                 flows.update(&key, &vec![0; entry.len()]).expect("a flow can be forgotten");
             } else {
-                policy.count(params, &flow, &self.state, &mut counts);
+                policy.count_flow(params, &flow, &self.state, &mut counts);
             }
         }
         policy.control(params, &mut self.state, &counts, now.0);

@@ -1,4 +1,5 @@
-//! The host of any queue header: it holds the packets, counts what waits, and asks the header's functions.
+//! A queue of packets under a policy of the third kind: stores the packets by band, counts the backlog, and calls the
+//! header's functions.
 
 use crate::base::{NEVER, Verdict, View};
 use crate::params::{Params, State};
@@ -9,14 +10,14 @@ use std::collections::VecDeque;
 
 /// A packet that can wait in a band.
 pub trait Waits {
-    /// Returns what a policy may know of it.
+    /// Returns the view of the packet that policies get.
     fn view(&self) -> View;
 
-    /// Sets Congestion Experienced, where it is ECN-capable.
+    /// Sets Congestion Experienced if the packet is ECN-capable.
     fn mark(&mut self);
 }
 
-/// A queue header at work on packets of a kind.
+/// The queue that one header decides about, with packets of type `P`.
 pub struct Bands<P> {
     params: Params,
     functions: QueueFns,
@@ -26,6 +27,7 @@ pub struct Bands<P> {
     stored: Box<[VecDeque<(P, u64)>]>,
     /// The band whose packet is, or was last, in transmission.
     last: Option<usize>,
+    /// Most answers of `dequeue` in a row without a packet ([`tries`]).
     tries: u32,
 }
 
@@ -53,18 +55,19 @@ impl<P: Waits> Bands<P> {
         self.params.policy()
     }
 
-    /// Returns what waits.
+    /// Returns the backlog, by band.
     pub fn waiting(&self) -> &Waiting {
         &self.waiting
     }
 
-    /// Returns what the policy shows of its state; NaN for none yet.
+    /// Returns the readings of the policy's state in the order of [`Policy::readings`]; NaN for one without a value yet.
     pub fn readings(&self) -> Vec<f64> {
         self.policy().read(&self.params, &self.state)
     }
 
-    /// Queues or drops an arrival seen as `view`, and returns its band, marked or not; `None` if it is dropped. `chance`
-    /// are 32 uniform bits of its flow and 32 of its own. `drop` is called for each packet dropped.
+    /// Queues or drops a packet that arrives at `now_ns` with this view. Returns its band and whether it was marked; `None`
+    /// if it is refused. `chance` is the hash of its flow and a random number, 32 uniform bits each. `drop` is called for
+    /// each packet dropped: the arrival, or those that overflow removes, which may include the arrival.
     #[inline]
     pub fn enqueue(
         &mut self,
@@ -102,7 +105,8 @@ impl<P: Waits> Bands<P> {
         Some((band, marked))
     }
 
-    /// Drops whom the policy names until what waits fits.
+    /// Drops the packets that the policy's `overflow` names until it answers that the backlog fits. An answer that names an
+    /// empty band is recorded as a fault and ends the loop.
     fn overflow(&mut self, now_ns: u64, mut drop: impl FnMut(P, Verdict)) {
         loop {
             let Bands { params, functions, state, waiting, .. } = self;
@@ -125,8 +129,9 @@ impl<P: Waits> Bands<P> {
         }
     }
 
-    /// Returns the next packet, its arrival time and its band; `None` if none waits. `drop` is called for each packet
-    /// dropped before.
+    /// Removes the next packet at `now_ns`; returns it with its arrival time, ns, and its band, or `None` if none waits. The
+    /// caller transmits it at once and calls again when the transmission ends. `drop` is called for each head that the
+    /// policy drops first.
     #[inline]
     pub fn dequeue(&mut self, now_ns: u64, mut drop: impl FnMut(P, Verdict)) -> Option<(P, u64, usize)> {
         self.note_idle(now_ns);
@@ -158,7 +163,8 @@ impl<P: Waits> Bands<P> {
         None
     }
 
-    /// Keeps a fault: nothing leaves though packets wait. The first of them goes, so that the caller comes to an end.
+    /// Records the fault that `dequeue` names no packet though packets wait, and returns a waiting packet in its place, so
+    /// that the caller's loop ends.
     #[cold]
     fn end_stall(&mut self) -> (P, u64, usize) {
         let (tries, packets) = (self.tries, self.waiting.all().packets);
@@ -174,7 +180,8 @@ impl<P: Waits> Bands<P> {
         (packet, since_ns, band)
     }
 
-    /// Removes a band's head, or its newest packet; `None` if there is none.
+    /// Removes a band's head, or its newest packet, and returns it with its arrival time, ns; `None` if the band is empty or
+    /// does not exist.
     fn remove(&mut self, band: usize, is_head: bool) -> Option<(P, u64)> {
         let stored = self.stored.get_mut(band)?;
         let (packet, since_ns) = if is_head { stored.pop_front() } else { stored.pop_back() }?;
@@ -188,8 +195,8 @@ impl<P: Waits> Bands<P> {
         Some((packet, since_ns))
     }
 
-    /// Notes the start of idle time. A band is idle from the moment at which its last packet was sent: the first call
-    /// after that finds it empty.
+    /// Records the start of a band's idle time, which is the end of its last packet's transmission: the time of the first
+    /// call of `dequeue` that finds it empty.
     fn note_idle(&mut self, now_ns: u64) {
         if let Some(band) = self.last.take().filter(|band| self.stored[*band].is_empty()) {
             self.waiting.band_mut(band).waiting.idle_since_ns = now_ns;

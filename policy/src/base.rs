@@ -1,4 +1,4 @@
-//! Mirrors of `base.h`: colours, verdicts, and what a policy sees of a packet and of a queue.
+//! Mirrors of `base.h`: colours, verdicts, the view of a packet and the backlog of a queue.
 
 /// "Has not happened": an idle start while the transmitter is busy, a timeout that never comes.
 pub const NEVER: u64 = u64::MAX;
@@ -34,7 +34,7 @@ impl Colour {
         ["green", "yellow", "red"][self.index()]
     }
 
-    /// Returns the colour of a C value; what is beyond the last one counts as the last.
+    /// Returns the colour that has this number in C; a number beyond the last colour is the last one.
     #[inline]
     pub fn from_c(value: u32) -> Colour {
         match value {
@@ -45,7 +45,7 @@ impl Colour {
     }
 }
 
-/// What a drop policy decides.
+/// A dropper's decision on an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Verdict {
@@ -78,7 +78,7 @@ impl Verdict {
     }
 }
 
-/// What a connection is for, where the caller knows it.
+/// The kind of application that a connection belongs to, if the caller knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum Application {
@@ -133,7 +133,7 @@ impl View {
     /// Of a sender of L4S by its identifier, ECT(1) or CE (RFC 9331 section 5.1).
     pub const L4S: u8 = 128;
 
-    /// Returns one packet of `ip_bytes`, green, no flags.
+    /// Returns the view of one green packet of `ip_bytes` without flags, hint or application.
     #[inline]
     pub fn new(ip_bytes: u32) -> View {
         View { ip_bytes, segments: 1, ..View::default() }
@@ -163,7 +163,7 @@ impl View {
         View { application, ..self }
     }
 
-    /// Returns the same at this position of the shaped direction's data.
+    /// Returns the same with this `sequence`, a position in the shaped direction's data, in bytes.
     #[inline]
     pub fn with_sequence(self, sequence: u32) -> View {
         View { sequence, ..self }
@@ -206,8 +206,8 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    /// Returns a queue with this many waiting green packets; it has been idle since the given time, or
-    /// [`NEVER`].
+    /// Returns the backlog of a queue in which these green packets wait, `bytes` together, and which has been idle since
+    /// the given time, or [`NEVER`] if it is busy.
     #[inline]
     pub fn new(packets: u32, bytes: u64, idle_since_ns: u64) -> Backlog {
         let (colour_bytes, colour_packets) = ([bytes, 0, 0], [packets, 0, 0]);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts__of_c_and_which_of_them_drop() {
+    fn verdict_from_c__takes_unknown_numbers_for_forced_drops() {
         let all = [0, 1, 2, 3, 9].map(Verdict::from_c);
         use Verdict::{Early, Forced, Mark, Pass};
         assert_eq!(all, [Pass, Mark, Early, Forced, Forced]);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn colours__of_c_and_their_names() {
+    fn colour_from_c__takes_unknown_numbers_for_the_worst() {
         let all = [0, 1, 2, 9].map(Colour::from_c);
         assert_eq!(all, [Colour::Green, Colour::Yellow, Colour::Red, Colour::Red]);
         assert_eq!(all.map(Colour::name), ["green", "yellow", "red", "red"]);

@@ -7,7 +7,7 @@ use crate::params::{Params, State};
 use crate::policy::Origin;
 use crate::policy::Policy;
 
-/// What a marker says of a packet. States are words, as many as [`Policy::flow_words`] or [`Policy::state_words`] says.
+/// A marker's answer to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// It gets this colour.
@@ -18,6 +18,8 @@ pub enum Answer {
     Discard,
 }
 
+/// States are words of 64 bits, as many as [`Policy::flow_words`] or [`Policy::state_words`] says. Parameters and states
+/// must be those of this policy.
 impl Policy {
     /// Returns a fresh shared state.
     pub fn new_state(&self) -> State {
@@ -29,7 +31,7 @@ impl Policy {
         State::new(self.raw().flow_bytes as usize)
     }
 
-    /// Returns the function that colours a packet; `None` of a dropper.
+    /// Returns the function that colours a packet; `None` if this is no marker.
     pub fn marker(&'static self) -> Option<MarkFn> {
         self.raw().mark.map(|function| MarkFn {
             function,
@@ -38,19 +40,19 @@ impl Policy {
         })
     }
 
-    /// Returns the function that judges a packet; `None` of a marker.
+    /// Returns the function that judges a packet; `None` if this is no dropper.
     pub fn dropper(&'static self) -> Option<DropFn> {
         self.raw().drop.map(DropFn)
     }
 
-    /// Returns whether it reads its random number with these parameters.
+    /// Returns whether its function for packets reads the random number with these parameters.
     pub fn draws(&self, params: &Params) -> bool {
         // SAFETY: the parameters are this policy's.
         self.raw().draws.is_none_or(|draws| unsafe { draws(params.pointer()) != 0 })
     }
 
     /// Returns whether it offers the function behind [`Policy::draws`]; without it, it may always read the number.
-    pub fn says_whether_it_draws(&self) -> bool {
+    pub fn offers_draws(&self) -> bool {
         self.raw().draws.is_some()
     }
 
@@ -62,7 +64,7 @@ impl Policy {
             .is_some_and(|expired| unsafe { expired(params.pointer(), flow.as_ptr().cast(), now_ns) != 0 })
     }
 
-    /// Tells the policy that a flow has expired and will be forgotten.
+    /// Calls the header's `flow_end` for a flow that has expired, before the caller forgets it.
     pub fn flow_end(&self, params: &Params, flow: &[u64], state: &mut [u64]) {
         if let Some(flow_end) = self.raw().flow_end {
             // SAFETY: parameters and states are this policy's.
@@ -70,14 +72,15 @@ impl Policy {
         }
     }
 
-    /// Returns how often its table is to be swept, ns; `None` if never.
+    /// Returns the time between two sweeps of the caller's table of flows, ns; `None` if it is never swept.
     pub fn period_ns(&self, params: &Params) -> Option<u64> {
         // SAFETY: the parameters are this policy's.
         self.raw().period.map(|period| unsafe { period(params.pointer()) })
     }
 
-    /// Counts a flow into the class that the header's `classify` returns; without that function it is not counted.
-    pub fn count(&self, params: &Params, flow: &[u64], state: &[u64], counts: &mut Counts) {
+    /// Adds a flow to the class in `counts` that the header's `classify` returns. A flow of no class is not counted, nor is
+    /// any if the header has no such function.
+    pub fn count_flow(&self, params: &Params, flow: &[u64], state: &[u64], counts: &mut Counts) {
         if let Some(classify) = self.raw().classify {
             // SAFETY: parameters and states are this policy's.
             let class = unsafe { classify(params.pointer(), flow.as_ptr().cast(), state.as_ptr().cast()) };
@@ -87,7 +90,8 @@ impl Policy {
         }
     }
 
-    /// Adapts the state to the flows counted. Returns whether it took a step.
+    /// Calls the header's `control`, which adapts the state to the flows counted. Returns whether it took a step; `false`
+    /// if the header has no such function.
     pub fn control(&self, params: &Params, state: &mut [u64], counts: &Counts, now_ns: u64) -> bool {
         // SAFETY: parameters and state are this policy's.
         let step = |control: ffi::ControlFn| unsafe {
@@ -96,8 +100,8 @@ impl Policy {
         self.raw().control.is_some_and(step)
     }
 
-    /// Returns 0 if a packet may leave now, whose tokens it takes; else the time to wait, ns, or [`crate::NEVER`]. A
-    /// policy that does not shape lets everything go.
+    /// Takes a packet's tokens and returns 0 if it may leave now; else returns the time to wait, ns, or [`crate::NEVER`]. A
+    /// policy that does not shape returns 0.
     pub fn shape(
         &self,
         params: &Params,
@@ -113,7 +117,7 @@ impl Policy {
         self.raw().shape.map_or(0, wait)
     }
 
-    /// Tells a dropper that a packet started transmission and left `after` waiting.
+    /// Calls a dropper's `departed`, if it has one, when a packet starts transmission and leaves `after` waiting.
     #[inline]
     pub fn departed(&self, params: &Params, state: &mut [u64], colour: Colour, after: &Backlog, now_ns: u64) {
         if let Some(departed) = self.raw().departed {
@@ -122,7 +126,7 @@ impl Policy {
         }
     }
 
-    /// Returns the numbers it shows of its state, in the order of [`Policy::readings`]; NaN for none yet.
+    /// Returns the readings of a state, in the order of [`Policy::readings`]; NaN for one without a value yet.
     pub fn read(&self, params: &Params, state: &[u64]) -> Vec<f64> {
         // SAFETY: parameters and state are this policy's.
         let value =
@@ -143,13 +147,13 @@ impl Policy {
 pub struct MarkFn {
     function: ffi::MarkFn,
     returns_hint: bool,
-    /// Whether a packet starts its flow anew, and what is to be told of the flow before.
+    /// The functions that say whether a packet starts its flow anew, and that end the former flow.
     restarts: Option<(ffi::RestartsFn, ffi::FlowEndFn)>,
 }
 
 impl MarkFn {
-    /// Returns what the marker says of a packet of `flow`; `random` is 32 uniform bits. A flow that the packet starts
-    /// anew has ended before.
+    /// Returns the marker's answer to a packet of `flow`; `random` is 32 uniform bits. If the packet starts the flow anew,
+    /// the header's `flow_end` is called first. States are the marker's.
     #[inline]
     pub fn call(
         &self,
@@ -167,7 +171,7 @@ impl MarkFn {
         }
     }
 
-    /// Returns the same as C does.
+    /// Does the same as [`MarkFn::call`] and returns the answer as the number that C returns.
     #[inline]
     pub fn raw(
         &self,

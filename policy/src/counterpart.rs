@@ -1,15 +1,15 @@
-//! What else than a program of ours does as a policy does: what its header says in `install`.
+//! The common devices that can do as a policy does, parsed from its header's `install`.
 
-/// A common device's way to do as a policy does.
+/// A device or program other than our own that does as a policy does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counterpart {
-    /// What it is.
+    /// Its kind.
     pub kind: CounterpartKind,
     /// Parameters and the values that they must have: the counterpart knows no others.
     pub requires: Vec<(&'static str, &'static str)>,
 }
 
-/// What a counterpart is.
+/// The kinds of counterparts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CounterpartKind {
     /// A queue discipline of Linux: its name in tc, and the oldest kernel that has it.
@@ -23,10 +23,10 @@ pub enum CounterpartKind {
 }
 
 impl Counterpart {
-    /// Returns what a header's text says; `None` for an empty one.
+    /// Parses the text of a header's `install` (`policy.h`); `None` if it is empty.
     ///
     /// # Errors
-    /// What the text must be.
+    /// A sentence without its subject, which says how the text must begin or end.
     pub(crate) fn parse(text: &'static str) -> Result<Option<Counterpart>, String> {
         let mut words = text.split_whitespace();
         let Some(what) = words.next() else { return Ok(None) };
@@ -50,7 +50,7 @@ impl Counterpart {
         Ok(Some(Counterpart { kind, requires: words.map(pair).collect::<Result<_, _>>()? }))
     }
 
-    /// Returns the names of the parameters that it speaks of.
+    /// Returns the names of the parameters that the text mentions.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         let own = match self.kind {
             CounterpartKind::Firewall(name) => Some(name),

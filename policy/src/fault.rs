@@ -1,4 +1,4 @@
-//! What an own policy did wrong in a thread, until the caller asks for it.
+//! The first fault of a policy in each thread, stored until the caller takes it.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ thread_local! {
     static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
 }
 
-/// What an own policy did wrong.
+/// A fault of a policy: an answer that it must not give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The header, as the user named it.
@@ -15,13 +15,13 @@ pub struct Fault {
     pub problem: String,
 }
 
-/// Returns the first answer out of range that an own policy has given in this thread since the last call of this. The
-/// colour or verdict was then taken for the worst one.
+/// Removes and returns the first fault recorded in this thread since the last call; `None` if there is none. An answer out
+/// of range was then treated as the worst colour or verdict.
 pub fn take_fault() -> Option<Fault> {
     FAULT.with_borrow_mut(Option::take)
 }
 
-/// Keeps a fault of this thread, which is made only if none is kept yet.
-pub(crate) fn keep(make: impl FnOnce() -> Option<Fault>) {
-    FAULT.with_borrow_mut(|kept| *kept = kept.take().or_else(make));
+/// Records a fault of this thread unless one is recorded already; only then is `make` called.
+pub(crate) fn record_first(make: impl FnOnce() -> Option<Fault>) {
+    FAULT.with_borrow_mut(|first| *first = first.take().or_else(make));
 }

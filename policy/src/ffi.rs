@@ -153,13 +153,13 @@ unsafe extern "C" {
     static mh_policy_count: std::ffi::c_ulong;
 }
 
-/// Returns the descriptions of the shipped policies.
+/// Returns the descriptions of the shipped policies, in the order of their names.
 pub(crate) fn shipped() -> &'static [&'static RawPolicy] {
-    // SAFETY: build.rs makes a table of so many pointers to constant descriptions.
+    // SAFETY: build.rs writes a table of so many pointers to constant descriptions.
     unsafe { std::slice::from_raw_parts((&raw const mh_policies).cast(), mh_policy_count as usize) }
 }
 
-/// Returns a C string that lives for ever; empty where there is none.
+/// Returns a C string of a description, which lives for ever: empty for a null pointer, `?` if it is not UTF-8.
 pub(crate) fn text(pointer: *const c_char) -> &'static str {
     if pointer.is_null() {
         return "";

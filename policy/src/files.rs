@@ -1,9 +1,9 @@
 //! Files and folders that the programs make for themselves, and files that users name.
 //!
 //! The programs often run as root on machines with other users. So no name that somebody could guess is used where
-//! others may write: folders are made with a random name or below a folder of this user's own, with rights for nobody
-//! else; files are made anew and never through a link; a folder that is there already is taken only if its owner and
-//! its mode say that nobody else could have put anything into it. What is read has a limit.
+//! others may write: folders are made with a random name or below a private folder of this user, with rights for nobody
+//! else; files are created new and never through a link; a folder that exists is used only if its owner and its mode show
+//! that nobody else could have written into it. Every read has a limit.
 
 use sha2::{Digest as _, Sha256};
 use std::ffi::OsString;
@@ -18,35 +18,38 @@ use tempfile::{Builder, TempDir};
 
 /// Most bytes of a file that people write: a header, a file of options.
 pub const TEXT_BYTES: u64 = 1 << 20;
-/// Most bytes of a file that a compiler made.
+/// Most bytes of a compiler's output file.
 pub const OBJECT_BYTES: u64 = 1 << 28;
 
-/// Where root's things are: gone with the machine's next start, or kept where `/run` runs no programs.
+/// Root's folders: the first is emptied when the machine starts; the second serves where `/run` runs no programs.
 const SYSTEM: [&str; 2] = ["/run/mousehole", "/var/cache/mousehole"];
-/// What the names of scratch folders begin with.
+/// Prefix of the names of scratch folders.
 const WORK: &str = "work-";
-/// No compilation and no trial lasts so long.
+/// Age from which a scratch folder is a killed process's: no compilation and no trial lasts so long.
 const LEFTOVER_AGE: Duration = Duration::from_secs(86_400);
-/// Who may write beside the owner: the group and others.
+/// Mode bits that let the group or others write.
 const WRITE_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
-/// Returns a folder of this user's own, in which nobody else can write and from where programs may run:
-/// `$XDG_CACHE_HOME/mousehole`; of root `/run/mousehole` or `/var/cache/mousehole`; else `$HOME/.cache/mousehole`. Where
-/// none of these can be, it is a new one among the temporary files, which this process removes at its end.
+/// Returns a private folder of this user, in which nobody else can write: `$XDG_CACHE_HOME/mousehole`; for root
+/// `/run/mousehole` or `/var/cache/mousehole`, the first from which programs may run; else `$HOME/.cache/mousehole`. If
+/// none of these can be made, it is a temporary folder, which this process removes at its end.
 ///
 /// # Errors
-/// One sentence when the folder is there and somebody else could have written in it.
+/// One sentence if the folder exists and somebody else could have written in it; else the system's error.
 pub fn own_folder() -> io::Result<PathBuf> {
     match lasting_folder()? {
         Some(folder) => Ok(folder),
-        None => passing_folder(),
+        None => temporary_folder(),
     }
 }
 
-/// Returns what [`own_folder`] does where that outlives this process, else `None`. It fails as that does.
+/// Returns the same folder as [`own_folder`] if it outlives this process, else `None`.
+///
+/// # Errors
+/// As [`own_folder`].
 pub fn lasting_folder() -> io::Result<Option<PathBuf>> {
-    if let Some(cache) = variable("XDG_CACHE_HOME") {
+    if let Some(cache) = path_variable("XDG_CACHE_HOME") {
         return make_private_folder(&cache.join("mousehole")).map(Some);
     }
     if user() == 0 {
@@ -55,27 +58,27 @@ pub fn lasting_folder() -> io::Result<Option<PathBuf>> {
             return Ok(Some(folder));
         }
     }
-    let Some(home) = variable("HOME") else { return Ok(None) };
+    let Some(home) = path_variable("HOME") else { return Ok(None) };
     match make_private_folder(&home.join(".cache/mousehole")) {
         Ok(folder) => Ok(Some(folder)),
-        // A home that is not there, or belongs to the system, is none.
+        // A home that does not exist, or in which the user cannot write, counts as none.
         Err(error) if error.raw_os_error().is_some() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Returns the folder for locks: of root `/run/mousehole`; else of systemd's `$RUNTIME_DIRECTORY`,
-/// `$XDG_RUNTIME_DIR/mousehole` and [`lasting_folder`] the first that is set.
+/// Returns the private folder for locks: for root `/run/mousehole`; else the first that is set of systemd's
+/// `$RUNTIME_DIRECTORY`, `$XDG_RUNTIME_DIR/mousehole` and [`lasting_folder`].
 ///
 /// # Errors
-/// One sentence when there is none, or somebody else could have written in it.
+/// One sentence if there is none, or somebody else could have written in it; else the system's error.
 pub fn lock_folder() -> io::Result<PathBuf> {
     if user() == 0 {
         return make_private_folder(Path::new(SYSTEM[0]));
     }
-    let of_session = || variable("XDG_RUNTIME_DIR").map(|folder| folder.join("mousehole"));
-    // Of a unit with several folders these are joined by colons.
-    let of_service = || env::split_paths(&variable("RUNTIME_DIRECTORY")?).next();
+    let of_session = || path_variable("XDG_RUNTIME_DIR").map(|folder| folder.join("mousehole"));
+    // The folders of a unit with several are joined by colons; the first one counts.
+    let of_service = || env::split_paths(&path_variable("RUNTIME_DIRECTORY")?).next();
     if let Some(folder) = of_service().or_else(of_session) {
         return make_private_folder(&folder);
     }
@@ -86,17 +89,18 @@ pub fn lock_folder() -> io::Result<PathBuf> {
     })
 }
 
-/// Makes a folder that only this user may enter, if it is not there yet, and returns its path without links.
+/// Makes a folder that only this user may enter, with its parents, unless it exists. Returns its path without symbolic
+/// links in the parents.
 ///
 /// # Errors
-/// What the system says, or one sentence when somebody else could have written in it or put it there.
+/// The system's error; or one sentence if somebody else could have written in the folder or replaced it.
 pub fn make_private_folder(path: &Path) -> io::Result<PathBuf> {
     let mut private = DirBuilder::new();
     private.mode(0o700);
     let (parent, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
     private.recursive(true).create(parent)?;
     let parent = fs::canonicalize(parent)?;
-    parent.ancestors().try_for_each(check_above)?;
+    parent.ancestors().try_for_each(check_ancestor)?;
     let path = parent.join(name);
     match private.recursive(false).create(&path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -105,10 +109,10 @@ pub fn make_private_folder(path: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Checks that a folder is this user's and that nobody else can write in it.
+/// Checks that a path is a folder of this user, not a link, and that nobody else can write in it.
 ///
 /// # Errors
-/// What the system says, or one sentence.
+/// The system's error; or one sentence that names the path and what to do.
 pub fn check_folder(path: &Path) -> io::Result<()> {
     let data = fs::symlink_metadata(path)?;
     match data.is_dir() {
@@ -117,23 +121,26 @@ pub fn check_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder with a random name in [`own_folder`]; it is removed when dropped. It fails as that does.
+/// Makes a folder with a random name in [`own_folder`]; it is removed when dropped.
+///
+/// # Errors
+/// As [`own_folder`].
 pub fn make_scratch_folder() -> io::Result<TempDir> {
     make_scratch_in(&own_folder()?)
 }
 
-/// Makes a folder with a random name in another one, for this user alone; it is removed when dropped. Folders that killed
-/// processes left a day ago or earlier are removed.
+/// Makes a folder with a random name in `folder`, for this user alone; it is removed when dropped. Removes this user's
+/// scratch folders there that are older than [`LEFTOVER_AGE`].
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn make_scratch_in(folder: &Path) -> io::Result<TempDir> {
     let mode = fs::Permissions::from_mode(0o700);
     remove_leftovers(folder);
-    Builder::new().prefix(WORK).rand_bytes(12).permissions(mode).tempdir_in(folder).map_err(plain)
+    Builder::new().prefix(WORK).rand_bytes(12).permissions(mode).tempdir_in(folder).map_err(without_path)
 }
 
-/// Removes this user's scratch folders that nobody has changed for [`LEFTOVER_AGE`]. What cannot be removed stays.
+/// Removes this user's scratch folders that have not changed for [`LEFTOVER_AGE`]. Ignores those that it cannot remove.
 fn remove_leftovers(folder: &Path) {
     let is_old = |data: &Metadata| {
         let age = data.modified().ok().and_then(|at| at.elapsed().ok());
@@ -147,53 +154,53 @@ fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// Reads a regular file of at most `limit` bytes; pipes, devices and folders are refused without waiting for them.
+/// Reads a regular file of at most `limit` bytes; refuses pipes, devices and folders without waiting for them.
 ///
 /// # Errors
-/// What the system says, or one sentence.
+/// The system's error; or one sentence for a longer file, or one that is not regular.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let (file, _) = open_regular(path, 0)?;
     read_all(file, limit)
 }
 
-/// Does the same with a text in UTF-8.
+/// Reads a text in UTF-8 of at most [`TEXT_BYTES`].
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read`]; one sentence for a file that is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let bytes = read(path, TEXT_BYTES)?;
     String::from_utf8(bytes).map_err(|_| refusal("it is not text in UTF-8".into()))
 }
 
-/// Reads a file that nobody but this user could have written, and not through a link at its name.
+/// Reads a file that only this user could have written; the path itself must not be a symbolic link.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read`]; one sentence if the file is another user's or others may write to it.
 pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let (file, data) = open_regular(path, libc::O_NOFOLLOW)?;
     check_owner(path, &data)?;
     read_all(file, limit)
 }
 
-/// Makes a file that only this user may read and that must not be there yet.
+/// Creates a file that only this user may read and write.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error; `AlreadyExists` if anything is at the path, a link too.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     options.open(path)?.write_all(bytes)
 }
 
-/// Writes a file for whoever reads it: it is there whole, the former one or the new one. A link at its name is
-/// replaced, not followed.
+/// Replaces a file, or creates it, in one step: a reader finds the whole former file or the whole new one. Others may read
+/// it, as the umask allows. A symbolic link at the path is replaced, not followed.
 ///
 /// # Errors
-/// What the system says, or that the path names no file; the former file stays.
+/// The system's error; `IsADirectory` if the path has no file name. The former file then stays.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    // Hidden, so that who reads all files of a kind never takes one that is not finished.
+    // Hidden, so that a program that reads all files of a kind does not read an unfinished one.
     let mut prefix = OsString::from(".");
     prefix.push(name);
     prefix.push(".");
@@ -202,38 +209,40 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .rand_bytes(12)
         .permissions(fs::Permissions::from_mode(0o666)) // less the umask
         .tempfile_in(folder)
-        .map_err(plain)?;
+        .map_err(without_path)?;
     unfinished.write_all(bytes)?;
     unfinished.as_file().sync_all()?;
     unfinished.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Returns the SHA-256 of bytes, in hexadecimal digits.
+/// Returns the SHA-256 of bytes as 64 hexadecimal digits in lower case.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the number of the user with whose rights this process acts.
+/// Returns the effective user ID of this process.
 pub fn user() -> u32 {
     // SAFETY: the call only asks.
     unsafe { libc::geteuid() }
 }
 
-fn variable(name: &str) -> Option<PathBuf> {
+/// Returns the path in an environment variable; `None` if it is not set or empty.
+fn path_variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// Returns an error of kind `PermissionDenied` with this sentence.
 fn refusal(sentence: String) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, sentence)
 }
 
-/// Returns an error without the path that tempfile adds, which the caller names.
-fn plain(error: io::Error) -> io::Error {
+/// Returns the system's error within one of the tempfile crate, without the path that the crate adds.
+fn without_path(error: io::Error) -> io::Error {
     let inner = error.get_ref().and_then(|inner| inner.source()?.downcast_ref::<io::Error>()?.raw_os_error());
     inner.map_or(error, io::Error::from_raw_os_error)
 }
 
-/// Refuses a file or folder that belongs to another user, or that others can write.
+/// Checks that a file or folder with this metadata belongs to this user and that nobody else can write it.
 ///
 /// # Errors
 /// One sentence that says what to do.
@@ -254,10 +263,13 @@ fn check_owner(path: &Path, data: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Checks that nobody but root and this user can rename what is in a folder above ours.
-fn check_above(folder: &Path) -> io::Result<()> {
+/// Checks that only root and this user can rename the entries of a folder, which is a parent of ours.
+///
+/// # Errors
+/// The system's error; or one sentence that names the folder and its mode.
+fn check_ancestor(folder: &Path) -> io::Result<()> {
     let data = fs::metadata(folder)?;
-    // In a container without the machine's root, its files seem to be of somebody else: of whom `/` is.
+    // In a container whose root is not the machine's, system files seem to belong to the owner of `/`.
     let trusted = [user(), 0, fs::metadata("/")?.uid()];
     let is_open = data.mode() & 0o002 != 0 && data.mode() & STICKY == 0;
     match trusted.contains(&data.uid()) && !is_open {
@@ -271,7 +283,7 @@ fn check_above(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether programs and libraries in a folder may be started; `/run` is often mounted so that they may not.
+/// Returns whether programs and libraries in a folder may be executed; `/run` is often mounted with `noexec`.
 #[cfg(target_os = "linux")]
 fn runs_programs(folder: &Path) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
@@ -283,51 +295,56 @@ fn runs_programs(folder: &Path) -> bool {
     }
 }
 
+/// Returns `true`: other systems are not asked.
 #[cfg(not(target_os = "linux"))]
 fn runs_programs(_: &Path) -> bool {
     true
 }
 
-/// The folder of a process that has none to come back to.
-static PASSING: OnceLock<(u32, PathBuf)> = OnceLock::new();
+/// The temporary folder, and the ID of the process that made it.
+static TEMPORARY: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
-/// Returns a folder among the temporary files, the same one at every call. This process makes it at the first call and
-/// removes it at its end.
+/// Returns a private temporary folder, the same one at every call. The first call makes it; the process removes it when it
+/// exits.
 ///
 /// # Errors
-/// What the system says.
-fn passing_folder() -> io::Result<PathBuf> {
-    if let Some((_, folder)) = PASSING.get() {
+/// The system's error.
+fn temporary_folder() -> io::Result<PathBuf> {
+    if let Some((_, folder)) = TEMPORARY.get() {
         return Ok(folder.clone());
     }
     let mode = fs::Permissions::from_mode(0o700);
-    let made =
-        Builder::new().prefix("mousehole-").rand_bytes(12).permissions(mode).tempdir().map_err(plain)?;
-    // Another thread may have been faster; then this one's is dropped, and removed.
-    let (_, folder) = PASSING.get_or_init(|| {
+    let made = Builder::new()
+        .prefix("mousehole-")
+        .rand_bytes(12)
+        .permissions(mode)
+        .tempdir()
+        .map_err(without_path)?;
+    // If another thread was faster, this one's folder is dropped and thereby removed.
+    let (_, folder) = TEMPORARY.get_or_init(|| {
         // SAFETY: the function takes nothing, and what it calls is allowed at the end of a process.
-        unsafe { libc::atexit(remove_passing) };
+        unsafe { libc::atexit(remove_temporary_folder) };
         (process::id(), made.keep())
     });
     Ok(folder.clone())
 }
 
-/// Removes the folder, unless a child of the process that made it ends.
-extern "C" fn remove_passing() {
-    if let Some((owner, folder)) = PASSING.get()
+/// Removes the temporary folder if this process made it; a forked child's exit leaves it.
+extern "C" fn remove_temporary_folder() {
+    if let Some((owner, folder)) = TEMPORARY.get()
         && *owner == process::id()
     {
         let _ = fs::remove_dir_all(folder); // what cannot be removed stays among the temporary files
     }
 }
 
-/// Opens a regular file for reading; `more` are further flags of open(2). Refuses pipes, devices and folders without
-/// waiting for them.
+/// Opens a regular file for reading and returns it with its metadata; `more` are further flags of open(2). Refuses pipes,
+/// devices and folders without waiting for them.
 ///
 /// # Errors
-/// What the system says, or one sentence.
+/// The system's error; or one sentence for a file that is not regular.
 fn open_regular(path: &Path, more: i32) -> io::Result<(File, Metadata)> {
-    // A pipe without a writer would have the call wait.
+    // Without O_NONBLOCK the call would wait for a pipe's writer.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | more;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let data = file.metadata()?;
@@ -337,10 +354,10 @@ fn open_regular(path: &Path, more: i32) -> io::Result<(File, Metadata)> {
     }
 }
 
-/// Reads a file of at most `limit` bytes.
+/// Reads an open file of at most `limit` bytes to its end.
 ///
 /// # Errors
-/// What the system says, or one sentence for a longer file.
+/// The system's error; or one sentence for a longer file.
 fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
@@ -382,7 +399,7 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    fn refused<T: std::fmt::Debug>(result: io::Result<T>) -> String {
+    fn error_text<T: std::fmt::Debug>(result: io::Result<T>) -> String {
         result.unwrap_err().to_string()
     }
 
@@ -395,7 +412,7 @@ mod tests {
         assert_eq!(make_private_folder(&path).unwrap(), made, "it may be there already");
         for open in [0o720, 0o702] {
             set_mode(&made, open);
-            let found = refused(make_private_folder(&path));
+            let found = error_text(make_private_folder(&path));
             assert!(
                 found.contains(&format!("(its mode is {open:o})")) && found.contains("chmod go-w"),
                 "{found}"
@@ -413,7 +430,7 @@ mod tests {
         symlink(place.path().join("nowhere"), place.path().join("dangling")).unwrap();
         fs::write(&file, "").unwrap();
         for path in [link, file, place.path().join("dangling")] {
-            assert!(refused(make_private_folder(&path)).contains("is no folder"), "{path:?}");
+            assert!(error_text(make_private_folder(&path)).contains("is no folder"), "{path:?}");
         }
         assert!(!place.path().join("nowhere").exists());
     }
@@ -425,7 +442,7 @@ mod tests {
         fs::create_dir(&open).unwrap();
         set_mode(&open, 0o777);
         assert!(
-            refused(make_private_folder(&open.join("ours"))).contains("lets others replace what is in it")
+            error_text(make_private_folder(&open.join("ours"))).contains("lets others replace what is in it")
         );
         set_mode(&open, 0o1777);
         make_private_folder(&open.join("ours")).unwrap();
@@ -437,15 +454,15 @@ mod tests {
         let (file, pipe) = (place.path().join("file"), place.path().join("pipe"));
         fs::write(&file, "12345").unwrap();
         assert_eq!(read(&file, 5).unwrap(), b"12345");
-        assert_eq!(refused(read(&file, 4)), "it must have at most 4 bytes, and has more");
+        assert_eq!(error_text(read(&file, 4)), "it must have at most 4 bytes, and has more");
         let name = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
         // SAFETY: the name ends in a zero byte.
         assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
         for path in [&pipe, Path::new("/dev/zero"), place.path()] {
-            assert!(refused(read(path, 5)).contains("must be a regular file"), "{path:?}");
+            assert!(error_text(read(path, 5)).contains("must be a regular file"), "{path:?}");
         }
         fs::write(&file, [0xff]).unwrap();
-        assert_eq!(refused(read_text(&file)), "it is not text in UTF-8");
+        assert_eq!(error_text(read_text(&file)), "it is not text in UTF-8");
     }
 
     #[test]
@@ -457,7 +474,7 @@ mod tests {
         assert_eq!((read_own(&file, 3).unwrap(), mode(&file)), (b"one".to_vec(), 0o600));
         assert!(read_own(&link, 3).is_err());
         set_mode(&file, 0o622);
-        assert!(refused(read_own(&file, 3)).contains("others may write to"));
+        assert!(error_text(read_own(&file, 3)).contains("others may write to"));
     }
 
     #[test]

@@ -7,9 +7,9 @@ u32 mh_full_buffer_is_full(const struct mh_limit *limit, const struct mh_backlog
 	return mh_is_full(limit, backlog, ip_bytes, segments);
 }
 
-u32 mh_full_buffer_is_asked(u32 full, u32 sees_full_buffers)
+u32 mh_full_buffer_asks_dropper(u32 full, u32 sees_full_buffers)
 {
-	return mh_is_asked(full, sees_full_buffers);
+	return mh_asks_dropper(full, sees_full_buffers);
 }
 
 u32 mh_full_buffer_verdict(u32 full, u32 verdict)

@@ -1,8 +1,8 @@
-//! `full_buffer.h`: when there is no room for an arrival, and what becomes of it.
+//! The rules of `full_buffer.h`: whether a buffer has room for an arrival, and the verdict on one that finds it full.
 
 use crate::base::{Backlog, Verdict};
 
-/// What fits a buffer; `struct mh_limit`.
+/// The capacity of a buffer; `struct mh_limit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Limit {
@@ -13,7 +13,7 @@ pub struct Limit {
 
 unsafe extern "C" {
     safe fn mh_full_buffer_is_full(limit: &Limit, backlog: &Backlog, ip_bytes: u32, segments: u32) -> u32;
-    safe fn mh_full_buffer_is_asked(full: u32, sees_full_buffers: u32) -> u32;
+    safe fn mh_full_buffer_asks_dropper(full: u32, sees_full_buffers: u32) -> u32;
     safe fn mh_full_buffer_verdict(full: u32, verdict: u32) -> u32;
 }
 
@@ -35,25 +35,26 @@ impl Limit {
     }
 }
 
-/// What becomes of a packet that finds the buffer full.
+/// The rules for a packet that finds the buffer full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FullBuffer;
 
 impl FullBuffer {
-    /// Returns whether a dropper decides on the packet, given whether it sees full buffers.
+    /// Returns whether the dropper is called for the packet: only one that [sees full
+    /// buffers](crate::Policy::sees_full_buffers).
     #[inline]
     pub fn asks(self, sees_full_buffers: bool) -> bool {
-        mh_full_buffer_is_asked(1, sees_full_buffers.into()) != 0
+        mh_full_buffer_asks_dropper(1, sees_full_buffers.into()) != 0
     }
 
-    /// Returns the verdict, given the dropper's; [`Verdict::Pass`] if it was not asked.
+    /// Returns the final verdict from the dropper's, which is [`Verdict::Pass`] if it was not called.
     #[inline]
     pub fn verdict(self, verdict: Verdict) -> Verdict {
         Verdict::from_c(mh_full_buffer_verdict(1, verdict as u32))
     }
 }
 
-/// Returns the size of [`Limit`] and where its members are, for the comparison with C.
+/// Returns the size of [`Limit`] and its members' offsets, in bytes, in the order of `mh_layout` (layout.c).
 #[cfg(test)]
 pub(crate) fn layout() -> Vec<usize> {
     use std::mem::offset_of;
@@ -85,6 +86,6 @@ mod tests {
         assert_eq!(all.map(|verdict| FullBuffer.verdict(verdict)), [forced, forced, Verdict::Early, forced]);
         assert_eq!(all.map(|verdict| mh_full_buffer_verdict(0, verdict as u32)), [0, 1, 2, 3]);
         assert_eq!([false, true].map(|sees| FullBuffer.asks(sees)), [false, true]);
-        assert_eq!([0, 1].map(|sees| mh_full_buffer_is_asked(0, sees)), [1, 1]);
+        assert_eq!([0, 1].map(|sees| mh_full_buffer_asks_dropper(0, sees)), [1, 1]);
     }
 }

@@ -1,10 +1,10 @@
-//! Every function of a policy by its name, with its answer exactly as C gives it. For tools that compare builds.
+//! Calls any function of a policy by its number and returns the result exactly as C does. For tools that compare builds.
 
 use crate::base::{Backlog, View};
 use crate::ffi::Counts;
 use crate::params::Params;
 use crate::policy::Policy;
-use crate::queue::{mh_queue_entry_enqueue, mh_queue_entry_leave};
+use crate::queue::{mh_queue_entry_enqueue, mh_queue_entry_remove};
 use std::ffi::c_void;
 
 /// A function that a header may offer and that a packet, a sweep or a departure calls.
@@ -57,13 +57,13 @@ impl Function {
     }
 }
 
-/// All arguments of all functions, except parameters and states. A departure's colour is the view's. A queue holds no
-/// packets here: what waits, in place of a flow's state, changes by the answer (`queue.h`).
+/// The arguments of every function except parameters and states. A departure's colour is the view's. A queue holds no
+/// packets here: the backlog, `struct mh_waiting`, is passed as the flow's state and changes by the answer (`queue.h`).
 #[derive(Debug, Clone, Copy)]
 pub struct Arguments<'a> {
     /// The packet.
     pub view: &'a View,
-    /// The queue.
+    /// The backlog that it finds, or of a departure the one that it leaves.
     pub backlog: &'a Backlog,
     /// Flows by class.
     pub counts: &'a Counts,
@@ -75,7 +75,7 @@ pub struct Arguments<'a> {
     pub hash: u32,
 }
 
-/// The structs of a call, in memory of the caller's.
+/// Pointers to the structs of a call, in the caller's memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
     /// The complete parameters.
@@ -119,7 +119,8 @@ impl Policy {
         }
     }
 
-    /// Calls a function and returns what C returns; 0 of a function without a result, or one that is not offered.
+    /// Calls a function and returns its result; 0 if it has none or is not offered. `flow` and `state` have at least
+    /// [`Policy::flow_words`] and [`Policy::state_words`] words.
     ///
     /// # Panics
     /// When the parameters are of another policy, or a state is too small.
@@ -142,7 +143,7 @@ impl Policy {
         unsafe { self.call_in(function, memory, with) }
     }
 
-    /// Does the same as [`Policy::call`] on structs in memory of the caller's, for tools that guard it.
+    /// Does the same as [`Policy::call`] on structs in the caller's memory, for tools that guard this memory.
     ///
     /// # Safety
     /// The structs have the sizes of [`Policy::sizes`] and are aligned, and the parameters are complete.
@@ -179,10 +180,10 @@ impl Policy {
                 }
                 Function::Restarts => raw.restarts.map_or(0, |restarts| restarts(p, f, view, now_ns).into()),
                 Function::Dequeue if raw.dequeue.is_some() => {
-                    mh_queue_entry_leave(raw, 0, p, s, f, view, now_ns, random).into()
+                    mh_queue_entry_remove(raw, 0, p, s, f, view, now_ns, random).into()
                 }
                 Function::Overflow if raw.overflow.is_some() => {
-                    mh_queue_entry_leave(raw, 1, p, s, f, view, now_ns, random).into()
+                    mh_queue_entry_remove(raw, 1, p, s, f, view, now_ns, random).into()
                 }
                 Function::Dequeue | Function::Overflow => 0,
             }

@@ -2,13 +2,13 @@
 //!
 //! Each algorithm is one C header in `include/mousehole/`, which the programs for the kernel compile as well. The
 //! header describes itself (`policy.h`): its functions, its parameters and how they are set up. This crate finds the
-//! descriptions, turns text into parameters, and calls the functions. It holds nothing about any one policy. The head
-//! of each header gives formula, source, ranges and errors.
+//! descriptions, parses parameters, and calls the functions. It holds nothing about any one policy. The head of each
+//! header gives formula, source, ranges and errors.
 //!
-//! The feature `native`, on by default, is what needs an operating system: users' own headers, and files and processes
-//! made with care. Without it the crate compiles for `wasm32-unknown-unknown`, with the shipped policies alone.
+//! The feature `native`, on by default, contains the parts that need an operating system: users' own headers, and files
+//! and processes. Without it the crate compiles for `wasm32-unknown-unknown`, with the shipped policies alone.
 
-// What checks users' headers has no other caller.
+// The checks of users' headers have no caller without the feature.
 #![cfg_attr(not(feature = "native"), allow(dead_code))]
 
 mod bands;
@@ -51,7 +51,7 @@ pub use load::{
 #[cfg(feature = "native")]
 pub use own::{begin_faults_with, forget_region, limit_calls, name_region};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
-pub use params::{LinkContext, Params, Settings, State, gather};
+pub use params::{LinkContext, Params, Settings, State, gather_params};
 pub use policy::{Key, Origin, Policy, PolicyKind, find, policies};
 pub use queue::QueueFns;
 pub use virtual_fifo::virtual_fifo_params;

@@ -1,4 +1,4 @@
-//! Users' own policies: a header is compiled to a shared object and loaded.
+//! Loads users' own policies: compiles a header to a shared object, loads it and checks its description.
 //!
 //! The shipped headers are embedded in this library and written to the user's cache, so that a user's header may
 //! include them and needs nothing but a C compiler. What is compiled is removed as soon as it is loaded.
@@ -46,30 +46,34 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Compiles a header natively, loads it, checks its description and makes its policy known under its name. The
-/// header's set-up function is called in this process.
+/// Compiles a header for this machine, loads it, checks its description and registers its policy, so that
+/// [`crate::find`] returns it. Calls the header's set-up function in this process.
 ///
 /// # Errors
 /// [`LoadError`] when the file cannot be read, does not compile, does not describe a policy of its own name, or has
 /// defaults that do not fit each other.
 pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
-    let policy = describe(path, RTLD_NOW)?;
+    let policy = load_header(path, RTLD_NOW)?;
     check_defaults(policy).map_err(|problem| LoadError { path: path.to_path_buf(), problem })?;
     register(policy);
     Ok(policy)
 }
 
 /// Does the same as [`load`] without calling any function of the header, for tools that first call them in another
-/// process. Neither are the defaults checked together ([`check_defaults`]), nor is the policy known under its name.
+/// process. So it neither checks the defaults together ([`check_defaults`]) nor registers the policy.
 ///
 /// # Errors
 /// [`LoadError`] when the file cannot be read, does not compile, or does not describe a policy of its own name.
 pub fn load_description(path: &Path) -> Result<&'static Policy, LoadError> {
-    describe(path, RTLD_LAZY) // a function that does not exist has a sentence of its own there
+    load_header(path, RTLD_LAZY) // a function that does not exist has a sentence of its own there
 }
 
-/// Loads a header's description; `binding` says when the functions that it calls are looked for.
-fn describe(path: &Path, binding: c_int) -> Result<&'static Policy, LoadError> {
+/// Compiles and loads a header, and returns its policy, which is not registered. `binding` is the flag of dlopen(3) that
+/// says when undefined functions are resolved. A header that is registered with the same text is returned as it is.
+///
+/// # Errors
+/// As [`load_description`].
+fn load_header(path: &Path, binding: c_int) -> Result<&'static Policy, LoadError> {
     let fault = |problem: String| LoadError { path: path.to_path_buf(), problem };
     let name = c_name(path).map_err(fault)?;
     let header =
@@ -100,7 +104,7 @@ fn describe(path: &Path, binding: c_int) -> Result<&'static Policy, LoadError> {
     let raw: &'static RawPolicy = unsafe { &*raw };
     check_description(raw).map_err(fault)?;
     let raw = own::wrap_functions(raw, &library, &path.to_string_lossy())
-        .map_err(|error| fault(cannot_load(error)))?;
+        .map_err(|error| fault(loader_problem(error)))?;
     std::mem::forget(library); // its functions may be called until the program ends
     let origin = Origin::Header { path: path.to_path_buf(), sha256 };
     let policy = Policy::new(raw, origin);
@@ -108,7 +112,7 @@ fn describe(path: &Path, binding: c_int) -> Result<&'static Policy, LoadError> {
     Ok(policy)
 }
 
-/// Checks by the header's set-up function that the defaults fit each other.
+/// Checks by the header's set-up function that the defaults fit each other, at [`LinkContext::EXAMPLE`].
 ///
 /// # Errors
 /// One sentence without the header's name.
@@ -119,34 +123,36 @@ pub fn check_defaults(policy: &'static Policy) -> Result<(), String> {
         .map_err(|error: ParameterError| format!("has defaults that do not fit each other; {error}"))
 }
 
-/// Returns the folder to give a compiler by `-I` so that `#include "mousehole/policy.h"` is found. The shipped headers
-/// are written there unless all of them are there already, each with its own text.
+/// Returns the folder to give a compiler by `-I` so that it finds `#include "mousehole/policy.h"`. Writes the shipped
+/// headers there unless they are there unchanged.
 ///
 /// # Errors
-/// When the user's own folder ([`files::own_folder`]) cannot be written, or others could have written there.
+/// If the user's private folder ([`files::own_folder`]) cannot be written, or others could have written there.
 pub fn headers_folder() -> io::Result<PathBuf> {
-    headers_in(&files::own_folder()?)
+    write_headers(&files::own_folder()?)
 }
 
-/// Returns the same where it outlives this process, for people.
+/// Does the same as [`headers_folder`] in a folder that outlives this process ([`files::lasting_folder`]), for users who
+/// compile themselves.
 ///
 /// # Errors
-/// As [`headers_folder`], and when there is no such place.
+/// As [`headers_folder`], and if there is no such folder.
 pub fn lasting_headers_folder() -> io::Result<PathBuf> {
-    let place = files::lasting_folder()?;
-    headers_in(&place.ok_or_else(|| {
+    let parent = files::lasting_folder()?;
+    write_headers(&parent.ok_or_else(|| {
         io::Error::other("the headers have no place to stay; HOME or XDG_CACHE_HOME must name a folder")
     })?)
 }
 
-/// Writes the shipped headers below `place`, unless they are there. Returns their folder.
+/// Writes the shipped headers into a folder below `parent` whose name contains their digest, unless they are there
+/// unchanged. Returns this folder.
 ///
 /// # Errors
-/// What the system says.
-fn headers_in(place: &Path) -> io::Result<PathBuf> {
+/// The system's error.
+fn write_headers(parent: &Path) -> io::Result<PathBuf> {
     let all: Vec<u8> =
         HEADERS.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
-    let folder = place.join(format!("include-{}", &files::digest(&all)[..16]));
+    let folder = parent.join(format!("include-{}", &files::digest(&all)[..16]));
     if holds_headers(&folder) {
         return Ok(folder);
     }
@@ -158,14 +164,15 @@ fn headers_in(place: &Path) -> io::Result<PathBuf> {
     }
     while !holds_headers(&folder) {
         if fs::rename(&part, &folder).is_err() && !holds_headers(&folder) {
-            // What is there is damaged, or was made by another version; it goes with the folder for work.
+            // The folder there is damaged; it is removed with the scratch folder.
             fs::rename(&folder, work.path().join("old"))?;
         }
     }
     Ok(folder)
 }
 
-/// Returns whether a folder holds the shipped headers and nothing else, and nobody else could have written there.
+/// Returns whether a folder holds the shipped headers unchanged and nothing else, and only this user could have written
+/// there.
 fn holds_headers(folder: &Path) -> bool {
     let inside = folder.join("mousehole");
     let count = |folder: &Path| fs::read_dir(folder).map_or(0, Iterator::count);
@@ -177,12 +184,12 @@ fn holds_headers(folder: &Path) -> bool {
         && HEADERS.iter().all(is_shipped)
 }
 
-/// Returns the command of a C compiler: `$CC`, or the first of cc, gcc and clang that runs.
+/// Returns the command of a C compiler, the first that runs of `$CC`, cc, gcc and clang; `None` if none does.
 pub fn c_compiler() -> Option<String> {
     first_compiler(env::var("CC").ok())
 }
 
-/// Returns the first of the given command, cc, gcc and clang that runs; `None` if none does.
+/// Returns the first command that runs of the given one, unless it is empty, cc, gcc and clang; `None` if none does.
 fn first_compiler(given: Option<String>) -> Option<String> {
     let runs = |command: &String| {
         Command::new(command).arg("--version").output().is_ok_and(|done| done.status.success())
@@ -209,7 +216,11 @@ fn c_name(path: &Path) -> Result<String, String> {
     Ok(stem)
 }
 
-/// Compiles a header to a shared object in a folder of this call's own, loads the object and removes the folder.
+/// Compiles a header with [`own::SHIM`] to a shared object in a scratch folder, loads the object and removes the folder.
+/// `name` is the policy's name in C.
+///
+/// # Errors
+/// One sentence without the header's name; a compiler's messages follow on lines of their own.
 fn compile(path: &Path, name: &str, binding: c_int) -> Result<libloading::Library, String> {
     if IS_STATIC {
         return Err(
@@ -235,12 +246,12 @@ fn compile(path: &Path, name: &str, binding: c_int) -> Result<libloading::Librar
         .and_then(|()| {
             // SAFETY: the object was just made from the user's header, and holds nothing that runs when it is loaded.
             let library = unsafe { Library::open(Some(&object), binding) };
-            library.map(libloading::Library::from).map_err(cannot_load)
+            library.map(libloading::Library::from).map_err(loader_problem)
         })
 }
 
-/// Returns one sentence of what the loader said.
-fn cannot_load(error: libloading::Error) -> String {
+/// Returns a loader's error as one sentence.
+fn loader_problem(error: libloading::Error) -> String {
     let why = std::error::Error::source(&error).map_or(error.to_string(), ToString::to_string);
     format!("the compiled header cannot be loaded; {why}")
 }
@@ -268,11 +279,15 @@ const DYNAMIC_CALLS: [(u32, &str); 7] = [
     (elf::DT_AUXILIARY, "DT_AUXILIARY"),
 ];
 
-/// Functions by which a process or thread may end, or go on as another, past all handlers.
+/// Functions by which a process or thread may end, or become another, without calling the handlers of own.rs.
 const ENDS_AT_ONCE: [&str; 9] =
     ["_exit", "_Exit", "quick_exit", "syscall", "execve", "fork", "kill", "raise", "pthread_exit"];
 
-/// Refuses an object that would run code of the header when it is loaded, or end the process without a word.
+/// Checks that a compiled object runs none of the header's code when it is loaded, and calls no function of
+/// [`ENDS_AT_ONCE`].
+///
+/// # Errors
+/// One sentence without the header's name.
 fn refuse_constructors(path: &Path) -> Result<(), String> {
     let bytes = files::read(path, files::OBJECT_BYTES)
         .map_err(|error| format!("cannot be read once compiled; {error}"))?;
@@ -282,8 +297,8 @@ fn refuse_constructors(path: &Path) -> Result<(), String> {
     let called = called.into_iter().find(|name| CALLED_BY_LOADER.iter().any(|known| name.starts_with(known)));
     let called = called.map(|section| format!("section {section}"));
     let dynamic = match &file {
-        object::File::Elf32(file) => dynamic_call(file),
-        object::File::Elf64(file) => dynamic_call(file),
+        object::File::Elf32(file) => find_dynamic_call(file),
+        object::File::Elf64(file) => find_dynamic_call(file),
         _ => Ok(None),
     };
     if let Some(what) = called.or(dynamic.map_err(no_object)?.map(str::to_string)) {
@@ -308,8 +323,9 @@ fn refuse_constructors(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns by which entry of its dynamic section an object has the loader call functions; `None` if by none.
-fn dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
+/// Returns the name of the entry of an object's dynamic section by which the loader would call functions or load other
+/// objects, or "an indirect relocation"; `None` if there is neither.
+fn find_dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
     file: &ElfFile<'data, E>,
 ) -> object::read::Result<Option<&'static str>> {
     let (endian, data) = (file.endian(), file.data());
@@ -331,10 +347,10 @@ fn dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
     Ok(found.or(indirect.then_some("an indirect relocation")))
 }
 
-/// Compiles a source to a shared object.
+/// Compiles the C file `source` to the shared object `object`; `include` is the folder of the shipped headers.
 ///
 /// # Errors
-/// The compiler's messages, or one sentence when it cannot be started or takes too long.
+/// The compiler's messages, or one sentence if it cannot be started or takes too long.
 fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) -> Result<(), String> {
     let mut command = Command::new(compiler);
     command
@@ -493,8 +509,8 @@ mod tests {
     use super::*;
     use crate::ffi::RawParameter;
 
-    /// Returns what is wrong with LFP's description once it is changed.
-    fn changed(change: impl FnOnce(&mut RawPolicy)) -> Result<(), String> {
+    /// Checks LFP's description after a change.
+    fn check_changed(change: impl FnOnce(&mut RawPolicy)) -> Result<(), String> {
         let mut raw = *find("lfp").expect("shipped").raw();
         change(&mut raw);
         check_description(&raw)
@@ -503,22 +519,22 @@ mod tests {
     #[test]
     fn check_description__bounds_the_structs() {
         for bytes in [1, 1 << 16] {
-            assert_eq!(changed(|raw| raw.params_bytes = bytes), Ok(()));
+            assert_eq!(check_changed(|raw| raw.params_bytes = bytes), Ok(()));
         }
-        assert_eq!(changed(|raw| raw.flow_bytes = 1 << 16), Ok(()));
-        assert_eq!(changed(|raw| raw.state_bytes = 1 << 24), Ok(()));
+        assert_eq!(check_changed(|raw| raw.flow_bytes = 1 << 16), Ok(()));
+        assert_eq!(check_changed(|raw| raw.state_bytes = 1 << 24), Ok(()));
         let size = "has structs of an unlikely size; parameters have 1 to 65,536 bytes".to_owned();
         for bytes in [0, (1 << 16) + 1] {
-            assert_eq!(changed(|raw| raw.params_bytes = bytes), Err(size.clone()), "{bytes}");
+            assert_eq!(check_changed(|raw| raw.params_bytes = bytes), Err(size.clone()), "{bytes}");
         }
-        assert_eq!(changed(|raw| raw.flow_bytes = (1 << 16) + 1), Err(size.clone()));
-        assert_eq!(changed(|raw| raw.state_bytes = (1 << 24) + 1), Err(size));
+        assert_eq!(check_changed(|raw| raw.flow_bytes = (1 << 16) + 1), Err(size.clone()));
+        assert_eq!(check_changed(|raw| raw.state_bytes = (1 << 24) + 1), Err(size));
     }
 
     #[test]
     fn check_description__bounds_what_is_published() {
         let published = |offset, bytes| {
-            changed(|raw| {
+            check_changed(|raw| {
                 (raw.published_offset, raw.published_bytes, raw.state_bytes) = (offset, bytes, 100);
             })
         };
@@ -532,9 +548,9 @@ mod tests {
     }
 
     #[test]
-    fn check_description__needs_who_calls_what_is_offered() {
-        assert_eq!(changed(|raw| raw.restarts = None), Ok(()));
-        assert!(changed(|raw| raw.flow_end = None).is_err_and(|found| found.contains("no flow_end")));
+    fn check_description__needs_the_callers_of_restarts_and_control() {
+        assert_eq!(check_changed(|raw| raw.restarts = None), Ok(()));
+        assert!(check_changed(|raw| raw.flow_end = None).is_err_and(|found| found.contains("no flow_end")));
         let rio_ps = find("rio-ps").expect("shipped").raw();
         assert!(rio_ps.control.is_some());
         let mut adrift = *rio_ps;
@@ -544,11 +560,11 @@ mod tests {
         assert_eq!(check_description(&adrift), Ok(()));
     }
 
-    /// Returns what is wrong with a field of LFP's `tau` in parameters of 40 bytes.
-    fn field(offset: u32, bytes: u32, count: u32, stride: u32) -> Result<(), String> {
+    /// Checks a table with LFP's `tau` alone, in this field of a struct of 40 bytes.
+    fn check_field(offset: u32, bytes: u32, count: u32, stride: u32) -> Result<(), String> {
         let lfp = find("lfp").expect("shipped");
-        let place = lfp.parameters().iter().position(|parameter| parameter.name == "tau").expect("LFP's");
-        let parameter = RawParameter { offset, bytes, count, stride, ..lfp.raw_parameters()[place] };
+        let index = lfp.parameters().iter().position(|parameter| parameter.name == "tau").expect("LFP's");
+        let parameter = RawParameter { offset, bytes, count, stride, ..lfp.raw_parameters()[index] };
         let parameters: &'static RawParameter = Box::leak(Box::new(parameter));
         let raw = RawPolicy { parameters, parameter_count: 1, params_bytes: 40, ..*lfp.raw() };
         check_parameters(Policy::new(Box::leak(Box::new(raw)), Origin::Shipped))
@@ -557,10 +573,14 @@ mod tests {
     #[test]
     fn check_parameters__keeps_fields_inside_the_struct() {
         for (offset, bytes, count, stride) in [(36, 4, 1, 0), (32, 8, 1, 0), (0, 4, 10, 4), (4, 4, 3, 16)] {
-            assert_eq!(field(offset, bytes, count, stride), Ok(()), "{offset} {bytes} {count} {stride}");
+            assert_eq!(
+                check_field(offset, bytes, count, stride),
+                Ok(()),
+                "{offset} {bytes} {count} {stride}"
+            );
         }
         for (offset, bytes, count, stride) in [(40, 4, 1, 0), (4, 4, 10, 4), (8, 4, 3, 16), (0, 4, 0, 0)] {
-            let found = field(offset, bytes, count, stride).expect_err("must be refused");
+            let found = check_field(offset, bytes, count, stride).expect_err("must be refused");
             assert!(found.contains("outside the struct"), "{offset} {bytes} {count} {stride}: {found}");
         }
     }
@@ -568,7 +588,7 @@ mod tests {
     #[test]
     fn check_parameters__needs_aligned_fields() {
         for (offset, bytes, stride) in [(2, 4, 4), (0, 4, 6), (4, 8, 8), (0, 8, 12)] {
-            let found = field(offset, bytes, 2, stride).expect_err("must be refused");
+            let found = check_field(offset, bytes, 2, stride).expect_err("must be refused");
             assert!(found.contains("is not aligned"), "{offset} {bytes} {stride}: {found}");
         }
     }

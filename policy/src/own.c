@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Stands between the callers and the functions of a user's own header. It notes what is going on in each thread, so
- * that a fault has a name (own.rs), and reports answers that a packet's function must not give.
+ * Wraps the functions of a user's own header. Each wrapper records the call in its thread's record, so that a fault can
+ * be reported with its call (own.rs), and reports answers that are out of range.
  *
  * It is compiled after the header itself. MH_OWN_NAME is the policy's name in C.
  */
@@ -13,7 +13,7 @@
 /* A header without it is refused once it is loaded. */
 extern const struct mh_policy MH_OWN_JOIN(mh_policy_, MH_OWN_NAME) __attribute__((weak));
 
-/* What a thread is doing; mirrored in own.rs. */
+/* A thread's current or last call; mirrored in own.rs. */
 struct mousehole_own_call {
 	const char *volatile header;
 	const char *volatile function; /* null outside of calls */
@@ -22,14 +22,17 @@ struct mousehole_own_call {
 	volatile u64 calls;
 };
 
-/* Filled in once the library is loaded. */
+/* Filled in by own.rs once the library is loaded. */
 struct mousehole_own {
 	const char *header;
 	struct mousehole_own_call *(*thread)(void); /* of the calling thread */
 	void (*refuse)(const char *function, u32 answer, u32 most);
 } mousehole_own;
 
-/* Returns the description. The compiler must not see which it is, so that nothing of a call leaves its place. */
+/*
+ * Returns the description. The address is hidden from the compiler, so that it cannot inline the header's function and
+ * move parts of it out of the recorded call.
+ */
 static inline const struct mh_policy *mousehole_own_policy(void)
 {
 	const struct mh_policy *policy = &MH_OWN_JOIN(mh_policy_, MH_OWN_NAME);
@@ -38,7 +41,11 @@ static inline const struct mh_policy *mousehole_own_policy(void)
 	return policy;
 }
 
-static inline struct mousehole_own_call *mousehole_own_begin(const char *function, const void *view, u64 now_ns)
+/*
+ * Records the start of a call in this thread's record and returns the record; the caller sets `function` to 0 after the
+ * call. `view` is null and `now_ns` 0 for a function without them.
+ */
+static inline struct mousehole_own_call *mousehole_own_begin_call(const char *function, const void *view, u64 now_ns)
 {
 	struct mousehole_own_call *call = mousehole_own.thread();
 
@@ -50,7 +57,8 @@ static inline struct mousehole_own_call *mousehole_own_begin(const char *functio
 	return call;
 }
 
-static inline u32 mousehole_own_checked(u32 answer)
+/* Returns a marker's or dropper's answer unchanged, and reports one beyond 255 (a hint) or 3 (a colour or verdict). */
+static inline u32 mousehole_own_check_answer(u32 answer)
 {
 	const struct mh_policy *policy = mousehole_own_policy();
 	u32 most = policy->kind == MH_MARKER_POLICY && policy->returns == MH_HINT ? 255 : 3;
@@ -60,8 +68,11 @@ static inline u32 mousehole_own_checked(u32 answer)
 	return answer;
 }
 
-/* Checks an answer of a queue that names no band, or one that may name a band with `parts`. */
-static inline u32 mousehole_own_banded(const char *function, u32 answer, u32 alone, u32 parts)
+/*
+ * Returns a queue's answer unchanged, and reports one that is not allowed: it must contain a bit of `alone`, or be the
+ * number of a band, or-ed with bits of `parts`.
+ */
+static inline u32 mousehole_own_check_band(const char *function, u32 answer, u32 alone, u32 parts)
 {
 	u32 bands = mousehole_own_policy()->bands;
 
@@ -70,9 +81,9 @@ static inline u32 mousehole_own_banded(const char *function, u32 answer, u32 alo
 	return answer;
 }
 
-/* Calls a function of the header, whose answer is left in `answer`. */
+/* Calls a function of the header as a recorded call, and defines `answer` as its result. */
 #define MH_OWN_CALL(type_, name_, view_, now_ns_, call_)                         \
-	struct mousehole_own_call *mousehole_own_at = mousehole_own_begin(name_, view_, now_ns_);     \
+	struct mousehole_own_call *mousehole_own_at = mousehole_own_begin_call(name_, view_, now_ns_);     \
 	type_ answer = mousehole_own_policy()->call_;                                   \
 	mousehole_own_at->function = 0
 
@@ -91,14 +102,14 @@ u32 mousehole_own_draws(const void *p)
 u32 mousehole_own_mark(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns, u32 random)
 {
 	MH_OWN_CALL(u32, "packet", view, now_ns, mark(p, f, s, view, now_ns, random));
-	return mousehole_own_checked(answer);
+	return mousehole_own_check_answer(answer);
 }
 
 u32 mousehole_own_drop(const void *p, void *s, const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns,
 		u32 random)
 {
 	MH_OWN_CALL(u32, "packet", view, now_ns, drop(p, s, view, backlog, now_ns, random));
-	return mousehole_own_checked(answer);
+	return mousehole_own_check_answer(answer);
 }
 
 u32 mousehole_own_expired(const void *p, const void *f, u64 now_ns)
@@ -109,7 +120,7 @@ u32 mousehole_own_expired(const void *p, const void *f, u64 now_ns)
 
 void mousehole_own_flow_end(const void *p, const void *f, void *s)
 {
-	struct mousehole_own_call *at = mousehole_own_begin("flow_end", 0, 0);
+	struct mousehole_own_call *at = mousehole_own_begin_call("flow_end", 0, 0);
 
 	mousehole_own_policy()->flow_end(p, f, s);
 	at->function = 0;
@@ -141,7 +152,7 @@ u64 mousehole_own_shape(const void *p, void *f, void *s, const struct mh_view *v
 
 void mousehole_own_departed(const void *p, void *s, u32 colour, const struct mh_backlog *after, u64 now_ns)
 {
-	struct mousehole_own_call *at = mousehole_own_begin("departed", 0, now_ns);
+	struct mousehole_own_call *at = mousehole_own_begin_call("departed", 0, now_ns);
 
 	mousehole_own_policy()->departed(p, s, colour, after, now_ns);
 	at->function = 0;
@@ -151,19 +162,19 @@ u32 mousehole_own_enqueue(const void *p, void *s, const struct mh_waiting *waiti
 			  u64 now_ns, u32 random)
 {
 	MH_OWN_CALL(u32, "enqueue", view, now_ns, enqueue(p, s, waiting, view, hash, now_ns, random));
-	return mousehole_own_banded("enqueue", answer, MH_REFUSED, MH_MARKED);
+	return mousehole_own_check_band("enqueue", answer, MH_REFUSED, MH_MARKED);
 }
 
 u32 mousehole_own_dequeue(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "dequeue", 0, now_ns, dequeue(p, s, waiting, now_ns));
-	return mousehole_own_banded("dequeue", answer, MH_AGAIN, MH_MARKED | MH_DROPPED);
+	return mousehole_own_check_band("dequeue", answer, MH_AGAIN, MH_MARKED | MH_DROPPED);
 }
 
 u32 mousehole_own_overflow(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "overflow", 0, now_ns, overflow(p, s, waiting, now_ns));
-	return mousehole_own_banded("overflow", answer, MH_FITS, MH_HEAD);
+	return mousehole_own_check_band("overflow", answer, MH_FITS, MH_HEAD);
 }
 
 u32 mousehole_own_restarts(const void *p, const void *f, const struct mh_view *view, u64 now_ns)

@@ -1,14 +1,13 @@
-//! Calls into users' own policies: what is going on in each thread, so that every fault ends in a sentence.
+//! Reports faults of users' own policies: crashes, exits, calls that do not return, and answers out of range.
 //!
-//! `own.c` stands between the callers and a header's functions and notes in [`Call`] which one runs. A handler of
-//! signals names the call in which the process crashed, a handler of exits the one that would end it, and a thread the
-//! one that does not return; each writes one line to standard error and ends the process with [`STATUS`]. An answer
-//! that is out of range is kept for the caller ([`crate::take_fault`]). Shipped policies are called directly, at no
-//! cost.
+//! `own.c` wraps a header's functions and records in [`Call`] which one runs. A signal handler reports the call in which
+//! the process crashed, an exit handler the one that would end it, and a watching thread the one that does not return;
+//! each writes one line to standard error and ends the process with [`STATUS`]. An answer that is out of range is
+//! recorded for the caller ([`crate::take_fault`]). Shipped policies are called directly, at no cost.
 
 use crate::base::View;
 use crate::fault::{self, Fault};
-use crate::ffi::RawPolicy;
+use crate::ffi::{RawPolicy, text as c_text};
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt::Write;
@@ -20,10 +19,11 @@ use std::time::Duration;
 /// The source that is compiled after a header.
 pub(crate) const SHIM: &str = include_str!("own.c");
 
-/// Status with which the process ends: a fault in the user's input.
+/// The process's exit status after a fault, that of bad input.
 const STATUS: c_int = 2;
 
-/// What a thread is doing; its first part is `struct mousehole_own_call`. Records are never freed, and used again.
+/// The record of a thread's current or last call; it begins with `struct mousehole_own_call`. Records are never freed, but
+/// reused by later threads.
 #[repr(C)]
 struct Call {
     header: AtomicPtr<c_char>,
@@ -37,7 +37,7 @@ struct Call {
     next: AtomicPtr<Call>,
 }
 
-/// The records of all threads that have called an own policy.
+/// The list of the records of all threads that have called an own policy.
 static CALLS: AtomicPtr<Call> = AtomicPtr::new(null_mut());
 
 /// `struct mousehole_own`.
@@ -49,20 +49,21 @@ pub(crate) struct RawOwn {
 }
 
 thread_local! {
-    /// The record of this thread, null if it has none; needs no set-up, so that a handler of signals may read it.
+    /// The record of this thread, null if it has none. It needs no initialisation, so that a signal handler may read it.
     static CURRENT: Cell<*const Call> = const { Cell::new(null()) };
     static RECORD: Record = Record::new();
 }
 
-/// Holds a record while the thread lives, and a stack on which its signals are handled.
+/// Owns a record while the thread lives, and the stack for its signal handlers.
 struct Record {
     call: &'static Call,
     _stack: Option<SignalStack>,
 }
 
 impl Record {
+    /// Takes a record for this thread, sets [`CURRENT`] and gives the thread a stack for signals.
     fn new() -> Record {
-        let call = free_record();
+        let call = take_record();
         call.clock.store(thread_clock(), Relaxed);
         CURRENT.set(call);
         Record { call, _stack: SignalStack::new() }
@@ -74,12 +75,12 @@ impl Drop for Record {
         if self.call.function.load(Relaxed).is_null() {
             CURRENT.set(null());
             self.call.is_taken.store(false, Relaxed);
-        } // else the call itself ends the thread, and the handler of exits or the watching thread says so
+        } // else the call itself ends the thread, and the exit handler or the watching thread reports it
     }
 }
 
-/// Returns a record that no thread has.
-fn free_record() -> &'static Call {
+/// Marks a record that no thread has as taken and returns it; adds a new one to the list if there is none.
+fn take_record() -> &'static Call {
     let mut at = CALLS.load(Relaxed);
     // SAFETY: records are never freed.
     while let Some(call) = unsafe { at.as_ref() } {
@@ -106,35 +107,37 @@ fn free_record() -> &'static Call {
     made
 }
 
-extern "C" fn thread_record() -> *const Call {
+/// Returns the record of this thread, which gets one at its first call. Called by `own.c`.
+extern "C" fn current_record() -> *const Call {
     let known = CURRENT.get();
     if known.is_null() { RECORD.with(|record| std::ptr::from_ref(record.call)) } else { known }
 }
 
-/// Keeps an answer that is out of range, the first of a thread, until the caller asks for it.
-extern "C" fn refuse(function: *const c_char, answer: u32, most: u32) {
-    fault::keep(|| {
+/// Records the fault that this thread's call of `function` has returned an answer above `most`, unless a fault is recorded
+/// already. Called by `own.c` while the call is the thread's current one.
+extern "C" fn report_answer(function: *const c_char, answer: u32, most: u32) {
+    fault::record_first(|| {
         // SAFETY: the record is this thread's.
         let call = unsafe { CURRENT.get().as_ref() }?;
         let mut text = Text::new();
-        let function = constant(function.cast_mut());
+        let function = c_text(function);
         let _ = write!(text, "{function} returned {answer}; allowed are 0 to {most}");
-        describe(call, &mut text);
-        Some(Fault { header: header_of(call).into(), problem: text.as_str().into() })
+        describe_call(call, &mut text);
+        Some(Fault { header: header_name(call).into(), problem: text.as_str().into() })
     });
 }
 
-/// Returns the description with its functions replaced by those of `own.c`, which call them. Starts what reports a call
-/// that crashes, exits or does not return.
+/// Returns a copy of the description in which the wrappers of `own.c` replace the functions. Installs the handlers and
+/// starts the thread that report a call that crashes, exits or does not return. `header` is the name in these reports.
 ///
 /// # Errors
-/// When the library lacks a symbol of `own.c`.
+/// If the library lacks a symbol of `own.c`.
 pub(crate) fn wrap_functions(
     raw: &RawPolicy,
     library: &libloading::Library,
     header: &str,
 ) -> Result<&'static RawPolicy, libloading::Error> {
-    /// Replaces the functions that the header offers.
+    /// Replaces the functions that the header offers by their wrappers.
     macro_rules! replace {
         ($raw:ident, $($field:ident),+) => {$(
             if $raw.$field.is_some() {
@@ -153,17 +156,18 @@ pub(crate) fn wrap_functions(
     // SAFETY: own.c defines the variable, which nobody reads before a function is called.
     unsafe {
         let own = *library.get::<*mut RawOwn>(b"mousehole_own")?;
-        *own = RawOwn { header, thread: thread_record, refuse };
+        *own = RawOwn { header, thread: current_record, refuse: report_answer };
     }
     handle_faults();
-    watch();
+    start_watching();
     Ok(Box::leak(Box::new(raw)))
 }
 
-/// Does work that calls a function of a header directly, not through `own.c`, and notes it as this thread's call.
+/// Runs `work`, which calls a function of a header directly, not through `own.c`, as this thread's recorded call. Both
+/// names are C strings that live for ever.
 pub(crate) fn call_watched<T>(header: *const c_char, function: *const c_char, work: impl FnOnce() -> T) -> T {
     // SAFETY: the record is this thread's.
-    let call = unsafe { &*thread_record() };
+    let call = unsafe { &*current_record() };
     call.header.store(header.cast_mut(), Relaxed);
     call.view.store(null_mut(), Relaxed);
     call.now_ns.store(0, Relaxed);
@@ -174,19 +178,21 @@ pub(crate) fn call_watched<T>(header: *const c_char, function: *const c_char, wo
     done
 }
 
-// ---- what is said ----
+// ---- reports ----
 
-/// Text in memory of a fixed size: a handler of signals must not allocate.
+/// Text in a buffer of fixed size, as a signal handler must not allocate. What does not fit is cut off.
 struct Text {
     bytes: [u8; 1536],
     length: usize,
 }
 
 impl Text {
+    /// Returns an empty text.
     fn new() -> Text {
         Text { bytes: [0; 1536], length: 0 }
     }
 
+    /// Returns the text so far.
     fn as_str(&self) -> &str {
         str::from_utf8(&self.bytes[..self.length]).unwrap_or("?")
     }
@@ -204,17 +210,13 @@ impl Write for Text {
     }
 }
 
-/// Returns a constant string of a header or of this library.
-fn constant(text: *mut c_char) -> &'static str {
-    crate::ffi::text(text)
+/// Returns the header of a call, as the user named it.
+fn header_name(call: &Call) -> &'static str {
+    c_text(call.header.load(Relaxed))
 }
 
-fn header_of(call: &Call) -> &'static str {
-    constant(call.header.load(Relaxed))
-}
-
-/// Says at which call and for which packet a function was called.
-fn describe(call: &Call, text: &mut Text) {
+/// Appends the number of a call in its thread and, if it has one, its packet and time, in parentheses.
+fn describe_call(call: &Call, text: &mut Text) {
     let _ = write!(text, " (call {}", call.calls.load(Relaxed));
     // SAFETY: the view is the caller's, which waits for the call to end.
     if let Some(view) = unsafe { call.view.load(Relaxed).as_ref() } {
@@ -224,31 +226,34 @@ fn describe(call: &Call, text: &mut Text) {
     let _ = write!(text, ")");
 }
 
-/// Writes that a call did something and ends the process.
-fn abort(call: &Call, what: std::fmt::Arguments) -> ! {
+/// Reports that the function of a call did `what`, in one line on standard error, and ends the process with [`STATUS`].
+/// Allowed in a signal handler.
+fn end_process(call: &Call, what: std::fmt::Arguments) -> ! {
     let mut text = Text::new();
-    let _ = write!(text, "{}{}: {} ", opening(), header_of(call), constant(call.function.load(Relaxed)));
+    let _ = write!(text, "{}{}: {} ", fault_prefix(), header_name(call), c_text(call.function.load(Relaxed)));
     let _ = text.write_fmt(what);
-    describe(call, &mut text);
+    describe_call(call, &mut text);
     let _ = writeln!(text);
     write_text(&text);
     // SAFETY: ends the process at once.
     unsafe { libc::_exit(STATUS) }
 }
 
-/// How the faults of policies begin.
+/// The first words of each report.
 static OPENING: OnceLock<&str> = OnceLock::new();
 
-/// Has the faults of users' policies begin as the program's own do, such as with `mousehole-live: `. The first word counts;
-/// without one they begin with `mousehole: error: `.
+/// Sets the prefix of the reports of users' policies, such as `mousehole-live: `. Only the first call counts; without one
+/// the prefix is `mousehole: error: `.
 pub fn begin_faults_with(opening: &'static str) {
     let _ = OPENING.set(opening); // a second one changes nothing
 }
 
-fn opening() -> &'static str {
+/// Returns the prefix of each report.
+fn fault_prefix() -> &'static str {
     OPENING.get().copied().unwrap_or("mousehole: error: ")
 }
 
+/// Writes a text to standard error; ignores errors. Allowed in a signal handler.
 fn write_text(text: &Text) {
     // SAFETY: writes bytes that are there; a closed standard error is no fault.
     let _ = unsafe { libc::write(2, text.bytes.as_ptr().cast(), text.length) };
@@ -266,47 +271,47 @@ const CRASHES: [(c_int, &str); 6] = [
     (libc::SIGABRT, "SIGABRT"),
 ];
 
-/// What was done with these signals before.
+/// The actions for these signals before ours; `None` if they could not be read.
 static mut FORMER: [Option<libc::sigaction>; CRASHES.len()] = [None; CRASHES.len()];
 
-/// Installs the handlers of crashes and exits, once.
+/// Installs the handlers of crashes and exits; later calls do nothing.
 fn handle_faults() {
     static ONCE: Once = Once::new();
     // SAFETY: the handlers touch what they may in a signal; `FORMER` is written before they can run.
     ONCE.call_once(|| unsafe {
-        for (place, (signal, _)) in CRASHES.into_iter().enumerate() {
+        for (index, (signal, _)) in CRASHES.into_iter().enumerate() {
             let mut action: libc::sigaction = std::mem::zeroed();
             if libc::sigaction(signal, null(), &mut action) == 0 {
-                FORMER[place] = Some(action);
+                FORMER[index] = Some(action);
             }
             action = std::mem::zeroed();
             action.sa_sigaction = on_crash as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
             libc::sigaction(signal, &action, null_mut());
         }
-        note_exits();
+        handle_exits();
     });
 }
 
-/// Handles a signal by which the process crashes. If this thread calls a policy, reports the call and ends the process.
+/// Handles a signal by which the process crashes. If this thread is in a policy's call, reports it and ends the process.
 ///
-/// Otherwise the handler that was there before is called. Without one, a sentence says that the crash was outside, and
-/// the system ends the process.
+/// Otherwise calls the handler that was installed before. If there is none, writes that the crash was outside of the
+/// policies, and has the system end the process.
 extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let place = CRASHES.iter().position(|(number, _)| *number == signal).unwrap_or_default();
+    let index = CRASHES.iter().position(|(number, _)| *number == signal).unwrap_or_default();
     // SAFETY: the record is this thread's, and records are never freed.
     if let Some(call) =
         unsafe { CURRENT.get().as_ref() }.filter(|call| !call.function.load(Relaxed).is_null())
     {
         // SAFETY: the kernel gives the address of the access.
         let address = unsafe { (*info).si_addr() } as usize;
-        match find_guard(address).filter(|_| signal != libc::SIGABRT) {
-            Some(what) => abort(call, format_args!("{} {what}", access(context))),
-            None => abort(call, format_args!("crashed ({})", CRASHES[place].1)),
+        match find_region(address).filter(|_| signal != libc::SIGABRT) {
+            Some(what) => end_process(call, format_args!("{} {what}", access_kind(context))),
+            None => end_process(call, format_args!("crashed ({})", CRASHES[index].1)),
         }
     }
     // SAFETY: `FORMER` was written before this handler was installed.
-    let former = unsafe { FORMER[place] };
+    let former = unsafe { FORMER[index] };
     match former {
         Some(former) if former.sa_sigaction == libc::SIG_DFL || former.sa_sigaction == libc::SIG_IGN => {}
         // SAFETY: the handler that somebody else installed is called as the system would.
@@ -326,8 +331,8 @@ extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         text,
         "{}crashed ({}) outside of the own policies in use, one of which may have written where it must not; mousehole \
          policy check HEADER says more",
-        opening(),
-        CRASHES[place].1
+        fault_prefix(),
+        CRASHES[index].1
     );
     write_text(&text);
     // SAFETY: the signal comes again, and the system ends the process.
@@ -339,8 +344,8 @@ extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     }
 }
 
-/// Returns whether the access was seen to be a write.
-fn access(context: *mut c_void) -> &'static str {
+/// Returns `wrote` or `read`, the kind of access that a signal's context shows; `read or wrote` where it does not show it.
+fn access_kind(context: *mut c_void) -> &'static str {
     #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
     {
         // SAFETY: the kernel gives the context; bit 1 of the page fault's error code stands for a write.
@@ -355,9 +360,9 @@ fn access(context: *mut c_void) -> &'static str {
     }
 }
 
-/// Has an own policy that calls `exit` reported, with the status.
+/// Installs the exit handler that reports a policy that calls `exit`, with the status.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn note_exits() {
+fn handle_exits() {
     unsafe extern "C" {
         fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     }
@@ -368,9 +373,9 @@ fn note_exits() {
     unsafe { on_exit(exiting, null_mut()) };
 }
 
-/// Has an own policy that calls `exit` reported; the status is not known here.
+/// Installs the exit handler that reports a policy that calls `exit`; the status is not known on this system.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn note_exits() {
+fn handle_exits() {
     extern "C" fn exiting() {
         refuse_exit(None);
     }
@@ -378,20 +383,21 @@ fn note_exits() {
     unsafe { libc::atexit(exiting) };
 }
 
-/// Reports the policy that this thread calls and ends the process with [`STATUS`]; without such a call does nothing.
+/// Handles the process's exit: if this thread is in a policy's call, reports that it called `exit` and ends the process with
+/// [`STATUS`]; else does nothing. `None` stands for an unknown status.
 fn refuse_exit(status: Option<c_int>) {
     let Ok(current) = CURRENT.try_with(Cell::get) else { return };
     // SAFETY: the record is this thread's.
     match unsafe { current.as_ref() } {
         Some(call) if !call.function.load(Relaxed).is_null() => match status {
-            Some(status) => abort(call, format_args!("called exit({status})")),
-            None => abort(call, format_args!("called exit")),
+            Some(status) => end_process(call, format_args!("called exit({status})")),
+            None => end_process(call, format_args!("called exit")),
         },
         _ => {}
     }
 }
 
-/// Memory around states and parameters that nobody may touch, with what an access to it has done.
+/// A guarded range of addresses around states and parameters, with the end of the report of an access to it.
 struct Region {
     from: AtomicUsize,
     to: AtomicUsize,
@@ -402,8 +408,8 @@ static REGIONS: [Region; 32] = [const {
     Region { from: AtomicUsize::new(0), to: AtomicUsize::new(0), what: AtomicPtr::new(null_mut()) }
 }; 32];
 
-/// Has a crash by an access to this memory named so: "wrote WHAT", such as "beyond its state". Whoever plays records
-/// in guarded memory calls it before; of more than 32 regions the later ones are not named.
+/// Names a guarded range of addresses, so that a crash by an access to it is reported as "wrote WHAT" or "read WHAT", with
+/// a name such as "beyond its state". At most 32 ranges have names at a time; further ones are ignored.
 pub fn name_region(memory: std::ops::Range<usize>, what: &'static &'static str) {
     for region in &REGIONS {
         if region.from.compare_exchange(0, memory.start, Relaxed, Relaxed).is_ok() {
@@ -414,7 +420,7 @@ pub fn name_region(memory: std::ops::Range<usize>, what: &'static &'static str) 
     }
 }
 
-/// Forgets the regions in this memory.
+/// Removes the names of the ranges that begin in this memory.
 pub fn forget_region(memory: std::ops::Range<usize>) {
     for region in &REGIONS {
         if memory.contains(&region.from.load(Relaxed)) {
@@ -424,20 +430,20 @@ pub fn forget_region(memory: std::ops::Range<usize>) {
     }
 }
 
-/// Returns the name that [`name_region`] gave to the memory at an address; `None` for memory without one.
-fn find_guard(address: usize) -> Option<&'static str> {
+/// Returns the name that [`name_region`] gave to the range with this address; `None` if there is none.
+fn find_region(address: usize) -> Option<&'static str> {
     let holds = |region: &&Region| (region.from.load(Relaxed)..region.to.load(Relaxed)).contains(&address);
     // SAFETY: what was stored is constant.
     REGIONS.iter().find(holds).and_then(|region| unsafe { region.what.load(Relaxed).as_ref() }).copied()
 }
 
-/// A stack for handlers of signals, so that an endless recursion is a sentence too.
+/// A stack for signal handlers, so that a stack overflow by endless recursion can be reported too.
 struct SignalStack(*mut c_void);
 
 impl SignalStack {
     const BYTES: usize = 64 << 10;
 
-    /// Gives this thread a stack for signals if it has none.
+    /// Gives this thread a stack for signals; `None` if it has one already or there is no memory.
     fn new() -> Option<SignalStack> {
         // SAFETY: the memory is mapped before it is handed over and unmapped only after it was taken back.
         unsafe {
@@ -475,28 +481,29 @@ impl Drop for SignalStack {
 /// Processor time after which a call counts as endless, ms.
 static LIMIT_MS: AtomicU64 = AtomicU64::new(10_000);
 
-/// How many times as long by the clock a call may take that waits, or whose thread gets no processor.
+/// The limit by the clock as a multiple of [`LIMIT_MS`], for calls that wait or whose thread gets no processor.
 const WAITING: u64 = 5;
 
-/// How often threads are looked at.
+/// Time between two checks of the threads, ms.
 const PAUSE_MS: u64 = 100;
 
-/// Has calls that take longer than this end the process; without it, 10 s of processor time, or five times as long by
-/// the clock.
+/// Sets the processor time after which a policy's call is reported as endless and the process ended, in whole ms; by the
+/// clock, five times as long. Without it the limit is 10 s.
 pub fn limit_calls(longest: Duration) {
     LIMIT_MS.store(longest.as_millis() as u64, Relaxed);
 }
 
-/// Starts the thread that looks for calls which do not return, unless this process has one: a fork loses it.
-pub(crate) fn watch() {
+/// Starts the thread that reports calls that do not return, unless this process has one. A forked child has none, so
+/// whoever completes parameters calls it again.
+pub(crate) fn start_watching() {
     static WATCHED: AtomicU32 = AtomicU32::new(0);
     let me = std::process::id();
     if WATCHED.swap(me, Relaxed) != me {
-        let _ = std::thread::Builder::new().name("own-policies".into()).spawn(look_for_ever);
+        let _ = std::thread::Builder::new().name("own-policies".into()).spawn(watch_calls);
     }
 }
 
-/// A call that was going on the last time its thread was looked at.
+/// A call that was running at the last check.
 struct Seen {
     record: *const Call,
     calls: u64,
@@ -504,9 +511,9 @@ struct Seen {
     busy_ms: u64,
 }
 
-/// Looks at the calls of all threads every [`PAUSE_MS`] and ends the process at one that does not return.
-fn look_for_ever() {
-    // SAFETY: signals are left to the other threads.
+/// Checks the calls of all threads every [`PAUSE_MS`], for ever; the body of the watching thread.
+fn watch_calls() {
+    // SAFETY: blocks all signals here, so that the other threads handle them.
     unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut all);
@@ -516,12 +523,13 @@ fn look_for_ever() {
     loop {
         std::thread::sleep(Duration::from_millis(PAUSE_MS));
         now_ms += PAUSE_MS;
-        seen = look(&seen, now_ms);
+        seen = check_calls(&seen, now_ms);
     }
 }
 
-/// Returns the calls that are going on; ends the process at one that has gone on for too long.
-fn look(seen: &[Seen], now_ms: u64) -> Vec<Seen> {
+/// Returns the calls that are running, given those of the last check. Reports one that has exceeded the limit, and ends the
+/// process. `now_ms` is the time since the thread started.
+fn check_calls(seen: &[Seen], now_ms: u64) -> Vec<Seen> {
     let mut found = Vec::new();
     let mut at = CALLS.load(std::sync::atomic::Ordering::Acquire);
     // SAFETY: records are never freed.
@@ -533,7 +541,7 @@ fn look(seen: &[Seen], now_ms: u64) -> Vec<Seen> {
             let (since_ms, began_ms) = same.map_or((now_ms, busy_ms), |one| (one.since_ms, one.busy_ms));
             let limit_ms = LIMIT_MS.load(Relaxed);
             if busy_ms.saturating_sub(began_ms) >= limit_ms || now_ms - since_ms >= WAITING * limit_ms {
-                abort(call, format_args!("did not return within {} s", limit_ms / 1000));
+                end_process(call, format_args!("did not return within {} s", limit_ms / 1000));
             }
             found.push(Seen { record: call, calls, since_ms, busy_ms: began_ms });
         }
@@ -542,7 +550,7 @@ fn look(seen: &[Seen], now_ms: u64) -> Vec<Seen> {
     found
 }
 
-/// Returns the clock of this thread's processor time.
+/// Returns the system's number of the clock of this thread's processor time; 0 where there is no such clock.
 fn thread_clock() -> u32 {
     #[cfg(target_os = "linux")]
     {
@@ -555,7 +563,7 @@ fn thread_clock() -> u32 {
     0
 }
 
-/// Returns what a thread's clock says, or `now_ms` where there is none.
+/// Returns a thread's processor time by its clock, ms; `now_ms` if the clock cannot be read.
 fn clock_ms(clock: u32, now_ms: u64) -> u64 {
     #[cfg(target_os = "linux")]
     {

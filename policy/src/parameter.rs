@@ -1,9 +1,9 @@
-//! Parameters: what a header's table says of them, and text as their values.
+//! The entries of a header's table of parameters, and the parser of their values.
 
 use crate::units;
 use std::fmt;
 
-/// What a parameter's text may be.
+/// The forms that a parameter's text may have; `enum mh_kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A span of time.
@@ -28,7 +28,7 @@ pub enum Kind {
     Percent,
     /// `true` or `false`.
     Flag,
-    /// One of these words; `-` is a position without a word.
+    /// One of these texts; `-` stands for a position that cannot be chosen.
     Choice(&'static [&'static str]),
     /// A buffer: packets or bytes.
     Buffer,
@@ -43,7 +43,7 @@ pub struct Parameter {
     pub kind: Kind,
     /// Default, as text.
     pub default: &'static str,
-    /// Least value allowed, in seconds, bytes, bit/s, packets or as it is.
+    /// Least value allowed, in seconds, bytes, bit/s, packets or percent by the kind, else without a unit.
     pub least: f64,
     /// Greatest value allowed.
     pub most: f64,
@@ -56,7 +56,7 @@ pub struct Parameter {
 /// The value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// In seconds, bytes, bit/s, packets, percent or as it is.
+    /// In seconds, bytes, bit/s, packets or percent by the kind, else without a unit.
     Number(f64),
     /// A time that never comes.
     Never,
@@ -66,11 +66,11 @@ pub enum Value {
     Packets(f64),
     /// `true` or `false`.
     Flag(bool),
-    /// Position of a word among the choices.
+    /// Position among the choices.
     Choice(u32),
 }
 
-/// A parameter that cannot be as it was given.
+/// A parameter whose value is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterError {
     /// Name of the parameter.
@@ -93,7 +93,7 @@ impl fmt::Display for ParameterError {
 impl std::error::Error for ParameterError {}
 
 impl Parameter {
-    /// Returns an entry of a table for any value that its kind allows.
+    /// Returns a parameter whose range is all that its kind allows.
     pub const fn new(
         name: &'static str,
         kind: Kind,
@@ -123,13 +123,13 @@ impl Parameter {
         Parameter { default, source, ..self }
     }
 
-    /// Returns the value that a text stands for.
+    /// Returns the value that a text stands for; spaces around it are ignored.
     ///
     /// # Errors
-    /// [`ParameterError`] with what is allowed.
+    /// [`ParameterError`] if the text does not have the kind's form or its value is out of range.
     pub fn parse(&self, text: &str) -> Result<Value, ParameterError> {
         let text = text.trim();
-        let value = self.read(text).ok_or_else(|| self.refuse(text))?;
+        let value = self.parse_value(text).ok_or_else(|| self.refuse(text))?;
         match value {
             Value::Number(number) | Value::Packets(number) if !(self.least..=self.most).contains(&number) => {
                 Err(self.refuse(text))
@@ -144,7 +144,7 @@ impl Parameter {
         ParameterError { parameter: self.name.into(), value: text.into(), allowed: self.allowed() }
     }
 
-    /// Returns what is allowed: form and range, for errors and documentation.
+    /// Returns the form and the range of allowed values, for errors and documentation.
     pub fn allowed(&self) -> String {
         let form = self.kind.describe();
         match self.range() {
@@ -153,7 +153,8 @@ impl Parameter {
         }
     }
 
-    /// Returns the allowed range in words, without ends that only keep numbers within their fields.
+    /// Returns the allowed range as text, such as `at least 2 s`; `None` if it has no end to show. An end that only keeps
+    /// numbers within their fields is not shown.
     fn range(&self) -> Option<String> {
         if matches!(self.kind, Kind::Flag | Kind::Choice(_) | Kind::Buffer) {
             return None;
@@ -169,7 +170,7 @@ impl Parameter {
         let is_time = matches!(self.kind, Kind::Time | Kind::Timeout);
         let is_tiny = self.least <= 1e-9;
         let has_end = self.most.is_finite() && !(is_time && self.most >= 1e9);
-        let (least, most) = (plain(self.least), plain(self.most));
+        let (least, most) = (format_number(self.least), format_number(self.most));
         match (self.least > 0.0, has_end) {
             (false, false) => None,
             (true, false) if is_tiny => Some(format!("above 0{unit}")),
@@ -179,28 +180,29 @@ impl Parameter {
         }
     }
 
-    fn read(&self, text: &str) -> Option<Value> {
+    /// Returns the value of a trimmed text by the kind's form, without a check of its range; `None` for another form.
+    fn parse_value(&self, text: &str) -> Option<Value> {
         let bare = |suffix: &str| text.strip_suffix(suffix).map(str::trim_end);
-        let share = || bare("%").map(|percent| units::number(percent).map(Value::Share));
+        let share = || bare("%").map(|percent| units::parse_number(percent).map(Value::Share));
         match self.kind {
             Kind::Timeout if text == "never" => Some(Value::Never),
-            Kind::Time | Kind::Timeout => units::with_unit(text, units::TIME).map(Value::Number),
-            Kind::Size => units::with_unit(text, units::SIZE).map(|bytes| Value::Number(bytes.round())),
+            Kind::Time | Kind::Timeout => units::parse_with_unit(text, units::TIME).map(Value::Number),
+            Kind::Size => units::parse_with_unit(text, units::SIZE).map(|bytes| Value::Number(bytes.round())),
             Kind::Threshold => match bare("p") {
                 Some(packets) => packets.parse::<u32>().ok().map(|packets| Value::Packets(packets.into())),
-                None => units::with_unit(text, units::SIZE).map(|bytes| Value::Number(bytes.round())),
+                None => units::parse_with_unit(text, units::SIZE).map(|bytes| Value::Number(bytes.round())),
             },
-            Kind::Fraction | Kind::Number => units::number(text).map(Value::Number),
+            Kind::Fraction | Kind::Number => units::parse_number(text).map(Value::Number),
             Kind::Length => {
-                share().unwrap_or_else(|| units::number(bare("p").unwrap_or(text)).map(Value::Number))
+                share().unwrap_or_else(|| units::parse_number(bare("p").unwrap_or(text)).map(Value::Number))
             }
             Kind::Rate => {
                 share().map(|value| value.filter(|value| *value != Value::Share(0.0))).unwrap_or_else(|| {
-                    units::with_unit(text, units::RATE).map(|rate| Value::Number(rate.round()))
+                    units::parse_with_unit(text, units::RATE).map(|rate| Value::Number(rate.round()))
                 })
             }
             Kind::Count => text.parse::<u64>().ok().map(|count| Value::Number(count as f64)),
-            Kind::Percent => units::number(bare("%").unwrap_or(text)).map(Value::Number),
+            Kind::Percent => units::parse_number(bare("%").unwrap_or(text)).map(Value::Number),
             Kind::Flag => text.parse().ok().map(Value::Flag),
             Kind::Choice(words) if text != "-" => {
                 words.iter().position(|word| *word == text).map(|index| Value::Choice(index as u32))
@@ -212,7 +214,7 @@ impl Parameter {
                 match packets {
                     Some(packets) => Some(Value::Packets(packets.into())),
                     None => {
-                        let bytes = units::with_unit(text, units::SIZE)?;
+                        let bytes = units::parse_with_unit(text, units::SIZE)?;
                         (1500.0..=1e12).contains(&bytes).then_some(Value::Number(bytes.round()))
                     }
                 }
@@ -221,8 +223,8 @@ impl Parameter {
     }
 }
 
-/// Returns a number without an exponent where that is short.
-fn plain(value: f64) -> String {
+/// Returns a number as text, with an exponent if it is below 0.001 or at least 10^12.
+fn format_number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),
         size if !(1e-3..1e12).contains(&size) => format!("{value:e}"),
@@ -231,7 +233,7 @@ fn plain(value: f64) -> String {
 }
 
 impl Kind {
-    /// Returns the unit or form, for documentation and errors.
+    /// Returns the form of the text with an example, for documentation and errors.
     pub fn describe(self) -> String {
         match self {
             Kind::Length => "packets (30p), or % of the buffer (15%)".into(),
@@ -261,13 +263,14 @@ impl Kind {
 mod tests {
     use super::*;
 
-    fn of(kind: Kind) -> Parameter {
+    /// Returns a parameter of this kind, named `p`.
+    fn example_of(kind: Kind) -> Parameter {
         Parameter::new("p", kind, "1", "what it does", "ours")
     }
 
     #[test]
     fn with__changes_what_it_names() {
-        let changed = of(Kind::Number).with_range(2.0, 5.0).with_default("3", "a paper");
+        let changed = example_of(Kind::Number).with_range(2.0, 5.0).with_default("3", "a paper");
         let expected = Parameter {
             name: "p",
             kind: Kind::Number,
@@ -286,15 +289,15 @@ mod tests {
 
     #[test]
     fn parse__takes_shares_of_up_to_ten_times() {
-        assert_eq!(of(Kind::Length).parse("1000%"), Ok(Value::Share(1000.0)));
-        assert!(of(Kind::Length).parse("1000.1%").is_err());
-        assert_eq!(of(Kind::Rate).parse("0.1%"), Ok(Value::Share(0.1)));
-        assert!(of(Kind::Rate).parse("0%").is_err());
+        assert_eq!(example_of(Kind::Length).parse("1000%"), Ok(Value::Share(1000.0)));
+        assert!(example_of(Kind::Length).parse("1000.1%").is_err());
+        assert_eq!(example_of(Kind::Rate).parse("0.1%"), Ok(Value::Share(0.1)));
+        assert!(example_of(Kind::Rate).parse("0%").is_err());
     }
 
     #[test]
     fn parse__takes_a_buffer_of_at_least_one_packet() {
-        let buffer = of(Kind::Buffer);
+        let buffer = example_of(Kind::Buffer);
         for (text, value) in [
             ("1p", Value::Packets(1.0)),
             ("50p", Value::Packets(50.0)),
@@ -310,15 +313,18 @@ mod tests {
 
     #[test]
     fn allowed__names_the_ends_that_a_range_has() {
-        let number = |least, most| of(Kind::Number).with_range(least, most).allowed();
+        let number = |least, most| example_of(Kind::Number).with_range(least, most).allowed();
         assert_eq!(number(0.0, f64::INFINITY), "a number");
         assert_eq!(number(f64::MIN_POSITIVE, f64::INFINITY), "a number; above 0");
         assert_eq!(number(2.0, f64::INFINITY), "a number; at least 2");
         assert_eq!(number(1e-10, 1.0), "a number; above 0, at most 1");
         assert_eq!(number(0.0, 1.0), "a number; 0 to 1");
         assert_eq!(number(1e-4, 1e13), "a number; 1e-4 to 1e13");
-        assert_eq!(of(Kind::Time).allowed(), "a time, such as 5ms or 1s");
-        assert_eq!(of(Kind::Time).with_range(0.0, 60.0).allowed(), "a time, such as 5ms or 1s; 0 to 60 s");
+        assert_eq!(example_of(Kind::Time).allowed(), "a time, such as 5ms or 1s");
+        assert_eq!(
+            example_of(Kind::Time).with_range(0.0, 60.0).allowed(),
+            "a time, such as 5ms or 1s; 0 to 60 s"
+        );
     }
 
     #[test]

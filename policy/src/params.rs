@@ -1,4 +1,4 @@
-//! Parameters of a policy: values by name, and the C struct they fill for a link.
+//! The parameters of a policy: values by name, and the C struct that they fill for a link.
 
 use crate::ffi::{RawLinkContext, RawParameter, text};
 use crate::parameter::{Kind, ParameterError, Value};
@@ -45,25 +45,28 @@ impl Settings {
         Settings { policy, values: values.collect() }
     }
 
-    /// Sets a parameter from text.
+    /// Parses a text and sets a parameter to its value.
     ///
     /// # Errors
-    /// [`ParameterError`] when the value is not allowed.
+    /// [`ParameterError`] if the text is not allowed.
     ///
     /// # Panics
     /// When the policy has no parameter of that name.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParameterError> {
-        let index = index_of(self.policy, name);
+        let index = parameter_index(self.policy, name);
         self.values[index] = self.policy.parameters()[index].parse(value)?;
         Ok(())
     }
 
-    /// Sets a parameter to a value of its kind. It fails and panics as [`Settings::set`] does.
+    /// Sets a parameter to a value of its kind.
     ///
     /// # Errors
-    /// [`ParameterError`] when the value is out of range.
+    /// [`ParameterError`] if a number is out of range.
+    ///
+    /// # Panics
+    /// When the policy has no parameter of that name.
     pub fn set_value(&mut self, name: &str, value: Value) -> Result<(), ParameterError> {
-        let index = index_of(self.policy, name);
+        let index = parameter_index(self.policy, name);
         let parameter = &self.policy.parameters()[index];
         if let Value::Number(number) | Value::Packets(number) = value
             && !(parameter.least..=parameter.most).contains(&number)
@@ -74,25 +77,27 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the complete struct of parameters for a link.
+    /// Returns the complete struct of parameters for a link. Parameters of a user's policy are also recorded for
+    /// [`gather_params`], and its calls are watched.
     ///
     /// # Errors
-    /// [`ParameterError`] when a value does not fit the link or another value; its `value` is empty.
+    /// [`ParameterError`] if a value does not fit the link or another value; if set-up refuses it, its `value` is empty.
     pub fn for_link(&self, context: &LinkContext) -> Result<Params, ParameterError> {
         let mut params = self.before_set_up(context)?;
         params.set_up()?;
         if *self.policy.origin() != Origin::Shipped {
             #[cfg(feature = "native")]
-            crate::own::watch();
-            note(&params);
+            crate::own::start_watching();
+            note_gathered(&params);
         }
         Ok(params)
     }
 
-    /// Returns the parameters' struct as the header's set-up function is given it, for tools that call it themselves.
+    /// Returns the parameters' struct for a link without the fields that the header's set-up function computes, for tools
+    /// that call this function themselves.
     ///
     /// # Errors
-    /// [`ParameterError`] when a value does not fit the link.
+    /// [`ParameterError`] if a share of the buffer or rate is out of range at this link.
     pub fn before_set_up(&self, context: &LinkContext) -> Result<Params, ParameterError> {
         let mut params = Params {
             policy: self.policy,
@@ -111,7 +116,7 @@ impl Settings {
     }
 }
 
-/// The C struct of a policy's parameters, complete.
+/// The C struct of a policy's parameters for a link.
 #[derive(Debug, Clone)]
 pub struct Params {
     policy: &'static Policy,
@@ -139,15 +144,18 @@ impl Params {
         &self.context
     }
 
-    /// Returns which parameters were given in % of the buffer or rate: bit i stands for the i-th.
+    /// Returns a bit mask of the parameters that were given in % of the buffer or rate: bit i stands for the i-th.
     pub fn shares(&self) -> u64 {
         self.shares
     }
 
-    /// Returns the defaults with some of them changed, given as text, for a link. For tests and callers in Rust.
+    /// Returns the parameters for a link: those in `given`, pairs of name and text, and the defaults of all others.
     ///
     /// # Errors
-    /// [`ParameterError`] when a value is not allowed.
+    /// [`ParameterError`] if a value is not allowed.
+    ///
+    /// # Panics
+    /// When the policy has no parameter of a given name.
     pub fn from_text(
         policy: &'static Policy,
         given: &[(&str, &str)],
@@ -160,16 +168,16 @@ impl Params {
         settings.for_link(context)
     }
 
-    /// Sets a parameter to a number in its natural unit (s, bytes, packets, bit/s) and completes the struct
-    /// again. If that is refused, nothing changes.
+    /// Sets a parameter to a number in its natural unit (s, bytes, packets, bit/s) and calls the header's set-up function
+    /// again. On an error nothing changes.
     ///
     /// # Errors
-    /// [`ParameterError`] when the number is not allowed.
+    /// [`ParameterError`] if the number is not allowed.
     ///
     /// # Panics
     /// When the policy has no parameter of that name.
     pub fn set_number(&mut self, name: &str, number: f64) -> Result<(), ParameterError> {
-        let index = index_of(self.policy, name);
+        let index = parameter_index(self.policy, name);
         let mut changed = self.clone();
         changed.shares &= !(1 << index);
         changed.write(index, Absolute::Number(number))?;
@@ -183,13 +191,13 @@ impl Params {
         self.policy.parameters().iter().any(|one| one.name == "hold_acks") && self.number("hold_acks") != 0.0
     }
 
-    /// Returns a parameter as a number in its natural unit, read back from the struct; thresholds and buffers as their count,
-    /// flags as 0 or 1, choices as their position.
+    /// Returns a parameter as a number in its natural unit (s, bytes, packets, bit/s), read from the struct: of a threshold
+    /// or buffer its count, of a flag 0 or 1, of a choice its position.
     ///
     /// # Panics
     /// When the policy has no parameter of that name.
     pub fn number(&self, name: &str) -> f64 {
-        let index = index_of(self.policy, name);
+        let index = parameter_index(self.policy, name);
         let raw = &self.policy.raw_parameters()[index];
         let kind = self.policy.parameters()[index].kind;
         let width = match kind {
@@ -210,10 +218,10 @@ impl Params {
         }
     }
 
-    /// Returns the parameters of another policy whose struct is a member of this one, at `offset` bytes.
+    /// Returns a copy of a member of this struct, at `offset` bytes, that is the parameters' struct of `policy`.
     ///
     /// # Panics
-    /// When it does not fit in there.
+    /// When the offset is no multiple of 8, or the member would end beyond the struct.
     pub fn part(&self, policy: &'static Policy, offset: usize) -> Params {
         let words = policy.sizes().0.div_ceil(8);
         assert!(offset.is_multiple_of(8) && offset / 8 + words <= self.words.len(), "{policy:?} is no part");
@@ -235,12 +243,14 @@ impl Params {
         Params { words: pack_words(bytes), ..self.clone() }
     }
 
+    /// Returns the address of the struct, for calls of the header's functions.
     #[inline]
     pub(crate) fn pointer(&self) -> *const c_void {
         self.words.as_ptr().cast()
     }
 
-    /// Returns what a value is at this link.
+    /// Returns the `index`-th parameter's value at this link: a share becomes packets or bit/s. A share of a buffer in bytes
+    /// is in packets of the parameter `mean` in `all`, or of 1000 bytes.
     fn resolve(&self, index: usize, value: Value, all: &[Value]) -> Absolute {
         match value {
             Value::Number(number) => Absolute::Number(number),
@@ -282,6 +292,7 @@ impl Params {
         Ok(())
     }
 
+    /// Writes a value at `offset` bytes in the format of its kind (`policy.h`).
     fn write_field(&mut self, raw: &RawParameter, kind: Kind, offset: usize, value: &Absolute) {
         let width = raw.bytes as usize;
         match (kind, value) {
@@ -347,11 +358,13 @@ impl Params {
         }
     }
 
+    /// Returns the field of 4 or 8 bytes at `offset` bytes, which its width divides.
     fn field(&self, offset: usize, width: usize) -> u64 {
         let word = self.words[offset / 8];
         if width == 8 { word } else { u64::from((word >> (offset % 8 * 8)) as u32) }
     }
 
+    /// Writes the field of 4 or 8 bytes at `offset` bytes, which its width divides; 4 bytes hold at most 2^32 - 1.
     fn set_field(&mut self, offset: usize, width: usize, value: u64) {
         let word = &mut self.words[offset / 8];
         if width == 8 {
@@ -363,6 +376,7 @@ impl Params {
         }
     }
 
+    /// Replaces the bits of `mask` in the field of 4 bytes at `offset` bytes by those of `bits`.
     fn set_bits(&mut self, offset: usize, mask: u32, bits: u32) {
         let old = self.field(offset, 4) as u32;
         self.set_field(offset, 4, u64::from(old & !mask | bits & mask));
@@ -373,29 +387,34 @@ thread_local! {
     static GATHERED: RefCell<Option<Vec<Params>>> = const { RefCell::new(None) };
 }
 
-/// Does work and returns the complete parameters of own policies that were made meanwhile in this thread.
-pub fn gather<T>(work: impl FnOnce() -> T) -> (T, Vec<Params>) {
+/// Runs `work` and returns its result with the parameters of users' policies that [`Settings::for_link`] has completed in
+/// this thread meanwhile, in that order. Calls cannot be nested.
+pub fn gather_params<T>(work: impl FnOnce() -> T) -> (T, Vec<Params>) {
     GATHERED.set(Some(Vec::new()));
     let done = work();
     (done, GATHERED.take().unwrap_or_default())
 }
 
-/// Notes parameters of an own policy for [`gather`].
-fn note(params: &Params) {
+/// Records parameters of a user's policy for [`gather_params`] if it is running.
+fn note_gathered(params: &Params) {
     GATHERED.with_borrow_mut(|gathered| gathered.as_mut().map(|all| all.push(params.clone())));
 }
 
-/// Returns the position of a parameter.
-fn index_of(policy: &Policy, name: &str) -> usize {
+/// Returns the index of a parameter in the policy's table.
+///
+/// # Panics
+/// When the policy has no parameter of that name.
+fn parameter_index(policy: &Policy, name: &str) -> usize {
     let found = policy.parameters().iter().position(|one| one.name == name);
     found.unwrap_or_else(|| panic!("{} has no parameter {name}", policy.name()))
 }
 
-/// Returns `round(value * 2^bits)`, at most what 64 bits hold.
+/// Returns `round(value * 2^bits)`, at most 2^64 - 1.
 fn to_fixed_point(value: f64, bits: u32) -> u64 {
     (value * power_of_two(bits)).round() as u64
 }
 
+/// Returns 2^bits, for fewer than 128 bits.
 fn power_of_two(bits: u32) -> f64 {
     (1u128 << bits) as f64
 }
@@ -410,12 +429,12 @@ impl State {
         State(vec![0; bytes.div_ceil(8)].into())
     }
 
-    /// Returns a state from its bytes, as C has them.
+    /// Returns a state with these bytes, as C has them, filled up with zeros to a multiple of 8.
     pub fn from_bytes(bytes: &[u8]) -> State {
         State(pack_words(bytes))
     }
 
-    /// Returns its bytes, as C has them.
+    /// Returns its bytes, as C has them, a multiple of 8.
     pub fn bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
@@ -437,7 +456,7 @@ impl std::ops::DerefMut for State {
     }
 }
 
-/// Returns bytes as words, the last one filled up with zeros.
+/// Returns bytes as words of 64 bits in this machine's byte order, the last one filled up with zeros.
 fn pack_words(bytes: &[u8]) -> Box<[u64]> {
     let word = |chunk: &[u8]| {
         let mut whole = [0; 8];
@@ -446,5 +465,3 @@ fn pack_words(bytes: &[u8]) -> Box<[u64]> {
     };
     bytes.chunks(8).map(word).collect()
 }
-// 1
-// 2

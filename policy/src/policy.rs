@@ -1,4 +1,4 @@
-//! A policy as its header describes it, shipped or loaded.
+//! A policy's description in its header, and the registry of all policies, shipped or loaded.
 
 use crate::base::COLOURS;
 use crate::counterpart::Counterpart;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{LazyLock, RwLock};
 
-/// What a policy decides.
+/// The kind of a policy: the decision that it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PolicyKind {
     /// The colour of a packet, before a queue.
@@ -19,7 +19,7 @@ pub enum PolicyKind {
     Queue,
 }
 
-/// Whose state a marker keeps.
+/// The packets that share a marker's state `flow`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
     /// Of the 5-tuple of one direction.
@@ -60,11 +60,11 @@ impl std::fmt::Debug for RawPolicy {
 }
 
 impl Policy {
-    /// Returns the policy of a description; never freed, as a policy may be used until the program ends.
+    /// Returns a new policy with this description. It is never freed, as a policy may be used until the program ends.
     pub(crate) fn new(raw: &'static RawPolicy, origin: Origin) -> &'static Policy {
         // SAFETY: a description's table has as many entries as it says.
-        let table = unsafe { table(raw.parameters, raw.parameter_count) };
-        let parameters = table.iter().map(parameter).collect();
+        let table = unsafe { table_from_c(raw.parameters, raw.parameter_count) };
+        let parameters = table.iter().map(parameter_from_c).collect();
         Box::leak(Box::new(Policy { raw, name: text(raw.name).replace('_', "-"), parameters, origin }))
     }
 
@@ -87,7 +87,7 @@ impl Policy {
         }
     }
 
-    /// Returns whose state it keeps, of a marker.
+    /// Returns which packets share a marker's state of a flow.
     pub fn key(&self) -> Key {
         match self.raw.key {
             ffi::PER_CONNECTION => Key::Connection,
@@ -96,17 +96,17 @@ impl Policy {
         }
     }
 
-    /// Returns one line for lists.
+    /// Returns the header's summary, one line for lists.
     pub fn summary(&self) -> &'static str {
         text(self.raw.summary)
     }
 
-    /// Returns the paper or RFC.
+    /// Returns the paper or RFC that describes it.
     pub fn source(&self) -> &'static str {
         text(self.raw.source)
     }
 
-    /// Returns a few sentences for its page.
+    /// Returns the header's description of how it works, a few sentences for its page.
     pub fn detail(&self) -> &'static str {
         text(self.raw.detail)
     }
@@ -121,19 +121,19 @@ impl Policy {
         &self.parameters
     }
 
-    /// Returns the names of the numbers that it shows of its state.
+    /// Returns the names of its readings, the numbers of its state for traces and plots.
     pub fn readings(&self) -> Vec<&'static str> {
         self.raw_readings().iter().map(|reading| text(reading.name)).collect()
     }
 
-    /// Returns the fields of its parameters that its functions do not read, by its own word.
+    /// Returns the names of the fields of its parameters that its functions do not read, as the header declares.
     pub fn unread(&self) -> Vec<&'static str> {
         text(self.raw.unread).split_whitespace().collect()
     }
 
-    /// Returns what else than a program of ours does as it does; `None` if nothing does.
+    /// Returns the common device or program that can do as it does; `None` if there is none.
     pub fn counterpart(&self) -> Option<Counterpart> {
-        // A header of a user's is checked when it is loaded, and a test looks at ours.
+        // Loading checks a user's header, and a test the shipped ones.
         Counterpart::parse(text(self.raw.install)).ok().flatten()
     }
 
@@ -145,17 +145,17 @@ impl Policy {
         }
     }
 
-    /// Returns the sizes of its parameters, a flow's state and the shared state, in bytes.
+    /// Returns the sizes of its parameters, a flow's state (of a queue, the backlog by band) and the shared state, in bytes.
     pub fn sizes(&self) -> (usize, usize, usize) {
         (self.raw.params_bytes as usize, self.raw.flow_bytes as usize, self.raw.state_bytes as usize)
     }
 
-    /// Returns how many words a flow's state has; all zero is a fresh flow.
+    /// Returns how many words of 64 bits a flow's state has; all zero is a fresh flow.
     pub fn flow_words(&self) -> usize {
         self.raw.flow_bytes.div_ceil(8) as usize
     }
 
-    /// Returns how many words the state has that all packets share; all zero is a fresh one.
+    /// Returns how many words of 64 bits the shared state has; all zero is a fresh one.
     pub fn state_words(&self) -> usize {
         self.raw.state_bytes.div_ceil(8) as usize
     }
@@ -205,7 +205,7 @@ impl Policy {
         self.raw.flags & ffi::READS_APPLICATIONS != 0
     }
 
-    /// Returns whether it reads where in its flow's data a packet ends. Every header of a user's may.
+    /// Returns whether it may read the packet's `sequence`; every user's header may.
     pub fn reads_positions(&self) -> bool {
         self.raw.flags & ffi::READS_POSITIONS != 0 || self.origin != Origin::Shipped
     }
@@ -215,7 +215,7 @@ impl Policy {
         self.raw.bands as usize
     }
 
-    /// Returns whether a dropper wants to know of departures.
+    /// Returns whether a dropper must be told of departures, by [`Policy::departed`].
     pub fn tracks_departures(&self) -> bool {
         self.raw.departed.is_some()
     }
@@ -225,8 +225,8 @@ impl Policy {
         self.raw.expired.is_some()
     }
 
-    /// Returns the bytes of a marker's state that its slow steps write and its packets only read; empty if there are
-    /// none. The bytes before are the packets', those after are the slow steps' (`policy.h`).
+    /// Returns the range of bytes of a marker's state that slow steps write and packets only read; empty if there is none.
+    /// Only packets use the bytes before it, only slow steps those after it (`policy.h`).
     pub fn published(&self) -> Range<usize> {
         let offset = self.raw.published_offset as usize;
         offset..offset + self.raw.published_bytes as usize
@@ -242,19 +242,22 @@ impl Policy {
         self.raw.control.is_some()
     }
 
+    /// Returns the description as C lays it out.
     #[inline]
     pub(crate) fn raw(&self) -> &'static RawPolicy {
         self.raw
     }
 
+    /// Returns the table of parameters as C lays it out, in the order of [`Policy::parameters`].
     pub(crate) fn raw_parameters(&self) -> &'static [RawParameter] {
         // SAFETY: a description's table has as many entries as it says.
-        unsafe { table(self.raw.parameters, self.raw.parameter_count) }
+        unsafe { table_from_c(self.raw.parameters, self.raw.parameter_count) }
     }
 
+    /// Returns the table of readings as C lays it out, in the order of [`Policy::readings`].
     pub(crate) fn raw_readings(&self) -> &'static [ffi::RawReading] {
         // SAFETY: a description's table has as many entries as it says.
-        unsafe { table(self.raw.readings, self.raw.reading_count) }
+        unsafe { table_from_c(self.raw.readings, self.raw.reading_count) }
     }
 }
 
@@ -262,28 +265,28 @@ static POLICIES: LazyLock<RwLock<Vec<&'static Policy>>> = LazyLock::new(|| {
     RwLock::new(ffi::shipped().iter().map(|raw| Policy::new(raw, Origin::Shipped)).collect())
 });
 
-/// Returns every policy: the shipped ones in the order of their names, then those loaded.
+/// Returns every registered policy: the shipped ones in the order of their names, then those loaded.
 pub fn policies() -> Vec<&'static Policy> {
     POLICIES.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
 }
 
-/// Returns the policy of this name, with hyphens.
+/// Returns the registered policy of this name, with hyphens; `None` if there is none.
 pub fn find(name: &str) -> Option<&'static Policy> {
     policies().into_iter().find(|policy| policy.name() == name)
 }
 
-/// Adds a policy, in the place of one of the same name that was loaded before.
+/// Registers a policy; it replaces one of the same name.
 pub(crate) fn register(policy: &'static Policy) {
     let mut all = POLICIES.write().unwrap_or_else(|poisoned| poisoned.into_inner());
     all.retain(|old| old.name() != policy.name());
     all.push(policy);
 }
 
-/// Returns a table of a description; a table without entries may be null.
+/// Returns a table of a description as a slice; a table without entries may be null.
 ///
 /// # Safety
-/// There are so many entries, which live for ever.
-unsafe fn table<T>(first: *const T, count: u32) -> &'static [T] {
+/// `first` points to `count` entries, which live for ever.
+unsafe fn table_from_c<T>(first: *const T, count: u32) -> &'static [T] {
     match count {
         0 => &[],
         // SAFETY: the caller vouches for the entries.
@@ -291,10 +294,11 @@ unsafe fn table<T>(first: *const T, count: u32) -> &'static [T] {
     }
 }
 
-fn parameter(raw: &RawParameter) -> Parameter {
+/// Returns an entry of a header's table of parameters.
+fn parameter_from_c(raw: &RawParameter) -> Parameter {
     Parameter {
         name: text(raw.name),
-        kind: kind(raw),
+        kind: kind_from_c(raw),
         default: text(raw.value),
         least: raw.least,
         most: raw.most,
@@ -303,7 +307,8 @@ fn parameter(raw: &RawParameter) -> Parameter {
     }
 }
 
-fn kind(raw: &RawParameter) -> Kind {
+/// Returns the kind of an entry; loading has refused a number beyond `MH_BUFFER`.
+fn kind_from_c(raw: &RawParameter) -> Kind {
     match raw.kind {
         0 => Kind::Time,
         1 => Kind::Size,

@@ -1,4 +1,4 @@
-//! Other programs, such as compilers, run within limits and never left behind.
+//! Runs other programs, such as compilers, within limits of time and memory, and leaves none of them running.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::Duration;
 
-/// What a program may use.
+/// The resources that a program may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Time by the clock, s.
@@ -20,7 +20,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What a compiler may use for one header.
+    /// Limits of a compiler for one header.
     const COMPILER: Limits =
         Limits { seconds: 60, processor_seconds: 20, memory_bytes: Some(2 << 30), file_bytes: 64 << 20 };
 }
@@ -28,32 +28,31 @@ impl Limits {
 /// How a program ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// By itself, or by a signal; the first megabyte of what it said is kept.
+    /// By itself, or by a signal; with the first [`OUTPUT_BYTES`] of each output.
     ByItself(Output),
-    /// It was ended, for it took too long; the output so far.
+    /// It took too long and was ended; with the output so far.
     TooLong(Output),
 }
 
-/// Most bytes kept of each output.
-const KEPT_BYTES: usize = 1 << 20;
+/// Most bytes stored of each output; the rest is discarded.
+const OUTPUT_BYTES: usize = 1 << 20;
 
-/// How long to sleep between two looks at a program.
+/// Time between two checks of a program.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Runs a program to its end without input and within limits. It is in a process group of its own, which is ended
-/// with all that the program has started when the time is over and, on Linux, when the calling thread or process
-/// ends in whatever way.
+/// Runs a program to its end without input and within limits. The program and the processes that it starts are a process
+/// group. The whole group is killed when the time is over and, on Linux, when the calling thread or process ends.
 ///
 /// # Errors
-/// When the program cannot be started.
+/// If the program cannot be started.
 pub fn run(command: &mut Command, limits: &Limits) -> io::Result<Ended> {
     let limits = *limits;
-    // SAFETY: what runs between fork and exec calls nothing but the system.
-    unsafe { command.pre_exec(move || begin(&limits)) };
+    // SAFETY: the code between fork and exec makes system calls only.
+    unsafe { command.pre_exec(move || prepare_child(&limits)) };
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (out, err) = (keep(child.stdout.take()), keep(child.stderr.take()));
-    let ended = wait(&mut child, limits.seconds);
-    // SAFETY: the group is the child's; where nothing of it is left this is an error and does nothing.
+    let (out, err) = (read_beginning(child.stdout.take()), read_beginning(child.stderr.take()));
+    let ended = wait_for_child(&mut child, limits.seconds);
+    // SAFETY: the group is the child's; if it has no process left, the call fails and does nothing.
     let end_group = || unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
     let status = match ended {
         Ok(Some(status)) => status,
@@ -70,10 +69,10 @@ pub fn run(command: &mut Command, limits: &Limits) -> io::Result<Ended> {
     })
 }
 
-/// Runs a compiler to its end, within limits of its own.
+/// Runs a compiler to its end within [`Limits::COMPILER`] and returns its output, also if it fails.
 ///
 /// # Errors
-/// When it cannot be started, or takes too long: what it includes may have no end.
+/// If it cannot be started, or takes too long.
 pub fn compile(command: &mut Command) -> io::Result<Output> {
     match run(command, &Limits::COMPILER)? {
         Ended::ByItself(done) => Ok(done),
@@ -85,11 +84,11 @@ pub fn compile(command: &mut Command) -> io::Result<Output> {
     }
 }
 
-/// Waits for a child. Returns `None` if it has not ended after `seconds`.
+/// Waits for a child to end and returns its status; `None` if it has not ended after `seconds`.
 ///
 /// # Errors
-/// The system's.
-fn wait(child: &mut Child, seconds: u64) -> io::Result<Option<std::process::ExitStatus>> {
+/// The system's error.
+fn wait_for_child(child: &mut Child, seconds: u64) -> io::Result<Option<std::process::ExitStatus>> {
     let mut left = Duration::from_secs(seconds);
     loop {
         if let Some(status) = child.try_wait()? {
@@ -103,25 +102,28 @@ fn wait(child: &mut Child, seconds: u64) -> io::Result<Option<std::process::Exit
     }
 }
 
-/// Reads all of a pipe and keeps its beginning.
-fn keep(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+/// Starts a thread that reads a pipe to its end and returns the first [`OUTPUT_BYTES`]; errors end the text.
+fn read_beginning(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     spawn(move || {
-        let mut kept = Vec::new();
+        let mut beginning = Vec::new();
         if let Some(mut pipe) = pipe {
-            let _ = pipe.by_ref().take(KEPT_BYTES as u64).read_to_end(&mut kept);
+            let _ = pipe.by_ref().take(OUTPUT_BYTES as u64).read_to_end(&mut beginning);
             let _ = io::copy(&mut pipe, &mut io::sink());
         }
-        kept
+        beginning
     })
 }
 
-/// Status of the process between us and the program, where the program used up its processor time.
+/// Exit status of the process between us and the program if the program used up its processor time.
 const OVERRUN: i32 = 126;
 
-/// Prepares the new process, before it becomes the program. On Linux it forks once more: the first process stays and
-/// ends the group when its parent is gone. The system signals the death of a parent to its own children only, not to
-/// the processes that a compiler starts.
-fn begin(limits: &Limits) -> io::Result<()> {
+/// Prepares the new process between fork and exec: its group, signals and limits. On Linux it forks once more: the first
+/// process waits for the program and kills the group when our thread or process ends, because the system signals the death
+/// of a parent to its children only, not to the processes that a compiler starts.
+///
+/// # Errors
+/// The system's error if it cannot fork.
+fn prepare_child(limits: &Limits) -> io::Result<()> {
     // SAFETY: all calls are allowed between fork and exec, and take what they point to.
     unsafe {
         let mut none: libc::sigset_t = std::mem::zeroed();
@@ -138,27 +140,27 @@ fn begin(limits: &Limits) -> io::Result<()> {
                     libc::signal(libc::SIGTERM, libc::SIG_DFL);
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 }
-                program => stay(program, limits.processor_seconds),
+                program => end_as_program(program, limits.processor_seconds),
             }
         }
     }
-    limit(libc::RLIMIT_CPU, limits.processor_seconds);
-    limit(libc::RLIMIT_FSIZE, limits.file_bytes);
-    limit(libc::RLIMIT_CORE, 0);
+    lower_limit(libc::RLIMIT_CPU, limits.processor_seconds);
+    lower_limit(libc::RLIMIT_FSIZE, limits.file_bytes);
+    lower_limit(libc::RLIMIT_CORE, 0);
     if let Some(bytes) = limits.memory_bytes {
-        limit(libc::RLIMIT_AS, bytes);
+        lower_limit(libc::RLIMIT_AS, bytes);
     }
     Ok(())
 }
 
-/// Has this process end when the one that started it does (on Linux), and leave no core.
+/// Has the system kill this process when its parent ends (Linux only), and write no core file.
 pub fn end_with_parent() {
     #[cfg(target_os = "linux")]
     // SAFETY: asks the system for a signal.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
     }
-    limit(libc::RLIMIT_CORE, 0);
+    lower_limit(libc::RLIMIT_CORE, 0);
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -166,8 +168,8 @@ type Resource = libc::__rlimit_resource_t;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 type Resource = libc::c_int;
 
-/// Lowers a limit; one that is lower already stays.
-fn limit(resource: Resource, most: u64) {
+/// Lowers this process's soft and hard limit of a resource to `most`; a limit that is lower already stays.
+fn lower_limit(resource: Resource, most: u64) {
     // SAFETY: both calls take a struct that is there.
     unsafe {
         let mut limit: libc::rlimit = std::mem::zeroed();
@@ -179,15 +181,17 @@ fn limit(resource: Resource, most: u64) {
     }
 }
 
+/// Handles the signal that our parent has ended: kills this process's group.
 #[cfg(target_os = "linux")]
 extern "C" fn end_group(_: libc::c_int) {
     // SAFETY: ends the group of this process, itself too.
     unsafe { libc::kill(0, libc::SIGKILL) };
 }
 
-/// Waits for the program and ends as it did.
+/// Waits for the program, then ends this process with the same status or signal; with [`OVERRUN`] if the program failed and
+/// used at least 90 % of its processor time.
 #[cfg(target_os = "linux")]
-fn stay(program: libc::pid_t, processor_seconds: u64) -> ! {
+fn end_as_program(program: libc::pid_t, processor_seconds: u64) -> ! {
     // SAFETY: closes descriptors that only the program needs, then waits for it; the structs are there.
     unsafe {
         if libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) != 0 {
@@ -204,7 +208,7 @@ fn stay(program: libc::pid_t, processor_seconds: u64) -> ! {
             libc::_exit(OVERRUN);
         }
         if libc::WIFSIGNALED(status) {
-            limit(libc::RLIMIT_CORE, 0);
+            lower_limit(libc::RLIMIT_CORE, 0);
             libc::signal(libc::WTERMSIG(status), libc::SIG_DFL);
             libc::kill(libc::getpid(), libc::WTERMSIG(status));
         }
@@ -217,29 +221,29 @@ fn stay(program: libc::pid_t, processor_seconds: u64) -> ! {
 mod tests {
     use super::*;
 
-    const FEW: Limits =
+    const TIGHT: Limits =
         Limits { seconds: 1, processor_seconds: 1, memory_bytes: Some(1 << 30), file_bytes: 1000 };
 
-    fn shell(script: &str, limits: &Limits) -> Ended {
+    fn run_shell(script: &str, limits: &Limits) -> Ended {
         run(Command::new("sh").args(["-c", script]), limits).expect("sh starts")
     }
 
     #[test]
     fn run__returns_status_and_output() {
-        let Ended::ByItself(done) = shell("echo out; echo err >&2; exit 3", &Limits::COMPILER) else {
+        let Ended::ByItself(done) = run_shell("echo out; echo err >&2; exit 3", &Limits::COMPILER) else {
             panic!("took too long")
         };
         assert_eq!(
             (done.status.code(), &*done.stdout, &*done.stderr),
             (Some(3), &b"out\n"[..], &b"err\n"[..])
         );
-        assert!(run(&mut Command::new("/no/such/program"), &FEW).is_err());
+        assert!(run(&mut Command::new("/no/such/program"), &TIGHT).is_err());
     }
 
     #[test]
     fn run__ends_whole_groups_in_time() {
-        // The shell waits for its child, and tells its number.
-        let Ended::TooLong(so_far) = shell("sleep 100 & echo $!; wait", &FEW) else {
+        // The shell waits for its child and prints its process ID.
+        let Ended::TooLong(so_far) = run_shell("sleep 100 & echo $!; wait", &TIGHT) else {
             panic!("came to an end")
         };
         let number = String::from_utf8(so_far.stdout).unwrap();
@@ -256,11 +260,11 @@ mod tests {
 
     #[test]
     fn run__limits_processor_time_and_files() {
-        let limits = Limits { seconds: 30, ..FEW };
-        assert!(matches!(shell("while :; do :; done", &limits), Ended::TooLong(_)));
+        let limits = Limits { seconds: 30, ..TIGHT };
+        assert!(matches!(run_shell("while :; do :; done", &limits), Ended::TooLong(_)));
         let folder = tempfile::TempDir::new().unwrap();
         let file = folder.path().join("file");
-        let Ended::ByItself(done) = shell(&format!("yes > {}", file.display()), &limits) else {
+        let Ended::ByItself(done) = run_shell(&format!("yes > {}", file.display()), &limits) else {
             panic!("took too long")
         };
         assert!(!done.status.success());
@@ -269,9 +273,9 @@ mod tests {
 
     #[test]
     fn run__keeps_the_beginning_of_long_output() {
-        let Ended::ByItself(done) = shell("yes | head -c 3000000", &Limits::COMPILER) else {
+        let Ended::ByItself(done) = run_shell("yes | head -c 3000000", &Limits::COMPILER) else {
             panic!("took too long")
         };
-        assert_eq!((done.status.code(), done.stdout.len()), (Some(0), KEPT_BYTES));
+        assert_eq!((done.status.code(), done.stdout.len()), (Some(0), OUTPUT_BYTES));
     }
 }

@@ -9,10 +9,10 @@ u32 mh_queue_entry_enqueue(const struct mh_policy *policy, const void *params, v
 	return mh_queue_enqueue(policy, params, state, waiting, view, hash, now_ns, random);
 }
 
-u32 mh_queue_entry_leave(const struct mh_policy *policy, u32 overflows, const void *params, void *state,
+u32 mh_queue_entry_remove(const struct mh_policy *policy, u32 overflows, const void *params, void *state,
 			 struct mh_waiting *waiting, const struct mh_view *view, u64 now_ns, u32 random)
 {
-	return mh_queue_leave(policy, overflows, params, state, waiting, view, now_ns, random);
+	return mh_queue_remove(policy, overflows, params, state, waiting, view, now_ns, random);
 }
 
 u32 mh_queue_entry_tries(u32 bands)

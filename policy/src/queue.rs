@@ -1,4 +1,4 @@
-//! The functions of a queue, and what they answer (`queue.h`).
+//! The functions of a queue, and their answers (`queue.h`).
 
 use crate::base::{Verdict, View};
 use crate::fault::{self, Fault};
@@ -19,7 +19,7 @@ unsafe extern "C" {
         now_ns: u64,
         random: u32,
     ) -> u32;
-    pub(crate) fn mh_queue_entry_leave(
+    pub(crate) fn mh_queue_entry_remove(
         policy: *const RawPolicy,
         overflows: u32,
         params: *const c_void,
@@ -32,12 +32,12 @@ unsafe extern "C" {
     safe fn mh_queue_entry_tries(bands: u32) -> u32;
 }
 
-/// Returns how often in a row a queue with so many bands may answer nothing that leaves.
+/// Returns how many answers in a row without a packet that leaves a queue of so many bands may give; more is a fault.
 pub fn tries(bands: usize) -> u32 {
     mh_queue_entry_tries(bands as u32)
 }
 
-/// What a queue says of an arrival.
+/// A queue's answer to an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// It waits in this band, marked or not.
@@ -46,7 +46,7 @@ pub enum Entry {
     Refused(Verdict),
 }
 
-/// What a queue says when a packet is to leave.
+/// A queue's answer when a packet is to leave or to be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// The head of this band leaves, marked or not.
@@ -55,7 +55,7 @@ pub enum Exit {
     Dropped(usize),
     /// The newest packet of this band is dropped.
     Newest(usize),
-    /// Nothing; the queue is to be asked again, or nobody has to go.
+    /// No packet: `dequeue` is to be called again, or `overflow` drops none.
     Nothing,
 }
 
@@ -68,29 +68,31 @@ pub struct QueueFns {
 }
 
 impl Policy {
-    /// Returns the functions of a queue; `None` of the other kinds.
+    /// Returns the functions of a queue; `None` if this is a marker or dropper.
     pub fn queue(&'static self) -> Option<QueueFns> {
         let (enqueue, dequeue) = self.raw().enqueue.zip(self.raw().dequeue)?;
         Some(QueueFns { enqueue, dequeue, overflow: self.raw().overflow })
     }
 
-    /// Keeps a fault of this queue for [`crate::take_fault`]: it has answered what it must not.
+    /// Records the fault that this queue has given an answer that is not allowed, for [`crate::take_fault`]. `problem` is one
+    /// sentence without the header's name; it is called only if this thread has no fault yet.
     pub fn refuse_answer(&self, problem: impl FnOnce() -> String) {
         let header = match self.origin() {
             Origin::Header { path, .. } => path.display().to_string(),
             Origin::Shipped => self.name().to_string(),
         };
-        fault::keep(|| Some(Fault { header, problem: problem() }));
+        fault::record_first(|| Some(Fault { header, problem: problem() }));
     }
 }
 
 impl QueueFns {
-    /// Returns whether a packet that was taken may be dropped for another.
+    /// Returns whether the queue may drop a packet after it was taken, by [`QueueFns::overflow`].
     pub fn overflows(&self) -> bool {
         self.overflow.is_some()
     }
 
-    /// Returns where an arrival waits; `random` is 32 uniform bits, `hash` 32 of the packet's flow.
+    /// Calls `enqueue` for an arrival that finds `waiting`, and returns its answer. The hash of the flow and the random number
+    /// are 32 uniform bits each. The answer may name a band that does not exist.
     #[inline]
     pub fn enqueue(
         &self,
@@ -110,7 +112,8 @@ impl QueueFns {
         }
     }
 
-    /// Returns what leaves next.
+    /// Calls `dequeue`, only while packets wait, and returns its answer, which is never [`Exit::Newest`] and may name a band
+    /// that does not exist.
     #[inline]
     pub fn dequeue(&self, params: &Params, state: &mut [u64], waiting: &Waiting, now_ns: u64) -> Exit {
         let (pointer, state) = (waiting.pointer(), state.as_mut_ptr().cast());
@@ -124,7 +127,8 @@ impl QueueFns {
         }
     }
 
-    /// Returns who is dropped because too much waits.
+    /// Calls `overflow` and returns its answer, which is never [`Exit::Sent`] and may name a band that does not exist;
+    /// [`Exit::Nothing`] if the queue has no such function.
     #[inline]
     pub fn overflow(&self, params: &Params, state: &mut [u64], waiting: &Waiting, now_ns: u64) -> Exit {
         let Some(overflow) = self.overflow else { return Exit::Nothing };

@@ -1,4 +1,4 @@
-//! The parameters of the virtual FIFO, for programs in the kernel that decide before a FIFO.
+//! The parameters of the virtual FIFO, for programs in the kernel that decide about packets before a FIFO.
 
 use std::ffi::c_void;
 
@@ -7,8 +7,8 @@ unsafe extern "C" {
     fn mh_virtual_fifo_fill(params: *mut c_void, rate_bps: u64, overhead_bytes: u32, burst_bytes: u32);
 }
 
-/// Returns `struct mh_virtual_fifo_params` of virtual_fifo.h, as C has it: for a FIFO of this rate (1 kbit/s to 1 Tbit/s),
-/// with so many bytes on the wire beyond each packet's IP length and a token bucket of this depth, 0 for none.
+/// Returns the bytes of `struct mh_virtual_fifo_params` (virtual_fifo.h) of a FIFO of this rate, 1 kbit/s to 1 Tbit/s. Every
+/// segment has `overhead_bytes` on the wire beyond its IP length. `burst_bytes` is the token bucket's depth, 0 for none.
 ///
 /// # Panics
 /// When the rate is out of range.
@@ -28,7 +28,7 @@ pub fn virtual_fifo_params(rate_bps: u64, overhead_bytes: u32, burst_bytes: u32)
 mod tests {
     use super::*;
 
-    /// 1 µs a byte, 14 bytes of overhead, a burst of 1500 B; the members are those of `struct mh_virtual_fifo_params`.
+    /// The words are the members of `struct mh_virtual_fifo_params`; a byte takes 1 µs.
     #[test]
     fn params__are_the_members_of_the_struct() {
         let bytes = virtual_fifo_params(8_000_000, 14, 1500);
@@ -38,7 +38,7 @@ mod tests {
         assert_eq!(bytes[48..], [14u32.to_ne_bytes(), 0u32.to_ne_bytes()].concat());
     }
 
-    /// What the memory held before does not count.
+    /// The buffer's former content does not matter.
     #[test]
     fn params__are_all_filled_in() {
         let mut words = [u64::MAX; 7];

@@ -1,4 +1,4 @@
-//! The structs and constants of `queue.h`: the packets that wait, by band, and the parts of an answer.
+//! Mirrors of `queue.h`: the structs of a queue's backlog by band, and the bits of a queue's answer.
 
 use crate::base::{Backlog, NEVER, View};
 
@@ -17,11 +17,11 @@ pub(crate) const FITS: u32 = 0x20_0000;
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Band {
-    /// What waits in it, and since when it is idle.
+    /// Its backlog, and since when it is idle.
     pub waiting: Backlog,
-    /// When its head arrived.
+    /// When its head arrived; without meaning while it is empty.
     pub head_since_ns: u64,
-    /// Its head.
+    /// Its head; without meaning while it is empty.
     pub head: View,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct RawWaiting {
     band: [Band; 0],
 }
 
-/// All packets that wait, by band: `struct mh_waiting`.
+/// The backlog of a queue, of all packets and by band: `struct mh_waiting` with its bands.
 #[derive(Debug, Clone)]
 pub struct Waiting(Box<[u64]>);
 
@@ -40,14 +40,14 @@ const ALL_WORDS: usize = size_of::<Backlog>() / 8;
 const BAND_WORDS: usize = size_of::<Band>() / 8;
 
 impl Waiting {
-    /// Returns so many empty bands.
+    /// Returns the backlog of a queue with so many bands, all empty.
     pub fn new(bands: usize) -> Waiting {
         let mut made = Waiting(vec![0; ALL_WORDS + BAND_WORDS * bands].into());
         made.all_mut().idle_since_ns = NEVER;
         made
     }
 
-    /// Returns what waits in all bands.
+    /// Returns the backlog of all bands together.
     #[inline]
     pub fn all(&self) -> &Backlog {
         // SAFETY: the words begin with a backlog, of which all bits are valid.
@@ -83,13 +83,14 @@ impl Waiting {
         unsafe { &mut *words.as_mut_ptr().cast() }
     }
 
+    /// Returns the address of the struct, for calls of a header's functions.
     #[inline]
     pub(crate) fn pointer(&self) -> *const RawWaiting {
         self.0.as_ptr().cast()
     }
 }
 
-/// Returns sizes of the structs and where their members are, for the comparison with C.
+/// Returns the structs' sizes and their members' offsets, in bytes, in the order of `mh_layout` (layout.c).
 #[cfg(test)]
 pub(crate) fn layout() -> Vec<usize> {
     use std::mem::offset_of;
@@ -104,7 +105,7 @@ pub(crate) fn layout() -> Vec<usize> {
     ]
 }
 
-/// Returns the constants, for the comparison with C.
+/// Returns the constants in the order of `mh_constants` (layout.c).
 #[cfg(test)]
 pub(crate) fn constants() -> [u32; 8] {
     [MOST_BANDS as u32, BAND, MARKED, DROPPED, HEAD, REFUSED, AGAIN, FITS]

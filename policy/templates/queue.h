@@ -49,7 +49,7 @@ MH_FN u32 mh_placeholder_policy_draws(const struct mh_placeholder_policy_params 
 	return 0;
 }
 
-/* Returns whether `next` waiting packets more do not fit beside what waits in the bands up to `band`. */
+/* Returns whether so many more packets and bytes do not fit in addition to the backlog of the bands up to `band`. */
 MH_FN u32 mh_placeholder_policy_is_full(const struct mh_placeholder_policy_params *params,
 					const struct mh_waiting *waiting, u32 band, u32 ip_bytes, u32 packets)
 {

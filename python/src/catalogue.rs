@@ -40,7 +40,7 @@ fn place_label(place: Option<&str>, users: u32) -> String {
 // python: -> list[SchemeEntry]
 fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = SCHEMES.iter().map(|scheme| {
-        let parameters = scheme.visible().into_iter().map(|one| one.parameter).collect();
+        let parameters = scheme.visible_parameters().into_iter().map(|one| one.parameter).collect();
         let entry = entry(py, scheme.name, [scheme.summary, scheme.source, scheme.detail], parameters)?;
         entry.set_item("stages", scheme.stages.iter().map(|preset| preset.part).collect::<Vec<_>>())?;
         Ok(entry)

@@ -74,7 +74,7 @@ fn try_policies(
 }
 
 fn tried(headers: &[PathBuf], scenarios: &[Scenario]) -> Result<()> {
-    let (loaded, defaults) = mousehole_policy::gather(|| {
+    let (loaded, defaults) = mousehole_policy::gather_params(|| {
         headers.iter().try_for_each(|header| scenario::load_policy(header).map(drop))
     });
     loaded?;
@@ -84,7 +84,7 @@ fn tried(headers: &[PathBuf], scenarios: &[Scenario]) -> Result<()> {
     let mut all: Vec<Params> = Vec::new();
     for scenario in scenarios {
         let play = || Plan::new(scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
-        let (played, made) = mousehole_policy::gather(play);
+        let (played, made) = mousehole_policy::gather_params(play);
         if let Err(error @ Error::File { .. }) = played {
             return Err(error);
         }

@@ -1,4 +1,5 @@
-//! What schemes are made of. A scheme is one marker or several, and a queue, each set up by parameters.
+//! The parts of schemes, and the types of named schemes. A scheme is a queue and, before it, any number of markers, each set
+//! up by parameters.
 //!
 //! Parts are policies, which describe themselves in their headers, or native: queues and markers of the simulator
 //! alone. A named scheme is data: which parts, with which defaults, under the parameter names of its paper.
@@ -14,14 +15,14 @@ pub use mousehole_policy::{Kind, Parameter};
 /// A part of a scheme.
 #[derive(Debug, Clone, Copy)]
 pub enum Part {
-    /// A policy header's rule.
+    /// A policy, which a header describes.
     Policy(&'static Policy),
-    /// One of the simulator alone.
+    /// A queue or marker of the simulator alone.
     Native(&'static NativePart),
 }
 
 impl Part {
-    /// Returns the part of this name.
+    /// Returns the part of this name; `None` if there is none.
     pub fn find(name: &str) -> Option<Part> {
         Part::all_parts().into_iter().find(|part| part.name() == name)
     }
@@ -49,7 +50,7 @@ impl Part {
         }
     }
 
-    /// Returns in which order packets leave it. Before a marker or dropper packets come and go in order.
+    /// Returns the order in which packets leave it; for a marker or dropper that of arrival.
     pub fn order(&self) -> Order {
         match self {
             Part::Policy(policy) if policy.kind() == PolicyKind::Queue && policy.bands() > 1 => {
@@ -68,7 +69,8 @@ impl Part {
         }
     }
 
-    /// Returns the queue discipline of Linux that does the same: its name and the oldest kernel that has it.
+    /// Returns the queue discipline of Linux that does the same, its name and the oldest kernel that has it; `None` if there
+    /// is none.
     pub fn qdisc(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Part::Policy(policy) => match policy.counterpart()?.kind {
@@ -79,16 +81,17 @@ impl Part {
         }
     }
 
-    /// Returns the lines of tc that install the queue discipline of Linux that does the same; `None` without one.
+    /// Returns the lines of tc that install the queue discipline of Linux that does the same on a link; `None` if there is no
+    /// such discipline.
     ///
     /// # Errors
-    /// Why these values have none; the reason completes "it …".
+    /// Why it cannot be set up with these values; the reason completes "it …".
     pub fn qdisc_lines(&self, values: &Values, line: &Line) -> Option<Written> {
         match self {
             Part::Policy(_) => match self.qdisc()?.0 {
-                "red" => Some(Ok(line::red(|name| values.text(name).to_string(), "", line))),
-                "codel" => Some(Ok(line::codel(values, line))),
-                "fq_codel" => Some(Ok(line::fq_codel(values, line))),
+                "red" => Some(Ok(line::red_lines(|name| values.text(name).to_string(), "", line))),
+                "codel" => Some(Ok(line::codel_lines(values, line))),
+                "fq_codel" => Some(Ok(line::fq_codel_lines(values, line))),
                 _ => None,
             },
             Part::Native(native) => native.install.qdisc().map(|qdisc| (qdisc.lines)(values, line)),
@@ -100,12 +103,12 @@ impl Part {
         matches!(self, Part::Policy(policy) if policy.counterpart().is_some_and(|one| one.kind == CounterpartKind::Classes))
     }
 
-    /// Returns whether it is a header that chooses what leaves next.
+    /// Returns whether it is a policy that chooses the packet that leaves next.
     pub fn is_scheduler(&self) -> bool {
         matches!(self, Part::Policy(policy) if policy.kind() == PolicyKind::Queue)
     }
 
-    /// Returns one line for lists, the source, and a few sentences for its page.
+    /// Returns its summary for lists, its source, and a few sentences for its page.
     pub fn texts(&self) -> [&'static str; 3] {
         match self {
             Part::Policy(policy) => [policy.summary(), policy.source(), policy.detail()],
@@ -113,7 +116,7 @@ impl Part {
         }
     }
 
-    /// Returns its parameters.
+    /// Returns its parameters, in the order of its table.
     pub fn parameters(&self) -> Vec<Parameter> {
         match self {
             Part::Policy(policy) => policy.parameters().to_vec(),
@@ -122,7 +125,7 @@ impl Part {
     }
 }
 
-/// A scheme under a name of its own.
+/// A scheme with a name.
 #[derive(Debug)]
 pub struct NamedScheme {
     /// Name, lower case.
@@ -142,11 +145,11 @@ pub struct NamedScheme {
 pub struct Preset {
     /// Name of the part.
     pub part: &'static str,
-    /// What the scheme says of its parameters; the others keep name and default.
+    /// The parameters that the scheme sets or renames; the others keep name and default.
     pub settings: &'static [Setting],
 }
 
-/// What a named scheme says of parameters of a part.
+/// A value, or a name and default, that a named scheme gives parameters of a part.
 #[derive(Debug)]
 pub struct Setting {
     /// Parameters of the part that it sets.
@@ -155,7 +158,7 @@ pub struct Setting {
     pub name: Option<&'static str>,
     /// Its value, or its default.
     pub value: &'static str,
-    /// What it does; empty for the words of the part.
+    /// Its meaning, one sentence; empty for that of the part.
     pub meaning: &'static str,
     /// Where the default comes from; empty for the part's.
     pub source: &'static str,
@@ -171,7 +174,7 @@ pub const fn default(sets: &'static [&'static str], value: &'static str, source:
     Setting { sets, name: Some(sets[0]), value, meaning: "", source }
 }
 
-/// Returns a parameter that has another name in the scheme, and may set several of the part.
+/// Returns a setting that has another name in the scheme, and may set several parameters of the part.
 pub const fn named(
     name: &'static str,
     sets: &'static [&'static str],
@@ -185,7 +188,7 @@ pub const fn named(
 /// A parameter of a scheme as users see it, and the parameters of parts that it sets.
 #[derive(Debug, Clone)]
 pub struct Visible {
-    /// Name, kind, default and words.
+    /// Name, kind, default and texts.
     pub parameter: Parameter,
     /// Number of the stage.
     pub stage: usize,
@@ -197,9 +200,13 @@ impl NamedScheme {
     /// Returns the parameters that users may set, stage by stage.
     ///
     /// # Panics
-    /// When a stage names a part or parameter that does not exist; a test looks.
-    pub fn visible(&self) -> Vec<Visible> {
-        self.stages.iter().enumerate().flat_map(|(number, preset)| preset.visible(number)).collect()
+    /// When a stage names a part or parameter that does not exist; a test checks that none does.
+    pub fn visible_parameters(&self) -> Vec<Visible> {
+        self.stages
+            .iter()
+            .enumerate()
+            .flat_map(|(number, preset)| preset.visible_parameters(number))
+            .collect()
     }
 }
 
@@ -212,8 +219,12 @@ impl Preset {
         Part::find(self.part).unwrap_or_else(|| panic!("there is no part {}", self.part))
     }
 
-    /// Returns the parameters that users may set of this stage: the scheme's own first.
-    pub fn visible(&self, stage: usize) -> Vec<Visible> {
+    /// Returns the parameters that users may set of this part, which is stage number `stage`: first those that the scheme
+    /// sets or renames, then the others.
+    ///
+    /// # Panics
+    /// When there is no such part or parameter.
+    pub fn visible_parameters(&self, stage: usize) -> Vec<Visible> {
         let all = self.resolve().parameters();
         let of_part = |name: &str| {
             let found = all.iter().find(|one| one.name == name);

@@ -1,7 +1,7 @@
 //! Faults in the user's input: a closed set of problems, each with its own sentence.
 //!
-//! Every message is one line. It names the place (a field, or a file and line), the value, and what
-//! is allowed. Control characters in anything quoted from the input are written out.
+//! Every message is one line. It names the field, or the file and line, the value, and what is allowed. Control characters
+//! in text quoted from the input are escaped.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -99,9 +99,9 @@ pub struct Given {
 #[derive(Debug, Clone, Copy)]
 pub struct Quoted<'a>(&'a str);
 
-/// Whatever an error can name as the offending value: [`quote`]d text, or anything printable.
+/// A type that an error can name as the offending value: [`quote`]d text, or anything printable.
 pub trait IntoGiven {
-    /// Returns the value for an error.
+    /// Returns the value as errors display it.
     fn into_given(self) -> Given;
 }
 
@@ -146,7 +146,7 @@ impl Error {
         Problem::Value { value, fault, allowed: allowed.into(), suggestion: None }.for_field(field)
     }
 
-    /// Returns an [`Error::Field`] for a word that is none of the few in `words`.
+    /// Returns an [`Error::Field`] for a value that is none of `words`, with a suggestion if one of them is near.
     pub fn choice(field: impl Into<String>, value: &str, words: &[&str]) -> Self {
         Error::field(field, quote(value), join_with_or(words.iter().copied()))
             .suggest(find_nearest(value, words.iter().copied()))
@@ -180,12 +180,12 @@ impl Error {
         Problem::Unknown { noun: noun.into(), value: quote(name).into_given(), known }.for_field(field)
     }
 
-    /// Returns an [`Error::File`].
+    /// Returns an [`Error::File`]; `problem` is a clause with the fault and what is allowed.
     pub fn file(file: impl Into<String>, problem: impl Into<String>) -> Self {
         Error::File { file: file.into(), problem: problem.into() }
     }
 
-    /// Returns the error of the same value with a suggestion, if there is one.
+    /// Returns the error with `near` as suggestion; any error but that of a value is unchanged.
     pub fn suggest(mut self, near: Option<&str>) -> Self {
         if let Error::Field { problem, .. } = &mut self
             && let Problem::Value { suggestion, .. } = problem.as_mut()
@@ -207,7 +207,7 @@ impl Error {
         }
     }
 
-    /// Returns the path of the field, unless the fault is a file's.
+    /// Returns the path of the field; `None` if the error is not one of a field.
     pub fn path(&self) -> Option<&str> {
         match self {
             Error::Field { field, .. } => Some(field),
@@ -217,12 +217,12 @@ impl Error {
 }
 
 impl Problem {
-    /// Returns the error of `field` with this problem.
+    /// Returns an [`Error::Field`] with this problem of `field`.
     pub fn for_field(self, field: impl Into<String>) -> Error {
         Error::Field { field: field.into(), problem: Box::new(self) }
     }
 
-    /// Returns the kind of problem in one word, for programs.
+    /// Returns the kind of problem as one lower-case word, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
             Problem::Value { .. } => "value",
@@ -284,6 +284,7 @@ impl fmt::Display for Problem {
     }
 }
 
+/// Writes `; did you mean "…"?`, or nothing without a suggestion.
 fn write_suggestion(f: &mut fmt::Formatter, suggestion: Option<&str>) -> fmt::Result {
     match suggestion {
         Some(word) => write!(f, "; did you mean \"{}\"?", Plain(word)),
@@ -294,6 +295,7 @@ fn write_suggestion(f: &mut fmt::Formatter, suggestion: Option<&str>) -> fmt::Re
 /// More names than this are not listed in a message.
 const MOST_LISTED: usize = 30;
 
+/// Returns `a, b and c`, or `a, b and 3 more` for more than [`MOST_LISTED`] names.
 fn list_known(known: &[String]) -> String {
     let names: Vec<&str> = known.iter().take(MOST_LISTED).map(String::as_str).collect();
     match (names.split_last(), known.len() - names.len()) {
@@ -303,7 +305,7 @@ fn list_known(known: &[String]) -> String {
     }
 }
 
-/// Text with what ends a line or steers a terminal written out, such as `\n` and `\u{1b}`.
+/// Text that displays with line breaks and control characters escaped, such as `\n` and `\u{1b}`.
 struct Plain<'a>(&'a str);
 
 impl fmt::Display for Plain<'_> {
@@ -322,7 +324,8 @@ pub fn quote(text: &str) -> Quoted<'_> {
     Quoted(text)
 }
 
-/// Returns the one of `known` that is nearest to `given`, if one is near.
+/// Returns the one of `known` that is nearest to `given`, in upper or lower case; `None` if none is within an edit distance
+/// of 1 plus a quarter of its length.
 pub fn find_nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_ascii_lowercase();
     known
@@ -350,7 +353,7 @@ pub fn join_with_or<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// What parsers of Rust say, and what writers of scenarios understand.
+/// Phrases of Rust's parsers, and their replacements for users, in the order of replacement.
 const PLAIN: [(&str, &str); 13] = [
     ("a borrowed string", "a text"),
     ("a string", "a text"),
@@ -367,7 +370,7 @@ const PLAIN: [(&str, &str); 13] = [
     ("expected a text", "it must be a text"),
 ];
 
-/// Returns a parser's message in the words of the format, not of Rust.
+/// Returns the message of a Rust parser in terms of the file's format.
 pub fn simplify(message: &str) -> String {
     let plain = PLAIN.iter().fold(message.to_string(), |text, (rust, plain)| text.replace(rust, plain));
     // The name of a struct is that of a section.

@@ -1,4 +1,4 @@
-//! Schemes: the text that names one, the parts it is made of, and what installs it.
+//! Schemes: the parser of their text, their parts and parameters, and the commands that install them.
 //!
 //! Nothing here simulates or installs. `mousehole-sim` builds markers and queues of a scheme's parts, and `mousehole-live`
 //! puts them on a device.

@@ -1,19 +1,19 @@
-//! What the parts of a scheme may know of the link where they run.
+//! The properties of a link that the parts of a scheme may use.
 
 use crate::link_layer::Wire;
 use crate::units::{Buffer, Rate};
 
-/// What the parts of a scheme may know of the link where they run.
+/// The properties of a link that the parts of a scheme may use.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkContext {
     /// Rate of the link.
     pub rate: Rate,
-    /// Rate of the bottleneck, of which profiles may be shares wherever they are held: that of the link itself at the
-    /// bottleneck, elsewhere that from servers to clients.
+    /// Rate of the bottleneck, of which profiles may be shares: the link's own rate at the bottleneck, elsewhere the rate
+    /// from servers to clients.
     pub bottleneck: Rate,
     /// Buffer of the link.
     pub buffer: Buffer,
-    /// What packets cost on its wire.
+    /// Bytes of packets on its wire.
     pub wire: Wire,
     /// Seed of its random numbers.
     pub seed: u64,
@@ -22,7 +22,7 @@ pub struct LinkContext {
 }
 
 impl LinkContext {
-    /// An example link, on which the values of a scheme are tried out.
+    /// An example link, on which a scheme's values are checked.
     pub const EXAMPLE: LinkContext = LinkContext {
         rate: Rate(10_000_000),
         bottleneck: Rate(10_000_000),
@@ -37,7 +37,7 @@ impl LinkContext {
         self.seed ^ self.link << 32
     }
 
-    /// Returns what policies may know of the link.
+    /// Returns the properties of the link that policies may use.
     pub fn for_policies(&self) -> mousehole_policy::LinkContext {
         let (buffer_packets, buffer_bytes) = match self.buffer {
             Buffer::Packets(packets) => (u64::from(packets), 0),

@@ -1,4 +1,4 @@
-//! What a packet costs on the wire: its IP length, plain extra bytes, or a link layer by name.
+//! Computes the bytes of a packet on the wire: its IP length with a fixed overhead, or by a link layer's framing.
 //!
 //! Overheads and minimum packet units are those that tc-cake(8) gives for its keywords of the same names. ATM carries
 //! 48 bytes in a cell of 53 (ITU-T I.361), and AAL5 pads the last cell (ITU-T I.363.5). PTM sends 65 bytes for 64
@@ -10,7 +10,7 @@ use crate::units::Rate;
 /// Bytes of a full packet.
 const FULL: u64 = 1500;
 
-/// How a link layer divides what it carries.
+/// The framing of a link layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Bytes as they are; tc-cake(8): noatm.
@@ -32,7 +32,7 @@ pub struct LinkLayer {
     pub overhead: u32,
     /// Least bytes of a packet with its overhead; 0 without a least.
     pub mpu: u32,
-    /// How it divides them.
+    /// Its framing.
     pub framing: Framing,
 }
 
@@ -57,6 +57,7 @@ static LAYERS: [LinkLayer; 15] = [
     layer("conservative", "conservative", 48, 0, Atm),
 ];
 
+/// Returns an entry of [`LAYERS`].
 const fn layer(
     name: &'static str,
     keyword: &'static str,
@@ -71,7 +72,7 @@ impl LinkLayer {
     /// Returns the link layer of this name.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field`, with the name that was perhaps meant.
+    /// [`Error::Field`] naming `field`, with a suggestion if a known name is near.
     pub fn find_layer(field: &str, name: &str) -> Result<&'static LinkLayer> {
         let found = LAYERS.iter().find(|layer| layer.name == name);
         found.ok_or_else(|| Error::unknown(field, "link layer", name, LAYERS.iter().map(|layer| layer.name)))
@@ -89,7 +90,7 @@ impl LinkLayer {
     }
 }
 
-/// What packets cost on a link's wire; by default their IP length.
+/// The rule for the bytes of packets on a link's wire; by default their IP length.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wire {
     /// Extra bytes per packet; 0 with a link layer, which has its own.
@@ -113,8 +114,8 @@ impl Wire {
         }
     }
 
-    /// Returns the rate that a link of `rate` has left for IP if all packets are full, of 1500 bytes; loads are parts of it.
-    /// Plain extra bytes are not counted.
+    /// Returns the rate of IP bytes on a link of `rate` if all packets have 1500 bytes; loads are fractions of it. A plain
+    /// overhead is not counted.
     pub fn ip_rate(&self, rate: Rate) -> Rate {
         match self.layer {
             None => rate,

@@ -1,4 +1,4 @@
-//! What a native part says of itself: its words, its parameters, which values go together, and what installs it.
+//! The description of a native part: its texts, its parameters and their check, and the means that install it.
 
 use crate::error::Result;
 use crate::install::line::Install;
@@ -23,11 +23,11 @@ pub struct NativePart {
     pub role: Role,
     /// Returns whether a queue treats colours differently with these values.
     pub reads_colours: fn(&Values) -> bool,
-    /// Refuses values that do not go together, or do not fit a link.
+    /// Checks that values fit each other and a link; fails with an error that names the parameter.
     pub check: fn(&Values, LinkContext) -> Result<()>,
-    /// In which order packets leave it; of a marker, that of arrival.
+    /// The order in which packets leave it; of a marker, that of arrival.
     pub order: Order,
-    /// What puts it on a link.
+    /// The means that installs it on a link.
     pub install: Install,
 }
 
@@ -40,7 +40,7 @@ pub enum Role {
     Queue,
 }
 
-/// In which order packets leave a part.
+/// The order in which packets leave a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// That of arrival: one FIFO.
@@ -49,10 +49,10 @@ pub enum Order {
     Several,
 }
 
-/// Accepts all values: their kinds and ranges say everything.
+/// Accepts all values, for a part whose parameters need no check beyond their kinds and ranges.
 ///
 /// # Errors
 /// None; the signature is that of [`NativePart::check`].
-pub fn any_values(_: &Values, _: LinkContext) -> Result<()> {
+pub fn accept_any_values(_: &Values, _: LinkContext) -> Result<()> {
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The native parts: queues and markers that are not policies, one file for each family.
 //!
-//! They are what people would install instead, ideals that nobody can deploy, and ns-2's own queues. The simulator
-//! builds them in `sim/src/scenario/build`.
+//! They are the queues that people install today, ideals that cannot be deployed, and ns-2's queues. The simulator builds
+//! them in `sim/src/scenario/build`.
 
 pub mod adaptive_red;
 mod cake;

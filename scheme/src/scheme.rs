@@ -1,4 +1,5 @@
-//! From `s-sfd(th=15kB,k=4)`, `sfd(th=15kB)|cake(tins=colour)` or `cake@90%` to parts with the values of their parameters.
+//! Parses a scheme, such as `s-sfd(th=15kB,k=4)`, `sfd(th=15kB)|cake(tins=colour)` or `cake@90%`, into its parts with the
+//! values of their parameters.
 
 use crate::catalogue::{NamedScheme, Parameter, Part, Role, Visible};
 use crate::error::{Error, Result, find_nearest, join_with_or, quote};
@@ -14,9 +15,9 @@ use std::fmt;
 /// A scheme with every parameter set, by the user or by default.
 #[derive(Debug, Clone)]
 pub struct Scheme {
-    /// Between the bars of `a|b`: the markers in order, the queue last; or a named scheme alone.
+    /// The items between the bars of `a|b`: the markers in order, the queue last; or a named scheme alone.
     items: Vec<Item>,
-    /// Behind an `@`: the rate of the shaper before a modem that its queue is put into, in place of `link.shape`.
+    /// The rate after an `@`, of a shaper before the modem, in place of `link.shape`.
     shape: Option<Shape>,
 }
 
@@ -36,16 +37,16 @@ struct Stage {
     values: BTreeMap<&'static str, String>,
 }
 
-/// A part in its place in a scheme, whose words errors have.
+/// A part of a scheme, with the item that it comes from, whose names errors use.
 #[derive(Debug, Clone, Copy)]
-pub struct Placed<'a> {
+pub struct SchemePart<'a> {
     item: &'a Item,
     stage: &'a Stage,
 }
 
 impl Scheme {
-    /// Parses `name`, `name(parameter=value,…)`, or parts joined by `|`: markers, then a queue; each with `@` and the
-    /// rate of a shaper before a modem if it has one of its own.
+    /// Parses `name`, `name(parameter=value,…)`, or parts joined by `|`, markers and then a queue; `@` and the rate of a
+    /// shaper before a modem may follow. Checks the values at [`LinkContext::EXAMPLE`].
     ///
     /// # Errors
     /// [`Error::Field`] naming the scheme or parameter, with a suggestion if a known name is near.
@@ -58,35 +59,35 @@ impl Scheme {
         let last = texts.len() - 1;
         let item = |(number, text): (usize, &&str)| match number {
             _ if last == 0 => Item::parse(text, Item::parse_alone),
-            number if number == last => Item::parse(text, Item::queue),
+            number if number == last => Item::parse(text, Item::parse_queue),
             _ => Item::parse(text, Item::parse_markers),
         };
         let scheme = Scheme { items: texts.iter().enumerate().map(item).collect::<Result<_>>()?, shape };
-        // The queue comes last and is judged first.
-        let mut placed: Vec<Placed> = scheme.placed().collect();
-        placed.rotate_right(1);
-        placed.iter().try_for_each(|one| one.check(LinkContext::EXAMPLE))?;
+        // The queue comes last and is checked first.
+        let mut parts: Vec<SchemePart> = scheme.scheme_parts().collect();
+        parts.rotate_right(1);
+        parts.iter().try_for_each(|one| one.check(LinkContext::EXAMPLE))?;
         Ok(scheme)
     }
 
-    /// Returns the rate of its own shaper before a modem.
+    /// Returns the rate of the scheme's shaper before a modem; `None` if the scheme gives none.
     pub fn shape(&self) -> Option<Shape> {
         self.shape
     }
 
-    /// Returns the scheme without a rate of its own.
+    /// Returns the scheme without the rate of a shaper.
     pub fn without_shape(&self) -> Scheme {
         Scheme { shape: None, ..self.clone() }
     }
 
-    /// Returns whether it stays on the line where others are put into a shaper before the modem: an ideal, which nothing
-    /// installs, and drop-tail without a rate of its own, which is the modem's FIFO.
+    /// Returns whether it runs on the line itself even if other schemes run in a shaper before the modem: a scheme that is
+    /// only simulated, and drop-tail without the rate of a shaper, which is the modem's FIFO.
     pub fn stays_on_line(&self) -> bool {
         let is_droptail = matches!(&self.parts()[..], [(part, _)] if part.name() == "droptail");
         self.only_simulated().is_some() || (is_droptail && self.shape.is_none())
     }
 
-    /// Returns whether its queue is one that Linux shapes by a clock of its own, CAKE, and not behind a token bucket.
+    /// Returns whether its queue is CAKE, which has a shaper without a token bucket.
     pub fn shapes_by_clock(&self) -> bool {
         self.parts().last().is_some_and(|(part, _)| part.qdisc().is_some_and(|(kind, _)| kind == "cake"))
     }
@@ -96,8 +97,8 @@ impl Scheme {
         self.items.iter().map(|item| item.name).collect::<Vec<_>>().join("|")
     }
 
-    /// Returns every parameter that users may set, with its value as text. In a scheme of several parts a name begins
-    /// with its part's: `sfd.th`.
+    /// Returns every parameter that users may set: its name, its description and its value as text. In a scheme of several
+    /// parts a name begins with its part's: `sfd.th`.
     pub fn parameters(&self) -> Vec<(String, Parameter, String)> {
         let is_alone = self.items.len() == 1;
         let name = |item: &Item, one: &Parameter| match is_alone {
@@ -109,18 +110,18 @@ impl Scheme {
         all.map(|(item, one, value)| (name(item, &one), one, value)).collect()
     }
 
-    /// Returns the parameters of its policies as they are set up for a link, in the order of [`Scheme::parts`]; `None`
-    /// for a native part.
+    /// Returns the complete parameters of its policies for a link, in the order of [`Scheme::parts`]; `None` for a native
+    /// part.
     ///
     /// # Errors
     /// [`Error::Field`] when a value does not fit the link.
     pub fn set_up(&self, context: LinkContext) -> Result<Vec<Option<Params>>> {
-        self.placed().map(|one| one.params(context)).collect()
+        self.scheme_parts().map(|one| one.params(context)).collect()
     }
 
-    /// Returns its parts in their places: the markers in order, the queue last.
-    pub fn placed(&self) -> impl Iterator<Item = Placed<'_>> {
-        self.stages().map(|(item, stage)| Placed { item, stage })
+    /// Returns its parts with their items: the markers in order, the queue last.
+    pub fn scheme_parts(&self) -> impl Iterator<Item = SchemePart<'_>> {
+        self.stages().map(|(item, stage)| SchemePart { item, stage })
     }
 
     /// Returns its parts with the value of every parameter as text: the markers in order, the queue last.
@@ -146,7 +147,7 @@ impl Scheme {
             true => None,
             // A marker may bear the name of a scheme that sets it up otherwise.
             false => [false, true].map(texts).into_iter().find(|text| means_the_same(text)).or_else(|| {
-                let text = |(name, values): &(&str, BTreeMap<_, _>)| call(name, values.iter());
+                let text = |(name, values): &(&str, BTreeMap<_, _>)| format_call(name, values.iter());
                 Some(ours.iter().map(text).collect::<Vec<_>>().join("|"))
             }),
         }
@@ -161,7 +162,7 @@ impl Scheme {
         self.stages().filter_map(|(_, stage)| policy(stage)).collect()
     }
 
-    /// Returns the SHA-256 of the header of each of the user's own policies in it, by name.
+    /// Returns the SHA-256 of the header of each of its policies that is not shipped, by the policy's name.
     pub fn own_headers(&self) -> BTreeMap<String, String> {
         let digest = |policy: &Policy| match policy.origin() {
             Origin::Header { sha256, .. } => Some((policy.name().to_owned(), sha256.clone())),
@@ -180,7 +181,7 @@ impl Scheme {
 
     /// Returns a sentence for each part that has no effect in this scheme.
     pub fn remarks(&self) -> Vec<String> {
-        let queue = self.placed().find(|one| one.part().role() == Role::Queue);
+        let queue = self.scheme_parts().find(|one| one.part().role() == Role::Queue);
         let colours = self.gives_colours();
         let hints = self.policies().iter().any(|policy| policy.returns_hint());
         let Some(queue) = queue else { return Vec::new() };
@@ -199,7 +200,7 @@ impl Scheme {
         remarks
     }
 
-    /// Returns the part that real packets cannot be run through, and the reason, if there is one.
+    /// Returns the first part that real packets cannot pass, and the reason, which completes "it …"; `None` if all can.
     pub fn only_simulated(&self) -> Option<(&'static str, &'static str)> {
         let mut has_hints = false;
         for (_, stage) in self.stages() {
@@ -223,12 +224,13 @@ impl Scheme {
         None
     }
 
+    /// Returns each stage with its item, in order.
     fn stages(&self) -> impl Iterator<Item = (&Item, &Stage)> {
         self.items.iter().flat_map(|item| item.stages.iter().map(move |stage| (item, stage)))
     }
 }
 
-impl<'a> Placed<'a> {
+impl<'a> SchemePart<'a> {
     /// Returns the part.
     pub fn part(&self) -> Part {
         self.stage.part
@@ -239,7 +241,7 @@ impl<'a> Placed<'a> {
         Values::new(self.item.name, self.stage.part.parameters(), &self.stage.values)
     }
 
-    /// Returns a policy's parameters as they are set up for a link; `None` for a native part.
+    /// Returns a policy's complete parameters for a link; `None` for a native part.
     ///
     /// # Errors
     /// [`Error::Field`] when a value does not fit the link.
@@ -255,7 +257,10 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Refuses values that do not go together, or do not fit a link.
+    /// Checks that the part's values fit each other and a link.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming the parameter.
     fn check(&self, context: LinkContext) -> Result<()> {
         match self.stage.part {
             Part::Policy(_) => self.params(context).map(drop),
@@ -271,7 +276,10 @@ impl PartialEq for Scheme {
 }
 
 impl Item {
-    /// Parses `name(parameter=value,…)`; `find` resolves the name in its position.
+    /// Parses `name` or `name(parameter=value,…)`; `find` returns the item of the name in its position.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming the scheme or parameter.
     fn parse(text: &str, find: fn(&str) -> Result<Item>) -> Result<Item> {
         let (name, inside) = split_call(text)?;
         let mut item = find(name)?;
@@ -295,20 +303,30 @@ impl Item {
                 "is a marker and needs a queue behind it",
                 format!("a scheme such as {name}|multi-red"),
             )),
-            (None, None) => Err(unknown_name(name, "scheme", list_names(|_| true))),
+            (None, None) => Err(unknown_name_error(name, "scheme", list_names(|_| true))),
         }
     }
 
-    /// Returns the last item: a queue, or a named scheme's queue.
-    fn queue(name: &str) -> Result<Item> {
+    /// Returns the item of the last name: a queue, or a named scheme's queue.
+    ///
+    /// # Errors
+    /// As [`Item::find_in_role`].
+    fn parse_queue(name: &str) -> Result<Item> {
         Item::find_in_role(name, Role::Queue)
     }
 
-    /// Returns an item before the queue: a marker, or a named scheme's markers.
+    /// Returns the item of a name before the queue: a marker, or a named scheme's markers.
+    ///
+    /// # Errors
+    /// As [`Item::find_in_role`].
     fn parse_markers(name: &str) -> Result<Item> {
         Item::find_in_role(name, Role::Marker)
     }
 
+    /// Returns the item of the part with this name and role, or of a named scheme's parts of this role.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for an unknown name, and for a part of the other role.
     fn find_in_role(name: &str, role: Role) -> Result<Item> {
         if let Some(part) = Part::find(name).filter(|part| part.role() == role) {
             return Ok(Item::from_part(part));
@@ -330,9 +348,10 @@ impl Item {
             };
             return Err(Error::faulty("scheme", quote(name), kind, allowed));
         }
-        Err(unknown_name(name, what, list_names(|part| part.role() == role)))
+        Err(unknown_name_error(name, what, list_names(|part| part.role() == role)))
     }
 
+    /// Returns the item of a single part with its defaults.
     fn from_part(part: Part) -> Item {
         let visible = part.parameters().into_iter().map(|parameter| Visible {
             sets: vec![parameter.name],
@@ -348,10 +367,14 @@ impl Item {
         }
     }
 
-    /// Returns the parts of a named scheme that are `wanted`, set up as the scheme says.
+    /// Returns the item of the named scheme's parts for which `wanted` is true, with the scheme's settings.
     fn from_named(scheme: &'static NamedScheme, wanted: impl Fn(Part) -> bool) -> Item {
         let chosen: Vec<_> = scheme.stages.iter().filter(|preset| wanted(preset.resolve())).collect();
-        let visible = chosen.iter().enumerate().flat_map(|(number, preset)| preset.visible(number)).collect();
+        let visible = chosen
+            .iter()
+            .enumerate()
+            .flat_map(|(number, preset)| preset.visible_parameters(number))
+            .collect();
         let stage = |preset: &&crate::catalogue::Preset| {
             let set = preset.settings.iter();
             let values =
@@ -371,9 +394,10 @@ impl Item {
             self.visible.iter().any(|one| one.parameter.name == *name && is_marker(&self.stages[one.stage]))
         };
         let name = if is_named { self.name } else { first.part.name() };
-        Some(call(name, self.given.iter().filter(|(name, _)| from_markers(name))))
+        Some(format_call(name, self.given.iter().filter(|(name, _)| from_markers(name))))
     }
 
+    /// Returns each parameter that users may set, with its value as text.
     fn parameters(&self) -> impl Iterator<Item = (Parameter, String)> {
         self.visible.iter().map(|one| {
             let given = self.given.get(one.parameter.name);
@@ -414,7 +438,10 @@ impl Item {
         Ok(())
     }
 
-    /// Returns a policy's parameters for a link, with errors in the names that users write.
+    /// Returns a policy's complete parameters for a link.
+    ///
+    /// # Errors
+    /// [`Error::Field`] with the parameters' names in this item.
     fn params(&self, stage: &Stage, policy: &'static Policy, context: LinkContext) -> Result<Params> {
         let mut settings = Settings::new(policy);
         let result = stage.all_values().iter().try_for_each(|(name, value)| settings.set(name, value));
@@ -426,7 +453,7 @@ impl Item {
         })
     }
 
-    /// Returns a text of a part with its parameters named as users write them: `in_min` for `green_min`.
+    /// Returns a text with the names of the part's parameters replaced by those in this item: `in_min` for `green_min`.
     fn in_visible_names(&self, text: &str) -> String {
         let words = text.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let renamed = words.map(|word| {
@@ -437,7 +464,7 @@ impl Item {
         renamed.collect()
     }
 
-    /// Returns how errors name a parameter.
+    /// Returns the field by which errors name a parameter: `scheme sfd(th)`.
     fn field(&self, name: &str) -> String {
         format!("scheme {}({name})", self.name)
     }
@@ -456,7 +483,7 @@ impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, item) in self.items.iter().enumerate() {
             let bar = if number == 0 { "" } else { "|" };
-            write!(f, "{bar}{}", call(item.name, item.given.iter()))?;
+            write!(f, "{bar}{}", format_call(item.name, item.given.iter()))?;
         }
         self.shape.map_or(Ok(()), |shape| write!(f, "@{shape}"))
     }
@@ -479,7 +506,8 @@ pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     }
 }
 
-/// Refuses a push-out that was asked for where nothing is shared; a header does not see what was asked for.
+/// Refuses `pushout=true` if the user gives it and the queues share no buffer. The header cannot check it, as it does not see
+/// which values are given.
 fn refuse_idle_pushout(values: &Values) -> Result<()> {
     let is_idle = ["shared", "pushout"].iter().all(|name| values.has(name))
         && !values.flag("shared")
@@ -493,17 +521,21 @@ fn refuse_idle_pushout(values: &Values) -> Result<()> {
     }
 }
 
-/// Returns the named scheme of this name.
+/// Returns the named scheme of this name; `None` if there is none.
 pub fn find_named_scheme(name: &str) -> Option<&'static NamedScheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
 /// Returns `name`, or `name(parameter=value,…)`.
-fn call<'a>(name: &str, given: impl Iterator<Item = (&'a &'static str, &'a String)>) -> String {
+fn format_call<'a>(name: &str, given: impl Iterator<Item = (&'a &'static str, &'a String)>) -> String {
     let given: Vec<String> = given.map(|(name, value)| format!("{name}={value}")).collect();
     if given.is_empty() { name.to_string() } else { format!("{name}({})", given.join(",")) }
 }
 
+/// Splits `name(inside)` into its name and the text in parentheses, which is empty without any.
+///
+/// # Errors
+/// [`Error::Field`] for parentheses that do not match.
 fn split_call(text: &str) -> Result<(&str, &str)> {
     match (text.split_once('('), text.ends_with(')')) {
         (None, false) => Ok((text, "")),
@@ -517,7 +549,7 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
     }
 }
 
-/// Returns the names of the schemes and parts that are `wanted`, each once.
+/// Returns the names of the parts for which `wanted` is true and of the schemes that have such a part, each once.
 fn list_names(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
     let has = |scheme: &NamedScheme| scheme.stages.iter().any(|preset| wanted(preset.resolve()));
     let mut names: Vec<&str> =
@@ -531,6 +563,7 @@ fn list_names(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
     names
 }
 
-fn unknown_name(name: &str, what: &'static str, known: Vec<&'static str>) -> Error {
+/// Returns the error for a name that no `what` has; `known` are the names that exist.
+fn unknown_name_error(name: &str, what: &'static str, known: Vec<&'static str>) -> Error {
     Error::unknown("scheme", what, name, known)
 }

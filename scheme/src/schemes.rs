@@ -1,4 +1,4 @@
-//! Every named scheme: which markers and queue, with which defaults, under the parameter names of its paper.
+//! The table of named schemes: their markers and queue, with defaults, under the parameter names of their papers.
 
 use crate::catalogue::{NamedScheme, Preset, Setting, default, fixed, named};
 
@@ -11,7 +11,7 @@ const SOURCE_2_35: &str = "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5";
 
 /// Every scheme, baselines first.
 pub const SCHEMES: &[NamedScheme] = &[
-    alone(
+    named_scheme(
         "droptail",
         "one FIFO that drops what does not fit",
         "the default of most links",
@@ -19,7 +19,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          that everybody waits behind it and short flows lose whole windows at once. The baseline of every paper here.",
         &[Preset { part: "droptail", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "red",
         "Random Early Detection, no colours",
         "Floyd & Jacobson 1993; parameters as Floyd recommends since",
@@ -28,14 +28,14 @@ pub const SCHEMES: &[NamedScheme] = &[
          its author came to recommend; the papers compared with others, which papers/ has.",
         &[Preset { part: "red", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "ns2-red",
         "RED with spacing, guard and full buffer as in ns-2.35's, to repeat its runs",
         "oracle/semantics.md 1.4",
         "What ns-2's code does where it differs from its paper; a witness, not a proposal.",
         &[Preset { part: "ns2-red", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "ared",
         "RED whose max_p follows the average queue, with thresholds set from the link's rate",
         "Floyd, Gummadi & Shenker 2001",
@@ -44,7 +44,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          their initial window it drops up to half. Its target is a delay, 5 ms, and no share of the buffer. No colours.",
         &[Preset { part: "ared", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "sfd",
         "short-flow differentiating: a flow's first bytes are IN, the rest OUT; two virtual REDs",
         "Chen & Heidemann, ISI-TR-2001-548, section 3.2",
@@ -55,7 +55,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          thresholds are shares of the buffer so that a larger buffer moves this cliff; gentle=true takes it away.",
         &[Preset { part: "sfd", settings: SFD_MARKER }, Preset { part: "multi-red", settings: SFD_QUEUE }],
     ),
-    alone(
+    named_scheme(
         "p-sfd",
         "SFD that promotes OUT packets with probability threshold / bytes sent",
         "Chen & Heidemann, ISI-TR-2001-548, section 3.3",
@@ -69,7 +69,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "multi-red", settings: SFD_QUEUE },
         ],
     ),
-    alone(
+    named_scheme(
         "s-sfd",
         "SFD that promotes every k-th OUT packet of a flow",
         "Chen & Heidemann, ISI-TR-2001-548, section 3.3",
@@ -80,14 +80,14 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "multi-red", settings: SFD_QUEUE },
         ],
     ),
-    alone(
+    named_scheme(
         "ns2-sfd",
         "SFD as ns-2.35 ships it: 5 s lazy timeout, 5 OUT then 1 IN, drops spaced its way",
         "ns-2.35 SFDPolicy and dsRED, oracle/semantics.md 1.2, 1.3",
         "What the authors' code does where it differs from their paper; a witness, not a proposal.",
         &[Preset { part: "ns2-sfd", settings: &[] }, Preset { part: "ns2-dsred", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "ns2-rio",
         "RIO as ns-2.35 ships it (Queue/RED/RIO), with the marks of ns2-sfd",
         SOURCE_2_35,
@@ -95,7 +95,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          ns-2 nothing can mark packets for this queue one by one; here ns2-sfd's marker does. A witness, not a proposal.",
         &[Preset { part: "ns2-sfd", settings: &[] }, Preset { part: "ns2-rio", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "rio-ps",
         "a flow's first packets are Short, by a threshold that keeps a ratio of short to long flows",
         "Guo & Matta, BU-CS-2001-005",
@@ -107,7 +107,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "multi-red", settings: RIO_PS_QUEUE },
         ],
     ),
-    alone(
+    named_scheme(
         "shred",
         "RED that drops a packet the less, the smaller its sender's window against the average one",
         "Hartling, Claypool & Kinicki 2002",
@@ -118,7 +118,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          remains without.",
         &[Preset { part: "shred", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "lfp",
         "short flows first, long ones too while tokens abound, elephants last; strict priority",
         "Alcaraz, Gilly, Juiz & Puigjaner, EPEW 2011",
@@ -129,7 +129,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          the link's buffer, and when it is full the worst colour in it gives way.",
         &[Preset { part: "lfp", settings: &[NO_SYN] }, Preset { part: "priority-red", settings: LFP_QUEUE }],
     ),
-    alone(
+    named_scheme(
         "appl",
         "a colour by application: interactive first, web next, file transfer last; three coupled REDs",
         "Noureddine & Tobagi, section V",
@@ -150,7 +150,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "multi-red", settings: TCP_DS_QUEUE },
         ],
     ),
-    alone(
+    named_scheme(
         "tcp-ds",
         "a colour by the state of TCP: small windows, SYNs and recovery first; three coupled REDs",
         "Noureddine & Tobagi, section VI",
@@ -165,7 +165,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "multi-red", settings: TCP_DS_QUEUE },
         ],
     ),
-    alone(
+    named_scheme(
         "tcp-ds-r",
         "TCP-DS that keeps about the first threshold's packets green in larger windows, by chance",
         "Noureddine & Tobagi, section VI.A",
@@ -177,7 +177,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "multi-red", settings: TCP_DS_QUEUE },
         ],
     ),
-    alone(
+    named_scheme(
         "er-tbm",
         "an edge router colours each user's aggregate by two token buckets; three coupled REDs",
         "Noureddine & Tobagi, section VI.C",
@@ -189,7 +189,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "multi-red", settings: TCP_DS_QUEUE },
         ],
     ),
-    alone(
+    named_scheme(
         "pq-sfd",
         "SFD's marker before two physical REDs under strict priority to IN",
         "Chen & Heidemann, ISI-TR-2001-548, Figure 4 (b), PQ",
@@ -200,7 +200,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "priority-red", settings: PQ_SFD_QUEUE },
         ],
     ),
-    alone(
+    named_scheme(
         "wrr",
         "interactive traffic in a queue of its own with a share of the link, all else in another",
         "Noureddine & Tobagi, section V",
@@ -208,7 +208,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          what one does not use the other has. It serves what it knows by application, and no short web transfer.",
         &[Preset { part: "wrr", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "dualpi2",
         "a queue for L4S senders before one for all others, coupled so that flows of both get equal rates",
         "RFC 9332",
@@ -216,7 +216,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          and flows of both kinds get about the same rate. Without L4S senders it is a single queue under PI2.",
         &[Preset { part: "dualpi2", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "codel",
         "one FIFO that drops from its head when the delay stays above a target",
         "RFC 8289",
@@ -225,7 +225,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          short, and by nothing else.",
         &[Preset { part: "codel", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "pie",
         "one FIFO that drops arrivals with a probability steered by the delay",
         "RFC 8033",
@@ -233,7 +233,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          change; bursts pass unpunished. Like CoDel it keeps one queue short for all and knows nothing of flows.",
         &[Preset { part: "pie", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "fq-codel",
         "flow queueing with CoDel, what people would install instead",
         "RFC 8290",
@@ -241,7 +241,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          marks and no thresholds: the bar that the papers' schemes have to clear.",
         &[Preset { part: "fq-codel", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "cake",
         "fair between hosts, then between flows, each flow under CoDel and BLUE; a shaper if asked for",
         "Høiland-Jørgensen et al. 2018; tc-cake(8)",
@@ -250,7 +250,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          link layers by name count. split-gso has nothing to divide, as every packet is a segment.",
         &[Preset { part: "cake", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "pias",
         "a flow falls by two steps with the bytes it has sent; three drop-tail queues, strict priority",
         "Bai et al., NSDI 2015",
@@ -262,7 +262,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "priority", settings: &[fixed(&["colours"], "3"), fixed(&["shared"], "true")] },
         ],
     ),
-    alone(
+    named_scheme(
         "ct-bytes",
         "a firewall's rule: connections beyond so many bytes go into the slow class; two drop-tail queues",
         "nftables `ct original bytes`, iptables `connbytes`",
@@ -272,7 +272,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset {
                 part: "demotion",
                 settings: &[
-                    bulk_beyond("1MB", "a common choice in such rules; ours"),
+                    firewall_threshold("1MB", "a common choice in such rules; ours"),
                     NEVER_RED,
                     NEVER_FORGOTTEN,
                     NO_SYN,
@@ -281,7 +281,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "priority", settings: &[fixed(&["colours"], "2"), fixed(&["shared"], "true")] },
         ],
     ),
-    alone(
+    named_scheme(
         "ct-cake",
         "CAKE with a firewall's rule before it: connections beyond so many bytes go into the Bulk tin",
         "tc-cake(8), diffserv3; nftables `ct reply bytes`; RFC 8622",
@@ -295,7 +295,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset {
                 part: "demotion",
                 settings: &[
-                    bulk_beyond("30kB", "ours; compare others on your own traffic"),
+                    firewall_threshold("30kB", "ours; compare others on your own traffic"),
                     NEVER_RED,
                     NEVER_FORGOTTEN,
                     NO_SYN,
@@ -304,7 +304,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "cake", settings: &[fixed(&["tins"], "bulk")] },
         ],
     ),
-    alone(
+    named_scheme(
         "excess-cake",
         "CAKE with excess before it: what exceeds a steady rate goes into the Bulk tin",
         "ours, after RFC 2697 section 3; tc-cake(8), diffserv3; RFC 8622",
@@ -317,7 +317,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "cake", settings: &[fixed(&["tins"], "bulk")] },
         ],
     ),
-    alone(
+    named_scheme(
         "excess-tins-cake",
         "CAKE with excess in three levels before it, and CAKE's ACK filter: a tin for each level",
         "ours, after RFC 2697 section 3; tc-cake(8), diffserv3",
@@ -336,7 +336,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             },
         ],
     ),
-    alone(
+    named_scheme(
         "excess-budget-cake",
         "CAKE with excess in three levels before it, and one budget for all datagrams of a host",
         "ours, after RFC 2697 section 3 and Noureddine & Tobagi, section IV.B",
@@ -372,7 +372,7 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset { part: "cake", settings: &[fixed(&["tins"], "colour")] },
         ],
     ),
-    alone(
+    named_scheme(
         "srpt",
         "ideal: the transfer with the fewest segments left goes first; sizes must be known",
         "Schrage 1968",
@@ -381,7 +381,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          service and not lost packets; limit=50p shows the difference. When it is full the largest transfer loses.",
         &[Preset { part: "srpt", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "las",
         "the connection that has been served least goes first; no sizes needed",
         "Kleinrock 1976, foreground-background",
@@ -390,7 +390,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          buffer is large, as srpt's.",
         &[Preset { part: "las", settings: &[] }],
     ),
-    alone(
+    named_scheme(
         "empty",
         "ideal: the empty link; every connection has its whole rate to itself",
         "SHRED section 5.1, \"uncongested\"",
@@ -400,8 +400,8 @@ pub const SCHEMES: &[NamedScheme] = &[
     ),
 ];
 
-/// Returns the entry of a scheme without markers.
-const fn alone(
+/// Returns an entry of [`SCHEMES`].
+const fn named_scheme(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
@@ -411,13 +411,13 @@ const fn alone(
     NamedScheme { name, summary, source, detail, stages }
 }
 
-/// In the simulator a new connection is a new flow anyway.
+/// Hides `syn`: in the simulator a new connection is a new flow in any case.
 const NO_SYN: Setting = fixed(&["syn"], "true");
 const NEVER_RED: Setting = fixed(&["second"], "4294967295B");
 const NEVER_FORGOTTEN: Setting = fixed(&["timeout"], "never");
 
-/// Returns the threshold of a firewall's rule, under the name that schemes with such a rule have for it.
-const fn bulk_beyond(value: &'static str, source: &'static str) -> Setting {
+/// Returns the setting `th` of schemes that a firewall's rule can do: the threshold in bytes, with this default.
+const fn firewall_threshold(value: &'static str, source: &'static str) -> Setting {
     named(
         "th",
         &["first"],

@@ -22,10 +22,10 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Reads `90%` or `18mbit`.
+    /// Parses `90%` or `18mbit`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field`.
+    /// [`Error::Field`] naming `field` for any other text, and for a share of 0.
     pub fn parse(field: &str, text: &str) -> Result<Shape> {
         let Some(number) = text.trim().strip_suffix('%') else {
             return parse_rate(field, text).map(Shape::Rate);
@@ -46,11 +46,11 @@ impl Shape {
         }
     }
 
-    /// Returns the rate on a line of `rate`, the mean if the line `varies`.
+    /// Returns the shaper's rate on a line of `rate`, which is the mean rate if the line `varies`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` for a shaper that cannot have an effect, or of next to no rate; `hint` is added
-    /// to the allowed values.
+    /// [`Error::Field`] naming `field` for a shaper above the line's rate (above twice the mean rate), which has no effect,
+    /// or below a hundredth of it; `hint` is appended to the allowed values.
     pub fn resolve(self, field: &str, rate: Rate, varies: bool, hint: &str) -> Result<Rate> {
         let own = self.rate_on(rate);
         let (most, words) = if varies { (MOST_OF_MEAN, "mean rate") } else { (MOST, "rate") };
@@ -77,7 +77,7 @@ impl Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            // The digits that a share in percent has lost by the division.
+            // Rounds off the error of the division by 100.
             Shape::Share(share) => write!(f, "{}%", (share * 1e14).round() / 1e12),
             Shape::Rate(rate) => f.write_str(&format_tc_rate(*rate)),
         }

@@ -1,4 +1,4 @@
-//! Time, rates and sizes as types, and the one place where text such as `10mbit` becomes a number.
+//! Types for time, rates and buffers, and the parsers of text such as `10mbit`.
 //!
 //! Time is integer nanoseconds. KB = 1000 B, as in the papers.
 
@@ -31,7 +31,7 @@ pub enum Buffer {
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens.
+    /// Later than every event.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// Returns the span since `earlier`; zero when `earlier` is later.
@@ -51,13 +51,13 @@ impl Dur {
     /// No time at all.
     pub const ZERO: Dur = Dur(0);
 
-    /// Converts seconds, rounded to the nearest nanosecond; negative and NaN give zero.
+    /// Returns so many seconds, rounded to the nearest nanosecond; zero for a negative number or NaN.
     #[inline]
     pub fn from_secs(seconds: f64) -> Dur {
         Dur((seconds * 1e9).round().max(0.0) as u64)
     }
 
-    /// Converts whole milliseconds.
+    /// Returns so many milliseconds.
     #[inline]
     pub const fn from_millis(ms: u64) -> Dur {
         Dur(ms * 1_000_000)
@@ -136,7 +136,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Parses `10mbit`, `3.5Mbit`, `1gbit`.
+/// Parses a rate such as `10mbit`, `3.5Mbit` or `1gbit`; 1 bit/s to 1000 Gbit/s, rounded to whole bit/s.
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` when the text is no positive rate with a known unit.
@@ -146,33 +146,33 @@ pub fn parse_rate(field: &str, text: &str) -> Result<Rate> {
     } else {
         "a positive rate with a unit, such as 10mbit, 512kbit or 1gbit"
     };
-    let bps = parse_with(field, text, units::RATE, allowed)?;
+    let bps = parse_number_with_unit(field, text, units::RATE, allowed)?;
     if !(1.0..=1e12).contains(&bps) {
         return Err(Error::field(field, quote(text), "a rate from 1bit to 1000gbit"));
     }
     Ok(Rate(bps.round() as u64))
 }
 
-/// Parses `80ms`, `1.5s`, `2min`.
+/// Parses a span of time such as `80ms`, `1.5s` or `2min`; at most 10^9 s.
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` when the text is no span of time.
 pub fn parse_dur(field: &str, text: &str) -> Result<Dur> {
     let allowed = "a time with a unit, such as 80ms, 30s or 5min";
-    let seconds = parse_with(field, text, units::TIME, allowed)?;
+    let seconds = parse_number_with_unit(field, text, units::TIME, allowed)?;
     if !(0.0..=1e9).contains(&seconds) {
         return Err(Error::field(field, quote(text), allowed));
     }
     Ok(Dur::from_secs(seconds))
 }
 
-/// Parses `15kB`, `1MB`, `64KiB` (KB = 1000 B).
+/// Parses a size such as `15kB`, `1MB` or `64KiB` and returns whole bytes; KB = 1000 B.
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` when the text is no size.
 pub fn parse_size(field: &str, text: &str) -> Result<u64> {
     let allowed = "a size with a unit, such as 15kB, 64KiB or 1500B";
-    let bytes = parse_with(field, text, units::SIZE, allowed)?;
+    let bytes = parse_number_with_unit(field, text, units::SIZE, allowed)?;
     if !(0.0..=1e15).contains(&bytes) {
         return Err(Error::field(field, quote(text), allowed));
     }
@@ -188,8 +188,8 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
     let units =
         "in packets (50p), bytes (64kB), time at the link's rate (200ms) or bandwidth-delay products (1bdp)";
     let allowed = format!("at least one packet, {units}");
-    let (number, unit) = units::split(text);
-    let value = units::number(number).ok_or_else(|| Error::field(field, quote(text), &*allowed))?;
+    let (number, unit) = units::split_unit(text);
+    let value = units::parse_number(number).ok_or_else(|| Error::field(field, quote(text), &*allowed))?;
     let unit = unit.to_ascii_lowercase();
     let seconds = units::TIME.iter().find(|(name, _)| *name == unit).map(|(_, scale)| value * scale);
     let sent_in = |span: f64| (rate.0 as f64 * span / 8.0).round() as u64;
@@ -198,7 +198,7 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
         ("bdp", _) => Buffer::Bytes((value * rate.bytes_in(rtt)).round() as u64),
         ("p", _) => return Err(Error::field(field, quote(text), allowed)),
         (_, Some(span)) => Buffer::Bytes(sent_in(span)),
-        _ => Buffer::Bytes(parse_with(field, text, units::SIZE, &allowed)? as u64),
+        _ => Buffer::Bytes(parse_number_with_unit(field, text, units::SIZE, &allowed)? as u64),
     };
     match buffer {
         Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
@@ -214,9 +214,13 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
     }
 }
 
-fn parse_with(field: &str, text: &str, known: units::Units, allowed: &str) -> Result<f64> {
-    let (number, unit) = units::split(text);
-    let value = units::number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
+/// Parses a number with one of the `known` units and returns its value in the unit whose value is 1.
+///
+/// # Errors
+/// [`Error::Field`] naming `field`, with `allowed`, for a text without a number or with a missing or unknown unit.
+fn parse_number_with_unit(field: &str, text: &str, known: units::Units, allowed: &str) -> Result<f64> {
+    let (number, unit) = units::split_unit(text);
+    let value = units::parse_number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
     let lower = unit.to_ascii_lowercase();
     match known.iter().find(|(name, _)| *name == lower) {
         Some((_, scale)) => Ok(value * scale),

@@ -1,4 +1,4 @@
-//! The values of a native part's parameters, as the types that builders need.
+//! The values of a part's parameters, as the types that the builders of queues and markers need.
 
 use crate::error::{Error, Result, quote};
 use crate::link_context::LinkContext;
@@ -15,7 +15,7 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Returns the given values over the defaults. `name` is the scheme's, for errors.
+    /// Returns the values in `given`, and the defaults of all other `parameters`. `name` is the scheme's, for errors.
     pub fn new(
         name: &'a str,
         parameters: Vec<Parameter>,
@@ -32,7 +32,10 @@ impl<'a> Values<'a> {
         self.given.get(name).map_or(self.parameter(name).default, String::as_str)
     }
 
-    /// Returns a number: plain, a fraction, percent or a count.
+    /// Returns a parameter's number in its natural unit: s, bytes, packets, percent, or none.
+    ///
+    /// # Panics
+    /// When the part has no such parameter, or its value is not a number; so do the methods below.
     pub fn number(&self, name: &str) -> f64 {
         match self.value(name) {
             Value::Number(number) | Value::Packets(number) | Value::Share(number) => number,
@@ -40,8 +43,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns a queue's length in packets: given so, or in percent of the buffer of `context`, whose packets are `mean`
-    /// bytes.
+    /// Returns a queue's length in packets; a share is of the buffer of `context`, in packets of `mean` bytes.
     pub fn depth(&self, name: &str, context: LinkContext, mean: f64) -> f64 {
         match self.value(name) {
             Value::Share(percent) => percent / 100.0 * context.buffer_packets(mean),
@@ -93,13 +95,13 @@ impl<'a> Values<'a> {
         Error::field(field, quote(self.text(name)), allowed)
     }
 
-    /// Returns the values of the named parameters as text, for a policy inside this part.
+    /// Returns name and text of each parameter whose name `names` accepts, for a policy inside this part.
     pub fn texts(&self, names: impl Fn(&str) -> bool) -> Vec<(&'static str, &str)> {
         let chosen = self.parameters.iter().filter(|one| names(one.name));
         chosen.map(|one| (one.name, self.given.get(one.name).map_or(one.default, String::as_str))).collect()
     }
 
-    /// Returns the result of setting up a policy inside this part, with its error in this part's words.
+    /// Returns the result of the set-up of a policy inside this part, with its error in terms of this part's parameters.
     ///
     /// # Errors
     /// [`Error::Field`] naming the parameter.
@@ -112,11 +114,13 @@ impl<'a> Values<'a> {
         })
     }
 
+    /// Returns the description of a parameter.
     fn parameter(&self, name: &str) -> &Parameter {
         let found = self.parameters.iter().find(|one| one.name == name);
         found.unwrap_or_else(|| panic!("{} has no parameter {name}", self.name))
     }
 
+    /// Returns the value of a parameter.
     fn value(&self, name: &str) -> Value {
         let text = self.text(name);
         self.parameter(name).parse(text).unwrap_or_else(|error| panic!("{error}"))

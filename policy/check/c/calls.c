@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * The functions of one policy, called as records say. Compiled for eBPF it is the program that the kernel check
- * loads; compiled natively it is an object whose symbols show what the policy calls and keeps.
+ * Calls the functions of one policy as records say. Compiled for eBPF it is the program that the kernel check loads;
+ * compiled natively it is an object whose symbols show which functions the policy calls and which variables it has.
  *
  * The compiler's command line defines:
  *   MH_CHECK_HEADER                    the header, as in #include
@@ -13,7 +13,7 @@
  * No header of the system is needed.
  */
 
-/* Instead of a description: the type of the parameters. policy.h leaves these three alone. */
+/* Define the type of the parameters in place of a description. policy.h does not redefine these three. */
 #define MH_MARKER(name_, params_t, ...) typedef struct params_t mh_check_params_##name_;
 #define MH_DROPPER(name_, params_t, ...) typedef struct params_t mh_check_params_##name_;
 #define MH_QUEUE(name_, params_t, state_t, bands_, ...) \
@@ -30,7 +30,10 @@
 typedef MH_CHECK_JOIN3(mh_check_params_, MH_CHECK_NAME, ) mh_check_params;
 #define MH_CHECK_BANDS MH_CHECK_JOIN3(mh_check_bands_, MH_CHECK_NAME, )
 
-/* Returns what the function of the record returns, or 0 if it returns nothing. */
+/*
+ * Calls the function of a record and returns its result; 0 if it has none or the policy does not offer it. For a queue,
+ * `flow` is its struct mh_waiting, which changes as the answer says.
+ */
 static inline __attribute__((always_inline)) u64 mh_check_call(const mh_check_params *params, void *flow, void *state,
 							       const struct mh_check_record *record)
 {
@@ -104,7 +107,7 @@ static inline __attribute__((always_inline)) u64 mh_check_call(const mh_check_pa
 
 #define MH_CHECK_SECTION(name_) __attribute__((section(name_), used))
 
-/* Map values. A policy without a state of a kind gets one word that it must not touch. */
+/* Map values. A policy without a flow's or a shared state gets one word for it, which it must not touch. */
 struct mh_check_input {
 	union {
 		mh_check_params params;
@@ -138,7 +141,10 @@ struct {
 /* The kernel's helper of this number. */
 static void *(*const mh_check_lookup)(void *map, const void *key) = (void *)1;
 
-/* Plays one record. The caller repeats the program as often as there are records. */
+/*
+ * Plays the next record and writes its outcome to the output map; returns 0, 1 without the maps, 2 after the last record.
+ * The caller repeats the program as often as there are records.
+ */
 MH_CHECK_SECTION("classifier") int mh_check(void *packet)
 {
 	u32 zero = 0;
@@ -163,7 +169,7 @@ char mh_check_license[] MH_CHECK_SECTION("license") = "Dual MIT/GPL";
 
 #else
 
-/* Keeps everything that a program would have. */
+/* Has the compiler emit all code that a program would contain. */
 u64 mh_check_entry(const mh_check_params *params, void *flow, void *state, const struct mh_check_record *record);
 u64 mh_check_entry(const mh_check_params *params, void *flow, void *state, const struct mh_check_record *record)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Plays records to a policy in a process of its own, built with the compiler's sanitizers where it has them.
+ * Plays records to a policy in a separate process, built with the compiler's sanitizers if it has them.
  *
  *   driver IN OUT SECONDS
  *
@@ -25,7 +25,7 @@
 
 static const struct mh_policy *const policy = &JOIN(mh_policy_, MH_CHECK_NAME);
 
-/* Memory of an exact size; where no sanitizer watches, with marked bytes on both sides. */
+/* Memory of an exact size; without a sanitizer, GUARD marked bytes lie on both sides. */
 #if defined(__SANITIZE_ADDRESS__)
 #define GUARD 0
 #elif defined(__has_feature)
@@ -54,12 +54,13 @@ struct input_case {
 	u64 buffer_bytes, buffer_packets, shares;
 };
 
-/* Where the program is, for messages. */
+/* The case, record and function that the program plays, for its messages. */
 static volatile u64 at_case, at_record, calls;
 static const char *volatile at_function = "setup";
 static u64 calls_before;
 static unsigned int seconds;
 
+/* Prints a fault at the current record in the format above, and ends the process with status 3. */
 static void fail(const char *kind, u64 value)
 {
 	printf("fault %s %llu %llu %s %llu\n", kind, at_case, at_record, at_function, value);
@@ -67,8 +68,8 @@ static void fail(const char *kind, u64 value)
 	_exit(3);
 }
 
-/* Called every `seconds`: a call that began before the last time does not end. */
-static void on_alarm(int signal)
+/* Handles SIGALRM, every `seconds`: fails if no call has begun since the last one. */
+static void handle_alarm(int signal)
 {
 	(void)signal;
 	if (calls == calls_before)
@@ -77,16 +78,17 @@ static void on_alarm(int signal)
 	alarm(seconds);
 }
 
-/* Called when the program exits: within a call, the policy did it. */
 static volatile u32 is_calling;
 
-static void on_exit_of_policy(void)
+/* Handles the program's exit: fails if it happens within a call, as then the policy has called exit(). */
+static void handle_exit(void)
 {
 	if (is_calling)
 		fail("exit", 0);
 }
 
-static struct block block(size_t size)
+/* Returns a new block of `size` bytes, all zero, with its guards; ends the process with status 2 without memory. */
+static struct block allocate_block(size_t size)
 {
 	struct block made;
 
@@ -100,6 +102,7 @@ static struct block block(size_t size)
 	return made;
 }
 
+/* Fails if a byte of the guards has changed. */
 static void check_guards(const struct block *block)
 {
 	size_t at;
@@ -109,20 +112,22 @@ static void check_guards(const struct block *block)
 			fail("outside", at);
 }
 
-/* The arguments and states of a call, each in memory of its own. */
+/* The arguments and states of a call, each in a block. */
 struct world {
 	struct block params, flow, state, view, backlog, counts;
 };
 
-static struct world world(void)
+/* Returns blocks for the policy's structs and arguments, all zero. */
+static struct world new_world(void)
 {
-	struct world made = { block(policy->params_bytes), block(policy->flow_bytes), block(policy->state_bytes),
-			      block(sizeof(struct mh_view)), block(sizeof(struct mh_backlog)),
-			      block(sizeof(struct mh_counts)) };
+	struct world made = { allocate_block(policy->params_bytes), allocate_block(policy->flow_bytes),
+			      allocate_block(policy->state_bytes), allocate_block(sizeof(struct mh_view)),
+			      allocate_block(sizeof(struct mh_backlog)), allocate_block(sizeof(struct mh_counts)) };
 	return made;
 }
 
-static void fill(struct world *world, const void *params, const void *flow, const void *state,
+/* Copies parameters, states and a record's arguments into the blocks. */
+static void load_call(struct world *world, const void *params, const void *flow, const void *state,
 		 const struct mh_check_record *record)
 {
 	memcpy(world->params.bytes, params, policy->params_bytes);
@@ -133,6 +138,7 @@ static void fill(struct world *world, const void *params, const void *flow, cons
 	memcpy(world->counts.bytes, &record->counts, sizeof(record->counts));
 }
 
+/* Calls the function of a record on the blocks with this random number and returns its result, 0 if it has none. */
 static u64 call_function(struct world *world, const struct mh_check_record *record, u32 random)
 {
 	const void *params = world->params.bytes;
@@ -169,10 +175,10 @@ static u64 call_function(struct world *world, const struct mh_check_record *reco
 		return policy->restarts(params, flow, view, record->now_ns);
 	case MH_CHECK_DEQUEUE:
 		at_function = "dequeue";
-		return mh_queue_leave(policy, 0, params, state, flow, view, record->now_ns, record->random);
+		return mh_queue_remove(policy, 0, params, state, flow, view, record->now_ns, record->random);
 	case MH_CHECK_OVERFLOW:
 		at_function = "overflow";
-		return mh_queue_leave(policy, 1, params, state, flow, view, record->now_ns, record->random);
+		return mh_queue_remove(policy, 1, params, state, flow, view, record->now_ns, record->random);
 	default:
 		at_function = "departed";
 		policy->departed(params, state, view->colour, world->backlog.bytes, record->now_ns);
@@ -180,7 +186,8 @@ static u64 call_function(struct world *world, const struct mh_check_record *reco
 	}
 }
 
-static u64 call(struct world *world, const struct mh_check_record *record, u32 random)
+/* Does the same as call_function(), and records that a call is running, for handle_exit(). */
+static u64 make_call(struct world *world, const struct mh_check_record *record, u32 random)
 {
 	u64 outcome;
 
@@ -190,7 +197,7 @@ static u64 call(struct world *world, const struct mh_check_record *record, u32 r
 	return outcome;
 }
 
-/* Refuses a call that changed what it was only to read. */
+/* Fails if a call has written outside its structs, to its parameters or to its arguments. */
 static void check_arguments(const struct world *world, const void *params, const struct mh_check_record *record)
 {
 	check_guards(&world->params);
@@ -204,25 +211,26 @@ static void check_arguments(const struct world *world, const void *params, const
 		fail("arguments", 0);
 }
 
-static u32 is_same(const struct world *a, const struct world *b)
+/* Returns whether the flow's and the shared states are equal. */
+static u32 has_same_states(const struct world *a, const struct world *b)
 {
 	return !memcmp(a->flow.bytes, b->flow.bytes, policy->flow_bytes) &&
 	       !memcmp(a->state.bytes, b->state.bytes, policy->state_bytes);
 }
 
-/* Changes every byte of a part of the state. */
-static void scramble(unsigned char *state, size_t from, size_t to)
+/* Inverts the bytes `from` .. `to` - 1 of a state. */
+static void invert_bytes(unsigned char *state, size_t from, size_t to)
 {
 	for (; from < to; from++)
 		state[from] ^= 0xff;
 }
 
 /*
- * Refuses a call that reads or writes a part of the state that is not its own: packets what stands after `published`,
- * slow steps what stands before. `before` is the state that it was called with, `one` what it left. `restarts` and
- * `expired` are not given the state.
+ * Fails if a call touches a part of the state that it does not own (policy.h): a packet's call may not use the part after
+ * `published`, nor write `published`; a slow step may not use the part before it. `before` is the state before the call,
+ * `one` holds what the call has left; `other` is overwritten. `restarts` and `expired` do not get the state.
  */
-static void check_parts(const struct world *one, struct world *other, const void *params, const void *flow,
+static void check_owned_parts(const struct world *one, struct world *other, const void *params, const void *flow,
 			const unsigned char *before, const struct mh_check_record *record, u64 outcome)
 {
 	u32 is_packet = record->call == MH_CHECK_PACKET || record->call == MH_CHECK_SHAPE;
@@ -234,16 +242,16 @@ static void check_parts(const struct world *one, struct world *other, const void
 
 	if (memcmp(after + kept_from, before + kept_from, kept_end - kept_from))
 		fail("writes_part", 0);
-	fill(other, params, flow, before, record);
-	scramble(state, others_from, others_end);
-	if (call(other, record, record->random) != outcome)
+	load_call(other, params, flow, before, record);
+	invert_bytes(state, others_from, others_end);
+	if (make_call(other, record, record->random) != outcome)
 		fail("reads_part", 0);
-	scramble(state, others_from, others_end);
-	if (!is_same(one, other))
+	invert_bytes(state, others_from, others_end);
+	if (!has_same_states(one, other))
 		fail("reads_part", 0);
 }
 
-/* Returns whether an answer is allowed. */
+/* Returns whether the function `called` (MH_CHECK_PACKET, ..) may return this. */
 static u32 is_allowed(u32 called, u64 outcome)
 {
 	u32 alone = called == MH_CHECK_PACKET ? MH_REFUSED : called == MH_CHECK_DEQUEUE ? MH_AGAIN : MH_FITS;
@@ -253,37 +261,41 @@ static u32 is_allowed(u32 called, u64 outcome)
 	return called != MH_CHECK_PACKET || outcome <= (policy->returns == MH_HINT ? 255 : 3);
 }
 
-/* Plays one record, twice on equal copies, and keeps the state it leaves. */
-static u64 play(struct world *one, struct world *other, const void *params, void *flow, void *state,
+/*
+ * Plays a record and stores the states that it leaves in `flow` and `state`; returns its result. Plays it again on a copy
+ * and fails if result or states differ; if `draws` is 0, with another random number.
+ */
+static u64 play_record(struct world *one, struct world *other, const void *params, void *flow, void *state,
 		const struct mh_check_record *record, u32 draws)
 {
 	u64 outcome, again;
 	u32 random = draws ? record->random : ~record->random;
 
-	fill(one, params, flow, state, record);
-	outcome = call(one, record, record->random);
+	load_call(one, params, flow, state, record);
+	outcome = make_call(one, record, record->random);
 	check_arguments(one, params, record);
 	if (!is_allowed(record->call, outcome))
 		fail("range", outcome);
-	fill(other, params, flow, state, record);
-	again = call(other, record, random);
-	if (again != outcome || !is_same(one, other))
+	load_call(other, params, flow, state, record);
+	again = make_call(other, record, random);
+	if (again != outcome || !has_same_states(one, other))
 		fail(draws ? "differs" : "draws", again);
 	if (policy->flags & MH_LEAST_IS_STRICTEST && policy->kind == MH_DROPPER_POLICY && record->call == MH_CHECK_PACKET) {
-		fill(other, params, flow, state, record);
-		again = call(other, record, 0);
+		load_call(other, params, flow, state, record);
+		again = make_call(other, record, 0);
 		if ((outcome >= MH_DROP_EARLY && again < MH_DROP_EARLY) ||
-		    (again == MH_PASS && (outcome != MH_PASS || !is_same(one, other))))
+		    (again == MH_PASS && (outcome != MH_PASS || !has_same_states(one, other))))
 			fail("strictest", record->random);
 	}
 	if (policy->published_bytes)
-		check_parts(one, other, params, flow, state, record, outcome);
+		check_owned_parts(one, other, params, flow, state, record, outcome);
 	memcpy(flow, one->flow.bytes, policy->flow_bytes);
 	memcpy(state, one->state.bytes, policy->state_bytes);
 	return outcome;
 }
 
-static void show(const struct world *world, const void *params, const void *state)
+/* Computes every reading of a state, and fails if one writes outside of the state. */
+static void check_readings(const struct world *world, const void *params, const void *state)
 {
 	u32 index;
 
@@ -299,7 +311,10 @@ static void show(const struct world *world, const void *params, const void *stat
 	}
 }
 
-/* Returns whether the parameters are allowed, after their set-up. */
+/*
+ * Calls the set-up function on `params`, if the case asks for it. Returns 0 if it refuses them, else 1. Fails if `period`
+ * then returns 0.
+ */
 static u32 set_up(struct world *world, const struct input_case *given, unsigned char *params)
 {
 	struct mh_link_context link = { given->rate_bps, given->bottleneck_bps, given->buffer_bytes, given->buffer_packets,
@@ -324,11 +339,13 @@ static u32 set_up(struct world *world, const struct input_case *given, unsigned 
 	return 1;
 }
 
-static size_t words(size_t bytes)
+/* Returns how many words of 8 bytes hold so many bytes. */
+static size_t count_words(size_t bytes)
 {
 	return (bytes + 7) / 8;
 }
 
+/* Returns the content of a file in new memory; ends the process with status 2 if it cannot be read. */
 static void *read_all(const char *path)
 {
 	FILE *file = fopen(path, "rb");
@@ -346,26 +363,26 @@ static void *read_all(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct world one = world(), other = world();
+	struct world one = new_world(), other = new_world();
 	struct input *input;
 	u64 *next;
 	FILE *out;
 
 	if (argc != 4)
 		return 2;
-	atexit(on_exit_of_policy);
+	atexit(handle_exit);
 	input = read_all(argv[1]);
 	out = fopen(argv[2], "wb");
 	seconds = (unsigned int)atoi(argv[3]);
 	if (!out || !seconds)
 		return 2;
-	signal(SIGALRM, on_alarm);
+	signal(SIGALRM, handle_alarm);
 	alarm(seconds);
 	next = (u64 *)(input + 1);
 	for (at_case = 0; at_case < input->cases; at_case++) {
 		const struct input_case *given = (const struct input_case *)next;
-		u64 *params = next + sizeof(*given) / 8, *flow = params + words(policy->params_bytes);
-		size_t flow_words = words(policy->flow_bytes), state_words = words(policy->state_bytes);
+		u64 *params = next + sizeof(*given) / 8, *flow = params + count_words(policy->params_bytes);
+		size_t flow_words = count_words(policy->flow_bytes), state_words = count_words(policy->state_bytes);
 		u64 *state = flow + MH_CHECK_FLOWS * flow_words, allowed;
 		const struct mh_check_record *record = (const struct mh_check_record *)(state + state_words);
 		u64 *outcome = calloc(input->records, 8);
@@ -374,10 +391,10 @@ int main(int argc, char **argv)
 		allowed = set_up(&one, given, (unsigned char *)params);
 		for (at_record = 0; allowed && at_record < input->records; at_record++)
 			outcome[at_record] =
-				play(&one, &other, params, flow + record[at_record].flow * flow_words, state,
+				play_record(&one, &other, params, flow + record[at_record].flow * flow_words, state,
 				     &record[at_record], !policy->draws || policy->draws(params));
 		if (allowed)
-			show(&one, params, state);
+			check_readings(&one, params, state);
 		fwrite(&allowed, 8, 1, out);
 		fwrite(outcome, 8, input->records, out);
 		fwrite(flow, 8, MH_CHECK_FLOWS * flow_words + state_words, out);

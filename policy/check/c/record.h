@@ -8,7 +8,7 @@
 
 #include "mousehole/policy.h"
 
-/* Of a queue MH_CHECK_PACKET is `enqueue`, and flow 0 is what waits. */
+/* Functions of a policy. For a queue MH_CHECK_PACKET is `enqueue`, and the state of flow 0 is its struct mh_waiting. */
 enum {
 	MH_CHECK_PACKET = 0,
 	MH_CHECK_EXPIRED = 1,

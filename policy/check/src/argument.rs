@@ -1,11 +1,11 @@
-//! The arguments of a call along which the turn of a decision is looked for.
+//! The numeric arguments of a call along which a search looks for the value where the policy's decision changes (a turn).
 
 use crate::chain::set_totals;
 use crate::random::Random;
 use crate::record::Record;
 use mousehole_policy::NEVER;
 
-/// An argument along which a turn is looked for.
+/// An argument of a call that a search varies; `Count` has the class.
 #[derive(Clone, Copy)]
 pub(crate) enum Argument {
     Random,
@@ -19,7 +19,7 @@ pub(crate) enum Argument {
     Count(usize),
 }
 
-/// Returns the least and the largest value of an argument between which to look for a turn.
+/// Draws the least and the greatest value of an argument between which to search for a turn.
 pub(crate) fn search_range(record: &Record, argument: Argument, random: &mut Random) -> (u64, u64) {
     match argument {
         Argument::Random => (0, u32::MAX.into()),
@@ -35,7 +35,7 @@ pub(crate) fn search_range(record: &Record, argument: Argument, random: &mut Ran
     }
 }
 
-/// Returns the record with another value of an argument.
+/// Returns the record with this value of an argument. A changed backlog is of the packet's colour and not idle.
 pub(crate) fn with_argument(record: &Record, argument: Argument, value: u64) -> Record {
     let mut record = *record;
     let colour = record.view.colour.index();

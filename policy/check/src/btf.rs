@@ -1,11 +1,11 @@
-//! The layout of C structs, as an eBPF object's own type information (BTF) has it.
+//! Reads the layout of C structs from the type information (BTF) of an eBPF object.
 
 use object::{Object as _, ObjectSection as _};
 
-/// An integer somewhere in a struct.
+/// An integer member of a struct, at any depth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// Where it stands, such as `level[1].min_q32`.
+    /// Its path from the outermost struct, such as `level[1].min_q32`.
     pub path: String,
     /// Bytes from the beginning of the outermost struct.
     pub offset: usize,
@@ -13,11 +13,11 @@ pub(crate) struct Field {
     pub width: usize,
 }
 
-/// Returns every integer in the struct that a typedef names, nested ones included.
+/// Returns every integer in the struct that a typedef names, nested ones included, in the order of their offsets.
 ///
 /// # Errors
-/// One sentence, when the object has no such type, or the struct holds what a policy's must not.
-pub(crate) fn fields(elf: &[u8], typedef: &str) -> Result<Vec<Field>, String> {
+/// One sentence, if the object has no such type, or the struct has a member that is no integer, struct or array.
+pub(crate) fn read_fields(elf: &[u8], typedef: &str) -> Result<Vec<Field>, String> {
     let file =
         object::File::parse(elf).map_err(|error| format!("the eBPF object cannot be read; {error}"))?;
     let section = file.section_by_name(".BTF").and_then(|section| section.data().ok());
@@ -27,7 +27,7 @@ pub(crate) fn fields(elf: &[u8], typedef: &str) -> Result<Vec<Field>, String> {
     let id = found.ok_or_else(|| format!("the eBPF object has no type {typedef}"))?;
     let mut fields = Vec::new();
     let whole = Field { path: String::new(), offset: 0, width: 0 };
-    types.leaves(id, whole, &mut fields)?;
+    types.append_fields(id, whole, &mut fields)?;
     Ok(fields)
 }
 
@@ -41,23 +41,25 @@ const TYPEDEF: u32 = 8;
 const QUALIFIERS: [u32; 5] = [TYPEDEF, 9, 10, 11, 18];
 const BIT_FIELDS: u32 = 1 << 31;
 
+/// An entry of a `.BTF` section.
 struct Type {
     kind: u32,
     name: String,
-    /// Size in bytes, or the type that is meant.
+    /// Size in bytes; of a typedef or qualifier, the index of the type that it stands for.
     size_or_type: u32,
     has_bit_fields: bool,
-    /// What follows the header, in words.
+    /// The words after the header: members, an array's element and length.
     words: Vec<u32>,
 }
 
+/// The types of an object, by their index, and the names that they refer to.
 struct Types {
     all: Vec<Type>,
     strings: Vec<u8>,
 }
 
 impl Types {
-    /// Reads a `.BTF` section: a header, types, strings.
+    /// Parses a `.BTF` section (a header, types, strings); `None` if it is damaged.
     fn parse(section: &[u8]) -> Option<Types> {
         let word = |at: usize| Some(u32::from_le_bytes(section.get(at..at + 4)?.try_into().ok()?));
         if word(0)? & 0xffff != 0xeb9f {
@@ -89,19 +91,19 @@ impl Types {
         Some(types)
     }
 
-    /// Returns the name that begins at byte `at` of the strings; it is empty beyond their end.
+    /// Returns the name that begins at byte `at` of the strings; an empty one beyond their end.
     fn string(&self, at: u32) -> String {
         let bytes = self.strings.get(at as usize..).unwrap_or_default();
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         String::from_utf8_lossy(&bytes[..end]).into_owned()
     }
 
-    /// Appends a field for every integer of a type that lies at `here`: offset and width are in bytes.
+    /// Appends to `all` a field for every integer of type `id`, whose path and offset are those of `here`.
     ///
     /// # Errors
     /// A sentence for damaged types, and for a field that is a union, a pointer or a bit field.
-    fn leaves(&self, id: usize, here: Field, all: &mut Vec<Field>) -> Result<(), String> {
-        let found = self.resolved(id).ok_or("the eBPF object's type information is broken")?;
+    fn append_fields(&self, id: usize, here: Field, all: &mut Vec<Field>) -> Result<(), String> {
+        let found = self.resolve(id).ok_or("the eBPF object's type information is broken")?;
         match found.kind {
             INT | ENUM => all.push(Field { width: found.size_or_type as usize, ..here }),
             STRUCT if !found.has_bit_fields => {
@@ -109,10 +111,10 @@ impl Types {
                     let name = self.string(member[0]);
                     let path = if here.path.is_empty() { name } else { format!("{}.{name}", here.path) };
                     let offset = here.offset + member[2] as usize / 8;
-                    self.leaves(member[1] as usize, Field { path, offset, width: 0 }, all)?;
+                    self.append_fields(member[1] as usize, Field { path, offset, width: 0 }, all)?;
                 }
             }
-            ARRAY => self.elements(found, &here, all)?,
+            ARRAY => self.append_elements(found, &here, all)?,
             _ => {
                 return Err(format!(
                     "has a parameter field {} that is neither an integer, a struct nor an array of such",
@@ -123,22 +125,22 @@ impl Types {
         Ok(())
     }
 
-    /// Appends a field for every integer of every element of an array.
+    /// Appends to `all` a field for every integer of every element of an array, whose path and offset are those of `here`.
     ///
     /// # Errors
-    /// As [`Types::leaves`].
-    fn elements(&self, array: &Type, here: &Field, all: &mut Vec<Field>) -> Result<(), String> {
+    /// As [`Types::append_fields`].
+    fn append_elements(&self, array: &Type, here: &Field, all: &mut Vec<Field>) -> Result<(), String> {
         let (element, count) = (array.words[0] as usize, array.words[2] as usize);
         let size = self.size(element).ok_or("the eBPF object's type information is broken")?;
         for index in 0..count {
             let (path, offset) = (format!("{}[{index}]", here.path), here.offset + index * size);
-            self.leaves(element, Field { path, offset, width: 0 }, all)?;
+            self.append_fields(element, Field { path, offset, width: 0 }, all)?;
         }
         Ok(())
     }
 
-    /// Returns a type without typedefs and qualifiers.
-    fn resolved(&self, mut id: usize) -> Option<&Type> {
+    /// Returns the type that `id` stands for behind typedefs and qualifiers; `None` for damaged types.
+    fn resolve(&self, mut id: usize) -> Option<&Type> {
         for _ in 0..self.all.len() {
             let found = self.all.get(id)?;
             if !QUALIFIERS.contains(&found.kind) {
@@ -149,9 +151,9 @@ impl Types {
         None
     }
 
-    /// Returns the size of a type, bytes; `None` for damaged types.
+    /// Returns the size of type `id` in bytes; `None` for damaged types.
     fn size(&self, id: usize) -> Option<usize> {
-        let found = self.resolved(id)?;
+        let found = self.resolve(id)?;
         match found.kind {
             ARRAY => Some(self.size(found.words[0] as usize)? * found.words[2] as usize),
             _ => Some(found.size_or_type as usize),

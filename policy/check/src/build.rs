@@ -1,4 +1,4 @@
-//! Compilers, and the folder in which they work.
+//! Compiles the C sources of a check, in a scratch folder.
 
 use mousehole_policy::files::{make_scratch_folder, write_new};
 use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder, process};
@@ -22,7 +22,10 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    /// Writes the sources for a policy.
+    /// Writes the sources into a new scratch folder, and the macros' definitions for a policy.
+    ///
+    /// # Errors
+    /// If a folder cannot be written, or a user's header no longer exists.
     pub fn new(policy: &Policy) -> io::Result<Workshop> {
         let kept = make_scratch_folder()?;
         let folder = kept.path().to_path_buf();
@@ -37,10 +40,11 @@ impl Workshop {
         Ok(Workshop { folder, include, definitions, _kept: kept })
     }
 
-    /// Runs a compiler on one of the sources. The arguments given come first.
+    /// Compiles one of the sources to `output`, with these arguments before the macros' definitions. Returns the compiler's
+    /// output, also if it fails.
     ///
     /// # Errors
-    /// When the compiler cannot be started, or takes too long.
+    /// If the compiler cannot be started, or takes too long.
     pub fn compile(
         &self,
         compiler: &str,
@@ -84,8 +88,8 @@ pub(crate) fn clang() -> Option<String> {
     runs.then_some(command)
 }
 
-/// Returns what a compiler said, without the folder of the check.
-pub(crate) fn messages(output: &Output, workshop: &Workshop) -> String {
+/// Returns a compiler's messages, without the scratch folder in the paths.
+pub(crate) fn compiler_messages(output: &Output, workshop: &Workshop) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     text.replace(&format!("{}/", workshop.folder.display()), "").trim_end().to_string()
 }

@@ -1,10 +1,10 @@
-//! A chain: parameters and where calls have led, and how the arguments of the next call are drawn.
+//! A chain of calls: its parameters and states so far, and random arguments for the next call.
 
 use crate::random::Random;
 use crate::record::{FLOWS, state_words};
 use mousehole_policy::{Application, Backlog, Colour, Function, NEVER, Params, Policy, View};
 
-/// Parameters and where they have led.
+/// A sequence of calls with the same parameters: their states and time so far.
 #[derive(Clone)]
 pub(crate) struct Chain {
     pub params: Params,
@@ -30,6 +30,8 @@ pub(crate) struct Style {
 }
 
 impl Chain {
+    /// Returns a chain without calls yet: fresh states, a random style, and time 0 or a random one. `draws` is whether the
+    /// policy draws with these parameters; `functions` are those that it offers in addition to `packet`.
     pub fn new(
         policy: &Policy,
         params: Params,
@@ -54,7 +56,7 @@ impl Chain {
 impl Style {
     /// Draws the style of a chain: scales of times, sizes and queues, and how often `packet` is called.
     ///
-    /// The scales are often one of the `constants`. `functions` are those that the policy offers beside `packet`.
+    /// The scales are often one of the `constants`. `functions` are those that the policy offers in addition to `packet`.
     fn draw(random: &mut Random, constants: &[u64], functions: &[Function]) -> Style {
         let constant = random.pick(constants);
         let (steps, sizes) = (1 << random.up_to(45), 1u64 << random.up_to(31));
@@ -74,7 +76,8 @@ impl Style {
     }
 }
 
-/// Returns the numbers that stand in the parameters' struct, read in every way: edges of decisions.
+/// Returns the words of the parameters' struct and their halves, sorted and without duplicates: values at which decisions
+/// often change.
 fn constants(params: &Params) -> Vec<u64> {
     let bytes = params.bytes();
     let words = bytes.chunks(8).map(|chunk| {
@@ -88,7 +91,7 @@ fn constants(params: &Params) -> Vec<u64> {
     all
 }
 
-/// Returns some word of the states that a call sees, or a half of it; 0 where there is none.
+/// Draws a word of this flow's or the shared state, or half of one; 0 if the drawn state has no words.
 pub(crate) fn draw_state_word(policy: &Policy, states: &[u64], flow: usize, random: &mut Random) -> u64 {
     let words = policy.flow_words();
     let shared = FLOWS * words;
@@ -102,7 +105,8 @@ pub(crate) fn draw_state_word(policy: &Policy, states: &[u64], flow: usize, rand
     random.pick(&[word, word, word >> 32, word & 0xffff_ffff])
 }
 
-/// Returns a time: mostly later by a step of the chain's scale, sometimes a constant after a time in the state.
+/// Draws the time of the next call, ns: mostly later by a step of the chain's scale, sometimes earlier, or a parameter's
+/// number after `word`, a word of the state.
 pub(crate) fn draw_time(chain: &Chain, word: u64, random: &mut Random) -> u64 {
     let now_ns = chain.now_ns;
     let step = random.spread(chain.style.time);
@@ -119,8 +123,8 @@ pub(crate) fn draw_time(chain: &Chain, word: u64, random: &mut Random) -> u64 {
     }
 }
 
-/// Draws a packet as the policy sees it. Its sequence number is often `word`, a word of the state, or near it.
-pub(crate) fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
+/// Draws a packet's view. Its sequence is often `word`, a word of the state, or near it.
+pub(crate) fn draw_view(chain: &Chain, word: u64, random: &mut Random) -> View {
     let style = &chain.style;
     let constant = random.pick(&chain.constants);
     let constant = random.neighbour(constant);
@@ -159,7 +163,7 @@ fn draw_application(random: &mut Random) -> Application {
     ])
 }
 
-/// Returns a queue: empty, as long as the state's or a parameter's number, or of the chain's scale.
+/// Draws a backlog: empty, of the chain's scale, or as long as `word`, a word of the state, or a parameter's number.
 pub(crate) fn draw_backlog(chain: &Chain, word: u64, now_ns: u64, random: &mut Random) -> Backlog {
     let style = &chain.style;
     let mut backlog = Backlog::default();
@@ -194,12 +198,13 @@ pub(crate) fn draw_backlog(chain: &Chain, word: u64, now_ns: u64, random: &mut R
     backlog
 }
 
-/// Sets the totals of a queue to the sums over its colours.
+/// Sets the totals of a backlog to the sums over its colours; packets stop at 2^32 - 1.
 pub(crate) fn set_totals(backlog: &mut Backlog) {
     backlog.packets = backlog.colour_packets.iter().fold(0, |sum, packets| sum.saturating_add(*packets));
     backlog.bytes = backlog.colour_bytes.iter().sum();
 }
 
+/// Returns a number, at most 2^32 - 1.
 fn clamp_to_u32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

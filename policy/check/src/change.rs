@@ -1,12 +1,12 @@
-//! A field of the parameters changed by its smallest step, within what the header's table allows.
+//! Changes of single fields of the parameters by the smallest step that the header's table allows.
 
 use crate::btf::Field;
 use mousehole_policy::{Kind, Params, Policy};
 
-/// The largest step that shows the way is two to this power.
+/// The largest step of a [probe](Change::probe) is two to this power.
 pub(crate) const FARTHEST: u32 = 60;
 
-/// One field changed one way.
+/// A change of one field in one direction, and the result of its trials.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     pub field: Field,
@@ -18,7 +18,7 @@ pub(crate) struct Change {
     pub records: u64,
     /// Whether some outcome or state differed.
     pub noticed: bool,
-    /// The least exponent of two by which the change tells on the chain looked at.
+    /// The least power of two steps that has made a difference on the current chain, as an exponent.
     pub reach: u32,
 }
 
@@ -29,7 +29,7 @@ enum Step {
     Flip(u32),
 }
 
-/// What the header's table says of a field.
+/// The role of a field by the header's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// It is set by the set-up function.
@@ -53,12 +53,12 @@ impl Change {
         }
     }
 
-    /// Returns the parameters with the change; `None` where it would leave the allowed range.
+    /// Returns the parameters with the change; `None` if it leaves the allowed range.
     pub fn apply(&self, params: &Params) -> Option<Params> {
         self.apply_by(params, 1)
     }
 
-    /// Returns the same with a change by so many smallest steps; `None` of a switch or choice for more than one.
+    /// Returns the same with so many steps in place of one; `None` for several steps of a switch or choice.
     fn apply_by(&self, params: &Params, steps: u64) -> Option<Params> {
         let Field { offset, width, .. } = self.field;
         let mut bytes = params.bytes();
@@ -82,7 +82,8 @@ impl Change {
         self.is_allowed(&changed, bytes, &params.bytes()).then_some(changed)
     }
 
-    /// Returns whether the table allows the changed field.
+    /// Returns whether the table allows the value of the changed field. `bytes` are those of `changed`, `before` those
+    /// without the change.
     fn is_allowed(&self, changed: &Params, mut bytes: Vec<u8>, before: &[u8]) -> bool {
         let policy = changed.policy();
         match self.role {
@@ -114,12 +115,13 @@ fn read(bytes: &[u8], offset: usize, width: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
+/// Writes the low `width` bytes of a number at `offset` in little-endian order; `width` is at most 8.
 fn write(bytes: &mut [u8], offset: usize, width: usize, value: u64) {
     bytes[offset..offset + width].copy_from_slice(&value.to_le_bytes()[..width]);
 }
 
 /// Returns every change of every field, none of them tried yet.
-pub(crate) fn changes(policy: &Policy, fields: &[Field]) -> Vec<Change> {
+pub(crate) fn all_changes(policy: &Policy, fields: &[Field]) -> Vec<Change> {
     fields.iter().flat_map(|field| list_changes(policy, field)).collect()
 }
 
@@ -174,11 +176,13 @@ fn list_changes(policy: &Policy, field: &Field) -> Vec<Change> {
 }
 
 impl Change {
+    /// Returns whether the change must still be noticed.
     pub fn is_open(&self) -> bool {
         self.matters && !self.noticed
     }
 
-    /// Returns the parameters with the next smaller step than the least that has told; `None` if there is none.
+    /// Returns the parameters with half as large a step as `reach`; `None` if that is a single step or leaves the range.
+    /// While a step leaves the range and `reach` is large, it lowers `reach` first.
     pub fn probe(&mut self, params: &Params) -> Option<Params> {
         while self.reach > 1 {
             let probe = self.apply_by(params, 1 << (self.reach - 1));
@@ -219,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn changes__keep_to_the_words_of_a_choice() {
+    fn changes__keep_to_the_values_of_a_choice() {
         let policer = find("policer").unwrap();
         let index = policer.parameters().iter().position(|parameter| parameter.name == "police").unwrap();
         let action = changes_of("policer", "action", policer.field(index).offset, 4);

@@ -1,6 +1,6 @@
-//! The comparison of a policy's native build with the kernel's.
+//! Compares a policy's native build with its program in the kernel.
 
-use crate::change::{Change, changes};
+use crate::change::{Change, all_changes};
 use crate::generate::Generator;
 use crate::kernel::{Kernel, Run};
 use crate::record::{Case, RECORDS};
@@ -10,9 +10,9 @@ use mousehole_policy::{Function, Origin, Policy, PolicyKind};
 use std::io;
 use std::time::Duration;
 
-/// Plays so many records to both builds.
+/// Plays at least so many random records to both builds and returns the check named `kernel`.
 pub(crate) fn compare(kernel: &Kernel, policy: &'static Policy, seed: u64, records: u64) -> Check {
-    match count(kernel, policy, seed, records) {
+    match play_records(kernel, policy, seed, records) {
         Err(error) => {
             Check::new("kernel", Verdict::Failed, vec![format!("cannot be run in the kernel; {error}")])
         }
@@ -38,7 +38,7 @@ pub(crate) fn compare(kernel: &Kernel, policy: &'static Policy, seed: u64, recor
 ///
 /// # Errors
 /// Those of [`Kernel::run`].
-fn count(
+fn play_records(
     kernel: &Kernel,
     policy: &'static Policy,
     seed: u64,
@@ -56,18 +56,18 @@ fn count(
     };
     let (mut took, mut first) = (Duration::ZERO, None);
     for _ in 0..records.div_ceil(RECORDS as u64) {
-        let case = generator.case();
+        let case = generator.draw_case();
         let run = kernel.run(&case, &case.params.bytes(), RECORDS)?;
         figures.records += RECORDS as u64;
         took += run.took;
         for (record, outcome) in case.records.iter().zip(&case.outcomes) {
             if record.call == Function::Packet {
-                figures.outcomes[index_of(policy, *outcome)].1 += 1;
+                figures.outcomes[outcome_index(policy, *outcome)].1 += 1;
             }
         }
         let differences = count_differences(&case, &run);
         if differences > 0 && first.is_none() {
-            first = Some(describe(&case, &run));
+            first = Some(describe_difference(&case, &run));
         }
         figures.differences += differences;
     }
@@ -82,8 +82,8 @@ fn count_differences(case: &Case, run: &Run) -> u64 {
     outcomes as u64 + u64::from(case.after != run.after)
 }
 
-/// Returns a sentence about the first difference of a case.
-fn describe(case: &Case, run: &Run) -> String {
+/// Returns a sentence about the first difference of a case that has one.
+fn describe_difference(case: &Case, run: &Run) -> String {
     let outcomes = case.outcomes.iter().zip(&run.outcomes);
     match outcomes.enumerate().find(|(_, (native, kernel))| native != kernel) {
         Some((index, (native, kernel))) => {
@@ -99,7 +99,7 @@ fn describe(case: &Case, run: &Run) -> String {
     }
 }
 
-/// Returns the names of a policy's outcomes, in the order of [`index_of`].
+/// Returns the names of a policy's outcomes, in the order of [`outcome_index`].
 fn outcome_names(policy: &Policy) -> &'static [&'static str] {
     match policy.kind() {
         PolicyKind::Queue => &["taken", "marked", "refused_early", "refused_forced"],
@@ -110,7 +110,7 @@ fn outcome_names(policy: &Policy) -> &'static [&'static str] {
 }
 
 /// Returns the position of an outcome in [`outcome_names`].
-fn index_of(policy: &Policy, outcome: u64) -> usize {
+fn outcome_index(policy: &Policy, outcome: u64) -> usize {
     match outcome {
         hint if policy.returns_hint() => usize::from(hint > 1) + usize::from(hint >= 255),
         // MH_REFUSED with a verdict, MH_MARKED
@@ -120,10 +120,11 @@ fn index_of(policy: &Policy, outcome: u64) -> usize {
     }
 }
 
-/// Changes each field of the parameters, in the kernel only, and looks for records that tell.
+/// Changes each field of the parameters, in the kernel only, and searches up to `records` records for ones that make a
+/// difference. Returns the check named `sensitivity`.
 pub(crate) fn check_sensitivity(kernel: &Kernel, policy: &'static Policy, seed: u64, records: u64) -> Check {
     match try_changes(kernel, policy, seed, records) {
-        Ok(changes) => judge(policy, &changes),
+        Ok(changes) => sensitivity_check(policy, &changes),
         Err(sentence) => Check::new("sensitivity", Verdict::Failed, vec![sentence]),
     }
 }
@@ -139,18 +140,18 @@ fn try_changes(
     seed: u64,
     records: u64,
 ) -> Result<Vec<Change>, String> {
-    let fields = btf::fields(&kernel.object, &format!("mh_check_params_{}", policy.c_name()))?;
-    let mut all = changes(policy, &fields);
+    let fields = btf::read_fields(&kernel.object, &format!("mh_check_params_{}", policy.c_name()))?;
+    let mut all = all_changes(policy, &fields);
     let cases = records.div_ceil(RECORDS as u64);
     sensitivity::search(kernel, policy, &mut all, seed, cases)
         .map_err(|error| format!("cannot be run in the kernel; {error}"))?;
     Ok(all)
 }
 
-/// Returns the verdict on the sensitivity: records must notice the changes that matter, and no others.
+/// Returns the check named `sensitivity`: records must notice the changes that matter, and no others.
 ///
 /// A change that matters and is not noticed fails a shipped policy; a user's header gets a warning.
-fn judge(policy: &Policy, changes: &[Change]) -> Check {
+fn sensitivity_check(policy: &Policy, changes: &[Change]) -> Check {
     // A field that is always at an end of its range cannot be changed in one of the two directions.
     let other_was_tried =
         |change: &Change| changes.iter().any(|other| other.field == change.field && other.records > 0);

@@ -1,11 +1,11 @@
-//! Random records: calls of every function a policy offers, on states that such calls have left.
+//! Draws random records: calls of every function that a policy offers, on states that such calls have left.
 //!
-//! A chain is a sequence of cases with the same parameters. It begins with fresh states and goes on from what the
-//! native build makes of them, so that every state is one that a policy can come to. Half of the random numbers lie
-//! on either side of the value at which the native decision turns; sometimes the time, a size or the backlog does.
+//! A chain is a sequence of cases with the same parameters. It begins with fresh states and continues with those that the
+//! native build leaves, so that every state can be reached. Half of the random numbers lie on either side of the value at
+//! which the native decision changes (a turn); sometimes the time, a size or the backlog does.
 
 use crate::argument::{Argument, search_range, with_argument};
-use crate::chain::{Chain, draw_backlog, draw_state_word, draw_time, view};
+use crate::chain::{Chain, draw_backlog, draw_state_word, draw_time, draw_view};
 use crate::parameters;
 use crate::random::Random;
 use crate::record::{Case, FLOWS, RECORDS, Record, state_words};
@@ -24,17 +24,18 @@ pub(crate) struct Generator {
     fresh: Option<Params>,
 }
 
-/// A record, and the one on the other side of the turn of a decision, where one was looked for and found.
+/// A record; if a turn of its decision was found, also the record on the other side of the turn.
 pub(crate) struct Step {
     pub record: Record,
     pub other: Option<Record>,
 }
 
 impl Generator {
+    /// Returns a source that looks for a turn at some records.
     pub fn new(policy: &'static Policy, seed: u64) -> Generator {
         let mut random = Random::new(seed);
-        let functions = beside_packet(policy);
-        let params = parameters::draw(policy, &mut random);
+        let functions = other_functions(policy);
+        let params = parameters::draw_params(policy, &mut random);
         let draws = policy.draws(&params);
         let chain = Chain::new(policy, params, draws, &mut random, &functions);
         let scratch = vec![0; state_words(policy)];
@@ -51,19 +52,19 @@ impl Generator {
         }
     }
 
-    /// Returns a source that looks for a turn at nearly every record. That costs more, and finds the rare inputs on
-    /// which a small change of a parameter tells.
+    /// Returns a source that looks for a turn at every record that has one to look for. That costs more, and finds the rare
+    /// inputs on which a small change of a parameter makes a difference.
     pub fn eager(policy: &'static Policy, seed: u64) -> Generator {
         Generator { is_eager: true, ..Generator::new(policy, seed) }
     }
 
-    /// Draws the next case: parameters, records, and the outcomes and states that the native build makes of them.
-    pub fn case(&mut self) -> Case {
+    /// Draws the next case: parameters, records, and the native build's outcomes and states.
+    pub fn draw_case(&mut self) -> Case {
         self.begin_case();
         let before = self.chain.states.clone();
         let (mut records, mut outcomes) = (Vec::with_capacity(RECORDS), Vec::with_capacity(RECORDS));
         for _ in 0..RECORDS {
-            let record = self.step().record;
+            let record = self.draw_step().record;
             outcomes.push(self.apply(&record));
             records.push(record);
         }
@@ -76,10 +77,10 @@ impl Generator {
         }
     }
 
-    /// Returns the records of a case drawn without calling the policy, from parameters that were not set up.
-    pub fn blind(policy: &'static Policy, params: &Params, seed: u64) -> Vec<Record> {
+    /// Draws the records of a case without calling the policy; the parameters need not be set up.
+    pub fn draw_blind(policy: &'static Policy, params: &Params, seed: u64) -> Vec<Record> {
         let mut random = Random::new(seed);
-        let functions = beside_packet(policy);
+        let functions = other_functions(policy);
         let chain = Chain::new(policy, params.clone(), false, &mut random, &functions);
         let scratch = vec![0; state_words(policy)];
         let mut generator = Generator {
@@ -102,8 +103,8 @@ impl Generator {
         records
     }
 
-    /// Starts a case: goes on with the chain, or begins another one. A chain in which decisions turn is worth more than
-    /// one in which none does.
+    /// Starts a case: continues the chain or starts another one. Chains in which many turns were found last longer, those
+    /// without any end sooner.
     pub fn begin_case(&mut self) {
         let turns = std::mem::take(&mut self.turns);
         if self.cases_left == 0 && turns > MANY_TURNS && !self.random.one_in(4) {
@@ -113,50 +114,53 @@ impl Generator {
         }
         if self.cases_left == 0 {
             self.cases_left = self.random.pick(&[1, 1, 4, 16, 64]);
-            let params = self.fresh.take().unwrap_or_else(|| parameters::draw(self.policy, &mut self.random));
+            let params =
+                self.fresh.take().unwrap_or_else(|| parameters::draw_params(self.policy, &mut self.random));
             let draws = self.policy.draws(&params);
             self.chain = Chain::new(self.policy, params, draws, &mut self.random, &self.functions);
         }
         self.cases_left -= 1;
     }
 
-    /// Begins another chain with the next case, and keeps to it for so many cases at the least.
-    pub fn leave_chain(&mut self, cases: u32) {
-        let params = parameters::draw(self.policy, &mut self.random);
+    /// Starts another chain with new parameters, for at least so many cases.
+    pub fn start_chain(&mut self, cases: u32) {
+        let params = parameters::draw_params(self.policy, &mut self.random);
         let draws = self.policy.draws(&params);
         let chain = Chain::new(self.policy, params, draws, &mut self.random, &self.functions);
         self.resume(chain, cases);
     }
 
-    /// Goes on with a chain for so many cases.
+    /// Continues with this chain, for at least so many cases.
     pub fn resume(&mut self, chain: Chain, cases: u32) {
         (self.chain, self.cases_left, self.turns) = (chain, cases, 1);
     }
 
-    /// Returns the chain as it is now.
+    /// Returns a copy of the chain.
     pub fn chain(&self) -> Chain {
         self.chain.clone()
     }
 
-    /// Makes the next chain one with these parameters.
+    /// Has the next case start a chain with these parameters.
     #[cfg(test)]
     pub fn use_params(&mut self, params: Params) {
         (self.fresh, self.cases_left) = (Some(params), 0);
     }
 
+    /// Returns the chain's parameters.
     pub fn params(&self) -> &Params {
         &self.chain.params
     }
 
+    /// Returns the chain's states, as those of a [`Case`].
     pub fn states(&self) -> &[u64] {
         &self.chain.states
     }
 
-    /// Returns the next record, which has not been played yet.
-    pub fn step(&mut self) -> Step {
+    /// Draws the next record; [`Generator::apply`] plays it.
+    pub fn draw_step(&mut self) -> Step {
         let record = self.draw();
         let Some(argument) = self.draw_argument(record.call) else { return Step { record, other: None } };
-        let turn = self.turn(&record, argument);
+        let turn = self.find_turn(&record, argument);
         self.turns += u32::from(turn.is_some());
         match turn {
             Some((one, other)) if self.random.one_in(2) => Step { record: one, other: Some(other) },
@@ -165,13 +169,13 @@ impl Generator {
         }
     }
 
-    /// Plays a record natively and goes on from there.
+    /// Plays a record natively on the chain's states and returns the outcome.
     pub fn apply(&mut self, record: &Record) -> u64 {
         self.chain.now_ns = self.chain.now_ns.max(record.now_ns.min(LATEST_NS));
         record.play(self.policy, &self.chain.params, &mut self.chain.states)
     }
 
-    /// Draws the next record of the chain.
+    /// Draws a record at the chain's time and states, without calling the policy.
     fn draw(&mut self) -> Record {
         let (random, chain) = (&mut self.random, &self.chain);
         let style = &chain.style;
@@ -189,7 +193,7 @@ impl Generator {
         if self.policy.reads_flows() {
             record.hash = random.bits() as u32;
         }
-        record.view = view(chain, word, random);
+        record.view = draw_view(chain, word, random);
         if self.policy.dropper().is_some() {
             record.backlog = draw_backlog(chain, word, now_ns, random);
         }
@@ -200,7 +204,7 @@ impl Generator {
         record
     }
 
-    /// Returns the argument along which to look for a turn; `None` for most records that do not depend on chance.
+    /// Draws the argument along which to look for a turn at a call; `None` if no turn is to be looked for.
     fn draw_argument(&mut self, call: Function) -> Option<Argument> {
         use Argument::*;
         let random = &mut self.random;
@@ -226,16 +230,17 @@ impl Generator {
         })
     }
 
-    /// Returns two records that differ by one in an argument, between which the native decision turns.
-    fn turn(&mut self, record: &Record, argument: Argument) -> Option<(Record, Record)> {
+    /// Returns two records that differ by one in an argument and of which the native build decides differently, found by
+    /// bisection; `None` if it decides alike at both ends of the range searched.
+    fn find_turn(&mut self, record: &Record, argument: Argument) -> Option<(Record, Record)> {
         let (mut same, mut other) = search_range(record, argument, &mut self.random);
-        let first = self.decision(&with_argument(record, argument, same), argument);
-        if same >= other || self.decision(&with_argument(record, argument, other), argument) == first {
+        let first = self.decide(&with_argument(record, argument, same), argument);
+        if same >= other || self.decide(&with_argument(record, argument, other), argument) == first {
             return None;
         }
         while other - same > 1 {
             let middle = same + (other - same) / 2;
-            if self.decision(&with_argument(record, argument, middle), argument) == first {
+            if self.decide(&with_argument(record, argument, middle), argument) == first {
                 same = middle;
             } else {
                 other = middle;
@@ -244,10 +249,10 @@ impl Generator {
         Some((with_argument(record, argument, same), with_argument(record, argument, other)))
     }
 
-    /// Returns a number that stands for a decision. If the argument is chance, it is the outcome. Otherwise it is a hash
-    /// of the outcome and of whether each of the first 16 words of the flow's and of the shared state fell, stayed or
-    /// rose.
-    fn decision(&mut self, record: &Record, argument: Argument) -> u64 {
+    /// Plays a record on a copy of the states and returns a number that stands for the decision. If the argument is
+    /// `Random`, it is the outcome; otherwise a hash of the outcome and of whether each of the first 16 words of the flow's
+    /// and of the shared state fell, stayed or rose.
+    fn decide(&mut self, record: &Record, argument: Argument) -> u64 {
         self.scratch.copy_from_slice(&self.chain.states);
         let outcome = record.play(self.policy, &self.chain.params, &mut self.scratch);
         let outcome =
@@ -269,15 +274,15 @@ impl Generator {
     }
 }
 
-/// Returns the functions that a policy offers beside `packet`.
-fn beside_packet(policy: &Policy) -> Vec<Function> {
+/// Returns the functions that a policy offers in addition to `packet`.
+fn other_functions(policy: &Policy) -> Vec<Function> {
     Function::ALL[1..].iter().copied().filter(|function| policy.offers(*function)).collect()
 }
 
-/// So many turns in a case of 256 records are many.
+/// Turns in a case of 256 records beyond which its chain lasts longer.
 const MANY_TURNS: u32 = 24;
 
-/// Times beyond this one are played but not gone on from, so that a chain keeps room.
+/// The latest time of a chain, ns, so that its times do not reach the end of 64 bits; records may be later.
 const LATEST_NS: u64 = 1 << 60;
 
 #[cfg(test)]
@@ -292,7 +297,7 @@ mod tests {
             let (mut one, mut other) = (Generator::new(policy, 3), Generator::new(policy, 3));
             let mut went_on = 0;
             for _ in 0..20 {
-                let (a, b) = (one.case(), other.case());
+                let (a, b) = (one.draw_case(), other.draw_case());
                 assert_eq!((&a.records, &a.outcomes, &a.after), (&b.records, &b.outcomes, &b.after));
                 went_on += usize::from(a.before.iter().any(|word| *word != 0));
             }
@@ -304,13 +309,13 @@ mod tests {
     fn cases__reach_every_verdict() {
         for name in ["red", "multi-red", "shred"] {
             let mut generator = Generator::new(find(name).unwrap(), 1);
-            let outcomes: Vec<u64> = (0..400).flat_map(|_| generator.case().outcomes).collect();
+            let outcomes: Vec<u64> = (0..400).flat_map(|_| generator.draw_case().outcomes).collect();
             assert!((0..4).all(|verdict| outcomes.contains(&verdict)), "{name}");
         }
     }
 
     #[test]
-    fn turning_point__is_where_the_decision_changes() {
+    fn find_turn__is_where_the_decision_changes() {
         let policy = find("window-marker").unwrap();
         let mut generator = Generator::new(policy, 1);
         let given = [("high", "4"), ("med", "8"), ("randomised", "true")];
@@ -319,7 +324,7 @@ mod tests {
         generator.begin_case();
         let mut record = Record::new(Function::Packet);
         record.view = View::new(1500).with_window(8);
-        let (one, other) = generator.turn(&record, Argument::Random).unwrap();
+        let (one, other) = generator.find_turn(&record, Argument::Random).unwrap();
         assert_eq!((one.random, other.random), ((1 << 31) - 1, 1 << 31)); // green below H / W
     }
 }

@@ -1,6 +1,6 @@
-//! A policy's program in the kernel. It is loaded and run by BPF_PROG_TEST_RUN, and never attached to anything.
+//! Loads a policy's eBPF program into the kernel and runs it by BPF_PROG_TEST_RUN; it is never attached to anything.
 
-use crate::build::{Workshop, clang, messages};
+use crate::build::{Workshop, clang, compiler_messages};
 use crate::record::{Case, RECORDS, bytes_of, state_words};
 use aya::maps::{Map, MapData};
 use aya::programs::{ProgramError, SchedClassifier, TestRun as _, TestRunOptions};
@@ -10,7 +10,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::time::Duration;
 use std::{fs, io};
 
-/// Why there is no program.
+/// The reason why a program was not loaded.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// This machine cannot, or this process may not.
@@ -24,7 +24,7 @@ pub(crate) struct Kernel {
     policy: &'static Policy,
     /// The eBPF object.
     pub object: Vec<u8>,
-    /// Instructions of the program, and how many the verifier looked at before it took it.
+    /// Instructions of the program, and how many the verifier processed; `None` before Linux 5.16.
     pub instructions: u64,
     pub verified: Option<u32>,
     input: MapData,
@@ -32,7 +32,7 @@ pub(crate) struct Kernel {
     loaded: Ebpf,
 }
 
-/// What the kernel made of a case.
+/// The result of a case in the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub outcomes: Vec<u64>,
@@ -40,21 +40,21 @@ pub(crate) struct Run {
     pub took: Duration,
 }
 
-/// Returns why eBPF programs cannot be loaded here, without a full stop; `None` if they can.
+/// Returns why this process cannot compile and load eBPF programs, without a full stop; `None` if it can.
 pub(crate) fn find_obstacle() -> Option<String> {
     if clang().is_none() {
         return Some("clang is not installed; CLANG=… names another command".into());
     }
-    probe().err().map(|error| {
+    try_map().err().map(|error| {
         format!("eBPF programs cannot be loaded; {error}; it takes root, or CAP_BPF and CAP_NET_ADMIN")
     })
 }
 
 impl Kernel {
-    /// Compiles a policy for eBPF and loads it.
+    /// Compiles a policy for eBPF and loads its program.
     ///
     /// # Errors
-    /// [`Refusal`], which tells a machine that cannot from a policy that must not.
+    /// [`Refusal::NotHere`] if the machine cannot do it, [`Refusal::Fault`] if the policy is at fault.
     pub fn load(policy: &'static Policy, workshop: &Workshop) -> Result<Kernel, Refusal> {
         if let Some(why) = find_obstacle() {
             return Err(Refusal::NotHere(why));
@@ -64,7 +64,8 @@ impl Kernel {
             |error: &dyn std::fmt::Display| Refusal::Fault(format!("cannot be loaded as eBPF; {error}"));
         let mut loaded =
             EbpfLoader::new().load(&object).map_err(|error| fault(&error_with_sources(&error)))?;
-        let (input, output) = (map(&mut loaded, "mh_check_input")?, map(&mut loaded, "mh_check_output")?);
+        let (input, output) =
+            (take_map(&mut loaded, "mh_check_input")?, take_map(&mut loaded, "mh_check_output")?);
         let program = loaded.program_mut("mh_check").ok_or_else(|| fault(&"the object has no program"))?;
         let program: &mut SchedClassifier =
             program.try_into().map_err(|error: ProgramError| fault(&error))?;
@@ -74,15 +75,16 @@ impl Kernel {
         Ok(Kernel { policy, instructions, verified, object, input, output, loaded })
     }
 
-    /// Plays the first `records` records of a case with these parameters, which need not be the case's own.
+    /// Plays the first `records` records of a case on its states, with these bytes of the parameters' struct, which may
+    /// differ from the case's.
     ///
     /// # Errors
-    /// The kernel's, and one when the program did not get through all records.
+    /// The kernel's error; or one if the program has not played all records.
     pub fn run(&self, case: &Case, params: &[u8], records: usize) -> io::Result<Run> {
         let mut input = params.to_vec();
         input.resize(input.len().next_multiple_of(8), 0);
         input.extend_from_slice(bytes_of(&case.records));
-        update(&self.input, &input)?;
+        write_element(&self.input, &input)?;
         // A policy without a state of a kind has one word in its place.
         let (flow_words, words) = (self.policy.flow_words(), state_words(self.policy));
         let flows = case.before.len() - self.policy.state_words();
@@ -92,9 +94,9 @@ impl Kernel {
         output.extend_from_slice(&case.before[flows..]);
         let outcomes_at = 1 + crate::record::FLOWS * flow_words.max(1) + self.policy.state_words().max(1);
         output.resize(outcomes_at + RECORDS, 0);
-        update(&self.output, as_bytes(&output))?;
+        write_element(&self.output, as_bytes(&output))?;
         let took = test_run(self.program()?, records)?;
-        lookup(&self.output, &mut output)?;
+        read_element(&self.output, &mut output)?;
         if output[0] != records as u64 {
             return Err(io::Error::other(format!("{} of {records} records were played", output[0])));
         }
@@ -104,13 +106,17 @@ impl Kernel {
         Ok(Run { outcomes: output[outcomes_at..outcomes_at + records].to_vec(), after, took })
     }
 
+    /// Returns the loaded program.
+    ///
+    /// # Errors
+    /// If the object has none.
     fn program(&self) -> io::Result<&SchedClassifier> {
         let program = self.loaded.program("mh_check").map(<&SchedClassifier>::try_from);
         program.and_then(Result::ok).ok_or_else(|| io::Error::other("the program is gone"))
     }
 }
 
-/// Compiles the check's program to eBPF.
+/// Compiles the check's program to an eBPF object and returns its bytes.
 ///
 /// # Errors
 /// [`Refusal::Fault`] with clang's messages when the header does not compile. [`Refusal::NotHere`] when clang cannot be
@@ -122,7 +128,10 @@ fn compile(workshop: &Workshop) -> Result<Vec<u8>, Refusal> {
     let done = workshop.compile(&compiler, &flags, "calls.c", &path);
     let done = done.map_err(|error| Refusal::NotHere(format!("{compiler} cannot be run; {error}")))?;
     if !done.status.success() {
-        return Err(Refusal::Fault(format!("does not compile for eBPF:\n{}", messages(&done, workshop))));
+        return Err(Refusal::Fault(format!(
+            "does not compile for eBPF:\n{}",
+            compiler_messages(&done, workshop)
+        )));
     }
     fs::read(&path).map_err(|error| Refusal::NotHere(format!("{} cannot be read; {error}", path.display())))
 }
@@ -131,7 +140,7 @@ fn compile(workshop: &Workshop) -> Result<Vec<u8>, Refusal> {
 ///
 /// # Errors
 /// [`Refusal::Fault`] when the object has no array of this name.
-fn map(loaded: &mut Ebpf, name: &str) -> Result<MapData, Refusal> {
+fn take_map(loaded: &mut Ebpf, name: &str) -> Result<MapData, Refusal> {
     match loaded.take_map(name) {
         Some(Map::Array(data)) => Ok(data),
         _ => Err(Refusal::Fault(format!("cannot be loaded as eBPF; the object has no array {name}"))),
@@ -171,6 +180,7 @@ fn describe_rejection(error: &ProgramError) -> String {
     format!("is refused by the kernel's verifier ({io_error}):\n{last}")
 }
 
+/// Returns words as bytes in this machine's order.
 fn as_bytes(words: &[u64]) -> &[u8] {
     // SAFETY: any bytes make up words.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
@@ -181,7 +191,7 @@ const MAP_CREATE: i64 = 0;
 const MAP_LOOKUP: i64 = 1;
 const MAP_UPDATE: i64 = 2;
 
-/// What bpf(2) takes for an element of a map.
+/// The attributes of bpf(2) for an element of a map.
 #[repr(C)]
 struct Element {
     map: u32,
@@ -191,7 +201,7 @@ struct Element {
     flags: u64,
 }
 
-/// What bpf(2) takes for a new map.
+/// The attributes of bpf(2) for a new map.
 #[repr(C)]
 struct NewMap {
     kind: u32,
@@ -210,33 +220,50 @@ fn bpf<T>(command: i64, attributes: &mut T) -> io::Result<i64> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Makes a small map: what fails here is the machine's or the user's business, not the policy's.
-fn probe() -> io::Result<()> {
+/// Creates a small map and closes it, to find out whether this process may use bpf(2).
+///
+/// # Errors
+/// The system's error.
+fn try_map() -> io::Result<()> {
     let descriptor = bpf(MAP_CREATE, &mut NewMap { kind: 2, key_bytes: 4, value_bytes: 4, entries: 1 })?;
     // SAFETY: the descriptor was just made and is used nowhere else.
     unsafe { libc::close(descriptor as i32) };
     Ok(())
 }
 
-fn update(map: &MapData, value: &[u8]) -> io::Result<()> {
-    element(MAP_UPDATE, map, value.as_ptr() as u64)
+/// Writes the one element of an array; `value` is as long as the element.
+///
+/// # Errors
+/// The system's error.
+fn write_element(map: &MapData, value: &[u8]) -> io::Result<()> {
+    access_element(MAP_UPDATE, map, value.as_ptr() as u64)
 }
 
-fn lookup(map: &MapData, value: &mut [u64]) -> io::Result<()> {
-    element(MAP_LOOKUP, map, value.as_mut_ptr() as u64)
+/// Reads the one element of an array; `value` is as long as the element.
+///
+/// # Errors
+/// The system's error.
+fn read_element(map: &MapData, value: &mut [u64]) -> io::Result<()> {
+    access_element(MAP_LOOKUP, map, value.as_mut_ptr() as u64)
 }
 
-/// Reads or writes the one element of an array; `value` points to as many bytes as it has.
-fn element(command: i64, map: &MapData, value: u64) -> io::Result<()> {
+/// Reads or writes the one element of an array, by the command; `value` is the address of as many bytes as it has.
+///
+/// # Errors
+/// The system's error.
+fn access_element(command: i64, map: &MapData, value: u64) -> io::Result<()> {
     let key = 0u32;
     let map = map.fd().as_fd().as_raw_fd() as u32;
     let mut attributes = Element { map, reserved: 0, key: &raw const key as u64, value, flags: 0 };
     bpf(command, &mut attributes).map(drop)
 }
 
-/// Runs a program so many times. Returns the time it took in all, as far as the kernel tells: whole ns a run.
+/// Runs a program so many times. Returns the total time: the kernel's mean time of a run, in whole ns, times the runs.
+///
+/// # Errors
+/// The kernel's error; or one if the last run did not return 0.
 fn test_run(program: &SchedClassifier, times: usize) -> io::Result<Duration> {
-    // The packet is of no account, but there must be one as long as an Ethernet header.
+    // The program reads no packet, but the kernel requires one as long as an Ethernet header.
     let options = TestRunOptions { data_in: Some(&[0; 64]), repeat: times as u32, ..TestRunOptions::new() };
     let done = program.test_run(options).map_err(io::Error::other)?;
     if done.return_value != 0 {

@@ -1,9 +1,9 @@
 //! Checks of a policy, shipped or a user's own header.
 //!
-//! [`check`] compiles a policy natively and looks for what a policy must not do, plays random records to it in a
-//! process of its own that the compiler's sanitizers watch, and, as root and with clang, loads it into the kernel as
-//! an eBPF program and compares every outcome and state with the native build's. This process calls the functions of
-//! a user's header, its set-up included, only after they have passed in the other one.
+//! [`check`] compiles a policy natively and checks its source and object against the rules. It plays random records to the
+//! policy in a separate process under the compiler's sanitizers. As root and with clang, it loads the policy into the
+//! kernel as an eBPF program and compares every outcome and state with the native build's. This process calls the
+//! functions of a user's header, its set-up included, only after they have passed in the separate one.
 
 mod argument;
 #[cfg(target_os = "linux")]
@@ -40,10 +40,10 @@ use record::RECORDS;
 use sandbox::Sandbox;
 use std::path::Path;
 
-/// How a policy is checked.
+/// Options of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Records to play in the kernel. Up to [`SEARCH`] times as many are looked at for each changed parameter.
+    /// Records to play in the kernel. Up to [`SEARCH`] times as many are searched for each changed parameter.
     pub records: u64,
     /// Whether to check in the kernel, where that can be done.
     pub kernel: bool,
@@ -58,10 +58,11 @@ impl Default for Options {
     }
 }
 
-/// Checks the policy in a header, or one that is known under its name.
+/// Checks the policy in the header at the path `target`, which ends in `.h`, or the registered one of this name. A header
+/// that cannot be loaded gives a report with a failed check.
 ///
 /// # Errors
-/// One sentence, when `target` is neither a header's path nor a policy's name.
+/// One sentence, if `target` is neither a header's path nor a policy's name.
 pub fn check(target: &str, options: &Options) -> Result<Report, String> {
     let path = Path::new(target);
     if path.extension().is_some_and(|end| end == "h") {
@@ -84,8 +85,7 @@ pub fn check(target: &str, options: &Options) -> Result<Report, String> {
     Ok(check_policy(policy, options))
 }
 
-/// Checks a loaded policy: its rules, random records in a process of its own, then the kernel. A failed check ends the
-/// report.
+/// Checks a loaded policy: the rules, random records in a separate process, then the kernel. A failed check ends the report.
 pub fn check_policy(policy: &'static Policy, options: &Options) -> Report {
     let mut report = Report { policy: policy.name().to_string(), sha256: None, checks: Vec::new() };
     if let Origin::Header { sha256, .. } = policy.origin() {
@@ -111,7 +111,7 @@ pub fn check_policy(policy: &'static Policy, options: &Options) -> Report {
     report
 }
 
-/// Checks that a header's text and its compiled functions keep the rules; not run where no C compiler runs.
+/// Returns the check named `rules`: a header's text and compiled functions keep the rules. Not run without a C compiler.
 fn check_rules(workshop: &Workshop) -> Check {
     let Some(compiler) = c_compiler() else {
         let why = "No C compiler is installed; CC=… names one.";
@@ -131,9 +131,10 @@ fn check_rules(workshop: &Workshop) -> Check {
 const BLIND_CASES: u64 = 256;
 const NATIVE_CASES: u64 = 1024;
 
-/// Plays random records in a process of its own, under sanitizers if the compiler has them, and checks the defaults.
+/// Returns the check named `random records`: plays them in a separate process, under sanitizers if the compiler has them,
+/// then checks the defaults and plays records natively.
 ///
-/// Without sanitizers a check that passes is a warning. Nothing is run without a C compiler.
+/// Without sanitizers a check that passes is a warning. Not run without a C compiler.
 fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options) -> Check {
     let Some(compiler) = c_compiler() else {
         let why = "No C compiler is installed; CC=… names one.";
@@ -145,9 +146,9 @@ fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options
         sandbox.play_blind(blind, options.seed)?;
         check_defaults(policy)?;
         let mut generator = Generator::new(policy, options.seed);
-        let drawn: Vec<record::Case> = (0..native).map(|_| generator.case()).collect();
-        sandbox.play_again(&drawn)?;
-        work::play(policy, options.seed)?;
+        let drawn: Vec<record::Case> = (0..native).map(|_| generator.draw_case()).collect();
+        sandbox.play_cases(&drawn)?;
+        work::play_queue(policy, options.seed)?;
         Ok(sandbox.bare)
     });
     let records = (blind as u64 + native) * RECORDS as u64;
@@ -166,19 +167,19 @@ fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options
     }
 }
 
-/// How many times [`Options::records`] are looked at for records that tell a changed parameter. They are looked at
-/// natively, where they cost little; only those that tell are played in the kernel.
+/// How many times [`Options::records`] are searched for ones on which a changed parameter makes a difference. The search
+/// plays them natively, which costs little; only those that make a difference are played in the kernel.
 pub const SEARCH: u64 = 16;
 
-/// Checks that the kernel accepts the policy and decides as the native build does, and that records notice a change of
-/// every parameter. Neither check is run where eBPF programs cannot be loaded.
+/// Returns the checks named `kernel`, that the program decides in the kernel as the native build does, and `sensitivity`,
+/// that records notice a change of every parameter. Neither is run if eBPF programs cannot be loaded.
 #[cfg(target_os = "linux")]
 fn check_kernel(policy: &'static Policy, workshop: &Workshop, options: &Options) -> Vec<Check> {
     if !options.kernel {
-        return not_in_kernel("The kernel check was switched off.");
+        return skip_kernel_checks("The kernel check was switched off.");
     }
     match kernel::Kernel::load(policy, workshop) {
-        Err(kernel::Refusal::NotHere(why)) => not_in_kernel(&format!("{why}.")),
+        Err(kernel::Refusal::NotHere(why)) => skip_kernel_checks(&format!("{why}.")),
         Err(kernel::Refusal::Fault(sentence)) => vec![Check::new("kernel", Verdict::Failed, vec![sentence])],
         Ok(kernel) => vec![
             compare::compare(&kernel, policy, options.seed, options.records),
@@ -187,11 +188,13 @@ fn check_kernel(policy: &'static Policy, workshop: &Workshop, options: &Options)
     }
 }
 
+/// Returns both checks of the kernel as not run.
 #[cfg(not(target_os = "linux"))]
 fn check_kernel(_: &'static Policy, _: &Workshop, _: &Options) -> Vec<Check> {
-    not_in_kernel("eBPF programs run in Linux only.")
+    skip_kernel_checks("eBPF programs run in Linux only.")
 }
 
-fn not_in_kernel(why: &str) -> Vec<Check> {
+/// Returns both checks of the kernel as not run, for this reason, a sentence.
+fn skip_kernel_checks(why: &str) -> Vec<Check> {
     ["kernel", "sensitivity"].map(|name| Check::new(name, Verdict::NotRun, vec![why.into()])).into()
 }

@@ -3,16 +3,16 @@
 use crate::random::Random;
 use mousehole_policy::{Kind, LinkContext, Parameter, Params, Policy, Settings, Value};
 
-/// Returns parameters that the policy's set-up function accepts: every kind over its allowed range, edges often. What
-/// it refuses is drawn again: a few times only the parameter at fault, then all. After many refusals the defaults are
-/// returned.
-pub(crate) fn draw(policy: &'static Policy, random: &mut Random) -> Params {
+/// Draws parameters that the policy's set-up function accepts: every kind over its allowed range, its ends often. After a
+/// refusal it draws the parameter at fault again, after a few refusals all of them; after 1000 rounds it returns the
+/// defaults.
+pub(crate) fn draw_params(policy: &'static Policy, random: &mut Random) -> Params {
     for _ in 0..1000 {
         let (mut settings, context) = (draw_settings(policy, random), draw_context(random));
         for _ in 0..4 {
             match settings.for_link(&context) {
                 Ok(params) => return params,
-                Err(error) => draw_again(policy, &mut settings, &error.parameter, random),
+                Err(error) => redraw(policy, &mut settings, &error.parameter, random),
             }
         }
     }
@@ -20,13 +20,13 @@ pub(crate) fn draw(policy: &'static Policy, random: &mut Random) -> Params {
 }
 
 /// Draws a new value for the parameter of this name; the old one stays if the new one is refused.
-fn draw_again(policy: &Policy, settings: &mut Settings, name: &str, random: &mut Random) {
+fn redraw(policy: &Policy, settings: &mut Settings, name: &str, random: &mut Random) {
     if let Some(parameter) = policy.parameters().iter().find(|parameter| parameter.name == name) {
         let _ = settings.set_value(parameter.name, draw_value(parameter, random)); // as in draw_settings()
     }
 }
 
-/// Draws settings without calling the set-up function, which may refuse them.
+/// Draws settings without calling the set-up function, which may refuse them. Some parameters have their default.
 pub(crate) fn draw_settings(policy: &'static Policy, random: &mut Random) -> Settings {
     let mut settings = Settings::new(policy);
     let default_share = random.pick(&[2, 4, 8]);
@@ -39,7 +39,7 @@ pub(crate) fn draw_settings(policy: &'static Policy, random: &mut Random) -> Set
             }
             _ => draw_value(parameter, random),
         };
-        // Out of range by rounding, or beside a value at the end of the range: the default stays.
+        // A value beyond the range, by rounding or as a neighbour of its end, is refused: the default stays.
         if settings.set_value(parameter.name, drawn).is_ok() {
             before = Some((parameter.kind, drawn));
         }
@@ -47,7 +47,8 @@ pub(crate) fn draw_settings(policy: &'static Policy, random: &mut Random) -> Set
     settings
 }
 
-/// Returns a value, or of a number one near it or its double: parameters of one kind are often limits of each other.
+/// Draws a value near another one: a number, it plus or minus 1, or its double; any other value unchanged. Parameters of
+/// one kind are often limits of each other.
 fn draw_neighbour(value: Value, random: &mut Random) -> Value {
     match value {
         Value::Number(number) => {
@@ -72,7 +73,7 @@ pub(crate) fn draw_context(random: &mut Random) -> LinkContext {
     }
 }
 
-/// Draws a value for a parameter; rounding and shares may take it out of the allowed range.
+/// Draws a value for a parameter; rounding may take it out of the allowed range, and so may a share at a link.
 fn draw_value(parameter: &Parameter, random: &mut Random) -> Value {
     let Parameter { kind, least, most, .. } = *parameter;
     match kind {
@@ -85,26 +86,26 @@ fn draw_value(parameter: &Parameter, random: &mut Random) -> Value {
         Kind::Timeout if random.one_in(4) => Value::Never,
         Kind::Length if random.one_in(4) => Value::Share(random.real(0.1, 200.0)),
         Kind::Rate if random.one_in(8) => Value::Share(random.real(0.01, 200.0)),
-        Kind::Length if random.one_in(3) => Value::Number(number(random, least, most).round()),
+        Kind::Length if random.one_in(3) => Value::Number(draw_number(random, least, most).round()),
         Kind::Threshold | Kind::Buffer if random.one_in(2) => {
-            Value::Packets(number(random, least, most).round())
+            Value::Packets(draw_number(random, least, most).round())
         }
         Kind::Size | Kind::Threshold | Kind::Rate | Kind::Count | Kind::Buffer => {
-            Value::Number(number(random, least, most).round())
+            Value::Number(draw_number(random, least, most).round())
         }
         Kind::Time | Kind::Timeout | Kind::Fraction | Kind::Number | Kind::Percent | Kind::Length => {
-            Value::Number(number(random, least, most))
+            Value::Number(draw_number(random, least, most))
         }
     }
 }
 
-/// Returns a number in the range: an end, a small whole number, a simple part of the range, or any magnitude.
-fn number(random: &mut Random, least: f64, most: f64) -> f64 {
+/// Draws a number in the range: an end, a small whole number, a fraction of `most`, or a number of any magnitude.
+fn draw_number(random: &mut Random, least: f64, most: f64) -> f64 {
     let most = if most.is_finite() { most } else { 1e12 };
     let smallest = if least > 0.0 { least } else { (most * 1e-12).max(1e-9).min(most) };
     let parts = random.spread(1023) + 1;
     let part = most * (random.up_to(parts) as f64 / parts as f64);
-    // What set-up computes from a part may be rounded either way: a few units of 2^-32 beside it.
+    // Set-up may round a fraction either way: a few units of 2^-32 next to it.
     let nudge = most * random.uniform(-2.0, 4.0) / 4294967296.0;
     let small = random.spread(64) as f64;
     let any = if smallest < most { random.real(smallest, most) } else { most };
@@ -127,10 +128,10 @@ mod tests {
     use mousehole_policy::{find, policies};
 
     #[test]
-    fn draw__fits_every_shipped_policy() {
+    fn draw_params__fits_every_shipped_policy() {
         for policy in policies() {
             let mut random = Random::new(1);
-            let drawn: Vec<Vec<u8>> = (0..50).map(|_| draw(policy, &mut random).bytes()).collect();
+            let drawn: Vec<Vec<u8>> = (0..50).map(|_| draw_params(policy, &mut random).bytes()).collect();
             let mut different = drawn.clone();
             different.sort();
             different.dedup();
@@ -139,10 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn draw__reaches_ends_and_words() {
+    fn draw_params__reaches_the_ends_of_ranges_and_both_flags() {
         let marker = find("window-marker").unwrap();
         let mut random = Random::new(2);
-        let drawn: Vec<Params> = (0..500).map(|_| draw(marker, &mut random)).collect();
+        let drawn: Vec<Params> = (0..500).map(|_| draw_params(marker, &mut random)).collect();
         let all = |name: &str| drawn.iter().map(|params| params.number(name)).collect::<Vec<_>>();
         assert!(all("high").contains(&0.0) && all("med").contains(&65535.0));
         assert!(all("randomised").contains(&0.0) && all("randomised").contains(&1.0));

@@ -1,4 +1,4 @@
-//! Random numbers that like edges.
+//! Random numbers whose distributions favour the ends of ranges and small magnitudes.
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -18,7 +18,7 @@ impl Random {
         self.0.random()
     }
 
-    /// Returns true once in `n` calls on average.
+    /// Returns `true` with probability 1 / `n`.
     pub fn one_in(&mut self, n: u32) -> bool {
         self.0.random_range(0..n) == 0
     }
@@ -28,19 +28,19 @@ impl Random {
         self.0.random_range(0..=most)
     }
 
-    /// Returns one of several values.
+    /// Returns one of several values, each with the same probability; there must be at least one.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.0.random_range(0..from.len())]
     }
 
-    /// Returns a number in `0..=most`, every magnitude as likely as any other.
+    /// Returns a number in `0..=most`: uniform after a uniform choice of the number of bits.
     pub fn spread(&mut self, most: u64) -> u64 {
         let bits = self.0.random_range(0..=64 - most.leading_zeros());
         let below = 1u64.checked_shl(bits).map_or(u64::MAX, |power| power - 1);
         self.up_to(most.min(below))
     }
 
-    /// Returns a number in `least..=most`, every magnitude as likely as any other; `least` is positive.
+    /// Returns a number in `least..=most` whose logarithm is uniform; `least` is positive.
     pub fn real(&mut self, least: f64, most: f64) -> f64 {
         let fraction: f64 = self.0.random();
         (least * libm::pow(most / least, fraction)).clamp(least, most)
@@ -52,7 +52,7 @@ impl Random {
         (least + (most - least) * fraction).clamp(least, most)
     }
 
-    /// Returns `x` or its neighbour on either side.
+    /// Returns `x - 1`, `x` or `x + 1`, without a wrap.
     pub fn neighbour(&mut self, x: u64) -> u64 {
         let by = self.up_to(2);
         x.saturating_add(by).saturating_sub(1)

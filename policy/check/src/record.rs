@@ -1,4 +1,4 @@
-//! Records and cases: what is played to each build of a policy.
+//! Records, which are single calls of a policy, and cases, which are sequences of them to play to each build.
 
 use mousehole_policy::{Arguments, Backlog, Counts, Function, Params, Policy, View};
 
@@ -39,7 +39,8 @@ impl Record {
         }
     }
 
-    /// Makes the call natively. `states` are those of a [`Case`]. Returns the outcome.
+    /// Makes the call natively and returns its result. It changes `states`, those of the flows and the shared one
+    /// ([`state_words`]).
     #[inline]
     pub fn play(&self, policy: &Policy, params: &Params, states: &mut [u64]) -> u64 {
         let words = policy.flow_words();
@@ -57,13 +58,13 @@ impl Record {
     }
 }
 
-/// Returns the records as C has them.
+/// Returns the bytes of records, as C has them.
 pub(crate) fn bytes_of(records: &[Record]) -> &[u8] {
     // SAFETY: records have no padding.
     unsafe { std::slice::from_raw_parts(records.as_ptr().cast(), size_of_val(records)) }
 }
 
-/// Returns how many words the states of a case have: those of the flows, then the shared one.
+/// Returns how many words of 64 bits the states of a case have: those of [`FLOWS`] flows, then the shared one.
 pub(crate) fn state_words(policy: &Policy) -> usize {
     FLOWS * policy.flow_words() + policy.state_words()
 }

@@ -1,4 +1,4 @@
-//! What a check found.
+//! The results of the checks of a policy.
 
 use serde::Serialize;
 use std::fmt;
@@ -46,9 +46,9 @@ pub struct KernelFigures {
     pub ns_per_record: f64,
     /// Instructions of the program.
     pub instructions: u64,
-    /// Instructions that the verifier looked at; absent before kernel 5.16.
+    /// Instructions that the verifier processed; absent before kernel 5.16.
     pub verified_instructions: Option<u32>,
-    /// How often `packet` came to each outcome.
+    /// How often `packet` had each outcome.
     pub outcomes: Vec<(&'static str, u64)>,
 }
 
@@ -80,12 +80,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns whether no check failed.
+    /// Returns whether no check has failed.
     pub fn is_good(&self) -> bool {
         self.checks.iter().all(|check| check.verdict != Verdict::Failed)
     }
 
-    /// Returns why checks in the kernel were not run; `None` if they were.
+    /// Returns the sentence that says why the checks in the kernel were not run; `None` if they were.
     pub fn kernel_not_run(&self) -> Option<&str> {
         let kernel = self.checks.iter().find(|check| check.name == "kernel");
         match kernel {
@@ -97,6 +97,7 @@ impl Report {
 }
 
 impl Check {
+    /// Returns a check without figures.
     pub(crate) fn new(name: &'static str, verdict: Verdict, sentences: Vec<String>) -> Check {
         Check { name, verdict, sentences, kernel: None, sensitivity: None }
     }

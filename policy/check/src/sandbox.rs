@@ -1,4 +1,4 @@
-//! Records played in a process of their own, built with the compiler's sanitizers.
+//! Plays records to a policy in a separate process, built with the compiler's sanitizers.
 //!
 //! The program is `c/driver.c`. Its input, in words of 8 bytes in the machine's order: cases, records a case; then of
 //! each case whether set-up is to be called, rate and bottleneck (as doubles), buffer in bytes and in packets, shares;
@@ -22,16 +22,16 @@ const CALL_SECONDS: u64 = 5;
 const FLAGS: [&str; 4] = ["-std=gnu11", "-O1", "-g", "-fno-omit-frame-pointer"];
 const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// The program, built.
+/// The compiled program of a policy.
 pub(crate) struct Sandbox<'a> {
     policy: &'static Policy,
     workshop: &'a Workshop,
     program: PathBuf,
-    /// Why no sanitizer watches, if none does.
+    /// Why the program has no sanitizers; `None` if it has them.
     pub bare: Option<String>,
 }
 
-/// A case as the program takes it.
+/// The program's input for one case.
 struct Input {
     set_up: bool,
     params: Params,
@@ -39,14 +39,14 @@ struct Input {
     records: Vec<u8>,
 }
 
-/// What the program made of a case: outcomes and states, or nothing where set-up refused the parameters.
+/// The program's result of a case: outcomes and states; `None` if set-up refused the parameters.
 type Played = Option<(Vec<u64>, Vec<u64>)>;
 
 impl<'a> Sandbox<'a> {
-    /// Builds the program, with sanitizers if the compiler has them.
+    /// Compiles the program, with sanitizers if the compiler has them.
     ///
     /// # Errors
-    /// One sentence with the compiler's messages.
+    /// One sentence, with the compiler's messages if the program does not compile.
     pub fn new(
         policy: &'static Policy,
         workshop: &'a Workshop,
@@ -58,24 +58,27 @@ impl<'a> Sandbox<'a> {
             done.map_err(|error| format!("{compiler} cannot be run; {error}"))
         };
         let done = build(&[&FLAGS[..], &SANITIZERS].concat())?;
-        let runs =
-            done.status.success() && command(&program).output().is_ok_and(|ran| ran.status.code() == Some(2)); // no arguments
+        let runs = done.status.success()
+            && program_command(&program).output().is_ok_and(|ran| ran.status.code() == Some(2)); // no arguments
         let mut bare = None;
         if !runs {
             bare = Some(format!("{compiler} has no address and undefined-behaviour sanitizers"));
             let done = build(&FLAGS)?;
             if !done.status.success() {
-                return Err(format!("does not compile:\n{}", crate::build::messages(&done, workshop)));
+                return Err(format!(
+                    "does not compile:\n{}",
+                    crate::build::compiler_messages(&done, workshop)
+                ));
             }
         }
         Ok(Sandbox { policy, workshop, program, bare })
     }
 
-    /// Plays records that are drawn without calling the policy from this process: anything may be wrong with it.
-    /// Set-up is called in the program, first with the defaults.
+    /// Plays records that are drawn without calling the policy in this process, as it may have any fault. The program calls
+    /// set-up, for the first case with the defaults.
     ///
     /// # Errors
-    /// One sentence about the fault found.
+    /// One sentence about the first fault.
     pub fn play_blind(&self, cases: usize, seed: u64) -> Result<(), String> {
         let mut random = Random::new(seed);
         let mut inputs = Vec::with_capacity(cases);
@@ -85,7 +88,7 @@ impl<'a> Sandbox<'a> {
                 (parameters::draw_settings(self.policy, &mut random), parameters::draw_context(&mut random))
             });
             let Ok(params) = settings.before_set_up(&context) else { continue };
-            let records = Generator::blind(self.policy, &params, random.bits());
+            let records = Generator::draw_blind(self.policy, &params, random.bits());
             inputs.push(Input {
                 set_up: true,
                 params,
@@ -99,8 +102,8 @@ impl<'a> Sandbox<'a> {
     /// Plays cases and compares outcomes and states with those of the native build.
     ///
     /// # Errors
-    /// One sentence about the fault found.
-    pub fn play_again(&self, cases: &[Case]) -> Result<(), String> {
+    /// One sentence about the first fault or difference.
+    pub fn play_cases(&self, cases: &[Case]) -> Result<(), String> {
         let input = |case: &Case| Input {
             set_up: false,
             params: case.params.clone(),
@@ -118,16 +121,16 @@ impl<'a> Sandbox<'a> {
         Ok(())
     }
 
-    /// Plays the inputs in the program. Returns outcomes and states of each, `None` where set-up refused its parameters.
+    /// Runs the program on the inputs and returns the result of each.
     ///
     /// # Errors
-    /// One sentence about the fault found, or why the program cannot be run.
+    /// One sentence about the first fault, or why the program cannot be run.
     fn play(&self, inputs: &[Input]) -> Result<Vec<Played>, String> {
         let (input, output) = (self.workshop.folder.join("in"), self.workshop.folder.join("out"));
         let cannot = |error: std::io::Error| format!("cannot be played; {error}");
-        fs::write(&input, encode(inputs)).map_err(cannot)?;
+        fs::write(&input, encode_inputs(inputs)).map_err(cannot)?;
         let seconds = CALL_SECONDS.to_string();
-        let mut program = command(&self.program);
+        let mut program = program_command(&self.program);
         program.args([&input, &output]).arg(seconds);
         let (done, status) = match process::run(&mut program, &LIMITS).map_err(cannot)? {
             Ended::ByItself(done) => (done.clone(), Some(done.status)),
@@ -135,7 +138,7 @@ impl<'a> Sandbox<'a> {
         };
         if !status.is_some_and(|status| status.success()) {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            return Err(self.fault(status, &text(&done.stdout), &text(&done.stderr)));
+            return Err(self.fault_sentence(status, &text(&done.stdout), &text(&done.stderr)));
         }
         let bytes = fs::read(&output).map_err(cannot)?;
         let words: Vec<u64> =
@@ -151,13 +154,14 @@ impl<'a> Sandbox<'a> {
         }
     }
 
-    /// Returns one sentence about a program that did not end well.
-    fn fault(&self, status: Option<ExitStatus>, said: &str, complaint: &str) -> String {
+    /// Returns one sentence about a program that failed, from its status (`None` if it took too long), its standard output
+    /// and its standard error.
+    fn fault_sentence(&self, status: Option<ExitStatus>, said: &str, complaint: &str) -> String {
         let words: Vec<&str> = said.split_whitespace().collect();
         if let ["fault", kind, _, record, function, value] = words[..] {
-            return self.named_fault(kind, record, function, value);
+            return self.printed_fault_sentence(kind, record, function, value);
         }
-        if let Some(sentence) = sanitizer_fault(complaint) {
+        if let Some(sentence) = sanitizer_sentence(complaint) {
             return sentence;
         }
         match status {
@@ -168,8 +172,8 @@ impl<'a> Sandbox<'a> {
         }
     }
 
-    /// Returns the sentence for a fault that the program printed; `c/driver.c` has the kinds.
-    fn named_fault(&self, kind: &str, record: &str, function: &str, value: &str) -> String {
+    /// Returns the sentence for a fault that the program has printed; the arguments are its fields (`c/driver.c`).
+    fn printed_fault_sentence(&self, kind: &str, record: &str, function: &str, value: &str) -> String {
         let at = format!("{function} (record {record})");
         match kind {
             "exit" => format!("{at} calls exit; a policy only returns an answer"),
@@ -215,15 +219,15 @@ impl<'a> Sandbox<'a> {
     }
 }
 
-/// Returns the program, with the sanitizers set up.
-fn command(program: &Path) -> Command {
+/// Returns the command of the program, with the sanitizers' options.
+fn program_command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("ASAN_OPTIONS", "detect_leaks=0").env("UBSAN_OPTIONS", "print_stacktrace=0");
     command
 }
 
-/// Returns the inputs as the program reads them; the head of this file has the layout.
-fn encode(inputs: &[Input]) -> Vec<u8> {
+/// Returns the program's input file; the head of this file describes the layout.
+fn encode_inputs(inputs: &[Input]) -> Vec<u8> {
     let mut all = Vec::new();
     let word = |value: u64, all: &mut Vec<u8>| all.extend_from_slice(&value.to_ne_bytes());
     word(inputs.len() as u64, &mut all);
@@ -244,12 +248,12 @@ fn encode(inputs: &[Input]) -> Vec<u8> {
     all
 }
 
-/// What the program may use; a sanitizer reserves more memory than it uses.
+/// Limits of the program, without one of memory, as a sanitizer reserves more than it uses.
 const LIMITS: Limits =
     Limits { seconds: 120, processor_seconds: 120, memory_bytes: None, file_bytes: 1 << 30 };
 
-/// Returns one sentence from a sanitizer's report.
-fn sanitizer_fault(report: &str) -> Option<String> {
+/// Returns one sentence from a sanitizer's report on standard error; `None` if there is no report.
+fn sanitizer_sentence(report: &str) -> Option<String> {
     if let Some(line) = report.lines().find(|line| line.contains(": runtime error: ")) {
         let (context, fault) = line.split_once(": runtime error: ")?;
         return Some(format!("{}: {fault}", without_column(context)));
@@ -271,7 +275,7 @@ fn sanitizer_fault(report: &str) -> Option<String> {
     })
 }
 
-/// Returns `file:line` of `file:line:column`.
+/// Returns `file:line` of `file:line:column`; any other text unchanged.
 fn without_column(context: &str) -> &str {
     let mut parts = context.rmatch_indices(':');
     match (parts.next(), parts.next()) {
@@ -286,15 +290,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sanitizer_fault__is_one_sentence() {
+    fn sanitizer_sentence__is_one_sentence() {
         let report = "a.h:31:14: runtime error: division by zero\n";
-        assert_eq!(sanitizer_fault(report).unwrap(), "a.h:31: division by zero");
+        assert_eq!(sanitizer_sentence(report).unwrap(), "a.h:31: division by zero");
         let report = "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\nWRITE of size 4 at 0x1\n    \
                       #0 0x5 in mh_x_packet /t/x.h:12\n    #1 0x6 in main d.c:1\n";
         assert_eq!(
-            sanitizer_fault(report).unwrap(),
+            sanitizer_sentence(report).unwrap(),
             "/t/x.h:12: writes outside its structs (heap-buffer-overflow)"
         );
-        assert_eq!(sanitizer_fault("nothing"), None);
+        assert_eq!(sanitizer_sentence("nothing"), None);
     }
 }

@@ -1,11 +1,12 @@
-//! Would the comparison notice? Each field of the parameters is changed by its smallest step, in the kernel only.
+//! Tests whether the comparison with the kernel would notice a change: it changes each field of the parameters by its
+//! smallest step, in the kernel only.
 //!
-//! Records that tell a change are looked for natively, where a call costs little, and then played in the kernel with
-//! the changed parameters: it must differ from the native build with the unchanged ones.
+//! A search plays records natively, where a call costs little, with and without each change. A record on which they differ
+//! is then played in the kernel with the changed parameters, which must differ from the native build without the change.
 //!
-//! Some changes tell on one record in millions: the last bit of a slope does where a product of it with a long queue is
-//! about to be rounded the other way. For those of the shipped policies, larger steps show the way: of many chains of
-//! cases, the one on which the smallest power of two tells is gone on with.
+//! Some changes make a difference on one record in millions: the last bit of a slope does only if its product with a long
+//! queue is about to be rounded the other way. For shipped policies, larger steps guide the search: of many chains of
+//! cases, it continues the one on which the smallest power of two makes a difference.
 
 use crate::chain::Chain;
 use crate::change::{Change, FARTHEST};
@@ -15,21 +16,21 @@ use crate::record::{Case, RECORDS, Record, state_words};
 use mousehole_policy::{Origin, Params, Policy};
 use std::io;
 
-/// Cases on which a field that is not read is tried.
+/// Cases on which changes of unread fields are tried.
 const UNREAD_CASES: u64 = 256;
-/// Cases after which larger steps show the way to what is still open.
+/// Cases after which larger steps guide the search for the changes still unnoticed.
 const EASY_CASES: u64 = 1024;
 /// Chains among which the best one is chosen, and cases of each.
 const SAMPLES: u32 = 256;
 const SAMPLE_CASES: u32 = 4;
-/// A chain is gone on with if two to this power tells, or less.
+/// A chain is continued if a change by two to this power, or less, makes a difference on it.
 const NEAR: u32 = 6;
 
-/// Draws cases until every change that matters was noticed, or until `cases` are drawn and the chains under way are
-/// sampled. Tries the other changes on the first cases.
+/// Tries the changes on random cases, and sets in each whether it was noticed and on how many records it was tried. Stops
+/// once every change that matters was noticed, or soon after `cases` cases. Tries the other changes on the first cases.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub(crate) fn search(
     kernel: &Kernel,
     policy: &'static Policy,
@@ -43,13 +44,13 @@ pub(crate) fn search(
         scratch: Scratch::new(state_words(policy)),
         left: cases,
     };
-    // A user's functions may go far astray with parameters that set-up would not compute, so larger steps are not tried.
+    // A user's functions may fail with parameters that set-up would not compute, so larger steps are not tried with them.
     let easy = if *policy.origin() == Origin::Shipped { cases.min(EASY_CASES) } else { cases };
     for number in 0..easy {
         if number >= UNREAD_CASES && !changes.iter().any(Change::is_open) {
             return Ok(());
         }
-        let case = search.look(changes, false)?;
+        let case = search.try_case(changes, false)?;
         if number < UNREAD_CASES {
             search.try_unread(changes, &case)?;
         }
@@ -60,7 +61,7 @@ pub(crate) fn search(
     Ok(())
 }
 
-/// Where a search is.
+/// The state of a search.
 struct Search<'a> {
     kernel: &'a Kernel,
     generator: Generator,
@@ -70,14 +71,18 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Samples chains. For each change that is still unnoticed, continues the chain on which the smallest step tells.
+    /// Samples [`SAMPLES`] chains. For each change that is still unnoticed, continues the chain on which the smallest step
+    /// makes a difference.
+    ///
+    /// # Errors
+    /// The kernel's error.
     fn follow_best(&mut self, changes: &mut [Change]) -> io::Result<()> {
         let mut best: Vec<Option<(u32, Chain)>> = changes.iter().map(|_| None).collect();
         for _ in 0..SAMPLES {
-            self.generator.leave_chain(SAMPLE_CASES);
+            self.generator.start_chain(SAMPLE_CASES);
             changes.iter_mut().for_each(|change| change.reach = FARTHEST);
             for _ in 0..SAMPLE_CASES {
-                self.look(changes, true)?;
+                self.try_case(changes, true)?;
             }
             for (change, best) in changes.iter().zip(&mut best).filter(|(change, _)| change.is_open()) {
                 if change.reach < best.as_ref().map_or(FARTHEST, |(reach, _)| *reach) {
@@ -98,13 +103,16 @@ impl Search<'_> {
                 if !changes[index].is_open() || self.left == 0 {
                     break;
                 }
-                self.look(changes, false)?;
+                self.try_case(changes, false)?;
             }
         }
         Ok(())
     }
 
-    /// Tries the changes that must make no difference on a case.
+    /// Tries on a case the changes that must make no difference.
+    ///
+    /// # Errors
+    /// The kernel's error.
     fn try_unread(&mut self, changes: &mut [Change], case: &Case) -> io::Result<()> {
         for change in changes.iter_mut().filter(|change| !change.matters) {
             if let Some(params) = change.apply(&case.params) {
@@ -116,9 +124,12 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Plays a case with the unchanged parameters and looks at each record, and at its neighbour beyond the turn of the
-    /// decision, for changes that it tells; `far` also finds how small a larger step may be to tell. Returns the case.
-    fn look(&mut self, changes: &mut [Change], far: bool) -> io::Result<Case> {
+    /// Draws a case, plays it with the unchanged parameters, and tries the open changes on each record ([`try_records`]).
+    /// With `far` it also tries larger steps and lowers the changes' `reach`. Returns the case.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    fn try_case(&mut self, changes: &mut [Change], far: bool) -> io::Result<Case> {
         self.left = self.left.saturating_sub(1);
         let Search { kernel, generator, scratch, .. } = self;
         generator.begin_case();
@@ -129,11 +140,11 @@ impl Search<'_> {
                 open.push(Open { change, params, probe });
             }
         }
-        look(kernel, generator, scratch, open)
+        try_records(kernel, generator, scratch, open)
     }
 }
 
-/// A change that has not been noticed, and the parameters with it.
+/// A change that was not noticed yet, and the parameters with it.
 struct Open<'a> {
     change: &'a mut Change,
     params: Params,
@@ -141,23 +152,25 @@ struct Open<'a> {
     probe: Option<Params>,
 }
 
-/// Room for states: what the unchanged and the changed parameters make of one record.
+/// Buffers for the states after one record, with the unchanged and with the changed parameters.
 struct Scratch {
     plain: Vec<u64>,
     changed: Vec<u64>,
     words: usize,
 }
 
-/// Words behind the states: a changed parameter may lead a policy a little beyond them.
+/// Spare words after the states, as a policy may write a little beyond them with a changed parameter.
 const MARGIN: usize = 512;
 
 impl Scratch {
+    /// Returns buffers for states of so many words.
     fn new(words: usize) -> Scratch {
         Scratch { plain: vec![0; words], changed: vec![0; words + MARGIN], words }
     }
 
-    /// Returns whether the changed parameters make another outcome or other states of a record.
-    fn tells(
+    /// Returns whether a record has another outcome, or leaves other states, with the changed parameters. `outcome` and
+    /// `plain` are those with the unchanged ones.
+    fn reveals(
         &mut self,
         generator: &Generator,
         policy: &Policy,
@@ -171,9 +184,12 @@ impl Scratch {
     }
 }
 
-/// Plays a case with the unchanged parameters and looks at each record, and at its neighbour beyond the turn of the
-/// decision, for changes that it tells. Returns the case.
-fn look(
+/// Plays a case with the unchanged parameters, and tries the open changes on each record and on the one beyond the turn of
+/// its decision. A change that makes a difference natively is tried in the kernel. Returns the case.
+///
+/// # Errors
+/// The kernel's error.
+fn try_records(
     kernel: &Kernel,
     generator: &mut Generator,
     scratch: &mut Scratch,
@@ -189,7 +205,7 @@ fn look(
         after: vec![],
     };
     for _ in 0..RECORDS {
-        let step = generator.step();
+        let step = generator.draw_step();
         for record in [Some(step.record), step.other].into_iter().flatten() {
             if open.is_empty() {
                 break;
@@ -198,10 +214,10 @@ fn look(
             let outcome = record.play(policy, &case.params, &mut scratch.plain);
             for Open { change, params, probe } in &mut open {
                 change.records += 1;
-                if scratch.tells(generator, policy, outcome, &record, params) {
+                if scratch.reveals(generator, policy, outcome, &record, params) {
                     change.noticed = is_noticed(kernel, &case, &record, outcome, &scratch.plain, params)?;
                 } else if let Some(larger) = probe
-                    && scratch.tells(generator, policy, outcome, &record, larger)
+                    && scratch.reveals(generator, policy, outcome, &record, larger)
                 {
                     lower_reach(change, generator, scratch, outcome, &record);
                     *probe = change.probe(generator.params());
@@ -216,7 +232,7 @@ fn look(
     Ok(case)
 }
 
-/// Lowers the change's `reach` for as long as the next smaller power of two still tells on this record.
+/// Lowers a change's `reach` by one, and on for as long as the next smaller power of two makes a difference on this record.
 fn lower_reach(
     change: &mut Change,
     generator: &Generator,
@@ -227,15 +243,18 @@ fn lower_reach(
     let policy = generator.params().policy();
     change.reach -= 1;
     while let Some(params) = change.probe(generator.params()) {
-        if !scratch.tells(generator, policy, outcome, record, &params) {
+        if !scratch.reveals(generator, policy, outcome, record, &params) {
             break;
         }
         change.reach -= 1;
     }
 }
 
-/// Returns whether the kernel with the changed parameters differs from the native build on the case so far and one
-/// record more.
+/// Returns whether the kernel with the changed parameters differs from the native build on the case so far and one more
+/// record. The native build has this `outcome` of the record and leaves the states `after`.
+///
+/// # Errors
+/// The kernel's error.
 fn is_noticed(
     kernel: &Kernel,
     case: &Case,

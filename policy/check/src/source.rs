@@ -1,7 +1,7 @@
-//! Rules that a header's text and its compiled functions must keep: no floating point, no headers of the system, no
-//! clocks, no calls, no variables of their own.
+//! Checks the rules for a header's text and its compiled functions: no floating point, no headers of the system, no
+//! clocks, no calls of other functions, no variables that last.
 
-use crate::build::{Workshop, messages};
+use crate::build::{Workshop, compiler_messages};
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,15 +9,16 @@ use std::fs;
 /// Functions that a compiler may call for plain C; for eBPF it inlines them.
 const COMPILERS_OWN: [&str; 4] = ["memcpy", "memset", "memmove", "memcmp"];
 
-/// Words that name a clock or a source of chance, in calls and built-in functions.
+/// Parts of the names of calls and built-in functions that stand for a clock or a random number generator.
 const CLOCKS: [&str; 9] =
     ["clock", "gettime", "ktime", "jiffies", "rdtsc", "cyclecounter", "timeofday", "getcpuclock", "time"];
 const CHANCE: [&str; 5] = ["rand", "random", "prandom", "rdrand", "rdseed"];
 
-/// Returns the sentences about what a header must not do, none if it keeps every rule.
+/// Returns a sentence for each violation of a rule; none if the header keeps every rule. The object is checked only if the
+/// text has no violation.
 ///
 /// # Errors
-/// One sentence, when the compiler cannot be run or its output cannot be read.
+/// One sentence, if the compiler cannot be run or its output cannot be read.
 pub(crate) fn check_source(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
     let mut found = check_text(workshop, compiler)?;
     if found.is_empty() {
@@ -35,7 +36,10 @@ fn check_text(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String
     let done = workshop.compile(compiler, &["-E", "-std=gnu11"], "calls.c", &path);
     let done = done.map_err(|error| format!("{compiler} cannot be run; {error}"))?;
     if !done.status.success() {
-        return Ok(vec![format!("does not compile without MH_DESCRIBE:\n{}", messages(&done, workshop))]);
+        return Ok(vec![format!(
+            "does not compile without MH_DESCRIBE:\n{}",
+            compiler_messages(&done, workshop)
+        )]);
     }
     let text = fs::read(&path).map_err(|error| format!("{} cannot be read; {error}", path.display()))?;
     Ok(find_text_faults(&String::from_utf8_lossy(&text)))
@@ -64,7 +68,8 @@ fn find_text_faults(text: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Returns line, file and whether it is a system's header, of a row such as `# 1 "/usr/include/time.h" 1 3 4`.
+/// Returns line, file and whether it is a system's header from a row such as `# 1 "/usr/include/time.h" 1 3 4`; `None` for
+/// any other row.
 fn parse_line_marker(row: &str) -> Option<(u64, &str, bool)> {
     let rest = row.strip_prefix("# ")?;
     let (number, rest) = rest.split_once(" \"")?;
@@ -84,10 +89,10 @@ fn find_token_faults(row: &str) -> Vec<String> {
         "__int128" | "__int128_t" | "__uint128_t" => Some("uses 128-bit integers, which eBPF has not".into()),
         "asm" | "__asm" | "__asm__" => Some("uses assembly; a policy must compile for any target".into()),
         _ if is_real(token) => Some(format!("uses floating point ({token}), which the kernel has not")),
-        _ if token.starts_with("__builtin_") && contains_word(token, &CLOCKS) => {
+        _ if token.starts_with("__builtin_") && contains_any(token, &CLOCKS) => {
             Some(format!("reads a clock ({token}); the time is the argument now_ns"))
         }
-        _ if token.starts_with("__builtin_") && contains_word(token, &CHANCE) => {
+        _ if token.starts_with("__builtin_") && contains_any(token, &CHANCE) => {
             Some(format!("draws random numbers ({token}); chance is the argument random"))
         }
         _ => None,
@@ -95,7 +100,7 @@ fn find_token_faults(row: &str) -> Vec<String> {
     faults.collect()
 }
 
-/// Returns the words and numbers of a row, without text in quotes.
+/// Returns the identifiers, keywords and numbers of a row, without text in quotes.
 fn split_tokens(row: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (index, part) in row.split('"').enumerate() {
@@ -116,9 +121,9 @@ fn is_real(token: &str) -> bool {
     lower.contains('.') || if lower.starts_with("0x") { lower.contains('p') } else { lower.contains('e') }
 }
 
-/// Returns whether a name contains one of these words.
-fn contains_word(name: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| name.contains(word))
+/// Returns whether a name contains one of these parts.
+fn contains_any(name: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| name.contains(part))
 }
 
 /// Returns the faults of the compiled object: calls of functions outside the header, and variables that can be written.
@@ -131,7 +136,10 @@ fn check_object(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, Stri
     let done = workshop.compile(compiler, &arguments, "calls.c", &path);
     let done = done.map_err(|error| format!("{compiler} cannot be run; {error}"))?;
     if !done.status.success() {
-        return Ok(vec![format!("does not compile without MH_DESCRIBE:\n{}", messages(&done, workshop))]);
+        return Ok(vec![format!(
+            "does not compile without MH_DESCRIBE:\n{}",
+            compiler_messages(&done, workshop)
+        )]);
     }
     let bytes = fs::read(&path).map_err(|error| format!("{} cannot be read; {error}", path.display()))?;
     let file = object::File::parse(&*bytes).map_err(|error| format!("the object cannot be read; {error}"))?;
@@ -158,10 +166,10 @@ fn check_object(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, Stri
 
 /// Returns the sentence for a call of a function that the header does not define.
 fn call_fault(name: &str) -> String {
-    if contains_word(name, &CLOCKS) {
+    if contains_any(name, &CLOCKS) {
         return format!("reads a clock ({name}); the time is the argument now_ns");
     }
-    if contains_word(name, &CHANCE) {
+    if contains_any(name, &CHANCE) {
         return format!("draws random numbers ({name}); chance is the argument random");
     }
     format!("calls {name}, which the header does not define; the kernel has no libraries")
@@ -199,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn is_real__knows_integers() {
+    fn is_real__is_false_for_integers_and_names() {
         let real = ["1.0", ".5", "1e9", "0x1p3", "5.f"];
         assert!(real.iter().all(|token| is_real(token)));
         assert!(

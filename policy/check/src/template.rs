@@ -1,6 +1,6 @@
-//! Templates of own policies: headers that work as they are, with comments on what to change.
+//! Templates of users' own policies: headers that work unchanged, with comments on what to change.
 
-/// What the policy is to decide.
+/// The kind of policy that a template describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateKind {
     /// The colour of a packet.
@@ -14,10 +14,10 @@ pub enum TemplateKind {
 /// The name in the templates: in C, in capital letters, and with hyphens.
 const NAMES: [&str; 3] = ["placeholder_policy", "PLACEHOLDER_POLICY", "placeholder-policy"];
 
-/// Returns the header of a policy of this name.
+/// Returns the text of a header for a policy of this kind and name, which may have hyphens or underscores.
 ///
 /// # Errors
-/// One sentence, when the name cannot be a policy's.
+/// One sentence, if the name has other characters than a policy's may, or belongs to a registered policy.
 pub fn template(kind: TemplateKind, name: &str) -> Result<String, String> {
     let c_name = name.replace('-', "_");
     let is_name = c_name.starts_with(|c: char| c.is_ascii_lowercase())

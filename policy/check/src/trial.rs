@@ -1,5 +1,5 @@
-//! Records played to an own policy in guarded memory, for a process that may be lost: each struct lies against a page
-//! that nobody may touch, and the parameters cannot be written.
+//! Plays records to a user's policy in guarded memory: each struct lies next to a page that cannot be accessed, and the
+//! parameters are read-only. It is for a process that may crash.
 
 use crate::generate::Generator;
 use crate::record::{FLOWS, Record};
@@ -19,9 +19,8 @@ const SIZES: (u32, u32) = (20, 65535);
 /// How many flows there are; in every second case only as many as a series distinguishes.
 const MANY_FLOWS: usize = 32;
 
-/// Plays some thousands of random records to the policy of these parameters. A call that crashes, does not return or
-/// ends the process does so here too, and is then named on standard error (`mousehole_policy`): this is for a
-/// process that was started for it.
+/// Plays some thousands of random records to the policy of these parameters. A call that crashes, does not return or exits
+/// ends this process, which the crate `mousehole_policy` reports on standard error; so the caller starts a process for it.
 ///
 /// # Errors
 /// The first fault that leaves the process alive.
@@ -33,15 +32,15 @@ pub fn try_policy(params: &Params, seed: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Plays the records of a case. In even cases each struct ends at a guard page, in odd ones it begins behind one.
+/// Plays the records of a case. In even cases each struct ends before a guard page, in odd ones it begins after one.
 ///
 /// # Errors
-/// The first fault of the policy, or that the memory cannot be mapped.
+/// The first fault of the policy; or a fault that says that the memory cannot be mapped.
 fn play_case(params: &Params, case: u64, seed: u64) -> Result<(), Fault> {
     let policy = params.policy();
-    let mut world = World::new(params, if case.is_multiple_of(2) { Place::AtEnd } else { Place::AtStart })?;
+    let mut world = World::new(params, if case.is_multiple_of(2) { Guard::AtEnd } else { Guard::AtStart })?;
     let mut flows = vec![vec![0; policy.sizes().1]; MANY_FLOWS];
-    let series = |number| Generator::blind(policy, params, seed + SERIES * case + number);
+    let series = |number| Generator::draw_blind(policy, params, seed + SERIES * case + number);
     let mut records: Vec<Record> = (0..SERIES).flat_map(series).collect();
     if policy.offers(Function::Control) {
         records.insert(0, Record::new(Function::Control)); // as every caller does
@@ -60,8 +59,8 @@ fn play_case(params: &Params, case: u64, seed: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the fault under the path of the policy's header, or under its name if it is shipped.
-fn fault(policy: &Policy, problem: String) -> Fault {
+/// Returns a fault of the policy, with its header's path, or its name if it is shipped.
+fn policy_fault(policy: &Policy, problem: String) -> Fault {
     let header = match policy.origin() {
         Origin::Header { path, .. } => path.display().to_string(),
         Origin::Shipped => policy.name().into(),
@@ -78,11 +77,15 @@ struct World<'a> {
 }
 
 impl World<'_> {
-    fn new(given: &Params, place: Place) -> Result<World<'_>, Fault> {
+    /// Maps the structs, with the parameters filled in and read-only, and the states all zero.
+    ///
+    /// # Errors
+    /// If the memory cannot be mapped.
+    fn new(given: &Params, guard: Guard) -> Result<World<'_>, Fault> {
         let (params_bytes, flow_bytes, state_bytes) = given.policy().sizes();
         let guarded = |bytes, what| {
-            Guarded::new(bytes, place, what)
-                .map_err(|error| fault(given.policy(), format!("cannot be tried; {error}")))
+            Guarded::new(bytes, guard, what)
+                .map_err(|error| policy_fault(given.policy(), format!("cannot be tried; {error}")))
         };
         let mut world = World {
             given,
@@ -95,12 +98,15 @@ impl World<'_> {
         Ok(world)
     }
 
-    /// Makes a call, and looks at what it must not have changed.
+    /// Makes the call of a record, and before it those by which every caller ends a flow that starts anew.
+    ///
+    /// # Errors
+    /// An answer out of range, or a write to the arguments or beyond a state.
     fn play(&mut self, record: &Record) -> Result<(), Fault> {
         let policy = self.given.policy();
         let copy = *record;
         if record.call == Function::Packet && policy.offers(Function::Restarts) {
-            // Of a flow that starts anew every caller ends the former one.
+            // If the packet starts its flow anew, every caller first ends the former flow.
             if self.call(Function::Restarts, &copy) != 0 {
                 self.call(Function::FlowEnd, &copy);
             }
@@ -110,16 +116,17 @@ impl World<'_> {
             return Err(fault);
         }
         let arguments = (copy != *record).then_some("to the packet's view, the backlog or the counts");
-        let place = arguments.or_else(|| [&self.flow, &self.state].into_iter().find_map(Guarded::overrun));
-        place.map_or(Ok(()), |place| {
+        let side =
+            arguments.or_else(|| [&self.flow, &self.state].into_iter().find_map(Guarded::overwritten_side));
+        side.map_or(Ok(()), |side| {
             let View { ip_bytes, flags, .. } = record.view;
             let (name, now_ns) = (record.call.name(), record.now_ns);
             let packet = format!("a packet of {ip_bytes} B with flags {flags:#04x} at {now_ns} ns");
-            Err(fault(policy, format!("{name} wrote {place} ({packet})")))
+            Err(policy_fault(policy, format!("{name} wrote {side} ({packet})")))
         })
     }
 
-    /// Calls a function of the policy with the arguments of a record. Returns its answer.
+    /// Calls a function of the policy with the arguments of a record and returns its result.
     fn call(&self, function: Function, record: &Record) -> u64 {
         let Record { view, backlog, counts, now_ns, random, hash, .. } = record;
         let with = Arguments { view, backlog, counts, now_ns: *now_ns, random: *random, hash: *hash };
@@ -130,14 +137,14 @@ impl World<'_> {
     }
 }
 
-/// On which side of its memory a struct lies against a guard.
+/// The end of its pages, next to a guard page, at which a struct lies.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Guard {
     AtEnd,
     AtStart,
 }
 
-/// A struct in pages of its own between two that nobody may touch.
+/// A struct in separate pages between two guard pages, which cannot be accessed.
 struct Guarded {
     map: *mut u8,
     map_bytes: usize,
@@ -146,12 +153,12 @@ struct Guarded {
     what: &'static [&'static str; 2],
 }
 
-/// Marks the bytes of a struct's pages that are not its own.
+/// Value of the bytes of a struct's pages that do not belong to the struct.
 const MARKED: u8 = 0xa5;
 
 impl Guarded {
     /// Maps memory for a struct, all zero. `what` completes "wrote …" of an access after it and of one before it.
-    fn new(bytes: usize, place: Place, what: &'static [&'static str; 2]) -> Result<Guarded, String> {
+    fn new(bytes: usize, guard: Guard, what: &'static [&'static str; 2]) -> Result<Guarded, String> {
         // SAFETY: asks for a number.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         let own = bytes.max(1).next_multiple_of(page);
@@ -167,7 +174,7 @@ impl Guarded {
             map.cast::<u8>()
         };
         let pages = page..page + own;
-        let from = if place == Place::AtEnd { pages.end - bytes } else { pages.start };
+        let from = if guard == Guard::AtEnd { pages.end - bytes } else { pages.start };
         let mut made = Guarded { map, map_bytes, pages, inside: from..from + bytes, what };
         made.all().fill(MARKED);
         made.bytes().fill(0);
@@ -177,16 +184,19 @@ impl Guarded {
         Ok(made)
     }
 
+    /// Returns all bytes between the guard pages.
     fn all(&mut self) -> &mut [u8] {
         // SAFETY: the pages are mapped, and nobody else has them.
         unsafe { std::slice::from_raw_parts_mut(self.map.add(self.pages.start), self.pages.len()) }
     }
 
+    /// Returns the bytes of the struct.
     fn bytes(&mut self) -> &mut [u8] {
         let range = self.inside.start - self.pages.start..self.inside.end - self.pages.start;
         &mut self.all()[range]
     }
 
+    /// Returns the address of the struct.
     fn pointer(&self) -> *mut c_void {
         // SAFETY: inside of the memory.
         unsafe { self.map.add(self.inside.start) }.cast()
@@ -201,8 +211,8 @@ impl Guarded {
         name_region(self.map as usize + self.pages.start..self.map as usize + self.pages.end, what);
     }
 
-    /// Returns on which side the bytes around the struct were changed.
-    fn overrun(&self) -> Option<&'static str> {
+    /// Returns the name of the side on which bytes next to the struct were overwritten; `None` if none were.
+    fn overwritten_side(&self) -> Option<&'static str> {
         let changed = |range: Range<usize>| {
             // SAFETY: the pages are mapped.
             let bytes = unsafe { std::slice::from_raw_parts(self.map.add(range.start), range.len()) };

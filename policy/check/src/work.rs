@@ -1,4 +1,4 @@
-//! A queue at work: packets arrive and leave, and none may be lost or held back.
+//! Plays packets through a queue and checks that none is lost or held back.
 
 use crate::parameters;
 use crate::random::Random;
@@ -18,23 +18,25 @@ impl Waits for Packet {
     fn mark(&mut self) {}
 }
 
-/// Plays random arrivals and departures to a queue, and lets it run empty now and then. Does nothing with the other
-/// kinds.
+/// Plays random arrivals and departures to a queue, which runs empty now and then; does nothing for the other kinds.
 ///
 /// # Errors
-/// One sentence about the fault found: an answer that is not allowed, or no packet though some wait.
-pub(crate) fn play(policy: &'static Policy, seed: u64) -> Result<(), String> {
+/// One sentence about the first fault: an answer that is not allowed, or none with a packet though packets wait.
+///
+/// # Panics
+/// When [`Bands`] loses a packet.
+pub(crate) fn play_queue(policy: &'static Policy, seed: u64) -> Result<(), String> {
     if policy.kind() != PolicyKind::Queue {
         return Ok(());
     }
     let _ = take_fault();
     let mut random = Random::new(seed);
     for _ in 0..SETS {
-        let mut bands = Bands::new(parameters::draw(policy, &mut random));
+        let mut bands = Bands::new(parameters::draw_params(policy, &mut random));
         let (mut now_ns, mut balance, mut dropped) = (0, 0i64, 0i64);
         for _ in 0..PACKETS {
             now_ns += random.spread(10_000_000);
-            let view = view(&mut random);
+            let view = draw_view(&mut random);
             let chance = (random.up_to(40) as u32 * 0x0600_0000, random.bits() as u32);
             balance += 1;
             bands.enqueue(Packet(view), &view, chance, now_ns, |_, _| dropped += 1);
@@ -56,7 +58,8 @@ pub(crate) fn play(policy: &'static Policy, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn view(random: &mut Random) -> View {
+/// Draws the view of a packet of common size.
+fn draw_view(random: &mut Random) -> View {
     let applications = [Application::Unknown, Application::Interactive, Application::Web, Application::Bulk];
     let size = random.pick(&[40, 576, 1500, 1500]);
     let ecn = if random.one_in(2) { View::ECT } else { 0 };

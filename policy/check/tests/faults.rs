@@ -14,6 +14,7 @@ impl Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
+    /// Writes a header of this name and returns its path.
     fn write(&self, name: &str, text: &str) -> String {
         let path = self.0.path().join(format!("{name}.h"));
         std::fs::write(&path, text).unwrap();
@@ -23,7 +24,7 @@ impl Folder {
 
 const FEW: Options = Options { records: 10_000, kernel: false, seed: 1 };
 
-/// Checks the marker's template, changed in one place.
+/// Checks the marker's template under this name, with the first `from` replaced by `to`.
 fn check_changed(name: &str, from: &str, to: &str) -> Report {
     let folder = Folder::new();
     let text = template(TemplateKind::Marker, name).unwrap();
@@ -31,7 +32,7 @@ fn check_changed(name: &str, from: &str, to: &str) -> Report {
     check(&folder.write(name, &text.replacen(from, to, 1)), &FEW).unwrap()
 }
 
-/// Checks the queue's template, changed in one place.
+/// Checks the queue's template under this name, with the first `from` replaced by `to`.
 fn check_changed_queue(name: &str, from: &str, to: &str) -> Report {
     let folder = Folder::new();
     let text = template(TemplateKind::Queue, name).unwrap();
@@ -39,9 +40,9 @@ fn check_changed_queue(name: &str, from: &str, to: &str) -> Report {
     check(&folder.write(name, &text.replacen(from, to, 1)), &FEW).unwrap()
 }
 
-/// Asserts that a check fails with this in its sentences.
+/// Asserts that the last check of a report is the one of this name, and failed with a sentence that contains `with`.
 #[track_caller]
-fn refused(report: &Report, name: &str, with: &str) {
+fn assert_refused(report: &Report, name: &str, with: &str) {
     assert!(!report.is_good(), "{report}");
     let last = report.checks.last().unwrap();
     assert_eq!((last.name, last.verdict), (name, Verdict::Failed), "{report}");
@@ -70,22 +71,26 @@ const SERVED: &str = "\tstate->served[next]++;\n";
 fn stall__is_refused() {
     // Red alone is served, whether or not it waits.
     let report = check_changed_queue("is-red", SERVED, "\tnext = MH_RED;\n\tstate->served[next]++;\n");
-    refused(&report, "random records", "dequeue stalls: it names no band with a packet in 76 calls while");
+    assert_refused(
+        &report,
+        "random records",
+        "dequeue stalls: it names no band with a packet in 76 calls while",
+    );
     let report =
         check_changed_queue("never", SERVED, "\tif (waiting->all.packets < 5)\n\t\treturn MH_AGAIN;\n");
-    refused(&report, "random records", "a queue sends while packets wait");
+    assert_refused(&report, "random records", "a queue sends while packets wait");
 }
 
 #[test]
 fn band_that_is_not_there__is_refused() {
     let report = check_changed_queue("fourth", SERVED, "\tnext += now_ns % 7 == 0 ? 3 : 0;\n");
-    refused(&report, "random records", "allowed: a band from 0 to 2, and what queue.h lists");
+    assert_refused(&report, "random records", "allowed: a band from 0 to 2, and what queue.h lists");
     let report = check_changed_queue(
         "fifth",
         "\treturn band;\n}\n\n/*\n * Returns the band whose newest",
         "\treturn band + 4;\n}\n\n/*\n * Returns the band whose newest",
     );
-    refused(&report, "random records", "enqueue (record ");
+    assert_refused(&report, "random records", "enqueue (record ");
 }
 
 #[test]
@@ -95,13 +100,13 @@ fn overflow__of_an_empty_band_is_refused() {
         "\twhile (band && !waiting->band[band].waiting.packets)\n\t\tband--;\n",
         "",
     );
-    refused(&report, "random records", "overflow names band 2, which is empty, while ");
+    assert_refused(&report, "random records", "overflow names band 2, which is empty, while ");
 }
 
 #[test]
 fn float__is_refused_with_its_line() {
     let report = check_changed("has-float", RETURN, "\tif (flow->packets * 1.5 <= params->green)\n");
-    refused(&report, "rules", "uses floating point (1.5)");
+    assert_refused(&report, "rules", "uses floating point (1.5)");
     assert!(report.to_string().contains("has-float.h:"), "{report}");
 }
 
@@ -112,13 +117,13 @@ fn clock__is_refused() {
         RETURN,
         "\tnow_ns = clock_gettime_ns();\n\tif (flow->packets <= params->green)\n",
     );
-    refused(&report, "rules", "reads a clock (clock_gettime_ns); the time is the argument now_ns");
+    assert_refused(&report, "rules", "reads a clock (clock_gettime_ns); the time is the argument now_ns");
 }
 
 #[test]
 fn chance__is_refused() {
     let report = check_changed("has-chance", RETURN, "\tif ((u32)rand() <= params->green)\n");
-    refused(&report, "rules", "draws random numbers (rand); chance is the argument random");
+    assert_refused(&report, "rules", "draws random numbers (rand); chance is the argument random");
 }
 
 #[test]
@@ -128,13 +133,13 @@ fn system_header__is_refused() {
         "#include \"mousehole/policy.h\"\n",
         "#include \"mousehole/policy.h\"\n#include <string.h>\n",
     );
-    refused(&report, "rules", "string.h, a header of the system");
+    assert_refused(&report, "rules", "string.h, a header of the system");
 }
 
 #[test]
 fn undefined_call__is_refused() {
     let report = check_changed("has-call", RETURN, "\tif (look_up(flow) <= (int)params->green)\n");
-    refused(&report, "rules", "calls look_up, which the header does not define");
+    assert_refused(&report, "rules", "calls look_up, which the header does not define");
 }
 
 #[test]
@@ -144,7 +149,7 @@ fn static_variable__is_refused() {
         RETURN,
         "\tstatic u32 seen;\n\tif (++seen + flow->packets <= params->green)\n",
     );
-    refused(&report, "rules", "keeps a variable of its own (seen)");
+    assert_refused(&report, "rules", "keeps a variable of its own (seen)");
 }
 
 #[test]
@@ -154,7 +159,7 @@ fn endless_loop__is_refused() {
         RETURN,
         "\twhile (((volatile struct mh_view *)view)->ip_bytes != 41)\n\t\t;\n\tif (flow->packets <= params->green)\n",
     );
-    refused(&report, "random records", "packet does not return within");
+    assert_refused(&report, "random records", "packet does not return within");
 }
 
 /// The line of the template's set-up that a faulty one stands in front of.
@@ -164,27 +169,31 @@ const SET_UP: &str = "\tif (params->yellow < params->green)\n";
 fn endless_set_up__is_refused_in_the_other_process() {
     let endless = "\twhile (((volatile struct mh_link_context *)link)->buffer_bytes != 41)\n\t\t;\n";
     let report = check_changed("sets-up-for-ever", SET_UP, &format!("{endless}{SET_UP}"));
-    refused(&report, "random records", "setup does not return within 5 s; a loop needs a constant bound");
+    assert_refused(
+        &report,
+        "random records",
+        "setup does not return within 5 s; a loop needs a constant bound",
+    );
 }
 
 #[test]
 fn set_up_that_ends_the_process__is_refused_in_the_other_process() {
     let crash = "\tparams->green /= ((volatile struct mh_link_context *)link)->rate_bps < 0;\n";
     let report = check_changed("divides", SET_UP, &format!("{crash}{SET_UP}"));
-    refused(&report, "random records", "division by zero");
+    assert_refused(&report, "random records", "division by zero");
 }
 
 #[test]
 fn defaults_that_do_not_fit_each_other__are_refused() {
     let report =
         check_changed("unfit", ".name = \"yellow\", .value = \"40\"", ".name = \"yellow\", .value = \"4\"");
-    refused(&report, "random records", "has defaults that do not fit each other; yellow");
+    assert_refused(&report, "random records", "has defaults that do not fit each other; yellow");
 }
 
 #[test]
 fn colour_out_of_range__is_refused() {
     let report = check_changed("has-colour", "MH_YELLOW : MH_RED;", "MH_YELLOW : 4;");
-    refused(
+    assert_refused(
         &report,
         "random records",
         "returns 4; allowed: MH_GREEN (0), MH_YELLOW (1), MH_RED (2) or MH_DISCARD (3)",
@@ -198,7 +207,7 @@ fn write_out_of_bounds__is_refused() {
         RETURN,
         "\t(&flow->packets)[2 + params->green % 2] = 7;\n\tif (flow->packets <= params->green)\n",
     );
-    refused(&report, "random records", "writes outside its structs");
+    assert_refused(&report, "random records", "writes outside its structs");
 }
 
 #[test]
@@ -214,13 +223,13 @@ fn changed_parameters__are_refused() {
         RETURN,
         "\t((struct mh_writes_params *)(unsigned long)params)->green++;\n\tif (flow->packets <= params->green)\n",
     );
-    refused(&report, "random records", "changes its parameters, which it may only read");
+    assert_refused(&report, "random records", "changes its parameters, which it may only read");
 }
 
 #[test]
 fn chance_not_announced__is_refused() {
     let report = check_changed("unannounced", RETURN, "\tif (random & 1)\n");
-    refused(&report, "random records", "depends on random though draws() returns 0");
+    assert_refused(&report, "random records", "depends on random though draws() returns 0");
 }
 
 #[test]
@@ -230,13 +239,13 @@ fn endless_sweep__is_refused() {
         "MH_MARKER(sweeps,",
         "#define mh_sweeps_period(p) 0\nMH_PERIOD(sweeps)\nMH_MARKER(sweeps, mh_sweeps_params, mh_sweeps_flow, mh_none, MH_OFFERS(sweeps, period), MH_TABLE_OF(sweeps), .summary = \"\")\n#undef MH_MARKER\n#define MH_MARKER(...)\nMH_MARKER(sweeps,",
     );
-    refused(&report, "random records", "period returns 0 ns");
+    assert_refused(&report, "random records", "period returns 0 ns");
 }
 
 #[test]
 fn header_that_does_not_compile__is_refused_with_the_message() {
     let report = check_changed("broken", RETURN, "\tif (flow->packetz <= params->green)\n");
-    refused(&report, "description", "does not compile");
+    assert_refused(&report, "description", "does not compile");
     assert!(report.to_string().contains("packetz"), "{report}");
 }
 
@@ -247,8 +256,8 @@ fn target__is_a_header_or_a_name() {
     assert!(check("sfd", &FEW).unwrap().is_good());
 }
 
-/// Returns a copy of LFP's header under another name, changed in one place.
-fn changed_lfp(from: &str, to: &str) -> Report {
+/// Checks a copy of LFP's header under another name, with the first `from` replaced by `to`.
+fn check_changed_lfp(from: &str, to: &str) -> Report {
     let folder = Folder::new();
     let shipped = mousehole_policy::headers_folder().unwrap().join("mousehole/lfp.h");
     let text =
@@ -258,12 +267,12 @@ fn changed_lfp(from: &str, to: &str) -> Report {
     check(&folder.write("own-lfp", &text.replacen(from, to, 1)), &FEW).unwrap()
 }
 
-/// Packets and slow steps run in different places, so neither may touch what is the other's.
+/// Packets and slow steps run in different processes, so neither may use the other's part of the state.
 #[test]
-fn parts_of_the_state__are_their_owners() {
+fn access_to_another_owners_part_of_the_state__is_refused() {
     let (packet, ended) =
-        ("\topen = mh_own_lfp_open(params, state, now_ns);\n", "\tif (!flow->meter.packets)\n");
-    let report = changed_lfp(packet, packet);
+        ("\topen = mh_own_lfp_update_promotion(params, state, now_ns);\n", "\tif (!flow->meter.packets)\n");
+    let report = check_changed_lfp(packet, packet);
     assert!(report.is_good(), "{report}");
     for (place, line, with) in [
         (packet, "\tstate->published.quantile++;\n", "packet (record "),
@@ -272,7 +281,7 @@ fn parts_of_the_state__are_their_owners() {
         (ended, "\tstate->open ^= 1;\n", "flow_end (record "),
         (ended, "\tif (state->open)\n\t\treturn;\n", "slow steps nothing before it"),
     ] {
-        refused(&changed_lfp(place, &format!("{line}{place}")), "random records", with);
+        assert_refused(&check_changed_lfp(place, &format!("{line}{place}")), "random records", with);
     }
 }
 
@@ -280,7 +289,11 @@ fn parts_of_the_state__are_their_owners() {
 fn exits__are_named() {
     for (name, call) in [("leaves-well", "exit(0);"), ("leaves-badly", "exit(3);")] {
         let report = check_changed(name, SET_UP, &format!("\textern void exit(int);\n\t{call}\n{SET_UP}"));
-        refused(&report, "random records", "setup (record 0) calls exit; a policy only returns an answer");
+        assert_refused(
+            &report,
+            "random records",
+            "setup (record 0) calls exit; a policy only returns an answer",
+        );
     }
 }
 

@@ -7,8 +7,8 @@ use mousehole_check::{Options, Report, TemplateKind, Verdict, check, template};
 
 const OPTIONS: Options = Options { records: 100_000, kernel: true, seed: 7 };
 
-/// Returns whether programs were loaded; says why not.
-fn ran(report: &Report) -> bool {
+/// Returns whether programs were loaded; prints why not.
+fn ran_in_kernel(report: &Report) -> bool {
     if let Some(why) = report.kernel_not_run().filter(|_| report.is_good()) {
         println!("NOT RUN: {why}");
         return false;
@@ -16,7 +16,7 @@ fn ran(report: &Report) -> bool {
     true
 }
 
-/// Checks a template, changed in one place.
+/// Checks a template under this name, with the first `from` replaced by `to`.
 fn check_changed(kind: TemplateKind, name: &str, from: &str, to: &str) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("{name}.h"));
@@ -30,7 +30,7 @@ fn check_changed(kind: TemplateKind, name: &str, from: &str, to: &str) -> Report
 fn shipped_policies__decide_as_natively() {
     for name in ["sfd", "excess", "multi-red", "lfp", "shred-edge", "policer", "rio-ps"] {
         let report = mousehole_check::check(name, &Options { records: 20_000, ..OPTIONS }).unwrap();
-        if !ran(&report) {
+        if !ran_in_kernel(&report) {
             return;
         }
         let kernel = report.checks.iter().find_map(|check| check.kernel.as_ref()).unwrap();
@@ -44,7 +44,7 @@ fn shipped_policies__decide_as_natively() {
 #[test]
 fn template__passes() {
     let report = check_changed(TemplateKind::Marker, "kernel-marker", "", "");
-    if ran(&report) {
+    if ran_in_kernel(&report) {
         let kernel = report.checks.iter().find_map(|check| check.kernel.as_ref()).unwrap();
         assert_eq!(kernel.differences, 0, "{report}");
         assert!(report.is_good(), "{report}");
@@ -59,7 +59,7 @@ fn other_decision_in_the_kernel__is_found() {
         "\tif (flow->packets <= params->green)\n",
         "#ifdef __bpf__\n\tif (flow->packets < params->green)\n#else\n\tif (flow->packets <= params->green)\n#endif\n",
     );
-    if ran(&report) {
+    if ran_in_kernel(&report) {
         let kernel = report.checks.iter().find(|check| check.name == "kernel").unwrap();
         assert_eq!(kernel.verdict, Verdict::Failed, "{report}");
         assert!(
@@ -77,7 +77,7 @@ fn other_state_in_the_kernel__is_found() {
         "\tif (view->colour == MH_GREEN",
         "#ifdef __bpf__\n\tstate->avg_q32 ^= now_ns == 5;\n\tstate->avg_q32 += 1;\n#endif\n\tif (view->colour == MH_GREEN",
     );
-    if ran(&report) {
+    if ran_in_kernel(&report) {
         assert!(!report.is_good(), "{report}");
     }
 }
@@ -96,7 +96,7 @@ fn unbounded_index__is_refused_by_the_verifier() {
 #[test]
 fn unread_field__is_a_warning_and_a_read_one_listed_as_unread_a_fault() {
     let report = check_changed(TemplateKind::Dropper, "forgets", "\t   .unread = \"max_p_q32\",\n", "");
-    if !ran(&report) {
+    if !ran_in_kernel(&report) {
         return;
     }
     let sensitivity = report.checks.iter().find(|check| check.name == "sensitivity").unwrap();

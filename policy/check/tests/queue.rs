@@ -1,5 +1,5 @@
-//! A dropper before a virtual FIFO, as a program in the kernel: the verifier takes it in few steps, and it decides as
-//! the same headers do natively. Prints why it was not run where programs cannot be loaded.
+//! A dropper before a virtual FIFO, as a program in the kernel: the verifier accepts it in few steps, and it decides as the
+//! same headers do natively. Prints why it was not run if programs cannot be loaded.
 
 #![allow(non_snake_case, missing_docs)]
 #![cfg(target_os = "linux")]
@@ -15,7 +15,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use std::path::Path;
 use std::process::Command;
 
-/// The most instructions that the verifier may look at, a tenth of what it allows.
+/// The most instructions that the verifier may process, a tenth of its limit.
 const MOST_VERIFIED: u32 = 100_000;
 
 const ARRIVALS: usize = 20_000;
@@ -44,7 +44,7 @@ struct Departures {
     last_ns: [u64; 3],
 }
 
-/// The same on this side: virtual FIFO and dropper.
+/// The native build of the virtual FIFO and the dropper.
 struct Native {
     params: Params,
     state: State,
@@ -62,7 +62,7 @@ impl Native {
         Native { state: params.policy().new_state(), params, fifo_params, fifo }
     }
 
-    /// Returns verdict and start of transmission.
+    /// Plays an arrival and returns its verdict and when its transmission starts, ns; `u64::MAX` if it is dropped.
     fn arrive(&mut self, view: &View, now_ns: u64, random: u32) -> (u32, u64) {
         let (mut departures, mut backlog) = (Departures::default(), Backlog::default());
         let policy = self.params.policy();
@@ -89,8 +89,8 @@ impl Native {
     }
 }
 
-/// Returns the object of `c/queue.c` for a dropper; `None` without clang.
-fn object(name: &str, tracks: bool, folder: &Path) -> Option<Vec<u8>> {
+/// Compiles `c/queue.c` to an eBPF object for a dropper and returns its bytes; `None` without clang.
+fn compile_object(name: &str, tracks: bool, folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join(format!("{name}.o"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/queue.c");
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".into());
@@ -109,8 +109,8 @@ fn object(name: &str, tracks: bool, folder: &Path) -> Option<Vec<u8>> {
     Some(std::fs::read(&path).expect("clang has written it"))
 }
 
-/// Returns why programs cannot be loaded.
-fn missing() -> Option<String> {
+/// Returns why programs cannot be loaded; `None` if they can.
+fn find_obstacle() -> Option<String> {
     let options = mousehole_check::Options { records: 1000, kernel: true, seed: 1 };
     mousehole_check::check("application", &options).expect("a policy").kernel_not_run().map(Into::into)
 }
@@ -123,16 +123,18 @@ struct Input<const N: usize>([u64; N]);
 // SAFETY: words without padding.
 unsafe impl<const N: usize> Pod for Input<N> {}
 
-/// Plays arrivals to both; `N` is the number of words of `struct mh_queue_input`.
-fn play<const N: usize>(name: &str, settings: &[(&str, &str)]) {
-    if let Some(why) = missing() {
+/// Asserts that the program in the kernel and the native build decide alike on random arrivals; prints why it was not run
+/// if programs cannot be loaded. `N` is the number of words of `struct mh_queue_input`.
+fn compare_builds<const N: usize>(name: &str, settings: &[(&str, &str)]) {
+    if let Some(why) = find_obstacle() {
         println!("NOT RUN: {why}");
         return;
     }
     let policy = find(name).expect("a policy");
     let params = Params::from_text(policy, settings, &LinkContext::EXAMPLE).expect("valid");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let object = object(policy.c_name(), policy.tracks_departures(), folder.path()).expect("clang runs");
+    let object =
+        compile_object(policy.c_name(), policy.tracks_departures(), folder.path()).expect("clang runs");
     let mut loaded: Ebpf = EbpfLoader::new().load(&object).expect("an object");
     let Some(Map::Array(map)) = loaded.take_map("mh_queue_input") else { panic!("no map") };
     let mut input: Array<_, Input<N>> = Array::try_from(Map::Array(map)).expect("so many words");
@@ -184,12 +186,15 @@ fn play<const N: usize>(name: &str, settings: &[(&str, &str)]) {
 
 #[test]
 fn red_before_a_virtual_fifo__decides_as_natively() {
-    play::<25>("red", &[("min", "2"), ("max", "9"), ("wq", "0.2"), ("gentle", "false"), ("ecn", "true")]);
+    compare_builds::<25>(
+        "red",
+        &[("min", "2"), ("max", "9"), ("wq", "0.2"), ("gentle", "false"), ("ecn", "true")],
+    );
 }
 
 #[test]
 fn multi_red_before_a_virtual_fifo__decides_as_natively() {
     let lines = [("green_min", "4"), ("green_max", "20"), ("yellow_min", "2"), ("yellow_max", "9")];
     let rest = [("red_min", "1"), ("red_max", "5"), ("wq", "0.2"), ("ecn", "true")];
-    play::<50>("multi-red", &[&lines[..], &rest].concat());
+    compare_builds::<50>("multi-red", &[&lines[..], &rest].concat());
 }

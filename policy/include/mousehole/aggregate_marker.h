@@ -35,7 +35,7 @@ MH_FN u32 mh_aggregate_marker_draws(const struct mh_aggregate_marker_params *par
 	return 0;
 }
 
-/* Returns the colour of a packet, whatever colour it comes with. */
+/* Returns the colour of a packet and takes its tokens, one for each byte; its former colour does not count. */
 MH_FN u32 mh_aggregate_marker_packet(const struct mh_aggregate_marker_params *params,
 				     struct mh_aggregate_marker *marker, struct mh_none *state,
 				     const struct mh_view *view, u64 now_ns, u32 random)
@@ -60,6 +60,7 @@ static const struct mh_parameter mh_aggregate_marker_parameters[] = {
 	  .least = 1, .most = 1e9, .meaning = "burst of each colour", .source = "Noureddine & Tobagi, section V" },
 };
 
+/* Fills both buckets from the settings. Refuses nothing. */
 static inline struct mh_fault mh_aggregate_marker_setup(struct mh_aggregate_marker_params *params,
 							const struct mh_link_context *link)
 {

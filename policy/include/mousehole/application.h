@@ -28,7 +28,7 @@ MH_FN u32 mh_application_draws(const struct mh_application_params *params)
 	return 0;
 }
 
-/* Returns the colour of a packet. */
+/* Returns the colour of a packet by its connection's application. */
 MH_FN u32 mh_application_packet(const struct mh_application_params *params, struct mh_none *flow,
 				struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)
 {

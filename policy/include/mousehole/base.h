@@ -62,7 +62,7 @@ struct mh_threshold {
 	u32 unit; /* MH_BYTES or MH_PACKETS */
 };
 
-/* The state of a policy that keeps none of that sort. */
+/* The flow or state of a policy that has none: it takes no bytes in the caller's tables (policy.h). */
 struct mh_none {
 	u8 unused;
 };
@@ -92,22 +92,25 @@ struct mh_backlog {
 
 #define MH_ONE_Q32 (1ULL << 32)
 
+/* Returns the lesser of two numbers. */
 MH_FN u64 mh_min(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
 
+/* Returns the greater of two numbers. */
 MH_FN u64 mh_max(u64 a, u64 b)
 {
 	return a > b ? a : b;
 }
 
-/* Returns a + b, for counters that stop at their maximum instead of wrapping. */
+/* Returns a + b, at most 2^32 - 1, for counters that stop there instead of wrapping. */
 MH_FN u32 mh_saturating_add(u32 a, u32 b)
 {
 	return (u32)mh_min((u64)a + b, 0xffffffffULL);
 }
 
+/* Returns how many packets on the wire a view stands for, at least 1. */
 MH_FN u32 mh_segments(const struct mh_view *view)
 {
 	return view->segments ? view->segments : 1;
@@ -119,7 +122,10 @@ MH_FN u64 mh_mul_q32(u64 a, u64 f_q32)
 	return (a >> 32) * f_q32 + (((a & 0xffffffffULL) * f_q32 + (1ULL << 31)) >> 32);
 }
 
-/* Returns average + weight * (sample - average), both of one format, the weight at most 1. */
+/*
+ * Returns the exponentially weighted moving average (EWMA) after a sample: average + weight * (sample - average). Both
+ * have one format; the weight is at most 1.
+ */
 MH_FN u64 mh_average(u64 average, u64 sample, u64 weight_q32)
 {
 	if (sample >= average)

@@ -30,7 +30,7 @@ MH_FN u32 mh_codel_draws(const struct mh_codel_params *params)
 	return 0;
 }
 
-/* Takes an arrival, or refuses it. */
+/* Returns band 0 for an arrival, or a refusal if it does not fit the limit. */
 MH_FN u32 mh_codel_enqueue(const struct mh_codel_params *params, struct mh_codel_vars *state,
 			   const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns, u32 random)
 {
@@ -39,17 +39,17 @@ MH_FN u32 mh_codel_enqueue(const struct mh_codel_params *params, struct mh_codel
 	(void)hash;
 	(void)now_ns;
 	(void)random;
-	/* The transmitter has found the queue empty. */
+	/* The link was idle before this arrival. */
 	if (!waiting->all.packets && waiting->band[0].waiting.idle_since_ns != MH_NEVER)
-		mh_codel_rest(state);
+		mh_codel_reset(state);
 	return mh_into(0, mh_verdict_with_buffer(full, MH_PASS));
 }
 
-/* Returns whether the head leaves, marked or not, or is dropped. */
+/* Returns band 0 if its head leaves, with MH_MARKED if it is to be marked; with MH_DROPPED if CoDel drops it. */
 MH_FN u32 mh_codel_dequeue(const struct mh_codel_params *params, struct mh_codel_vars *state,
 			   const struct mh_waiting *waiting, u64 now_ns)
 {
-	return mh_codel_head(&params->law, state, &waiting->band[0], waiting->all.bytes, now_ns);
+	return mh_codel_judge_head(&params->law, state, &waiting->band[0], waiting->all.bytes, now_ns);
 }
 
 #ifdef MH_DESCRIBE
@@ -61,6 +61,7 @@ static const struct mh_parameter mh_codel_parameters[] = {
 	  .source = "Linux' default, which the RFC leaves open" },
 };
 
+/* Computes the law's derived fields. Refuses nothing. */
 static inline struct mh_fault mh_codel_setup(struct mh_codel_params *params, const struct mh_link_context *link)
 {
 	(void)link;

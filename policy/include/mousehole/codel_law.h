@@ -11,8 +11,8 @@
  *   resumed  : dropping that begins within 16 intervals after drop_next begins near its last rate
  *   ECN      : an ECN-capable head is marked instead, and sent: at most one mark per departure
  *
- * One step per question: a head that goes is answered with MH_DROPPED, the caller asks again, and `step` remembers what
- * RFC 8289's loop would do with the next head.
+ * Each call judges one head. After the answer MH_DROPPED the caller calls again, and `step` remembers what RFC 8289's
+ * loop would do with the next head.
  *
  * Format: times in ns. interval / sqrt(count) is the integer part of sqrt(interval^2 / count).
  * Worst error: none up to intervals of 2^31 ns, 2.1 s; beyond, 2^-30 of the gap, since a square must fit 62 bits.
@@ -23,11 +23,11 @@
 
 #include "policy.h"
 
-/* What waits behind a head must be longer for it to be late: `maxpacket`, RFC 8289 section 5.3, the MTU. */
+/* A head is late only if more bytes than this wait behind it: `maxpacket`, RFC 8289 section 5.3, the MTU. */
 #define MH_CODEL_BYTES 1500
 /* Intervals after drop_next for which the rate of drops is remembered (Linux). */
 #define MH_CODEL_MEMORY 16
-/* Bits of what a gap is the root of, half of them. */
+/* Bits of a gap before `shift` is applied: half those of the square whose root it is. */
 #define MH_CODEL_BITS 31
 
 struct mh_codel_law {
@@ -37,21 +37,21 @@ struct mh_codel_law {
 	u32 ecn;
 };
 
-/* What a head is looked at for. */
+/* Values of `step`: judge the head anew, or go on after a drop within, or at the beginning of, the dropping state. */
 enum { MH_CODEL_LOOK = 0, MH_CODEL_KEEP = 1, MH_CODEL_START = 2 };
 
-/* Of one band; all zero is one that never saw a packet. */
+/* The state of one band; all zero is one that never saw a packet. */
 struct mh_codel_vars {
-	u64 first_above_ns; /* when a head is late if all remain so; 0 while none is */
+	u64 first_above_ns; /* when the interval ends after which heads are late; 0 while none runs */
 	u64 drop_next_ns;
 	u32 count;
 	u32 last_count;
 	u32 is_dropping;
-	u32 step; /* MH_CODEL_LOOK, or what follows the drop that was just answered */
+	u32 step; /* MH_CODEL_LOOK, or what the next call does after a drop */
 };
 
 /* Returns the integer part of the square root of a value below 2^62, without a branch. */
-MH_FN u64 mh_codel_root(u64 value)
+MH_FN u64 mh_codel_square_root(u64 value)
 {
 	u64 root = 0, bit = 1ULL << (2 * MH_CODEL_BITS - 2), rest, fits;
 	u32 step;
@@ -66,15 +66,18 @@ MH_FN u64 mh_codel_root(u64 value)
 	return root;
 }
 
-/* Returns interval / sqrt(count) (RFC 8289 section 5.6, `control_law`). */
+/* Returns interval / sqrt(count), ns, the gap between two drops (RFC 8289 section 5.6, `control_law`). */
 MH_FN u64 mh_codel_gap_ns(const struct mh_codel_law *law, u32 count)
 {
 	u64 interval = law->interval_ns >> law->shift;
 
-	return mh_codel_root(interval * interval / mh_max(count, 1)) << law->shift;
+	return mh_codel_square_root(interval * interval / mh_max(count, 1)) << law->shift;
 }
 
-/* Returns whether a head is late, and notes since when (section 5.6, `dodequeue`). `all_bytes` wait on the link. */
+/*
+ * Returns whether the head of a band is late, and updates `first_above_ns` (section 5.6, `dodequeue`). `all_bytes` are
+ * those that wait in all bands of the link.
+ */
 MH_FN u32 mh_codel_is_late(const struct mh_codel_law *law, struct mh_codel_vars *vars, const struct mh_band *band,
 			   u64 all_bytes, u64 now_ns)
 {
@@ -89,8 +92,8 @@ MH_FN u32 mh_codel_is_late(const struct mh_codel_law *law, struct mh_codel_vars 
 	return now_ns >= vars->first_above_ns;
 }
 
-/* Begins to drop; near the last rate if that is recent (section 5.5, `dequeue`). */
-MH_FN void mh_codel_start(const struct mh_codel_law *law, struct mh_codel_vars *vars, u64 now_ns)
+/* Enters the dropping state; if the last one ended recently, near its rate of drops (section 5.5, `dequeue`). */
+MH_FN void mh_codel_start_dropping(const struct mh_codel_law *law, struct mh_codel_vars *vars, u64 now_ns)
 {
 	u32 more = vars->count - vars->last_count;
 	u32 is_recent = now_ns < vars->drop_next_ns + MH_CODEL_MEMORY * law->interval_ns;
@@ -101,25 +104,31 @@ MH_FN void mh_codel_start(const struct mh_codel_law *law, struct mh_codel_vars *
 	vars->drop_next_ns = now_ns + mh_codel_gap_ns(law, vars->count);
 }
 
-/* Notes that a band is found empty. */
-MH_FN void mh_codel_found_empty(const struct mh_codel_law *law, struct mh_codel_vars *vars, u64 now_ns)
+/*
+ * Notes that `dequeue` finds the band empty: leaves the dropping state, or enters it if the first drop emptied the
+ * band.
+ */
+MH_FN void mh_codel_note_empty(const struct mh_codel_law *law, struct mh_codel_vars *vars, u64 now_ns)
 {
 	vars->first_above_ns = 0;
 	vars->is_dropping = 0;
 	if (vars->step == MH_CODEL_START)
-		mh_codel_start(law, vars, now_ns);
+		mh_codel_start_dropping(law, vars, now_ns);
 	vars->step = MH_CODEL_LOOK;
 }
 
-/* Notes that the link has been idle: every band was found empty. */
-MH_FN void mh_codel_rest(struct mh_codel_vars *vars)
+/* Leaves the dropping state because the link was idle, which means that the band was empty. */
+MH_FN void mh_codel_reset(struct mh_codel_vars *vars)
 {
 	vars->first_above_ns = 0;
 	vars->is_dropping = 0;
 }
 
-/* Returns what becomes of the head of a band that is not empty: 0 if it leaves, MH_MARKED, or MH_DROPPED. */
-MH_FN u32 mh_codel_head(const struct mh_codel_law *law, struct mh_codel_vars *vars, const struct mh_band *band,
+/*
+ * Judges the head of a band that is not empty, once for each head: returns 0 if it leaves, MH_MARKED if it leaves with
+ * a mark, MH_DROPPED if it is dropped. After MH_DROPPED the caller judges the next head, or calls mh_codel_note_empty.
+ */
+MH_FN u32 mh_codel_judge_head(const struct mh_codel_law *law, struct mh_codel_vars *vars, const struct mh_band *band,
 			u64 all_bytes, u64 now_ns)
 {
 	u32 is_late = mh_codel_is_late(law, vars, band, all_bytes, now_ns), step = vars->step;
@@ -127,7 +136,7 @@ MH_FN u32 mh_codel_head(const struct mh_codel_law *law, struct mh_codel_vars *va
 
 	vars->step = MH_CODEL_LOOK;
 	if (step == MH_CODEL_START) {
-		mh_codel_start(law, vars, now_ns);
+		mh_codel_start_dropping(law, vars, now_ns);
 		return 0;
 	}
 	if (!is_late) {
@@ -136,7 +145,7 @@ MH_FN u32 mh_codel_head(const struct mh_codel_law *law, struct mh_codel_vars *va
 	}
 	if (!vars->is_dropping) {
 		if (marks)
-			mh_codel_start(law, vars, now_ns);
+			mh_codel_start_dropping(law, vars, now_ns);
 		else
 			vars->step = MH_CODEL_START;
 		return marks ? MH_MARKED : MH_DROPPED;
@@ -155,7 +164,7 @@ MH_FN u32 mh_codel_head(const struct mh_codel_law *law, struct mh_codel_vars *va
 
 #ifdef MH_DESCRIBE
 
-/* The parameters of a struct that begins a parameters' struct as `law`. */
+/* The table's entries for the member `law`, a struct mh_codel_law, of a parameters' struct. */
 #define MH_CODEL_TABLE(params_t_)                                                                                    \
 	{ MH_FIELD(params_t_, law.target_ns), .kind = MH_TIME, .name = "target", .value = "5ms", .least = 0,         \
 	  .most = 1e9, .meaning = "acceptable standing delay", .source = "RFC 8289 section 4.3; RFC 8290 section 5.2.2" }, \
@@ -166,7 +175,7 @@ MH_FN u32 mh_codel_head(const struct mh_codel_law *law, struct mh_codel_vars *va
 	  .meaning = "mark ECN-capable packets instead of dropping them",                                            \
 	  .source = "RFC 8290 section 5.2.6; RFC 8289 leaves it open" }
 
-/* Computes what a gap leaves out. Every set-up function of a queue under CoDel does this and nothing else. */
+/* Computes `shift`, so that the interval without its last `shift` bits has MH_CODEL_BITS bits. Refuses nothing. */
 static inline struct mh_fault mh_codel_law_setup(struct mh_codel_law *law)
 {
 	law->shift = 0;

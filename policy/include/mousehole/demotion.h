@@ -35,7 +35,7 @@ struct mh_demotion_params {
 	u32 second; /* bytes up to which it is yellow; 2^32 - 1 for ever */
 };
 
-/* Returns whether the flow may be forgotten. A flow's state is a mh_flow_meter. */
+/* Returns whether the flow has been silent for longer than the timeout. A flow's state is a mh_flow_meter. */
 MH_FN u32 mh_demotion_expired(const struct mh_demotion_params *params, const struct mh_flow_meter *flow,
 			      u64 now_ns)
 {
@@ -49,7 +49,7 @@ MH_FN u32 mh_demotion_draws(const struct mh_demotion_params *params)
 	return 0;
 }
 
-/* Returns the colour of a packet of `flow`. */
+/* Meters a packet of `flow` and returns its colour by the bytes that the flow has sent, this packet included. */
 MH_FN u32 mh_demotion_packet(const struct mh_demotion_params *params, struct mh_flow_meter *flow,
 			     struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)
 {
@@ -78,6 +78,7 @@ static const struct mh_parameter mh_demotion_parameters[] = {
 	  .source = "as connection tracking does" },
 };
 
+/* Refuses thresholds that are not in order. */
 static inline struct mh_fault mh_demotion_setup(struct mh_demotion_params *params, const struct mh_link_context *link)
 {
 	(void)link;

@@ -60,7 +60,7 @@ struct mh_dualpi2_state {
 	u64 p_q32;        /* p' */
 	u64 due_ns;       /* when p' changes next */
 	u64 delay_ns;     /* at the last change */
-	u64 owed_scaled;  /* what C is owed, 2^-16 bytes; 2^63 stands for nothing */
+	u64 owed_scaled;  /* bytes that the scheduler owes to C, in 2^-16 bytes beyond MH_DUALPI2_EVEN */
 	u32 has_begun;    /* 0 before the first packet */
 	u32 reserved;
 };
@@ -74,16 +74,19 @@ MH_FN u32 mh_dualpi2_draws(const struct mh_dualpi2_params *params)
 	return 1;
 }
 
-/* Returns how long a band's head has waited at a time; 0 if nothing waited then. */
-MH_FN u64 mh_dualpi2_delay(const struct mh_band *band, u64 at_ns)
+/* Returns how long a band's head has waited at `at_ns`, ns, at most MH_DUALPI2_DELAY_NS; 0 if nothing waited then. */
+MH_FN u64 mh_dualpi2_head_delay_ns(const struct mh_band *band, u64 at_ns)
 {
 	if (!band->waiting.packets || band->head_since_ns >= at_ns)
 		return 0;
 	return mh_min(at_ns - band->head_since_ns, MH_DUALPI2_DELAY_NS);
 }
 
-/* Returns p' after a step that adds gain * (now - before), delays in ns. */
-MH_FN u64 mh_dualpi2_add(u64 p_q32, u64 gain_q24, u64 now_ns, u64 before_ns)
+/*
+ * Returns p' plus a term of the PI controller, gain * (now - before), within 0 .. 1. `now_ns` and `before_ns` are delays,
+ * or a delay and the target, of at most MH_DUALPI2_DELAY_NS.
+ */
+MH_FN u64 mh_dualpi2_add_term(u64 p_q32, u64 gain_q24, u64 now_ns, u64 before_ns)
 {
 	u64 change;
 
@@ -95,8 +98,11 @@ MH_FN u64 mh_dualpi2_add(u64 p_q32, u64 gain_q24, u64 now_ns, u64 before_ns)
 	return p_q32 > change ? p_q32 - change : 0;
 }
 
-/* Brings p' up to date. */
-MH_FN void mh_dualpi2_update(const struct mh_dualpi2_params *params, struct mh_dualpi2_state *state,
+/*
+ * Takes the steps of p' that have become due up to `now_ns`. Called first at every arrival and departure, so that
+ * `waiting` is what each of these steps would have seen.
+ */
+MH_FN void mh_dualpi2_update_probability(const struct mh_dualpi2_params *params, struct mh_dualpi2_state *state,
 			     const struct mh_waiting *waiting, u64 now_ns)
 {
 	u32 step;
@@ -108,10 +114,10 @@ MH_FN void mh_dualpi2_update(const struct mh_dualpi2_params *params, struct mh_d
 		state->owed_scaled = MH_DUALPI2_EVEN;
 	}
 	for (step = 0; step < MH_DUALPI2_PERIODS && state->due_ns <= now_ns; step++) {
-		delay = mh_max(mh_dualpi2_delay(&waiting->band[MH_DUALPI2_L], state->due_ns),
-			       mh_dualpi2_delay(&waiting->band[MH_DUALPI2_C], state->due_ns));
-		p = mh_dualpi2_add(state->p_q32, params->alpha_q24, delay, params->target_ns);
-		state->p_q32 = mh_dualpi2_add(p, params->beta_q24, delay, state->delay_ns);
+		delay = mh_max(mh_dualpi2_head_delay_ns(&waiting->band[MH_DUALPI2_L], state->due_ns),
+			       mh_dualpi2_head_delay_ns(&waiting->band[MH_DUALPI2_C], state->due_ns));
+		p = mh_dualpi2_add_term(state->p_q32, params->alpha_q24, delay, params->target_ns);
+		state->p_q32 = mh_dualpi2_add_term(p, params->beta_q24, delay, state->delay_ns);
 		state->delay_ns = delay;
 		state->due_ns += params->period_ns;
 	}
@@ -119,13 +125,13 @@ MH_FN void mh_dualpi2_update(const struct mh_dualpi2_params *params, struct mh_d
 		state->due_ns = now_ns + params->period_ns;
 }
 
-/* Returns k p', at most 1, Q32. */
-MH_FN u64 mh_dualpi2_coupled(const struct mh_dualpi2_params *params, const struct mh_dualpi2_state *state)
+/* Returns the probability of marks in L, k p', at most 1, Q32. */
+MH_FN u64 mh_dualpi2_coupled_probability(const struct mh_dualpi2_params *params, const struct mh_dualpi2_state *state)
 {
 	return mh_min((state->p_q32 * params->coupling_q16) >> 16, MH_ONE_Q32);
 }
 
-/* Returns the band of an arrival, marked or not, or refuses it. */
+/* Returns the band of an arrival, with MH_MARKED if it is to be marked, or a refusal with the verdict. */
 MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_dualpi2_state *state,
 			     const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,
 			     u32 random)
@@ -135,8 +141,8 @@ MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_d
 	u64 coupled;
 
 	(void)hash;
-	mh_dualpi2_update(params, state, waiting, now_ns);
-	coupled = mh_dualpi2_coupled(params, state);
+	mh_dualpi2_update_probability(params, state, waiting, now_ns);
+	coupled = mh_dualpi2_coupled_probability(params, state);
 	is_hit = random < mh_mul_q32(state->p_q32, state->p_q32);
 	if (waiting->all.bytes < MH_DUALPI2_SHORT_BYTES)
 		verdict = MH_PASS;
@@ -149,14 +155,14 @@ MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_d
 	return mh_into(band, mh_verdict_with_buffer(full, verdict));
 }
 
-/* Returns the band whose head leaves, marked or not. */
+/* Returns the band whose head leaves, with MH_MARKED for a packet of L that waited longer than `step`. */
 MH_FN u32 mh_dualpi2_dequeue(const struct mh_dualpi2_params *params, struct mh_dualpi2_state *state,
 			     const struct mh_waiting *waiting, u64 now_ns)
 {
 	const struct mh_band *l = &waiting->band[MH_DUALPI2_L], *c = &waiting->band[MH_DUALPI2_C];
 	u32 marked = 0;
 
-	mh_dualpi2_update(params, state, waiting, now_ns);
+	mh_dualpi2_update_probability(params, state, waiting, now_ns);
 	if (!l->waiting.packets || !c->waiting.packets)
 		state->owed_scaled = MH_DUALPI2_EVEN;
 	if (!l->waiting.packets)
@@ -196,6 +202,7 @@ static const struct mh_parameter mh_dualpi2_parameters[] = {
 	  .source = "Linux sch_dualpi2" },
 };
 
+/* Takes the link's buffer as limit and converts the gains and the share to fixed point. Refuses nothing. */
 static inline struct mh_fault mh_dualpi2_setup(struct mh_dualpi2_params *params, const struct mh_link_context *link)
 {
 	params->limit = mh_link_limit(link);
@@ -205,6 +212,7 @@ static inline struct mh_fault mh_dualpi2_setup(struct mh_dualpi2_params *params,
 	return MH_NO_FAULT;
 }
 
+/* Returns the reading `base_probability`: p', 0 to 1. */
 static inline double mh_dualpi2_probability(const void *params, const void *state)
 {
 	(void)params;

@@ -73,7 +73,7 @@ MH_FN u32 mh_excess_draws(const struct mh_excess_params *params)
 	return 0;
 }
 
-/* Returns the colour of a packet by whether its flow is long, or the packet is beyond the rate. */
+/* Returns the colour of a packet; `is_long` says whether its flow is long or the packet itself is beyond the rate. */
 MH_FN u32 mh_excess_colour(const struct mh_excess_params *params, const struct mh_view *view, u32 is_long)
 {
 	if (!params->has_three_levels)
@@ -83,7 +83,10 @@ MH_FN u32 mh_excess_colour(const struct mh_excess_params *params, const struct m
 	return view->flags & MH_DATAGRAM ? MH_YELLOW : MH_GREEN;
 }
 
-/* Returns the colour of a packet of `flow`. */
+/*
+ * Returns the colour of a packet of `flow`. Takes its tokens if the bucket holds them; else the flow becomes long, if
+ * `latch` is set. A packet that is not counted changes nothing.
+ */
 MH_FN u32 mh_excess_packet(const struct mh_excess_params *params, struct mh_excess_flow *flow, struct mh_none *state,
 			   const struct mh_view *view, u64 now_ns, u32 random)
 {
@@ -133,6 +136,7 @@ static const struct mh_parameter mh_excess_parameters[] = {
 	  .source = "ours: docs/nobody-pays.md" },
 };
 
+/* Fills both buckets from the settings, rates in bit/s. Refuses nothing. */
 static inline struct mh_fault mh_excess_setup(struct mh_excess_params *params, const struct mh_link_context *link)
 {
 	const struct mh_excess_settings *settings = &params->settings;

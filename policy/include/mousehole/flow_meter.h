@@ -44,7 +44,7 @@ MH_FN u32 mh_flow_meter_expired(const struct mh_flow_meter_params *params, const
 	return now_ns > meter->last_seen_ns && now_ns - meter->last_seen_ns > params->timeout_ns;
 }
 
-/* Returns whether this packet starts the flow anew. */
+/* Returns whether this packet starts the flow anew: its first one, a SYN, or one after the timeout. Counts nothing. */
 MH_FN u32 mh_flow_meter_is_fresh(const struct mh_flow_meter_params *params, const struct mh_flow_meter *meter,
 				 const struct mh_view *view, u64 now_ns)
 {
@@ -53,7 +53,7 @@ MH_FN u32 mh_flow_meter_is_fresh(const struct mh_flow_meter_params *params, cons
 	return !meter->packets || syn || mh_flow_meter_expired(params, meter, now_ns);
 }
 
-/* Counts a packet. Returns 1 if it starts the flow anew, else 0. */
+/* Counts a packet, from zero if it starts the flow anew. Returns 1 if it does, else 0. */
 MH_FN u32 mh_flow_meter_packet(const struct mh_flow_meter_params *params, struct mh_flow_meter *meter,
 			       const struct mh_view *view, u64 now_ns)
 {
@@ -67,7 +67,7 @@ MH_FN u32 mh_flow_meter_packet(const struct mh_flow_meter_params *params, struct
 	return fresh;
 }
 
-/* Returns the count in MH_BYTES or MH_PACKETS. */
+/* Returns what the flow has sent since it was new, in the unit MH_BYTES (IP length) or MH_PACKETS. */
 MH_FN u32 mh_flow_meter_count(const struct mh_flow_meter *meter, u32 unit)
 {
 	return unit == MH_PACKETS ? meter->packets : meter->bytes;

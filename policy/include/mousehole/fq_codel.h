@@ -32,7 +32,7 @@
 enum {
 	MH_FQ_CODEL_BANDS = 1024,
 	MH_FQ_CODEL_BATCH = 64, /* packets that leave at overflow, at most */
-	MH_FQ_CODEL_STEPS = 32  /* flows looked at before the caller is to ask again */
+	MH_FQ_CODEL_STEPS = 32  /* flows that one call of `dequeue` visits, at most */
 };
 
 /* Lists a flow may be in. */
@@ -68,21 +68,21 @@ struct mh_fq_codel_state {
 	struct mh_fq_codel_list list[MH_FQ_CODEL_LISTS];
 	u32 era;        /* how often the link has gone idle, which empties the lists */
 	u32 last;       /* the band that sent last */
-	u32 has_arrived; /* whether an arrival is yet to be looked at for overflow */
+	u32 has_arrived; /* whether a packet has arrived since `overflow` was last asked */
 	u32 left;       /* packets that `victim` is still to lose */
 	u32 victim;
 	u32 reserved;
 	struct mh_fq_codel_flow flow[MH_FQ_CODEL_BANDS];
 };
 
-/* Returns a number of a band that the kernel's verifier takes for one. */
+/* Returns `band` unchanged if there is such a band; the mask shows the kernel's verifier that the index is in range. */
 MH_FN u32 mh_fq_codel_index(u32 band)
 {
 	return band & (MH_FQ_CODEL_BANDS - 1);
 }
 
-/* Appends a flow to a list. */
-MH_FN void mh_fq_codel_join(struct mh_fq_codel_state *state, u32 which, u32 band)
+/* Appends the flow of `band`, which is in neither list, to list `which` (MH_FQ_CODEL_NEW or MH_FQ_CODEL_OLD). */
+MH_FN void mh_fq_codel_append(struct mh_fq_codel_state *state, u32 which, u32 band)
 {
 	struct mh_fq_codel_list *list = &state->list[which];
 
@@ -95,8 +95,8 @@ MH_FN void mh_fq_codel_join(struct mh_fq_codel_state *state, u32 which, u32 band
 	state->flow[band].joined = (u16)(which + 1);
 }
 
-/* Removes the first flow of a list, which is not empty. */
-MH_FN void mh_fq_codel_leave(struct mh_fq_codel_state *state, u32 which, u32 band)
+/* Removes from list `which` its first flow, which is that of `band`. */
+MH_FN void mh_fq_codel_remove_first(struct mh_fq_codel_state *state, u32 which, u32 band)
 {
 	state->list[which].first = state->flow[band].next;
 	state->list[which].length--;
@@ -110,7 +110,10 @@ MH_FN u32 mh_fq_codel_draws(const struct mh_fq_codel_params *params)
 	return 0;
 }
 
-/* Returns the band of an arrival. */
+/*
+ * Returns the band of an arrival by the hash of its flow, and adds an inactive flow to the new flows. Refuses
+ * nothing.
+ */
 MH_FN u32 mh_fq_codel_enqueue(const struct mh_fq_codel_params *params, struct mh_fq_codel_state *state,
 			      const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,
 			      u32 random)
@@ -121,30 +124,33 @@ MH_FN u32 mh_fq_codel_enqueue(const struct mh_fq_codel_params *params, struct mh
 	(void)view;
 	(void)now_ns;
 	(void)random;
-	/* The transmitter that finds nothing looks through all lists, and empties them (RFC 8290 section 4.2). */
+	/*
+	 * The link was idle: a transmitter that finds nothing goes through both lists and empties them (RFC 8290
+	 * section 4.2).
+	 */
 	if (!waiting->all.packets && waiting->band[mh_fq_codel_index(state->last)].waiting.idle_since_ns != MH_NEVER) {
 		state->era++;
 		state->list[MH_FQ_CODEL_NEW].length = 0;
 		state->list[MH_FQ_CODEL_OLD].length = 0;
 	}
 	if (flow->joined && flow->era != state->era) {
-		mh_codel_rest(&flow->codel);
+		mh_codel_reset(&flow->codel);
 		flow->joined = 0;
 	}
 	if (!flow->joined) {
 		flow->era = state->era;
 		flow->credit_bytes = MH_FQ_CODEL_EVEN + params->quantum_bytes;
-		mh_fq_codel_join(state, MH_FQ_CODEL_NEW, band);
+		mh_fq_codel_append(state, MH_FQ_CODEL_NEW, band);
 	}
 	state->has_arrived = 1;
 	return band;
 }
 
 /*
- * Returns the band with the most bytes, the first of several. Without a branch: the verifier would follow both ways of each.
- * So no comparison is made, nor a mask of a sign's bit, which clang and the verifier take for one.
+ * Returns the band with the most bytes waiting, the first of several. It has no branch, as the kernel's verifier would
+ * follow both sides of each. It therefore makes no comparison, and no mask of a sign bit, which clang turns into one.
  */
-MH_FN u32 mh_fq_codel_fattest(const struct mh_waiting *waiting)
+MH_FN u32 mh_fq_codel_largest_band(const struct mh_waiting *waiting)
 {
 	u64 most = 0, fattest = 0, bytes, is_more;
 	u32 band;
@@ -158,13 +164,16 @@ MH_FN u32 mh_fq_codel_fattest(const struct mh_waiting *waiting)
 	return (u32)fattest;
 }
 
-/* Returns the band that loses its head while a batch is to leave: one batch per arrival beyond the limit. */
+/*
+ * Returns the band that loses its head, with MH_HEAD, or MH_FITS. Each arrival beyond the limit begins one batch of
+ * drops from the longest band (RFC 8290 section 4.1).
+ */
 MH_FN u32 mh_fq_codel_overflow(const struct mh_fq_codel_params *params, struct mh_fq_codel_state *state,
 			       const struct mh_waiting *waiting, u64 now_ns)
 {
 	(void)now_ns;
 	if (state->has_arrived && mh_is_full(&params->limit, &waiting->all, 0, 0)) {
-		state->victim = mh_fq_codel_fattest(waiting);
+		state->victim = mh_fq_codel_largest_band(waiting);
 		state->left = (u32)mh_min((waiting->band[mh_fq_codel_index(state->victim)].waiting.packets + 1) / 2,
 					  MH_FQ_CODEL_BATCH);
 	}
@@ -175,7 +184,10 @@ MH_FN u32 mh_fq_codel_overflow(const struct mh_fq_codel_params *params, struct m
 	return mh_fq_codel_index(state->victim) | MH_HEAD;
 }
 
-/* Returns the band whose head leaves, marked or not, or is dropped; MH_AGAIN after so many steps without one. */
+/*
+ * Returns the band whose head leaves, with MH_MARKED if it is to be marked, or is dropped, with MH_DROPPED. Returns
+ * MH_AGAIN if MH_FQ_CODEL_STEPS flows have been visited without a packet that leaves (RFC 8290 section 4.2).
+ */
 MH_FN u32 mh_fq_codel_dequeue(const struct mh_fq_codel_params *params, struct mh_fq_codel_state *state,
 			      const struct mh_waiting *waiting, u64 now_ns)
 {
@@ -192,23 +204,23 @@ MH_FN u32 mh_fq_codel_dequeue(const struct mh_fq_codel_params *params, struct mh
 		one = &waiting->band[band];
 		if (flow->credit_bytes <= MH_FQ_CODEL_EVEN) {
 			flow->credit_bytes += params->quantum_bytes;
-			mh_fq_codel_leave(state, which, band);
-			mh_fq_codel_join(state, MH_FQ_CODEL_OLD, band);
+			mh_fq_codel_remove_first(state, which, band);
+			mh_fq_codel_append(state, MH_FQ_CODEL_OLD, band);
 			continue;
 		}
 		if (one->waiting.packets) {
-			answer = mh_codel_head(&params->law, &flow->codel, one, waiting->all.bytes, now_ns);
+			answer = mh_codel_judge_head(&params->law, &flow->codel, one, waiting->all.bytes, now_ns);
 			if (answer != MH_DROPPED) {
 				flow->credit_bytes -= one->head.ip_bytes;
 				state->last = band;
 			}
 			return band | answer;
 		}
-		mh_codel_found_empty(&params->law, &flow->codel, now_ns);
-		mh_fq_codel_leave(state, which, band);
+		mh_codel_note_empty(&params->law, &flow->codel, now_ns);
+		mh_fq_codel_remove_first(state, which, band);
 		/* It cannot stay new by sending rarely. */
 		if (which == MH_FQ_CODEL_NEW)
-			mh_fq_codel_join(state, MH_FQ_CODEL_OLD, band);
+			mh_fq_codel_append(state, MH_FQ_CODEL_OLD, band);
 	}
 	return MH_AGAIN;
 }
@@ -227,6 +239,7 @@ static const struct mh_parameter mh_fq_codel_parameters[] = {
 	  .source = "RFC 8290 section 5.2.3" },
 };
 
+/* Computes the law's derived fields. Refuses nothing. */
 static inline struct mh_fault mh_fq_codel_setup(struct mh_fq_codel_params *params, const struct mh_link_context *link)
 {
 	(void)link;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Full buffer: when there is no room for an arrival, and who is dropped then: the arrival, or a waiting packet.
+ * Full buffer: whether a buffer has room for an arrival, and whether the arrival or a waiting packet is dropped if not.
  *
  *   full    = packets waiting + segments > limit      of a limit in packets
  *           = bytes waiting + size > limit            of a limit in bytes
@@ -28,7 +28,7 @@
 
 #include "base.h"
 
-/* What fits a buffer. */
+/* The capacity of a buffer. */
 struct mh_limit {
 	u64 count;
 	u32 unit; /* MH_BYTES, of IP length, or MH_PACKETS */
@@ -43,23 +43,23 @@ MH_FN u32 mh_is_full(const struct mh_limit *limit, const struct mh_backlog *back
 	return backlog->bytes + ip_bytes > limit->count;
 }
 
-/* Returns whether the dropper decides on a packet, given whether the buffer is full and whether it sees full ones. */
-MH_FN u32 mh_is_asked(u32 full, u32 sees_full_buffers)
+/* Returns whether the dropper is called for a packet: the buffer has room, or the dropper has MH_SEES_FULL_BUFFERS. */
+MH_FN u32 mh_asks_dropper(u32 full, u32 sees_full_buffers)
 {
 	return !full || sees_full_buffers;
 }
 
-/* Returns the verdict on a packet, given the dropper's: MH_PASS if it was not asked. */
+/* Returns the final verdict on a packet from the dropper's, which is MH_PASS if the dropper was not called. */
 MH_FN u32 mh_verdict_with_buffer(u32 full, u32 verdict)
 {
 	return full && verdict < MH_DROP_EARLY ? MH_DROP_FORCED : verdict;
 }
 
 /*
- * Returns what an arrival of `band` cannot push out: the packets that wait in its own band and in better ones. The
- * colours of `bands` are the bands that share the buffer, best first.
+ * Returns the backlog that an arrival of `band` cannot push out: the packets that wait in this band and in better ones.
+ * The colours of `bands` are the bands that share the buffer, best first.
  */
-MH_FN struct mh_backlog mh_kept(const struct mh_backlog *bands, u32 band)
+MH_FN struct mh_backlog mh_protected_backlog(const struct mh_backlog *bands, u32 band)
 {
 	struct mh_backlog kept = *bands;
 	u32 worse;
@@ -73,8 +73,8 @@ MH_FN struct mh_backlog mh_kept(const struct mh_backlog *bands, u32 band)
 	return kept;
 }
 
-/* Returns the band whose newest packet goes first when the buffer is full: the worst one that is not empty. */
-MH_FN u32 mh_victim(const struct mh_backlog *bands)
+/* Returns the band whose newest packet is pushed out first: the worst one that is not empty; 0 if all are empty. */
+MH_FN u32 mh_victim_band(const struct mh_backlog *bands)
 {
 	u32 band = MH_COLOURS - 1;
 

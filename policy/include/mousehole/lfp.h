@@ -70,32 +70,32 @@ struct mh_lfp_params {
 /* All zero is a new flow. */
 struct mh_lfp_flow {
 	struct mh_flow_meter meter;
-	u32 elephant; /* whether it was found to be one */
+	u32 elephant; /* whether gamma held for an earlier packet */
 	u32 reserved;
 };
 
-/* What the end of a flow tells the packets. All zero is no elephant. */
+/* Written when a flow ends and read for each packet. All zero makes no flow an elephant. */
 struct mh_lfp_published {
 	u32 quantile; /* Q(u), packets */
 	u32 is_known; /* whether a known size lies beyond it */
 };
 
-/* What all flows share. All zero is a full bucket and an empty history. */
+/* The state that all flows share. All zero is a full bucket and an empty history. */
 struct mh_lfp_state {
 	struct mh_token_bucket bucket;
 	u32 open; /* whether long flows are promoted */
 	u32 reserved;
 	struct mh_lfp_published published;
-	struct mh_size_history history; /* only mh_lfp_flow_end() looks at it */
+	struct mh_size_history history; /* only slow steps and readings use it */
 };
 
-/* Returns whether the flow may be forgotten, after a call of mh_lfp_flow_end(). */
+/* Returns whether the flow has been silent for longer than the timeout. The caller then calls mh_lfp_flow_end(). */
 MH_FN u32 mh_lfp_expired(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow, u64 now_ns)
 {
 	return mh_flow_meter_expired(&params->meter, &flow->meter, now_ns);
 }
 
-/* Enters the size of a flow that has ended into the history. */
+/* Adds the size of a flow that has ended to the history and publishes the new Q(u); ignores a flow without packets. */
 MH_FN void mh_lfp_flow_end(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow,
 			   struct mh_lfp_state *state)
 {
@@ -108,22 +108,22 @@ MH_FN void mh_lfp_flow_end(const struct mh_lfp_params *params, const struct mh_l
 	state->published.is_known = mh_size_history_rank(&params->history, history->count) < history->count;
 }
 
-/* Returns whether a packet starts the flow anew, so that its former life has ended. */
+/* Returns whether a packet starts a flow anew that has sent packets before; the caller first ends it. */
 MH_FN u32 mh_lfp_restarts(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow,
 			  const struct mh_view *view, u64 now_ns)
 {
 	return flow->meter.packets && mh_flow_meter_is_fresh(&params->meter, &flow->meter, view, now_ns);
 }
 
-/* Returns how often the caller sweeps expired flows into the history: every second. */
+/* Returns the time between two sweeps of expired flows: one second, in ns. */
 MH_FN u64 mh_lfp_period(const struct mh_lfp_params *params)
 {
 	(void)params;
 	return 1000000000ULL;
 }
 
-/* Refills the bucket and says whether promotion is open now. */
-MH_FN u32 mh_lfp_open(const struct mh_lfp_params *params, struct mh_lfp_state *state, u64 now_ns)
+/* Refills the bucket up to `now_ns`, updates the hysteresis of eq 8, and returns whether promotion is open. */
+MH_FN u32 mh_lfp_update_promotion(const struct mh_lfp_params *params, struct mh_lfp_state *state, u64 now_ns)
 {
 	u64 level;
 
@@ -136,7 +136,7 @@ MH_FN u32 mh_lfp_open(const struct mh_lfp_params *params, struct mh_lfp_state *s
 	return state->open;
 }
 
-/* Returns gamma: whether the count has reached Q(u), and a known size lies beyond Q(u). */
+/* Returns gamma (eq 12) of a flow that has sent `count` packets: whether it has reached Q(u) and Q(u) is known. */
 MH_FN u32 mh_lfp_is_elephant(const struct mh_lfp_published *published, u32 count)
 {
 	return published->is_known && count >= published->quantile;
@@ -149,7 +149,7 @@ MH_FN u32 mh_lfp_draws(const struct mh_lfp_params *params)
 	return 0;
 }
 
-/* Returns the colour of a packet of `flow`. */
+/* Meters a packet of `flow`, returns its colour, and takes tokens for a green one (Fig. 4). */
 MH_FN u32 mh_lfp_packet(const struct mh_lfp_params *params, struct mh_lfp_flow *flow,
 			struct mh_lfp_state *state, const struct mh_view *view, u64 now_ns, u32 random)
 {
@@ -158,7 +158,7 @@ MH_FN u32 mh_lfp_packet(const struct mh_lfp_params *params, struct mh_lfp_flow *
 	(void)random;
 	if (mh_flow_meter_packet(&params->meter, &flow->meter, view, now_ns))
 		flow->elephant = 0;
-	open = mh_lfp_open(params, state, now_ns);
+	open = mh_lfp_update_promotion(params, state, now_ns);
 	if (flow->meter.packets <= params->threshold) {
 		mh_token_bucket_take_clipped(&params->bucket, &state->bucket, segments);
 		return MH_GREEN;
@@ -208,6 +208,10 @@ static const struct mh_parameter mh_lfp_parameters[] = {
 	  .source = "ours: the paper does not tell" },
 };
 
+/*
+ * Fills the bucket, the history and the levels at which promotion opens and closes, the rate from that of the slowest
+ * link. Refuses levels outside 0 to 100 % and a rate that the bucket cannot hold.
+ */
 static inline struct mh_fault mh_lfp_setup(struct mh_lfp_params *params, const struct mh_link_context *link)
 {
 	const struct mh_lfp_settings *settings = &params->settings;
@@ -226,6 +230,7 @@ static inline struct mh_fault mh_lfp_setup(struct mh_lfp_params *params, const s
 	return MH_NO_FAULT;
 }
 
+/* Returns the reading `elephant_packets`: Q(u); NaN before the first flow has ended. */
 static inline double mh_lfp_elephant_packets(const void *params, const void *state)
 {
 	const struct mh_lfp_state *lfp = state;

@@ -48,14 +48,14 @@ struct mh_multi_red_state {
 	struct mh_red_state level[MH_COLOURS];
 };
 
-/* Returns the level of `colour`: its own, or the last one for colours beyond it. */
-MH_FN u32 mh_multi_red_colour(const struct mh_multi_red_params *params, u32 colour)
+/* Returns the index of the RED that judges `colour`: the colour's, or the last one for colours beyond it. */
+MH_FN u32 mh_multi_red_level(const struct mh_multi_red_params *params, u32 colour)
 {
 	/* Compared with a constant at the end, since Linux 6.1's verifier learns nothing from two variables. */
 	return (u32)mh_min(mh_min(colour, params->colours - 1), MH_COLOURS - 1);
 }
 
-/* Returns whether packets of `colour` are part of the length behind average `index`. */
+/* Returns whether packets of `colour`, which is below `colours`, count in the queue length of average `index`. */
 MH_FN u32 mh_multi_red_counts(const struct mh_multi_red_params *params, u32 index, u32 colour)
 {
 	if (params->mode == MH_TOTAL)
@@ -65,7 +65,7 @@ MH_FN u32 mh_multi_red_counts(const struct mh_multi_red_params *params, u32 inde
 	return index == colour;
 }
 
-/* Returns the length behind average `index`, as one queue. */
+/* Returns the virtual queue of average `index`: the packets and bytes that it counts. Its other members are 0. */
 MH_FN struct mh_backlog mh_multi_red_length(const struct mh_multi_red_params *params, u32 index,
 					    const struct mh_backlog *backlog)
 {
@@ -73,7 +73,7 @@ MH_FN struct mh_backlog mh_multi_red_length(const struct mh_multi_red_params *pa
 	u32 colour;
 
 	for (colour = 0; colour < MH_COLOURS; colour++) {
-		if (!mh_multi_red_counts(params, index, mh_multi_red_colour(params, colour)))
+		if (!mh_multi_red_counts(params, index, mh_multi_red_level(params, colour)))
 			continue;
 		sum.packets += backlog->colour_packets[colour];
 		sum.bytes += backlog->colour_bytes[colour];
@@ -85,10 +85,10 @@ MH_FN struct mh_backlog mh_multi_red_length(const struct mh_multi_red_params *pa
 MH_FN u64 mh_multi_red_average(const struct mh_multi_red_params *params,
 			       const struct mh_multi_red_state *state, u32 colour)
 {
-	return state->level[params->mode == MH_TOTAL ? 0 : mh_multi_red_colour(params, colour)].avg_q32;
+	return state->level[params->mode == MH_TOTAL ? 0 : mh_multi_red_level(params, colour)].avg_q32;
 }
 
-/* Updates average `index` for an arrival. */
+/* Updates average `index` for an arrival that finds `backlog`. */
 MH_FN void mh_multi_red_update(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
 			       u32 index, const struct mh_backlog *backlog, u64 now_ns)
 {
@@ -99,18 +99,18 @@ MH_FN void mh_multi_red_update(const struct mh_multi_red_params *params, struct 
 	u64 idle_ns = 0;
 
 	if (!length.packets) {
-		idle_ns = mh_red_idle(level, 0, now_ns);
+		idle_ns = mh_red_uncounted_idle_ns(level, 0, now_ns);
 		level->idle_from_ns = mh_max(level->idle_from_ns, now_ns);
 	}
 	level->avg_q32 = mh_red_average(red, level->avg_q32, length_q32, idle_ns);
 }
 
-/* Updates the averages an arrival belongs to. Returns the verdict on it by the average of its colour. */
+/* Updates the averages that count the arrival's colour, and returns the verdict on it by the average of its colour. */
 MH_FN u32 mh_multi_red_packet(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
 			      const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns,
 			      u32 random)
 {
-	u32 colour = mh_multi_red_colour(params, view->colour);
+	u32 colour = mh_multi_red_level(params, view->colour);
 	u32 index;
 
 	for (index = 0; index < MH_COLOURS; index++)
@@ -128,7 +128,7 @@ MH_FN u32 mh_multi_red_packet(const struct mh_multi_red_params *params, struct m
 MH_FN void mh_multi_red_departed(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
 				 u32 colour, const struct mh_backlog *after, u64 now_ns)
 {
-	u32 own = mh_multi_red_colour(params, colour);
+	u32 own = mh_multi_red_level(params, colour);
 	u32 index;
 
 	for (index = 0; index < MH_COLOURS; index++)
@@ -173,7 +173,7 @@ static const struct mh_parameter mh_multi_red_parameters[] = {
 	MH_MULTI_RED_LINES(mh_multi_red_params, MH_MULTI_RED_FIELD),
 };
 
-/* Computes what depends on the lines of so many colours. */
+/* Computes the derived fields of the first `colours` REDs. Returns the first fault. */
 static inline struct mh_fault mh_multi_red_setup_lines(struct mh_red_params *level, u32 colours,
 						       const struct mh_link_context *link)
 {
@@ -187,21 +187,25 @@ static inline struct mh_fault mh_multi_red_setup_lines(struct mh_red_params *lev
 	return fault;
 }
 
+/* Computes the derived fields of all REDs in use, and refuses what red.h refuses. */
 static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_link_context *link)
 {
 	return mh_multi_red_setup_lines(params->level, params->colours, link);
 }
 
+/* Returns the reading `green_average_packets`, mean packets. */
 static inline double mh_multi_red_green_packets(const void *params, const void *state)
 {
 	return mh_from_q32(mh_multi_red_average(params, state, MH_GREEN));
 }
 
+/* Returns the reading `yellow_average_packets`, mean packets. */
 static inline double mh_multi_red_yellow_packets(const void *params, const void *state)
 {
 	return mh_from_q32(mh_multi_red_average(params, state, MH_YELLOW));
 }
 
+/* Returns the reading `red_average_packets`, mean packets. */
 static inline double mh_multi_red_red_packets(const void *params, const void *state)
 {
 	return mh_from_q32(mh_multi_red_average(params, state, MH_RED));

@@ -8,8 +8,8 @@
  *   green:   passes if the green bucket has tokens for it, and takes them
  *   yellow:  the same with the yellow bucket
  *   red:     passes; it needs no tokens
- *   with packets=datagrams, what slows down when packets are lost passes as well, and the profile is a user's budget
- *   for all datagrams together (MH_DATAGRAM)
+ *   with packets=datagrams, packets of transports that slow down when packets are lost pass as well, and the profile is
+ *   a user's budget for all datagrams together (MH_DATAGRAM)
  *   a packet that does not pass is dropped or becomes red, and takes no tokens
  *
  * A sender that shapes its packets to the same profiles is never policed. The paper, section V: 250 kb/s and 6000 B for green;
@@ -17,8 +17,8 @@
  *
  * Format, range and worst error: those of token_bucket.h, tokens being bytes of IP length. A super-packet is
  * judged as a whole.
- * Deviations from the paper: packets=datagrams is ours. The paper leaves open which of the two a policer does, and whether "a lower priority"
- * may be yellow for a green packet. Here it is red.
+ * Deviations from the paper: packets=datagrams is ours. The paper leaves open whether a policer drops or remarks, and
+ * whether "a lower priority" may be yellow for a green packet. Here it is red.
  */
 #ifndef MOUSEHOLE_POLICER_H
 #define MOUSEHOLE_POLICER_H
@@ -39,7 +39,7 @@ struct mh_policer {
 	struct mh_token_bucket bucket[2];
 };
 
-/* Returns whether a packet leaves without tokens. */
+/* Returns whether a packet needs no tokens: a red one; as the options say, an acknowledgement, or any but datagrams. */
 MH_FN u32 mh_policer_is_free(const struct mh_policer_params *params, const struct mh_view *view)
 {
 	return view->colour > MH_YELLOW || (view->flags & MH_ACK && !params->hold_acks) ||
@@ -77,7 +77,7 @@ MH_FN u64 mh_policer_shape(const struct mh_policer_params *params, struct mh_pol
 	return wait_ns;
 }
 
-/* Returns the colour with which a packet passes, or MH_DISCARD. */
+/* Returns the colour with which a packet passes, or MH_DISCARD; takes its tokens if it conforms. */
 MH_FN u32 mh_policer_packet(const struct mh_policer_params *params, struct mh_policer *policer, struct mh_none *state,
 			    const struct mh_view *view, u64 now_ns, u32 random)
 {
@@ -114,6 +114,7 @@ static const struct mh_parameter mh_policer_parameters[] = {
 	  .source = "Noureddine & Tobagi, section IV.B; datagrams: ours" },
 };
 
+/* Fills both buckets from the settings. Refuses nothing. */
 static inline struct mh_fault mh_policer_setup(struct mh_policer_params *params, const struct mh_link_context *link)
 {
 	(void)link;

@@ -8,7 +8,7 @@
  * description come the command line's parser and its errors, the documentation, the JSON manifest, the random
  * parameters of the tests and the test programs for the kernel. Nothing about a policy is written elsewhere.
  *
- * A policy is of one of three kinds. Its functions are named after it; `name` stands for the header's name.
+ * A policy is of one of three kinds. The policy's name begins the names of its functions; `name` stands for it below.
  *
  *   marker   gives a packet a colour, before it reaches a queue:
  *     u32 mh_name_packet(const params *, flow *, state *, const struct mh_view *, u64 now_ns, u32 random)
@@ -127,7 +127,7 @@ struct mh_parameter {
 	const char *value;   /* default, as text */
 	const char *meaning; /* one sentence without a full stop */
 	const char *source;  /* where the default comes from */
-	const char *choices; /* of MH_CHOICE: words, separated by spaces; else null */
+	const char *choices; /* of MH_CHOICE: the texts allowed, separated by spaces; else null */
 	double least, most;  /* allowed range, both ends included */
 	u32 kind;            /* enum mh_kind */
 	u32 bits;            /* of MH_NUMBER */
@@ -147,7 +147,7 @@ struct mh_link_context {
 	u64 parameter_count;
 };
 
-/* What set-up finds wrong. */
+/* The parameter that set-up refuses. */
 struct mh_fault {
 	const char *parameter; /* null if nothing is wrong */
 	const char *allowed;   /* completes "it must be …", such as "more than min" */
@@ -192,9 +192,9 @@ struct mh_policy {
 	u32 key;  /* enum mh_key, of a marker */
 	u32 returns;
 	u32 flags;
-	u32 params_bytes, flow_bytes, state_bytes; /* of a queue, what waits takes the place of a flow's state */
+	u32 params_bytes, flow_bytes, state_bytes; /* of a queue, `flow_bytes` is that of struct mh_waiting and its bands */
 	u32 parameter_count, reading_count;
-	const char *name;    /* of the header, words joined by `_` */
+	const char *name;    /* of the header, with `_` in place of hyphens */
 	const char *summary; /* one line for lists */
 	const char *source;  /* paper or RFC */
 	const char *detail;  /* how it works, who gains and who pays: a few sentences for its page */
@@ -264,13 +264,13 @@ static inline u64 mh_fixed(double value, u32 bits)
 	return (u64)scaled + (scaled - (double)(u64)scaled >= 0.5);
 }
 
-/* Returns a number in Q32 as a double. */
+/* Returns the number that a value in Q32 stands for. */
 static inline double mh_from_q32(u64 value_q32)
 {
 	return (double)value_q32 / 4294967296.0;
 }
 
-/* Returns whether the parameter of this name was given in % of the buffer or rate. */
+/* Returns whether the parameter of this name was given in % of the buffer or rate; 0 if there is no such parameter. */
 static inline u32 mh_is_share(const struct mh_link_context *link, const char *name)
 {
 	u64 index;
@@ -285,7 +285,7 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 	return 0;
 }
 
-/* Returns the limit of the link's buffer. */
+/* Returns the limit of the link's buffer, in packets if the link counts packets, else in bytes. */
 static inline struct mh_limit mh_link_limit(const struct mh_link_context *link)
 {
 	struct mh_limit limit = { link->buffer_bytes, MH_BYTES, 0 };
@@ -297,7 +297,10 @@ static inline struct mh_limit mh_link_limit(const struct mh_link_context *link)
 	return limit;
 }
 
-/* Calls a function of a queue for a check, which holds no packets: what waits changes as the answer says. */
+/*
+ * Calls a queue's `enqueue` and returns its answer. For checks, which hold no packets: it counts in `waiting` the packet
+ * that the answer takes (queue.h).
+ */
 static inline u32 mh_queue_enqueue(const struct mh_policy *policy, const void *params, void *state,
 				   struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns, u32 random)
 {
@@ -307,7 +310,12 @@ static inline u32 mh_queue_enqueue(const struct mh_policy *policy, const void *p
 	return answer;
 }
 
-static inline u32 mh_queue_leave(const struct mh_policy *policy, u32 overflows, const void *params, void *state,
+/*
+ * Calls a queue's `overflow`, or its `dequeue` if `overflows` is 0, and returns the answer; MH_AGAIN without a call if
+ * nothing waits for `dequeue`. For checks, as above: it removes from `waiting` a packet like `view` that the answer
+ * sends or drops.
+ */
+static inline u32 mh_queue_remove(const struct mh_policy *policy, u32 overflows, const void *params, void *state,
 				 struct mh_waiting *waiting, const struct mh_view *view, u64 now_ns, u32 random)
 {
 	u32 answer;

@@ -33,15 +33,15 @@ struct mh_priority_params {
 	u32 reserved;
 };
 
-/* Returns the band of a packet. */
+/* Returns the band of a packet: that of its colour, or the last band for colours beyond it. */
 MH_FN u32 mh_priority_band(const struct mh_priority_params *params, const struct mh_view *view)
 {
 	/* Compared with a constant at the end, since Linux 6.1's verifier learns nothing from two variables. */
 	return (u32)mh_min(mh_min(view->colour, params->colours - 1), MH_COLOURS - 1);
 }
 
-/* Returns what waits, with each band as a colour. */
-MH_FN struct mh_backlog mh_priority_bands(const struct mh_waiting *waiting)
+/* Returns the backlog of all bands with the bands in place of the colours, as full_buffer.h takes it. */
+MH_FN struct mh_backlog mh_priority_backlog(const struct mh_waiting *waiting)
 {
 	struct mh_backlog bands = waiting->all;
 	u32 band;
@@ -53,7 +53,7 @@ MH_FN struct mh_backlog mh_priority_bands(const struct mh_waiting *waiting)
 	return bands;
 }
 
-/* Returns whether there is no room for an arrival of a band. */
+/* Returns whether the buffer has no room for an arrival of `band`, even after push-out. */
 MH_FN u32 mh_priority_is_full(const struct mh_priority_params *params, const struct mh_waiting *waiting, u32 band,
 			      const struct mh_view *view)
 {
@@ -63,8 +63,8 @@ MH_FN u32 mh_priority_is_full(const struct mh_priority_params *params, const str
 		return mh_is_full(&params->limit, &waiting->band[band].waiting, view->ip_bytes, mh_segments(view));
 	if (!params->pushout)
 		return mh_is_full(&params->limit, &waiting->all, view->ip_bytes, mh_segments(view));
-	met = mh_priority_bands(waiting);
-	met = mh_kept(&met, band);
+	met = mh_priority_backlog(waiting);
+	met = mh_protected_backlog(&met, band);
 	return mh_is_full(&params->limit, &met, view->ip_bytes, mh_segments(view));
 }
 
@@ -75,7 +75,7 @@ MH_FN u32 mh_priority_draws(const struct mh_priority_params *params)
 	return 0;
 }
 
-/* Returns the band of an arrival, or refuses it. */
+/* Returns the band of an arrival, or a refusal if its buffer is full. */
 MH_FN u32 mh_priority_enqueue(const struct mh_priority_params *params, struct mh_none *state,
 			      const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,
 			      u32 random)
@@ -89,7 +89,7 @@ MH_FN u32 mh_priority_enqueue(const struct mh_priority_params *params, struct mh
 	return mh_into(band, mh_verdict_with_buffer(mh_priority_is_full(params, waiting, band, view), MH_PASS));
 }
 
-/* Returns the worst band while the shared buffer holds more than fits. */
+/* Returns the worst band that is not empty while a shared buffer with push-out exceeds its limit; else MH_FITS. */
 MH_FN u32 mh_priority_overflow(const struct mh_priority_params *params, struct mh_none *state,
 			       const struct mh_waiting *waiting, u64 now_ns)
 {
@@ -99,11 +99,11 @@ MH_FN u32 mh_priority_overflow(const struct mh_priority_params *params, struct m
 	(void)now_ns;
 	if (!params->shared || !params->pushout || !mh_is_full(&params->limit, &waiting->all, 0, 0))
 		return MH_FITS;
-	bands = mh_priority_bands(waiting);
-	return mh_victim(&bands);
+	bands = mh_priority_backlog(waiting);
+	return mh_victim_band(&bands);
 }
 
-/* Returns the best band that is not empty. */
+/* Returns the best band that is not empty; something waits whenever this is called. */
 MH_FN u32 mh_priority_dequeue(const struct mh_priority_params *params, struct mh_none *state,
 			      const struct mh_waiting *waiting, u64 now_ns)
 {
@@ -132,6 +132,7 @@ MH_FN u32 mh_priority_dequeue(const struct mh_priority_params *params, struct mh
 
 static const struct mh_parameter mh_priority_parameters[] = { MH_PRIORITY_TABLE(mh_priority_params, ) };
 
+/* Takes the link's buffer as limit. Refuses nothing. */
 static inline struct mh_fault mh_priority_setup(struct mh_priority_params *params, const struct mh_link_context *link)
 {
 	params->limit = mh_link_limit(link);

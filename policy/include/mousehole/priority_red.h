@@ -27,7 +27,7 @@ struct mh_priority_red_state {
 	struct mh_red_state level[MH_COLOURS];
 };
 
-/* Returns the band of an arrival, or refuses it. */
+/* Returns the band of an arrival, with MH_MARKED by its RED's verdict, or a refusal. Updates the band's average. */
 MH_FN u32 mh_priority_red_enqueue(const struct mh_priority_red_params *params, struct mh_priority_red_state *state,
 				  const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,
 				  u32 random)
@@ -40,7 +40,7 @@ MH_FN u32 mh_priority_red_enqueue(const struct mh_priority_red_params *params, s
 									&waiting->band[band].waiting, now_ns, random)));
 }
 
-/* Returns the worst band while the shared buffer holds more than fits. */
+/* Returns the band that loses its newest packet, or MH_FITS, as mh_priority_overflow() does. */
 MH_FN u32 mh_priority_red_overflow(const struct mh_priority_red_params *params, struct mh_priority_red_state *state,
 				   const struct mh_waiting *waiting, u64 now_ns)
 {
@@ -48,7 +48,7 @@ MH_FN u32 mh_priority_red_overflow(const struct mh_priority_red_params *params, 
 	return mh_priority_overflow(&params->bands, 0, waiting, now_ns);
 }
 
-/* Returns the best band that is not empty. */
+/* Returns the best band that is not empty; something waits whenever this is called. */
 MH_FN u32 mh_priority_red_dequeue(const struct mh_priority_red_params *params, struct mh_priority_red_state *state,
 				  const struct mh_waiting *waiting, u64 now_ns)
 {
@@ -68,6 +68,7 @@ static const struct mh_parameter mh_priority_red_parameters[] = {
 	MH_MULTI_RED_LINES(mh_priority_red_params, MH_PRIORITY_RED_FIELD),
 };
 
+/* Takes the link's buffer as limit and computes the derived fields of each RED; refuses what red.h refuses. */
 static inline struct mh_fault mh_priority_red_setup(struct mh_priority_red_params *params,
 						    const struct mh_link_context *link)
 {
@@ -75,18 +76,21 @@ static inline struct mh_fault mh_priority_red_setup(struct mh_priority_red_param
 	return mh_multi_red_setup_lines(params->level, params->bands.colours, link);
 }
 
+/* Returns the reading `green_average_packets`, mean packets. */
 static inline double mh_priority_red_green_packets(const void *params, const void *state)
 {
 	(void)params;
 	return mh_from_q32(((const struct mh_priority_red_state *)state)->level[MH_GREEN].avg_q32);
 }
 
+/* Returns the reading `yellow_average_packets`, mean packets. */
 static inline double mh_priority_red_yellow_packets(const void *params, const void *state)
 {
 	(void)params;
 	return mh_from_q32(((const struct mh_priority_red_state *)state)->level[MH_YELLOW].avg_q32);
 }
 
+/* Returns the reading `red_average_packets`, mean packets. */
 static inline double mh_priority_red_red_packets(const void *params, const void *state)
 {
 	(void)params;

@@ -34,7 +34,10 @@ struct mh_promotion {
 	u32 out_count; /* packets beyond the threshold since the last promotion */
 };
 
-/* Returns whether a packet beyond the threshold is promoted; `count` is its flow's, this packet included. */
+/*
+ * Returns whether a packet beyond the threshold is promoted. `count` is what its flow has sent, this packet included, in
+ * the unit of `threshold`. The caller calls it once for each such packet, as one of K is counted here.
+ */
 MH_FN u32 mh_promotion_packet(const struct mh_promotion_params *params, struct mh_promotion *promotion,
 			      u32 threshold, u32 count, u32 random)
 {

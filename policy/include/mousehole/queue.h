@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Queue: what a policy of the third kind sees of the packets that wait, and what it answers.
+ * The interface of a queue: the backlog that a policy of the third kind sees, and the answers that it may give.
  *
  * A queue has bands, each in order of arrival. Its policy chooses the band that an arrival waits in, the band whose head
  * leaves next, and the band that loses a packet when the buffer is full. The caller holds the packets, counts them here,
@@ -47,17 +47,17 @@ struct mh_band {
 
 /* All packets that wait. There are as many bands as the policy says. */
 struct mh_waiting {
-	struct mh_backlog all; /* idle_since_ns is not kept here */
+	struct mh_backlog all; /* its idle_since_ns has no meaning */
 	struct mh_band band[];
 };
 
-/* Returns how often in a row a queue with so many bands may answer nothing that leaves. */
+/* Returns how many answers in a row without a packet that leaves a queue of so many bands may give; more is a fault. */
 MH_FN u32 mh_tries(u32 bands)
 {
 	return 64 + 4 * bands;
 }
 
-/* Returns the answer to an arrival of a band by a dropper's verdict. */
+/* Returns the answer of `enqueue` for a packet of `band` on which a dropper has given `verdict` (MH_PASS, ..). */
 MH_FN u32 mh_into(u32 band, u32 verdict)
 {
 	if (verdict >= MH_DROP_EARLY)
@@ -65,7 +65,9 @@ MH_FN u32 mh_into(u32 band, u32 verdict)
 	return verdict == MH_MARK ? band | MH_MARKED : band;
 }
 
-/* Counts a packet. */
+/*
+ * Adds bytes and packets of a colour, at most MH_RED, to a backlog. The sums wrap, so that negative numbers subtract.
+ */
 MH_FN void mh_backlog_add(struct mh_backlog *backlog, u32 colour, u64 bytes, u32 packets)
 {
 	backlog->packets += packets;
@@ -74,7 +76,7 @@ MH_FN void mh_backlog_add(struct mh_backlog *backlog, u32 colour, u64 bytes, u32
 	backlog->colour_bytes[colour] += bytes;
 }
 
-/* Counts an arrival that was taken into a band. */
+/* Adds a packet, which becomes the head if its band was empty, to the counts of its band and of all bands. */
 MH_FN void mh_waiting_add(struct mh_waiting *waiting, u32 band, const struct mh_view *view, u64 now_ns)
 {
 	struct mh_band *one = &waiting->band[band];
@@ -89,8 +91,8 @@ MH_FN void mh_waiting_add(struct mh_waiting *waiting, u32 band, const struct mh_
 }
 
 /*
- * Checks hold no packets. The two functions below keep plausible counts for them, where the answer of `enqueue`, or of
- * `dequeue` or `overflow`, is allowed; the view and random number are those of any packet.
+ * Counts an arrival in the band that an answer of `enqueue` names; nothing if the answer refuses the packet or names no
+ * band. For checks of policies, which hold no packets.
  */
 MH_FN void mh_waiting_after_enqueue(struct mh_waiting *waiting, u32 bands, u32 answer, const struct mh_view *view,
 				    u64 now_ns)
@@ -101,6 +103,11 @@ MH_FN void mh_waiting_after_enqueue(struct mh_waiting *waiting, u32 bands, u32 a
 		mh_waiting_add(waiting, band, view, now_ns);
 }
 
+/*
+ * Removes a packet from the counts of the band that an answer of `dequeue` or `overflow` names; nothing if it names none,
+ * or an empty one. For checks of policies, which hold no packets: the packet removed is like `view`, as far as so much
+ * waits, and the next head is `view`, which arrived at most `random` ns before now.
+ */
 MH_FN void mh_waiting_after_departure(struct mh_waiting *waiting, u32 bands, u32 answer, const struct mh_view *view,
 				      u64 now_ns, u32 random)
 {

@@ -38,7 +38,7 @@
  *
  * Deviations from the paper:
  * - Byte mode scales p_a, after spacing, by the mean packet; the paper scales p_b by the maximum packet.
- * - `wait` and `gentle` are later additions of RED's author and his simulator; both can be off.
+ * - `wait` and `gentle` are later additions of RED's author and her simulator; both can be off.
  * - An arrival that is dropped while the queue is idle consumes the idle time, which is then not counted
  *   a second time by the next arrival.
  * - `mark_gentle` (off: RFC 3168): the gentle part marks too, as ns-2 of 2001 did.
@@ -87,13 +87,13 @@ struct mh_red_state {
 	u32 reserved;
 };
 
-/* Returns bytes as mean packets, Q32. */
+/* Returns a length in bytes as mean packets, Q32, at most 2^20 packets. */
 MH_FN u64 mh_red_mean_packets(const struct mh_red_params *params, u64 bytes)
 {
 	return (mh_min(bytes, params->longest_bytes) * params->per_byte_q43 + (1ULL << 10)) >> 11;
 }
 
-/* Returns the queue's length in mean packets, Q32, from its packets or bytes as the options say. */
+/* Returns the queue's length in mean packets, Q32: from `bytes` with MH_RED_QUEUE_IN_BYTES, else from `packets`. */
 MH_FN u64 mh_red_length(const struct mh_red_params *params, u64 packets, u64 bytes)
 {
 	if (params->options & MH_RED_QUEUE_IN_BYTES)
@@ -101,7 +101,7 @@ MH_FN u64 mh_red_length(const struct mh_red_params *params, u64 packets, u64 byt
 	return mh_min(packets, MH_RED_MAX_PACKETS) << 32;
 }
 
-/* Returns the average after `idle_ns` in which nothing was sent. */
+/* Returns the average after an idle time: avg * (1 - w_q)^m, as if m packets had found the queue empty. */
 MH_FN u64 mh_red_decay(const struct mh_red_params *params, u64 avg_q32, u64 idle_ns)
 {
 	u64 slots = (mh_min(idle_ns, MH_RED_MAX_IDLE_NS) << 16) / params->slot_q16;
@@ -111,7 +111,7 @@ MH_FN u64 mh_red_decay(const struct mh_red_params *params, u64 avg_q32, u64 idle
 	return mh_mul_q64(avg_q32, mh_pow_q64(0 - (params->w_q32 << 32), slots)); /* 2^64 - w: 1 - w in Q64 */
 }
 
-/* Returns the average after an arrival that found `queue_q32`, after an idle time of `idle_ns`. */
+/* Returns the average, an EWMA, after an arrival that finds `queue_q32` mean packets after `idle_ns` of idle time. */
 MH_FN u64 mh_red_average(const struct mh_red_params *params, u64 avg_q32, u64 queue_q32, u64 idle_ns)
 {
 	if (idle_ns && avg_q32)
@@ -119,8 +119,11 @@ MH_FN u64 mh_red_average(const struct mh_red_params *params, u64 avg_q32, u64 qu
 	return mh_average(avg_q32, queue_q32, params->w_q32);
 }
 
-/* Returns the idle time up to now that no average has counted yet, given when the queue went idle. */
-MH_FN u64 mh_red_idle(const struct mh_red_state *state, u64 idle_since_ns, u64 now_ns)
+/*
+ * Returns the idle time, ns, not yet included in the average; `idle_since_ns` is when the queue went idle, or
+ * MH_NEVER.
+ */
+MH_FN u64 mh_red_uncounted_idle_ns(const struct mh_red_state *state, u64 idle_since_ns, u64 now_ns)
 {
 	u64 from_ns = mh_max(idle_since_ns, state->idle_from_ns);
 
@@ -156,16 +159,19 @@ MH_FN u64 mh_red_spacing(const struct mh_red_params *params, u64 base_q32, u64 s
 	return expected_q32 < end_q32 ? end_q32 - expected_q32 : 0;
 }
 
-/* Returns what a packet counts towards spacing, Q24: mean packets in byte mode (at most 2^8), else segments. */
-MH_FN u64 mh_red_weight(const struct mh_red_params *params, const struct mh_view *view)
+/*
+ * Returns a packet's weight in the count since the last drop, Q24: mean packets in byte mode (below 2^8), else
+ * segments.
+ */
+MH_FN u64 mh_red_spacing_weight(const struct mh_red_params *params, const struct mh_view *view)
 {
 	if (params->options & MH_RED_BYTE_MODE)
 		return mh_min((mh_red_mean_packets(params, view->ip_bytes) + 0x80) >> 8, 0xffffffffULL);
 	return (u64)mh_segments(view) << 24;
 }
 
-/* Returns whether U < p_a, multiplied out so that nothing is divided. */
-MH_FN u32 mh_red_random_drop(const struct mh_red_params *params, u64 base_q32, u64 since_drop_q24, u64 weight_q24,
+/* Returns whether U < p_a, where U = random / 2^32; multiplied out so that nothing is divided. */
+MH_FN u32 mh_red_drops_by_chance(const struct mh_red_params *params, u64 base_q32, u64 since_drop_q24, u64 weight_q24,
 		     u32 random)
 {
 	u64 spacing_q32 = mh_red_spacing(params, base_q32, since_drop_q24);
@@ -180,8 +186,8 @@ MH_FN u32 mh_red_random_drop(const struct mh_red_params *params, u64 base_q32, u
 	return (u64)random * spacing_q32 < chance_q32 << 32;
 }
 
-/* Counts an arrival at or above min towards spacing. The first of them counts 0. */
-MH_FN void mh_red_count(struct mh_red_state *state, u64 weight_q24)
+/* Adds an arrival at an average of min or more to the count since the last drop. The first such arrival counts 0. */
+MH_FN void mh_red_count_arrival(struct mh_red_state *state, u64 weight_q24)
 {
 	if (state->above_min)
 		state->since_drop_q24 = mh_min(state->since_drop_q24 + weight_q24, MH_RED_MAX_COUNT_Q24);
@@ -190,7 +196,7 @@ MH_FN void mh_red_count(struct mh_red_state *state, u64 weight_q24)
 	state->above_min = 1;
 }
 
-/* Returns the verdict on a packet at the average `avg_q32`, and updates the spacing of drops. */
+/* Returns the verdict on a packet at the average `avg_q32`, and updates the count since the last drop. */
 MH_FN u32 mh_red_decide(const struct mh_red_params *params, struct mh_red_state *state, u64 avg_q32,
 		       const struct mh_view *view, u32 random)
 {
@@ -200,13 +206,14 @@ MH_FN u32 mh_red_decide(const struct mh_red_params *params, struct mh_red_state 
 		state->above_min = 0;
 		return MH_PASS;
 	}
-	weight_q24 = mh_red_weight(params, view);
-	mh_red_count(state, weight_q24);
+	weight_q24 = mh_red_spacing_weight(params, view);
+	mh_red_count_arrival(state, weight_q24);
 	if (avg_q32 >= params->forced_q32) {
 		state->since_drop_q24 = 0;
 		return MH_DROP_FORCED;
 	}
-	if (!mh_red_random_drop(params, mh_red_probability(params, avg_q32), state->since_drop_q24, weight_q24, random))
+	if (!mh_red_drops_by_chance(params, mh_red_probability(params, avg_q32), state->since_drop_q24, weight_q24,
+				    random))
 		return MH_PASS;
 	state->since_drop_q24 = 0;
 	if (params->options & MH_RED_ECN && view->flags & MH_ECT &&
@@ -215,7 +222,7 @@ MH_FN u32 mh_red_decide(const struct mh_red_params *params, struct mh_red_state 
 	return MH_DROP_EARLY;
 }
 
-/* Updates the average for an arrival. The caller decides when idle time starts. */
+/* Updates the average for an arrival that finds `backlog`, whose `idle_since_ns` says when idle time started. */
 MH_FN void mh_red_update_average(const struct mh_red_params *params, struct mh_red_state *state,
 			 const struct mh_backlog *backlog, u64 now_ns)
 {
@@ -223,13 +230,13 @@ MH_FN void mh_red_update_average(const struct mh_red_params *params, struct mh_r
 	u64 idle_ns = 0;
 
 	if (!backlog->packets) {
-		idle_ns = mh_red_idle(state, backlog->idle_since_ns, now_ns);
+		idle_ns = mh_red_uncounted_idle_ns(state, backlog->idle_since_ns, now_ns);
 		state->idle_from_ns = mh_max(state->idle_from_ns, now_ns);
 	}
 	state->avg_q32 = mh_red_average(params, state->avg_q32, length_q32, idle_ns);
 }
 
-/* Returns the verdict on an arrival for which the average was updated already. */
+/* Returns the verdict on an arrival after mh_red_update_average(); MH_PASS below `spare_below_packets`. */
 MH_FN u32 mh_red_admit(const struct mh_red_params *params, struct mh_red_state *state,
 			 const struct mh_view *view, const struct mh_backlog *backlog, u32 random)
 {
@@ -263,8 +270,8 @@ struct mh_red_names {
 	{ prefix_ "min", prefix_ "max", "more than " prefix_ "min", "at least one packet more than " prefix_ "min" }
 
 /*
- * Returns the weight 1 - e^(-1/C) of an average over C packets per second: it remembers about one second. A Taylor series
- * at a 4096th of 1/C, then 12 doublings of the time.
+ * Returns 1 - e^(-1/C), the weight with which an average over C packets per second has a time constant of one second
+ * (Floyd, Gummadi & Shenker 2001). Computed by a Taylor series at 1/C / 4096, then 12 doublings of the time.
  */
 static inline double mh_red_weight_of_rate(double packets_per_s)
 {
@@ -279,8 +286,9 @@ static inline double mh_red_weight_of_rate(double packets_per_s)
 #define MH_RED_LEAST_WEIGHT 1e-6
 
 /*
- * Completes one line of RED: from min_q32, max_q32, max_p_q32, w_q32, options and settings. A buffer may be too small
- * for thresholds that are shares of it: max is then min plus one packet.
+ * Computes the derived fields of one RED from min_q32, max_q32, max_p_q32, w_q32, options and settings. If a threshold is
+ * a share of a small buffer, max becomes at least min plus one packet. Returns MH_NO_FAULT, or a fault that names a
+ * parameter by `names`.
  */
 static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, const struct mh_link_context *link,
 						const struct mh_red_names *names)
@@ -372,6 +380,7 @@ static const struct mh_parameter mh_red_parameters[] = {
 	MH_RED_ECN_OPTION(MH_RED_FIELD),
 };
 
+/* Computes the derived fields. Refuses thresholds, a weight or a link's rate out of range. */
 static inline struct mh_fault mh_red_setup(struct mh_red_params *params, const struct mh_link_context *link)
 {
 	static const struct mh_red_names names = MH_RED_NAMES("");
@@ -379,6 +388,7 @@ static inline struct mh_fault mh_red_setup(struct mh_red_params *params, const s
 	return mh_red_setup_line(params, link, &names);
 }
 
+/* Returns the reading `average_packets`, mean packets. */
 static inline double mh_red_average_packets(const void *params, const void *state)
 {
 	(void)params;

@@ -46,7 +46,7 @@ struct mh_rio_ps_params {
 	u32 cap;                           /* greatest L_t */
 };
 
-/* What control tells the packets. */
+/* Written by `control` and read for each packet. */
 struct mh_rio_ps_published {
 	u32 threshold; /* L_t, packets; 0 stands for `initial` */
 	u32 reserved;
@@ -61,20 +61,23 @@ struct mh_rio_ps_state {
 /* Classes in which active flows are counted. */
 enum { MH_RIO_PS_SHORT = 0, MH_RIO_PS_LONG = 1 };
 
-/* Returns L_t, packets. */
+/* Returns the threshold L_t, packets. */
 MH_FN u32 mh_rio_ps_threshold(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state)
 {
 	return state->published.threshold ? state->published.threshold : params->initial;
 }
 
-/* Returns whether the flow counts as short now. */
+/* Returns whether the flow has sent at most L_t packets. */
 MH_FN u32 mh_rio_ps_is_short(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state,
 			     const struct mh_flow_meter *flow)
 {
 	return flow->packets <= mh_rio_ps_threshold(params, state);
 }
 
-/* Returns the class in which `control` counts the flow; none for a flow that sent no counted packet. */
+/*
+ * Returns the class in which `control` counts the flow, MH_RIO_PS_SHORT or MH_RIO_PS_LONG; MH_CLASSES, which is none, for
+ * a flow without a counted packet.
+ */
 MH_FN u32 mh_rio_ps_classify(const struct mh_rio_ps_params *params, const struct mh_flow_meter *flow,
 			     const struct mh_rio_ps_state *state)
 {
@@ -83,13 +86,13 @@ MH_FN u32 mh_rio_ps_classify(const struct mh_rio_ps_params *params, const struct
 	return mh_rio_ps_is_short(params, state, flow) ? MH_RIO_PS_SHORT : MH_RIO_PS_LONG;
 }
 
-/* Returns how often the caller sweeps its table: every T_u. */
+/* Returns the time between two sweeps of the caller's table: T_u, ns. */
 MH_FN u64 mh_rio_ps_period(const struct mh_rio_ps_params *params)
 {
 	return params->meter.timeout_ns;
 }
 
-/* Returns whether the flow may be forgotten. */
+/* Returns whether the flow has been silent for longer than T_u, so that its state may be forgotten. */
 MH_FN u32 mh_rio_ps_expired(const struct mh_rio_ps_params *params, const struct mh_flow_meter *flow, u64 now_ns)
 {
 	return mh_flow_meter_expired(&params->meter, flow, now_ns);
@@ -102,7 +105,7 @@ MH_FN u32 mh_rio_ps_draws(const struct mh_rio_ps_params *params)
 	return 0;
 }
 
-/* Returns the colour of a packet of `flow`. */
+/* Meters a packet of `flow` that carries data, and returns its colour: green (Short) or yellow (Long). */
 MH_FN u32 mh_rio_ps_packet(const struct mh_rio_ps_params *params, struct mh_flow_meter *flow,
 			   struct mh_rio_ps_state *state, const struct mh_view *view, u64 now_ns, u32 random)
 {
@@ -118,8 +121,8 @@ MH_FN u32 mh_rio_ps_packet(const struct mh_rio_ps_params *params, struct mh_flow
 }
 
 /*
- * Adapts the threshold to the flows counted. Returns 1 if it took a step, 0 if T_c has not passed since the last
- * one, which it then leaves alone.
+ * Adapts the threshold L_t to the numbers of short and long flows (appendix I.A). Returns 1 if it took a step; 0, and
+ * changes nothing, if T_c has not passed since the last one.
  */
 MH_FN u32 mh_rio_ps_control(const struct mh_rio_ps_params *params, struct mh_rio_ps_state *state,
 			    const struct mh_counts *counts, u64 now_ns)
@@ -162,6 +165,7 @@ static const struct mh_parameter mh_rio_ps_parameters[] = {
 	  .source = "ours: the paper's simulator has no SYNs" },
 };
 
+/* Refuses an initial threshold outside floor .. cap, or a cap below floor. */
 static inline struct mh_fault mh_rio_ps_setup(struct mh_rio_ps_params *params, const struct mh_link_context *link)
 {
 	(void)link;
@@ -172,6 +176,7 @@ static inline struct mh_fault mh_rio_ps_setup(struct mh_rio_ps_params *params, c
 	return MH_NO_FAULT;
 }
 
+/* Returns the reading `threshold_packets`: L_t. */
 static inline double mh_rio_ps_threshold_packets(const void *params, const void *state)
 {
 	return mh_rio_ps_threshold(params, state);

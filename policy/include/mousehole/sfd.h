@@ -36,7 +36,7 @@ struct mh_sfd_flow {
 	u32 reserved;
 };
 
-/* Returns whether the flow may be forgotten. */
+/* Returns whether the flow has been silent for longer than the timeout, so that its state may be forgotten. */
 MH_FN u32 mh_sfd_expired(const struct mh_sfd_params *params, const struct mh_sfd_flow *flow, u64 now_ns)
 {
 	return mh_flow_meter_expired(&params->meter, &flow->meter, now_ns);
@@ -48,7 +48,7 @@ MH_FN u32 mh_sfd_draws(const struct mh_sfd_params *params)
 	return params->promotion.kind == MH_PROMOTE_PROBABILISTIC;
 }
 
-/* Returns the colour of a packet of `flow`. */
+/* Meters a packet of `flow` and returns its colour: green (IN) or yellow (OUT). */
 MH_FN u32 mh_sfd_packet(const struct mh_sfd_params *params, struct mh_sfd_flow *flow, struct mh_none *state,
 			const struct mh_view *view, u64 now_ns, u32 random)
 {
@@ -90,6 +90,7 @@ static const struct mh_parameter mh_sfd_parameters[] = {
 	  .source = "ours: the paper's simulator has no SYNs" },
 };
 
+/* Sets the colours within and beyond the threshold. Refuses nothing. */
 static inline struct mh_fault mh_sfd_setup(struct mh_sfd_params *params, const struct mh_link_context *link)
 {
 	(void)link;

@@ -63,7 +63,10 @@ struct mh_shred_state {
 	u64 hint_avg_q32; /* average hint, packets; 0 before the first */
 };
 
-/* Returns (max - min) * r, at most max - floor: how far min' is below max, mean packets in Q32. */
+/*
+ * Returns max - min' = (max - min) * r, at most max - floor, mean packets in Q32. `hint` is 1 to 255 packets; the average
+ * hint is Q32 and not 0.
+ */
 MH_FN u64 mh_shred_reach(const struct mh_shred_params *params, u64 hint, u64 hint_avg_q32)
 {
 	u64 most_q32 = params->red.max_q32 - params->floor_q32;
@@ -76,7 +79,7 @@ MH_FN u64 mh_shred_reach(const struct mh_shred_params *params, u64 hint, u64 hin
 	return mh_min((whole << 32) + (((rest << 24) / hint_avg_q32) << 8), most_q32);
 }
 
-/* Returns the line by which a packet with this hint is judged; a hint of 0 is none. */
+/* Returns the parameters of the RED that judges a packet with this hint: RED's own for a hint of 0, which is none. */
 MH_FN struct mh_red_params mh_shred_line(const struct mh_shred_params *params, u64 hint, u64 hint_avg_q32)
 {
 	struct mh_red_params line = params->red;
@@ -99,7 +102,9 @@ MH_FN u64 mh_shred_probability(const struct mh_shred_params *params, u64 avg_q32
 	return mh_red_probability(&line, avg_q32);
 }
 
-/* Returns whether the packet is below its own line but not below RED's, so that it passes and counts. */
+/*
+ * Returns whether a packet passes and counts towards the next drop: the average is below its min', but not below min.
+ */
 MH_FN u32 mh_shred_only_counts(const struct mh_shred_params *params, const struct mh_red_params *line, u64 avg_q32)
 {
 	if (params->red.options & MH_SHRED_RESTART)
@@ -107,7 +112,7 @@ MH_FN u32 mh_shred_only_counts(const struct mh_shred_params *params, const struc
 	return avg_q32 < line->min_q32 && avg_q32 >= params->red.min_q32;
 }
 
-/* Updates both averages for an arrival and returns the verdict on it. */
+/* Updates the average queue and the average hint for an arrival, and returns the verdict on it. */
 MH_FN u32 mh_shred_packet(const struct mh_shred_params *params, struct mh_shred_state *state,
 			  const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
 {
@@ -121,7 +126,7 @@ MH_FN u32 mh_shred_packet(const struct mh_shred_params *params, struct mh_shred_
 		state->hint_avg_q32 = hint << 32;
 	line = mh_shred_line(params, hint, state->hint_avg_q32);
 	if (mh_shred_only_counts(params, &line, state->red.avg_q32)) {
-		mh_red_count(&state->red, mh_red_weight(&line, view));
+		mh_red_count_arrival(&state->red, mh_red_spacing_weight(&line, view));
 		return MH_PASS;
 	}
 	return mh_red_admit(&line, &state->red, view, backlog, random);
@@ -152,6 +157,10 @@ static const struct mh_parameter mh_shred_parameters[] = {
 	MH_RED_COMMON(MH_SHRED_FIELD, "0.002", "true", "true", "bytes", "1000B", "SHRED sections 2.1, 3.2 and 4.3"),
 };
 
+/*
+ * Computes RED's derived fields and SHRED's, with a floor of at most min. Refuses what red.h refuses, and too high a
+ * maxp.
+ */
 static inline struct mh_fault mh_shred_setup(struct mh_shred_params *params, const struct mh_link_context *link)
 {
 	static const struct mh_red_names names = MH_RED_NAMES("");
@@ -169,12 +178,14 @@ static inline struct mh_fault mh_shred_setup(struct mh_shred_params *params, con
 	return MH_NO_FAULT;
 }
 
+/* Returns the reading `average_packets`, mean packets. */
 static inline double mh_shred_average_packets(const void *params, const void *state)
 {
 	(void)params;
 	return mh_from_q32(((const struct mh_shred_state *)state)->red.avg_q32);
 }
 
+/* Returns the reading `average_hint_packets`; 0 before the first hint. */
 static inline double mh_shred_hint_packets(const void *params, const void *state)
 {
 	(void)params;

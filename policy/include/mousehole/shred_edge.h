@@ -43,13 +43,13 @@ struct mh_shred_edge {
 	u32 known;        /* whether `acknowledged` is known */
 };
 
-/* Returns whether position `a` comes after `b`. */
+/* Returns whether position `a` comes after `b`, modulo 2^32: less than 2^31 bytes ahead of it. */
 MH_FN u32 mh_shred_edge_is_after(u32 a, u32 b)
 {
 	return a != b && a - b < 1U << 31;
 }
 
-/* Moves what is acknowledged forward. */
+/* Advances the acknowledged position to `to`, unless it is there or further already; sets it if it was not known. */
 MH_FN void mh_shred_edge_acknowledge(struct mh_shred_edge *flow, u32 to)
 {
 	if (!flow->known || mh_shred_edge_is_after(to, flow->acknowledged))
@@ -64,7 +64,7 @@ MH_FN u32 mh_shred_edge_draws(const struct mh_shred_edge_params *params)
 	return 0;
 }
 
-/* Notes a packet of either direction. Returns the hint that it should carry, 1 to 255. */
+/* Updates the acknowledged position from a packet of either direction. Returns the packet's hint, 1 to 255 packets. */
 MH_FN u32 mh_shred_edge_packet(const struct mh_shred_edge_params *params, struct mh_shred_edge *flow,
 			       struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)
 {

@@ -5,7 +5,7 @@
  * Alcaraz et al., "Accommodating Short and Long Web Traffic Flows over a DiffServ Architecture", section 2.3,
  * eqs 10 and 11.
  *
- *   Q(u) = inf { x : F(x) >= u } = the size of rank ceil(u * n) among the n <= H sizes kept
+ *   Q(u) = inf { x : F(x) >= u } = the size of rank ceil(u * n) among the n <= H sizes stored
  *
  * Sizes are counted in buckets: one for each size up to 127, then 64 for each doubling. A ring holds the buckets
  * of the last H sizes, so that the oldest can be removed. Groups of 64 buckets have counts of their own. Q is
@@ -38,16 +38,16 @@ struct mh_size_history_params {
 
 /* All zero is a history of no flows. */
 struct mh_size_history {
-	u32 count;    /* sizes kept */
+	u32 count;    /* sizes stored */
 	u32 next;     /* where in the ring the next one goes: the oldest, once the ring is full */
-	u32 quantile; /* Q(u), 0 while no size is kept */
+	u32 quantile; /* Q(u), 0 while no size is stored */
 	u32 reserved;
 	u16 ring[MH_SIZE_HISTORY_MOST];
 	u16 bucket[MH_SIZE_HISTORY_BUCKETS];
 	u16 group[MH_SIZE_HISTORY_GROUPS + 1]; /* the last one is not used */
 };
 
-/* Returns the bucket of a size. size >> shift has 7 bits; the shift determines the first of them. */
+/* Returns the bucket of a size: size >> shift, which has at most 7 bits, plus 64 for each bit of the shift. */
 MH_FN u32 mh_size_history_bucket(u32 size)
 {
 	u32 shift = 0, step;
@@ -58,8 +58,8 @@ MH_FN u32 mh_size_history_bucket(u32 size)
 	return shift * MH_SIZE_HISTORY_GROUP + (size >> shift);
 }
 
-/* Returns the middle of the sizes in a bucket. */
-MH_FN u32 mh_size_history_size(u32 bucket)
+/* Returns the middle of the range of sizes that a bucket counts. */
+MH_FN u32 mh_size_history_middle(u32 bucket)
 {
 	u32 shift = bucket < MH_SIZE_HISTORY_GROUP ? 0 : bucket / MH_SIZE_HISTORY_GROUP - 1;
 	u32 first = (bucket - shift * MH_SIZE_HISTORY_GROUP) << shift;
@@ -67,21 +67,22 @@ MH_FN u32 mh_size_history_size(u32 bucket)
 	return first + (1U << shift >> 1);
 }
 
-MH_FN void mh_size_history_count(struct mh_size_history *history, u32 bucket, u32 by)
+/* Adds `by`, 1 or (u32)-1 to subtract one, to the counts of a bucket and of its group. */
+MH_FN void mh_size_history_add(struct mh_size_history *history, u32 bucket, u32 by)
 {
 	bucket = (u32)mh_min(bucket, MH_SIZE_HISTORY_BUCKETS - 1);
 	history->bucket[bucket] += (u16)by;
 	history->group[bucket / MH_SIZE_HISTORY_GROUP] += (u16)by;
 }
 
-/* Returns ceil(u * n): the least number of the n sizes that are at most Q(u). */
+/* Returns the rank of Q(u) among `count` sizes, ceil(u * count), 1 .. count. */
 MH_FN u32 mh_size_history_rank(const struct mh_size_history_params *params, u32 count)
 {
 	return (u32)((count * params->u_q32 + MH_ONE_Q32 - 1) >> 32);
 }
 
-/* Returns the size of this rank, 1 .. count. */
-MH_FN u32 mh_size_history_ranked(const struct mh_size_history *history, u32 rank)
+/* Returns the size of a rank, 1 .. count, in ascending order, to within a bucket. */
+MH_FN u32 mh_size_history_size_of_rank(const struct mh_size_history *history, u32 rank)
 {
 	u32 group, within, first, below = 0;
 
@@ -96,10 +97,10 @@ MH_FN u32 mh_size_history_ranked(const struct mh_size_history *history, u32 rank
 		if (below >= rank)
 			break;
 	}
-	return mh_size_history_size(first + within);
+	return mh_size_history_middle(first + within);
 }
 
-/* Enters the size of a flow that has ended. */
+/* Adds the size of a flow that has ended, in place of the oldest one if there are H, and computes the new Q(u). */
 MH_FN void mh_size_history_flow_end(const struct mh_size_history_params *params,
 				    struct mh_size_history *history, u32 size)
 {
@@ -109,14 +110,14 @@ MH_FN void mh_size_history_flow_end(const struct mh_size_history_params *params,
 	if (history->count < params->length)
 		history->count++;
 	else
-		mh_size_history_count(history, history->ring[at], (u32)-1);
+		mh_size_history_add(history, history->ring[at], (u32)-1);
 	history->ring[at] = (u16)bucket;
 	history->next = at + 1 < params->length ? at + 1 : 0;
-	mh_size_history_count(history, bucket, 1);
-	history->quantile = mh_size_history_ranked(history, mh_size_history_rank(params, history->count));
+	mh_size_history_add(history, bucket, 1);
+	history->quantile = mh_size_history_size_of_rank(history, mh_size_history_rank(params, history->count));
 }
 
-/* Returns Q(u); 0 while no size is kept. */
+/* Returns Q(u), packets; 0 while no size is stored. */
 MH_FN u32 mh_size_history_quantile(const struct mh_size_history *history)
 {
 	return history->quantile;
@@ -124,7 +125,7 @@ MH_FN u32 mh_size_history_quantile(const struct mh_size_history *history)
 
 #ifdef MH_DESCRIBE
 
-/* Fills a history's parameters: the quantile in percent Q32, and how many flows are remembered, 1 .. 4096. */
+/* Fills a history's parameters: the quantile's level in percent, Q32, and how many flows it stores, H, 1 .. 4096. */
 static inline void mh_size_history_setup(struct mh_size_history_params *params, u64 percent_q32, u32 flows)
 {
 	params->u_q32 = percent_q32 / 100;

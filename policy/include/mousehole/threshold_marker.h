@@ -26,7 +26,7 @@ struct mh_threshold_marker_params {
 	u32 beyond; /* colour after it */
 };
 
-/* Returns the colour of a packet that has just been metered. */
+/* Returns `within` or `beyond`, the colour of a packet that the meter has counted already. */
 MH_FN u32 mh_threshold_marker_colour(const struct mh_threshold_marker_params *params,
 				     const struct mh_flow_meter *meter)
 {

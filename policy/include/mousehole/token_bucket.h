@@ -37,7 +37,7 @@ struct mh_token_bucket_params {
 	u64 most_tokens;  /* 2^62 / token_scaled: more are not charged at once, and never conform */
 };
 
-/* A user's profile of green and of yellow packets. */
+/* The traffic profiles of one user's green and yellow packets. */
 struct mh_profile_settings {
 	u64 green_bps;    /* bit/s of IP length */
 	u64 yellow_bps;
@@ -52,12 +52,13 @@ struct mh_token_bucket {
 
 #define MH_TOKEN_BUCKET_DEEPEST (1ULL << 63)
 
+/* Returns tokens in scaled units, at most 2^62 of these. */
 MH_FN u64 mh_token_bucket_cost(const struct mh_token_bucket_params *params, u32 tokens)
 {
 	return mh_min(tokens, params->most_tokens) * params->token_scaled;
 }
 
-/* Adds the tokens of the time since the last refill. */
+/* Adds the tokens that have arrived since the last refill. Must precede a look at the level or a withdrawal. */
 MH_FN void mh_token_bucket_refill(const struct mh_token_bucket_params *params, struct mh_token_bucket *bucket,
 				  u64 now_ns)
 {
@@ -82,7 +83,7 @@ MH_FN u64 mh_token_bucket_level(const struct mh_token_bucket_params *params,
 	return params->burst_scaled - mh_min(bucket->missing_scaled, params->burst_scaled);
 }
 
-/* Returns whether this many tokens are in the bucket. */
+/* Returns whether the bucket holds this many tokens. */
 MH_FN u32 mh_token_bucket_conforms(const struct mh_token_bucket_params *params,
 				   const struct mh_token_bucket *bucket, u32 tokens)
 {
@@ -98,7 +99,7 @@ MH_FN void mh_token_bucket_take(const struct mh_token_bucket_params *params, str
 	bucket->missing_scaled = mh_min(missing, MH_TOKEN_BUCKET_DEEPEST);
 }
 
-/* Takes as many of the tokens as the bucket holds; a debt stays what it was. */
+/* Takes the tokens, or all that the bucket holds if these are fewer; a debt does not grow. */
 MH_FN void mh_token_bucket_take_clipped(const struct mh_token_bucket_params *params,
 					struct mh_token_bucket *bucket, u32 tokens)
 {
@@ -107,7 +108,7 @@ MH_FN void mh_token_bucket_take_clipped(const struct mh_token_bucket_params *par
 	bucket->missing_scaled = mh_min(missing, mh_max(bucket->missing_scaled, params->burst_scaled));
 }
 
-/* Takes a policer's step: refills the bucket and takes the tokens if it holds them. Returns 1 if it did, else 0. */
+/* Polices a packet: refills the bucket and takes the packet's tokens if it conforms. Returns 1 if it does, else 0. */
 MH_FN u32 mh_token_bucket_packet(const struct mh_token_bucket_params *params, struct mh_token_bucket *bucket,
 				 u32 tokens, u64 now_ns)
 {
@@ -118,7 +119,10 @@ MH_FN u32 mh_token_bucket_packet(const struct mh_token_bucket_params *params, st
 	return 1;
 }
 
-/* Returns the least time after the last refill, ns, at which the bucket holds the tokens; MH_NEVER if it never will. */
+/*
+ * Returns the time from the last refill until the bucket holds the tokens, ns; 0 if it does, MH_NEVER if it never
+ * will.
+ */
 MH_FN u64 mh_token_bucket_wait_ns(const struct mh_token_bucket_params *params,
 				  const struct mh_token_bucket *bucket, u32 tokens)
 {
@@ -172,7 +176,7 @@ static inline u64 mh_token_bucket_scaled_at(const struct mh_token_bucket_params 
 	return whole * hundreds + part * (hundreds >> 32) + (low >> 32) + ((fraction_q32 + 0xffffffffULL) >> 32);
 }
 
-/* Fills the buckets of green and of yellow packets; tokens are bytes. */
+/* Fills the parameters of the buckets of green (0) and of yellow packets (1); tokens are bytes. */
 static inline void mh_profile_setup(struct mh_token_bucket_params bucket[2],
 				    const struct mh_profile_settings *settings)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Virtual FIFO: what waits in a FIFO that cannot be looked into.
+ * Virtual FIFO: computes the backlog of a FIFO whose queue the program cannot read.
  *
  * A program at a tc hook decides whether a packet may enter the FIFO behind it, but does not see what waits there. The
  * FIFO sends at a known rate and in order. So the start of each packet's transmission is known at its arrival, and
- * with these times the backlog at any later moment. It is the simulator's FIFO (sim/src/queue/fifo.rs) for a caller
- * that hears of arrivals only; a test in sim holds both equal.
+ * with these times the backlog at any later moment. It equals the simulator's FIFO (sim/src/queue/fifo.rs), but its
+ * caller sees arrivals only; a test in sim compares both.
  *
  *   tx      = round((size + overhead * segments) * 8 / rate)               to a nanosecond
  *   slack   = max(0, burst - tx), burst as a time
@@ -56,7 +56,7 @@
 #endif
 #define MH_VIRTUAL_FIFO_ENTRIES (1U << MH_VIRTUAL_FIFO_BITS)
 
-/* How many packets that wait are looked at before all are searched. */
+/* How many of the oldest waiting packets are compared with the time before a binary search. */
 #define MH_VIRTUAL_FIFO_FEW 4
 
 #define MH_VIRTUAL_FIFO_MOST_BYTES ((1U << 20) - 1)      /* of a packet's IP length */
@@ -67,10 +67,10 @@ struct mh_virtual_fifo_params {
 	u64 rate_bps;
 	u64 half_bps;       /* rate / 2, rounded down */
 	u64 byte_ns;        /* time of a byte, whole ns */
-	u64 rest;           /* what is left of it, in ns / rate */
-	u64 rest_ns_q43;    /* the same in ns, rounded down */
+	u64 rest;           /* remainder of 8e9 / rate: the fraction of a ns that `byte_ns` omits, times the rate */
+	u64 rest_ns_q43;    /* that fraction in ns, rounded down */
 	u64 burst_ns;       /* depth of the token bucket as a time; 0 without one */
-	u32 overhead_bytes; /* beside the IP length of every segment, as tbf's `overhead` */
+	u32 overhead_bytes; /* added to the IP length of every segment, as tbf's `overhead` */
 	u32 reserved;
 };
 
@@ -102,7 +102,7 @@ struct mh_virtual_fifo_departures {
 				  * settled time */
 };
 
-/* Returns what a packet takes on the wire: IP length and overhead of all its segments. */
+/* Returns the bytes of a packet on the wire, all segments together: IP length and overhead, clamped (see Range). */
 MH_FN u64 mh_virtual_fifo_wire_bytes(const struct mh_virtual_fifo_params *params, const struct mh_view *view)
 {
 	u64 bytes = view->ip_bytes + (u64)params->overhead_bytes * mh_segments(view);
@@ -120,7 +120,7 @@ MH_FN u64 mh_virtual_fifo_tx_ns(const struct mh_virtual_fifo_params *params, u64
 	return wire_bytes * params->byte_ns + estimate + ((params->rate_bps - 1 - left) >> 63);
 }
 
-/* Returns the earliest time at which a packet that takes `tx_ns` could start, whenever it arrives. */
+/* Returns the earliest time at which the next packet, whose transmission takes `tx_ns`, can start. */
 MH_FN u64 mh_virtual_fifo_ready_ns(const struct mh_virtual_fifo_params *params, const struct mh_virtual_fifo *fifo,
 				   u64 tx_ns)
 {
@@ -135,8 +135,8 @@ MH_FN u32 mh_virtual_fifo_is_later(const struct mh_virtual_fifo_departures *depa
 	return (u32)((departures->last_ns[b] - departures->last_ns[a]) >> 63);
 }
 
-/* Fills in the order of the colours. The rank of a colour is how many others precede it. */
-MH_FN void mh_virtual_fifo_order(struct mh_virtual_fifo_departures *departures)
+/* Fills in `order`, the colours by `last_ns`, from the ranks: the rank of a colour is how many others precede it. */
+MH_FN void mh_virtual_fifo_sort_colours(struct mh_virtual_fifo_departures *departures)
 {
 	u32 green_yellow = mh_virtual_fifo_is_later(departures, MH_GREEN, MH_YELLOW);
 	u32 green_red = mh_virtual_fifo_is_later(departures, MH_GREEN, MH_RED);
@@ -149,10 +149,10 @@ MH_FN void mh_virtual_fifo_order(struct mh_virtual_fifo_departures *departures)
 }
 
 /*
- * Returns how many entries after the oldest one, which has started, have started at `now_ns`. Finds the number's bits
- * from the highest one on.
+ * Returns how many entries after the oldest one, which has started, have started by `now_ns`. A binary search: it finds
+ * the bits of the number from the highest one on.
  */
-MH_FN u32 mh_virtual_fifo_started(const struct mh_virtual_fifo *fifo, u64 now_ns)
+MH_FN u32 mh_virtual_fifo_count_started(const struct mh_virtual_fifo *fifo, u64 now_ns)
 {
 	u32 started = 0, bit, at;
 
@@ -163,7 +163,10 @@ MH_FN u32 mh_virtual_fifo_started(const struct mh_virtual_fifo *fifo, u64 now_ns
 	return started;
 }
 
-/* Brings the FIFO to the present time, and tells which packets started transmission since the last call. */
+/*
+ * Advances the FIFO to `now_ns` and fills in the packets that started transmission since the last call. The caller does
+ * so first at each arrival; an earlier time than before counts as the time before.
+ */
 MH_FN void mh_virtual_fifo_settle(struct mh_virtual_fifo *fifo, u64 now_ns,
 				  struct mh_virtual_fifo_departures *departures)
 {
@@ -172,7 +175,7 @@ MH_FN void mh_virtual_fifo_settle(struct mh_virtual_fifo *fifo, u64 now_ns,
 
 	now_ns = mh_max(now_ns, fifo->settled_ns);
 	fifo->settled_ns = now_ns;
-	/* Most often few packets have started since the last call, so the first that waited then are looked at. */
+	/* Most often few packets have started since the last call, so the oldest that waited then come first. */
 	for (rank = 0; rank < MH_VIRTUAL_FIFO_FEW; rank++) {
 		at = (oldest - fifo->waiting + rank) & (MH_VIRTUAL_FIFO_ENTRIES - 1);
 		/* 1 where it waited and start_ns <= now_ns */
@@ -180,7 +183,7 @@ MH_FN void mh_virtual_fifo_settle(struct mh_virtual_fifo *fifo, u64 now_ns,
 	}
 	started = MH_VIRTUAL_FIFO_ENTRIES - 1 - fifo->waiting + few;
 	if (few == MH_VIRTUAL_FIFO_FEW)
-		started = mh_virtual_fifo_started(fifo, now_ns);
+		started = mh_virtual_fifo_count_started(fifo, now_ns);
 	at = (oldest + started) & (MH_VIRTUAL_FIFO_ENTRIES - 1);
 	counts = &fifo->up_to[at];
 	fifo->waiting = MH_VIRTUAL_FIFO_ENTRIES - 1 - started;
@@ -190,12 +193,12 @@ MH_FN void mh_virtual_fifo_settle(struct mh_virtual_fifo *fifo, u64 now_ns,
 		fifo->started.packets[colour] = counts->packets[colour];
 		fifo->started.bytes[colour] = counts->bytes[colour];
 	}
-	mh_virtual_fifo_order(departures);
+	mh_virtual_fifo_sort_colours(departures);
 }
 
 /*
- * Fills in what the arrival of this packet finds waiting; to be asked right after settling. The queue is idle while
- * the packet would start at once, since the moment from which that holds.
+ * Fills in the backlog that the arrival of this packet finds; the caller has just settled the FIFO. The queue counts as
+ * idle if the packet can start at once, since the moment from which it could have.
  */
 MH_FN void mh_virtual_fifo_backlog(const struct mh_virtual_fifo_params *params, const struct mh_virtual_fifo *fifo,
 				   const struct mh_view *view, struct mh_backlog *backlog)
@@ -215,15 +218,15 @@ MH_FN void mh_virtual_fifo_backlog(const struct mh_virtual_fifo_params *params, 
 	}
 }
 
-/* Returns whether the ring has no room for an arrival, which must then be dropped as at a full buffer. */
+/* Returns whether the ring has no room for an arrival; the caller must then drop it as at a full buffer. */
 MH_FN u32 mh_virtual_fifo_is_full(const struct mh_virtual_fifo *fifo)
 {
 	return fifo->waiting >= MH_VIRTUAL_FIFO_ENTRIES - 1;
 }
 
 /*
- * Admits a packet that arrives at the last settled time and enters the FIFO. Returns when it starts transmission: at
- * that time if it does so at once, else later. Returns MH_NEVER, and changes nothing, if the ring has no room for it.
+ * Admits a packet that arrives at the last settled time and enters the FIFO. Returns when its transmission starts, ns,
+ * which is that time if the FIFO is idle. Returns MH_NEVER, and changes nothing, if the ring has no room for it.
  */
 MH_FN u64 mh_virtual_fifo_admit(const struct mh_virtual_fifo_params *params, struct mh_virtual_fifo *fifo,
 				const struct mh_view *view)
@@ -249,7 +252,7 @@ MH_FN u64 mh_virtual_fifo_admit(const struct mh_virtual_fifo_params *params, str
 
 #ifdef MH_DESCRIBE
 
-/* Fills the parameters: rate in bit/s, 10^3 .. 10^12; overhead per segment; depth of the bucket, 0 for none. */
+/* Fills the parameters: a rate of 10^3 .. 10^12 bit/s; overhead per segment; depth of the token bucket, 0 for none. */
 static inline void mh_virtual_fifo_setup(struct mh_virtual_fifo_params *params, u64 rate_bps, u32 overhead_bytes,
 					 u32 burst_bytes)
 {
@@ -266,7 +269,10 @@ static inline void mh_virtual_fifo_setup(struct mh_virtual_fifo_params *params, 
 		params->rest_ns_q43 = params->rest_ns_q43 << 1 | (rest >= rate_bps);
 		rest -= rest >= rate_bps ? rate_bps : 0;
 	}
-	/* A burst may be larger than any packet: whole ns and rest apart, so that no product passes 64 bits. */
+	/*
+	 * A burst may be larger than any packet. Whole ns and the rest are added separately, so that no product
+	 * passes 64 bits.
+	 */
 	params->burst_ns = burst * params->byte_ns + (burst * params->rest + params->half_bps) / rate_bps;
 	params->overhead_bytes = overhead_bytes;
 	params->reserved = 0;

@@ -37,8 +37,8 @@ struct mh_window_marker_params {
 	u32 reserved;
 };
 
-/* Returns the colour by chance at a window beyond H. */
-MH_FN u32 mh_window_marker_chance(const struct mh_window_marker_params *params, u64 window, u64 random)
+/* Returns the colour of a packet at a window of more than H packets by algorithm 1's randomised lines. */
+MH_FN u32 mh_window_marker_random_colour(const struct mh_window_marker_params *params, u64 window, u64 random)
 {
 	u64 high = params->high * window, both = high + (window - params->high) * params->medium;
 
@@ -55,7 +55,10 @@ MH_FN u32 mh_window_marker_draws(const struct mh_window_marker_params *params)
 	return params->randomised;
 }
 
-/* Returns the colour of a packet at the moment it is sent. */
+/*
+ * Returns the colour of a packet when its host sends it, by the sender's window (algorithm 1); a pure ACK keeps its
+ * own.
+ */
 MH_FN u32 mh_window_marker_packet(const struct mh_window_marker_params *params, struct mh_none *flow,
 				  struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)
 {
@@ -73,7 +76,7 @@ MH_FN u32 mh_window_marker_packet(const struct mh_window_marker_params *params, 
 	if (!window)
 		return MH_RED;
 	if (params->randomised)
-		return mh_window_marker_chance(params, window, random);
+		return mh_window_marker_random_colour(params, window, random);
 	return window <= params->medium ? MH_YELLOW : MH_RED;
 }
 
@@ -91,6 +94,7 @@ static const struct mh_parameter mh_window_marker_parameters[] = {
 	  .source = "Noureddine & Tobagi, section VI.A" },
 };
 
+/* Refuses an H above M. */
 static inline struct mh_fault mh_window_marker_setup(struct mh_window_marker_params *params,
 						     const struct mh_link_context *link)
 {

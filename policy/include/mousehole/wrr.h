@@ -34,7 +34,7 @@ struct mh_wrr_params {
 struct mh_wrr_state {
 	u64 deficit[MH_WRR_BANDS]; /* bytes */
 	u32 turn;                  /* the band that is visited */
-	u32 has_quantum;           /* whether it has got its quantum */
+	u32 has_quantum;           /* whether this visit has added the quantum */
 };
 
 /* Returns 0: nothing depends on chance. */
@@ -44,7 +44,7 @@ MH_FN u32 mh_wrr_draws(const struct mh_wrr_params *params)
 	return 0;
 }
 
-/* Returns the band of an arrival, or refuses it. */
+/* Returns the band of an arrival by its application, or a refusal if the band holds the link's buffer. */
 MH_FN u32 mh_wrr_enqueue(const struct mh_wrr_params *params, struct mh_wrr_state *state,
 			 const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns, u32 random)
 {
@@ -58,7 +58,7 @@ MH_FN u32 mh_wrr_enqueue(const struct mh_wrr_params *params, struct mh_wrr_state
 	return mh_into(band, mh_verdict_with_buffer(full, MH_PASS));
 }
 
-/* Returns the band whose head leaves, or MH_AGAIN after a visit to each without one. */
+/* Returns the band whose head leaves by deficit round robin, or MH_AGAIN after a visit to each band without one. */
 MH_FN u32 mh_wrr_dequeue(const struct mh_wrr_params *params, struct mh_wrr_state *state,
 			 const struct mh_waiting *waiting, u64 now_ns)
 {
@@ -90,6 +90,7 @@ static const struct mh_parameter mh_wrr_parameters[] = {
 	  .source = "Noureddine & Tobagi, section V" },
 };
 
+/* Takes the link's buffer as limit and computes the quanta from the weight. Refuses nothing. */
 static inline struct mh_fault mh_wrr_setup(struct mh_wrr_params *params, const struct mh_link_context *link)
 {
 	double weight = mh_from_q32(params->weight_percent_q32), rest = 100 - weight;

@@ -2,7 +2,7 @@
 
 use crate::common::parts::{c_fixed, fixed, mul_q32, mul_q64, pow_q64};
 
-/// 64-bit values with all bit lengths, the same on every run.
+/// Returns 4000 values of up to 64 bits, of every bit length, the same on every run.
 fn samples() -> impl Iterator<Item = u64> {
     let mut state = 1u64;
     (0..4000).map(move |index| {
@@ -11,7 +11,8 @@ fn samples() -> impl Iterator<Item = u64> {
     })
 }
 
-fn rounded(product: u128, bits: u32) -> u64 {
+/// Returns a product without its last `bits` bits, rounded to the nearest.
+fn round_product(product: u128, bits: u32) -> u64 {
     u64::try_from((product + (1 << (bits - 1))) >> bits).unwrap()
 }
 
@@ -19,7 +20,7 @@ fn rounded(product: u128, bits: u32) -> u64 {
 fn mul_q64__rounds_the_128_bit_product() {
     let all: Vec<u64> = samples().chain([0, 1, u64::MAX, u64::MAX - 1, 1 << 63]).collect();
     for (a, f) in all.iter().zip(all.iter().rev()) {
-        assert_eq!(mul_q64(*a, *f), rounded(u128::from(*a) * u128::from(*f), 64), "{a} * {f}");
+        assert_eq!(mul_q64(*a, *f), round_product(u128::from(*a) * u128::from(*f), 64), "{a} * {f}");
     }
     // The product is 0x7fffffff.80000000_00000001: the halves' last bits carry into the bit that rounds.
     assert_eq!(mul_q64(0x1_0000_0001, 0x7fff_ffff_0000_0001), 0x8000_0000);
@@ -29,7 +30,7 @@ fn mul_q64__rounds_the_128_bit_product() {
 fn mul_q32__rounds_the_128_bit_product_up_to_a_factor_of_one() {
     for (a, f) in samples().zip(samples().skip(7).map(|f| f >> 31).chain([1 << 32])) {
         let f = f.min(1 << 32);
-        assert_eq!(mul_q32(a, f), rounded(u128::from(a) * u128::from(f), 32), "{a} * {f}");
+        assert_eq!(mul_q32(a, f), round_product(u128::from(a) * u128::from(f), 32), "{a} * {f}");
     }
     assert_eq!(mul_q32(u64::MAX, 1 << 32), u64::MAX);
 }

@@ -1,6 +1,6 @@
-//! The tables in `cases/`, one of each policy, played by one player that knows no policy by name.
+//! Plays the tables in `cases/`, one for each policy, and compares the policy's answers with those in the table.
 
-use crate::common::cases::{Case, Step, pairs, read};
+use crate::common::cases::{Case, Step, read_cases, split_pairs};
 use crate::common::{Dropper, Marker, reading, shipped};
 use mousehole_policy::{Answer, Bands, NEVER, Params, Policy, PolicyKind, State, Verdict, View, Waits};
 use std::cell::Cell;
@@ -10,13 +10,13 @@ use std::rc::Rc;
 #[test]
 fn every_policy__passes_its_cases() {
     for policy in shipped() {
-        let cases = read(&format!("{}.txt", policy.c_name()));
+        let cases = read_cases(&format!("{}.txt", policy.c_name()));
         assert!(cases.len() >= 4, "{}: {} cases", policy.name(), cases.len());
         for case in &cases {
             match policy.kind() {
-                PolicyKind::Marker => play_marker(case, params(policy, case)),
-                PolicyKind::Dropper => play_dropper(case, params(policy, case)),
-                PolicyKind::Queue => play_queue(case, params(policy, case)),
+                PolicyKind::Marker => play_marker(case, case_params(policy, case)),
+                PolicyKind::Dropper => play_dropper(case, case_params(policy, case)),
+                PolicyKind::Queue => play_queue(case, case_params(policy, case)),
             }
         }
     }
@@ -32,13 +32,15 @@ fn every_file_of_cases__belongs_to_a_policy() {
     assert_eq!(files, policies);
 }
 
-fn params(policy: &'static Policy, case: &Case) -> Params {
+/// Returns the parameters of a case, at its link.
+fn case_params(policy: &'static Policy, case: &Case) -> Params {
     let given: Vec<(&str, &str)> =
         case.params.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     Params::from_text(policy, &given, &case.context)
         .unwrap_or_else(|error| panic!("{}: {}: {error}", policy.name(), case.title))
 }
 
+/// Asserts that a step's result is the one in the table.
 fn assert_step(case: &Case, step: &Step, got: &str) {
     assert_eq!(got, step.expected, "{}: {}", step.line, case.title);
 }
@@ -46,24 +48,25 @@ fn assert_step(case: &Case, step: &Step, got: &str) {
 const VIEW: &[&str] =
     &["at", "flow", "random", "bytes", "segments", "colour", "flags", "window", "sequence", "application"];
 
+/// Plays the steps of a case to a marker; each named flow has a state.
 fn play_marker(case: &Case, params: Params) {
     let policy = params.policy();
     let mut marker = Marker::new(params);
     let mut flows: HashMap<String, State> = HashMap::new();
     for step in &case.steps {
-        let name = step.word("flow").unwrap_or_default().to_string();
+        let name = step.value("flow").unwrap_or_default().to_string();
         let flow = flows.entry(name).or_insert_with(|| policy.new_flow());
         match step.verb.as_str() {
             "packet" => {
                 step.allow(VIEW);
-                assert_step(case, step, &mark(&mut marker, flow, step));
+                assert_step(case, step, &mark_packet(&mut marker, flow, step));
             }
             "shape" => {
                 step.allow(VIEW);
                 assert!(policy.shapes(), "{}: {} does not shape", step.line, policy.name());
                 let (view, now_ns) = (step.view(), step.now_ns());
                 let wait_ns = policy.shape(&marker.params, flow, &mut marker.state, &view, now_ns);
-                assert_step(case, step, &seconds(wait_ns));
+                assert_step(case, step, &format_seconds(wait_ns));
             }
             "expired" => {
                 step.allow(&["at", "flow"]);
@@ -74,7 +77,7 @@ fn play_marker(case: &Case, params: Params) {
                 let class = marker.class(flow).map_or("none".to_string(), |class| class.to_string());
                 assert_step(case, step, &class);
             }
-            "ended" => end(&mut marker, flow, step),
+            "ended" => end_flow(&mut marker, flow, step),
             "control" => {
                 step.allow(&["at", "flows"]);
                 assert!(policy.adapts(), "{}: {} has no control", step.line, policy.name());
@@ -87,9 +90,9 @@ fn play_marker(case: &Case, params: Params) {
     }
 }
 
-/// Gives the marker a packet and returns its answer in a word. Where the policy says that it does not draw, any other
-/// random number must lead to the same.
-fn mark(marker: &mut Marker, flow: &mut State, step: &Step) -> String {
+/// Plays a packet to the marker and returns its answer as text. If the policy says that it does not draw, asserts that other
+/// random numbers lead to the same answer and states.
+fn mark_packet(marker: &mut Marker, flow: &mut State, step: &Step) -> String {
     let (view, now_ns, random) = (step.view(), step.now_ns(), step.random());
     let (before, flow_before) = (marker.clone(), flow.clone());
     let answer = marker.answer(flow, &view, now_ns, random);
@@ -107,19 +110,21 @@ fn mark(marker: &mut Marker, flow: &mut State, step: &Step) -> String {
     }
 }
 
-/// Ends a flow: a named one of the case; else one that sent its packet elsewhere, where it met a copy of the state.
-fn end(marker: &mut Marker, flow: &mut State, step: &Step) {
-    if step.word("flow").is_none() {
+/// Ends a flow of the case and makes it new. A step without a flow ends another one, which has sent the step's packet to a
+/// copy of the marker.
+fn end_flow(marker: &mut Marker, flow: &mut State, step: &Step) {
+    if step.value("flow").is_none() {
         step.allow(&["at", "bytes", "segments"]);
-        let mut elsewhere = marker.new_flow();
-        marker.clone().answer(&mut elsewhere, &step.view(), step.now_ns(), step.random());
-        return marker.flow_end(&elsewhere);
+        let mut other = marker.new_flow();
+        marker.clone().answer(&mut other, &step.view(), step.now_ns(), step.random());
+        return marker.flow_end(&other);
     }
     step.allow(&["flow"]);
     marker.flow_end(flow);
     *flow = marker.new_flow();
 }
 
+/// Plays the steps of a case to a dropper.
 fn play_dropper(case: &Case, params: Params) {
     let mut dropper = Dropper::new(params);
     for step in &case.steps {
@@ -128,7 +133,7 @@ fn play_dropper(case: &Case, params: Params) {
             "packet" => {
                 step.allow(&[VIEW, &["queue", "queue_bytes", "idle_since"]].concat());
                 let verdict = dropper.packet(&step.view(), &backlog, now_ns, step.random());
-                assert_step(case, step, word(verdict));
+                assert_step(case, step, verdict_name(verdict));
             }
             "departed" => {
                 step.allow(&["at", "colour", "queue", "queue_bytes"]);
@@ -154,6 +159,7 @@ impl Waits for Packet {
     }
 }
 
+/// Plays the steps of a case to a queue, and asserts that it has no fault.
 fn play_queue(case: &Case, params: Params) {
     let mut bands = Bands::new(params);
     let marks = Rc::new(Cell::new(0));
@@ -168,8 +174,8 @@ fn play_queue(case: &Case, params: Params) {
                     refused = Some(verdict);
                     dropped.push((packet.0.colour as u32).to_string());
                 });
-                let got = taken.map_or_else(|| word(refused.unwrap()).to_string(), banded);
-                let pushed = if taken.is_some() { drops(&dropped) } else { String::new() };
+                let got = taken.map_or_else(|| verdict_name(refused.unwrap()).to_string(), format_band);
+                let pushed = if taken.is_some() { format_drops(&dropped) } else { String::new() };
                 assert_step(case, step, &(got + &pushed));
             }
             "leave" => {
@@ -179,12 +185,12 @@ fn play_queue(case: &Case, params: Params) {
                     dropped.push((packet.0.colour as u32).to_string());
                 });
                 let marked = marks.get() > before;
-                let got = left.map_or("nothing".to_string(), |(_, _, band)| banded((band, marked)));
-                assert_step(case, step, &(got + &drops(&dropped)));
+                let got = left.map_or("nothing".to_string(), |(_, _, band)| format_band((band, marked)));
+                assert_step(case, step, &(got + &format_drops(&dropped)));
             }
             "reading" => {
                 let names = bands.policy().readings();
-                for (name, value) in pairs(&step.expected, &step.line) {
+                for (name, value) in split_pairs(&step.expected, &step.line) {
                     let at = names.iter().position(|one| *one == name).expect("a reading");
                     assert_eq!(bands.readings()[at].to_string(), value, "{}: {name}", step.line);
                 }
@@ -195,26 +201,29 @@ fn play_queue(case: &Case, params: Params) {
     assert_eq!(mousehole_policy::take_fault(), None, "{}", case.title);
 }
 
-fn banded((band, marked): (usize, bool)) -> String {
+/// Returns a band and whether the packet was marked, as in the tables: `1 mark`.
+fn format_band((band, marked): (usize, bool)) -> String {
     format!("{band}{}", if marked { " mark" } else { "" })
 }
 
-/// Returns the colours of packets that are dropped, for the result of a step.
-fn drops(colours: &[String]) -> String {
+/// Returns the colours of dropped packets as in the tables, ` drops 0,2`; empty for none.
+fn format_drops(colours: &[String]) -> String {
     if colours.is_empty() { String::new() } else { format!(" drops {}", colours.join(",")) }
 }
 
-fn word(verdict: Verdict) -> &'static str {
+/// Returns the name of a verdict in the tables.
+fn verdict_name(verdict: Verdict) -> &'static str {
     ["pass", "mark", "early", "forced"][verdict as usize]
 }
 
-fn seconds(time_ns: u64) -> String {
+/// Returns a time in seconds, or `never`.
+fn format_seconds(time_ns: u64) -> String {
     if time_ns == NEVER { "never".to_string() } else { format!("{}", time_ns as f64 / 1e9) }
 }
 
-/// Compares the numbers that the policy shows with those expected, to nine digits after the point.
+/// Asserts that the readings which a step names have the values expected, to nine digits after the point; `none` is NaN.
 fn assert_readings(case: &Case, step: &Step, params: &Params, state: &State) {
-    let expected = pairs(&step.expected, &step.line);
+    let expected = split_pairs(&step.expected, &step.line);
     assert!(!expected.is_empty(), "{}: nothing is expected", step.line);
     for (name, value) in expected {
         let got = reading(params, state, &name);

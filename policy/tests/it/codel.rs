@@ -1,14 +1,15 @@
-//! CoDel's control law against wider arithmetic, and against the RFC's formula in floats.
+//! Compares CoDel's control law with wider arithmetic and with the RFC's formula in floats.
 use crate::common::parts::codel_gap_ns;
 use crate::common::{Bits, params};
 use mousehole_policy::Params;
 
-/// Returns the bits of an interval that gaps leave out: the word behind target and interval.
+/// Returns the parameter `shift` of the law, at bytes 16 to 19: the bits of the interval that gaps leave out.
 fn shift(params: &Params) -> u32 {
     u32::from_ne_bytes(params.bytes()[16..20].try_into().unwrap())
 }
 
-fn set_up(interval: &str) -> Params {
+/// Returns FQ-CoDel's parameters with this interval.
+fn params_with_interval(interval: &str) -> Params {
     params("fq-codel", &[("interval", interval)])
 }
 
@@ -28,7 +29,7 @@ fn gap__is_the_integer_part_up_to_an_interval_of_31_bits() {
     }
 }
 
-/// RFC 8289 section 5.6 in floats, for all counts that a queue comes to.
+/// RFC 8289 section 5.6.
 #[test]
 fn gap__equals_the_rfcs_formula_in_floats() {
     for interval in [1u64, 7_000_000, 20_000_000, 100_000_000, 200_000_000, 600_000_000, 2_000_000_000] {
@@ -44,7 +45,7 @@ fn gap__of_long_intervals_is_within_its_stated_error() {
     for (interval, ns) in
         [("2.2s", 2_200_000_000u64), ("1h", 3_600_000_000_000), ("1000000000s", 1_000_000_000_000_000_000)]
     {
-        let params = set_up(interval);
+        let params = params_with_interval(interval);
         assert!(ns >> shift(&params) < 1 << 31 && ns >> shift(&params) >= 1 << 30, "{interval}");
         for count in [1, 2, 3, 10, 1000] {
             let (gap, exact) =
@@ -55,5 +56,8 @@ fn gap__of_long_intervals_is_within_its_stated_error() {
             );
         }
     }
-    assert_eq!(["1ns", "100ms", "2.147483647s", "2.147483648s"].map(|one| shift(&set_up(one))), [0, 0, 0, 1]);
+    assert_eq!(
+        ["1ns", "100ms", "2.147483647s", "2.147483648s"].map(|one| shift(&params_with_interval(one))),
+        [0, 0, 0, 1]
+    );
 }

@@ -1,5 +1,5 @@
 //! Demotion by bytes sent: levels, and `ct bytes`.
-use crate::common::{Bits, Marker, params, refused};
+use crate::common::{Bits, Marker, parameter_error, params};
 use mousehole_policy::{Colour, NEVER, Params, View};
 
 const YEAR_NS: u64 = 365 * 86_400 * 1_000_000_000;
@@ -99,12 +99,12 @@ fn one_threshold__is_sfd() {
 #[test]
 fn params__are_checked() {
     assert_eq!(
-        refused("demotion", &[("first", "10B"), ("second", "9B")]),
+        parameter_error("demotion", &[("first", "10B"), ("second", "9B")]),
         "second: its value is not allowed here; allowed: at least first"
     );
     assert_eq!(
-        refused("demotion", &[("first", "4294967295B")]),
+        parameter_error("demotion", &[("first", "4294967295B")]),
         "first: \"4294967295B\" is not allowed; allowed: a size, such as 1500B or 15kB; 0 to 4294967294 B"
     );
-    assert!(refused("demotion", &[("timeout", "0s")]).starts_with("timeout: \"0s\" is not allowed"));
+    assert!(parameter_error("demotion", &[("timeout", "0s")]).starts_with("timeout: \"0s\" is not allowed"));
 }

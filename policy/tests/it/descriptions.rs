@@ -1,4 +1,4 @@
-//! What every header says of itself.
+//! The description in every shipped header, and that its functions keep what it promises.
 
 use crate::common::{Bits, Dropper, Marker, shipped};
 use mousehole_policy::{
@@ -60,7 +60,7 @@ fn parameters__have_the_published_ranges() {
     }
 }
 
-/// Returns what the caller has to know of a policy, in words.
+/// Returns the key and the flags of a policy as text.
 fn traits(policy: &Policy) -> String {
     let key = match policy.key() {
         Key::Flow => "flow",
@@ -141,7 +141,7 @@ fn params__refuse_values_in_words() {
     );
 }
 
-/// Returns any packet.
+/// Draws a packet's view.
 fn any_view(bits: &mut Bits) -> View {
     View::new(40 + bits.below(1460))
         .with_segments(1 + bits.below(3) as u16)
@@ -154,7 +154,7 @@ fn any_view(bits: &mut Bits) -> View {
         )
 }
 
-/// Returns any queue up to a length.
+/// Draws a backlog of fewer than `longest` packets.
 fn any_backlog(bits: &mut Bits, longest: u32) -> Backlog {
     let mut backlog = Backlog::default();
     for _ in 0..bits.below(longest) {
@@ -163,15 +163,25 @@ fn any_backlog(bits: &mut Bits, longest: u32) -> Backlog {
     backlog
 }
 
-/// Returns what a dropper decides on a copy of itself, and the state that this leaves.
-fn ask(dropper: &Dropper, view: &View, backlog: &Backlog, now_ns: u64, random: u32) -> (Verdict, State) {
+/// Returns the verdict of a copy of a dropper, and the state that this leaves.
+fn decide_on_copy(
+    dropper: &Dropper,
+    view: &View,
+    backlog: &Backlog,
+    now_ns: u64,
+    random: u32,
+) -> (Verdict, State) {
     let mut copy = dropper.clone();
     let verdict = copy.packet(view, backlog, now_ns, random);
     (verdict, copy.state)
 }
 
-/// Plays random arrivals to a dropper with its defaults and a quick average; `see` may ask copies of it.
-fn offer(policy: &'static Policy, seed: u64, mut see: impl FnMut(&Dropper, &View, &Backlog, u64, &mut Bits)) {
+/// Plays random arrivals to a dropper with its defaults and a quick average; `see` is called before each.
+fn play_arrivals(
+    policy: &'static Policy,
+    seed: u64,
+    mut see: impl FnMut(&Dropper, &View, &Backlog, u64, &mut Bits),
+) {
     let given: &[(&str, &str)] =
         if policy.parameters().iter().any(|one| one.name == "wq") { &[("wq", "0.3")] } else { &[] };
     let mut dropper = Dropper::new(Params::from_text(policy, given, &LinkContext::EXAMPLE).unwrap());
@@ -194,10 +204,10 @@ fn droppers() -> Vec<&'static Policy> {
 fn droppers__read_colours_if_they_say_so() {
     for policy in droppers() {
         let (mut differ, mut taken) = (0, 0);
-        offer(policy, 101, |dropper, view, backlog, now_ns, bits| {
+        play_arrivals(policy, 101, |dropper, view, backlog, now_ns, bits| {
             let random = bits.next() / 8;
-            let all =
-                Colour::ALL.map(|colour| ask(dropper, &view.with_colour(colour), backlog, now_ns, random));
+            let all = Colour::ALL
+                .map(|colour| decide_on_copy(dropper, &view.with_colour(colour), backlog, now_ns, random));
             differ += u32::from(all[0] != all[1] || all[1] != all[2]);
             taken += u32::from(all[0].0 != Verdict::Pass);
         });
@@ -210,10 +220,10 @@ fn droppers__read_colours_if_they_say_so() {
 fn droppers__read_hints_if_they_say_so() {
     for policy in droppers() {
         let mut differ = 0;
-        offer(policy, 102, |dropper, view, backlog, now_ns, bits| {
+        play_arrivals(policy, 102, |dropper, view, backlog, now_ns, bits| {
             let random = bits.next() / 8;
-            let all =
-                [0, 1, 200].map(|window| ask(dropper, &view.with_window(window), backlog, now_ns, random));
+            let all = [0, 1, 200]
+                .map(|window| decide_on_copy(dropper, &view.with_window(window), backlog, now_ns, random));
             differ += u32::from(all[0] != all[1] || all[1] != all[2]);
         });
         assert_eq!(differ > 0, policy.reads_hints(), "{}: {differ} differ", policy.name());
@@ -228,10 +238,10 @@ fn droppers__that_say_so_drop_most_at_random_0() {
     assert!(!strict.is_empty());
     for policy in strict {
         let mut seen = [0; 2];
-        offer(policy, 103, |dropper, view, backlog, now_ns, bits| {
-            let least = ask(dropper, view, backlog, now_ns, 0);
+        play_arrivals(policy, 103, |dropper, view, backlog, now_ns, bits| {
+            let least = decide_on_copy(dropper, view, backlog, now_ns, 0);
             for random in [bits.next(), bits.next() / 16, u32::MAX] {
-                let other = ask(dropper, view, backlog, now_ns, random);
+                let other = decide_on_copy(dropper, view, backlog, now_ns, random);
                 match least.0 {
                     Verdict::Pass => assert_eq!(other, least, "{}", policy.name()),
                     Verdict::Mark => assert!(!other.0.drops(), "{}", policy.name()),

@@ -6,14 +6,14 @@ use mousehole_policy::{Backlog, Colour, View};
 
 const RATE_BPS: f64 = 3e6;
 
-fn spec() -> specs::Red {
+fn red_spec() -> specs::Red {
     let thresholds =
         specs::Red { min_packets: 1000.0, max_packets: 2000.0, max_p: 0.02, ..specs::Red::default() };
     specs::Red { w_q: 0.02, mean_packet_bytes: 1000.0, rate_bps: RATE_BPS, ..thresholds }
 }
 
-/// Arrivals of a table: time in ns, class 1 as green and 0 as yellow, bytes; and its two averages.
-fn arrivals(table: &str) -> Vec<(u64, Colour, u32, [Option<f64>; 2])> {
+/// Reads the arrivals of a table: time in ns, class 1 as green and 0 as yellow, bytes; and its two averages.
+fn read_arrivals(table: &str) -> Vec<(u64, Colour, u32, [Option<f64>; 2])> {
     let row = |row: Vec<String>| {
         let now_ns = (row[0].parse::<f64>().unwrap() * 1e9).round() as u64;
         let colour = if row[1] == "1" { Colour::Green } else { Colour::Yellow };
@@ -24,7 +24,7 @@ fn arrivals(table: &str) -> Vec<(u64, Colour, u32, [Option<f64>; 2])> {
     rows
 }
 
-/// To 1e-5, or to the six digits that the table prints.
+/// Asserts that a number is the expected one to 1e-5, as the table prints six digits.
 fn assert_near(got: f64, expected: f64, at_ns: u64) {
     assert!((got - expected).abs() < 1e-5, "at {at_ns} ns: {got}, expected {expected}");
 }
@@ -32,8 +32,8 @@ fn assert_near(got: f64, expected: f64, at_ns: u64) {
 /// There, idle time starts when the transmitter finishes and finds nothing.
 #[test]
 fn red__averages() {
-    let (mut red, mut link) = (Dropper::new(spec().params()), Link::new(RATE_BPS));
-    for (now_ns, colour, bytes, expected) in arrivals("red-average/RED.csv") {
+    let (mut red, mut link) = (Dropper::new(red_spec().params()), Link::new(RATE_BPS));
+    for (now_ns, colour, bytes, expected) in read_arrivals("red-average/RED.csv") {
         link.advance(now_ns);
         let backlog = Backlog { idle_since_ns: link.idle_since_ns(now_ns), ..link.backlog };
         red.packet(&View::new(bytes), &backlog, now_ns, 0);
@@ -42,10 +42,11 @@ fn red__averages() {
     }
 }
 
-/// There, idle time starts when the last packet's transmission starts.
-fn multi_red_averages(mode: Mode, table: &str) {
-    let (mut red, mut link) = (Dropper::new(specs::multi_red(mode, &[spec(); 2])), Link::new(RATE_BPS));
-    for (now_ns, colour, bytes, expected) in arrivals(table) {
+/// Asserts that multi-RED's averages are those of a table. In ns-2, its idle time starts when the last packet's transmission
+/// starts.
+fn assert_multi_red_averages(mode: Mode, table: &str) {
+    let (mut red, mut link) = (Dropper::new(specs::multi_red(mode, &[red_spec(); 2])), Link::new(RATE_BPS));
+    for (now_ns, colour, bytes, expected) in read_arrivals(table) {
         for left in link.advance(now_ns) {
             red.departed(left.colour, &left.after, left.at_ns);
         }
@@ -61,15 +62,16 @@ fn multi_red_averages(mode: Mode, table: &str) {
 
 #[test]
 fn multi_red__coupled_averages() {
-    multi_red_averages(Mode::Coupled, "red-average/RIOC.csv");
+    assert_multi_red_averages(Mode::Coupled, "red-average/RIOC.csv");
 }
 
 #[test]
 fn multi_red__decoupled_averages() {
-    multi_red_averages(Mode::Decoupled, "red-average/RIOD.csv");
+    assert_multi_red_averages(Mode::Decoupled, "red-average/RIOD.csv");
 }
 
-fn sfd_marks(table: &str) {
+/// Asserts that SFD's marks are those of a table of one flow.
+fn assert_sfd_marks(table: &str) {
     let mut sfd = Marker::new(params("sfd", &[]));
     let mut flow = sfd.new_flow();
     let rows = golden(table);
@@ -83,10 +85,10 @@ fn sfd_marks(table: &str) {
 
 #[test]
 fn sfd__marks_of_1000_byte_packets() {
-    sfd_marks("sfd-marks/thresh1000_d0.csv");
+    assert_sfd_marks("sfd-marks/thresh1000_d0.csv");
 }
 
 #[test]
 fn sfd__marks_of_1040_byte_packets() {
-    sfd_marks("sfd-marks/thresh1040_d0.csv");
+    assert_sfd_marks("sfd-marks/thresh1040_d0.csv");
 }

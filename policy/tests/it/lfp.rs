@@ -3,7 +3,7 @@
 
 use crate::common::parts::{Bucket, BucketParams, inner, word_field};
 use crate::common::specs::Lfp as Spec;
-use crate::common::{Bits, Marker, params, params_at, reference, refused, refused_at};
+use crate::common::{Bits, Marker, parameter_error, parameter_error_at, params, params_at, reference};
 use mousehole_policy::{Colour, LinkContext, State, View};
 
 const SECOND: u64 = 1_000_000_000;
@@ -13,8 +13,8 @@ fn spec() -> Spec {
     Spec { rate: 1.0, burst: 100, sizes: (0.5, 4), ..Spec::default() }
 }
 
-/// Returns how many packets the meter of a flow has counted.
-fn counted(flow: &State) -> u32 {
+/// Returns how many packets a flow's meter has counted.
+fn metered_packets(flow: &State) -> u32 {
     let meter = inner(&flow.bytes(), "mh_lfp_flow.meter");
     word_field(&State::from_bytes(&meter), "mh_flow_meter.packets") as u32
 }
@@ -23,11 +23,11 @@ fn is_elephant(flow: &State) -> bool {
     word_field(flow, "mh_lfp_flow.elephant") != 0
 }
 
-/// Enters the size of a flow that ended. The flow sent one super-packet, which met a copy of the state.
-fn ended(marker: &mut Marker, size: u32) {
+/// Ends a flow of `size` packets, which it has sent to a copy of the marker as one super-packet.
+fn end_flow(marker: &mut Marker, size: u32) {
     let mut flow = marker.new_flow();
     marker.clone().packet(&mut flow, &View::new(1500).with_segments(size as u16), 0, 0);
-    assert_eq!(counted(&flow), size);
+    assert_eq!(metered_packets(&flow), size);
     marker.flow_end(&flow);
 }
 
@@ -50,7 +50,7 @@ impl Edge {
         Edge { flow: marker.new_flow(), marker, now_ns: 0 }
     }
 
-    /// Gives the edge a packet of so many segments.
+    /// Sends a packet of so many segments and returns its colour.
     fn super_packet(&mut self, segments: u16) -> Colour {
         let view = View::new(1500).with_segments(segments);
         self.marker.packet(&mut self.flow, &view, self.now_ns, 0)
@@ -73,7 +73,7 @@ impl Edge {
         word_field(&self.marker.state, "mh_lfp_state.open") != 0
     }
 
-    /// Empties the bucket by short flows.
+    /// Empties the bucket with packets of short flows.
     fn drain(&mut self) {
         let new_flow = self.marker.new_flow();
         let mine = std::mem::replace(&mut self.flow, new_flow.clone());
@@ -84,8 +84,8 @@ impl Edge {
         self.flow = mine;
     }
 
-    fn ended(&mut self, sizes: &[u32]) {
-        sizes.iter().for_each(|size| ended(&mut self.marker, *size));
+    fn end_flows(&mut self, sizes: &[u32]) {
+        sizes.iter().for_each(|size| end_flow(&mut self.marker, *size));
     }
 }
 
@@ -93,7 +93,7 @@ impl Edge {
 fn lfp__t1_short_stays_short_up_to_tau() {
     let mut edge = Edge::new(&spec());
     assert!((0..10).all(|_| edge.packet() == Colour::Green));
-    assert_eq!((counted(&edge.flow), is_elephant(&edge.flow)), (10, false));
+    assert_eq!((metered_packets(&edge.flow), is_elephant(&edge.flow)), (10, false));
 }
 
 #[test]
@@ -124,10 +124,10 @@ fn lfp__t3_a_long_flow_is_promoted_while_open_and_comes_and_goes() {
 #[test]
 fn lfp__t5_and_t6_an_elephant_is_one_for_good() {
     let mut edge = Edge::new(&spec());
-    edge.ended(&[12, 12, 13, 13]);
+    edge.end_flows(&[12, 12, 13, 13]);
     (0..11).for_each(|_| assert_eq!(edge.packet(), Colour::Green));
     assert_eq!(edge.packet(), Colour::Red);
-    edge.ended(&[1000; 4]);
+    edge.end_flows(&[1000; 4]);
     assert!((0..50).all(|_| edge.packet() == Colour::Red));
     // Until its state expires.
     edge.now_ns = 5 * SECOND;
@@ -141,7 +141,7 @@ fn lfp__t5_and_t6_an_elephant_is_one_for_good() {
 #[test]
 fn lfp__gamma_wins_over_beta() {
     let mut edge = Edge::new(&spec());
-    edge.ended(&[5, 6]);
+    edge.end_flows(&[5, 6]);
     edge.super_packet(10);
     let before = edge.bucket();
     assert_eq!(edge.packet(), Colour::Red);
@@ -152,14 +152,14 @@ fn lfp__gamma_wins_over_beta() {
 #[test]
 fn lfp__memoryless_judges_each_packet_anew() {
     let mut edge = Edge::new(&Spec { memoryless: true, ..spec() });
-    edge.ended(&[12, 12, 13, 13]);
+    edge.end_flows(&[12, 12, 13, 13]);
     (0..11).for_each(|_| assert_eq!(edge.packet(), Colour::Green));
     assert_eq!(edge.packet(), Colour::Red);
-    edge.ended(&[1000; 4]);
+    edge.end_flows(&[1000; 4]);
     assert_eq!(edge.packet(), Colour::Green);
 }
 
-/// Fills of 75 and 25 % exactly, and a hair beside them.
+/// Fills of 75 and 25 % exactly, and slightly below and above.
 #[test]
 fn lfp__opens_at_its_upper_limit_and_closes_below_its_lower() {
     let open = |steps: &[(u64, u16)]| {
@@ -182,16 +182,16 @@ fn lfp__opens_at_its_upper_limit_and_closes_below_its_lower() {
     assert!(open(&then(&[(0, 6), (0, 0), (52 * SECOND, 1)])));
 }
 
-/// Every packet of many flows at random; what each got, by its place in the flow and whether it had a red one.
-fn traffic(spec: &Spec, seed: u64, mut see: impl FnMut(u32, Colour, &State)) {
+/// Plays random packets of many flows. `see` gets each packet's number in its flow, its colour and the flow's state.
+fn play_traffic(spec: &Spec, seed: u64, mut see: impl FnMut(u32, Colour, &State)) {
     let (mut marker, mut bits) = (Marker::new(spec.params()), Bits(seed));
     let (mut flows, mut left, mut now_ns) = (vec![marker.new_flow(); 20], vec![0u32; 20], 0);
     for _ in 0..30_000 {
         now_ns += u64::from(bits.below(10_000_000));
         let at = bits.below(20) as usize;
         if left[at] == 0 {
-            match counted(&flows[at]) {
-                0 => ended(&mut marker, 1),
+            match metered_packets(&flows[at]) {
+                0 => end_flow(&mut marker, 1),
                 _ => marker.flow_end(&flows[at]),
             }
             (flows[at], left[at]) = (marker.new_flow(), bits.spread(1.0, 120.0) as u32);
@@ -199,7 +199,7 @@ fn traffic(spec: &Spec, seed: u64, mut see: impl FnMut(u32, Colour, &State)) {
         left[at] -= 1;
         let view = View::new(1500);
         let colour = marker.packet(&mut flows[at], &view, now_ns, 0);
-        see(counted(&flows[at]), colour, &flows[at]);
+        see(metered_packets(&flows[at]), colour, &flows[at]);
     }
 }
 
@@ -210,7 +210,7 @@ fn sizes(quantile: f64) -> (f64, u32) {
 #[test]
 fn lfp__without_tokens_and_elephants_is_the_fixed_threshold() {
     let mut seen = [0; 2];
-    traffic(&Spec { rate: 0.0, sizes: sizes(1.0), ..Spec::default() }, 71, |count, colour, _| {
+    play_traffic(&Spec { rate: 0.0, sizes: sizes(1.0), ..Spec::default() }, 71, |count, colour, _| {
         assert_eq!(colour, if count <= 10 { Colour::Green } else { Colour::Yellow });
         seen[colour.index()] += 1;
     });
@@ -220,7 +220,7 @@ fn lfp__without_tokens_and_elephants_is_the_fixed_threshold() {
 #[test]
 fn lfp__with_tokens_in_abundance_all_but_elephants_are_green() {
     let mut elephants = 0;
-    traffic(
+    play_traffic(
         &Spec { rate: 1e9, burst: 1000, sizes: sizes(0.95), ..Spec::default() },
         72,
         |_, colour, flow| {
@@ -235,7 +235,7 @@ fn lfp__with_tokens_in_abundance_all_but_elephants_are_green() {
 fn lfp__the_first_tau_packets_of_every_flow_are_green() {
     for rate in [0.0, 5.0, 83.0] {
         let (mut short, mut others) = (0, [0; 3]);
-        traffic(&Spec { rate, sizes: sizes(0.9), ..Spec::default() }, 73, |count, colour, _| {
+        play_traffic(&Spec { rate, sizes: sizes(0.9), ..Spec::default() }, 73, |count, colour, _| {
             if count <= 10 {
                 short += 1;
                 assert_eq!(colour, Colour::Green);
@@ -296,16 +296,16 @@ fn lfp__gives_the_colours_of_the_reference_model() {
             now_ns += u64::from(bits.below(15_000_000));
             let (flow, elephant, left) = &mut flows[bits.below(10) as usize];
             if *left == 0 {
-                let size = counted(flow);
+                let size = metered_packets(flow);
                 marker.flow_end(flow);
                 if size > 0 {
-                    model.ended(size);
+                    model.end_flow(size);
                 }
                 (*flow, *elephant, *left) = (marker.new_flow(), false, bits.spread(1.0, 120.0) as u32);
             }
             *left -= 1;
             let colour = marker.packet(flow, &View::new(1500), now_ns, 0);
-            let (expected, margin) = model.packet(counted(flow), elephant, now_ns);
+            let (expected, margin) = model.packet(metered_packets(flow), elephant, now_ns);
             // Whole rates are exact in the header; the floats are not at a tie.
             if margin < 1e-9 {
                 break;
@@ -321,17 +321,17 @@ fn lfp__gives_the_colours_of_the_reference_model() {
 #[test]
 fn params__name_parameter_value_and_what_is_allowed() {
     let pair = "delta: its value is not allowed here; allowed: at most kappa, and at most 100 - kappa";
-    assert_eq!(refused("lfp", &[("kappa", "80")]), pair);
-    assert_eq!(refused("lfp", &[("kappa", "20")]), pair);
+    assert_eq!(parameter_error("lfp", &[("kappa", "80")]), pair);
+    assert_eq!(parameter_error("lfp", &[("kappa", "20")]), pair);
     assert_eq!(
-        refused("lfp", &[("kappa", "101")]),
+        parameter_error("lfp", &[("kappa", "101")]),
         "kappa: \"101\" is not allowed; allowed: percent (20 or 20%); 0 to 100 %"
     );
     for (name, value) in
         [("tau", "4294967295"), ("timeout", "0s"), ("omega", "-1"), ("zeta", "0"), ("delta", "NaN")]
     {
         assert!(
-            refused("lfp", &[(name, value)]).starts_with(&format!("{name}: \"{value}\" is not")),
+            parameter_error("lfp", &[(name, value)]).starts_with(&format!("{name}: \"{value}\" is not")),
             "{name}"
         );
     }
@@ -342,12 +342,14 @@ fn params__name_parameter_value_and_what_is_allowed() {
 fn params__omega_fits_the_link() {
     let slow = LinkContext { rate_bps: 12e3, bottleneck_bps: 12e3, ..LinkContext::EXAMPLE };
     assert!(
-        refused_at("lfp", &[("omega", "0.9")], &slow).starts_with("omega: its value is not allowed here")
+        parameter_error_at("lfp", &[("omega", "0.9")], &slow)
+            .starts_with("omega: its value is not allowed here")
     );
     // The slower of link and bottleneck counts.
     let behind = LinkContext { bottleneck_bps: 12e3, ..LinkContext::EXAMPLE };
     assert!(
-        refused_at("lfp", &[("omega", "0.9")], &behind).starts_with("omega: its value is not allowed here")
+        parameter_error_at("lfp", &[("omega", "0.9")], &behind)
+            .starts_with("omega: its value is not allowed here")
     );
     params("lfp", &[("omega", "0.9")]);
     // One token a second, 10^11 tokens a second, and none at all.
@@ -355,7 +357,7 @@ fn params__omega_fits_the_link() {
     for (rate_bps, omega) in [(12e3, "1"), (1.2e9, "1000000"), (12e3, "0")] {
         params_at("lfp", &[("omega", omega)], &of_rate(rate_bps));
     }
-    let refused = refused_at("lfp", &[("omega", "1000000")], &of_rate(1.21e9));
+    let refused = parameter_error_at("lfp", &[("omega", "1000000")], &of_rate(1.21e9));
     assert!(refused.starts_with("omega: its value is not allowed here"), "{refused}");
 }
 
@@ -365,14 +367,14 @@ fn params__limits_may_be_those_of_the_bucket() {
     for (kappa, delta) in [("50", "50"), ("75", "25"), ("25", "25"), ("0", "0"), ("100", "0")] {
         params("lfp", &[("kappa", kappa), ("delta", delta)]);
     }
-    let refused = refused("lfp", &[("kappa", "50.001"), ("delta", "50")]);
+    let refused = parameter_error("lfp", &[("kappa", "50.001"), ("delta", "50")]);
     assert!(refused.starts_with("delta: its value is not allowed here"), "{refused}");
 }
 
 #[test]
-fn published__is_what_the_end_of_a_flow_tells_packets() {
+fn published__changes_only_at_the_end_of_a_flow() {
     let (mut edge, lfp) = (Edge::new(&spec()), params("lfp", &[]));
-    edge.ended(&[12, 12, 13, 13]);
+    edge.end_flows(&[12, 12, 13, 13]);
     let published = &edge.marker.state.bytes()[lfp.policy().published()];
     assert_eq!(published, [12u32.to_ne_bytes(), 1u32.to_ne_bytes()].concat(), "Q(u), and that it is known");
     assert!(params("sfd", &[]).policy().published().is_empty());

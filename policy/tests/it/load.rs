@@ -2,7 +2,7 @@
 
 use crate::common::Marker;
 use mousehole_policy::{
-    Backlog, Colour, LinkContext, Origin, Params, Policy, PolicyKind, Verdict, View, find, gather,
+    Backlog, Colour, LinkContext, Origin, Params, Policy, PolicyKind, Verdict, View, find, gather_params,
     headers_folder, load, take_fault,
 };
 use std::path::PathBuf;
@@ -584,7 +584,7 @@ fn take_fault__keeps_the_first_answer_out_of_range() {
 fn gather__returns_the_parameters_of_own_policies() {
     let own = Header::new("gathered.h", &marker("gathered", &limit("gathered", "1kB"))).load();
     let make = |policy| Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
-    let (made, gathered) = gather(|| [make(own), make(find("sfd").unwrap())]);
+    let (made, gathered) = gather_params(|| [make(own), make(find("sfd").unwrap())]);
     assert_eq!(gathered.len(), 1);
     assert_eq!(gathered[0].bytes(), made[0].bytes());
     assert!(std::ptr::eq(gathered[0].policy(), own));

@@ -2,7 +2,7 @@
 use crate::common::link::Link;
 use crate::common::parts::Meter;
 use crate::common::specs::{self, Mode};
-use crate::common::{Bits, Dropper, Marker, params, params_at, refused, refused_at};
+use crate::common::{Bits, Dropper, Marker, parameter_error, parameter_error_at, params, params_at};
 use mousehole_policy::{Backlog, Colour, LinkContext, NEVER, Verdict, View};
 
 const NONE: &[(&str, &str)] = &[("promotion", "none")];
@@ -223,14 +223,14 @@ fn red__spacing_has_the_papers_gaps() {
 
 #[test]
 fn params__name_parameter_value_and_what_is_allowed() {
-    let red = |name, value| refused("red", &[(name, value)]);
+    let red = |name, value| parameter_error("red", &[(name, value)]);
     assert_eq!(red("maxp", "1.5"), "maxp: \"1.5\" is not allowed; allowed: a number; above 0, at most 1");
     assert_eq!(
-        refused("red", &[("min", "5"), ("max", "5.5")]),
+        parameter_error("red", &[("min", "5"), ("max", "5.5")]),
         "max: its value is not allowed here; allowed: at least one packet more than min"
     );
     assert_eq!(
-        refused("red", &[("min", "20%"), ("max", "20%")]),
+        parameter_error("red", &[("min", "20%"), ("max", "20%")]),
         "max: its value is not allowed here; allowed: more than min"
     );
     for (name, value) in
@@ -251,11 +251,11 @@ fn params__name_parameter_value_and_what_is_allowed() {
         params_at("red", &[], &at_rate(rate_bps));
     }
     for rate_bps in [999.0, 1.001e12] {
-        assert!(refused_at("red", &[], &at_rate(rate_bps)).starts_with("rate: "), "{rate_bps}");
+        assert!(parameter_error_at("red", &[], &at_rate(rate_bps)).starts_with("rate: "), "{rate_bps}");
     }
     let nowhere = LinkContext { rate_bps: 0.0, ..LinkContext::EXAMPLE };
     assert_eq!(
-        refused_at("red", &[], &nowhere),
+        parameter_error_at("red", &[], &nowhere),
         "rate: its value is not allowed here; allowed: a link of 1kbit to 1000gbit"
     );
 }
@@ -263,27 +263,27 @@ fn params__name_parameter_value_and_what_is_allowed() {
 #[test]
 fn params__of_the_other_policies_are_checked() {
     assert_eq!(
-        refused("multi-red", &[("wq", "2")]),
+        parameter_error("multi-red", &[("wq", "2")]),
         "wq: \"2\" is not allowed; allowed: a number; 1e-6 to 1"
     );
     assert_eq!(
-        refused("multi-red", &[("colours", "0")]),
+        parameter_error("multi-red", &[("colours", "0")]),
         "colours: \"0\" is not allowed; allowed: a whole number; 1 to 3"
     );
     assert_eq!(
-        refused("multi-red", &[("yellow_min", "9"), ("yellow_max", "9")]),
+        parameter_error("multi-red", &[("yellow_min", "9"), ("yellow_max", "9")]),
         "yellow_max: its value is not allowed here; allowed: at least one packet more than yellow_min"
     );
     assert_eq!(
-        refused("sfd", &[("k", "0")]),
+        parameter_error("sfd", &[("k", "0")]),
         "k: \"0\" is not allowed; allowed: a whole number; 1 to 4294967295"
     );
     assert_eq!(
-        refused("sfd", &[("timeout", "0s")]),
+        parameter_error("sfd", &[("timeout", "0s")]),
         "timeout: \"0s\" is not allowed; allowed: a time, such as 5ms or 1s, or never; above 0 s"
     );
     assert_eq!(
-        refused("sfd", &[("th", "4294967295B")]),
+        parameter_error("sfd", &[("th", "4294967295B")]),
         "th: \"4294967295B\" is not allowed; allowed: bytes (15kB) or packets (15p); 0 to 4294967294"
     );
 }

@@ -1,6 +1,6 @@
 //! RIO-PS's edge: the direction of its control, its boundaries, and the same in floats.
 use crate::common::parts::metered_packets;
-use crate::common::{Bits, Marker, params, refused};
+use crate::common::{Bits, Marker, parameter_error, params};
 use mousehole_policy::{Colour, Counts, View};
 
 const SECOND: u64 = 1_000_000_000;
@@ -187,12 +187,12 @@ fn sweep__happens_every_timeout_and_passes_uncounted_flows_by() {
 
 #[test]
 fn params__are_checked() {
-    let rio_ps = |name, value| refused("rio-ps", &[(name, value)]);
+    let rio_ps = |name, value| parameter_error("rio-ps", &[(name, value)]);
     assert_eq!(rio_ps("l_t", "2000"), "l_t: its value is not allowed here; allowed: from floor to cap");
     assert_eq!(rio_ps("floor", "0"), "floor: \"0\" is not allowed; allowed: a whole number; 1 to 4294967294");
     assert_eq!(rio_ps("cap", "0"), "cap: \"0\" is not allowed; allowed: a whole number; 1 to 4294967294");
     assert_eq!(
-        refused("rio-ps", &[("floor", "3"), ("cap", "2")]),
+        parameter_error("rio-ps", &[("floor", "3"), ("cap", "2")]),
         "cap: its value is not allowed here; allowed: at least floor"
     );
     assert!(rio_ps("slr", "0").starts_with("slr: \"0\" is not allowed"));

@@ -5,7 +5,7 @@
 //! parameters as they were given, to what that rounding does.
 
 use crate::common::parts::{BucketParams, field, fixed, from_q32, inner, is_share, replace};
-use crate::common::{Bits, params, params_at, refused_at, specs};
+use crate::common::{Bits, parameter_error_at, params, params_at, specs};
 use mousehole_policy::{LinkContext, Params, find};
 
 /// Half a unit of Q32.
@@ -330,7 +330,7 @@ fn shares__of_a_small_buffer_stay_one_packet_apart() {
     );
     // Packets that were given are not moved.
     assert_eq!(
-        refused_at("red", &[("min", "8"), ("max", "8.5")], &in_packets(50)),
+        parameter_error_at("red", &[("min", "8"), ("max", "8.5")], &in_packets(50)),
         "max: its value is not allowed here; allowed: at least one packet more than min"
     );
 }
@@ -339,19 +339,21 @@ fn shares__of_a_small_buffer_stay_one_packet_apart() {
 fn shares__that_fit_no_link_are_refused() {
     for context in [in_packets(50), in_bytes(64_000)] {
         assert_eq!(
-            refused_at("red", &[("min", "60%"), ("max", "40%")], &context),
+            parameter_error_at("red", &[("min", "60%"), ("max", "40%")], &context),
             "max: its value is not allowed here; allowed: more than min"
         );
     }
     assert!(
-        refused_at("red", &[("max", "1001%")], &LinkContext::EXAMPLE)
+        parameter_error_at("red", &[("max", "1001%")], &LinkContext::EXAMPLE)
             .starts_with("max: \"1001%\" is not allowed")
     );
     assert!(
-        refused_at("red", &[("max", "100%")], &in_packets(2_000_000)).starts_with("max: \"2000000\" is not")
+        parameter_error_at("red", &[("max", "100%")], &in_packets(2_000_000))
+            .starts_with("max: \"2000000\" is not")
     );
     assert!(
-        refused_at("policer", &[("high_rate", "0%")], &LinkContext::EXAMPLE).starts_with("high_rate: \"0%\"")
+        parameter_error_at("policer", &[("high_rate", "0%")], &LinkContext::EXAMPLE)
+            .starts_with("high_rate: \"0%\"")
     );
 }
 

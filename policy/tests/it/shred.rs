@@ -1,7 +1,7 @@
 //! SHRED: the worked values, what it has in common with RED, and the same in floats.
 use crate::common::link::Link;
 use crate::common::parts::{self, Red};
-use crate::common::{Bits, Dropper, params, reference, refused, specs};
+use crate::common::{Bits, Dropper, parameter_error, params, reference, specs};
 use mousehole_policy::{Backlog, Colour, NEVER, Params, Verdict, View};
 
 /// The mean of hints, so that hint / 20 is the ratio.
@@ -41,7 +41,7 @@ impl Spec {
         self.red.params_of("shred", &own)
     }
 
-    fn base_probability(&self) -> parts::Shred {
+    fn shred(&self) -> parts::Shred {
         parts::Shred::new(&self.params())
     }
 }
@@ -84,16 +84,16 @@ fn random_spec(bits: &mut Bits) -> Spec {
     Spec { red, floor_packets, w_hint: bits.spread(1e-5, 1.0), restart: bits.below(2) == 1 }
 }
 
-/// min' and max_p' in floats, equations 3 and 4.
-fn line(spec: &Spec, ratio: f64) -> (f64, f64) {
+/// Returns min' and max_p' in floats (equations 3 and 4) for a hint of `ratio` times the average.
+fn red_line(spec: &Spec, ratio: f64) -> (f64, f64) {
     let specs::Red { min_packets: min, max_packets: max, max_p, .. } = spec.red;
     let low = (min + (max - min) * (1.0 - ratio)).max(spec.floor_packets);
     (low, max_p * (max - low) / (max - min))
 }
 
-/// p_b in floats, equation 5 and the gentle part.
-fn base(spec: &Spec, avg: f64, ratio: f64) -> f64 {
-    let ((low, max_p), max) = (line(spec, ratio), spec.red.max_packets);
+/// Returns p_b in floats (equation 5 and the gentle part) for a hint of `ratio` times the average.
+fn base_probability(spec: &Spec, avg: f64, ratio: f64) -> f64 {
+    let ((low, max_p), max) = (red_line(spec, ratio), spec.red.max_packets);
     match avg {
         avg if avg < low => 0.0,
         avg if avg < max => max_p * (avg - low) / (max - low),
@@ -104,7 +104,7 @@ fn base(spec: &Spec, avg: f64, ratio: f64) -> f64 {
 
 #[test]
 fn base_probability__worked_values() {
-    let shred = Spec::default().base_probability();
+    let shred = Spec::default().shred();
     let at = |avg, hint| shred.probability(avg, hint, MEAN);
     for (hint, expected) in [(5, 0.0), (10, 0.0), (20, 0.05), (24, 0.07), (29, 0.09166666666666667)] {
         assert!(
@@ -129,7 +129,7 @@ fn base_probability__at_the_average_window_is_red_to_the_bit() {
     let mut bits = Bits(81);
     for _ in 0..300 {
         let spec = random_spec(&mut bits);
-        let (ours, theirs) = (spec.base_probability(), Red::new(&spec.red.params()));
+        let (ours, theirs) = (spec.shred(), Red::new(&spec.red.params()));
         let hint = 1 + bits.below(255) as u8;
         for step in 0..200 {
             let avg = spec.red.max_packets * 2.2 * f64::from(step) / 200.0;
@@ -143,7 +143,7 @@ fn base_probability__at_the_average_window_is_red_to_the_bit() {
 #[test]
 fn base_probability__grows_with_the_window_until_it_saturates() {
     let ratio = 1.0 + (30.0 - 5.0) / (90.0 - 30.0);
-    let shred = Spec::default().base_probability();
+    let shred = Spec::default().shred();
     let at = |hint| shred.probability(60.0, hint, MEAN);
     let last = (ratio * MEAN).floor() as u8; // 28, r* = 1.4167
     assert!((10..last).all(|hint| at(hint) < at(hint + 1)));
@@ -154,7 +154,7 @@ fn base_probability__grows_with_the_window_until_it_saturates() {
 #[test]
 fn base_probability__with_min_at_the_floor_large_windows_are_reds() {
     let spec = Spec { red: specs::Red { min_packets: 5.0, ..Spec::default().red }, ..Spec::default() };
-    let shred = spec.base_probability();
+    let shred = spec.shred();
     let at = |hint| shred.probability(60.0, hint, MEAN);
     let red = at(20);
     assert!([21, 40, 255].iter().all(|hint| (at(*hint) - red).abs() < 1e-9) && at(19) < red - 1e-3);
@@ -162,7 +162,7 @@ fn base_probability__with_min_at_the_floor_large_windows_are_reds() {
 
 #[test]
 fn base_probability__as_the_window_vanishes_nothing_is_dropped_below_max() {
-    let shred = Spec::default().base_probability();
+    let shred = Spec::default().shred();
     let at = |avg| shred.probability(avg, 1, 255.0);
     assert!(at(89.7) == 0.0 && at(89.999) < 1e-3 && (at(90.0) - 0.1 / 255.0).abs() < 1e-9);
 }
@@ -170,7 +170,7 @@ fn base_probability__as_the_window_vanishes_nothing_is_dropped_below_max() {
 /// RED's line moved right by (max - min)(1 - r), and no step at max.
 #[test]
 fn base_probability__is_reds_line_moved() {
-    let shred = Spec::default().base_probability();
+    let shred = Spec::default().shred();
     for hint in 11..28 {
         let moved = 60.0 * (1.0 - f64::from(hint) / MEAN);
         for avg in 0..90 {
@@ -193,7 +193,7 @@ fn base_probability__of_the_steepest_line_stays_a_probability() {
         let max_packets = rounded(min_packets * (1.0 + bits.spread(0.01, 4.0)));
         let max_p = ((max_packets - min_packets) / max_packets * 4294967296.0).floor() / 4294967296.0;
         let red = specs::Red { min_packets, max_packets, max_p, ..Spec::default().red };
-        let shred = Spec { red, floor_packets: 0.0, ..Spec::default() }.base_probability();
+        let shred = Spec { red, floor_packets: 0.0, ..Spec::default() }.shred();
         for (step, hint) in [(90, 255), (99, 255), (101, 255), (130, 255), (199, 255), (220, 255)] {
             let avg = max_packets * f64::from(step) / 100.0;
             let found = shred.probability(avg, hint, 1.0);
@@ -212,14 +212,14 @@ fn base_probability__is_the_reference_models() {
     let mut widest = 0.0f64;
     for _ in 0..2000 {
         let spec = random_spec(&mut bits);
-        let shred = spec.base_probability();
+        let shred = spec.shred();
         let slope = spec.red.max_p / (spec.red.max_packets - spec.red.min_packets);
         let hint_average = (bits.spread(1.0, 255.0) * 4294967296.0).round() / 4294967296.0;
         let hint = bits.spread(1.0, 255.0) as u8;
         for step in 0..100 {
             let fraction = f64::from(step) / 100.0;
             let avg = (spec.red.max_packets * 2.2 * fraction * 4294967296.0).round() / 4294967296.0;
-            let expected = base(&spec, avg, f64::from(hint) / hint_average);
+            let expected = base_probability(&spec, avg, f64::from(hint) / hint_average);
             let error = (shred.probability(avg, hint, hint_average) - expected).abs();
             worst = worst.max(error / (libm::ldexp(1.0, -31) + slope * libm::ldexp(1.0, -24)));
             widest = widest.max(error);
@@ -276,8 +276,13 @@ struct Arrival {
     random: u32,
 }
 
-/// Offers packets to a link at 1.3, 0.6 and 20 times its rate in turn; `judge` says what is taken.
-fn offer(spec: &Spec, packets: u32, bits: &mut Bits, mut judge: impl FnMut(&Arrival, &mut Bits) -> Verdict) {
+/// Plays random arrivals to a link at 1.3, 0.6 and 20 times its rate in turn; `judge` returns the verdict on each.
+fn play_arrivals(
+    spec: &Spec,
+    packets: u32,
+    bits: &mut Bits,
+    mut judge: impl FnMut(&Arrival, &mut Bits) -> Verdict,
+) {
     let (mut link, mut now_ns) = (Link::new(spec.red.rate_bps), 0);
     for index in 0..packets {
         let load = [1.3, 0.6, 20.0][index as usize / 2000 % 3];
@@ -293,7 +298,7 @@ fn offer(spec: &Spec, packets: u32, bits: &mut Bits, mut judge: impl FnMut(&Arri
     }
 }
 
-/// Returns a bottleneck on which every part of the line is met.
+/// Draws parameters with which the average comes to every part of the line.
 fn walk_spec(bits: &mut Bits) -> Spec {
     let any = random_spec(bits).red;
     let min_packets = 6.0 + f64::from(bits.below(10));
@@ -312,7 +317,7 @@ fn packet__with_equal_hints_is_gentle_red() {
     for hint in [0, 1, 7, 255, 300] {
         let spec = walk_spec(&mut bits);
         let (mut shred, mut plain) = (Dropper::new(spec.params()), Dropper::new(spec.red.params()));
-        offer(&spec, 30_000, &mut bits, |arrival, _| {
+        play_arrivals(&spec, 30_000, &mut bits, |arrival, _| {
             let Arrival { view, backlog, now_ns, random } = arrival;
             let expected = plain.packet(view, backlog, *now_ns, *random);
             let view = view.with_window(hint);
@@ -333,18 +338,19 @@ fn packet__gives_the_verdicts_of_the_reference_model() {
         let spec = walk_spec(&mut bits);
         let mut shred = Dropper::new(spec.params());
         let (mut model, mut mean) = (reference::Red::new(spec.red), 0.0);
-        offer(&spec, 20_000, &mut bits, |arrival, bits| {
+        play_arrivals(&spec, 20_000, &mut bits, |arrival, bits| {
             let hint = bits.spread(1.0, 100.0) as u16;
             let view = arrival.view.with_window(hint);
             let Arrival { backlog, now_ns, random, .. } = arrival;
             let got = shred.packet(&view, backlog, *now_ns, *random);
             mean = if mean == 0.0 { hint.into() } else { mean + spec.w_hint * (f64::from(hint) - mean) };
             let (draw, idle_since) = (f64::from(*random) / 4294967296.0, backlog.idle_since_ns);
-            let idle_ns = if backlog.packets == 0 { idle(&mut model, idle_since, *now_ns) } else { 0 };
+            let idle_ns =
+                if backlog.packets == 0 { take_idle_time(&mut model, idle_since, *now_ns) } else { 0 };
             model.update(model.length(backlog.packets, backlog.bytes), idle_ns);
             let mut now = model.clone();
             let spared = model.count.map_or(0.0, |count| count + model.weight(&view));
-            (now.spec.min_packets, now.spec.max_p) = line(&spec, f64::from(hint) / mean);
+            (now.spec.min_packets, now.spec.max_p) = red_line(&spec, f64::from(hint) / mean);
             let p_a = now.chance(model.avg, &view).unwrap_or(0.0);
             let expected = if draw < p_a { now.taken(model.avg, &view) } else { Verdict::Pass };
             let only_counts = !spec.restart && now.count.is_none() && model.avg >= spec.red.min_packets;
@@ -370,7 +376,8 @@ fn packet__gives_the_verdicts_of_the_reference_model() {
     assert!(seen.iter().all(|count| *count > 100) && ties < 100, "{seen:?} {ties}");
 }
 
-fn idle(model: &mut reference::Red, idle_since_ns: u64, now_ns: u64) -> u64 {
+/// Returns the idle time up to `now_ns` that the model's average does not include yet, and includes it.
+fn take_idle_time(model: &mut reference::Red, idle_since_ns: u64, now_ns: u64) -> u64 {
     let from_ns = idle_since_ns.max(model.idle_from_ns);
     model.idle_from_ns = model.idle_from_ns.max(now_ns);
     now_ns.saturating_sub(from_ns)
@@ -378,7 +385,7 @@ fn idle(model: &mut reference::Red, idle_since_ns: u64, now_ns: u64) -> u64 {
 
 #[test]
 fn params__are_checked() {
-    let refused = |name, value| refused("shred", &[(name, value)]);
+    let refused = |name, value| parameter_error("shred", &[(name, value)]);
     // (90 - 30) / (90 - 5) = 0.70588
     assert!(
         refused("maxp", "0.706")

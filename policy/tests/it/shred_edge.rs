@@ -1,5 +1,5 @@
 //! SHRED's hint at the edge, from what a connection sends and acknowledges.
-use crate::common::{Marker, params, refused};
+use crate::common::{Marker, parameter_error, params};
 use mousehole_policy::{Answer, State, View};
 
 /// A connection seen at the edge, in bytes from `start` on.
@@ -35,7 +35,7 @@ impl Edge {
         self.packet(segment * 1460, 0)
     }
 
-    /// So many segments are acknowledged.
+    /// Acknowledges the first segments, up to this one.
     fn ack(&mut self, segments: u32) {
         assert_eq!(self.packet(segments * 1460, View::REVERSE | View::ACK), 1);
     }
@@ -163,7 +163,7 @@ fn ack__without_data_carries_one() {
 #[test]
 fn params__are_checked() {
     assert_eq!(
-        refused("shred-edge", &[("packet", "0")]),
+        parameter_error("shred-edge", &[("packet", "0")]),
         "packet: \"0\" is not allowed; allowed: a whole number; 1 to 4294967295"
     );
 }

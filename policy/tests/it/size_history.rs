@@ -1,13 +1,13 @@
 //! The history of sizes: its cases, and against a sorted list.
 
-use crate::common::cases::read;
+use crate::common::cases::read_cases;
 use crate::common::parts::History;
-use crate::common::{Bits, refused};
+use crate::common::{Bits, parameter_error};
 use std::collections::VecDeque;
 
 #[test]
 fn size_history__passes_its_cases() {
-    let cases = read("parts/size_history.txt");
+    let cases = read_cases("parts/size_history.txt");
     assert!(cases.len() >= 6);
     for case in &cases {
         let mut history = History::new(case.number("quantile", 0.5), case.number("flows", 5.0) as u32);
@@ -35,8 +35,8 @@ fn size_history__the_least_level_is_the_least_size() {
     }
 }
 
-/// Returns the definition: the least x of those kept for which F(x) >= u.
-fn exact(kept: &VecDeque<u32>, u: f64) -> u32 {
+/// Returns Q(u) by its definition: the least x of the sizes stored for which F(x) >= u.
+fn exact_quantile(kept: &VecDeque<u32>, u: f64) -> u32 {
     let mut sorted: Vec<u32> = kept.iter().copied().collect();
     sorted.sort_unstable();
     let share = |at: usize| (at + 1) as f64 / sorted.len() as f64;
@@ -45,7 +45,7 @@ fn exact(kept: &VecDeque<u32>, u: f64) -> u32 {
     sorted[at.unwrap_or(sorted.len() - 1)]
 }
 
-fn play(spec: (f64, u32), flows: usize, bits: &mut Bits, size: impl Fn(&mut Bits) -> u32) -> f64 {
+fn play_sizes(spec: (f64, u32), flows: usize, bits: &mut Bits, size: impl Fn(&mut Bits) -> u32) -> f64 {
     let (mut history, mut kept, mut worst) = (History::new(spec.0, spec.1), VecDeque::new(), 0.0f64);
     assert_eq!(history.quantile(), None);
     for _ in 0..flows {
@@ -56,7 +56,7 @@ fn play(spec: (f64, u32), flows: usize, bits: &mut Bits, size: impl Fn(&mut Bits
             kept.pop_front();
         }
         assert_eq!(history.flows(), kept.len());
-        let (got, exact) = (history.quantile().unwrap(), exact(&kept, spec.0));
+        let (got, exact) = (history.quantile().unwrap(), exact_quantile(&kept, spec.0));
         if exact <= 127 {
             assert_eq!(got, exact, "{spec:?}");
         } else {
@@ -72,9 +72,9 @@ fn size_history__is_the_quantile_of_the_sorted_list() {
     for quantile in [1e-6, 0.25, 0.5, 0.9, 0.95, 0.99, 1.0] {
         for flows in [1, 2, 20, 100, 333] {
             let spec = (quantile, flows);
-            worst = worst.max(play(spec, 700, &mut bits, |bits| bits.below(128)));
-            worst = worst.max(play(spec, 700, &mut bits, |bits| bits.spread(1.0, 1e6) as u32));
-            worst = worst.max(play(spec, 300, &mut bits, Bits::next));
+            worst = worst.max(play_sizes(spec, 700, &mut bits, |bits| bits.below(128)));
+            worst = worst.max(play_sizes(spec, 700, &mut bits, |bits| bits.spread(1.0, 1e6) as u32));
+            worst = worst.max(play_sizes(spec, 300, &mut bits, Bits::next));
         }
     }
     println!("worst error of a quantile beyond 127: {worst:.5}");
@@ -115,7 +115,7 @@ fn size_history__every_bucket_is_within_its_stated_error() {
 /// LFP has the history's parameters.
 #[test]
 fn params__name_parameter_value_and_what_is_allowed() {
-    let lfp = |name, value| refused("lfp", &[(name, value)]);
+    let lfp = |name, value| parameter_error("lfp", &[(name, value)]);
     assert_eq!(lfp("u", "150"), "u: \"150\" is not allowed; allowed: percent (20 or 20%); 1e-4 to 100 %");
     assert_eq!(lfp("u", "0"), "u: \"0\" is not allowed; allowed: percent (20 or 20%); 1e-4 to 100 %");
     assert_eq!(lfp("h", "0"), "h: \"0\" is not allowed; allowed: a whole number; 1 to 4096");

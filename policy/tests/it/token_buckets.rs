@@ -1,9 +1,9 @@
 //! Token bucket, policer and aggregate marker against the same formulae in floats and in 128 bits, and what must hold
 //! of them exactly.
 
-use crate::common::cases::{Step, read};
+use crate::common::cases::{Step, read_cases};
 use crate::common::parts::{self, Bucket, BucketParams};
-use crate::common::{Bits, Marker, params, refused};
+use crate::common::{Bits, Marker, parameter_error, params};
 use mousehole_policy::{Answer, Colour, View};
 
 /// A bucket: tokens per second, and tokens when full.
@@ -24,8 +24,8 @@ impl Spec {
     }
 }
 
-/// Does one step of a case and returns the result in words.
-fn ask(params: &BucketParams, bucket: &mut Bucket, step: &Step) -> String {
+/// Plays one step of a case and returns its result as text.
+fn play_step(params: &BucketParams, bucket: &mut Bucket, step: &Step) -> String {
     let tokens = step.number("tokens").unwrap_or(1000.0) as u32;
     if step.verb == "packet" {
         let conforms = bucket.packet(params, tokens, step.now_ns());
@@ -48,24 +48,24 @@ fn ask(params: &BucketParams, bucket: &mut Bucket, step: &Step) -> String {
 
 #[test]
 fn token_bucket__passes_its_cases() {
-    let cases = read("parts/token_bucket.txt");
+    let cases = read_cases("parts/token_bucket.txt");
     assert!(cases.len() >= 12);
     for case in &cases {
         let params = BucketParams::new(case.number("rate", 1000.0), case.number("burst", 3000.0) as u32);
         let mut bucket = Bucket::full();
         for step in &case.steps {
-            assert_eq!(ask(&params, &mut bucket, step), step.expected, "{}: {}", step.line, case.title);
+            assert_eq!(play_step(&params, &mut bucket, step), step.expected, "{}: {}", step.line, case.title);
         }
     }
 }
 
-/// Returns what the header says the rate may be off by, tokens/s.
+/// Returns the worst error of the rate that the header states, tokens/s.
 fn rate_error(spec: &Spec) -> f64 {
     let room = libm::ldexp(1.0, 61) / 1e9 / f64::from(spec.burst.max(1 << 20));
     libm::ldexp(1.0, -(libm::log2(room).floor() as i32) - 1)
 }
 
-/// 1 kb/s to 100 Gb/s, bursts from a packet to 1 GB, or the same in packets.
+/// Draws a bucket of 1 kb/s to 100 Gb/s with a burst of up to 1 GB, or the same in packets.
 fn random_spec(bits: &mut Bits) -> Spec {
     Spec { rate: bits.spread(125.0, 12.5e9), burst: bits.spread(1.0, 1e9) as u32 }
 }
@@ -85,8 +85,8 @@ impl Float {
     }
 }
 
-/// Plays 300 steps on one bucket. Returns the worst error as a part of the stated bound, and of a burst.
-fn walk(bits: &mut Bits) -> (f64, f64) {
+/// Plays 300 random steps on one bucket. Returns the worst error as a fraction of the stated bound, and of the burst.
+fn play_random_steps(bits: &mut Bits) -> (f64, f64) {
     let spec = random_spec(bits);
     let params = spec.params();
     let full = f64::from(spec.burst);
@@ -102,7 +102,7 @@ fn walk(bits: &mut Bits) -> (f64, f64) {
         if bucket.tokens(&params) >= full {
             (since_full_s, model.level) = (0.0, full);
         }
-        step(&params, &mut bucket, &mut model, bits);
+        take_tokens(&params, &mut bucket, &mut model, bits);
         let error = (bucket.tokens(&params) - model.level).abs();
         let of_floats = (full + model.level.abs()) * 1e-13 + spec.rate * since_full_s * 1e-14;
         worst = worst.max(error / (rate_error(&spec) * since_full_s + of_floats));
@@ -111,8 +111,9 @@ fn walk(bits: &mut Bits) -> (f64, f64) {
     (worst, of_burst)
 }
 
-/// Takes some tokens on both sides; whether a packet conforms is decided by one, so that a tie does not part them.
-fn step(params: &BucketParams, bucket: &mut Bucket, model: &mut Float, bits: &mut Bits) {
+/// Takes random tokens from the bucket and from its model. The bucket alone decides whether a packet conforms, so that a tie
+/// does not make them differ.
+fn take_tokens(params: &BucketParams, bucket: &mut Bucket, model: &mut Float, bits: &mut Bits) {
     let size = bits.below(model.spec.burst.min(100_000)) + 1;
     let tokens = f64::from(size);
     match bits.below(3) {
@@ -135,7 +136,7 @@ fn step(params: &BucketParams, bucket: &mut Bucket, model: &mut Float, bits: &mu
 #[test]
 fn token_bucket__stays_within_its_stated_error() {
     let mut bits = Bits(51);
-    let all: Vec<(f64, f64)> = (0..400).map(|_| walk(&mut bits)).collect();
+    let all: Vec<(f64, f64)> = (0..400).map(|_| play_random_steps(&mut bits)).collect();
     let [worst, of_burst] =
         [all.iter().map(|one| one.0).fold(0.0, f64::max), all.iter().map(|one| one.1).fold(0.0, f64::max)];
     println!("worst error of a level: {worst:.3} of the stated bound, {of_burst:.1e} of a burst");
@@ -275,9 +276,9 @@ fn token_bucket__percent_is_right_to_a_ten_thousandth() {
     assert_eq!(Bucket::full().fill_percent(&none), 0.0, "a bucket that cannot hold tokens");
 }
 
-/// Packets of random sizes and colours through shapers of the policer's own profiles, then to the policer; how many of
-/// them it touches. The shaper's rate is `faster` times the profile's.
-fn touched(seed: u64, action: &str, faster: f64) -> u32 {
+/// Returns how many of a sender's packets the policer remarks or drops. They have random sizes and colours, and the sender
+/// shapes them to the policer's profiles, but at `faster` times their rates.
+fn count_policed(seed: u64, action: &str, faster: f64) -> u32 {
     let mut bits = Bits(seed);
     let burst = 1500 + bits.below(60_000);
     let profiles = [0, 1].map(|_| Spec::bytes(bits.spread(1e3, 1e9).round(), burst));
@@ -306,13 +307,13 @@ fn touched(seed: u64, action: &str, faster: f64) -> u32 {
 fn policer__never_touches_a_sender_that_shapes_to_its_profiles() {
     for seed in 0..60 {
         let action = ["remark", "drop"][(seed % 2) as usize];
-        assert_eq!(touched(seed, action, 1.0), 0, "seed {seed}");
+        assert_eq!(count_policed(seed, action, 1.0), 0, "seed {seed}");
     }
 }
 
 #[test]
 fn policer__touches_a_sender_that_shapes_to_a_hundredth_more() {
-    let flows = (0..20).filter(|seed| touched(*seed, "remark", 1.01) > 0).count();
+    let flows = (0..20).filter(|seed| count_policed(*seed, "remark", 1.01) > 0).count();
     assert!(flows >= 15, "{flows} of 20");
 }
 
@@ -368,22 +369,24 @@ fn aggregate_marker__without_a_first_profile_gives_yellow_at_best() {
 fn params__name_parameter_value_and_what_is_allowed() {
     for policy in ["policer", "aggregate-marker"] {
         assert_eq!(
-            refused(policy, &[("high_rate", "4bit")]),
+            parameter_error(policy, &[("high_rate", "4bit")]),
             "high_rate: \"4bit\" is not allowed; allowed: a rate (250kbit), or % of the bottleneck's rate (5%); \
              8 to 800000000000 bit/s"
         );
         assert_eq!(
-            refused(policy, &[("burst", "0B")]),
+            parameter_error(policy, &[("burst", "0B")]),
             "burst: \"0B\" is not allowed; allowed: a size, such as 1500B or 15kB; 1 to 1000000000 B"
         );
         for rate in ["-1bit", "NaN", "inf", "900gbit"] {
-            assert!(refused(policy, &[("med_rate", rate)]).starts_with("med_rate: "), "{rate}");
+            assert!(parameter_error(policy, &[("med_rate", rate)]).starts_with("med_rate: "), "{rate}");
         }
-        assert!(refused(policy, &[("burst", "4294967295B")]).starts_with("burst: \"4294967295B\" is not"));
+        assert!(
+            parameter_error(policy, &[("burst", "4294967295B")]).starts_with("burst: \"4294967295B\" is not")
+        );
     }
     assert_eq!(
-        refused("policer", &[("police", "shoot")]),
+        parameter_error("policer", &[("police", "shoot")]),
         "police: \"shoot\" is not allowed; allowed: none, remark or drop"
     );
-    assert!(refused("policer", &[("police", "-")]).starts_with("police: \"-\" is not allowed"));
+    assert!(parameter_error("policer", &[("police", "-")]).starts_with("police: \"-\" is not allowed"));
 }

@@ -1,5 +1,5 @@
 //! TCP-DS and TCP-DS-R: boundaries, special packets, and exact probabilities.
-use crate::common::{Bits, Marker, params, refused};
+use crate::common::{Bits, Marker, parameter_error, params};
 use mousehole_policy::{Application, Colour, View};
 
 /// Returns a marker with these thresholds.
@@ -8,7 +8,7 @@ fn marker(high: u16, medium: u16, randomised: bool) -> Marker {
     Marker::new(params("window-marker", &[("high", &high), ("med", &medium), ("randomised", &randomised)]))
 }
 
-/// Returns the colour of a packet by a marker, which keeps no state.
+/// Returns the colour of a packet by a copy of a marker, which has no state.
 fn colour(marker: &Marker, view: &View, random: u32) -> Colour {
     marker.clone().packet(&mut marker.new_flow(), view, 0, random)
 }
@@ -37,7 +37,7 @@ fn chance_up_to(marker: &Marker, window: u16, worst: Colour) -> f64 {
     low as f64 / 4294967296.0
 }
 
-/// Packets of a window that get HIGH and MED on average.
+/// Returns the mean numbers of packets of a window that are HIGH and MED.
 fn outstanding(window: u16) -> [f64; 2] {
     let marker = tcp_ds_r();
     let green = chance_up_to(&marker, window, Colour::Green);
@@ -160,7 +160,7 @@ fn tcp_ds_r__probabilities_are_those_of_the_reference_model() {
 #[test]
 fn params__high_is_at_most_medium() {
     assert_eq!(
-        refused("window-marker", &[("high", "9")]),
+        parameter_error("window-marker", &[("high", "9")]),
         "high: its value is not allowed here; allowed: at most med"
     );
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Entries into the headers for the tests in tests/it, and for nothing else.
+ * Entries into the headers, for the tests in tests/it alone.
  *
  * A description offers a policy's functions. These entries offer the arithmetic beneath them, the parts that are no
- * policies of their own, and where the fields of structs are. Structs pass as bytes, so that no test mirrors one.
+ * policies themselves, and the offsets of fields. Structs pass as bytes, so that no test mirrors one.
  */
 #include <stddef.h>
 

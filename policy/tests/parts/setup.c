@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* Entries into what only user space compiles, for the tests in tests/it. functions.c says more. */
+/* Entries into the set-up functions, which only user space compiles, for the tests in tests/it; as functions.c. */
 #define MH_DESCRIBE
 #include "mousehole/size_history.h"
 #include "mousehole/token_bucket.h"
@@ -19,7 +19,7 @@ void mh_test_size_history_setup(void *params, u64 percent_q32, u32 flows)
 	mh_size_history_setup(params, percent_q32, flows);
 }
 
-/* Asks for a parameter in a table of four; a fifth stands behind it, which is not part of the table. */
+/* Calls mh_is_share() with a table of four parameters; a fifth one follows that is not part of the table. */
 u32 mh_test_is_share(const char *name, u64 shares)
 {
 	static const struct mh_parameter parameters[] = {

@@ -1,7 +1,7 @@
-//! What installs a native part, and the lines of tc that put a queue discipline on a link.
+//! The means that install a native part, and the commands of tc that install a queue discipline on a link.
 //!
-//! The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel(8), tc-codel(8),
-//! tc-pie(8), tc-red(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line that
+//! The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel_lines(8), tc-codel_lines(8),
+//! tc-pie(8), tc-red_lines(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line that
 //! begins with # is a remark.
 
 use crate::link_layer::{Framing, Wire};
@@ -32,16 +32,16 @@ pub struct Line {
     pub rate: Rate,
     /// Its buffer in full packets, at least one.
     pub buffer_packets: u64,
-    /// What packets cost on its wire.
+    /// Bytes of packets on its wire.
     pub wire: Wire,
     /// Whether the data go from client to server.
     pub is_upload: bool,
-    /// Depth of the token bucket in bytes; what leaves in two milliseconds if absent.
+    /// Depth of the token bucket in bytes; by default that of [`default_burst`].
     pub burst: Option<u64>,
 }
 
 impl Line {
-    /// Returns the rate that is left for bytes with their overhead: of PTM 64 parts in 65 (tc-cake(8): ptm).
+    /// Returns the rate for bytes with their overhead: on PTM 64/65 of the link's rate (tc-cake(8): ptm), else all of it.
     pub fn frame_rate(&self) -> Rate {
         match self.wire.layer {
             Some(layer) if layer.framing == Framing::Ptm => {
@@ -52,12 +52,12 @@ impl Line {
     }
 }
 
-/// What puts a native part on a link.
+/// The means that installs a native part on a link.
 #[derive(Debug, Clone, Copy)]
 pub enum Install {
     /// A queue discipline of Linux.
     Qdisc(Qdisc),
-    /// The FIFO that `mousehole-live up` decides; without a marker, a queue discipline of Linux.
+    /// A FIFO behind `mousehole-live up`; without a marker, a queue discipline of Linux.
     Fifo(Qdisc),
     /// Nothing. The reason completes "it …".
     Nothing(&'static str),
@@ -79,11 +79,11 @@ pub struct Qdisc {
 /// Returns the lines that install a queue discipline, or why these values have none; the reason completes "it …".
 pub type Lines = fn(&Values, &Line) -> Written;
 
-/// Lines to type, or why there are none.
+/// Lines to type, or the reason why there are none, which completes "it …".
 pub type Written = Result<Vec<String>, &'static str>;
 
 impl Install {
-    /// Returns the queue discipline of Linux that does the same.
+    /// Returns the queue discipline of Linux that does the same; `None` if there is none.
     pub fn qdisc(&self) -> Option<&Qdisc> {
         match self {
             Install::Qdisc(qdisc) | Install::Fifo(qdisc) => Some(qdisc),
@@ -92,12 +92,13 @@ impl Install {
     }
 }
 
-/// Returns the depth of a token bucket in bytes: what leaves in two milliseconds.
+/// Returns the default depth of a token bucket: the bytes that leave in two milliseconds, at least two full packets.
 pub fn default_burst(rate: Rate) -> u64 {
     rate.0.div_ceil(8 * 500).max(LEAST_BURST)
 }
 
-/// Returns the two lines that put a queue behind a token bucket of the link's rate.
+/// Returns the two lines that put a queue, in tc's words, behind a token bucket of the link's rate. A remark follows them if
+/// the link has overhead.
 pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
     let burst = line.burst.unwrap_or_else(|| default_burst(line.rate));
     let (table, overhead) = match (line.wire.layer, line.wire.overhead) {
@@ -121,9 +122,9 @@ pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
     lines
 }
 
-/// Returns the size table of tc-stab(8) for a link layer. It knows no PTM, for which the rate is lower. Overheads here are
-/// beyond the IP length, and tc adds its own to a length with the header of an Ethernet device ("ethernet header […] will
-/// already be added", tc-stab(8)).
+/// Returns the size table of tc-stab(8) for a link layer, followed by a space. Overheads here are beyond the IP length; tc
+/// adds its overhead to a length with the header of an Ethernet device ("ethernet header […] will already be added",
+/// tc-stab(8)). The table has no PTM, for which [`Line::frame_rate`] is lower.
 fn size_table(overhead: u32, mpu: u32, framing: Framing) -> String {
     let mpu = if mpu == 0 { String::new() } else { format!("mpu {mpu} ") };
     let cells = if framing == Framing::Atm { "atm" } else { "ethernet" };
@@ -139,7 +140,7 @@ pub fn format_tc_rate(rate: Rate) -> String {
     }
 }
 
-/// Returns a threshold in packets; one in percent is of the buffer.
+/// Returns a threshold such as `30`, `7p` or `50%`, which is of the buffer, in whole packets.
 pub fn threshold_packets(threshold: &str, buffer_packets: u64) -> u64 {
     let number = |text: &str| text.parse::<f64>().unwrap_or_default();
     match threshold.strip_suffix('%') {
@@ -148,7 +149,7 @@ pub fn threshold_packets(threshold: &str, buffer_packets: u64) -> u64 {
     }
 }
 
-/// Returns the limit of a queue in packets; one in bytes is of full packets.
+/// Returns the limit of a queue in packets; a limit in bytes counts full packets, at least one.
 pub fn limit_packets(limit: Buffer) -> u64 {
     match limit {
         Buffer::Packets(packets) => u64::from(packets),
@@ -156,20 +157,20 @@ pub fn limit_packets(limit: Buffer) -> u64 {
     }
 }
 
-/// Returns tc's word for ECN.
-pub fn ecn(values: &Values, otherwise: &'static str) -> &'static str {
+/// Returns tc's option ` ecn` if the parameter `ecn` is true, else `otherwise`.
+pub fn ecn_option(values: &Values, otherwise: &'static str) -> &'static str {
     if values.flag("ecn") { " ecn" } else { otherwise }
 }
 
-/// Returns the lines of Linux's codel for these parameters of CoDel.
-pub fn codel(values: &Values, line: &Line) -> Vec<String> {
+/// Returns the lines that install Linux's codel with these parameters of CoDel.
+pub fn codel_lines(values: &Values, line: &Line) -> Vec<String> {
     let limit = limit_packets(values.buffer("limit"));
     let times = format!("target {} interval {}", values.text("target"), values.text("interval"));
-    behind_token_bucket(&format!("codel limit {limit} {times}{}", ecn(values, "")), line)
+    behind_token_bucket(&format!("codel limit {limit} {times}{}", ecn_option(values, "")), line)
 }
 
-/// Returns the lines of Linux's fq_codel for these parameters of FQ-CoDel.
-pub fn fq_codel(values: &Values, line: &Line) -> Vec<String> {
+/// Returns the lines that install Linux's fq_codel with these parameters of FQ-CoDel.
+pub fn fq_codel_lines(values: &Values, line: &Line) -> Vec<String> {
     let queue = format!(
         "fq_codel limit {} flows {} quantum {} target {} interval {}{}",
         limit_packets(values.buffer("limit")),
@@ -177,19 +178,20 @@ pub fn fq_codel(values: &Values, line: &Line) -> Vec<String> {
         values.size("quantum"),
         values.text("target"),
         values.text("interval"),
-        ecn(values, " noecn")
+        ecn_option(values, " noecn")
     );
     behind_token_bucket(&queue, line)
 }
 
-/// Returns the lines of Linux's red for these parameters of RED, with `more` words, and a remark on the differences.
+/// Returns the lines that install Linux's red with these parameters of RED and the options `more`, and a remark on the
+/// differences. `text` returns the text of a parameter.
 ///
 /// sch_red drops, or with ecn marks, every packet once the average is at max: it has no gentle part. Its drops are between
 /// 1 and 1/p packets apart.
-pub fn red(text: impl Fn(&'static str) -> String, more: &str, line: &Line) -> Vec<String> {
+pub fn red_lines(text: impl Fn(&'static str) -> String, more: &str, line: &Line) -> Vec<String> {
     let [low, high] =
         ["min", "max"].map(|name| threshold_packets(&text(name), line.buffer_packets) * FULL_PACKET);
-    // tc-red(8): the burst that it recommends; tc derives the weight of the average from it.
+    // tc-red_lines(8): the burst that it recommends; tc derives the weight of the average from it.
     let burst = (2 * low + high).div_ceil(3 * FULL_PACKET);
     let ecn = if text("ecn") == "true" { " ecn" } else { "" };
     let queue = format!(

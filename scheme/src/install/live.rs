@@ -1,4 +1,4 @@
-//! What `mousehole-live` does with the parts of a scheme: which verb runs them, or why none does.
+//! The commands of `mousehole-live` that run the parts of a scheme, or the reason why none does.
 
 use super::line::{Install, Line, format_tc_rate};
 use crate::catalogue::Part;
@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 /// The least that `mousehole-live up --overhead` takes on Ethernet, which is also its default there.
 const LINK_HEADER: u32 = 14;
 
-/// Why a queue header that no classes stand for is not installed; completes "it …".
+/// Why a queue policy without classes as counterpart is not installed; completes "it …".
 pub const NOTHING_SCHEDULES: &str = "chooses what leaves next, for which nothing here makes classes";
 
-/// Where the markers of a scheme run.
+/// The positions of a scheme's markers by the state that they keep; `None` for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Markers {
     /// Position of the one that keeps a state for each flow.
@@ -27,21 +27,21 @@ pub struct Markers {
     pub user: Option<usize>,
 }
 
-/// How the queue of a scheme runs.
+/// The way in which `mousehole-live` runs the queue of a scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LiveQueue {
-    /// A policy decides what a token bucket's FIFO takes.
+    /// A policy decides which packets the FIFO behind a token bucket takes.
     Dropper,
-    /// The FIFO takes what fits.
+    /// The FIFO takes every packet that fits.
     DropTail,
     /// Classes of HTB, one for each of so many colours.
     Classes(u32),
 }
 
-/// Returns where the markers of a scheme run at a device's egress; `text` is the scheme's, for the sentence.
+/// Returns the positions of the markers `parts` if they can run at a device's egress; `text` is the scheme's, for errors.
 ///
 /// # Errors
-/// Why they cannot.
+/// One sentence without a full stop that says why they cannot.
 pub fn place_markers(parts: &[Part], text: &str) -> std::result::Result<Markers, String> {
     let mut markers = Markers::default();
     for (position, part) in parts.iter().enumerate() {
@@ -74,10 +74,11 @@ pub fn place_markers(parts: &[Part], text: &str) -> std::result::Result<Markers,
     Ok(markers)
 }
 
-/// Returns how a queue runs at a device's egress.
+/// Returns the way in which `mousehole-live` runs a queue with these values at a device's egress. `has_marker` is whether
+/// the scheme has a marker.
 ///
 /// # Errors
-/// Why it cannot, and what installs it instead.
+/// One sentence without a full stop that says why it cannot, and what installs it instead.
 pub fn place_queue(
     part: Part,
     values: &BTreeMap<&'static str, String>,
@@ -92,7 +93,7 @@ pub fn place_queue(
     }
     if part.is_scheduler() {
         return Err(match part.qdisc() {
-            Some((kind, _)) => refuse_qdisc(name, kind),
+            Some((kind, _)) => qdisc_sentence(name, kind),
             None => format!("the queue {name} exists in the simulator only, since it {NOTHING_SCHEDULES}"),
         });
     }
@@ -102,7 +103,7 @@ pub fn place_queue(
     match install {
         Install::Fifo(_) => refuse_cells(name, line).map(|()| LiveQueue::DropTail),
         Install::Qdisc(qdisc) => Err(match (qdisc.lines)(&values, line) {
-            Ok(_) => refuse_qdisc(name, qdisc.kind),
+            Ok(_) => qdisc_sentence(name, qdisc.kind),
             Err(reason) => format!("the queue {name} {reason}"),
         }),
         Install::Nothing(reason) | Install::Simulated(reason) => {
@@ -111,15 +112,18 @@ pub fn place_queue(
     }
 }
 
-/// Returns why a queue discipline of Linux is not run by a program of ours, and what installs it.
-fn refuse_qdisc(queue: &str, kind: &str) -> String {
+/// Returns the sentence that our programs do not run a queue discipline of Linux, with the command that installs it.
+fn qdisc_sentence(queue: &str, kind: &str) -> String {
     format!(
         "the queue {queue} cannot be decided by a program before a FIFO; install it with `tc qdisc replace dev … root {kind}`, \
          and a marker before it with `mark`"
     )
 }
 
-/// Refuses a line of ATM cells, whose padding `mousehole-live up` does not count.
+/// Refuses a link with ATM cells, whose padding `mousehole-live up` does not count.
+///
+/// # Errors
+/// That sentence.
 fn refuse_cells(queue: &str, line: &Line) -> std::result::Result<(), String> {
     match line.wire.layer {
         Some(layer) if layer.framing == Framing::Atm => Err(format!(
@@ -130,7 +134,7 @@ fn refuse_cells(queue: &str, line: &Line) -> std::result::Result<(), String> {
     }
 }
 
-/// Refuses a queue that has classes by colour where nothing gives colours.
+/// Refuses a queue that has a class for each colour in a scheme without a marker.
 ///
 /// # Errors
 /// That sentence.
@@ -146,10 +150,11 @@ pub fn refuse_idle_classes(part: Part, values: &Values, has_marker: bool) -> std
     }
 }
 
-/// Refuses a scheme whose parameters depend on a rate, where none is given.
+/// Refuses a scheme whose parameters depend on the link's rate, for a caller to which no rate is given: the inner result is
+/// a sentence that names the parameter or the marker.
 ///
 /// # Errors
-/// A sentence that names the parameter or the marker.
+/// [`crate::error::Error`] if a value does not fit the example link.
 pub fn refuse_shares_of_a_rate(scheme: &Scheme) -> Result<std::result::Result<(), String>> {
     for (name, parameter, text) in scheme.parameters() {
         if parameter.kind == Kind::Rate && matches!(parameter.parse(&text), Ok(Value::Share(_))) {
@@ -158,7 +163,7 @@ pub fn refuse_shares_of_a_rate(scheme: &Scheme) -> Result<std::result::Result<()
             )));
         }
     }
-    // Others are shares in all but name, such as lfp's omega.
+    // Other parameters depend on the rate too, such as lfp's omega.
     let bytes_at = |rate| -> Result<Vec<Option<Vec<u8>>>> {
         let parts = scheme.set_up(LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE })?;
         Ok(parts.iter().map(|params| params.as_ref().map(|params| params.bytes().to_vec())).collect())
@@ -191,7 +196,7 @@ pub struct LiveCommand {
     pub verb: Verb,
     /// The scheme, or its markers alone.
     pub scheme: String,
-    /// Headers of policies that are not shipped.
+    /// Paths of the headers of policies that are not shipped.
     pub policies: Vec<String>,
     /// The rate of the link, where it matters.
     pub rate: Option<Rate>,
@@ -199,12 +204,12 @@ pub struct LiveCommand {
     pub buffer_packets: Option<u64>,
     /// Bytes that the link layer adds to each packet, if they are not the device's own.
     pub overhead: Option<u32>,
-    /// DSCPs that tell the queue behind; chosen by `mousehole-live` if none.
+    /// DSCPs that stand for the colours in the queue behind; chosen by `mousehole-live` if none.
     pub dscps: Vec<u8>,
 }
 
 impl LiveCommand {
-    /// Returns the command for markers alone.
+    /// Returns the command for a scheme's markers alone; `None` if it has none.
     pub fn from_markers(verb: Verb, scheme: &Scheme, line: &Line, dscps: &[u8]) -> Option<LiveCommand> {
         let text = scheme.markers_text()?;
         let alone = Scheme::parse(&format!("{text}|droptail")).ok()?;
@@ -212,7 +217,7 @@ impl LiveCommand {
         Some(LiveCommand {
             verb,
             scheme: text,
-            policies: headers(&alone),
+            policies: own_header_paths(&alone),
             rate: needs_rate.then_some(line.rate),
             buffer_packets: None,
             overhead: None,
@@ -227,7 +232,7 @@ impl LiveCommand {
         LiveCommand {
             verb,
             scheme: scheme.to_string(),
-            policies: headers(scheme),
+            policies: own_header_paths(scheme),
             rate: Some(line.frame_rate()),
             buffer_packets: Some(line.buffer_packets),
             overhead,
@@ -243,11 +248,11 @@ impl LiveCommand {
             Verb::Host => ("host", "--scheme"),
         };
         let mut words = vec![format!("mousehole-live {verb} DEV")];
-        words.extend(self.policies.iter().map(|path| format!("--policy {}", quote(path))));
+        words.extend(self.policies.iter().map(|path| format!("--policy {}", quote_for_shell(path))));
         words.extend(self.rate.map(|rate| format!("--rate {}", format_tc_rate(rate))));
         words.extend(self.buffer_packets.map(|packets| format!("--buffer {packets}p")));
         words.extend(self.overhead.map(|bytes| format!("--overhead {bytes}")));
-        words.push(format!("{option} {}", quote(&self.scheme)));
+        words.push(format!("{option} {}", quote_for_shell(&self.scheme)));
         if !self.dscps.is_empty() {
             let via = if self.verb == Verb::Mark { "--via dscp " } else { "" };
             words.push(format!("{via}--dscp {}", self.join_dscps()));
@@ -255,7 +260,7 @@ impl LiveCommand {
         words.join(" ")
     }
 
-    /// Returns the file for `--config`, whose first line says how it is used.
+    /// Returns the text of a file for `--config`, whose first line says how it is used.
     pub fn file(&self) -> String {
         let (verb, mode) = match self.verb {
             Verb::Mark => ("mark", Some("mark")),
@@ -282,13 +287,14 @@ impl LiveCommand {
         lines.join("\n") + "\n"
     }
 
+    /// Returns the DSCPs, separated by commas.
     fn join_dscps(&self) -> String {
         self.dscps.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
     }
 }
 
-/// Returns the headers of the policies that users bring themselves.
-fn headers(scheme: &Scheme) -> Vec<String> {
+/// Returns the paths of the headers of a scheme's policies that are not shipped.
+fn own_header_paths(scheme: &Scheme) -> Vec<String> {
     let path = |policy: &&'static mousehole_policy::Policy| match policy.origin() {
         mousehole_policy::Origin::Header { path, .. } => Some(path.display().to_string()),
         mousehole_policy::Origin::Shipped => None,
@@ -296,8 +302,8 @@ fn headers(scheme: &Scheme) -> Vec<String> {
     scheme.policies().iter().filter_map(path).collect()
 }
 
-/// Returns a word as a shell reads it back.
-fn quote(word: &str) -> String {
+/// Returns a word in single quotes unless a shell reads it unchanged without them.
+fn quote_for_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_string(),

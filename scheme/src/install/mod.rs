@@ -1,8 +1,8 @@
-//! How a scheme is put on a link today: commands for Linux, or thresholds for a router's WRED; or why nothing does it.
+//! Plans how to install a scheme on a link: commands for Linux, or thresholds for a router's WRED; or why nothing does it.
 //!
-//! What installs a part is said where the part is: in its header (`install` and `colours` of `policy.h`, and whose state
-//! it keeps), or in its entry in `parts/`. Here it is put together. `mousehole compare`, the documents and
-//! `mousehole-live` read this; nothing here touches a file or a device.
+//! Each part describes what installs it: in its header (`install`, `colours` and `key` of `policy.h`), or in its entry in
+//! `parts/`. A plan combines them. `mousehole compare`, the documents and `mousehole-live` read this; nothing here touches a
+//! file or a device.
 
 pub mod line;
 pub mod live;
@@ -19,13 +19,13 @@ use wred::{LOWER_EFFORT, Texts};
 
 /// DSCPs that CAKE's diffserv3 sorts into its tins Voice, Best Effort and Bulk: EF, the default, LE.
 const TIN_DSCPS: [u8; 3] = [46, 0, LOWER_EFFORT];
-/// What programs of ours need.
+/// The requirements of our programs.
 const LIVE_NEEDS: &str = "Linux 6.1 or later and mousehole-live";
 
-/// What a firewall's rule needs.
+/// The requirements of a firewall's rule.
 const FIREWALL_NEEDS: &str = "nftables with connection tracking";
 
-/// Where a scheme is installed.
+/// The kind of system on which a scheme is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Linux.
@@ -44,18 +44,18 @@ impl Place {
     }
 }
 
-/// Everything that installs a scheme.
+/// The steps that install a scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
-    /// Where.
+    /// The kind of system.
     pub place: Place,
     /// The lines to type or to configure there. DEV stands for the device; a line that begins with # is a remark.
     pub lines: Vec<String>,
-    /// The part of `mousehole-live` in it, as a command.
+    /// The command of `mousehole-live` in it, if there is one.
     pub live: Option<LiveCommand>,
     /// The profiles of a router's WRED, best colour first; none for other queues.
     pub wred: Vec<WredProfile>,
-    /// What must be there: kernels and programs.
+    /// The kernels and programs required.
     pub needs: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ pub struct Installation {
 /// # Errors
 /// The reason for which nothing installs it, in one sentence without a full stop.
 pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
-    // The line has the rate of the shaper.
+    // The caller has set the line's rate to that of the shaper.
     let scheme = &scheme.without_shape();
     let mut parts = scheme.parts();
     let (queue, values) = parts.pop().expect("a scheme has a queue");
@@ -76,7 +76,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
         return Ok(Installation::from_live(command, Vec::new()));
     }
     let verb = if markers.iter().any(reads_windows) { Verb::Host } else { Verb::Mark };
-    let profiles = wred::profiles(&markers, (queue, &values), line);
+    let profiles = wred::wred_profiles(&markers, (queue, &values), line);
     if !profiles.is_empty() {
         return Ok(plan_before_router(scheme, &parts, profiles, verb, line));
     }
@@ -86,7 +86,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     let lines = lines.map_err(|reason| format!("the queue {} {reason}", queue.name()))?;
     let decided = place_queue(queue, &values, !markers.is_empty(), line);
     match (lines, decided) {
-        // Nothing is to be decided before it, so what Linux has is simpler than a program of ours.
+        // No marker runs before it, so that Linux's queue discipline is simpler than a program of ours.
         (Some(lines), decided) if markers.is_empty() => Ok(plan_queue(
             queue,
             lines,
@@ -120,7 +120,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     }
 }
 
-/// Returns a clause on the difference between classes of HTB and a queue with these values; `None` without any.
+/// Returns a clause on how classes of HTB differ from a queue with these values; `None` if they do not.
 fn explain_class_difference(queue: Part, values: &Values) -> Option<&'static str> {
     let has_red = values.has("wq");
     match (queue.has_classes() && values.flag("shared"), queue.has_classes() && has_red) {
@@ -133,8 +133,8 @@ fn explain_class_difference(queue: Part, values: &Values) -> Option<&'static str
     }
 }
 
-/// Returns the installation of a queue discipline of Linux without a marker. If its lines have remarks on differences,
-/// the last line is the command of `live`, which has none.
+/// Returns the installation of a queue discipline of Linux, by `lines`, without a marker. If the lines have remarks on
+/// differences and `live` is given, a last remark names that command, which has no differences.
 fn plan_queue(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Installation {
     if let Some(command) = live.as_ref().filter(|_| lines.iter().any(|line| line.starts_with('#'))) {
         lines.push(format!("# as it was simulated: {}", command.line()));
@@ -142,7 +142,7 @@ fn plan_queue(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) ->
     Installation { place: Place::Linux, lines, live, wred: Vec::new(), needs: list_needs(queue) }
 }
 
-/// Returns the installation of a queue discipline of Linux with markers before it.
+/// Returns the installation of a queue discipline of Linux, by `lines`, with markers before it.
 fn plan_before_qdisc(
     scheme: &Scheme,
     markers: &[(Part, Texts)],
@@ -154,14 +154,14 @@ fn plan_before_qdisc(
     let tins = if values.has("tins") { values.text("tins") } else { "" };
     let dscps: &[u8] = match (tins, verb) {
         ("colour", _) => &TIN_DSCPS,
-        // By itself `mark` names CAKE's Bulk tin.
+        // `mark` uses the DSCP of CAKE's Bulk tin by default.
         ("bulk", Verb::Host) => &[0, LOWER_EFFORT, LOWER_EFFORT],
         ("bulk", Verb::Mark) | (_, Verb::Up | Verb::Host) => &[],
-        // Nothing here reads marks, so they are for the network behind.
+        // This queue does not read marks, so they are for the network behind.
         (_, Verb::Mark) => &[LOWER_EFFORT],
     };
     if tins == "colour" {
-        // The marks are for CAKE alone, which clears them.
+        // The marks are for CAKE alone, so CAKE clears them.
         lines.iter_mut().for_each(|line| line.push_str(" wash"));
     }
     let mut needs = list_needs(queue);
@@ -190,7 +190,7 @@ fn plan_before_router(
     verb: Verb,
     line: &Line,
 ) -> Installation {
-    let live = LiveCommand::from_markers(verb, scheme, line, &wred::dscps(&profiles));
+    let live = LiveCommand::from_markers(verb, scheme, line, &wred::profile_dscps(&profiles));
     let rule = wred::firewall_rule(markers, line).filter(|_| profiles.len() == 2);
     let needs = if rule.is_some() { FIREWALL_NEEDS } else { LIVE_NEEDS };
     let first = rule.or_else(|| live.as_ref().map(LiveCommand::line));
@@ -198,12 +198,14 @@ fn plan_before_router(
     Installation { place: Place::Router, lines, live, wred: profiles, needs: vec![needs.into()] }
 }
 
+/// Returns the requirements of a queue: the kernel that has its queue discipline, if it has one.
 fn list_needs(queue: Part) -> Vec<String> {
     let qdisc = |(kind, kernel)| format!("Linux {kernel} or later with the queue discipline {kind}");
     queue.qdisc().map(qdisc).into_iter().collect()
 }
 
 impl Installation {
+    /// Returns the installation by one command of `mousehole-live`, with remarks after it.
     fn from_live(command: LiveCommand, remarks: Vec<String>) -> Installation {
         let lines = std::iter::once(command.line()).chain(remarks).collect();
         let needs = vec![LIVE_NEEDS.to_string()];
@@ -211,7 +213,7 @@ impl Installation {
     }
 }
 
-/// Returns what installs a part, in a few words for its page; a marker's is the verb that runs it.
+/// Returns a phrase for a part's page that says what installs it; for a marker, the commands that run it.
 pub fn describe(part: Part) -> String {
     let own =
         |verb: &str| format!("`mousehole-live {verb}`, {LIVE_NEEDS}").replace(" and mousehole-live", "");

@@ -1,4 +1,4 @@
-//! A scheme as profiles of a router's WRED: one average for all packets, and thresholds for each DSCP.
+//! Expresses a scheme as profiles of a router's WRED: one average for all packets, and thresholds for each DSCP.
 
 use super::line::{Line, threshold_packets};
 use crate::catalogue::Part;
@@ -16,7 +16,7 @@ const THREE: [u8; 3] = [10, 12, 14];
 /// The values of a part as text.
 pub type Texts = BTreeMap<&'static str, String>;
 
-/// What a router's WRED needs to know of one DSCP, in the words of no vendor.
+/// The settings of a router's WRED for one DSCP, in no vendor's syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WredProfile {
     /// The DSCP.
@@ -32,7 +32,7 @@ pub struct WredProfile {
 }
 
 impl WredProfile {
-    /// Returns the profile in one line.
+    /// Returns the profile as one line of text.
     pub fn line(&self) -> String {
         format!(
             "WRED for DSCP {}: min {}, max {} packets, drop probability {}; weight of the average 2^-{}",
@@ -41,17 +41,18 @@ impl WredProfile {
     }
 }
 
-/// Returns the profiles for a queue behind markers, none if no router can do it.
-pub fn profiles(markers: &[Part], (queue, values): (Part, &Texts), line: &Line) -> Vec<WredProfile> {
+/// Returns the profiles for a queue behind markers, best colour first; none if the queue is not what WRED does, or the
+/// markers give fewer than two colours.
+pub fn wred_profiles(markers: &[Part], (queue, values): (Part, &Texts), line: &Line) -> Vec<WredProfile> {
     let Part::Policy(policy) = queue else { return Vec::new() };
     let is_wred =
         policy.counterpart().is_some_and(|one| one.kind == CounterpartKind::Wred && fits(&one, values));
-    let gives = |part: &Part| match part {
+    let given = |part: &Part| match part {
         Part::Policy(policy) => policy.colours(),
         Part::Native(_) => 0,
     };
-    let kept: usize = values.get("colours").and_then(|text| text.parse().ok()).unwrap_or(0);
-    let colours = markers.iter().map(gives).max().unwrap_or(0).min(kept);
+    let read: usize = values.get("colours").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let colours = markers.iter().map(given).max().unwrap_or(0).min(read);
     let dscps: &[u8] = match (is_wred, colours) {
         (true, 2) => &TWO,
         (true, 3) => &THREE,
@@ -70,15 +71,16 @@ pub fn profiles(markers: &[Part], (queue, values): (Part, &Texts), line: &Line) 
     dscps.iter().zip(["green", "yellow", "red"]).map(profile).collect()
 }
 
-/// Returns the DSCPs by which a marker of ours tells WRED the colours: with two, one is that of long flows.
-pub fn dscps(profiles: &[WredProfile]) -> Vec<u8> {
+/// Returns the DSCPs that a marker of ours writes for these profiles: with two profiles only that of long flows, as short
+/// ones keep the default.
+pub fn profile_dscps(profiles: &[WredProfile]) -> Vec<u8> {
     match profiles {
         [_, long] => vec![long.dscp],
         all => all.iter().map(|one| one.dscp).collect(),
     }
 }
 
-/// Returns the firewall's rule that marks as the one marker does, with LE for yellow; `None` if none does.
+/// Returns the firewall's rule that marks as the only marker does, with LE for yellow; `None` if there is no such rule.
 pub fn firewall_rule(markers: &[(Part, Texts)], line: &Line) -> Option<String> {
     let [(Part::Policy(policy), values)] = markers else { return None };
     let counterpart = policy.counterpart().filter(|one| fits(one, values))?;
@@ -95,6 +97,7 @@ pub fn firewall_rule(markers: &[(Part, Texts)], line: &Line) -> Option<String> {
     ))
 }
 
+/// Returns whether the values are those that a counterpart requires.
 fn fits(counterpart: &Counterpart, values: &Texts) -> bool {
     counterpart.requires.iter().all(|(name, value)| values.get(name).is_some_and(|text| text == value))
 }

@@ -1,8 +1,8 @@
-//! Adaptive RED: RED that finds its own `max_p`, and its thresholds from the link's rate.
+//! Adaptive RED: RED that adapts `max_p` to the average queue, and sets its thresholds from the link's rate.
 
 use super::ns2::list_red;
 use crate::error::Result;
-use crate::install::line::{Install, Line, Qdisc, Written, red};
+use crate::install::line::{Install, Line, Qdisc, Written, red_lines};
 use crate::link_context::LinkContext;
 use crate::native_part::{NativePart, Order, Role};
 use crate::units::{Dur, Rate};
@@ -22,11 +22,11 @@ pub(crate) static ARED: NativePart = NativePart {
     reads_colours: |_| false,
     check: |values, context| make_red(values, context).map(drop),
     order: Order::Fifo,
-    install: Install::Qdisc(Qdisc { kind: "red", kernel: "3.3", lines }),
+    install: Install::Qdisc(Qdisc { kind: "red", kernel: "3.3", lines: qdisc_lines }),
 };
 
-/// Returns the lines of Linux's red with `adaptive`, whose steps are the paper's and fixed.
-fn lines(values: &Values, line: &Line) -> Written {
+/// Returns the lines that install Linux's red with `adaptive`, whose steps are the paper's and fixed; fails for other steps.
+fn qdisc_lines(values: &Values, line: &Line) -> Written {
     let steps = ["interval", "alpha", "beta", "lowest", "highest"];
     let is_changed =
         |name: &&str| OWN.iter().any(|one| one.name == *name && one.default != values.text(name));
@@ -40,7 +40,7 @@ fn lines(values: &Values, line: &Line) -> Written {
         ("gentle", true) => "true".into(),
         _ => values.text(name).to_string(),
     };
-    Ok(red(text, " adaptive", line))
+    Ok(red_lines(text, " adaptive", line))
 }
 
 const OWN: &[Parameter] = &[
@@ -70,10 +70,10 @@ const OWN: &[Parameter] = &[
     Parameter::new("highest", Kind::Fraction, "0.5", "from above this max_p rises no more", PAPER),
 ];
 
-/// Returns the RED that a link begins with, its thresholds set from the link's rate if asked for.
+/// Returns the parameters of RED with which a link begins; with `auto`, its thresholds are set from the link's rate.
 ///
 /// # Errors
-/// [`crate::error::Error::Field`] for values that do not go together, or do not fit the link.
+/// [`crate::error::Error::Field`] for values that do not fit each other or the link.
 pub fn make_red(values: &Values, context: LinkContext) -> Result<Params> {
     if values.number("lowest") > values.number("highest") {
         return Err(values.refuse("lowest", &format!("at most highest, which is {}", values.text("highest"))));
@@ -103,18 +103,18 @@ pub fn set_automatically(
     target_delay: Dur,
 ) -> std::result::Result<(), ParameterError> {
     let min = lower_threshold(rate, target_delay, params.number("mean"));
-    params.set_number("wq", 0.0)?; // which RED sets by the rate
+    params.set_number("wq", 0.0)?; // so that RED sets it by the rate
     params.set_number("max", 1_048_576.0)?;
     params.set_number("min", min)?;
     params.set_number("max", 3.0 * min)?;
     params.set_number("gentle", 1.0)
 }
 
-/// Returns the lower threshold that the paper sets for a link, in packets of `mean_bytes`.
+/// Returns the paper's lower threshold for a link, in packets of `mean_bytes`: half of the target delay, at least 5 packets.
 fn lower_threshold(rate: Rate, target_delay: Dur, mean_bytes: f64) -> f64 {
     let per_second = rate.0 as f64 / 8.0 / mean_bytes;
     (target_delay.as_secs() * per_second / 2.0).max(5.0)
 }
 
-/// Parameters that are RED's own.
+/// The parameters that RED has too.
 const OF_RED: &[&str] = &["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"];

@@ -1,4 +1,4 @@
-//! A CAKE-like, what people with a router of their own install.
+//! A queue like CAKE, which people with a router of their own install.
 
 use crate::error::Result;
 use crate::install::line::{FULL_PACKET, Install, Line, Qdisc, Written, format_tc_rate};
@@ -18,16 +18,16 @@ pub(crate) static CAKE: NativePart = NativePart {
     parameters: || [PARAMETERS.to_vec()].concat(),
     role: Role::Queue,
     reads_colours: |values| ["colour", "bulk"].contains(&values.text("tins")),
-    check,
+    check: check_values,
     order: Order::Several,
-    install: Install::Qdisc(Qdisc { kind: "cake", kernel: "4.19", lines }),
+    install: Install::Qdisc(Qdisc { kind: "cake", kernel: "4.19", lines: qdisc_lines }),
 };
 
 /// Default memory limit of CAKE in tc, bytes.
 const MEMORY: u64 = 4 << 20;
 
-/// Returns the line for CAKE, which shapes by itself.
-fn lines(values: &Values, line: &Line) -> Written {
+/// Returns the line that installs CAKE, which contains a shaper; fails for values that tc has no option for.
+fn qdisc_lines(values: &Values, line: &Line) -> Written {
     if !values.flag("ecn") {
         return Err("marks whoever uses ECN, and ecn=false has no word in tc");
     }
@@ -59,7 +59,7 @@ fn lines(values: &Values, line: &Line) -> Written {
     )])
 }
 
-/// The word of tc for no ACK filter, its default.
+/// tc's option for no ACK filter, its default.
 const NO_FILTER: &str = "no-ack-filter";
 
 const MAN: &str = "tc-cake(8)";
@@ -100,7 +100,8 @@ const PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-fn check(values: &Values, _: LinkContext) -> Result<()> {
+/// Refuses a `shape` above 0 and below 1 %, or above 100 %.
+fn check_values(values: &Values, _: LinkContext) -> Result<()> {
     let percent = values.number("shape");
     match percent == 0.0 || (1.0..=100.0).contains(&percent) {
         true => Ok(()),

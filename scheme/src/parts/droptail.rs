@@ -1,7 +1,7 @@
 //! Drop-tail, the default of most links.
 
 use crate::install::line::{Install, Qdisc, behind_token_bucket};
-use crate::native_part::{NativePart, Order, Role, any_values};
+use crate::native_part::{NativePart, Order, Role, accept_any_values};
 use mousehole_policy::{Kind, Parameter};
 
 pub(crate) static DROPTAIL: NativePart = NativePart {
@@ -20,7 +20,7 @@ pub(crate) static DROPTAIL: NativePart = NativePart {
     },
     role: Role::Queue,
     reads_colours: |_| false,
-    check: any_values,
+    check: accept_any_values,
     order: Order::Fifo,
     install: Install::Fifo(Qdisc {
         kind: "pfifo",

@@ -1,9 +1,9 @@
-//! Witnesses: markers and queues as ns-2.35 ships them, to repeat its runs; and the absence of a hint.
+//! Markers and queues as ns-2.35 ships them, to repeat its runs; and a marker that removes hints.
 
 use crate::error::Result;
 use crate::install::line::Install;
 use crate::link_context::LinkContext;
-use crate::native_part::{NativePart, Order, Role, any_values};
+use crate::native_part::{NativePart, Order, Role, accept_any_values};
 use crate::values::Values;
 use mousehole_policy::{Kind, Parameter, find};
 
@@ -17,7 +17,7 @@ pub(crate) static NO_HINT: NativePart = NativePart {
     parameters: Vec::new,
     role: Role::Marker,
     reads_colours: |_| true,
-    check: any_values,
+    check: accept_any_values,
     order: Order::Fifo,
     install: Install::Nothing("takes away what real packets do not carry"),
 };
@@ -48,7 +48,7 @@ pub(crate) static NS2_SFD: NativePart = NativePart {
     },
     role: Role::Marker,
     reads_colours: |_| true,
-    check: any_values,
+    check: accept_any_values,
     order: Order::Fifo,
     install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
@@ -63,7 +63,7 @@ pub(crate) static NS2_RED: NativePart = NativePart {
     },
     role: Role::Queue,
     reads_colours: |_| false,
-    check: |values, context| thresholds(values, "", context).map(drop),
+    check: |values, context| red_thresholds(values, "", context).map(drop),
     order: Order::Fifo,
     install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
@@ -81,7 +81,7 @@ pub(crate) static NS2_DSRED: NativePart = NativePart {
             "as for sfd; ns-2's own default is coupled",
             "ns-2.35 dsRED",
         );
-        [vec![mode], in_and_out(), list_red_in_ns2(&["wq", "mean", "ecn"])].concat()
+        [vec![mode], list_in_and_out(), list_red_in_ns2(&["wq", "mean", "ecn"])].concat()
     },
     role: Role::Queue,
     reads_colours: |_| true,
@@ -98,7 +98,7 @@ pub(crate) static NS2_RIO: NativePart = NativePart {
     parameters: || {
         let wait = list_red_in_ns2(&["wait"])[0]
             .with_default("true", "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5");
-        [in_and_out(), vec![wait], list_red_in_ns2(&["wq", "gentle", "mean", "ecn"])].concat()
+        [list_in_and_out(), vec![wait], list_red_in_ns2(&["wq", "gentle", "mean", "ecn"])].concat()
     },
     role: Role::Queue,
     reads_colours: |_| true,
@@ -107,7 +107,7 @@ pub(crate) static NS2_RIO: NativePart = NativePart {
     install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
 
-/// Returns these parameters of RED with the defaults that runs of ns-2 are repeated with.
+/// Returns these parameters of RED with the defaults for repeated runs of ns-2.
 fn list_red_in_ns2(names: &[&str]) -> Vec<Parameter> {
     let other = |parameter: Parameter| match parameter.name {
         "min" => parameter.with_default("8", SFD_TABLE_1),
@@ -125,15 +125,15 @@ fn list_red_in_ns2(names: &[&str]) -> Vec<Parameter> {
     list_red(names).into_iter().map(other).collect()
 }
 
-/// Returns these parameters of RED, as its header describes them.
+/// Returns these parameters of RED as its header describes them, in this order.
 pub(crate) fn list_red(names: &[&str]) -> Vec<Parameter> {
     let red = find("red").expect("RED is shipped");
     let all = names.iter().map(|name| red.parameters().iter().find(|one| one.name == *name));
     all.map(|one| *one.expect("a parameter of RED")).collect()
 }
 
-/// Returns the lines of IN and OUT as SFD's Table 1 has them.
-fn in_and_out() -> Vec<Parameter> {
+/// Returns the thresholds and probabilities of IN and OUT as parameters, with the values of SFD's Table 1.
+fn list_in_and_out() -> Vec<Parameter> {
     let named = |name, from: &str, default, meaning| Parameter {
         name,
         default,
@@ -151,16 +151,17 @@ fn in_and_out() -> Vec<Parameter> {
     ]
 }
 
+/// Checks the thresholds of IN and of OUT.
 fn check_in_and_out(values: &Values, context: LinkContext) -> Result<()> {
-    ["in_", "out_"].iter().try_for_each(|prefix| thresholds(values, prefix, context).map(drop))
+    ["in_", "out_"].iter().try_for_each(|prefix| red_thresholds(values, prefix, context).map(drop))
 }
 
-/// Returns the thresholds, in packets, of the line whose own parameters begin with `prefix`. Those that are shares of a
-/// small buffer are kept a packet apart, as `mh_red_setup_line` does.
+/// Returns the lower and the upper threshold, in packets, of the RED whose parameters' names begin with `prefix`. If one is
+/// a share of a small buffer, the upper one is raised to one packet above the lower one, as `mh_red_setup_line` does.
 ///
 /// # Errors
-/// [`crate::error::Error::Field`] when the upper one is not above the lower one.
-pub fn thresholds(values: &Values, prefix: &str, context: LinkContext) -> Result<(f64, f64)> {
+/// [`crate::error::Error::Field`] if the upper one is less than a packet above the lower one.
+pub fn red_thresholds(values: &Values, prefix: &str, context: LinkContext) -> Result<(f64, f64)> {
     let [min, max] = ["min", "max"].map(|name| format!("{prefix}{name}"));
     let mean = values.size("mean") as f64;
     let [low, high] = [&min, &max].map(|name| values.depth(name, context, mean));

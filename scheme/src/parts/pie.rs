@@ -1,7 +1,7 @@
-//! PIE: one FIFO whose delay is held to a target, what cable modems ship.
+//! PIE: one FIFO whose delay a controller holds at a target, as in cable modems (RFC 8033).
 
-use crate::install::line::{Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets};
-use crate::native_part::{NativePart, Order, Role, any_values};
+use crate::install::line::{Install, Line, Qdisc, Written, behind_token_bucket, ecn_option, limit_packets};
+use crate::native_part::{NativePart, Order, Role, accept_any_values};
 use crate::values::Values;
 use mousehole_policy::{Kind, Parameter};
 
@@ -14,12 +14,13 @@ pub(crate) static PIE: NativePart = NativePart {
     parameters: || [CONTROLLER.to_vec(), LIMIT.to_vec()].concat(),
     role: Role::Queue,
     reads_colours: |_| false,
-    check: any_values,
+    check: accept_any_values,
     order: Order::Fifo,
-    install: Install::Qdisc(Qdisc { kind: "pie", kernel: "3.14", lines: pie_lines }),
+    install: Install::Qdisc(Qdisc { kind: "pie", kernel: "3.14", lines: qdisc_lines }),
 };
 
-fn pie_lines(values: &Values, line: &Line) -> Written {
+/// Returns the lines that install Linux's pie with these values.
+fn qdisc_lines(values: &Values, line: &Line) -> Written {
     // tc-pie(8): alpha and beta are in sixteenths.
     let sixteenths = |name| (16.0 * values.number(name)).round_ties_even() as u64;
     let queue = format!(
@@ -29,7 +30,7 @@ fn pie_lines(values: &Values, line: &Line) -> Written {
         values.text("period"),
         sixteenths("alpha"),
         sixteenths("beta"),
-        ecn(values, "")
+        ecn_option(values, "")
     );
     Ok(behind_token_bucket(&queue, line))
 }

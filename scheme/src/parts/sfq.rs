@@ -17,9 +17,9 @@ pub(crate) static SFQ: NativePart = NativePart {
     parameters: || PARAMETERS.to_vec(),
     role: Role::Queue,
     reads_colours: |_| false,
-    check,
+    check: check_values,
     order: Order::Several,
-    install: Install::Qdisc(Qdisc { kind: "sfq", kernel: "3.3", lines }),
+    install: Install::Qdisc(Qdisc { kind: "sfq", kernel: "3.3", lines: qdisc_lines }),
 };
 
 const MAN: &str = "tc-sfq(8)";
@@ -56,14 +56,16 @@ const PARAMETERS: &[Parameter] = &[
         .with_range(0.0, 1e6),
 ];
 
-fn check(values: &Values, _: LinkContext) -> Result<()> {
+/// Refuses a `divisor` that is no power of two.
+fn check_values(values: &Values, _: LinkContext) -> Result<()> {
     match values.count("divisor").is_power_of_two() {
         true => Ok(()),
         false => Err(values.refuse("divisor", "a power of two")),
     }
 }
 
-fn lines(values: &Values, line: &Line) -> Written {
+/// Returns the lines that install Linux's sfq with these values; fails for a limit of one packet.
+fn qdisc_lines(values: &Values, line: &Line) -> Written {
     let limit = limit_packets(values.buffer("limit"));
     if limit < 2 {
         return Err("has a limit of one packet, which Linux refuses");

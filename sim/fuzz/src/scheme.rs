@@ -51,7 +51,7 @@ fn choose_scheme(choices: &mut Choices<'_>) -> String {
     let number = usize::from(choices.byte());
     if number < 192 {
         let scheme = &SCHEMES[number % SCHEMES.len()];
-        return describe_part(scheme.name, scheme.visible().into_iter().map(|one| one.parameter), choices);
+        return describe_part(scheme.name, scheme.visible_parameters().into_iter().map(|one| one.parameter), choices);
     }
     let [marker, queue] = [Role::Marker, Role::Queue].map(|role| {
         let all: Vec<Part> = Part::all_parts().into_iter().filter(|part| part.role() == role).collect();

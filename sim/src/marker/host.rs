@@ -114,7 +114,7 @@ impl PolicyMarker {
         let mut counts = Counts::default();
         if policy.adapts() {
             for flow in self.table.states() {
-                policy.count(&self.params, flow, &self.state, &mut counts);
+                policy.count_flow(&self.params, flow, &self.state, &mut counts);
             }
         }
         let stepped = policy.control(&self.params, &mut self.state, &counts, now.0);

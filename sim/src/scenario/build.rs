@@ -14,14 +14,14 @@ use crate::marker::{Marker, PolicyMarker};
 use crate::queue::{Bands, Dropper, Fifo, HostScheduler, Policy, Queue};
 use crate::rng::{Purpose, Stream};
 use mousehole_policy::Params;
-use mousehole_scheme::scheme::Placed;
+use mousehole_scheme::scheme::SchemePart;
 
 /// Returns the markers of a scheme, which stand before its queue, as one.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
 pub fn build_marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
-    let markers = scheme.placed().filter(|one| one.part().role() == Role::Marker);
+    let markers = scheme.scheme_parts().filter(|one| one.part().role() == Role::Marker);
     Ok(Marker::chain_markers(markers.map(|one| build_placed_marker(one, context)).collect::<Result<_>>()?))
 }
 
@@ -30,7 +30,7 @@ pub fn build_marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
 pub fn build_queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
-    let placed = scheme.placed().find(|one| one.part().role() == Role::Queue);
+    let placed = scheme.scheme_parts().find(|one| one.part().role() == Role::Queue);
     let placed = placed.expect("parsing ends in a queue");
     match placed.params(context)? {
         Some(params) if placed.part().is_scheduler() => {
@@ -53,8 +53,9 @@ pub fn build_queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
 pub fn build_host_queue(scheme: &Scheme, context: LinkContext) -> Result<Option<Queue>> {
-    let shapes = |one: &Placed| matches!(one.part(), Part::Policy(policy) if policy.shapes());
-    let Some(params) = scheme.placed().find(shapes).map(|one| one.params(context)).transpose()?.flatten()
+    let shapes = |one: &SchemePart| matches!(one.part(), Part::Policy(policy) if policy.shapes());
+    let Some(params) =
+        scheme.scheme_parts().find(shapes).map(|one| one.params(context)).transpose()?.flatten()
     else {
         return Ok(None);
     };
@@ -66,7 +67,7 @@ pub fn build_host_queue(scheme: &Scheme, context: LinkContext) -> Result<Option<
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
-fn build_placed_marker(placed: Placed, context: LinkContext) -> Result<Marker> {
+fn build_placed_marker(placed: SchemePart, context: LinkContext) -> Result<Marker> {
     let of_policy = |params: Params| Marker::from_policy(PolicyMarker::new(params, context.marker_seed()));
     Ok(match placed.params(context)? {
         Some(params) => of_policy(params),
@@ -75,7 +76,7 @@ fn build_placed_marker(placed: Placed, context: LinkContext) -> Result<Marker> {
 }
 
 /// Returns a native marker, whose values were checked.
-fn build_native_marker(placed: Placed) -> Marker {
+fn build_native_marker(placed: SchemePart) -> Marker {
     match placed.part().name() {
         "no-hint" => Marker::NoHint,
         "ns2-sfd" => ns2::build_sfd(&placed.values()),
@@ -87,7 +88,7 @@ fn build_native_marker(placed: Placed) -> Marker {
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
-fn build_native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
+fn build_native_queue(placed: SchemePart, context: LinkContext) -> Result<Queue> {
     let values = &placed.values();
     Ok(match placed.part().name() {
         "droptail" => droptail::build_droptail(values, context),

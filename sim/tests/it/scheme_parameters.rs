@@ -204,7 +204,7 @@ fn find_idle_parameters(first: &str, end: Option<&str>) -> Vec<String> {
     let mut runs = Runs::default();
     let mut idle = Vec::new();
     for doc in &SCHEMES[place(first)..end.map_or(SCHEMES.len(), place)] {
-        for Visible { parameter, .. } in doc.visible() {
+        for Visible { parameter, .. } in doc.visible_parameters() {
             if !runs.has_effect(doc.name, &parameter) {
                 idle.push(format!("{}({})", doc.name, parameter.name));
             }
@@ -243,7 +243,7 @@ fn parameters__change_something__the_rest() {
 fn documentation__is_complete() {
     for doc in SCHEMES {
         assert!(doc.detail.len() > 80 && !doc.source.is_empty() && !doc.summary.is_empty(), "{}", doc.name);
-        for Visible { parameter: one, .. } in doc.visible() {
+        for Visible { parameter: one, .. } in doc.visible_parameters() {
             let texts = [one.default, one.meaning, one.source, &one.allowed()].map(str::len);
             assert!(texts.iter().all(|length| *length > 0), "{}({})", doc.name, one.name);
             let written = format!("{}({}={})", doc.name, one.name, one.default);

@@ -1,4 +1,4 @@
-//! Checks every shipped policy in the kernel, with as many records as the documentation tells.
+//! Checks every shipped policy in the kernel, with as many records as the documentation reports.
 //!
 //! `bpf-parity [--json] [SEED [RECORDS [POLICY ...]]]`. With `--json` it prints JSON lines, two for each policy. Exit status: 0 nothing found, 1 a fault, 2 not run.
 
@@ -12,16 +12,16 @@ fn main() -> ExitCode {
     let json = arguments.first().is_some_and(|argument| argument == "--json");
     arguments.drain(..usize::from(json));
     let number = |index: usize, default: u64| arguments.get(index).map_or(Ok(default), |text| text.parse());
-    // A change of a slope by 2^-64 is told by one record in some twenty millions. Among a hundred millions of seed 1 none
-    // tells of multi-red's third level; seed 2 has one for every parameter.
+    // A change of a slope by 2^-64 makes a difference in one record of some twenty millions. A hundred million records of
+    // seed 1 have none for multi-red's third level; seed 2 has one for every parameter.
     let (Ok(seed), Ok(records)) = (number(0, 2), number(1, 1 << 23)) else {
         println!("bpf-parity: seed and records are whole numbers");
         return ExitCode::FAILURE;
     };
-    let asked = |policy: &&'static Policy| {
+    let is_chosen = |policy: &&'static Policy| {
         arguments.len() < 3 || arguments[2..].iter().any(|name| name == policy.name())
     };
-    let all: Vec<&'static Policy> = policies().into_iter().filter(asked).collect();
+    let all: Vec<&'static Policy> = policies().into_iter().filter(is_chosen).collect();
     let reports = check_all(&all, &Options { records, kernel: true, seed }, json);
     if let Some(why) = reports.iter().find(|report| report.is_good()).and_then(Report::kernel_not_run) {
         eprintln!("NOT RUN  bpf-parity: {why}");
@@ -34,7 +34,8 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(faults > 0))
 }
 
-/// Checks the policies, as many at a time as there are processors, and prints a line for each.
+/// Checks the policies, as many at a time as there are processors, and prints each one's figures as soon as it is done.
+/// The reports are in that order too.
 fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Report> {
     if !json {
         println!(
@@ -52,7 +53,7 @@ fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Repo
                     let report = check_policy(policy, options);
                     match json {
                         true => print_json(&report),
-                        false => print(&report),
+                        false => print_figures(&report),
                     }
                     reports.lock().expect("no worker panics").push(report);
                 }
@@ -63,7 +64,7 @@ fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Repo
 }
 
 /// Prints the figures of a policy on one line, then the sentences of the checks that failed or warn.
-fn print(report: &Report) {
+fn print_figures(report: &Report) {
     let mut line = format!("{:16}", report.policy);
     if let Some(kernel) = report.checks.iter().find_map(|check| check.kernel.as_ref()) {
         let verified = kernel.verified_instructions.map_or("?".into(), |steps| steps.to_string());
@@ -84,7 +85,7 @@ fn print(report: &Report) {
     println!("{line}{sentences}");
 }
 
-/// Prints what the page of comparisons needs: records and differences, then changes and how many were noticed.
+/// Prints a JSON line with the kernel check's figures and one with the sensitivity check's, as far as these were run.
 fn print_json(report: &Report) {
     if let Some(kernel) = report.checks.iter().find_map(|check| check.kernel.as_ref()) {
         let outcomes = kernel.outcomes.iter().filter(|(_, count)| *count > 0).count();

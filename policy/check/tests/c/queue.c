@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * A dropper before a virtual FIFO, as a program at a tc hook keeps it: one map value under a spin lock. The test loads
- * it and plays arrivals, each by its record in a map. The compiler's command line defines MH_QUEUE_HEADER,
- * MH_QUEUE_NAME and MH_QUEUE_TRACKS (whether the dropper asks for departures). No header of the system is needed.
+ * A dropper before a virtual FIFO, as in a program at a tc hook: one map value under a spin lock. The test loads it and
+ * plays arrivals, each by its record in a map. The compiler's command line defines MH_QUEUE_HEADER, MH_QUEUE_NAME and
+ * MH_QUEUE_TRACKS (whether the dropper has `departed`). No header of the system is needed.
  */
 #define MH_MARKER(name_, params_t, flow_t, state_t, ...)
 #define MH_DROPPER(name_, params_t, state_t, ...)         \
@@ -44,7 +44,7 @@ struct mh_queue {
 	MH_QUEUE_JOIN3(mh_queue_state_, MH_QUEUE_NAME, ) state;
 };
 
-/* What would not fit the stack, and what the verifier forgets the values of. */
+/* Structs that do not fit on the stack, and values that the verifier would lose track of. */
 struct mh_queue_scratch {
 	struct mh_view view;
 	struct mh_backlog backlog;
@@ -69,6 +69,7 @@ static void *(*const mh_queue_lookup)(void *map, const void *key) = (void *)1;
 static long (*const mh_queue_lock)(struct bpf_spin_lock *lock) = (void *)93;
 static long (*const mh_queue_unlock)(struct bpf_spin_lock *lock) = (void *)94;
 
+/* Plays the arrival in the input map and writes its verdict and start there. Returns 0; 1 without the maps. */
 MH_QUEUE_SECTION("classifier") int mh_queue(void *packet)
 {
 	u32 zero = 0, verdict, colour, rank;

@@ -13,7 +13,7 @@ pub struct Case {
     pub steps: Vec<Step>,
 }
 
-/// One thing that the policy is given, told or asked.
+/// One line of a case: a call of the policy, its arguments and the expected result.
 #[derive(Clone)]
 pub struct Step {
     /// File and line.
@@ -23,11 +23,11 @@ pub struct Step {
     pub expected: String,
 }
 
-/// Returns the cases of a file in `cases`. Lines before the first case hold for all of them.
+/// Reads the cases of a file in `cases`. Parameters and a link before the first case are those of every case.
 ///
 /// # Panics
-/// At the first line that is not understood.
-pub fn read(name: &str) -> Vec<Case> {
+/// At the first line that has another format.
+pub fn read_cases(name: &str) -> Vec<Case> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut head =
@@ -39,27 +39,28 @@ pub fn read(name: &str) -> Vec<Case> {
         match verb {
             "" | "#" => {}
             "case" => cases.push(Case { title: rest.to_string(), ..head.clone() }),
-            "with" => cases.last_mut().unwrap_or(&mut head).params.extend(pairs(rest, &at)),
+            "with" => cases.last_mut().unwrap_or(&mut head).params.extend(split_pairs(rest, &at)),
             "link" => set_link(&mut cases.last_mut().unwrap_or(&mut head).context, rest, &at),
             _ => cases
                 .last_mut()
                 .unwrap_or_else(|| panic!("{at}: no case yet"))
                 .steps
-                .push(step(verb, rest, at)),
+                .push(parse_step(verb, rest, at)),
         }
     }
     assert!(cases.iter().all(|case| !case.steps.is_empty()), "{name}: a case without steps");
     cases
 }
 
-fn step(verb: &str, rest: &str, line: String) -> Step {
+/// Parses `key=value … -> expected` after a verb; `line` is file and line.
+fn parse_step(verb: &str, rest: &str, line: String) -> Step {
     let (values, expected) = rest.split_once("->").unwrap_or((rest, ""));
-    let values = pairs(values, &line);
+    let values = split_pairs(values, &line);
     Step { values, verb: verb.to_string(), expected: expected.trim().to_string(), line }
 }
 
-/// Splits `key=value` pairs.
-pub fn pairs(text: &str, line: &str) -> Vec<(String, String)> {
+/// Splits text into its `key=value` pairs; panics, with `line`, at any other word.
+pub fn split_pairs(text: &str, line: &str) -> Vec<(String, String)> {
     let pair = |pair: &str| {
         let (key, value) = pair.split_once('=').unwrap_or_else(|| panic!("{line}: {pair} is no key=value"));
         (key.to_string(), value.to_string())
@@ -67,10 +68,13 @@ pub fn pairs(text: &str, line: &str) -> Vec<(String, String)> {
     text.split_whitespace().map(pair).collect()
 }
 
+/// Changes the rate, bottleneck or buffer of a link by `key=value` pairs.
 fn set_link(context: &mut LinkContext, text: &str, line: &str) {
-    for (key, value) in pairs(text, line) {
-        let rate =
-            || units::with_unit(&value, units::RATE).unwrap_or_else(|| panic!("{line}: {value} is no rate"));
+    for (key, value) in split_pairs(text, line) {
+        let rate = || {
+            units::parse_with_unit(&value, units::RATE)
+                .unwrap_or_else(|| panic!("{line}: {value} is no rate"))
+        };
         match (key.as_str(), value.strip_suffix('p')) {
             ("rate", _) => (context.rate_bps, context.bottleneck_bps) = (rate(), rate()),
             ("bottleneck", _) => context.bottleneck_bps = rate(),
@@ -78,7 +82,7 @@ fn set_link(context: &mut LinkContext, text: &str, line: &str) {
                 (context.buffer_packets, context.buffer_bytes) = (packets.parse().unwrap(), 0);
             }
             ("buffer", None) => {
-                let bytes = units::with_unit(&value, units::SIZE).expect(line);
+                let bytes = units::parse_with_unit(&value, units::SIZE).expect(line);
                 (context.buffer_packets, context.buffer_bytes) = (0, bytes as u64);
             }
             _ => panic!("{line}: a link has no {key}"),
@@ -87,22 +91,22 @@ fn set_link(context: &mut LinkContext, text: &str, line: &str) {
 }
 
 impl Case {
-    /// Returns a number given to the case by `with`, or what it is when not given.
-    pub fn number(&self, key: &str, otherwise: f64) -> f64 {
+    /// Returns a number that `with` sets for the case, or `default` if it does not.
+    pub fn number(&self, key: &str, default: f64) -> f64 {
         let given = self.params.iter().rev().find(|(name, _)| name == key);
-        given.map_or(otherwise, |(_, value)| value.parse().unwrap())
+        given.map_or(default, |(_, value)| value.parse().unwrap())
     }
 }
 
 impl Step {
-    /// Returns a value as it stands, if given.
-    pub fn word(&self, key: &str) -> Option<&str> {
+    /// Returns the text of a key's value; `None` if the step does not have the key.
+    pub fn value(&self, key: &str) -> Option<&str> {
         self.values.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
-    /// Returns a value as a number, if given.
+    /// Returns a key's value as a number; `None` if the step does not have the key.
     pub fn number(&self, key: &str) -> Option<f64> {
-        self.word(key).map(|value| value.parse().unwrap_or_else(|_| panic!("{}: {value}", self.line)))
+        self.value(key).map(|value| value.parse().unwrap_or_else(|_| panic!("{}: {value}", self.line)))
     }
 
     /// Panics unless every key is one of these.
@@ -112,28 +116,31 @@ impl Step {
         }
     }
 
-    /// Returns the time, ns.
+    /// Returns the step's time, ns; 0 by default.
     pub fn now_ns(&self) -> u64 {
         (self.number("at").unwrap_or(0.0) * 1e9).round() as u64
     }
 
+    /// Returns the random number, 32 bits; the step gives it as a fraction, 0.5 by default.
     pub fn random(&self) -> u32 {
         (self.number("random").unwrap_or(0.5) * 4294967296.0) as u32
     }
 
-    /// Returns the hash of a packet's flow, for queues.
+    /// Returns the hash of a packet's flow for a queue, 32 bits; the step gives it as a fraction, 0 by default.
     pub fn hash(&self) -> u32 {
         (self.number("flow").unwrap_or(0.0) * 4294967296.0) as u32
     }
 
+    /// Returns the colour, green by default.
     pub fn colour(&self) -> Colour {
-        let word = self.word("colour").unwrap_or("green");
+        let word = self.value("colour").unwrap_or("green");
         let found = Colour::ALL.into_iter().find(|colour| colour.name() == word);
         found.unwrap_or_else(|| panic!("{}: unknown colour {word}", self.line))
     }
 
+    /// Returns the application, unknown by default.
     fn application(&self) -> Application {
-        match self.word("application") {
+        match self.value("application") {
             None => Application::Unknown,
             Some("interactive") => Application::Interactive,
             Some("web") => Application::Web,
@@ -142,6 +149,7 @@ impl Step {
         }
     }
 
+    /// Returns the flags of [`View`], none by default.
     fn flags(&self) -> u8 {
         let bit = |flag| match flag {
             "ect" => View::ECT,
@@ -154,9 +162,10 @@ impl Step {
             "l4s" => View::L4S,
             other => panic!("{}: unknown flag {other}", self.line),
         };
-        self.word("flags").map_or(0, |flags| flags.split(',').map(bit).fold(0, |all, bit| all | bit))
+        self.value("flags").map_or(0, |flags| flags.split(',').map(bit).fold(0, |all, bit| all | bit))
     }
 
+    /// Returns the view of the step's packet; by default one segment of 1000 bytes without flags, hint or sequence.
     pub fn view(&self) -> View {
         View::new(self.number("bytes").unwrap_or(1000.0) as u32)
             .with_segments(self.number("segments").unwrap_or(1.0) as u16)
@@ -167,13 +176,13 @@ impl Step {
             .with_flags(self.flags())
     }
 
-    /// Returns numbers that are separated by commas.
+    /// Returns a key's whole numbers, which commas separate; `None` if the step does not have the key.
     fn list(&self, key: &str) -> Option<Vec<u64>> {
         let number = |word: &str| word.parse().unwrap_or_else(|_| panic!("{}: {word}", self.line));
-        self.word(key).map(|list| list.split(',').map(number).collect())
+        self.value(key).map(|list| list.split(',').map(number).collect())
     }
 
-    /// Returns the packets waiting by colour, of 1000 bytes each unless `queue_bytes` says otherwise.
+    /// Returns the backlog that the step gives by colour, with packets of 1000 bytes unless it has `queue_bytes`.
     pub fn backlog(&self) -> Backlog {
         let mut backlog = Backlog {
             idle_since_ns: self.number("idle_since").map_or(NEVER, |seconds| (seconds * 1e9).round() as u64),

@@ -1,4 +1,4 @@
-//! A FIFO and its transmitter, just enough to give a policy its backlog.
+//! A minimal FIFO and its transmitter, for the backlog that policies are called with.
 
 use mousehole_policy::{Backlog, Colour, NEVER};
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ pub struct Link {
     pub backlog: Backlog,
 }
 
-/// A packet whose transmission started, and what it left behind.
+/// A packet whose transmission started, and the backlog after it.
 pub struct Departure {
     pub at_ns: u64,
     pub colour: Colour,
@@ -28,7 +28,7 @@ impl Link {
         }
     }
 
-    /// Starts every transmission that begins up to `now_ns`.
+    /// Starts every transmission that begins by `now_ns` and returns them in order.
     pub fn advance(&mut self, now_ns: u64) -> Vec<Departure> {
         let mut departures = Vec::new();
         while self.free_at_ns <= now_ns as f64 {
@@ -45,7 +45,7 @@ impl Link {
         if self.free_at_ns <= now_ns as f64 { self.free_at_ns as u64 } else { NEVER }
     }
 
-    /// Takes a packet; an idle transmitter starts it at once.
+    /// Queues a packet and returns the transmissions that begin by `now_ns`: an idle transmitter starts it at once.
     pub fn enqueue(&mut self, colour: Colour, bytes: u32, now_ns: u64) -> Vec<Departure> {
         self.free_at_ns =
             if self.waiting.is_empty() { self.free_at_ns.max(now_ns as f64) } else { self.free_at_ns };

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers that the tests of this crate share.
 #![allow(dead_code)]
 
 pub mod cases;
@@ -17,58 +17,61 @@ use std::path::PathBuf;
 pub struct Bits(pub u64);
 
 impl Bits {
+    /// Returns the next 32 bits.
     pub fn next(&mut self) -> u32 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 32) as u32
     }
 
+    /// Returns a uniform number in [0, 1).
     pub fn uniform(&mut self) -> f64 {
         f64::from(self.next()) / 4294967296.0
     }
 
+    /// Returns a uniform whole number below `n`.
     pub fn below(&mut self, n: u32) -> u32 {
         ((u64::from(self.next()) * u64::from(n)) >> 32) as u32
     }
 
-    /// Log-uniform between two positive numbers.
+    /// Returns a number between two positive ones whose logarithm is uniform.
     pub fn spread(&mut self, low: f64, high: f64) -> f64 {
         low * libm::pow(high / low, self.uniform())
     }
 }
 
-/// Returns the rows of a golden table, without its header.
+/// Returns the fields of each row of a table in `oracle/golden`, without its header.
 pub fn golden(name: &str) -> Vec<Vec<String>> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines().skip(1).map(|line| line.split(',').map(str::to_string).collect()).collect()
 }
 
-/// Returns the shipped policies; other tests of this binary load some of their own.
+/// Returns the shipped policies; other tests of this program load headers.
 pub fn shipped() -> Vec<&'static Policy> {
     policies().into_iter().filter(|policy| *policy.origin() == Origin::Shipped).collect()
 }
 
-/// Returns the defaults of a policy with some of them changed.
+/// Returns a policy's parameters at the example link: those given, and the defaults of all others.
 ///
 /// # Panics
-/// When they are not allowed.
+/// When one is not allowed.
 pub fn params(name: &str, given: &[(&str, &str)]) -> Params {
     params_at(name, given, &LinkContext::EXAMPLE)
 }
 
-/// Returns the same for a link.
+/// Returns the same at this link.
 pub fn params_at(name: &str, given: &[(&str, &str)], context: &LinkContext) -> Params {
     let policy = find(name).unwrap_or_else(|| panic!("no policy {name}"));
     Params::from_text(policy, given, context).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Returns the error for parameters that are not allowed, in words.
-pub fn refused(name: &str, given: &[(&str, &str)]) -> String {
-    refused_at(name, given, &LinkContext::EXAMPLE)
+/// Returns the text of the error for parameters that are not allowed at the example link.
+pub fn parameter_error(name: &str, given: &[(&str, &str)]) -> String {
+    parameter_error_at(name, given, &LinkContext::EXAMPLE)
 }
 
-/// Returns the same for a link.
-pub fn refused_at(name: &str, given: &[(&str, &str)], context: &LinkContext) -> String {
+/// Returns the same at this link.
+pub fn parameter_error_at(name: &str, given: &[(&str, &str)], context: &LinkContext) -> String {
     Params::from_text(find(name).unwrap(), given, context).expect_err("must be refused").to_string()
 }
 
@@ -89,7 +92,7 @@ impl Marker {
         self.params.policy().new_flow()
     }
 
-    /// Returns what the marker says of a packet.
+    /// Returns the marker's answer to a packet of `flow`.
     pub fn answer(&mut self, flow: &mut State, view: &View, now_ns: u64, random: u32) -> Answer {
         let marker = self.params.policy().marker().expect("a marker");
         marker.call(&self.params, flow, &mut self.state, view, now_ns, random)
@@ -119,10 +122,10 @@ impl Marker {
         self.params.policy().control(&self.params, &mut self.state, &counts, now_ns)
     }
 
-    /// Returns the class in which a flow is counted.
+    /// Returns the class in which a flow is counted; `None` if it is not counted.
     pub fn class(&self, flow: &State) -> Option<usize> {
         let mut counts = Counts::default();
-        self.params.policy().count(&self.params, flow, &self.state, &mut counts);
+        self.params.policy().count_flow(&self.params, flow, &self.state, &mut counts);
         counts.flows.iter().position(|flows| *flows > 0)
     }
 
@@ -158,10 +161,10 @@ impl Dropper {
     }
 }
 
-/// Returns a number that a policy shows of its state.
+/// Returns the reading of this name of a policy's state.
 ///
 /// # Panics
-/// When the policy shows no number of this name.
+/// When the policy has no such reading.
 pub fn reading(params: &Params, state: &State, name: &str) -> f64 {
     let policy = params.policy();
     let at = policy.readings().iter().position(|one| *one == name);

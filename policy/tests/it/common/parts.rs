@@ -1,4 +1,4 @@
-//! The parts of policies that no description offers, through `tests/parts/*.c`.
+//! Calls the parts of the headers that no description offers, through `tests/parts/*.c`.
 
 use mousehole_policy::{NEVER, Params, State, View, find};
 use std::ffi::{CStr, c_char, c_void};
@@ -48,7 +48,7 @@ unsafe extern "C" {
     fn mh_test_flow_meter_count(meter: *const c_void, unit: u32) -> u32;
 }
 
-/// Returns offset and size of a struct (`mh_token_bucket`) or of a field (`mh_red_params.slope_q64`).
+/// Returns the offset and the size in bytes of a struct (`mh_token_bucket`) or of a field (`mh_red_params.slope_q64`).
 fn locate(name: &str) -> (usize, usize) {
     let first = (&raw const mh_test_places).cast::<CPlace>();
     for index in 0.. {
@@ -98,30 +98,35 @@ fn zeroed(name: &str) -> State {
     State::new(locate(name).1)
 }
 
+/// Returns the address of a struct that is given as words.
 fn pointer(words: &[u64]) -> *const c_void {
     words.as_ptr().cast()
 }
 
+/// Returns the address of a struct that is given as words, to change it.
 fn pointer_mut(words: &mut [u64]) -> *mut c_void {
     words.as_mut_ptr().cast()
 }
 
+/// Returns `mh_mul_q32(a, f_q32)`.
 pub fn mul_q32(a: u64, f_q32: u64) -> u64 {
     // SAFETY: pure arithmetic on values.
     unsafe { mh_test_mul_q32(a, f_q32) }
 }
 
+/// Returns `mh_mul_q64(a, f_q64)`.
 pub fn mul_q64(a: u64, f_q64: u64) -> u64 {
     // SAFETY: pure arithmetic on values.
     unsafe { mh_test_mul_q64(a, f_q64) }
 }
 
-/// Returns interval / sqrt(count), as CoDel has it.
+/// Returns interval / sqrt(count), ns, by `mh_codel_gap_ns`.
 pub fn codel_gap_ns(interval_ns: u64, shift: u32, count: u32) -> u64 {
     // SAFETY: pure arithmetic on values.
     unsafe { mh_test_codel_gap_ns(interval_ns, shift, count) }
 }
 
+/// Returns `mh_pow_q64(base_q64, exponent)`.
 pub fn pow_q64(base_q64: u64, exponent: u64) -> u64 {
     // SAFETY: pure arithmetic on values.
     unsafe { mh_test_pow_q64(base_q64, exponent) }
@@ -159,7 +164,7 @@ impl Red {
         Red(State::from_bytes(&params.bytes()))
     }
 
-    /// Returns the average after an arrival that found `queue`, after `idle_ns` in which nothing was sent.
+    /// Returns the average after an arrival that finds `queue` mean packets, after `idle_ns` of idle time.
     pub fn average(&self, average: f64, queue: f64, idle_ns: u64) -> f64 {
         let (average_q32, queue_q32) = (fixed(average, 32), fixed(queue, 32));
         // SAFETY: the bytes are those of the struct; the function only reads them.
@@ -265,7 +270,7 @@ impl Bucket {
         unsafe { mh_test_token_bucket_take_clipped(pointer(&params.0), pointer_mut(&mut self.0), tokens) }
     }
 
-    /// Refills, and takes the tokens if they are there. Returns whether they were.
+    /// Refills the bucket and takes the tokens if it holds them. Returns whether it did.
     pub fn packet(&mut self, params: &BucketParams, tokens: u32, now_ns: u64) -> bool {
         // SAFETY: as said above.
         let taken = unsafe {
@@ -275,7 +280,7 @@ impl Bucket {
         taken == 1
     }
 
-    /// Returns the time until so many tokens are there, ns after the last refill; `None` for never.
+    /// Returns the time from the last refill until the bucket holds so many tokens, ns; `None` for never.
     pub fn wait_ns(&self, params: &BucketParams, tokens: u32) -> Option<u64> {
         // SAFETY: as said above.
         let wait_ns = unsafe { mh_test_token_bucket_wait_ns(pointer(&params.0), pointer(&self.0), tokens) };
@@ -315,18 +320,18 @@ impl History {
         locate("mh_size_history.ring").1 / size_of::<u16>()
     }
 
-    /// Enters the size of a flow that ended.
+    /// Adds the size of a flow that has ended.
     pub fn flow_end(&mut self, size: u32) {
         // SAFETY: parameters and history are bytes of the structs that C expects.
         unsafe { mh_test_size_history_flow_end(pointer(&self.params), pointer_mut(&mut self.state), size) }
     }
 
-    /// Returns how many sizes are kept.
+    /// Returns how many sizes are stored.
     pub fn flows(&self) -> usize {
         word_field(&self.state, "mh_size_history.count") as usize
     }
 
-    /// Returns the quantile; `None` while no size is kept.
+    /// Returns the quantile; `None` while no size is stored.
     pub fn quantile(&self) -> Option<u32> {
         // SAFETY: the history is bytes of the struct that C expects.
         let quantile = unsafe { mh_test_size_history_quantile(pointer(&self.state)) };

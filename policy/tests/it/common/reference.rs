@@ -1,4 +1,4 @@
-//! The reference models: the formulae of the headers' comments in f64, with no thought of speed.
+//! The reference models: the formulae of the headers' comments in f64, written for clarity, not speed.
 
 use crate::common::specs::{self, Mode};
 use mousehole_policy::{Backlog, COLOURS, Colour, Verdict, View};
@@ -18,6 +18,7 @@ impl Red {
         Red { spec, avg: 0.0, count: None, idle_from_ns: 0 }
     }
 
+    /// Returns the queue's length in mean packets.
     pub fn length(&self, packets: u32, bytes: u64) -> f64 {
         if self.spec.queue_in_bytes {
             return bytes as f64 / self.spec.mean_packet_bytes;
@@ -25,6 +26,7 @@ impl Red {
         f64::from(packets)
     }
 
+    /// Updates the average for an arrival that finds `queue` mean packets, after `idle_ns` of idle time.
     pub fn update(&mut self, queue: f64, idle_ns: u64) {
         let slot_ns = self.spec.mean_packet_bytes * 8e9 / self.spec.rate_bps;
         let slots = (idle_ns as f64 / slot_ns).floor();
@@ -34,6 +36,7 @@ impl Red {
         self.avg += self.spec.w_q * (queue - self.avg);
     }
 
+    /// Returns the base probability p_b at an average.
     pub fn base(&self, avg: f64) -> f64 {
         let specs::Red { min_packets: min, max_packets: max, max_p, gentle, .. } = self.spec;
         match avg {
@@ -44,6 +47,7 @@ impl Red {
         }
     }
 
+    /// Returns a packet's weight in the count since the last drop.
     pub fn weight(&self, view: &View) -> f64 {
         if self.spec.byte_mode {
             return f64::from(view.ip_bytes) / self.spec.mean_packet_bytes;
@@ -51,7 +55,7 @@ impl Red {
         f64::from(view.segments.max(1))
     }
 
-    /// Counts the packet and gives its p_a, when judged by `avg`; `None` below min.
+    /// Counts a packet and returns its drop probability p_a at the average `avg`; `None` below min.
     pub fn chance(&mut self, avg: f64, view: &View) -> Option<f64> {
         if avg < self.spec.min_packets {
             self.count = None;
@@ -60,10 +64,11 @@ impl Red {
         let weight = self.weight(view);
         let count = self.count.map_or(0.0, |count| count + weight);
         self.count = Some(count);
-        Some(self.spaced(self.base(avg), count, weight))
+        Some(self.drop_probability(self.base(avg), count, weight))
     }
 
-    fn spaced(&self, base: f64, count: f64, weight: f64) -> f64 {
+    /// Returns p_a from p_b, the count since the last drop and the packet's weight.
+    fn drop_probability(&self, base: f64, count: f64, weight: f64) -> f64 {
         let expected = count * base;
         let end = if self.spec.wait { 2.0 } else { 1.0 };
         if base >= 1.0 || expected >= end {
@@ -76,7 +81,7 @@ impl Red {
         (base / (end - expected) * scale).min(1.0)
     }
 
-    /// Returns the verdict when a packet is judged by `avg` and, if by chance, taken.
+    /// Returns the verdict on a packet at the average `avg` whose random number is below p_a.
     pub fn taken(&self, avg: f64, view: &View) -> Verdict {
         if self.base(avg) >= 1.0 {
             return Verdict::Forced;
@@ -85,6 +90,7 @@ impl Red {
         if markable { Verdict::Mark } else { Verdict::Early }
     }
 
+    /// Returns the idle time up to `now_ns` that the average does not include yet, and includes it.
     pub fn idle(&mut self, now_ns: u64) -> u64 {
         let idle_ns = now_ns.saturating_sub(self.idle_from_ns);
         self.idle_from_ns = now_ns;
@@ -99,6 +105,7 @@ pub struct MultiRed {
 }
 
 impl MultiRed {
+    /// Returns whether average `index` counts packets of `colour`.
     fn counts(&self, index: usize, colour: usize) -> bool {
         match self.mode {
             Mode::Coupled => index >= colour,
@@ -107,17 +114,19 @@ impl MultiRed {
         }
     }
 
+    /// Returns the packets and bytes that average `index` counts.
     fn length(&self, index: usize, backlog: &Backlog) -> (u32, u64) {
         (0..COLOURS).filter(|colour| self.counts(index, *colour)).fold((0, 0), |sum, colour| {
             (sum.0 + backlog.colour_packets[colour], sum.1 + backlog.colour_bytes[colour])
         })
     }
 
+    /// Returns the average by which `colour` is judged.
     pub fn average(&self, colour: usize) -> f64 {
         self.levels[if self.mode == Mode::Total { 0 } else { colour }].avg
     }
 
-    /// Takes an arrival into the averages and gives its p_a.
+    /// Updates the averages for an arrival and returns its drop probability p_a; `None` below min.
     pub fn arrive(&mut self, view: &View, backlog: &Backlog, now_ns: u64) -> Option<f64> {
         let colour = view.colour.index();
         for index in (0..self.levels.len()).filter(|index| self.counts(*index, colour)).collect::<Vec<_>>() {
@@ -130,6 +139,7 @@ impl MultiRed {
         self.levels[colour].chance(avg, view)
     }
 
+    /// Starts the idle time of each average that a departure of `colour` empties.
     pub fn departed(&mut self, colour: usize, after: &Backlog, now_ns: u64) {
         for index in 0..self.levels.len() {
             if self.counts(index, colour) && self.length(index, after).0 == 0 {
@@ -145,29 +155,32 @@ pub struct Lfp {
     level: f64,
     last_ns: u64,
     open: bool,
-    kept: VecDeque<u32>,
+    sizes: VecDeque<u32>,
 }
 
 impl Lfp {
     pub fn new(spec: specs::Lfp) -> Lfp {
-        Lfp { spec, level: f64::from(spec.burst), last_ns: 0, open: false, kept: VecDeque::new() }
+        Lfp { spec, level: f64::from(spec.burst), last_ns: 0, open: false, sizes: VecDeque::new() }
     }
 
-    pub fn ended(&mut self, size: u32) {
-        self.kept.push_back(size);
-        if self.kept.len() > self.spec.sizes.1 as usize {
-            self.kept.pop_front();
+    /// Adds the size of a flow that has ended to the history.
+    pub fn end_flow(&mut self, size: u32) {
+        self.sizes.push_back(size);
+        if self.sizes.len() > self.spec.sizes.1 as usize {
+            self.sizes.pop_front();
         }
     }
 
+    /// Returns Q(u); `None` while no known size lies beyond it.
     fn quantile(&self) -> Option<u32> {
-        let mut sorted: Vec<u32> = self.kept.iter().copied().collect();
+        let mut sorted: Vec<u32> = self.sizes.iter().copied().collect();
         sorted.sort_unstable();
         let rank = (self.spec.sizes.0 * sorted.len() as f64 - 1e-9).ceil() as usize;
         (rank < sorted.len()).then(|| sorted[rank - 1])
     }
 
-    /// Returns the colour, and how far the fill is from a limit, in tokens.
+    /// Returns the colour of the `count`-th packet of a flow, and the distance of the level to the nearest limit, in tokens,
+    /// at most 1. `elephant` is the flow's state.
     pub fn packet(&mut self, count: u32, elephant: &mut bool, now_ns: u64) -> (Colour, f64) {
         let specs::Lfp { rate, burst, set_point, hysteresis, .. } = self.spec;
         let full = f64::from(burst);

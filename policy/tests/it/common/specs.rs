@@ -40,7 +40,7 @@ impl Default for Red {
 }
 
 impl Red {
-    /// Returns any parameters within their ranges.
+    /// Draws parameters within their ranges.
     pub fn random(bits: &mut Bits) -> Red {
         let min_packets = bits.spread(0.5, 2000.0);
         Red {
@@ -58,7 +58,7 @@ impl Red {
         }
     }
 
-    /// Returns where this RED is put.
+    /// Returns the link of this RED.
     pub fn context(&self) -> LinkContext {
         LinkContext { rate_bps: self.rate_bps, bottleneck_bps: self.rate_bps, ..LinkContext::EXAMPLE }
     }
@@ -68,7 +68,7 @@ impl Red {
         self.params_of("red", &[])
     }
 
-    /// Returns the parameters of a policy that has RED's, with some more.
+    /// Returns the parameters of a policy that has RED's among them, with `more` in addition.
     pub fn params_of(&self, policy: &str, more: &[(&str, String)]) -> Params {
         let own = [
             ("min", self.min_packets.to_string()),
@@ -99,7 +99,7 @@ pub fn params_from(policy: &str, given: &[(&str, String)], context: &LinkContext
         .unwrap_or_else(|error| panic!("{policy}: {error}"))
 }
 
-/// By which length multi-RED judges a colour.
+/// The mode of multi-RED.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Coupled,

@@ -6,7 +6,7 @@ use crate::queue::ns2_dsred::Mode;
 use crate::queue::{Fifo, Ns2DsRed, Ns2Red, Ns2Rio, Policy, Queue, RedLine};
 use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
-use mousehole_scheme::parts::ns2::thresholds;
+use mousehole_scheme::parts::ns2::red_thresholds;
 
 /// Returns ns-2's SFD marker.
 pub(super) fn build_sfd(values: &Values) -> Marker {
@@ -51,7 +51,7 @@ pub(super) fn build_rio(values: &Values, context: LinkContext) -> Result<Queue> 
 /// # Errors
 /// [`crate::error::Error::Field`] when a threshold does not fit the link.
 fn parse_red_line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> {
-    let (min_packets, max_packets) = thresholds(values, prefix, context)?;
+    let (min_packets, max_packets) = red_thresholds(values, prefix, context)?;
     let is_set = |name: &str| values.has(name) && values.flag(name);
     Ok(RedLine {
         min_packets,
