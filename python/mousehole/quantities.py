@@ -39,7 +39,7 @@ _added: list[Quantity] = []
 
 def table() -> list[Quantity]:
     """Returns every quantity in the order of columns and documents."""
-    return list(_whole())
+    return list(_list_all())
 
 
 def add(quantity: Quantity) -> None:
@@ -47,23 +47,23 @@ def add(quantity: Quantity) -> None:
     if any((one.subject, one.name) == (quantity.subject, quantity.name) for one in table()):
         raise ValueError(f"quantity: {quantity.name} is known already; a name is given once")
     _added.append(quantity)
-    _forget()
+    _clear_caches()
 
 
 def remove(quantity: Quantity) -> None:
     """Takes back what `add` did."""
     _added.remove(quantity)
-    _forget()
+    _clear_caches()
 
 
-def about(subject: Subject) -> list[Quantity]:
+def list_of_subject(subject: Subject) -> list[Quantity]:
     """Returns the quantities of a subject."""
     return [one for one in table() if one.subject == subject]
 
 
-def shown_in(name: TableName, subject: Subject) -> list[Quantity]:
+def list_columns(name: TableName, subject: Subject) -> list[Quantity]:
     """Returns the quantities of a subject that are columns of a table, in order."""
-    return [one for one in about(subject) if name in one.tables]
+    return [one for one in list_of_subject(subject) if name in one.tables]
 
 
 def list_primary(kind: KindName) -> list[Quantity]:
@@ -81,7 +81,7 @@ def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str
     """Returns figures (group, name of the quantity) by group, the first ones of each kind before the rest."""
     keys = list(dict.fromkeys(figures))
     groups = list(dict.fromkeys(group for group, _ in keys))
-    names = [one.name for one in about("application")]
+    names = [one.name for one in list_of_subject("application")]
 
     def place(key: tuple[str, str]) -> tuple[int, bool, int]:
         group, what = key
@@ -92,19 +92,19 @@ def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str
 
 def find(subject: Subject, name: str) -> Quantity:
     """Returns a quantity by its column's name; raises `KeyError` for an unknown one."""
-    if (subject, name) not in _index():
+    if (subject, name) not in _index_by_name():
         raise KeyError(f"no quantity of a {subject} is called {name}")
-    return _index()[subject, name]
+    return _index_by_name()[subject, name]
 
 
-def ends(name: str) -> tuple[str, str]:
+def name_ends(name: str) -> tuple[str, str]:
     """Returns the names of the columns with the ends of a quantity's interval: those of any subject agree."""
-    if name not in _ends():
+    if name not in _index_ends():
         raise KeyError(f"no quantity is called {name}")
-    return _ends()[name]
+    return _index_ends()[name]
 
 
-def interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
+def compute_interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
     """Returns mean and interval of a quantity: shares end at 0 and 1, anything else at 0."""
     return (share_interval if quantity.is_share else positive_interval)(values, design)
 
@@ -143,15 +143,15 @@ class Measure:
 
 def measures() -> list[Measure]:
     """Returns the measures of a run in the order of a sweep's columns."""
-    of_buckets = [Measure(one, role) for role in CLASSES for one in about("bucket")]
+    of_buckets = [Measure(one, role) for role in CLASSES for one in list_of_subject("bucket")]
     of_kinds = [Measure(one, kind=kind) for kind in KINDS for one in list_primary(kind)]
-    of_runs = [Measure(one) for one in about("run")]
-    return [*of_buckets, *(Measure(one) for one in about("scheme")), *of_kinds, *of_runs]
+    of_runs = [Measure(one) for one in list_of_subject("run")]
+    return [*of_buckets, *(Measure(one) for one in list_of_subject("scheme")), *of_kinds, *of_runs]
 
 
 def counts() -> list[Measure]:
     """Returns the numbers of transfers by class in the order of a sweep's columns."""
-    return [Measure(one, role) for role in CLASSES for one in about("count")]
+    return [Measure(one, role) for role in CLASSES for one in list_of_subject("count")]
 
 
 def find_measure(name: str) -> Measure:
@@ -163,20 +163,20 @@ def find_measure(name: str) -> Measure:
 
 
 @cache
-def _whole() -> Sequence[Quantity]:
+def _list_all() -> Sequence[Quantity]:
     return [*_engine.quantities(), *_added]
 
 
 @cache
-def _index() -> dict[tuple[str, str], Quantity]:
-    return {(one.subject, one.name): one for one in _whole()}
+def _index_by_name() -> dict[tuple[str, str], Quantity]:
+    return {(one.subject, one.name): one for one in _list_all()}
 
 
 @cache
-def _ends() -> dict[str, tuple[str, str]]:
-    return {one.name: one.ends for one in _whole()}
+def _index_ends() -> dict[str, tuple[str, str]]:
+    return {one.name: one.ends for one in _list_all()}
 
 
-def _forget() -> None:
-    for kept in (_whole, _index, _ends):
+def _clear_caches() -> None:
+    for kept in (_list_all, _index_by_name, _index_ends):
         kept.cache_clear()

@@ -61,7 +61,7 @@ def read(folder: Path, **files: bytes) -> TrafficSummary:
 
 
 def texts(summary: TrafficSummary) -> list[str]:
-    return [str(remark) for remark in account.remarks(summary)]
+    return [str(remark) for remark in account.list_remarks(summary)]
 
 
 def test_remarks__left_out_is_named_with_packets_and_bytes(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_inspect__prints_the_account(tmp_path: Path) -> None:
     esp = (1000.5, tcp(False, 0, 1, 1400, protocol=50))
     console = Console(width=120, record=True, file=(tmp_path / "out").open("w", encoding="utf-8"))
     summary = read(tmp_path, a=pcap([*connection(1000, 1000), esp]))
-    print_document(console, show.summary_document(summary))
+    print_document(console, show.make_summary_document(summary))
     printed = console.export_text()
     assert "pcap, 5 rows, 5 used: 100 % of 2.6 kB" in printed
     assert "1 flow, 1 packet, 1.44 kB with the data, 0 B against it, replayed as recorded" in printed

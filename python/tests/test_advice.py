@@ -238,8 +238,8 @@ def test_advice__says_what_mousehole_live_runs(scheme: str, verb: str) -> None:
 
 
 def test_advice__a_link_without_a_constant_rate_is_the_reason() -> None:
-    assert install.why_nothing("cake", None).startswith("its commands have a fixed rate")
-    assert install.why_nothing("cake", LINK) == ""
+    assert install.explain_no_installation("cake", None).startswith("its commands have a fixed rate")
+    assert install.explain_no_installation("cake", LINK) == ""
 
 
 def test_advice__says_what_long_transfers_pay() -> None:
@@ -363,7 +363,7 @@ def test_find_link__takes_what_the_scenario_says() -> None:
     cable = {"link": {"rate": "5mbit", "rtt": "80ms", "layer": "docsis"}, "traffic": {}}
     docsis = install.find_link(cable, "50p")  # type: ignore[arg-type]
     assert docsis == Link(5_000_000, 50, 0, layer="docsis")
-    way = install.installation("cake", docsis)
+    way = install.find_installation("cake", docsis)
     assert way is not None
     assert way.lines[0].endswith(" docsis")
     assert install.find_link({"link": {"rtt": "80ms"}, "traffic": {}}, "50p") is None
@@ -376,7 +376,7 @@ def test_find_link__takes_what_the_scenario_says() -> None:
 
 def test_installation__says_what_linuxs_red_does_otherwise() -> None:
     """tc-red(8) has neither a gentle part nor wait: the kernel drops every packet from max on."""
-    way = install.installation("red", LINK)
+    way = install.find_installation("red", LINK)
     assert way is not None
     assert (
         "drops every packet from max on, where the scheme rises to certain drop at twice max" in way.lines[2]
@@ -385,7 +385,7 @@ def test_installation__says_what_linuxs_red_does_otherwise() -> None:
     assert (
         way.lines[3] == "# as it was simulated: mousehole-live up DEV --rate 5mbit --buffer 50p --scheme red"
     )
-    same = install.installation("red(gentle=false,wait=false)", LINK)
+    same = install.find_installation("red(gentle=false,wait=false)", LINK)
     assert same is not None
     assert len(same.lines) == 3, "that is what Linux does; the last line is on the rate"
 
@@ -395,7 +395,7 @@ def test_settings__of_wred_have_a_profile_for_each_colour() -> None:
         "demotion(first=10kB,second=1MB)|multi-red(mode=total,green_min=20,green_max=40,green_maxp=0.02,"
         "yellow_min=10,yellow_max=30,yellow_maxp=0.1,red_min=10%,red_max=20%,red_maxp=1,wq=0.00390625)"
     )
-    found = install.settings(scheme, LINK)
+    found = install.find_settings(scheme, LINK)
     assert found is not None
     assert found.place == "a router with WRED"
     assert [(one.dscp, one.min_packets, one.max_packets, one.probability) for one in found.wred] == [
@@ -410,44 +410,44 @@ def test_settings__of_wred_have_a_profile_for_each_colour() -> None:
         "# mousehole-live mark DEV --config mousehole-live.toml\nmode = 'mark'\n"
         "scheme = 'demotion(first=10kB,second=1MB)'\nvia = 'dscp'\ndscp = '10,12,14'\n"
     )
-    gentle = install.settings("sfd(mode=total,gentle=true)", LINK)
+    gentle = install.find_settings("sfd(mode=total,gentle=true)", LINK)
     assert gentle is not None
     assert (gentle.place, gentle.wred) == ("Linux", ()), "a router's WRED drops every packet from max on"
 
 
 def test_settings__are_files_of_mousehole_live() -> None:
-    up = install.settings("sfd|multi-red(mode=coupled)", Link(5_000_000, 50, overhead=26))
+    up = install.find_settings("sfd|multi-red(mode=coupled)", Link(5_000_000, 50, overhead=26))
     assert up is not None
     assert tomllib.loads(up.live or "") == {
         "mode": "up", "scheme": "sfd|multi-red(mode=coupled)", "rate": "5mbit", "buffer": "50p",
         "overhead": 26,
     }  # fmt: skip
-    mark = install.settings("sfd(th=20kB)|cake(tins=bulk)", LINK)
+    mark = install.find_settings("sfd(th=20kB)|cake(tins=bulk)", LINK)
     assert mark is not None
     assert tomllib.loads(mark.live or "") == {"mode": "mark", "scheme": "sfd(th=20kB)"}
-    two = install.settings("sfd(mode=total,th=20kB,timeout=1s)", LINK)
+    two = install.find_settings("sfd(mode=total,th=20kB,timeout=1s)", LINK)
     assert two is not None
     assert tomllib.loads(two.live or "") == {
         "mode": "mark", "scheme": "sfd(th=20kB,timeout=1s)", "via": "dscp", "dscp": "1",
     }  # fmt: skip
-    alone = install.settings("fq-codel", LINK)
+    alone = install.find_settings("fq-codel", LINK)
     assert alone is not None
     assert alone.live is None
-    host = install.settings("tcp-ds", LINK)
+    host = install.find_settings("tcp-ds", LINK)
     assert host is not None
     assert tomllib.loads(host.live or "") == {"scheme": "tcp-ds"}
-    assert install.settings("las", LINK) is None
+    assert install.find_settings("las", LINK) is None
 
 
 def test_settings__a_script_has_the_device_as_its_argument(tmp_path: Path) -> None:
-    found = install.settings("sfd(th=20kB,mode=total)", LINK)
+    found = install.find_settings("sfd(th=20kB,mode=total)", LINK)
     assert found is not None
     script = install.install_script(found)
     (tmp_path / "install.sh").write_text(script)
     checked = subprocess.run(["sh", "-n", str(tmp_path / "install.sh")], capture_output=True, check=False)
     assert checked.returncode == 0, checked.stderr
     assert "\n# WRED for DSCP 1: " in script, "no shell configures a router"
-    cake = install.settings("sfd|cake(tins=bulk)", LINK)
+    cake = install.find_settings("sfd|cake(tins=bulk)", LINK)
     assert cake is not None
     assert 'tc qdisc replace dev "$DEV" root cake' in install.install_script(cake)
 

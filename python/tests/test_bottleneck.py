@@ -179,14 +179,14 @@ def test_burst__of_a_topology_is_refused(tmp_path: Path) -> None:
 
 def test_changed__layer_and_overhead_replace_each_other() -> None:
     plain = {"link": {"rate": "5mbit", "overhead": 26}, "traffic": {}}
-    layered = bottleneck.changed(plain, {"layer": "adsl"})  # type: ignore[arg-type]
+    layered = bottleneck.with_changes(plain, {"layer": "adsl"})  # type: ignore[arg-type]
     assert layered["link"] == {"rate": "5mbit", "layer": "adsl"}
-    assert bottleneck.changed(layered, {"overhead": 26})["link"] == plain["link"]
+    assert bottleneck.with_changes(layered, {"overhead": 26})["link"] == plain["link"]
 
 
 def test_load_rate__is_what_full_packets_leave() -> None:
     """1500 bytes and 40 of PPPoE over LLC/SNAP are 33 cells of 53 bytes."""
     adsl = {"link": {"rate": "1749kbit", "layer": "adsl"}, "traffic": {}}
-    assert bottleneck.load_rate(adsl) == "1500000bit"  # type: ignore[arg-type]
+    assert bottleneck.compute_load_rate(adsl) == "1500000bit"  # type: ignore[arg-type]
     plain = {"link": {"rate": "1749kbit", "overhead": 40}, "traffic": {}}
-    assert bottleneck.load_rate(plain) == "1749kbit"  # type: ignore[arg-type]
+    assert bottleneck.compute_load_rate(plain) == "1749kbit"  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ import pytest
 from mousehole.base import Options, command_line_options
 from mousehole.base.cli_options import make_flag
 from mousehole.commands.cli import main
-from mousehole.runs import all_schemes, chosen_schemes
+from mousehole.runs import list_all_schemes, parse_schemes
 from support import MODULE, SMALL_ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -473,8 +473,8 @@ def test_compare__a_full_disk_keeps_back_neither_report_nor_the_other_files(tmp_
 
 
 def test_compare__all_with_a_name_is_all() -> None:
-    assert chosen_schemes("all,sfd") == all_schemes()
-    assert chosen_schemes("all,sfd(th=3kB)")[-1] == "sfd(th=3kB)"
+    assert parse_schemes("all,sfd") == list_all_schemes()
+    assert parse_schemes("all,sfd(th=3kB)")[-1] == "sfd(th=3kB)"
 
 
 USER = """

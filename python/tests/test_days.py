@@ -9,9 +9,9 @@ import mousehole
 import numpy as np
 import pytest
 from mousehole.answer import findings
-from mousehole.days import Day, DaysComparison, _report, days_findings
+from mousehole.days import Day, DaysComparison, _report, find_over_days
 from mousehole.days import _days as days
-from mousehole.document import print_document, report_console
+from mousehole.document import make_report_console, print_document
 from mousehole.runs import Capture, Counted
 from mousehole.statistics import Design, heterogeneity, t_interval
 from support import MODULE, HandMadeRun, results_of_schemes
@@ -62,7 +62,7 @@ def hand_made(ratios: list[float], unfinished: int = -1) -> list[Day]:
 
 
 def primary(own: list[Day]) -> days.DaysFinding:
-    (one,) = [item for item in days_findings(own, own[0].results.plan.cells[0]) if not item.exploratory]
+    (one,) = [item for item in find_over_days(own, own[0].results.plan.cells[0]) if not item.exploratory]
     return one
 
 
@@ -174,8 +174,8 @@ def test_findings__days_that_differ_say_so() -> None:
     assert alike.heterogeneity is not None
     assert apart.heterogeneity.i_squared > 0.9 > 0.5 > alike.heterogeneity.i_squared
     assert apart.heterogeneity.p_value < 0.001
-    assert "is real" in days.heterogeneity_text(apart)
-    assert "no more than their own intervals explain" in days.heterogeneity_text(alike)
+    assert "is real" in days.describe_heterogeneity(apart)
+    assert "no more than their own intervals explain" in days.describe_heterogeneity(alike)
 
 
 def test_findings__between_days_counts_although_each_day_is_certain() -> None:
@@ -190,7 +190,7 @@ def test_findings__few_days_have_no_interval_and_say_how_few() -> None:
     assert not one.change.has_interval
     assert one.outcome == "undecided"
     assert "3 days of at least 5 for an interval over days; on single days −50 % (day0) to" in one.verdict
-    lines, way = days.answer(hand_made([0.5, 0.6]), hand_made([0.5])[0].results.plan.cells[0])
+    lines, way = days.answer_over_days(hand_made([0.5, 0.6]), hand_made([0.5])[0].results.plan.cells[0])
     assert lines[0] == "No verdict: 2 days give no interval over days; at least 5 are needed."
     assert way is None
 
@@ -199,7 +199,7 @@ def test_findings__few_days_have_no_interval_and_say_how_few() -> None:
 def test_answer__of_ideals_alone_says_so(count: int) -> None:
     both = {name: [HandMadeRun([1000] * 20, [2.0] * 20) for _ in range(6)] for name in ("droptail", "srpt")}
     own = [Day(f"day{number}", results_of_schemes(both)) for number in range(count)]
-    lines, way = days.answer(own, own[0].results.plan.cells[0])
+    lines, way = days.answer_over_days(own, own[0].results.plan.cells[0])
     assert lines[0].startswith("No verdict: only ideals are compared with droptail, which nobody can deploy;")
     assert way is None
 
@@ -236,11 +236,11 @@ def test_findings__a_day_below_the_floor_is_left_out_and_said_so(capsys: pytest.
     assert one.change == primary(own[:5]).change
     assert one.effects[5].left_out == "the capture has 99 distinct transfers ≤ 15 kB, of at least 100"
     cell = own[0].results.plan.cells[0]
-    lines, _ = days.answer(few, cell)
+    lines, _ = days.answer_over_days(few, cell)
     assert lines[0].startswith("Best for transfers ≤ 15 kB over 5 days (1 left out): sfd, better by")
     why = f"day5: Left out for these transfers: {one.effects[5].left_out}."
-    assert why in days.day_notes(few, cell)
-    print_document(report_console(), _report.document(few))
+    assert why in days.list_day_notes(few, cell)
+    print_document(make_report_console(), _report.make_document(few))
     (line,) = [
         line for line in capsys.readouterr().out.splitlines() if line.split() == ["day5", "too", "few"]
     ]
@@ -260,7 +260,7 @@ def test_findings__no_verdict_where_the_floor_leaves_too_few_days(enough: int) -
         f"not judged ({enough} days of at least 5 for an interval over days; {6 - enough} left out with "
         "too few distinct transfers"
     )
-    lines, way = days.answer(own, own[0].results.plan.cells[0])
+    lines, way = days.answer_over_days(own, own[0].results.plan.cells[0])
     assert lines[0] == (
         f"No verdict: {6 - enough} of 6 days are left out, as their captures have too few distinct "
         "transfers ≤ 15 kB; at least 5 others are needed."
@@ -270,7 +270,7 @@ def test_findings__no_verdict_where_the_floor_leaves_too_few_days(enough: int) -
 
 def test_report__caps_the_intervals_of_single_days(capsys: pytest.CaptureFixture[str]) -> None:
     own = hand_made([0.5, 0.6, 0.5, 0.6, 20.0])
-    print_document(report_console(), _report.document(own))
+    print_document(make_report_console(), _report.make_document(own))
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("day4")][:1]
     assert line.split() == ["day4", ">+999", "%", "(>+999…>+999)"]
 
@@ -305,7 +305,7 @@ def test_compare_days__frames_sentences_and_json(found: DaysComparison) -> None:
 def test_report__says_over_what_the_intervals_are(
     found: DaysComparison, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_document(report_console(), _report.document(found.days), details=True)
+    print_document(make_report_console(), _report.make_document(found.days), details=True)
     text = capsys.readouterr().out
     assert "The unit is the day." in text
     assert "another day" in text
@@ -314,7 +314,7 @@ def test_report__says_over_what_the_intervals_are(
 
 def test_markdown__has_the_answer_every_section_and_the_numbers_of_charts(found: DaysComparison) -> None:
     text = found.markdown(["mousehole", "compare", "--days"])
-    made = _report.document(found.days)
+    made = _report.make_document(found.days)
     headings = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
     assert headings == ["The answer", *(section.title for section in made.sections)]
     assert found.answer()[0].replace("(", r"(").split(":")[0] in text

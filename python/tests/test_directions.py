@@ -8,7 +8,7 @@ import mousehole
 import pytest
 from mousehole import MouseholeError
 from mousehole.answer import find_link, notes
-from mousehole.answer._install import installation
+from mousehole.answer._install import find_installation
 from mousehole.scenario import bottleneck
 
 SMALL = {
@@ -191,7 +191,7 @@ def test_install__has_lines_for_both_directions_and_none_for_a_rate_that_varies(
     assert link is not None
     assert link.other is not None
     assert (link.rate_bps, link.is_upload, link.other.rate_bps) == (1_000_000, True, 20_000_000)
-    way = installation("fq-codel", link)
+    way = find_installation("fq-codel", link)
     assert way is not None
     rates = [line.split(" tbf rate ")[1].split()[0] for line in way.lines if " tbf rate " in line]
     assert (way.lines[0].startswith("# download"), rates) == (True, ["20mbit", "1mbit"])

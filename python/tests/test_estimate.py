@@ -14,7 +14,7 @@ from mousehole.base import _memory as memory
 from mousehole.comparison import _comparison as comparison
 from mousehole.runs import Estimate, Part, Plan, Task, choose_jobs, estimate_plan
 from mousehole.runs import _estimate as estimate
-from mousehole.scenario import default
+from mousehole.scenario import make_default
 
 pytestmark = pytest.mark.alone
 
@@ -22,7 +22,7 @@ WINDOW_S, WARMUP_S, MOST_WINDOWS = 300.0, 30.0, 5
 
 
 def make_plan(replications: int = 4) -> Plan:
-    base = default()
+    base = make_default()
     base["link"]["rate"] = "10mbit"
     base["traffic"] = {"model": "poisson", "load": 0.5}
     base["duration"], base["warmup"], base["max_windows"] = f"{WINDOW_S}s", f"{WARMUP_S}s", MOST_WINDOWS

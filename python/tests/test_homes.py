@@ -150,7 +150,7 @@ def test_load__replaces_the_number_of_web_users() -> None:
     assert with_load({"model": "web:sfd"}, 0.4) == {"model": "web:sfd", "load": 0.4}
     found = mousehole.compare("home", quick=True, schemes="droptail", load=[0.2, 0.6], **SHORT)
     users = [
-        scenarios.filled(found.plan.scenario(cell, "droptail"))["traffic"]["mix"][0]["load"]
+        scenarios.fill_in(found.plan.scenario(cell, "droptail"))["traffic"]["mix"][0]["load"]
         for cell in found.plan.cells
     ]
     assert users == [0.2, 0.6]

@@ -32,8 +32,8 @@ from mousehole.document import (
     Verdict,
 )
 from mousehole.html import pictures
-from mousehole.html.figures import change_cell, changes_sentence, interval_chart
-from mousehole.html.render import code_in_script, escape_prose
+from mousehole.html.figures import describe_changes, make_change_cell, make_interval_chart
+from mousehole.html.render import escape_code_for_script, escape_prose
 from mousehole.statistics import Estimate
 from support import MODULE, SMALL, SMALL_ARGUMENTS
 
@@ -99,9 +99,9 @@ def test_page__escapes_every_text() -> None:
         Prose(NASTY), Items([NASTY]), Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), chart(),
         Details(NASTY, [Grid([Prose(NASTY)])]), table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
         verdict=Verdict([NASTY, Code(NASTY)], "good", NASTY), footer=NASTY,
-        choices=pictures.choices(make_series([NASTY, "b"], "scheme")), choices_label=NASTY,
+        choices=pictures.list_choices(make_series([NASTY, "b"], "scheme")), choices_label=NASTY,
     )  # fmt: skip
-    found = outline(html.render(whole))
+    found = outline(html.render_page(whole))
     assert not [tag for tag, _ in found.tags if tag == "b"]
     assert sum(text == NASTY for text in found.texts) > 12
     specs = [attributes for tag, attributes in found.tags if attributes.get("class") == "spec"]
@@ -109,24 +109,24 @@ def test_page__escapes_every_text() -> None:
 
 
 def test_page__asks_for_nothing_and_has_one_bundle() -> None:
-    text = html.render(page(chart("a"), chart("b")))
+    text = html.render_page(page(chart("a"), chart("b")))
     found = outline(text)
     assert not [tag for tag, _ in found.tags if tag in ("img", "iframe", "object")]
     assert not [attributes for _, attributes in found.tags if "src" in attributes]
     assert [attributes["href"] for tag, attributes in found.tags if tag == "link"] == ["data:,"]
     assert not [part for part in ("@import", "url(http") if part in text]
     assert "default-src 'none'" in text
-    assert text.count(code_in_script(writing.script())) == 1
+    assert text.count(escape_code_for_script(writing.load_vega_script())) == 1
     assert len(text.encode()) < 2_000_000
 
 
 def test_page__without_charts_is_small_and_needs_no_altair() -> None:
-    text = html.render(page(Prose("x"), table(["a", "1"])))
+    text = html.render_page(page(Prose("x"), table(["a", "1"])))
     assert len(text.encode()) < 40_000
 
 
 def test_page__has_landmarks_headings_and_a_skip_link() -> None:
-    found = outline(html.render(page(chart(), verdict=Verdict(["yes"]))))
+    found = outline(html.render_page(page(chart(), verdict=Verdict(["yes"]))))
     tags = [tag for tag, _ in found.tags]
     assert [tags.count(tag) for tag in ("header", "main", "h1")] == [1, 1, 1]
     ids = [attributes["id"] for _, attributes in found.tags if attributes.get("id")]
@@ -140,14 +140,14 @@ def test_page__has_landmarks_headings_and_a_skip_link() -> None:
 
 def test_page__names_sections_in_its_contents_that_have_labels() -> None:
     sections = [Section("a", "A", []), Section("b", "B", [], "b"), Section("c", "C", [], "c")]
-    text = html.render(Document("t", "", sections))
+    text = html.render_page(Document("t", "", sections))
     assert re.findall(r'<li><a href="#(\w)"', text) == ["b", "c"]
-    assert "<nav" not in html.render(Document("t", "", sections[:2]))
+    assert "<nav" not in html.render_page(Document("t", "", sections[:2]))
 
 
 def test_table__sorts_by_values_and_keeps_texts() -> None:
     rows = [["a", Cell("2 ms", 0.002)], ["b", Cell("–", None)], ["c", Cell("x", float("nan"))], ["d", "7"]]
-    text = html.render(page(table(*rows, keys=("a", "b", "c", "d"))))
+    text = html.render_page(page(table(*rows, keys=("a", "b", "c", "d"))))
     values = re.findall(r'<td class="number"( data-value="([^"]*)")?>([^<]*)', text)
     assert [(value, shown) for _, value, shown in values] == [
         ("0.002", "2 ms"),
@@ -161,19 +161,19 @@ def test_table__sorts_by_values_and_keeps_texts() -> None:
 
 def test_table__breaks_long_schemes_after_commas_and_bars() -> None:
     long = "sfd(th=8400B,timeout=1.1s)|multi-red(mode=decoupled,green_min=26.5%)"
-    text = html.render(page(Table("c", [Column("a", False), Column("b", False)], [["x", long]])))
+    text = html.render_page(page(Table("c", [Column("a", False), Column("b", False)], [["x", long]])))
     assert '<td class="long">sfd(th=8400B,<wbr>timeout=1.1s)|<wbr>multi-red(mode=decoupled,<wbr>green' in text
 
 
 def test_write__whole_or_nothing(tmp_path: Path) -> None:
     with pytest.raises(MouseholeError, match=r"ends in \.html or \.htm"):
-        html.write(page(), tmp_path / "x.txt")
+        html.write_page(page(), tmp_path / "x.txt")
     with pytest.raises(MouseholeError, match="cannot write"):
-        html.write(page(), tmp_path / "none" / "x.html")
+        html.write_page(page(), tmp_path / "none" / "x.html")
     with pytest.raises(TypeError, match="int is no part of a page"):
-        html.write(page(3), tmp_path / "x.html")
+        html.write_page(page(3), tmp_path / "x.html")
     assert list(tmp_path.iterdir()) == []
-    html.write(page(), tmp_path / "x.html")
+    html.write_page(page(), tmp_path / "x.html")
     assert (tmp_path / "x.html").read_text().startswith("<!doctype html>")
 
 
@@ -243,8 +243,8 @@ def test_series__of_schemes_look_as_in_plots() -> None:
     assert series.colours[1] == style.COLOURS[2]
     assert series.colours[2] != series.colours[1]
     assert series.symbols[1] != series.symbols[2]
-    assert [choice.name for choice in pictures.choices(series)] == schemes
-    assert all(choice.symbol.startswith("M") for choice in pictures.choices(series))
+    assert [choice.name for choice in pictures.list_choices(series)] == schemes
+    assert all(choice.symbol.startswith("M") for choice in pictures.list_choices(series))
 
 
 def test_axes__fit_all_places() -> None:
@@ -262,18 +262,18 @@ def test_changes__in_words_cells_and_data() -> None:
         Estimate(0.1, -0.1, 0.3, 9),
         Estimate(1.0, *[float("nan")] * 2, 2),
     )
-    assert change_cell(less) == Cell("−50 % (−60…−40)", -0.5, "good")
-    assert change_cell(open_).tone == ""
-    assert change_cell(none) == Cell("+100 %", 1.0)
-    assert change_cell(Estimate(nan, nan, nan, 0)) == change_cell(None) == Cell("–", None)
+    assert make_change_cell(less) == Cell("−50 % (−60…−40)", -0.5, "good")
+    assert make_change_cell(open_).tone == ""
+    assert make_change_cell(none) == Cell("+100 %", 1.0)
+    assert make_change_cell(Estimate(nan, nan, nan, 0)) == make_change_cell(None) == Cell("–", None)
     assert change_datum("scheme", "a", less)["mean"] == -1
     assert change_datum("scheme", "a", none) | {"text": ""} == {
         "scheme": "a", "mean": 1.0, "low": 1.0, "high": 1.0, "verdict": "undecided", "text": ""
     }  # fmt: skip
     assert interval_text(Estimate(0.08, 0.07, 0.09, 9), time_text) == "80 ms (70 ms…90 ms)"
-    assert "faster under a." in changes_sentence({"a": less, "b": open_}, "pages", "c")
-    assert "too few replications" in changes_sentence({"a": none}, "pages", "c")
-    made = interval_chart("n", "t", "w", {"a": less, "b": none}, "seen")
+    assert "faster under a." in describe_changes({"a": less, "b": open_}, "pages", "c")
+    assert "too few replications" in describe_changes({"a": none}, "pages", "c")
+    made = make_interval_chart("n", "t", "w", {"a": less, "b": none}, "seen")
     assert [row[0] for row in made.numbers.rows] == ["a", "b"]
     assert made.height == 68
 

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from mousehole import _engine
 from mousehole.answer import tables
 from mousehole.answer._setting import find_surroundings
-from mousehole.runs import as_record
+from mousehole.runs import to_record
 from mousehole.statistics import Estimate
 from support import SMALL, HandMadeRun, make_results
 
@@ -92,7 +92,7 @@ def test_document_and_frames__hold_no_time_below_zero(
         *tables.bucket_rows(found), *tables.scheme_rows(found), *tables.curve_rows(found),
         *tables.cdf_rows(found), *tables.group_rows(found), *tables.colour_rows(found),
     ]  # fmt: skip
-    assert below_zero([as_record(row) for row in rows]) == []
+    assert below_zero([to_record(row) for row in rows]) == []
     cell = found.plan.cells[0]
     written = json.loads(_engine.json_text(found.compared(cell).document(find_surroundings(found, cell))))[
         "schemes"

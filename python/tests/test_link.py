@@ -23,7 +23,7 @@ from mousehole.base import MouseholeError, Options, OutputConsole
 from mousehole.commands.cli import main
 from mousehole.document import print_document
 from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
-from mousehole.link import Played, Programs, congestion_line, status_line
+from mousehole.link import Played, Programs, describe_congestion, write_status
 from mousehole.link import _link as link
 from mousehole.link import _rounds as link_rounds
 from mousehole.records import RecordColumns
@@ -42,7 +42,7 @@ def program(*words: object) -> list[str]:
 
 def scenario(scheme: str = "droptail", **fields: Any) -> Scenario:
     linked = {"rate": "10mbit", "rtt": "20ms", "buffer": "60p", **fields.pop("link", {})}
-    return {**scenarios.default(), "scheme": scheme, "link": linked, **fields}  # type: ignore[typeddict-item]
+    return {**scenarios.make_default(), "scheme": scheme, "link": linked, **fields}  # type: ignore[typeddict-item]
 
 
 @cache
@@ -204,14 +204,14 @@ def test_list_differences__is_silent_about_what_is_played_as_it_was() -> None:
 def test_default_congestion__is_the_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own = tmp_path / "congestion"
     monkeypatch.setattr(link, "CONGESTION", own)
-    assert link.default_congestion() is None
+    assert link.read_default_congestion() is None
     own.write_text("reno\n")
-    assert link.default_congestion() == "reno"
+    assert link.read_default_congestion() == "reno"
 
 
 def test_congestion_line__names_the_machines_or_says_that_it_is_unknown() -> None:
-    assert congestion_line("bbr") == "congestion control of programs that chose none: bbr, the machine's"
-    assert "unknown" in congestion_line(None)
+    assert describe_congestion("bbr") == "congestion control of programs that chose none: bbr, the machine's"
+    assert "unknown" in describe_congestion(None)
 
 
 @pytest.mark.parametrize("version", [4, 6])
@@ -347,7 +347,7 @@ def test_command__writes_records_of_one_run(tmp_path: Path) -> None:
     # On a loaded machine the run may be invalid, which is status 1.
     assert done.returncode == (0 if document["link"]["is_valid"] else 1), done.stderr
     assert "rio-ps: 2 transfers" in done.stdout
-    assert congestion_line(link.default_congestion()) in done.stdout
+    assert describe_congestion(link.read_default_congestion()) in done.stdout
     assert "simulated otherwise than in real time: " in done.stdout
     assert document["schema"] == "mousehole.run/2"
     assert document["link"]["down"]["delivered"] > 20
@@ -365,7 +365,7 @@ def test_command__compares_schemes(tmp_path: Path) -> None:
     if "no round is left" in done.stderr:
         pytest.skip("the machine is too busy for a valid run")
     assert done.returncode == 0, done.stderr
-    assert congestion_line(link.default_congestion()) in done.stdout
+    assert describe_congestion(link.read_default_congestion()) in done.stdout
     document = json.loads(place.read_text())
     rounds = document["manifest"]["replications"]
     assert [entry["scheme"] for entry in document["manifest"]["schemes"]] == ["droptail", "red"]
@@ -381,7 +381,7 @@ def test_command__compares_schemes(tmp_path: Path) -> None:
 
 def two_schemes(rounds: int) -> Plan:
     options = Options(rate="10mbit", rtt="20ms", schemes="droptail,red", seeds=rounds)
-    return link_rounds.plan_rounds(link.make_base_scenario(scenarios.default(), options), options, None)
+    return link_rounds.plan_rounds(link.make_base_scenario(scenarios.make_default(), options), options, None)
 
 
 def compared_with(monkeypatch: pytest.MonkeyPatch, rounds: int, verdicts: list[bool]) -> link_rounds.Trial:
@@ -603,7 +603,7 @@ def test_play__tells_once_a_second() -> None:
     assert len(told) >= 2
     assert told[1]["down"]["rate_bps"] == pytest.approx(1e7, rel=0.2)
     assert told[1]["down"]["waiting"][1] > 0
-    assert "queue 0/" in status_line(told[1])
+    assert "queue 0/" in write_status(told[1])
 
 
 def test_check__bad_input_of_a_scenario() -> None:

@@ -93,7 +93,7 @@ def shown(found: Result) -> list[str]:
     with console.capture() as captured:
         print_document(console, document, details=True)
         print_document(console, document)
-    return [captured.get(), found.markdown(), html.render(document), found.to_json(), repr(found)]
+    return [captured.get(), found.markdown(), html.render_page(document), found.to_json(), repr(found)]
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_load__refuses_what_is_no_result_in_one_sentence(name: str, saved: Path,
 
 @pytest.mark.parametrize("text", ["long mean −2.5%", "queue p95 +10% against fq-codel"])
 def test_limits__are_read_as_they_are_written(text: str) -> None:
-    assert objectives.limit("limits", text).text == text
+    assert objectives.parse_limit("limits", text).text == text
 
 
 def show(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -68,11 +68,11 @@ def test_sizes__are_relative_to_the_scenarios_folder(tmp_path: Path) -> None:
 
 def test_sizes__of_a_mix_move_too() -> None:
     section = {"mix": [{"model": "ftp", "params": {"sizes": "a.cdf"}}, {"model": "sizes:b.cdf"}]}
-    moved = sizefiles.moved(section, lambda name: f"x/{name}")
+    moved = sizefiles.with_moved_files(section, lambda name: f"x/{name}")
     assert moved["mix"][0]["params"]["sizes"] == "x/a.cdf"
     assert moved["mix"][1]["model"] == "sizes:x/b.cdf"
     assert section["mix"][1]["model"] == "sizes:b.cdf"
-    assert [file.name for file in sizefiles.named(section)] == ["a.cdf", "b.cdf"]
+    assert [file.name for file in sizefiles.list_files(section)] == ["a.cdf", "b.cdf"]
 
 
 def test_sizes__faults_name_the_line(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from mousehole import _engine
 from mousehole.answer import notes, overview
 from mousehole.document import Cell, Table, print_document
-from mousehole.reports import cell_report, document
-from mousehole.runs import Capture, Counted, Results, all_schemes
+from mousehole.reports import make_document, read_cell_report
+from mousehole.runs import Capture, Counted, Results, list_all_schemes
 from rich.console import Console
 from support import HandMadeRun, make_results
 
@@ -81,7 +81,7 @@ def test_report__groups_the_verdicts_of_many_schemes() -> None:
 def printed(results: Results) -> list[str]:
     """The report on a terminal, a line each."""
     console = Console(width=110, record=True, file=io.StringIO())
-    print_document(console, document(results))
+    print_document(console, make_document(results))
     return console.export_text().splitlines()
 
 
@@ -92,7 +92,9 @@ def test_table__means_are_over_the_replications_that_changes_are_over(count: int
         return [*some, *[HandMadeRun([10**6], [9.0]) for _ in range(count - having)]]
 
     found = make_results(runs(0.5), runs(1.0))
-    (table,) = [one for one in cell_report(found, found.plan.cells[0])["overview"] if isinstance(one, Table)]
+    (table,) = [
+        one for one in read_cell_report(found, found.plan.cells[0])["overview"] if isinstance(one, Table)
+    ]
     values = [[cell.value for cell in row[1:3] if isinstance(cell, Cell)] for row in table.rows]
     assert values == [[1.0, None], [0.5, pytest.approx(-0.5)]]
     (line,) = [line for line in printed(found) if line.startswith("sfd ")]
@@ -129,7 +131,7 @@ def test_single_fifo_schemes__never_reorder(quick: mousehole.Comparison) -> None
 
 def test_all_schemes__is_the_catalogue_without_ns2s_queues() -> None:
     names = {scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")}
-    assert {name.split("(")[0] for name in all_schemes()} == names
+    assert {name.split("(")[0] for name in list_all_schemes()} == names
 
 
 def test_heatmap__draws_a_picture(quick: mousehole.Comparison, tmp_path: Path) -> None:

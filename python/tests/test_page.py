@@ -36,11 +36,11 @@ from mousehole.page import (
     Setting,
     Task,
     Trial,
+    compute_request_times,
     conduct,
     example,
     make_application,
     predict,
-    times_of_request,
 )
 from mousehole.page import _bulk as bulk
 from mousehole.page import _content as content
@@ -184,7 +184,7 @@ class TestFolder:
         page = content.Page(
             "x", "http://a/", (content.Answer("http://a/b?v=1", 200, "text/css", b"c", {"k": "v"}),)
         )
-        content.write(page, tmp_path / "page")
+        content.write_page(page, tmp_path / "page")
         store = content.Store(tmp_path / "page")
         assert store.find("http://a/b?v=1") == page.answers[0]
         assert store.find("http://a/b?v=2") == page.answers[0]
@@ -317,7 +317,7 @@ def test_server__answers_by_host_path_and_query(tmp_path: Path) -> None:
         content.Answer("http://a.test/x?y=1", 200, "text/css", b"body", {"content-encoding": "gzip"}),
         content.Answer("http://a.test/gone", 301, "text/html", b"", {"location": "/x"}),
     )
-    content.write(content.Page("p", "http://a.test/x", answers), tmp_path / "page")
+    content.write_page(content.Page("p", "http://a.test/x", answers), tmp_path / "page")
     status, headers, body = asked(tmp_path / "page", "/x?y=1", origin="http://b.test")
     assert (status, body) == (200, b"body")
     assert headers["content-type"] == "text/css"
@@ -482,7 +482,7 @@ class TestResults:
 
     def test_waterfall__draws_a_panel_per_scheme_with_every_object(self, tmp_path: Path) -> None:
         path = tmp_path / "a.svg"
-        charts.written(waterfalls.draw_picture(results()), path)
+        charts.write_chart(waterfalls.draw_picture(results()), path)
         text = path.read_text()
         assert all(
             f">{word}<" in text for word in ("droptail", "red", "8", "image", "first contentful paint")
@@ -490,7 +490,7 @@ class TestResults:
 
     def test_waterfall__says_where_no_load_counts(self, tmp_path: Path) -> None:
         found = results(1)
-        charts.written(waterfalls.draw_picture(found), tmp_path / "a.svg")
+        charts.write_chart(waterfalls.draw_picture(found), tmp_path / "a.svg")
         assert ">no load that counts<" in (tmp_path / "a.svg").read_text()
 
 
@@ -584,13 +584,13 @@ def measured(source: str, **options: Any) -> tuple[PageResults, list[Errand]]:
         return Behind("", {"schema": "x"})
 
     given = {"schemes": "droptail,red,sfd", "loads": 4, "settle": "0s", "bulk": 0, **options}
-    return conduct.measure(source, PageOptions(**given), Silent(), join), errands
+    return conduct.measure_loads(source, PageOptions(**given), Silent(), join), errands
 
 
 @pytest.mark.parametrize(("send_end", "sent"), [(2.0, 7.002), (9.0, 7.004)])
 def test_request__counts_as_sent_by_the_first_byte_of_its_answer(send_end: float, sent: float) -> None:
     timing = {"requestTime": 8.0, "connectStart": -1.0, "sendEnd": send_end, "receiveHeadersStart": 4.0}
-    times = times_of_request(timing, begin=1.0)
+    times = compute_request_times(timing, begin=1.0)
     assert times == {
         "connecting_s": None,
         "sent_s": pytest.approx(sent),
@@ -599,7 +599,11 @@ def test_request__counts_as_sent_by_the_first_byte_of_its_answer(send_end: float
 
 
 def test_request__without_an_answer_has_no_times() -> None:
-    assert times_of_request({}, begin=1.0) == {"connecting_s": None, "sent_s": None, "first_byte_s": None}
+    assert compute_request_times({}, begin=1.0) == {
+        "connecting_s": None,
+        "sent_s": None,
+        "first_byte_s": None,
+    }
 
 
 @pytest.fixture
@@ -622,14 +626,14 @@ class TestConductor:
 
     def test_load__without_a_result_is_reported(self) -> None:
         options = PageOptions(schemes="droptail", loads=1, bulk=0)
-        found = conduct.measure("example", options, Silent(), lambda _: Behind("the link broke", None))
+        found = conduct.measure_loads("example", options, Silent(), lambda _: Behind("the link broke", None))
         assert found.trials[0].load.reason == "the link broke"
         assert found.rows()[0].missing == ("the link broke",)
 
     def test_load__is_repeated_while_the_link_is_late(self) -> None:
         answers = iter(["late", "", "late", "late", "late"])
         options = PageOptions(schemes="droptail", loads=2, bulk=0)
-        found = conduct.measure("example", options, Silent(), lambda _: Behind("", None, next(answers)))
+        found = conduct.measure_loads("example", options, Silent(), lambda _: Behind("", None, next(answers)))
         assert [(trial.invalid, trial.repeats) for trial in found.trials] == [("", 1), ("late", 2)]
 
     @pytest.mark.parametrize(
@@ -728,7 +732,7 @@ def test_command__no_load_under_a_scheme_is_status_1(
     """Of two rounds; in the last one, the load under red does not end."""
     found = results(2)
     own = tuple(one for one in found.trials if one.scheme != "red" or one.round >= 2 - red)
-    monkeypatch.setattr(conduct, "measure", lambda *_: replace(found, trials=own))
+    monkeypatch.setattr(conduct, "measure_loads", lambda *_: replace(found, trials=own))
     place = tmp_path / "page.json"
     monkeypatch.setattr(sys, "argv", ["mousehole", "page", "example", "--json", str(place)])
     monkeypatch.setattr("os._exit", sys.exit)

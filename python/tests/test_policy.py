@@ -116,7 +116,7 @@ def test_compare__a_setup_that_is_broken_on_this_link_only(
     with pytest.raises(MouseholeError, match="setup crashed"):
         mousehole.run(scenario)
     started: list[str] = []
-    monkeypatch.setattr(policy_trial, "_try", lambda *_: started.append(""))
+    monkeypatch.setattr(policy_trial, "_try_in_process", lambda *_: started.append(""))
     monkeypatch.setattr(policy_trial._engine, "parts", list)
     mousehole.run({**scenario, "scheme": "sfd"}, duration="1s", warmup="0s")
     assert started == [], "without own policies there is no other process"

@@ -302,7 +302,7 @@ def test_sweep_scratch__without_a_lock_is_deleted_when_it_is_old(
     for folder in (young, old):
         folder.mkdir()
     os.utime(old, (time.time() - 3600,) * 2)
-    output.sweep_scratch("mousehole-trial-")
+    output.delete_abandoned_folders("mousehole-trial-")
     assert young.exists()
     assert not old.exists()
 

@@ -11,7 +11,7 @@ import pytest
 from mousehole.base import MouseholeError
 from mousehole.commands.cli import main
 from mousehole.inputs import describe_replay
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 
 QUICK = {"rate": "2mbit", "schemes": "droptail", "duration": "10s", "warmup": "2s", "seeds": 1}
 
@@ -78,7 +78,7 @@ def shared(users: int) -> pl.DataFrame:
 def test_report__says_which_clients_are_several_users() -> None:
     understood = mousehole.inspect(shared(4))
     assert (understood["waiting"], understood["shared_addresses"]) == (49, 1)
-    scenario = filled({"traffic": {"files": ["some.csv"]}})
+    scenario = fill_in({"traffic": {"files": ["some.csv"]}})
     said = describe_replay("closed", scenario, understood)
     assert said is not None
     assert said.endswith("; 1 of 2 clients taken for several users or programs, which do not wait")

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from mousehole import Comparison, _engine, compare, load
-from mousehole.answer import find_link, link_of_cell
-from mousehole.answer._install import AT_THE_LINE, TO_CLIENTS, TO_PROVIDER, installation
+from mousehole.answer import find_link, find_link_of_cell
+from mousehole.answer._install import AT_THE_LINE, TO_CLIENTS, TO_PROVIDER, find_installation
 from mousehole.engine_types import Scenario
-from mousehole.scenario import bottleneck, filled
+from mousehole.scenario import bottleneck, fill_in
 
 ETHERNET = 14
 """Bytes that Linux counts of a packet beside its IP length on an Ethernet device (tc-stab(8))."""
@@ -138,7 +138,7 @@ def random_line(draw: random.Random, folder: Path) -> tuple[Scenario, str]:
     }
     if draw.random() < 0.3 and "up_shape" not in link:
         base["at"] = "down"
-    return filled(base), scheme
+    return fill_in(base), scheme
 
 
 def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
@@ -148,7 +148,7 @@ def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
     line_bps = _engine.link_rate("rate", rate)
     own, _, at = scheme.partition("@")
     has_own = is_up and "up_shape" in link
-    shape = at if at and not has_own else bottleneck.shape(scenario, is_up)
+    shape = at if at and not has_own else bottleneck.read_shape(scenario, is_up)
     bps = line_bps if shape is None else compute_share(shape, line_bps)
     layer, overhead = link.get("layer"), link.get("overhead", 0)
     if "shape_layer" in link:
@@ -188,7 +188,7 @@ def check(lines: Sequence[str], scenario: Scenario, scheme: str) -> None:
 @pytest.mark.parametrize("number", range(100))
 def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> None:
     scenario, scheme = random_line(random.Random(number), tmp_path)  # noqa: S311 (a seed is wanted)
-    way = installation(scheme, find_link(scenario, scenario["link"]["buffer"]))
+    way = find_installation(scheme, find_link(scenario, scenario["link"]["buffer"]))
     if way is None:  # nothing counts cells before mousehole-live's own queue
         counted = scenario["link"].get("shape_layer", scenario["link"].get("layer", ""))
         assert counted in ("adsl", "ipoa-vcmux")
@@ -215,10 +215,10 @@ def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> N
 def test_read_back__notices_a_plan_that_is_another(change: Callable[[str], str]) -> None:
     link = {"down": "5mbit", "up": "900kbit", "rtt": "40ms", "buffer": "50p", "layer": "adsl", "shape": "90%"}
     traffic = {"model": "poisson", "load": 0.5}
-    scenario = filled(
+    scenario = fill_in(
         {"schema": "mousehole.scenario/1", "link": link, "traffic": traffic, "scheme": "fq-codel"}
     )
-    way = installation("fq-codel", find_link(scenario, "50p"))
+    way = find_installation("fq-codel", find_link(scenario, "50p"))
     assert way is not None
     check(way.lines, scenario, "fq-codel")
     text = change("\n".join(way.lines))
@@ -239,8 +239,8 @@ def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> Non
     }
     done = compare("poisson", down=str(tmp_path / "lte.trace"), up="1mbit", shape="80%", **options)
     assert done.manifest["mean_rates"] == {"down": 4_000_000}
-    link = link_of_cell(done.results, done.plan.cells[0])
-    way = installation("cake@50%", link)
+    link = find_link_of_cell(done.results, done.plan.cells[0])
+    way = find_installation("cake@50%", link)
     assert way is not None
     assert way.lines[0] == f"{TO_CLIENTS}; 50 % of the line's mean of 4 Mb/s, as it was simulated"
     assert " bandwidth 2mbit " in way.lines[1]
@@ -250,7 +250,7 @@ def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> Non
     (tmp_path / "lte.trace").unlink()
     kept = load(tmp_path / "kept.json")
     assert isinstance(kept, Comparison)
-    assert installation("cake@50%", link_of_cell(kept.results, kept.plan.cells[0])) == way
+    assert find_installation("cake@50%", find_link_of_cell(kept.results, kept.plan.cells[0])) == way
 
 
 SAME = 0.03
@@ -278,7 +278,7 @@ def test_plan__typed_in_gives_the_gain_that_was_simulated(
         "buffer": "100p",
     }  # fmt: skip
     done = compare("web:sfd", **given, **options, schemes=scheme)
-    way = installation(scheme, link_of_cell(done.results, done.plan.cells[0]))
+    way = find_installation(scheme, find_link_of_cell(done.results, done.plan.cells[0]))
     assert way is not None
     typed = read_back(way.lines, given)
     again = compare("web:sfd", **{**given, **typed["link"]}, **options, schemes=typed["scheme"])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from mousehole import _engine
 from mousehole.base import MouseholeError
-from mousehole.tuning import Space, check_ranges, make_space, meaning, read_range
+from mousehole.tuning import Space, check_ranges, find_meaning, make_space, read_range
 
 BUFFER = 100
 COMBINATIONS = [
@@ -171,6 +171,6 @@ def test_space__nothing_to_search(template: str) -> None:
 
 
 def test_meaning__of_texts_that_write_the_same() -> None:
-    assert meaning("sfd(th=15kB)") == meaning("sfd") == meaning(" sfd ")
-    assert meaning("sfd") != meaning("sfd(th=16kB)")
-    assert meaning("sfd|red") != meaning("rio-ps|red")
+    assert find_meaning("sfd(th=15kB)") == find_meaning("sfd") == find_meaning(" sfd ")
+    assert find_meaning("sfd") != find_meaning("sfd(th=16kB)")
+    assert find_meaning("sfd|red") != find_meaning("rio-ps|red")

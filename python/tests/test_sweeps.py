@@ -446,7 +446,7 @@ def test_sweep__a_full_disk_when_a_file_is_whole(
 
     folder = tmp_path / "found"
     with monkeypatch.context() as patched:
-        patched.setattr(store, "_sync", full)
+        patched.setattr(store, "_sync_to_disk", full)
         with pytest.raises(MouseholeError, match="No space left on device; what is there is whole"):
             mousehole.sweep(SMALL, folder)
     assert [path.name for path in folder.rglob("*.*")] == ["sweep.json", "part-00000.jsonl"]
@@ -485,7 +485,7 @@ class Refusing(Threads):
 
 def test_sweep__a_row_that_was_given_up_says_why(tmp_path: Path) -> None:
     reporter = Saying()
-    running.run(Prepared(read(SMALL)), tmp_path / "found", 1, Refusing(1), reporter)
+    running.run_missing(Prepared(read(SMALL)), tmp_path / "found", 1, Refusing(1), reporter)
     found = mousehole.Sweep(tmp_path / "found")
     (row,) = found.rows.filter(pl.col(FAULT).is_not_null()).collect().iter_rows(named=True)
     assert (row["cell"], row["replication"], row["scheme"], row[FAULT]) == (0, 1, "sfd", "3 workers ended")

@@ -4,7 +4,7 @@ import mousehole
 import pytest
 from mousehole import MouseholeError
 from mousehole.engine_types import JsonValue
-from mousehole.scenario import default
+from mousehole.scenario import make_default
 
 
 def manifest_tcp(tcp: str | None) -> dict[str, JsonValue]:
@@ -15,7 +15,7 @@ def manifest_tcp(tcp: str | None) -> dict[str, JsonValue]:
 
 
 def test_default__is_linux() -> None:
-    assert default()["tcp"] == {"profile": "linux"}
+    assert make_default()["tcp"] == {"profile": "linux"}
     parameters = manifest_tcp(None)
     assert parameters["congestion"] == "cubic"
     assert parameters["hystart"] is True

@@ -40,7 +40,7 @@ from mousehole.tuning import (
     tune,
 )
 from mousehole.tuning import _pareto as pareto
-from mousehole.tuning._document import install_files
+from mousehole.tuning._document import make_install_files
 from mousehole.tuning._search import _is_hopeless
 from mousehole.tuning.command import TuneOutputs
 from support import MODULE, HandMadeRun, results_of_schemes
@@ -65,13 +65,13 @@ def found() -> Tuned:
 
 
 def test_quantity__is_known_by_its_name() -> None:
-    one = objectives.quantity("objective", " short   p99 ")
+    one = objectives.parse_quantity("objective", " short   p99 ")
     assert one.source == Source(quantities.find("bucket", "response_p99_s"), role="short")
-    assert not objectives.quantities()["long rate"].smaller_is_better
+    assert not objectives.list_quantities()["long rate"].smaller_is_better
     with pytest.raises(
         MouseholeError, match=r'there is no measure "shrt mean".*did you mean "short mean"'
     ) as refused:
-        objectives.quantity("objective", "shrt mean")
+        objectives.parse_quantity("objective", "shrt mean")
     assert refused.value.field == "objective"
 
 
@@ -85,7 +85,7 @@ def test_quantity__is_known_by_its_name() -> None:
     ],
 )
 def test_limit__is_read(text: str, change: float, reference: str | None, again: str) -> None:
-    limit = objectives.limit("limit", text)
+    limit = objectives.parse_limit("limit", text)
     assert limit.change == pytest.approx(change)
     assert (limit.reference, limit.text) == (reference, again)
 
@@ -103,7 +103,7 @@ def test_limit__is_read(text: str, change: float, reference: str | None, again: 
 )
 def test_limit__that_is_none_is_refused(text: str, told: str) -> None:
     with pytest.raises(MouseholeError, match=re.escape(told)) as refused:
-        objectives.limit("limit", text)
+        objectives.parse_limit("limit", text)
     assert refused.value.field == "limit"
 
 
@@ -118,35 +118,41 @@ def test_limit__that_is_none_is_refused(text: str, told: str) -> None:
     ],
 )
 def test_limit__of_an_application_is_in_its_own_unit(text: str, change: float, again: str) -> None:
-    limit = objectives.limit("limit", text)
+    limit = objectives.parse_limit("limit", text)
     assert limit.change == pytest.approx(change)
     assert (limit.is_relative, limit.text) == (False, again)
-    assert objectives.limit("limit", again) == limit
+    assert objectives.parse_limit("limit", again) == limit
     sign = 1 if limit.quantity.smaller_is_better else -1
     assert limit.excess(2 * change) == pytest.approx(sign * change)
     assert limit.weight(limit.excess(2 * change)) == pytest.approx(1.0)
 
 
 def test_default_limits__are_the_margins_of_the_vetoes() -> None:
-    found = objectives.default_limits("cake")
+    found = objectives.list_default_limits("cake")
     names = {"pages mean +10%": "page mean +10%"}
     wanted = [names.get(text, text).replace("-", "−") for text in vetoes.DEFAULTS]
     assert [one.text for one in found] == [f"{text} against cake" for text in wanted]
     assert all(one.is_default and one.keeps(float("nan")) for one in found)
-    assert not objectives.limit("limit", "long mean +10%").keeps(float("nan"))
+    assert not objectives.parse_limit("limit", "long mean +10%").keeps(float("nan"))
 
 
 def test_limit__of_a_rate_is_a_least_value() -> None:
-    time, rate = objectives.limit("limit", "long mean +10%"), objectives.limit("limit", "long rate -10%")
+    time, rate = (
+        objectives.parse_limit("limit", "long mean +10%"),
+        objectives.parse_limit("limit", "long rate -10%"),
+    )
     assert time.excess(log1p(0.2)) > 0 > time.excess(log1p(0.05))
     assert rate.excess(log1p(-0.2)) > 0 > rate.excess(log1p(-0.05))
 
 
 def test_goal__has_a_price_even_if_none_is_named() -> None:
-    short, long = objectives.quantities()["short mean"], objectives.quantities()["long mean"]
+    short, long = objectives.list_quantities()["short mean"], objectives.list_quantities()["long mean"]
     assert Goal((short,), ()).quantities == (short, long)
     assert Goal((short,), ()).prices == (long,)
-    assert Goal((short, long), (objectives.limit("limit", "long mean +1%"),)).quantities == (short, long)
+    assert Goal((short, long), (objectives.parse_limit("limit", "long mean +1%"),)).quantities == (
+        short,
+        long,
+    )
 
 
 # Early stopping
@@ -344,7 +350,7 @@ def test_for__searches_what_the_device_can_do(name: str) -> None:
     one = tune("web:sfd", for_=name, **{**TINY, "trials": 3})
     link = Link(3_000_000, 20, 0)
     for scheme in one.trials["scheme"].unique():
-        way = install.settings(scheme, link)
+        way = install.find_settings(scheme, link)
         assert way is not None, scheme
         assert (way.place == "a router with WRED") is (name == "wred")
     assert one.results.baseline == ("cake" if name == "cake" else "droptail")
@@ -371,13 +377,15 @@ def answer(
 
     names = {"sfd_new": NEW, "fq_codel": "fq-codel"}
     results: Results = results_of_schemes({names.get(name, name): runs(mean) for name, mean in means.items()})
-    goal = Goal((objectives.quantities()["short mean"],), (objectives.limit("limit", "long mean +10%"),))
+    goal = Goal(
+        (objectives.list_quantities()["short mean"],), (objectives.parse_limit("limit", "long mean +10%"),)
+    )
     account = Account(40, 40, 10, 4, 200, 6, 6, 0, 1)
     found = TuneResults(
         "web", goal, "droptail", ("sfd",), (), tuple(rows), tuple(limits), recommended,
         "sfd" if recommended else None, (), (), None, "", account,
     )  # fmt: skip
-    return list(_answer.answer(found, results, results.plan.cells[0]))
+    return list(_answer.write_answer(found, results, results.plan.cells[0]))
 
 
 NEW = "sfd(th=20kB)"
@@ -485,7 +493,7 @@ def test_report__names_finalists_and_settings(found: Tuned) -> None:
     print_document(console, found.document())
     text = console.export_text()
     assert "Change against droptail" in text
-    for scheme, letter in pareto.letters(found.results).items():
+    for scheme, letter in pareto.letter_finalists(found.results).items():
         assert f"{letter}: {scheme}" in text, "finalists can be copied whole"
     assert "Install on Linux:" in text
     assert "12 settings, 6 of each scheme" in text
@@ -510,13 +518,13 @@ def test_install__writes_files_that_say_how_they_are_used(found: Tuned, tmp_path
 def test_install_files__are_of_both_directions(is_upload: bool) -> None:
     slow, fast = (1_000_000, 20), (20_000_000, 100)
     own, other = (slow, fast) if is_upload else (fast, slow)
-    one = install.settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload))
+    one = install.find_settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload))
     back = Link(*other, is_upload=not is_upload)
-    both = install.settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload, other=back))
+    both = install.find_settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload, other=back))
     assert one is not None
     assert both is not None
-    assert set(install_files(one)) == {"install.sh", "mousehole-live.toml"}
-    files = install_files(both)
+    assert set(make_install_files(one)) == {"install.sh", "mousehole-live.toml"}
+    files = make_install_files(both)
     assert set(files) == {
         f"{name}-{way}{suffix}"
         for way in ("download", "upload")
@@ -625,7 +633,7 @@ def test_picture__names_at_an_edge_stand_in_lines_where_they_would_meet() -> Non
     x, y = (pareto._Axis(axis, near, []) for axis in "xy")
     far = {"y": 5.0, "x_text": "0 %", "y_text": "+900 % (1…2)", "scheme": pareto.OTHERS}
     beyond = [far | {"x": place, "setting": f"scheme{place}"} for place in (0.6, 0.61, -0.1)]
-    found = pareto._at_edges(beyond, x, y)
+    found = pareto._place_at_edges(beyond, x, y)
     assert found[0]["y"] == found[2]["y"] == y.ends[1]
     assert found[1]["y"] < y.ends[1]
     assert all("+900 %" in one["text"] for one in found)

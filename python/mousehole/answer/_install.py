@@ -41,7 +41,7 @@ class Settings:
 
     place: str
     lines: tuple[str, ...]
-    """Commands and remarks, as `installation` has them."""
+    """Commands and remarks, as `find_installation` returns them."""
     live: str | None
     """A file for `mousehole-live --config`, whose first line says how it is used; None if it has no part."""
     wred: tuple[WredProfile, ...]
@@ -66,11 +66,11 @@ def find_link(scenario: Scenario, buffer: str, means: Mapping[str, int] | None =
     grid, such as `50p`, `64kB` or `1bdp`; `means` are the manifest's, whose scenario has no folders of files.
     """
     if means is None:
-        means = bottleneck.mean_rates(scenario) if "shape" in scenario["link"] else {}
+        means = bottleneck.read_mean_rates(scenario) if "shape" in scenario["link"] else {}
     return _engine.find_link(strip_traffic(scenario), buffer, bottleneck.is_up(scenario), means)
 
 
-def link_of_cell(results: Results, cell: Cell) -> Link | None:
+def find_link_of_cell(results: Results, cell: Cell) -> Link | None:
     """Returns the bottleneck in a cell of a comparison, None as `find_link` does."""
     return find_link(results.manifest["scenario"], cell.buffer, results.manifest.get("mean_rates", {}))
 
@@ -83,7 +83,7 @@ def strip_traffic(scenario: Scenario) -> Scenario:
     return {**scenario, "traffic": {}}
 
 
-def installation(scheme: str, link: Link | None) -> Installation | None:
+def find_installation(scheme: str, link: Link | None) -> Installation | None:
     """Returns how Linux or a common router installs a scheme, None if they cannot do it.
 
     The lines of each direction follow a remark on its device; what was simulated stands in it too where the
@@ -93,7 +93,7 @@ def installation(scheme: str, link: Link | None) -> Installation | None:
     return Installation(found[0], tuple(found[1])) if found else None
 
 
-def settings(scheme: str, link: Link | None) -> Settings | None:
+def find_settings(scheme: str, link: Link | None) -> Settings | None:
     """Returns everything that installs a scheme, with the other direction behind; None if nothing does."""
     found = None
     for way in reversed(link.install(scheme)[0] if link else []):
@@ -107,7 +107,7 @@ def _make_settings(way: InstallPlan, back: Settings | None) -> Settings:
     return Settings(way["place"], live=way["live"], wred=wred, direction=way["direction"], back=back, **lists)
 
 
-def why_nothing(scheme: str, link: Link | None) -> str:
+def explain_no_installation(scheme: str, link: Link | None) -> str:
     """Returns why nothing installs a scheme, as a clause; empty if something does."""
     return _engine.NO_LINK if link is None else link.install(scheme)[1] or ""
 

@@ -19,7 +19,7 @@ def find_surroundings(results: Results, cell: Cell) -> Mapping[str, object]:
         "buffer": cell.buffer,
         "is_up": bottleneck.is_up(plan.base),
         "mean_rates": manifest.get("mean_rates", {}),
-        "rtt": bottleneck.rtt(plan.base),
+        "rtt": bottleneck.read_rtt(plan.base),
         "summary": results.traffic,
         "warmup_s": _engine.parse_duration("warmup", plan.choose_warmup(cell)),
         "warmup_needed_s": plan.warmup.needed_s(cell.load) if plan.warmup else None,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mousehole import _engine
-from mousehole.answer._install import Link, installation, link_of_cell
+from mousehole.answer._install import Link, find_installation, find_link_of_cell
 from mousehole.answer.tables import table_rows
 from mousehole.base import Summary
 from mousehole.engine_types import Floats
@@ -25,16 +25,16 @@ def list_references(results: Results) -> list[str]:
     return results.compared(results.plan.cells[0]).overview_references()
 
 
-def heat_reference(results: Results) -> str:
+def find_size_reference(results: Results) -> str:
     """Returns the reference of the change by size: FQ-CoDel if it is among the schemes, else the baseline."""
     return results.compared(results.plan.cells[0]).size_reference()
 
 
-def _size_row(buffer: str, load: float | None, response_mean_change: Any, **row: Any) -> SizeRow:
+def _make_size_row(buffer: str, load: float | None, response_mean_change: Any, **row: Any) -> SizeRow:
     return SizeRow(buffer, load, **row, response_mean_change=Change(*response_mean_change))
 
 
-by_size_rows = table_rows("size", _size_row)
+by_size_rows = table_rows("size", _make_size_row)
 """One row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
 
 
@@ -105,7 +105,7 @@ def group_schemes(results: Results, cell: Cell) -> dict[str, list[str]]:
 
     In each group the best for short transfers is first.
     """
-    link = link_of_cell(results, cell)
+    link = find_link_of_cell(results, cell)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
     groups: dict[str, list[str]] = {name: [] for name in (IN_LINUX, WITH_LIVE, BY_NOBODY, IDEALS)}
     for scheme in sorted(means, key=lambda scheme: means[scheme] if isfinite(means[scheme]) else inf):
@@ -117,7 +117,7 @@ def _choose_group(scheme: str, link: Link | None) -> str:
     """Returns the group of a scheme; on a link of no constant rate nothing installs it."""
     if is_ideal(scheme):
         return IDEALS
-    way = None if link is None else installation(scheme, link)
+    way = None if link is None else find_installation(scheme, link)
     if way is None:
         return BY_NOBODY
     return WITH_LIVE if any(line.startswith("mousehole-live") for line in way.lines) else IN_LINUX

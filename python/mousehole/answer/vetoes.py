@@ -71,7 +71,7 @@ def reference(plan: Plan) -> str:
     return _engine.harm_reference(named, plan.baseline, plan.reference)
 
 
-def check(plan: Plan) -> None:
+def check_margins(plan: Plan) -> None:
     """Raises `MouseholeError` if a margin or the reference of the plan makes no sense."""
     margins(plan.vetoes)
     reference(plan)

@@ -31,7 +31,7 @@ class MouseholeError(ValueError):
         self.file, self.line = file, line
         place = field if file is None else file if line is None else f"{file}:{line}"
         message = sentence if place is None else f"{place}: {sentence}"
-        super().__init__(_cut(escape_controls(message, lines=True)))
+        super().__init__(_shorten_message(escape_controls(message, lines=True)))
 
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
         """Returns the error with its field, or the part of a path that it begins with, renamed by `names`.
@@ -60,7 +60,7 @@ def file_error(file: object, sentence: str) -> MouseholeError:
     return MouseholeError(sentence, kind="file", file=str(file))
 
 
-def _cut(message: str) -> str:
+def _shorten_message(message: str) -> str:
     """Returns the message with a note in place of the middle of what is too long to be read."""
     message = re.sub(rf"\S{{{LONGEST_VALUE + 1},}}", lambda found: _shorten(found[0], LONGEST_VALUE), message)
     return _shorten(message, LONGEST)

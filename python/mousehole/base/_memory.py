@@ -69,7 +69,7 @@ def _read_groups() -> Iterator[int]:
             continue
         own = root / name.lstrip("/")
         for folder in (own, *own.parents):
-            limit, taken = _number(folder / most), _number(folder / used)
+            limit, taken = _read_number(folder / most), _read_number(folder / used)
             if limit is not None and taken is not None:
                 yield limit - taken
             if folder == root:
@@ -90,7 +90,7 @@ def address_space_bytes() -> int | None:
         return None
 
 
-def _number(path: Path) -> int | None:
+def _read_number(path: Path) -> int | None:
     """Returns the number in a file of the system, None if it is absent or no number."""
     try:
         return int(path.read_text(encoding="ascii"))

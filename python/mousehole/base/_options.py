@@ -81,10 +81,10 @@ def with_unit(field: str, given: Any, unit: Unit) -> str:
 
 def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
     """Returns a scenario, or a section of it, with texts in place of quantities that are numbers."""
-    return {name: _with_unit(f"{place}{name}", name, value) for name, value in scenario.items()}
+    return {name: _add_units(f"{place}{name}", name, value) for name, value in scenario.items()}
 
 
-def _with_unit(path: str, name: str, value: Any) -> Any:
+def _add_units(path: str, name: str, value: Any) -> Any:
     """Returns a value of a scenario; plain numbers get the unit of their field, in lists and tables too.
 
     Traffic is left as it is.
@@ -94,7 +94,7 @@ def _with_unit(path: str, name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return with_units(value, f"{path}.")
     if isinstance(value, list | tuple):
-        return [_with_unit(f"{path}[{number}]", "", item) for number, item in enumerate(value)]
+        return [_add_units(f"{path}[{number}]", "", item) for number, item in enumerate(value)]
     return value if value is None or name not in UNITS else with_unit(path, value, UNITS[name])
 
 
@@ -111,7 +111,7 @@ def split_list(text: str) -> list[str]:
     return [part.strip() for part in [*items, item]]
 
 
-def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
+def parse_texts(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
     """Returns the items of a comma-separated text or of a sequence.
 
     Raises `MouseholeError` for an empty item and for one that is given twice.
@@ -128,7 +128,7 @@ def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(items)
 
 
-def load_list(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
+def parse_loads(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
     """Returns the loads of a grid, given as a number, a comma-separated text or a sequence.
 
     None means the load that the traffic has by itself. Raises `MouseholeError` for other values.
@@ -136,16 +136,16 @@ def load_list(field: str, given: str | float | Sequence[float] | None) -> tuple[
     if given is None:
         return (None,)
     if isinstance(given, str):
-        items: Sequence[str | float] = text_list(field, given)
+        items: Sequence[str | float] = parse_texts(field, given)
     else:
         items = list(given) if isinstance(given, Iterable) else [given]
-    loads = tuple(_load(field, item) for item in items)
+    loads = tuple(_parse_load(field, item) for item in items)
     if not loads or len(set(loads)) < len(loads):
         raise field_error(field, ",".join(map(str, items)), "one or more loads, every one once")
     return loads
 
 
-def _load(field: str, item: str | float) -> float:
+def _parse_load(field: str, item: str | float) -> float:
     """Returns a load as a number; raises `MouseholeError` outside 0 < load ≤ 2."""
     allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9"
     try:
@@ -161,7 +161,7 @@ MOST_PACKETS, MOST_BYTES = 1e9, 1 << 40
 """The largest buffers."""
 
 
-def buffer_checked(field: str, text: str) -> str:
+def check_buffer(field: str, text: str) -> str:
     """Returns the buffer as it was given; raises `MouseholeError` for one that is too large.
 
     The engine refuses whatever else is wrong with it.
@@ -182,7 +182,7 @@ def buffer_checked(field: str, text: str) -> str:
     return text
 
 
-def least(field: str, value: int, lowest: int) -> int:
+def require_at_least(field: str, value: int, lowest: int) -> int:
     """Returns `value`; raises `MouseholeError` unless it is a whole number of at least `lowest`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
         raise field_error(field, value, f"a whole number of at least {lowest}")
@@ -214,7 +214,7 @@ def parse_whole(field: str, text: str | None, lowest: int | None = None) -> int 
     if digits is None or len(digits[1]) > len(str(largest)) or int(digits[1]) > largest:
         most = f" and of at most {MOST_DIGITS} digits" if digits else ""
         raise field_error(field, text, WHOLE.get(field, f"{allowed}{most}"))
-    return int(text) if lowest is None else least(field, int(text), lowest)
+    return int(text) if lowest is None else require_at_least(field, int(text), lowest)
 
 
 def parse_parameters(field: str, given: Sequence[str]) -> dict[str, object]:

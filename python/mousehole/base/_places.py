@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from mousehole import _engine
 from mousehole.base._errors import field_error, missing_error, unknown_error
-from mousehole.base._options import least, text_list
+from mousehole.base._options import parse_texts, require_at_least
 
 if TYPE_CHECKING:
     from mousehole.engine_types import MixEntry, TrafficSection
@@ -69,9 +69,9 @@ def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tu
     or an application that is not allowed, and for one that is missing.
     """
     place = None if name is None else places()[name]
-    if users is not None and least("users", users, 1) > MOST_USERS:
+    if users is not None and require_at_least("users", users, 1) > MOST_USERS:
         raise field_error("users", users, f"a whole number from 1 to {MOST_USERS}")
-    shares = _shares(apps) if apps is not None else place.apps if place else None
+    shares = _parse_shares(apps) if apps is not None else place.apps if place else None
     number = users if users is not None else place.users if place else None
     if shares is None:
         raise missing_error("apps", "what the users run, such as --apps web:1,calls:0.3")
@@ -92,25 +92,25 @@ def with_load(traffic: "TrafficSection", load: float) -> "TrafficSection":
     return {**traffic, "load": load} if loaded is None else {**traffic, "mix": loaded}
 
 
-def _shares(given: Apps) -> dict[str, float]:
+def _parse_shares(given: Apps) -> dict[str, float]:
     """Returns the share of each application; raises `MouseholeError` for one that is not allowed."""
     if isinstance(given, Mapping):
         given = [f"{name}:{share}" for name, share in given.items()]
     known, shares = applications(), dict[str, float]()
-    for text in text_list("apps", given):
+    for text in parse_texts("apps", given):
         name, colon, number = (part.strip() for part in text.partition(":"))
         if name not in known:
             raise unknown_error("apps", "application", name, list(known))
         if name in shares:
             raise field_error("apps", name, "in the list once", "is given twice")
-        share = _share(number) if colon else known[name].share
+        share = _parse_share(number) if colon else known[name].share
         if share is None:
             raise field_error("apps", text, FORM)
         shares[name] = share
     return shares
 
 
-def _share(text: str) -> float | None:
+def _parse_share(text: str) -> float | None:
     """Returns the share, None for anything but a number above 0 and at most 1."""
     try:
         share = float(text)

@@ -44,7 +44,7 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\u{{{number:x}}}"
 
 
-def install(stream: TextIO) -> None:
+def install_ascii_fallback(stream: TextIO) -> None:
     """Lets a stream write ASCII for characters that its encoding does not have."""
     codecs.register_error(HANDLER, _handle_encode_error)
     if isinstance(stream, TextIOWrapper):

@@ -60,7 +60,7 @@ def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
     }
 
 
-def repeat(kind: type, name: str, group: str | None = None) -> Any:
+def repeat_option(kind: type, name: str, group: str | None = None) -> Any:
     """Declares a field that is the same option as that of another class, perhaps under another heading."""
     default, words = command_line_options(kind)[name]
     return field(default=default, metadata={"help": replace(words, group=group or words.group)})

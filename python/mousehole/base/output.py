@@ -110,7 +110,7 @@ def list_write_errors() -> tuple[type[Exception], ...]:
     return (OSError,) if polars is None else (OSError, polars.exceptions.PolarsError)
 
 
-def explain(error: Exception) -> str:
+def explain_write_error(error: Exception) -> str:
     """Returns in one line why a file could not be written."""
     lines = str(error).strip().splitlines()
     return getattr(error, "strerror", None) or (lines[0] if lines else type(error).__name__)
@@ -127,7 +127,7 @@ def name_write_errors(target: str | Path) -> Iterator[None]:
     except OutputLostError:
         raise
     except list_write_errors() as error:
-        raise MouseholeError(f"cannot write {target}; {explain(error)}", kind="file") from error
+        raise MouseholeError(f"cannot write {target}; {explain_write_error(error)}", kind="file") from error
 
 
 @contextmanager
@@ -144,9 +144,9 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
         return
     with name_write_errors(target):
         real = Path(os.path.realpath(target))
-        _sweep_drafts(target)
+        _delete_abandoned_drafts(target)
         part = target.with_name(f".{target.stem[:MOST_STEM]}.{secrets.token_hex(6)}.part{target.suffix}")
-        draft = _make_locked(part, 0o666)
+        draft = _make_locked_file(part, 0o666)
         try:
             yield part
             part.replace(real)
@@ -155,7 +155,7 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _make_locked(path: Path, mode: int) -> int:
+def _make_locked_file(path: Path, mode: int) -> int:
     """Makes a file that is locked as soon as it has its name; returns its handle, which keeps the lock."""
     unnamed = path.with_name(f"{path.name}{_UNNAMED}")
     # Drafts have names that nobody can guess, so that no link of somebody else's is followed.
@@ -170,7 +170,7 @@ def _make_locked(path: Path, mode: int) -> int:
     return handle
 
 
-def _sweep_drafts(target: Path) -> None:
+def _delete_abandoned_drafts(target: Path) -> None:
     """Deletes the drafts of this file that nobody writes any more: their locks ended with their processes."""
     name = re.compile(
         rf"\.{re.escape(target.stem[:MOST_STEM])}\.[0-9a-f]{{12}}\.part{re.escape(target.suffix)}"
@@ -183,7 +183,7 @@ def _sweep_drafts(target: Path) -> None:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Returns whether a file of `_make_locked` has lost its process."""
+    """Returns whether a file of `_make_locked_file` has lost its process."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
@@ -228,7 +228,9 @@ def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> 
         except MouseholeError as error:
             faults.append(error)
         except Exception as error:
-            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {explain(error)}"))
+            faults.append(
+                MouseholeError(f"cannot write {place}; {type(error).__name__}: {explain_write_error(error)}")
+            )
     if len(faults) == 1:
         raise faults[0]
     if faults:
@@ -242,16 +244,16 @@ def make_scratch_folder(purpose: str) -> Iterator[Path]:
     Folders for the same purpose that a killed process of this user has left are deleted as well.
     """
     prefix = f"mousehole-{purpose}-"
-    sweep_scratch(prefix)
+    delete_abandoned_folders(prefix)
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
-        handle = _make_locked(Path(name) / LOCK, 0o600)
+        handle = _make_locked_file(Path(name) / LOCK, 0o600)
         try:
             yield Path(name)
         finally:
             os.close(handle)
 
 
-def sweep_scratch(prefix: str) -> None:
+def delete_abandoned_folders(prefix: str) -> None:
     """Deletes folders of this user under this prefix that nobody uses any more.
 
     They are those of `make_scratch_folder`.

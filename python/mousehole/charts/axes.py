@@ -99,7 +99,7 @@ def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
     return encoding
 
 
-def label_list(ticks: Sequence[float], names: Sequence[str]) -> str:
+def label_ticks(ticks: Sequence[float], names: Sequence[str]) -> str:
     """Returns how the labels of an axis are made of its ticks: each has a name."""
     return f"{json.dumps(list(names), ensure_ascii=False)}[indexof({json.dumps(list(ticks))}, datum.value)]"
 

@@ -162,7 +162,7 @@ class Series:
     def filter_chosen(self, chart: Any) -> Any:
         """Returns a chart, or a layer with data of series, with only those that the reader chose.
 
-        The whole chart needs the parameter `SHOWN` with their names, which a page or `layout.picture` adds.
+        The whole chart needs the parameter `SHOWN` with their names, which a page or `layout.arrange_picture` adds.
         """
         return chart.transform_filter(f"indexof({SHOWN}, datum.{self.field}) >= 0")
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from mousehole.base import MouseholeError, option, parse_whole, switch
-from mousehole.base.cli_options import OPTIONS, CliCommand, command_app, with_options
+from mousehole.base.cli_options import OPTIONS, CliCommand, make_command_app, with_options
 from mousehole.paper import list_papers, parse_item, reproduce, start_paper
 
-app = command_app()
+app = make_command_app()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ def escape(text: str) -> str:
     return html.escape(escape_controls(text))
 
 
-def made_section(
+def make_provenance_section(
     manifest: Mapping[str, object], command: Sequence[str] | None = None, seed_note: bool = True
 ) -> Section:
     """Returns how the result was made: the command that repeats it, and everything that determines it.

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from mousehole.base import as_html, output
-from mousehole.document import Document, as_markdown, print_document, report_console
-from mousehole.html.page import write
+from mousehole.document import Document, as_markdown, make_report_console, print_document
+from mousehole.html.page import write_page
 
 Writers = Iterable[tuple[str | None, Callable[[str], object]]]
 """Files that were asked for, None for one that was not, and what writes each."""
@@ -30,7 +30,7 @@ def present(
         if is_markdown:
             output.write_text("-", found.markdown())
         else:
-            print_document(report_console(stderr=to_stderr), found.document(), details)
+            print_document(make_report_console(stderr=to_stderr), found.document(), details)
 
 
 class Shown:
@@ -46,7 +46,7 @@ class Shown:
         `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
         a file that cannot be written.
         """
-        write(self.document(command), path)
+        write_page(self.document(command), path)
 
     def markdown(self, command: Sequence[str] | None = None) -> str:
         """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""

@@ -130,7 +130,7 @@ def unpack(content: bytes, folder: Path) -> Received:
         local[name] = str(place)
     section: TrafficSection = held["section"]
     if held["connections"] is None:
-        section = sizefiles.moved(section, lambda name: local.get(name, name))
+        section = sizefiles.with_moved_files(section, lambda name: local.get(name, name))
     files = tuple(Path(name) for name in local.values())
     here = TrafficInput(section, "", files, held["connections"], budget=(held["most_rows"], None))
     received = here.read(held["strict"], held["seed"])

@@ -186,7 +186,7 @@ def from_section(section: TrafficSection, label: str) -> TrafficInput:
     """Returns the traffic of a scenario."""
     if section.get("files"):
         section = {"payload": "down", **section}
-    return TrafficInput(section, label, sizefiles.named(section))
+    return TrafficInput(section, label, sizefiles.list_files(section))
 
 
 def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> TrafficInput:
@@ -236,7 +236,7 @@ def is_scenario(source: Source) -> bool:
 
     Raises `MouseholeError` for a scenario that is given together with something else.
     """
-    if scenario_path(source).suffix.lower() == ".toml":
+    if find_scenario_path(source).suffix.lower() == ".toml":
         return True
     several = [] if isinstance(source, str | Path) or _is_data(source) else list(source)
     names = [str(item) for item in several if isinstance(item, str | Path)]
@@ -258,7 +258,7 @@ def make_repeatable(source: Source) -> Source:
     return source
 
 
-def scenario_path(source: Source) -> Path:
+def find_scenario_path(source: Source) -> Path:
     """Returns the only name of a source as a path, an empty path if the source is something else."""
     if isinstance(source, str | Path):
         return Path(source)
@@ -290,7 +290,7 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
 
     Raises `MouseholeError` for traffic that cannot be used.
     """
-    given, traffic = _read(paths, payload, strict, seed, params, class_, log_format=format_)
+    given, traffic = _describe_and_read(paths, payload, strict, seed, params, class_, log_format=format_)
     return make_frame(traffic.frame(), clients=given.clients)
 
 
@@ -311,14 +311,14 @@ def inspect(paths: Source, rate: str | float | None = None, payload: Direction =
     rate_text = None if rate is None else with_unit("rate", rate, BITS)
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
-    _, traffic = _read(paths, payload, strict, seed, params, class_, reporter, format_)
+    _, traffic = _describe_and_read(paths, payload, strict, seed, params, class_, reporter, format_)
     summary = run_interruptibly(lambda: traffic.summary(rate_text))
     if summary["native_load"] is not None:
         summary["native_load"] /= summary["share"]
     return cast("TrafficSummary", _Summary(summary))
 
 
-def transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
+def list_transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
     """Returns the bytes of each connection but flows of datagrams; nothing without traffic in memory."""
     return np.empty(0) if traffic is None else traffic.sizes_bytes()
 
@@ -328,19 +328,25 @@ class _Summary(dict[str, object]):
 
     def document(self) -> Document:
         """Returns the summary as a document, which terminal, page and Markdown show."""
-        return show.summary_document(cast("TrafficSummary", self))
+        return show.make_summary_document(cast("TrafficSummary", self))
 
     def _repr_html_(self) -> str:
         return as_html(lambda console: print_document(console, self.document()))
 
 
-def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
-          classes: str | Sequence[str] | None, reporter: Reporter | None = None,
-          log_format: str | Path | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+def _describe_and_read(
+    paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
+    classes: str | Sequence[str] | None, reporter: Reporter | None = None,
+    log_format: str | Path | None = None,
+) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+    """Returns the traffic of `read` and `inspect`, as it was given and as it was read.
+
+    Raises `MouseholeError` for a scenario or a place, and as `describe_traffic` does.
+    """
     paths = make_repeatable(paths)
     if is_scenario(paths):
         raise file_error(
-            scenario_path(paths), "a scenario; inspect and read show traffic, mousehole run runs it"
+            find_scenario_path(paths), "a scenario; inspect and read show traffic, mousehole run runs it"
         )
     if is_of_users(paths):
         raise MouseholeError(
@@ -416,7 +422,7 @@ def _from_model(names: list[str], payload: str | None, params: Mapping[str, obje
     section: TrafficSection = {"model": names[0]}
     if params:
         section = with_params(section, params)
-    files = sizefiles.named(section)
+    files = sizefiles.list_files(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
     return TrafficInput(_set_direction(section, payload), label, files)
 

@@ -24,13 +24,13 @@ from mousehole.base import (
     output,
 )
 from mousehole.base.cli_options import typed_command
-from mousehole.document import print_document, report_console
+from mousehole.document import make_report_console, print_document
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.link import _link as link
 from mousehole.link import _rounds as rounds
 from mousehole.link._link import Observer, Played, Programs
 from mousehole.link._options import MTU, ROUNDS, LinkOptions
-from mousehole.link._report import run_document, status_line, warnings
+from mousehole.link._report import list_warnings, make_run_document, write_status
 from mousehole.link._rounds import Run
 from mousehole.runs import Task, load_policies
 
@@ -47,7 +47,7 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
         raise field_error("link", sys.platform, "run on Linux, which has the namespaces it needs")
     _check_options(options)
     load_policies(options.policy)
-    start = scenarios.default() if options.scenario is None else scenarios.load(options.scenario)
+    start = scenarios.make_default() if options.scenario is None else scenarios.load(options.scenario)
     shared = link.make_base_scenario(
         start,
         _pick_comparison_options(options),
@@ -57,9 +57,9 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
     if options.schemes is None:
         only: Scenario = {**shared.base, "scheme": options.scheme or start.get("scheme") or defaults.BASELINE}
         only["link"] = {**only["link"], "buffer": shared.buffers[0]}
-        status = _run_one(only, programs, options, is_shell=not command)
+        status = _run_single(only, programs, options, is_shell=not command)
     else:
-        status = _compare(shared, start, programs, options, command)
+        status = _run_schemes(shared, start, programs, options, command)
     return status
 
 
@@ -153,7 +153,7 @@ def _parse_names(given: str | None) -> list[str]:
     return names
 
 
-def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
+def _run_single(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
     """Runs one scheme. Returns the exit status of the command."""
     try:
         link.check(scenario, programs)
@@ -172,23 +172,23 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
             (options.save_scenario, lambda place: scenarios.write_toml(played.scenario, place)),
         ]
     )
-    console = report_console(stderr="-" in (options.json, options.save_scenario))
-    document = run_document(played, link.predict(played) if options.predict else None, typed_command())
+    console = make_report_console(stderr="-" in (options.json, options.save_scenario))
+    document = make_run_document(played, link.predict(played) if options.predict else None, typed_command())
     print_document(console, document)
     if options.html is not None:
-        html.write(document, options.html)
+        html.write_page(document, options.html)
     if options.json is not None:
-        output.write_text(options.json, link_json(played))
+        output.write_text(options.json, write_link_json(played))
     status = played.account["status"] or 0
     return status or (0 if played.account["is_valid"] else INVALID_STATUS)
 
 
-def link_json(played: Played) -> str:
+def write_link_json(played: Played) -> str:
     """Returns the JSON document of a run, with its account as `link`."""
     return played.records.to_json(link=played.account)
 
 
-def _compare(
+def _run_schemes(
     shared: scenarios.SharedScenario, start: Scenario, programs: Programs, options: LinkOptions,
     command: list[str] | None,
 ) -> int:  # fmt: skip
@@ -215,7 +215,7 @@ def _compare(
         name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
         status = run.account["status"] or 0
         ended = [f"the command ended with status {status}"] if status else []
-        for warning in (*warnings(run.account), *ended, *_explain_invalid(run)):
+        for warning in (*list_warnings(run.account), *ended, *_explain_invalid(run)):
             errors.print(f"warning: {name}: {warning}", markup=False)
         if not statuses and status in NOT_STARTED:
             errors.print("stopped after the first run, whose program could not be started", markup=False)
@@ -223,7 +223,7 @@ def _compare(
         statuses.append(status)
 
     trial = rounds.compare(plan, programs, shlex.join(command), observer, played)
-    console = report_console(stderr=options.json == "-")
+    console = make_report_console(stderr=options.json == "-")
     if trial.comparison is None:
         errors.print("INVALID: no round is left to compare; nothing was written", markup=False)
         return next(filter(None, statuses), INVALID_STATUS)
@@ -263,7 +263,7 @@ def _make_observer(
 
     def report(status: LinkStatus) -> None:
         if not is_quiet:
-            errors.print(status_line(status), markup=False)
+            errors.print(write_status(status), markup=False)
 
     return Observer(begun, report)
 

@@ -138,7 +138,7 @@ def _collect_records(scenario: Scenario, result: _engine.RunResult, account: Lin
 
     Section `traffic` of their scenario is `NOTHING`.
     """
-    whole = scenarios.filled({
+    whole = scenarios.fill_in({
         **scenario, "warmup": "0s", "duration": f"{account['seconds']:.6f}s", "max_windows": 5,
         "traffic": NOTHING,
     })  # fmt: skip
@@ -147,7 +147,7 @@ def _collect_records(scenario: Scenario, result: _engine.RunResult, account: Lin
         columns=take_columns(result),
         queues=result.queues(),
         summary=result.summary(),
-        inputs=scenarios.rate_traces(whole),
+        inputs=scenarios.list_rate_traces(whole),
         sources=[],
     )
 
@@ -206,7 +206,7 @@ def _group_ended_transfers(columns: RecordColumns) -> dict[int, list[dict[str, A
     return dict(sorted(ended.items()))
 
 
-def default_congestion() -> str | None:
+def read_default_congestion() -> str | None:
     """Returns the congestion control that programs have if they choose none; None if it cannot be read."""
     try:
         return CONGESTION.read_text(encoding="utf-8").strip() or None
@@ -229,4 +229,4 @@ def make_base_scenario(
     """
     if loss is not None:
         start = {**start, "faults": [*start.get("faults", []), {"link": "down", "bernoulli": loss}]}
-    return scenarios.shared(start, NOTHING, options)
+    return scenarios.make_shared(start, NOTHING, options)

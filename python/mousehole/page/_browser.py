@@ -61,7 +61,7 @@ On a busy machine the first paint may come after the load event; it is waited fo
 """
 
 
-def find() -> str:
+def find_chromium() -> str:
     """Returns the path of Chromium. Raises `MouseholeError` if there is none."""
     named = os.environ.get(VARIABLE)
     for name in (named,) if named else NAMES:
@@ -207,10 +207,10 @@ class Tab:
         if begin is None:
             begin = min((one.queued for one in self._requests), default=0.0)
         return Load(
-            outcome=outcome, reason=reason, first_paint_s=_seconds(paints.get("first")),
-            largest_paint_s=_seconds(paints.get("largest")), load_s=_seconds(paints.get("load")),
-            fetches=tuple(_fetch(one, begin) for one in self._requests if not one.is_cached), progress=steps,
-            bulk_bps=None, browser=self._browser.name,
+            outcome=outcome, reason=reason, first_paint_s=_to_seconds(paints.get("first")),
+            largest_paint_s=_to_seconds(paints.get("largest")), load_s=_to_seconds(paints.get("load")),
+            fetches=tuple(_make_fetch(one, begin) for one in self._requests if not one.is_cached),
+            progress=steps, bulk_bps=None, browser=self._browser.name,
             sandbox=self._browser.sandbox,
         )  # fmt: skip
 
@@ -307,7 +307,7 @@ class Tab:
             self._on_request(params)
         elif method.startswith("Network.") and (request := self._open.get(params.get("requestId", ""))):
             self._changed = time.monotonic()
-            _note(request, method, params)
+            _apply_event_to(request, method, params)
 
     def _on_request(self, params: dict[str, Any]) -> None:
         """Notes a new request over HTTP; if it follows a redirect, also the end of the request before."""
@@ -339,7 +339,7 @@ def _find_initiator(params: dict[str, Any]) -> str:
     return urldefrag(url).url
 
 
-def _note(request: _Request, method: str, params: dict[str, Any]) -> None:
+def _apply_event_to(request: _Request, method: str, params: dict[str, Any]) -> None:
     """Notes what an event tells of a request."""
     match method.removeprefix("Network."):
         case "responseReceived":
@@ -355,7 +355,7 @@ def _note(request: _Request, method: str, params: dict[str, Any]) -> None:
             request.is_cached = True
 
 
-def times_of_request(timing: Mapping[str, float], begin: float) -> dict[str, float | None]:
+def compute_request_times(timing: Mapping[str, float], begin: float) -> dict[str, float | None]:
     """Returns when a connection was begun, the request sent and the answer's first byte received.
 
     `timing` is a `ResourceTiming` of the DevTools protocol; the times are in seconds after `begin`, None for
@@ -374,7 +374,7 @@ def times_of_request(timing: Mapping[str, float], begin: float) -> dict[str, flo
     return {"connecting_s": read_timing("connectStart"), "sent_s": sent, "first_byte_s": first_byte}
 
 
-def _fetch(request: _Request, begin: float) -> Fetch:
+def _make_fetch(request: _Request, begin: float) -> Fetch:
     """Returns a request with its times after the navigation began."""
     response = request.response
     return Fetch(
@@ -382,9 +382,9 @@ def _fetch(request: _Request, begin: float) -> Fetch:
         protocol=str(response.get("protocol", "")), priority=request.priority,
         connection=int(response.get("connectionId", 0)), size=request.size, queued_s=request.queued - begin,
         end_s=None if request.end is None else request.end - begin, initiator=request.initiator,
-        fault=request.fault, **times_of_request(response.get("timing") or {}, begin),
+        fault=request.fault, **compute_request_times(response.get("timing") or {}, begin),
     )  # fmt: skip
 
 
-def _seconds(milliseconds: float | None) -> float | None:
+def _to_seconds(milliseconds: float | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000

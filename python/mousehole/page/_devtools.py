@@ -38,7 +38,7 @@ class DevTools:
     def __init__(self, command: Sequence[str], messages: Path, environment: Mapping[str, str]) -> None:
         """Starts the browser; what it prints goes into the file `messages`."""
         self._messages = messages
-        reserved = _reserve()
+        reserved = _reserve_descriptors()
         reading, self._to = os.pipe()
         self._from, writing = os.pipe()
         library = ctypes.CDLL(None)
@@ -136,7 +136,7 @@ class DevTools:
         return f"the browser ended with status {self._process.returncode}{words}"
 
 
-def _reserve() -> list[int]:
+def _reserve_descriptors() -> list[int]:
     """Takes the descriptors that the child needs, so that nothing else of this process is there."""
     taken = [os.open(os.devnull, os.O_RDWR)]
     while taken[-1] < LAST:

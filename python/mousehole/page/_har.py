@@ -63,7 +63,7 @@ def read(path: Path, secure: bool = False) -> Page:
 def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = False) -> Page:
     """Returns the page of a recording's entries; `file` is what errors name."""
     own, pages = _select_first_page(entries)
-    origins = _map_origins(map(_url, own), secure)
+    origins = _map_origins(map(_find_url, own), secure)
     recorded: list[_Recorded] = []
     for number, entry in enumerate(own, 1):
         try:
@@ -112,7 +112,7 @@ def _select_first_page(entries: Sequence[Any]) -> tuple[list[Mapping[str, Any]],
     return sorted(kept, key=lambda entry: str(entry.get("startedDateTime", ""))), len(pages)
 
 
-def _url(entry: Mapping[str, Any]) -> str:
+def _find_url(entry: Mapping[str, Any]) -> str:
     """Returns the address of an entry, empty if it has none."""
     request = entry.get("request")
     return str(request.get("url", "")) if isinstance(request, dict) else ""
@@ -179,13 +179,13 @@ def _convert_entry(entry: Mapping[str, Any], colour: int, origins: Mapping[str, 
     if is_empty:
         body = b""
     elif is_made:
-        body = filling.fill_body(mime, _wire_size(response), colour)
+        body = filling.fill_body(mime, _find_wire_size(response), colour)
     else:
         body = _decode_body(content, mime, origins)
         if headers.get("content-encoding", "identity").strip() not in ("", "identity"):
             # Whatever compressed it: every browser knows gzip, and sizes differ little.
             body, kept = gzip.compress(body, 9, mtime=0), {**kept, "content-encoding": "gzip"}
-    version = _version(f"{response.get('httpVersion', '')} {asked.get('httpVersion', '')}")
+    version = _find_version(f"{response.get('httpVersion', '')} {asked.get('httpVersion', '')}")
     return _Recorded(Answer(_replace_origins(url, origins), status, mime, body, kept), is_made, version)
 
 
@@ -216,7 +216,7 @@ def _make_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
     return replace(document, body=filling.fill_document(name, parts, len(document.body)))
 
 
-def _wire_size(response: Mapping[str, Any]) -> int:
+def _find_wire_size(response: Mapping[str, Any]) -> int:
     """Returns the bytes of a body as it crossed the network, as far as the recording tells."""
     content = response.get("content") or {}
     sizes = {name: int(response.get(name) or -1) for name in ("bodySize", "_transferSize", "headersSize")}
@@ -227,7 +227,7 @@ def _wire_size(response: Mapping[str, Any]) -> int:
     return max(int(content.get("size") or 0) - int(content.get("compression") or 0), 0)
 
 
-def _version(named: str) -> str | None:
+def _find_version(named: str) -> str | None:
     """Returns the version of HTTP that a recording names."""
     for version, words in (("3", ("h3", "http/3")), ("2", ("h2", "http/2")), ("1.1", ("http/1",))):
         if any(word in named.lower() for word in words):

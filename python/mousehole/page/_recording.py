@@ -31,9 +31,9 @@ def check(source: str) -> None:
     try:
         host, _ = urlsplit(source).hostname, urlsplit(source).port
     except ValueError as error:
-        raise _fault(source, f"is no address ({error})") from None
+        raise _url_error(source, f"is no address ({error})") from None
     if host not in LOCAL:
-        raise _fault(
+        raise _url_error(
             source, f"is not on this machine; it must be {', '.join(LOCAL[:-1])} or {LOCAL[-1]}, a folder or "
             "a HAR file, such as a browser's network panel saves of any page"
         )  # fmt: skip
@@ -53,10 +53,10 @@ def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
         tab = browser.open()
         load = tab.load(url, TIMEOUT_S)
         if load.outcome != "loaded":
-            raise _fault(url, f"cannot be loaded: {load.reason}")
+            raise _url_error(url, f"cannot be loaded: {load.reason}")
         entries = [_make_entry(tab, fetch) for fetch in load.fetches]
     except BrowserError as error:
-        raise _fault(url, f"cannot be loaded: {error}") from None
+        raise _url_error(url, f"cannot be loaded: {error}") from None
     finally:
         browser.close()
     return from_entries(urlsplit(url).netloc, entries, url, secure)
@@ -78,5 +78,5 @@ def _make_entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _fault(url: str, sentence: str) -> MouseholeError:
+def _url_error(url: str, sentence: str) -> MouseholeError:
     return MouseholeError(f"{url} {sentence}", kind="value", value=url)

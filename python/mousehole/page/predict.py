@@ -20,7 +20,7 @@ from mousehole.page._options import PageOptions
 from mousehole.page._results import SETTLE_SPREAD_S, PageResults, make_draws
 from mousehole.page._trial import Fetch, Load
 from mousehole.runs import run_one
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 from mousehole.statistics import (
     Design,
     Estimate,
@@ -114,7 +114,7 @@ def predict_loads(
         shown.start(len(results.schemes) * rounds, "simulated loads")
         try:
             for scheme, number in product(results.schemes, range(rounds)):
-                work = partial(_load_s, model, results, scenario, scheme, number)
+                work = partial(_simulate_load_s, model, results, scenario, scheme, number)
                 found[scheme][number] = run_interruptibly(work)
                 shown.advance()
         finally:
@@ -137,10 +137,10 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
     """
     if not loads:
         return None
-    own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_request_time_s)
+    own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_find_request_time_s)
     numbers = {fetch.url: number for number, fetch in reversed(list(enumerate(own)))}
     parts = _order_pauses(
-        Part(fetch.size, _find_parent(fetch, number, numbers), *_pause_s(fetch, loads, others))
+        Part(fetch.size, _find_parent(fetch, number, numbers), *_find_pause_s(fetch, loads, others))
         for number, fetch in enumerate(own)
     )
     tails = [(load.load_s or 0.0) - max(one.end_s or 0.0 for one in load.fetches) for load in loads]
@@ -148,7 +148,7 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
     return PageModel(parts, max(float(np.median(tails)), 0.0), secure, secure and version != "1.1")
 
 
-def _request_time_s(fetch: Fetch) -> float:
+def _find_request_time_s(fetch: Fetch) -> float:
     """Returns when a request was sent, or when it was queued if that is not known.
 
     Requests need not be sent in the order in which the page asked.
@@ -167,14 +167,14 @@ def _find_parent(fetch: Fetch, number: int, numbers: Mapping[str, int]) -> int |
     return found if found < number else 0
 
 
-def _pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -> tuple[float, bool]:
+def _find_pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -> tuple[float, bool]:
     """Returns the median time until an object was asked for, and whether it is early.
 
     It is early, and the time counts from its parent's first byte, if in any load it was asked for before the
     parent had ended: then the end is not what it waits for. Else the time counts from the parent's end.
     """
-    own = [pair for load in loads if (pair := _with_parent(fetch, load))]
-    every = [*own, *(pair for load in others if (pair := _with_parent(fetch, load)))]
+    own = [pair for load in loads if (pair := _find_with_parent(fetch, load))]
+    every = [*own, *(pair for load in others if (pair := _find_with_parent(fetch, load)))]
     is_early = any(
         parent is not None and parent.end_s is not None and one.queued_s < parent.end_s
         for one, parent in every
@@ -186,7 +186,7 @@ def _pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -> tup
     return max(float(np.median(pauses)), 0.0) if pauses else 0.0, is_early
 
 
-def _with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
+def _find_with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
     """Returns the same object of a load and what asked for it, None if the load does not have it."""
     by_url = {one.url: one for one in load.fetches}
     own = by_url.get(fetch.url)
@@ -234,7 +234,7 @@ class _Connection:
     """The objects of each write; none for a handshake."""
 
 
-def _load_s(
+def _simulate_load_s(
     model: PageModel, results: PageResults, scenario: Mapping[str, Any], scheme: str, number: int
 ) -> float:
     """Returns the simulated time of one load; NaN if it is not over within the bound."""
@@ -252,7 +252,7 @@ def _load_s(
                     "duration": f"{until_s:.6f}s",
                     "traffic": {"connections": specs, "server_think": "0s"}}  # fmt: skip
         traffic = _engine.connections_traffic(specs)
-        columns = run_one(filled(run), traffic, _engine.Cancel()).transfers()
+        columns = run_one(fill_in(run), traffic, _engine.Cancel()).transfers()
         found = [[(nan, nan)] * len(one.writes) for one in connections]
         rows = zip(columns["key"], columns["write"], columns["first_byte_s"], columns["end_s"], strict=True)
         for key, write, first_byte_s, end_s in rows:

@@ -67,13 +67,13 @@ def find_capture(
     return Capture(counted=counted, **found)
 
 
-def overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
+def make_overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
     """Returns the design of intervals over replications of one link that overlay a capture to meet a load.
 
     The scenario is filled. Its replications play load ÷ native load times as much as was recorded.
     """
-    rate, load = bottleneck.mean_rate(scenario), scenario["traffic"]["load"]
-    summary = traffic.summary(bottleneck.load_rate(scenario))
+    rate, load = bottleneck.read_mean_rate(scenario), scenario["traffic"]["load"]
+    summary = traffic.summary(bottleneck.compute_load_rate(scenario))
     native = summary["native_load"]
     if native is None or load is None or rate is None:
         return Design()

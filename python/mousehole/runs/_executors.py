@@ -54,7 +54,7 @@ GATHER_S = 10.0
 
 
 @contextmanager
-def opened(
+def open_backend(
     dask: str | None = None, executor: Executor | None = None, reporter: Reporter | None = None
 ) -> Iterator[Backend | None]:
     """Gives the backend that the options `dask` and `executor` name; None stands for threads of this process.
@@ -183,7 +183,7 @@ class _Batches:
 
     def add(self, key: Hashable, parcel: bytes, shipment: Shipment | None) -> Iterator[_Flight]:
         """Takes a job in; yields what is full, or of another traffic."""
-        if _digest(shipment) != _digest(self._shipment):
+        if _digest_or_none(shipment) != _digest_or_none(self._shipment):
             yield from self.rest()
         self._parcels[key], self._shipment = parcel, shipment
         if len(self._parcels) >= self.size:
@@ -304,7 +304,9 @@ class Dask:
             if isinstance(answer, OSError):
                 continue  # it has just ended; what follows it is checked by its first task
             if isinstance(answer, BaseException):
-                raise self._fault(f"the worker at {address} cannot run mousehole ({_first_line(answer)})")
+                raise self._fault(
+                    f"the worker at {address} cannot run mousehole ({_take_first_line(answer)})"
+                )
             if answer is not None:
                 raise self._fault(answer)
 
@@ -378,7 +380,7 @@ class Dask:
             self._launch([flight])
             return []
         except (ImportError, AttributeError) as error:
-            raise self._fault(f"a worker cannot run mousehole ({_first_line(error)})") from None
+            raise self._fault(f"a worker cannot run mousehole ({_take_first_line(error)})") from None
         for kind, outcome in answers.each:
             if kind != DONE:
                 raise self._fault(str(outcome))
@@ -511,19 +513,19 @@ async def _count_threads(client: Any) -> dict[str, int]:
     return found
 
 
-def _digest(shipment: Shipment | None) -> str | None:
+def _digest_or_none(shipment: Shipment | None) -> str | None:
     return None if shipment is None else shipment.digest
 
 
 def _unreachable_error(address: str, error: BaseException) -> MouseholeError:
     """Returns the error for a scheduler that does not answer."""
     return MouseholeError(
-        f"no Dask scheduler answers at {address} ({_first_line(error)}); "
+        f"no Dask scheduler answers at {address} ({_take_first_line(error)}); "
         "give its address, such as tcp://10.0.0.1:8786",
         field="dask", value=address,
     )  # fmt: skip
 
 
-def _first_line(error: BaseException) -> str:
+def _take_first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:150].rstrip(".")

@@ -151,7 +151,7 @@ def run_plan(
         reporter,
         jobs,
         traffic,
-        lambda facts: _finished_text(plan, facts),
+        lambda facts: _describe_finished(plan, facts),
         lambda task, facts: _pair_transfers(plan, task, facts),
         backend=backend,
         shipment=shipment,
@@ -237,7 +237,7 @@ def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
         facts.update({each: compared[plan.schemes[each.scheme]] for each in tasks})
 
 
-def _finished_text(plan: Plan, facts: Facts) -> str:
+def _describe_finished(plan: Plan, facts: Facts) -> str:
     """Returns a sentence on how many runs and replications were finished before a stop."""
     done, total = len(facts), len(plan.tasks)
     if not done:

@@ -3,7 +3,7 @@
 from mousehole import _engine
 from mousehole.base import missing_error, run_interruptibly
 from mousehole.engine_types import Scenario, TrafficSummary
-from mousehole.runs._plan import Plan, overlaid
+from mousehole.runs._plan import Plan, is_overlaid
 
 
 def check_resamples(plan: Plan, traffic: _engine.Traffic | None, native_load: float | None) -> None:
@@ -19,10 +19,10 @@ def check_resamples(plan: Plan, traffic: _engine.Traffic | None, native_load: fl
     for cell in plan.cells:
         is_first = cell.buffer == plan.buffers[0]
         load = cell.load
-        if not is_first or load is None or not overlaid(plan.scenario(cell, plan.baseline)["traffic"]):
+        if not is_first or load is None or not is_overlaid(plan.scenario(cell, plan.baseline)["traffic"]):
             continue
         runs = [plan.scenario(cell, plan.baseline, replication) for replication in range(plan.replications)]
-        _check(traffic, runs, load, native_load)
+        _check_runs(traffic, runs, load, native_load)
 
 
 def require_load(plan: Plan, summary: TrafficSummary | None) -> None:
@@ -38,5 +38,5 @@ def try_traffic(plan: Plan, traffic: _engine.Traffic) -> None:
     run_interruptibly(lambda: traffic.set_up(run))
 
 
-def _check(traffic: _engine.Traffic, runs: list[Scenario], load: float, native_load: float) -> None:
+def _check_runs(traffic: _engine.Traffic, runs: list[Scenario], load: float, native_load: float) -> None:
     run_interruptibly(lambda: traffic.check_resamples(runs, load, native_load))

@@ -18,7 +18,7 @@ from mousehole.engine_types import Floats, Manifest, TrafficSummary
 from mousehole.quantities import Measure
 from mousehole.runs._evidence import Capture
 from mousehole.runs._facts import RunFacts
-from mousehole.runs._plan import Cell, Plan, Task, overlaid
+from mousehole.runs._plan import Cell, Plan, Task, is_overlaid
 from mousehole.runs._row import Change, Row
 from mousehole.runs._rows import EvidenceRow, FindingRow, LoadRow
 from mousehole.statistics import Design, Estimate
@@ -77,7 +77,7 @@ class Results:
             "load": cell.load,
             "schemes": list(plan.schemes),
             "window_s": _engine.parse_duration("duration", plan.base["duration"]),
-            "is_overlaid": overlaid(plan.scenario(cell, plan.baseline)["traffic"]),
+            "is_overlaid": is_overlaid(plan.scenario(cell, plan.baseline)["traffic"]),
         }
 
     def _capture_entry(self) -> dict[str, object] | None:
@@ -147,23 +147,23 @@ class Finding(FindingRow):
 
     def as_row(self) -> Record:
         """Returns the finding as plain values by column name."""
-        return as_record(self)
+        return to_record(self)
 
     def __repr__(self) -> str:
         return f"<Finding: {self.sentence} ({Cell(self.buffer, self.load).title})>"
 
 
-def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
+def to_record(row: Row | LoadRow | EvidenceRow) -> Record:
     """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None."""
     columns: Record = {}
     for item in fields(row):
-        columns |= _columns(item.name, getattr(row, item.name))
+        columns |= _to_columns(item.name, getattr(row, item.name))
     return columns
 
 
-def frame_rows(rows: Iterable[Row]) -> "Frame":
+def make_row_frame(rows: Iterable[Row]) -> "Frame":
     """Returns rows as a frame for users."""
-    return make_frame([as_record(row) for row in rows])
+    return make_frame([to_record(row) for row in rows])
 
 
 def nan_to_none(value: float) -> float | None:
@@ -171,18 +171,18 @@ def nan_to_none(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def or_nan(value: float | None) -> float:
+def none_to_nan(value: float | None) -> float:
     """Returns the value, NaN for None; the inverse of `nan_to_none` but for infinity."""
     return nan if value is None else float(value)
 
 
-def _columns(name: str, value: _Column) -> Record:
+def _to_columns(name: str, value: _Column) -> Record:
     """Returns a value as columns by name: three of an estimate, four of a change, four of a bucket.
 
     A mapping gives the columns of all its values, and anything else one column.
     """
     if isinstance(value, Estimate):
-        names = (name, *quantities.ends(name))
+        names = (name, *quantities.name_ends(name))
         return dict(zip(names, map(nan_to_none, (value.mean, value.low, value.high)), strict=True))
     if isinstance(value, Change):
         names = (name, f"{name}_low", f"{name}_high")
@@ -192,5 +192,5 @@ def _columns(name: str, value: _Column) -> Record:
         edges: Record = {"low_bytes": value.low_bytes, "high_bytes": value.high_bytes}
         return {"bucket": value.name, "role": value.role, **edges}
     if isinstance(value, Mapping):
-        return {key: cell for each, item in value.items() for key, cell in _columns(each, item).items()}
+        return {key: cell for each, item in value.items() for key, cell in _to_columns(each, item).items()}
     return {name: value}

@@ -102,7 +102,7 @@ def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None
     if fault is not None:
         return REFUSED, fault
     given = _unpickle(parcel)
-    fault = _load(given.headers)
+    fault = _load_headers(given.headers)
     if fault is not None:
         return REFUSED, fault
     received = Received(None, {})
@@ -151,10 +151,12 @@ def explain_refusal(made_by: tuple[str, str]) -> str | None:
     if own_digest == digest:
         return None
     other = own_text if own_text != text else f"another build of {own_text}"
-    return f"the worker at {_place()} has mousehole {other}, not {text}; install the same on all workers"
+    return (
+        f"the worker at {_name_process()} has mousehole {other}, not {text}; install the same on all workers"
+    )
 
 
-def _place() -> str:
+def _name_process() -> str:
     return f"{socket.gethostname()} (process {os.getpid()})"
 
 
@@ -227,7 +229,7 @@ def _receive_traffic(digest: str, content: bytes | str | None) -> Received | Non
         return _traffics[digest]
 
 
-def _load(headers: tuple[PolicyHeader, ...]) -> str | None:
+def _load_headers(headers: tuple[PolicyHeader, ...]) -> str | None:
     """Loads own policies that are not loaded yet; returns why not if another header has the name."""
     if not headers:
         return None
@@ -241,7 +243,7 @@ def _load(headers: tuple[PolicyHeader, ...]) -> str | None:
                 _engine.load_policy(str(place / header.file))
             elif known[header.name] != header.sha256:
                 return (
-                    f"the worker at {_place()} has loaded another header as policy {header.name} "
+                    f"the worker at {_name_process()} has loaded another header as policy {header.name} "
                     f"(SHA-256 {str(known[header.name])[:12]}, not {header.sha256[:12]}); restart the workers"
                 )
     return None

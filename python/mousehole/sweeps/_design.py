@@ -21,7 +21,9 @@ class Cells:
         """Raises `MouseholeError` if there are too many cells, rows counted."""
         self._made = made
         # Reading traffic takes longest, so its axes change slowest.
-        self._axes: dict[str, Axis] = dict(sorted(made.axes.items(), key=lambda item: not _reads(item[0])))
+        self._axes: dict[str, Axis] = dict(
+            sorted(made.axes.items(), key=lambda item: not _is_about_traffic(item[0]))
+        )
         rows = len(self) * len(made.schemes) * made.seeds
         if rows > MOST_CELLS:
             sizes = " × ".join(
@@ -102,7 +104,7 @@ class Cells:
         return made
 
 
-def _reads(name: str) -> bool:
+def _is_about_traffic(name: str) -> bool:
     return name in (TRAFFIC, "payload") or name.startswith(("params.", "traffic."))
 
 

@@ -14,7 +14,7 @@ from mousehole import quantities
 from mousehole.base import field_error, file_error, make_frame, unknown_error
 from mousehole.statistics import log_ratio, positive_interval
 from mousehole.sweeps._description import is_part_setting
-from mousehole.sweeps._quantities import format_number, mean_change, read_unit
+from mousehole.sweeps._quantities import average_changes, format_number, read_unit
 from mousehole.sweeps._rows import FAULT
 from mousehole.sweeps._store import ROWS, read_manifest
 
@@ -65,7 +65,7 @@ class Found:
         if schema[axis].is_numeric():
             return axis
         return next((name for name in schema if name.startswith(f"{axis}_") and schema[name].is_numeric()
-                     and name not in _measures()), None)  # fmt: skip
+                     and name not in _list_measures()), None)  # fmt: skip
 
     def cells(self, value: str = VALUE, against: str | None = None) -> pl.DataFrame:
         """Returns one row per cell and scheme: its settings, and mean and interval of a measure.
@@ -84,9 +84,9 @@ class Found:
             .sort("cell", "scheme", "replication")
         )
         keys = self._keys(reference, rows)
-        base = dict(_groups(rows.filter(pl.col("scheme") == reference), keys))
+        base = dict(_group_rows(rows.filter(pl.col("scheme") == reference), keys))
         found: list[dict[str, Any]] = []
-        for _, group in _groups(rows, ["cell", "scheme"]):
+        for _, group in _group_rows(rows, ["cell", "scheme"]):
             first = group.row(0, named=True)
             mean = positive_interval(_to_floats(group[value]))
             entry = {name: first[name] for name in own}
@@ -120,7 +120,7 @@ class Found:
                         changes = own["change"].drop_nulls().to_numpy()
                         found.append({
                             "axis": axis, "value": label, "scheme": scheme, "cells": len(own),
-                            "mean": own["mean"].mean(), **_measure_changes(changes),
+                            "mean": own["mean"].mean(), **_summarise_changes(changes),
                         })  # fmt: skip
         return make_frame(found)
 
@@ -145,8 +145,8 @@ class Found:
 
     def require(self, value: str, against: str | None) -> None:
         """Raises `MouseholeError` for a measure or a scheme that the rows do not have."""
-        if value not in _measures():
-            raise unknown_error("value", "measure", value, _measures())
+        if value not in _list_measures():
+            raise unknown_error("value", "measure", value, _list_measures())
         if against is not None and against not in self.schemes:
             raise unknown_error("against", "scheme", against, self.schemes)
 
@@ -203,11 +203,11 @@ class Found:
             yield f"{format_number(low, unit)} to {format_number(high, unit)}", part
 
 
-def _measures() -> list[str]:
+def _list_measures() -> list[str]:
     return [one.name for one in (*quantities.counts(), *quantities.measures())]
 
 
-def _groups(rows: pl.DataFrame, keys: list[str]) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:
+def _group_rows(rows: pl.DataFrame, keys: list[str]) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:
     if not keys:
         return [((), rows)] if len(rows) else []
     return rows.group_by(keys, maintain_order=True)
@@ -217,12 +217,12 @@ def _to_floats(column: pl.Series) -> Any:
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def _measure_changes(changes: Any) -> dict[str, float | None]:
+def _summarise_changes(changes: Any) -> dict[str, float | None]:
     """Returns the geometric mean of changes, the least and the most."""
     if not len(changes):
         return dict.fromkeys(("change", "change_least", "change_most"))
     return {
-        "change": mean_change(changes),
+        "change": average_changes(changes),
         "change_least": float(changes.min()),
         "change_most": float(changes.max()),
     }

@@ -88,7 +88,7 @@ class Store:
         rows = self._kept[part]
         line = json.dumps([place, row], allow_nan=False)
         with _Written(self.folder):
-            _append(self._journal(part), f"{line}\n".encode())
+            _append_line(self._journal(part), f"{line}\n".encode())
         rows[place] = line
         if len(rows) == size:
             self._finish(part)
@@ -119,9 +119,9 @@ class Store:
         with _Written(self.folder):
             try:
                 frame.write_parquet(draft, metadata={METADATA: self._text})
-                _sync(draft)
+                _sync_to_disk(draft)
                 draft.replace(target)
-                _sync(target.parent)
+                _sync_to_disk(target.parent)
             finally:
                 with suppress(OSError):
                     draft.unlink(missing_ok=True)
@@ -201,12 +201,12 @@ class _Written:
         if isinstance(error, output.list_write_errors()):
             raise file_error(
                 self._folder,
-                f"cannot be written; {output.explain(error)}; what is there is whole, and the same command "
-                "goes on from it",
+                f"cannot be written; {output.explain_write_error(error)}; what is there is whole, and the "
+                "same command goes on from it",
             ) from None
 
 
-def _append(path: Path, line: bytes) -> None:
+def _append_line(path: Path, line: bytes) -> None:
     """Appends a line; takes it back if only a piece of it could be written."""
     with path.open("ab", buffering=0) as stream:
         before = stream.seek(0, os.SEEK_END)
@@ -221,11 +221,11 @@ def _append(path: Path, line: bytes) -> None:
 
 def _write_whole(draft: Path, target: Path, content: bytes) -> None:
     draft.write_bytes(content)
-    _sync(draft)
+    _sync_to_disk(draft)
     draft.replace(target)
 
 
-def _sync(path: Path) -> None:
+def _sync_to_disk(path: Path) -> None:
     """Has a file, or the names in a folder, written to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -237,17 +237,17 @@ def _sync(path: Path) -> None:
 def _find_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
     """Returns the path of the first field in which two documents differ, and both values as text."""
     if isinstance(there, dict) and isinstance(here, dict):
-        for key in _keys(there, here):
+        for key in _list_keys(there, here):
             if there.get(key) != here.get(key):
                 return _find_difference(there.get(key), here.get(key), f"{name}.{key}" if name else key)
-    return name, _shown(there), _shown(here)
+    return name, _write_short(there), _write_short(here)
 
 
-def _keys(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterable[str]:
+def _list_keys(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterable[str]:
     """Returns the keys; what the sweep is comes before the version that ran it."""
     return sorted({*there, *here}, key=lambda key: (key != "sweep", key))
 
 
-def _shown(value: Any) -> str:
+def _write_short(value: Any) -> str:
     text = "not given" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -10,7 +10,7 @@ import polars as pl
 from mousehole import quantities
 from mousehole.charts.axes import TIMES, Sides
 from mousehole.sweeps._found import MOST_LEVELS, Found
-from mousehole.sweeps._quantities import format_number, mean_change, read_unit
+from mousehole.sweeps._quantities import average_changes, format_number, read_unit
 
 WINDOWS = 8
 """Points at which the trend of scattered cells is taken."""
@@ -83,7 +83,7 @@ class What:
         """Returns the mean over cells: geometric for changes, which are ratios."""
         if self.of_change is None:
             return float(np.mean(values))
-        return mean_change(values)
+        return average_changes(values)
 
 
 def choose_scale(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:
@@ -117,7 +117,7 @@ def compute_trend(places: Any, values: Any, what: What, scale: Scale) -> list[Tr
     else:
         order = np.argsort(places, kind="stable")
         parts = np.array_split(order, min(WINDOWS, max(2, len(order) // 3)))
-    return [Trend(_middle(places[part], scale), what.mean(values[part]), len(part)) for part in parts]
+    return [Trend(_find_middle(places[part], scale), what.mean(values[part]), len(part)) for part in parts]
 
 
 def write_title(sweep: Found) -> str:
@@ -130,5 +130,5 @@ def write_title(sweep: Found) -> str:
     return f"{', '.join(Path(name).name for name in names)}  ·  {cells:,} cells × {seeds} seeds{progress}"
 
 
-def _middle(places: Any, scale: Scale) -> float:
+def _find_middle(places: Any, scale: Scale) -> float:
     return float(np.exp(np.mean(np.log(places)))) if scale.is_log else float(np.mean(places))
