@@ -43,7 +43,10 @@ def table() -> list[Quantity]:
 
 
 def add(quantity: Quantity) -> None:
-    """Adds a quantity for this process: it shows wherever quantities of its subject do."""
+    """Adds a quantity for this process; it is shown wherever quantities of its subject are.
+
+    Raises `ValueError` if the subject has a quantity of this name.
+    """
     if any((one.subject, one.name) == (quantity.subject, quantity.name) for one in table()):
         raise ValueError(f"quantity: {quantity.name} is known already; a name is given once")
     _added.append(quantity)
@@ -51,13 +54,13 @@ def add(quantity: Quantity) -> None:
 
 
 def remove(quantity: Quantity) -> None:
-    """Takes back what `add` did."""
+    """Removes a quantity that `add` has added; raises `ValueError` for any other one."""
     _added.remove(quantity)
     _clear_caches()
 
 
 def list_of_subject(subject: Subject) -> list[Quantity]:
-    """Returns the quantities of a subject."""
+    """Returns the quantities of a subject, in the order of the table."""
     return [one for one in table() if one.subject == subject]
 
 
@@ -72,7 +75,10 @@ def list_primary(kind: KindName) -> list[Quantity]:
 
 
 def is_primary(kind: str | None, what: str) -> bool:
-    """Returns whether a figure is among the first of an application of a kind; None is no known kind."""
+    """Returns whether a figure is among those that users of a kind of application feel first.
+
+    `kind` is None for an application without a kind. Raises `KeyError` for an unknown figure.
+    """
     one = find("application", what)
     return "application" in one.tables if kind is None else kind in one.primary_of
 
@@ -84,6 +90,7 @@ def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str
     names = [one.name for one in list_of_subject("application")]
 
     def place(key: tuple[str, str]) -> tuple[int, bool, int]:
+        """Returns the sort key of a figure."""
         group, what = key
         return groups.index(group), not is_primary(kinds.get(group), what), names.index(what)
 
@@ -98,14 +105,17 @@ def find(subject: Subject, name: str) -> Quantity:
 
 
 def name_ends(name: str) -> tuple[str, str]:
-    """Returns the names of the columns with the ends of a quantity's interval: those of any subject agree."""
+    """Returns the names of the columns with the ends of a quantity's interval, the same for all subjects.
+
+    Raises `KeyError` for an unknown quantity.
+    """
     if name not in _index_ends():
         raise KeyError(f"no quantity is called {name}")
     return _index_ends()[name]
 
 
 def compute_interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
-    """Returns mean and interval of a quantity: shares end at 0 and 1, anything else at 0."""
+    """Returns mean and interval of a quantity: within 0 to 1 for shares, not below 0 for others."""
     return (share_interval if quantity.is_share else positive_interval)(values, design)
 
 
@@ -164,19 +174,23 @@ def find_measure(name: str) -> Measure:
 
 @cache
 def _list_all() -> Sequence[Quantity]:
+    """Returns the quantities of the engine, then those added here."""
     return [*_engine.quantities(), *_added]
 
 
 @cache
 def _index_by_name() -> dict[tuple[str, str], Quantity]:
+    """Returns the quantities by subject and name."""
     return {(one.subject, one.name): one for one in _list_all()}
 
 
 @cache
 def _index_ends() -> dict[str, tuple[str, str]]:
+    """Returns the names of the columns with the ends of an interval, by the quantity's name."""
     return {one.name: one.ends for one in _list_all()}
 
 
 def _clear_caches() -> None:
-    for kept in (_list_all, _index_by_name, _index_ends):
-        kept.cache_clear()
+    """Forgets the indices, after the table has changed."""
+    for cached in (_list_all, _index_by_name, _index_ends):
+        cached.cache_clear()

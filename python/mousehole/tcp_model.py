@@ -36,6 +36,7 @@ SECOND_WINDOW = 2.0
 
 
 def _require(holds: bool, name: str, value: object, allowed: str) -> None:
+    """Raises `MouseholeError` unless a condition on a value holds."""
     if not holds:
         raise MouseholeError(f"tcp_model: {name} is {value}; it must be {allowed}")
 
@@ -231,27 +232,32 @@ def steady_rate(p: ArrayLike, path: Path = FIGURE_2, form: Form = "throughput") 
 
 
 def _log_to_base(values: Floats, base: float) -> Floats:
+    """Returns logarithms to a base."""
     return np.asarray(np.log(values) / np.log(base), np.float64)
 
 
 def _check_loss(p: ArrayLike) -> Floats:
+    """Returns probabilities as an array; raises `MouseholeError` outside 0 ≤ p < 1."""
     values = np.asarray(p, np.float64)
     _require_all((values >= 0) & (values < 1), "p", values, "a probability, 0 or more and below 1")
     return values
 
 
 def _check_positive_loss(what: str, p: ArrayLike) -> Floats:
+    """Returns probabilities as an array; raises `MouseholeError` outside 0 < p < 1."""
     values = _check_loss(p)
     _require_all(values > 0, "p", values, f"above 0, as without loss {what} is not defined")
     return values
 
 
 def _check_count(name: str, packets: ArrayLike, least: float) -> Floats:
+    """Returns counts as an array; raises `MouseholeError` for infinite ones and those below `least`."""
     values = np.asarray(packets, np.float64)
     _require_all((values >= least) & (values < inf), name, values, f"a finite number, {least:g} or more")
     return values
 
 
 def _require_all(holds: NDArray[np.bool_], name: str, values: Floats, allowed: str) -> None:
+    """Raises `MouseholeError` for the first value for which a condition does not hold."""
     if not np.all(holds):
         _require(False, name, float(values[~holds][0]), allowed)

@@ -22,7 +22,7 @@ LATER = ("vetoes", "reference", "instead_of")
 
 
 def facts_entry(results: Results) -> dict[str, object]:
-    """Returns what `restore_results` needs beside manifest and traffic: label, plan, capture and all runs."""
+    """Returns what `restore_results` needs but manifest and traffic: label, plan, capture and all runs."""
     plan, capture = results.plan, results.capture
     return {
         "label": results.label,
@@ -97,6 +97,10 @@ def _restore_capture(entry: Entry | None) -> Capture | None:
 
 
 def _restore_task(plan: Plan, entry: Entry) -> Task:
+    """Returns the task of a run from its entry;
+
+    raises `ValueError` for a cell or scheme that the plan lacks.
+    """
     cells = [(cell.buffer, cell.load) for cell in plan.cells]
     place = cells.index((entry["buffer"], entry["load"]))
     return Task(place, plan.schemes.index(entry["scheme"]), entry["replication"])
@@ -141,4 +145,5 @@ def _restore_facts(entry: Entry, plan: Plan) -> RunFacts:
 
 
 def _restore_numbers(values: list[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Returns numbers as an array, NaN for None."""
     return np.array([none_to_nan(value) for value in values], np.float64)

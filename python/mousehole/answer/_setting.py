@@ -1,4 +1,4 @@
-"""What stands around a cell, from which the engine makes the answer's setting (`compare/src/setting.rs`)."""
+"""The context of a cell, from which the engine makes the answer's setting (`compare/src/setting.rs`)."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from mousehole.scenario import bottleneck
 
 
 def find_surroundings(results: Results, cell: Cell) -> Mapping[str, object]:
-    """Returns scenario, traffic and warm-up of a cell."""
+    """Returns the context of a cell that its answer depends on: scenario, traffic, warm-up."""
     plan, manifest = results.plan, results.manifest
     return {
         "label": results.label,

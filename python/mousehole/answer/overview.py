@@ -31,6 +31,7 @@ def find_size_reference(results: Results) -> str:
 
 
 def _make_size_row(buffer: str, load: float | None, response_mean_change: Any, **row: Any) -> SizeRow:
+    """Returns a row of the change by size, of the cell and the engine's row."""
     return SizeRow(buffer, load, **row, response_mean_change=Change(*response_mean_change))
 
 
@@ -66,6 +67,7 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
     place = [bucket.role for bucket in plan.buckets].index(role)
 
     def times(cell: Cell, scheme: str) -> list[float]:
+        """Returns the mean of each replication in seconds, NaN without such transfers."""
         return [float(run.statistics["response_mean_s"][place]) for run in results.runs(cell, scheme)]
 
     base = f"{plan.baseline} {cells[0].buffer}"
@@ -74,6 +76,7 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
     }
 
     def change(cell: Cell, scheme: str) -> Change | None:
+        """Returns the change against the first cell's baseline; None for that itself."""
         own, first = times(cell, scheme), times(cells[0], plan.baseline)
         if (cell, scheme) == (cells[0], plan.baseline):
             return None
@@ -124,4 +127,8 @@ def _choose_group(scheme: str, link: Link | None) -> str:
 
 
 def _short_mean(results: Results, cell: Cell, scheme: str) -> float:
+    """Returns the mean response time of short transfers over the replications, in seconds;
+
+    NaN without any.
+    """
     return _mean_of_finite(results.bucket_values(cell, scheme, "short", "response_mean_s"))

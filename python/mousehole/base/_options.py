@@ -55,19 +55,19 @@ def scheme_name(scheme: str) -> str:
 
 
 def without_rate(scheme: str) -> str:
-    """Returns a scheme without the rate of a shaper of its own: `cake` of `cake@90%`."""
+    """Returns a scheme without the rate of its shaper: `cake` of `cake@90%`."""
     return scheme.partition("@")[0].strip()
 
 
 def find_shaper_rate(scheme: str) -> str | None:
-    """Returns the rate of a shaper of the scheme's own, None without one: `90%` of `cake@90%`."""
+    """Returns the rate of the shaper that a scheme has itself, `90%` of `cake@90%`; None without one."""
     return scheme.partition("@")[2].strip() or None
 
 
 def with_unit(field: str, given: Any, unit: Unit) -> str:
     """Returns a quantity as text with its unit; a number counts bits per second, seconds or bytes.
 
-    Raises `MouseholeError` for anything but a text and a finite number (of seconds also a timedelta).
+    Raises `MouseholeError` for anything but a text, a finite number, or for seconds a timedelta.
     """
     if isinstance(given, str):
         return given
@@ -131,7 +131,8 @@ def parse_texts(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
 def parse_loads(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
     """Returns the loads of a grid, given as a number, a comma-separated text or a sequence.
 
-    None means the load that the traffic has by itself. Raises `MouseholeError` for other values.
+    None stands for the native load of the traffic. Raises `MouseholeError` for other values, and for a load
+    that is given twice.
     """
     if given is None:
         return (None,)

@@ -58,14 +58,14 @@ def places() -> dict[str, Place]:
 
 
 def is_place(name: str) -> bool:
-    """Returns whether `name` is a ready-made place, and no file has that name."""
+    """Returns whether `name` is that of a ready-made place, and not of a file."""
     return name in places() and not Path(name).is_file()
 
 
 def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tuple[TrafficSection, str]":
-    """Returns section `traffic` of so many users with these applications, and its name for titles.
+    """Returns section `traffic` of this many users with these applications, and its name for titles.
 
-    `name` is a place, whose numbers stand where none are given, or None. Raises `MouseholeError` for a number
+    `name` is a place, whose numbers hold where none are given, or None. Raises `MouseholeError` for a number
     or an application that is not allowed, and for one that is missing.
     """
     place = None if name is None else places()[name]
@@ -84,8 +84,8 @@ def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tu
 def with_load(traffic: "TrafficSection", load: float) -> "TrafficSection":
     """Returns section `traffic` with this load.
 
-    It is that of the main traffic. Where there is none, it is that of the mix's entry `web`, whose number of
-    users it replaces; without such an entry the engine refuses it.
+    It is the load of the main traffic. Without main traffic it is that of the mix's entry `web`, where it
+    replaces the number of users; without such an entry the engine refuses it.
     """
     has_main = any(traffic.get(field) for field in ("model", "files", "connections"))
     loaded = None if has_main else _engine.loaded_mix(traffic.get("mix") or [], load)

@@ -100,7 +100,7 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
 
 
 def typed_command() -> list[str]:
-    """Returns the command as it was typed, for reports."""
+    """Returns the command line as it was typed, for reports."""
     return ["mousehole", *sys.argv[1:]]
 
 
@@ -133,7 +133,10 @@ def _construct_options(kind: type, given: dict[str, Any]) -> Any:
 
 
 def make_flag(name: str, words: OptionHelp) -> str:
-    """Returns the option of a field; that of several parameters is given once for each."""
+    """Returns the flag of a field, such as `--param`;
+
+    the plural s of an option that is repeated is cut off.
+    """
     if words.kind in (dict, list):
         name = name.removesuffix("s")
     return f"--{name.rstrip('_').replace('_', '-')}"

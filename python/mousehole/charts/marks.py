@@ -55,7 +55,7 @@ def empty_chart(reason: str) -> Any:
 def draw_intervals(
     changes: Mapping[str, Interval], field: str = "scheme", sides: Sides = TIMES, legend: bool = True
 ) -> Any:
-    """Returns changes with their intervals, one line per name, on a scale of ratios.
+    """Returns the layers of changes with their intervals, one line per name, on a scale of ratios.
 
     `field` names what the lines are: schemes, which readers choose, or something else, all of which is shown.
     `sides` are those of the quantity that changes.
@@ -116,7 +116,7 @@ def draw_fields(
     data: Sequence[Datum], x: alt.X, y: alt.Y, tip: Sequence[alt.Tooltip], series: Series | None = None,
     colour: alt.Color | None = None,
 ) -> Any:  # fmt: skip
-    """Returns fields of colour with their numbers.
+    """Returns the layers of a heat map: fields of colour with their numbers.
 
     Each row of `data` has the log2 of a ratio as `change`, which gives the colour, a `label`, and as `weight`
     one of `WEIGHTS`. The colours end at a factor of four; `colour` is the encoding of other numbers.
@@ -154,7 +154,7 @@ def change_datum(field: str, name: str, change: Interval, sides: Sides = TIMES) 
 
 
 def estimate_datum(estimate: Interval, words: Callable[..., str], is_bound: bool = False) -> Datum:
-    """Returns an estimate for a chart; `words` makes text of a number and may mark a lower bound."""
+    """Returns an estimate for a chart; `words` writes a number and, with a second argument, a lower bound."""
     low, high = (estimate.low, estimate.high) if isfinite(estimate.low) else (estimate.mean, estimate.mean)
     return {
         "mean": round_digits(estimate.mean),
@@ -182,5 +182,5 @@ def interval_text(estimate: Interval, words: Callable[..., str], is_bound: bool 
 
 
 def round_digits(value: float, digits: int = 5) -> float:
-    """Returns the number with so many digits, which is all that a chart can show."""
+    """Returns the number with this many significant digits, which is all that a chart can show."""
     return float(f"{value:.{digits}g}")

@@ -48,7 +48,7 @@ def draw_chart(chart: Any, suffix: str) -> bytes:
 
 
 def compress_png(png: bytes) -> bytes:
-    """Returns the same PNG with its pixels compressed well, to about a third of what vl-convert writes."""
+    """Returns the same PNG, compressed to about a third of the size that vl-convert writes."""
     chunks, place = [], len(PNG_HEAD)
     while place < len(png):
         (length,) = struct.unpack_from(">I", png, place)
@@ -76,7 +76,7 @@ def to_specification(chart: Any) -> dict[str, Any]:
 
 @cache
 def load_vega_script() -> str:
-    """Returns Vega, Vega-Lite and Vega-Embed as one script; it is part of vl-convert."""
+    """Returns Vega, Vega-Lite and Vega-Embed as one script, which is a part of vl-convert."""
     text: str = _load_converter().javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=_vega_lite_version()
     )
@@ -102,7 +102,7 @@ def _load_converter() -> ModuleType:
 
 
 def _renumber_ids(svg: str) -> str:
-    """Returns an SVG whose ids count from 0; those that Vega gives count on from picture to picture."""
+    """Returns an SVG whose ids count from 0, since Vega goes on counting from picture to picture."""
     ids = dict.fromkeys(re.findall(r'\bid="([a-z_]+\d+)"', svg))
     own = {name: f"part{number}" for number, name in enumerate(ids)}
     svg = re.sub(r'\bid="([a-z_]+\d+)"', lambda found: f'id="{own[found[1]]}"', svg)

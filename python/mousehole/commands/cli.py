@@ -160,6 +160,7 @@ def main() -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 (what Python calls it with)
+    """Raises `Terminated` on SIGTERM and SIGHUP."""
     raise Terminated("terminated; nothing was written")
 
 
@@ -174,7 +175,7 @@ def root(
 
 
 def _exit_on_lost_output(error: OutputLostError) -> NoReturn:
-    """Ends the command because standard output cannot be written; silently if nobody reads it any more."""
+    """Exits because standard output cannot be written; silently if nobody reads it any more."""
     _discard_output()
     if error.errno == errno.EPIPE:
         _exit_with_status(BROKEN_PIPE_STATUS)
@@ -216,7 +217,7 @@ def _discard_output() -> None:
 
 
 def _exit_with_message(message: str, status: int) -> NoReturn:
-    """Prints the reason and exits at once, even if other threads are still computing."""
+    """Prints the message on standard error and exits, even if other threads are still computing."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -227,6 +228,7 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 
 
 def _exit_with_status(status: int) -> NoReturn:
+    """Exits at once if other threads are still running, else as `sys.exit` does."""
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)

@@ -60,6 +60,7 @@ def _require_files() -> None:
 
 
 def _refuse(problem: str) -> NoReturn:
+    """Prints the problem as an error and exits with the status of a usage error."""
     print(f"mousehole: error: {problem}", file=sys.stderr)
     sys.exit(USAGE_STATUS)
 

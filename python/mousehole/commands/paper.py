@@ -96,7 +96,10 @@ LIST_TAKES_NONE = (
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:
-    """Refuses the first of what is given."""
+    """Raises `MouseholeError` for the first option in `given` that has a value;
+
+    `why` says what is allowed.
+    """
     for name, value in given.items():
         if value:
             raise MouseholeError(f"--{name}: {why}")

@@ -318,7 +318,7 @@ class Comparison(Kept):
 
 
 def find_start(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
-    """Returns the scenario that options change, and the traffic."""
+    """Returns the scenario that options change, and the traffic that the source names."""
     if not traffics.is_scenario(source):
         given = traffics.describe_traffic(
             source, options.payload, options.params, options.users, options.apps
@@ -350,7 +350,7 @@ class Prepared:
 
     @property
     def shipment(self) -> Shipment | None:
-        """How other processes get the traffic; None if a scenario alone tells them what it is."""
+        """How other processes get the traffic; None if the scenario alone describes it."""
         return make_shipment(self.given, self.strict, self.plan.base["seed"])
 
 
@@ -404,7 +404,7 @@ def prepare(
 
 
 def _is_capture(given: traffics.TrafficInput) -> bool:
-    """Returns whether the traffic is files or data alone."""
+    """Returns whether the traffic is read from files, or given as data, and nothing else."""
     return bool(given.section.get("files")) and not given.section.get("mix")
 
 
@@ -437,7 +437,10 @@ def _prepare_ready_made(
 
 
 def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Comparison:
-    """Says what the plan will cost, runs it in threads or by `backend`, and returns what it found."""
+    """Reports what the plan will cost, runs it in threads or by `backend`, and returns the comparison.
+
+    Raises `MouseholeError` for a veto on traffic that there is not, and `Stopped` on Ctrl-C.
+    """
     estimate, jobs, cores = forecast(prepared, backend)
     _try_vetoes(prepared)
     _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
@@ -458,7 +461,10 @@ def _try_vetoes(prepared: Prepared) -> None:
 
 
 def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int, int | None]:
-    """Returns what the plan costs, how many runs go on at once, and on how many cores of `backend`."""
+    """Returns the cost of the plan, how many runs go on at once, and the number of cores of `backend`.
+
+    The last is None for threads of this process.
+    """
     estimate = estimate_plan(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
     if backend is not None:
         cores = max(backend.at_once, 1)
@@ -467,7 +473,7 @@ def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int
 
 
 def run_with_jobs(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
-    """Runs the plan in so many threads or by `backend`, and returns what it found."""
+    """Runs the plan in this many threads or by `backend`, without an estimate, and returns the comparison."""
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
     facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
     section, pipe_bytes = plan.base["traffic"], _pipe_bytes(plan)
@@ -486,7 +492,10 @@ def _pipe_bytes(plan: Plan) -> float:
 
 
 def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
-    """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
+    """Returns what the warm-up is chosen from;
+
+    None if sizes or load of the transfers are not known beforehand.
+    """
     rate = bottleneck.compute_load_rate(plan.base)
     if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):
         return None
@@ -494,7 +503,7 @@ def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_ch
 
 
 def _warn_of_low_load(prepared: Prepared) -> None:
-    """Reports if the traffic by itself cannot load the link."""
+    """Reports a warning if the native load of the traffic is too low for schemes to matter."""
     summary = prepared.summary
     native = summary["native_load"] if summary else None
     if prepared.plan.loads == (None,) and native is not None and native < notes.UNLOADED:

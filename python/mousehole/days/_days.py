@@ -199,7 +199,7 @@ def answer_over_days(days: Sequence[Day], cell: Cell) -> tuple[list[str], Instal
 
 
 def _describe_replacement(days: Sequence[Day]) -> list[str]:
-    """Returns a note on the days on which a model replaces a capture that is too small, if there are any."""
+    """Returns a note on the days whose small captures are replaced by a model; empty if there are none."""
     fitted = [day.name for day in days if day.results.capture is not None and day.results.capture.is_fitted]
     if not fitted:
         return []
@@ -258,7 +258,7 @@ def _answer_cell(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installati
 
 
 def describe_another_day(found: DaysFinding) -> str:
-    """Returns in which range the change of one more day lies."""
+    """Returns the sentences on the range of the change of one more day, and on that of the days."""
     one = found.another_day
     if not one.has_interval:
         return _describe_range(found)
@@ -269,7 +269,7 @@ def describe_another_day(found: DaysFinding) -> str:
 
 
 def describe_heterogeneity(found: DaysFinding) -> str:
-    """Returns how much days differ beyond their own intervals."""
+    """Returns the sentence on how much days differ beyond their own intervals."""
     one = found.heterogeneity
     if one is None:
         return "Whether days differ beyond chance is not known: fewer than two have intervals of their own."
@@ -294,6 +294,7 @@ def list_day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
 
 
 def _finding_key(item: Finding | DaysFinding) -> Key:
+    """Returns scheme, reference and endpoint, which identify a finding within a cell."""
     return item.scheme, item.reference, item.endpoint
 
 
@@ -371,6 +372,7 @@ def _judge_days(
 
 
 def _find_endpoint(plan: Plan, first: Finding) -> Endpoint:
+    """Returns the endpoint that a finding is about."""
     known = findings.list_endpoints(plan.short_bytes, plan.long_bytes, has_pages=True)
     return next(endpoint for endpoint in known if endpoint.name == first.endpoint)
 
@@ -417,6 +419,7 @@ def _explain_few_left(plan: Plan, most: DaysFinding) -> str:
 
 
 def _count_left_out(effects: Sequence[DayEffect]) -> int:
+    """Returns the number of days that are left out because they have too few transfers."""
     return sum(effect.left_out is not None for effect in effects)
 
 
@@ -436,6 +439,7 @@ def _list_floor_notes(results: Results) -> list[str]:
 
 
 def _describe_range(found: DaysFinding) -> str:
+    """Returns the sentence on how many days were lower, with the smallest and largest change of a day."""
     faster = sum(effect.change.mean < 0 for effect in found.known)
     return f"It was lower on {faster} of {counted(len(found.known), 'day')} ({_effects_range(found.known)})."
 

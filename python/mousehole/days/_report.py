@@ -55,7 +55,7 @@ def make_document(own: Sequence[Day], command: Sequence[str] | None = None) -> D
 
 
 def write_title(own: Sequence[Day]) -> str:
-    """Returns how many days were compared over which link."""
+    """Returns the title: how many days, over which link."""
     return f"{len(own)} days over {bottleneck.describe(own[0].results.manifest['scenario'])}"
 
 
@@ -126,6 +126,7 @@ def _list_cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[
 
 
 def _describe_points(own: Sequence[Day]) -> str:
+    """Returns the sentence on what points and bars of the chart over days are."""
     if len(own) < LEAST_DAYS:
         return f"Points are means over days. There are no intervals: {len(own)} days are too few."
     return "Points are means over days, bars 95 % intervals over days: each day counts once."
@@ -203,7 +204,7 @@ def _make_effects_table(items: Sequence[DaysFinding], words: str) -> Table:
 
 
 def _make_effect_cell(effect: DayEffect) -> TableCell:
-    """Returns a day's change, or why it has none."""
+    """Returns a table cell with a day's change, or with why it has none."""
     is_known = isfinite(effect.change.mean)
     return make_change_cell(effect.change) if is_known else TableCell(explain_no_change(effect), None)
 

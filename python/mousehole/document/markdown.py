@@ -53,23 +53,23 @@ def _render_blocks(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _render_prose(block: Prose) -> list[str]:
+    """Returns paragraphs as lines of Markdown."""
     return [_escape(block.text)]
 
 
 def _render_items(block: Items) -> list[str]:
+    """Returns sentences as a list in Markdown."""
     return [f"- {_escape(text)}" for text in block.texts]
 
 
 def _render_facts(block: Facts) -> list[str]:
+    """Returns names with values as a list in Markdown, below their title if they have one."""
     title = [f"**{_escape(block.title)}**", ""] if block.title else []
-    return [*title, *_render_pairs(block)]
-
-
-def _render_pairs(block: Facts) -> list[str]:
-    return [f"- {_escape(name)}: {_escape(value)}" for name, value in block.pairs]
+    return [*title, *(f"- {_escape(name)}: {_escape(value)}" for name, value in block.pairs)]
 
 
 def _render_code(block: Code) -> list[str]:
+    """Returns a text within fences that are longer than any fence in it."""
     longest = max((len(mark) for mark in block.text.split() if set(mark) == {"`"}), default=2)
     fence = "`" * max(3, longest + 1)
     return [fence, block.text, fence]
@@ -90,6 +90,7 @@ def _render_table(block: Table) -> list[str]:
 
 
 def _render_row(cells: Sequence[str]) -> str:
+    """Returns one row of a table in Markdown."""
     return "| " + " | ".join(_escape(cell).replace("\n", " ") for cell in cells) + " |"
 
 

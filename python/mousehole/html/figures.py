@@ -25,9 +25,9 @@ def make_interval_chart(
     field: str = "scheme",
     sides: Sides = TIMES,
 ) -> Chart:
-    """Returns a chart of changes with their intervals, one line per scheme, on a scale of ratios.
+    """Returns a chart of changes with their intervals, one line per name, on a scale of ratios.
 
-    `what` says what changes, for the table; `seen` is what can be seen, in a sentence; `field` names what
+    `what` is the caption of its table; `seen` describes in a sentence what can be seen. `field` names what
     the lines are: schemes, which readers choose, or something else, all of which is shown. `sides` are those
     of the quantity that changes.
     """
@@ -63,10 +63,10 @@ class Point:
 def make_plane_chart(
     name: str, points: Sequence[Point], short: str, long: str, baseline: str, series: Series, what: str = ""
 ) -> Chart:
-    """Returns what short transfers gain against what long ones pay, with intervals both ways.
+    """Returns the chart of the gains of short transfers against the costs of long ones, with both intervals.
 
-    `short` and `long` say which transfers these are; `what` names the labels of the points, if they have
-    some. The baseline is where the lines cross.
+    `short` and `long` name these transfers; `what` names the labels of the points, if they have any. The
+    baseline is where the lines cross.
     """
     is_labelled = bool(what) and any(point.label for point in points)
     tip = [
@@ -128,7 +128,7 @@ def make_plane_chart(
 
 
 def describe_changes(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
-    """Returns in words what a chart of changes of `what` shows: what is clearly faster, and what slower."""
+    """Returns the sentence on what a chart of changes of `what` shows: what is clearly faster, and slower."""
     known = {name: change for name, change in changes.items() if isfinite(change.low)}
     faster = [name for name, change in known.items() if change.high < 0]
     slower = [name for name, change in known.items() if change.low > 0]

@@ -96,7 +96,7 @@ def _has_chart(blocks: object) -> bool:
 
 
 def _render_chart_scripts() -> str:
-    """Returns what the script draws charts with: Vega, once, and the look of charts."""
+    """Returns the scripts that draw charts: their look as JSON, and Vega."""
     from mousehole.charts import style, writing
 
     looks = rendering.escape_json_for_script({"config": style.CONFIG, "dark": style.DARK})
@@ -107,11 +107,12 @@ def _render_chart_scripts() -> str:
 
 
 def _render_colours() -> str:
-    """Returns the colours of charts for light and for dark pages."""
+    """Returns a style element with the colours of charts for light and for dark pages."""
     from mousehole.html import pictures
 
     return f"<style>{pictures.write_colour_variables()}</style>\n"
 
 
 def _read_resource(name: str) -> str:
+    """Returns the text of a file of this package."""
     return files("mousehole.html").joinpath(name).read_text(encoding="utf-8")

@@ -67,6 +67,7 @@ def write_colour_variables() -> str:
 
 
 def _measure_longest_name(chart: Chart) -> int:
+    """Returns the number of letters of the longest line of a name in the first column of the numbers."""
     heads = (row[0] for row in chart.numbers.rows)
     names = (head if isinstance(head, str) else head.text for head in heads)
     return max((len(line) for name in names for line in break_name(name)), default=0)

@@ -45,7 +45,7 @@ def render_blocks(parts: Sequence[Block]) -> str:
 
 
 def render_verdict(part: Verdict) -> str:
-    """Returns the answer as a region of its own, its first line large."""
+    """Returns the answer as a section of its own, with its first line large."""
     lines = [
         render_code(line)
         if isinstance(line, Code)
@@ -103,13 +103,13 @@ def render_chart(part: Chart) -> str:
 
 
 def escape_json_for_script(document: object) -> str:
-    """Returns a JSON document that no text in it can end the script element of."""
+    """Returns a document as JSON in which no text can end the script element."""
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c")
 
 
 def escape_code_for_script(text: str) -> str:
-    """Returns JavaScript whose texts cannot end the script element, nor begin a comment of HTML."""
+    """Returns JavaScript in which no text can end the script element or begin a comment of HTML."""
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
@@ -127,11 +127,13 @@ def _render_block(part: Block) -> str:
 
 
 def _render_prose(part: Prose) -> str:
+    """Returns paragraphs in HTML."""
     tone = f' class="{part.tone}"' if part.tone else ""
     return "".join(f"<p{tone}>{escape_prose(text)}</p>\n" for text in part.text.split("\n\n"))
 
 
 def _render_items(part: Items) -> str:
+    """Returns sentences as a list in HTML."""
     return f"<ul>{''.join(f'<li>{escape_prose(text)}</li>' for text in part.texts)}</ul>\n"
 
 
@@ -148,10 +150,12 @@ def _render_facts(part: Facts) -> str:
 
 
 def _render_grid(part: Grid) -> str:
+    """Returns blocks in HTML, side by side where there is room."""
     return f'<div class="grid">{render_blocks(part.blocks)}</div>\n'
 
 
 def _render_details(part: Details) -> str:
+    """Returns blocks in HTML behind a summary that opens them."""
     state = " open" if part.is_open else ""
     return (
         f"<details{state}><summary>{escape(part.summary)}</summary>{render_blocks(part.blocks)}</details>\n"
@@ -159,6 +163,7 @@ def _render_details(part: Details) -> str:
 
 
 def _render_raw(part: Raw) -> str:
+    """Returns HTML as it is."""
     return part.text
 
 
@@ -197,14 +202,17 @@ def _render_cell(given: Cell | str, column: Column, is_head: bool) -> str:
 
 
 def _write_sort_value(value: float | str | None) -> str:
+    """Returns the value that a cell is sorted by as an attribute has it; empty for None and NaN."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return ""
     return escape(value if isinstance(value, str) else repr(float(value)))
 
 
 def _write_alignment(column: Column) -> str:
+    """Returns the class attribute of a column of numbers; empty for texts."""
     return ' class="number"' if column.is_number else ""
 
 
 def _write_attribute(name: str, value: str) -> str:
+    """Returns an attribute with a space before it; empty for an empty value."""
     return f' {name}="{escape(value)}"' if value else ""

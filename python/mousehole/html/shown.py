@@ -19,10 +19,10 @@ def present(
     is_markdown: bool = False,
     to_stderr: bool = False,
 ) -> None:
-    """Writes files and prints the report, on standard error if the other output has a file.
+    """Writes the files, then prints the report, with `to_stderr` on standard error.
 
     Files come first, since the reader of the report may close the pipe early. The report is printed even if a
-    disk is full.
+    disk is full. Raises the errors of `output.write_all`.
     """
     try:
         output.write_all(files)
@@ -53,6 +53,7 @@ class Shown:
         return as_markdown(self.document(command))
 
     def _repr_html_(self) -> str:
+        """Returns what notebooks show: the report of the terminal as HTML."""
         return as_html(lambda console: print_document(console, self.document()))
 
 

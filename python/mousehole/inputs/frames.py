@@ -55,7 +55,7 @@ class Given:
 
 
 def is_stream(source: object) -> bool:
-    """Returns whether the source hands over a table by Arrow's C stream: readers, relations of DuckDB."""
+    """Returns whether the source is a table behind Arrow's C stream: a reader, or a relation of DuckDB."""
     return hasattr(source, "__arrow_c_stream__")
 
 
@@ -65,7 +65,7 @@ def is_lazy(source: object) -> bool:
 
 
 def _is_polars(value: object, kind: str) -> bool:
-    """Returns whether a value is of this class of polars, which only its user need have imported."""
+    """Returns whether a value is of this class of polars; polars is not imported for it."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(value, getattr(polars, kind))
 
@@ -108,6 +108,7 @@ def _refuse_intervals(stream: Any) -> None:
 
 
 def _take_first_line(error: Exception) -> str:
+    """Returns the first line of an exception's message, or its type if it has none."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0]
 
@@ -301,11 +302,12 @@ def _to_array(column: Any) -> NDArray[Any]:
 
 
 def _has_several(value: object) -> bool:
-    """Returns whether a value of a column has values itself."""
+    """Returns whether a value of a column is itself a collection of values."""
     return isinstance(value, (list, tuple, set, dict, np.ndarray)) or _is_polars(value, "Series")
 
 
 def _make_array(values: list[Any]) -> NDArray[Any]:
+    """Returns an array of objects, which numpy does not try to convert."""
     found = np.empty(len(values), object)
     found[:] = values
     return found
@@ -352,12 +354,13 @@ def _to_seconds(spans: NDArray[Any], unit_ns: int) -> Floats:
 
 
 def _find_missing(times: NDArray[Any]) -> NDArray[np.bool_]:
+    """Returns where an array of times, time spans or numbers has no value."""
     missing = np.isnat(times) if times.dtype.kind in "mM" else ~np.isfinite(times)
     return cast("NDArray[np.bool_]", missing)
 
 
 def _is_missing(value: Any) -> bool:
-    """Returns whether a value stands for none: None, NaN, not-a-time, or pandas' NA."""
+    """Returns whether a value is missing: None, NaN, not-a-time, or pandas' NA."""
     if value is None:
         return True
     try:
@@ -389,6 +392,7 @@ def _is_number(host: Any) -> bool:
 
 
 def _name_host(host: Any) -> str:
+    """Returns the name of a host: a whole number without a decimal point, else its text."""
     return str(int(host)) if _is_number(host) else str(host)
 
 

@@ -51,9 +51,10 @@ def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[Part
 
 
 def find_scheme_entry(text: str) -> CatalogueEntry:
-    """Returns the entry of a scheme or part, `name` or `name(parameter=value,…)`, with these as defaults.
+    """Returns the entry of a scheme or part; the values given in `name(parameter=value,…)` are its defaults.
 
-    The entry of `marker|queue` has the parameters of all its parts, each with its part's name before it.
+    The parameters of `marker|queue` are those of all its parts, each named after its part. Raises
+    `MouseholeError` for a scheme that there is not.
     """
     name = scheme_name(text)
     parts = {part["name"]: part for part in _engine.parts()}
@@ -110,7 +111,7 @@ _OWN_READERS = [
 
 
 def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
-    """Prints one scheme: what it does, its source, its parameters."""
+    """Prints the page of a scheme: what it does, its source, its parameters."""
     console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
     console.print(Text(f"\n{scheme['detail']}\n"))
     console.print(Text(f"Source: {scheme['source']}.", style="dim"))
@@ -133,7 +134,10 @@ def _make_parameter_table(params: list[ParameterEntry]) -> Table:
 def make_traffic_section(
     summary: TrafficSummary | None, note: str | None = None, shown: Shown = "always"
 ) -> Section:
-    """Returns what was understood of the traffic, with all that was left out; `note` is said besides."""
+    """Returns the section on the traffic that was read, and on what was left out;
+
+    `note` is a paragraph after it.
+    """
     blocks: list[Block] = []
     if summary is None:
         blocks.append(Prose("The scenario generates all traffic; the manifest has its parameters."))
@@ -164,7 +168,7 @@ def make_summary_document(summary: TrafficSummary) -> Document:
 
 
 def _list_remark_blocks(summary: TrafficSummary) -> list[Block]:
-    """Returns the account in sentences, those of a kind in the colour of the kind."""
+    """Returns the account in sentences, a list for each kind, in the tone of the kind."""
     kinds: dict[str, list[str]] = {}
     for remark in account.list_remarks(summary):
         kinds.setdefault(remark.kind, []).append(str(remark))

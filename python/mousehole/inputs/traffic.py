@@ -106,7 +106,7 @@ class TrafficInput:
         return _engine.combine([*own, *parts])
 
     def in_memory(self) -> InputEntry | None:
-        """Returns name and SHA-256 of connections that were given as data."""
+        """Returns name and SHA-256 of connections that were given as data; None for other traffic."""
         if self.connections is None:
             return None
         digest = hashlib.sha256(json.dumps(self.connections).encode()).hexdigest()
@@ -183,14 +183,17 @@ def refuse_users(users: int | None, apps: Apps | None, other: str) -> None:
 
 
 def from_section(section: TrafficSection, label: str) -> TrafficInput:
-    """Returns the traffic of a scenario."""
+    """Returns the traffic of a scenario's section `traffic`; `label` is its name for titles."""
     if section.get("files"):
         section = {"payload": "down", **section}
     return TrafficInput(section, label, sizefiles.list_files(section))
 
 
 def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> TrafficInput:
-    """Returns the traffic with these classes of flows against the rule; only files have flows."""
+    """Returns the traffic with corrections of the classes of its flows, such as `port 5060=call`.
+
+    Raises `MouseholeError` for traffic that is not read from files, whose flows have no classes.
+    """
     texts = [classes] if isinstance(classes, str) else list(classes or ())
     if not texts:
         return given
@@ -224,7 +227,7 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
 
 
 def is_model(name: str) -> bool:
-    """Returns whether `name` is a place, a model or looks like one, such as `web:sfd`, and no file has it."""
+    """Returns whether `name` is a place, or is or looks like a model, such as `web:sfd`, and not a file."""
     if is_place(name):
         return True
     is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
@@ -259,7 +262,7 @@ def make_repeatable(source: Source) -> Source:
 
 
 def find_scenario_path(source: Source) -> Path:
-    """Returns the only name of a source as a path, an empty path if the source is something else."""
+    """Returns the only name in a source as a path; an empty path if the source is anything else."""
     if isinstance(source, str | Path):
         return Path(source)
     if _is_data(source) or len(source) != 1 or isinstance(source[0], Mapping):
@@ -319,7 +322,7 @@ def inspect(paths: Source, rate: str | float | None = None, payload: Direction =
 
 
 def list_transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
-    """Returns the bytes of each connection but flows of datagrams; nothing without traffic in memory."""
+    """Returns the bytes of each connection except flows of datagrams; empty without traffic in memory."""
     return np.empty(0) if traffic is None else traffic.sizes_bytes()
 
 
@@ -331,6 +334,7 @@ class _Summary(dict[str, object]):
         return show.make_summary_document(cast("TrafficSummary", self))
 
     def _repr_html_(self) -> str:
+        """Returns what notebooks show: the output of `mousehole inspect` as HTML."""
         return as_html(lambda console: print_document(console, self.document()))
 
 
@@ -364,11 +368,10 @@ def _read_files(
     section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter,
     classes: Sequence[str] = (), budget: tuple[int | None, int | None] = (None, None), log_format: str = "",
 ) -> _engine.Traffic:  # fmt: skip
-    """Reads files; `classes` are those of their flows against the rule, `budget` is of rows and bytes.
+    """Reads the files of a section; `classes` are corrections of classes, `budget` is that of `TrafficInput`.
 
-    `log_format` describes their format.
-
-    The progress of large files is reported in megabytes.
+    `log_format` is the text that describes the format of logs, or empty. The progress of large files is
+    reported in megabytes.
     """
     names, payload = section["files"], section.get("payload") or "down"
     tables = parquet.read_tables(names)
@@ -379,6 +382,7 @@ def _read_files(
         return _engine.read_traffic(names, payload, strict, seed, tables, list(classes), *budget, log_format)
 
     def advance() -> None:
+        """Reports the megabytes that were read since the last call."""
         nonlocal shown
         done = (_engine.bytes_read() - before) // MEGABYTE
         for _ in range(shown, min(done, megabytes)):

@@ -1,4 +1,4 @@
-"""What `mousehole link` does."""
+"""Runs `mousehole link`: checks its options, runs the programs, writes the files and the report."""
 
 import os
 import re
@@ -42,7 +42,10 @@ HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 
 
 def run(options: LinkOptions, command: list[str] | None) -> int:
-    """Runs the command behind the link; returns the exit status of the command, or of an invalid run."""
+    """Runs the command behind the link; returns its exit status, or `INVALID_STATUS` for an invalid run.
+
+    Raises `MouseholeError` for a fault in the options, and where the system has no namespaces.
+    """
     if not hasattr(_engine, "link_run"):
         raise field_error("link", sys.platform, "run on Linux, which has the namespaces it needs")
     _check_options(options)
@@ -154,7 +157,7 @@ def _parse_names(given: str | None) -> list[str]:
 
 
 def _run_single(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
-    """Runs one scheme. Returns the exit status of the command."""
+    """Runs one scheme, writes what was asked for and prints the report; returns the exit status."""
     try:
         link.check(scenario, programs)
     except MouseholeError as error:
@@ -192,7 +195,11 @@ def _run_schemes(
     shared: scenarios.SharedScenario, start: Scenario, programs: Programs, options: LinkOptions,
     command: list[str] | None,
 ) -> int:  # fmt: skip
-    """Runs every scheme in rounds. Returns the exit status of the command."""
+    """Runs every scheme in rounds, writes what was asked for and prints the report.
+
+    Returns the first exit status of the command that is not 0. If all are 0, it returns 0, or
+    `INVALID_STATUS` if no round is left to compare.
+    """
     if not command:
         raise field_error(
             "--schemes", options.schemes or "", "given with a command, which is run for each scheme"
@@ -204,6 +211,7 @@ def _run_schemes(
     errors = OutputConsole(stderr=True, highlight=False, soft_wrap=True)
 
     def observer(task: Task) -> Observer:
+        """Announces a run and returns its observer."""
         errors.print(
             f"round {task.replication + 1} of {plan.replications}: {plan.schemes[task.scheme]}", markup=False
         )
@@ -212,6 +220,7 @@ def _run_schemes(
     statuses: list[int] = []
 
     def played(run: Run) -> None:
+        """Prints the warnings of a run; exits if the first run could not start its command."""
         name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
         status = run.account["status"] or 0
         ended = [f"the command ended with status {status}"] if status else []
@@ -252,6 +261,7 @@ def _make_observer(
     """
 
     def begun(holders: tuple[int, int]) -> None:
+        """Prints how to start programs on the server's side, for a shell."""
         if is_shell:
             user = "" if os.geteuid() == 0 and not in_user_namespace else " --preserve-credentials -U"
             enter = f"nsenter{user} -n -m -t {holders[1]} COMMAND"
@@ -262,6 +272,7 @@ def _make_observer(
             )
 
     def report(status: LinkStatus) -> None:
+        """Prints the status of a second unless `is_quiet`."""
         if not is_quiet:
             errors.print(write_status(status), markup=False)
 

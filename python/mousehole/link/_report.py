@@ -1,4 +1,4 @@
-"""What `mousehole link` shows beside the documents of `run` and `compare`."""
+"""What `mousehole link` shows in addition to the documents of `run` and `compare`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,20 +14,21 @@ from mousehole.records import make_run_document as document_of_run
 
 
 def write_status(status: LinkStatus) -> str:
-    """Returns one second of a run as one line."""
+    """Returns the line on one second of a run."""
     late = f"late up to {time_text(status['late_most_s'])}"
     down, up = _describe_direction(status["down"]), _describe_direction(status["up"])
     return f"{status['at_s']:4.0f} s  down {down}; up {up}; {late}"
 
 
 def _describe_direction(way: LinkWayStatus) -> str:
+    """Returns rate, queue length by colour, drops and marks of a direction within a second."""
     waiting = "/".join(str(count) for count in way["waiting"])
     marks = f", {way['marked']} marked" if way["marked"] else ""
     return f"{rate_text(way['rate_bps'])}, queue {waiting}, {way['dropped']} dropped{marks}"
 
 
 def describe_account(account: LinkAccount) -> Iterator[str]:
-    """Returns how a run went: lateness, what was not carried, and whether its figures can be relied on."""
+    """Yields the lines on how a run went: lateness, packets not carried, warnings and faults."""
     late = account["lateness"]
     priority = "real-time priority" if account["is_real_time"] else "ordinary priority"
     yield (
@@ -56,7 +57,7 @@ def describe_congestion(congestion: str | None) -> str:
 
 
 def list_warnings(account: LinkAccount) -> Iterator[str]:
-    """Returns what the programs of a run did that they hardly should have."""
+    """Yields what went wrong with the programs of a run without making it invalid."""
     if account["server_status"]:
         yield f"the server's command ended before, with status {account['server_status']}"
     if account["left_behind"]:
@@ -82,7 +83,7 @@ def make_run_document(
 
 
 def _make_prediction_table(played: Played, simulated: Records) -> Table:
-    """Returns the transfers of a run beside those of the simulator with the same flows."""
+    """Returns a table of response times in real time and simulated with the same flows."""
     figures = [_summarise_times(one.columns.transfers) for one in (played.records, simulated)]
     rows: list[Row] = []
     for name, real in figures[0].items():
@@ -98,7 +99,7 @@ def _make_prediction_table(played: Played, simulated: Records) -> Table:
 
 
 def describe_prediction(played: Played) -> str:
-    """Returns what the prediction leaves out of a run or changes, as one line."""
+    """Returns the line on what the prediction leaves out of a run or changes."""
     found = list_differences(played.records.columns, read_default_congestion())
     return f"simulated otherwise than in real time: {'; '.join(found) or 'nothing that is known'}"
 

@@ -27,7 +27,7 @@ class ProgramsComparison(Comparison):
         self.link_runs = list(link_runs)
 
     def document(self, command: Sequence[str] | None = None) -> Document:
-        """Returns the comparison as a document, with what is to be known of its programs."""
+        """Returns the comparison as a document, with a section on the programs."""
         own, faults = super().document(command), list_faults(self.link_runs)
         warned = [Items([f"warning: {fault}" for fault in faults], "open")] if faults else []
         controls = dict.fromkeys(entry["congestion"] for entry in self.link_runs)
@@ -71,7 +71,7 @@ class Trial:
         return list_faults(self.entries())
 
     def entries(self) -> list[LinkRunEntry]:
-        """Returns every run as the document of the comparison has it."""
+        """Returns every run in the form of the JSON document."""
         left_out, congestion = self.left_out, read_default_congestion()
         return [
             {
@@ -88,7 +88,7 @@ class Trial:
 
 
 def list_faults(entries: Iterable[LinkRunEntry]) -> list[str]:
-    """Returns a line for each round that is left out, because all runs under some scheme were invalid."""
+    """Returns a line for each round that is left out because all its runs under some scheme were invalid."""
     own: dict[tuple[int, str], list[LinkRunEntry]] = {}
     for entry in entries:
         own.setdefault((entry["round"], entry["scheme"]), []).append(entry)

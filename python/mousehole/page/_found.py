@@ -61,7 +61,10 @@ class PageLoads(Kept):
 
 
 def restore_loads(document: Mapping[str, Any]) -> PageLoads:
-    """Returns the loads whose `to_json` a document is."""
+    """Returns the loads of a JSON document;
+
+    raises `KeyError`, `TypeError` or `ValueError` for a faulty one.
+    """
     manifest, schemes = document["manifest"], document["schemes"]
     given = {item.name: manifest[item.name] for item in fields(Setting)}
     setting = Setting(**{**given, "notes": tuple(given["notes"])})
@@ -88,5 +91,6 @@ def _make_trial_entry(trial: Trial) -> dict[str, object]:
 
 
 def _restore_trial(entry: Mapping[str, Any]) -> Trial:
+    """Returns the load that an entry of the JSON document describes."""
     own = (entry[name] for name in ("link", "invalid", "repeats"))
     return Trial(entry["scheme"], entry["round"], Load.from_record(entry), *own)

@@ -113,7 +113,7 @@ def _select_first_page(entries: Sequence[Any]) -> tuple[list[Mapping[str, Any]],
 
 
 def _find_url(entry: Mapping[str, Any]) -> str:
-    """Returns the address of an entry, empty if it has none."""
+    """Returns the address of an entry; empty if it has none."""
     request = entry.get("request")
     return str(request.get("url", "")) if isinstance(request, dict) else ""
 
@@ -144,6 +144,7 @@ def _map_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
 
 
 def _choose_host_name(found: Mapping[str, str]) -> str:
+    """Returns an unused name for a host that must be renamed."""
     taken = sum(origin.endswith(HOST) for origin in found.values())
     return HOST if not taken else f"{taken + 1}.{HOST}"
 
@@ -206,6 +207,7 @@ def _replace_origins(text: str, origins: Mapping[str, str]) -> str:
 
 
 def _is_document(answer: Answer) -> bool:
+    """Returns whether the answer is an HTML document with status 200."""
     return answer.status == 200 and filling.classify(answer.mime) == "html"
 
 
@@ -217,7 +219,7 @@ def _make_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
 
 
 def _find_wire_size(response: Mapping[str, Any]) -> int:
-    """Returns the bytes of a body as it crossed the network, as far as the recording tells."""
+    """Returns the bytes of a body as it crossed the network, as far as the recording has them."""
     content = response.get("content") or {}
     sizes = {name: int(response.get(name) or -1) for name in ("bodySize", "_transferSize", "headersSize")}
     if sizes["bodySize"] > 0:
@@ -228,7 +230,7 @@ def _find_wire_size(response: Mapping[str, Any]) -> int:
 
 
 def _find_version(named: str) -> str | None:
-    """Returns the version of HTTP that a recording names."""
+    """Returns the version of HTTP that a text names, such as `h2`; None if it names none."""
     for version, words in (("3", ("h3", "http/3")), ("2", ("h2", "http/2")), ("1.1", ("http/1",))):
         if any(word in named.lower() for word in words):
             return version

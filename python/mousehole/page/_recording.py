@@ -22,12 +22,12 @@ TIMEOUT_S = 60.0
 
 
 def is_url(source: str) -> bool:
-    """Returns whether the source is an address of the web."""
+    """Returns whether the source begins with http: or https:."""
     return source.startswith(("http:", "https:"))
 
 
 def check(source: str) -> None:
-    """Raises `MouseholeError` for an address that is not of this machine."""
+    """Raises `MouseholeError` for an address that is malformed or not on this machine."""
     try:
         host, _ = urlsplit(source).hostname, urlsplit(source).port
     except ValueError as error:
@@ -79,4 +79,5 @@ def _make_entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
 
 
 def _url_error(url: str, sentence: str) -> MouseholeError:
+    """Returns the error of an address."""
     return MouseholeError(f"{url} {sentence}", kind="value", value=url)

@@ -85,7 +85,7 @@ def _describe_answer(results: PageResults, rows: Sequence[SchemeRow]) -> list[st
 def _make_times_table(
     results: PageResults, rows: Sequence[SchemeRow], prediction: Prediction | None
 ) -> Table:
-    """Returns times and changes by scheme; paints and downloads give way on a narrow terminal."""
+    """Returns the table of times and changes by scheme; a narrow terminal leaves out paints and downloads."""
     baseline = results.baseline
     first_change, speed_change = f"first paint\nto {baseline}", f"speed index\nto {baseline}"
     headings = ["\nload", f"load to\n{baseline}"]
@@ -115,6 +115,7 @@ def _make_times_table(
 
 
 def _make_time_cell(time: Estimate) -> Cell:
+    """Returns a table cell with a mean time."""
     return Cell(time_text(time.mean), time.mean)
 
 
@@ -129,7 +130,7 @@ def _list_change_charts(results: PageResults, rows: Sequence[SchemeRow]) -> list
 
 
 def _list_progress_charts(results: PageResults) -> list[Chart]:
-    """Returns the visual progress of the median loads, if any was filmed."""
+    """Returns the chart of the visual progress of the median loads, in a list; empty if none was filmed."""
     known = {
         scheme: trial.load.progress
         for scheme in results.schemes
@@ -167,7 +168,7 @@ def _list_progress_charts(results: PageResults) -> list[Chart]:
 
 
 def _find_time_to_reach(steps: Steps, part: float) -> float:
-    """Returns the time in seconds from which on at least the share `part` of a page is shown."""
+    """Returns the time, in seconds, from which on at least the share `part` of a page is shown."""
     below = [place for place, (_, share) in enumerate(steps) if share < part]
     return steps[min(below[-1] + 1, len(steps) - 1)][0] if below else 0.0
 
@@ -175,7 +176,7 @@ def _find_time_to_reach(steps: Steps, part: float) -> float:
 def _yield_remarks(
     results: PageResults, rows: Sequence[SchemeRow], prediction: Prediction | None
 ) -> Iterator[tuple[str, Tone]]:
-    """Yields what is to be said of the loads, each with its tone."""
+    """Yields the remarks on the loads, each with its tone."""
     repeats = sum(trial.repeats for trial in results.trials)
     if repeats:
         yield f"{counted(repeats, 'load')} repeated because the link was late.", "dim"
@@ -211,7 +212,7 @@ def _group_by_tone(remarks: Iterator[tuple[str, Tone]]) -> dict[Tone, list[str]]
 
 
 def _yield_waterfalls(results: PageResults) -> Iterator[Chart | Prose]:
-    """Yields the load nearest to each scheme's median, with the times of its objects."""
+    """Yields a waterfall chart for each scheme of its median load, or a sentence if it has none."""
     drawn = waterfall.Drawing.from_results(results)
     for place, (scheme, trial) in enumerate(drawn.shown.items()):
         if trial is None:

@@ -37,7 +37,7 @@ SETTLE_SPREAD_S = 1.0
 
 
 def make_draws(seed: int, number: int) -> np.random.Generator:
-    """Returns the random draws of a round, the first of which is its share of `SETTLE_SPREAD_S`."""
+    """Returns the random numbers of a round; the first is its share of `SETTLE_SPREAD_S`."""
     return np.random.default_rng([seed, number])
 
 
@@ -153,7 +153,7 @@ class PageResults:
         return [self._row(scheme) for scheme in self.schemes]
 
     def middle(self, scheme: str) -> Trial | None:
-        """Returns the load whose time is the median of the scheme's; None if no load counts."""
+        """Returns the load with the scheme's median time, the lower of two; None if no load counts."""
         own = [trial for trial in self.trials_under(scheme) if trial.counts]
         if not own:
             return None
@@ -185,4 +185,5 @@ def sort_by_request(fetches: Sequence[Fetch]) -> list[Fetch]:
 
 
 def _mean_or_nan(values: Sequence[int]) -> float:
+    """Returns the mean; NaN without values."""
     return sum(values) / len(values) if values else nan

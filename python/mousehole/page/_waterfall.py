@@ -39,7 +39,7 @@ HIGHEST = 1300
 
 
 def write_title(results: PageResults) -> str:
-    """Returns page, protocol, downloads and link in words."""
+    """Returns page, protocol, number of downloads and link as text."""
     own = results.setting
     beside = f" beside {counted(own.bulk, 'download')}" if own.bulk else ""
     page = f"{own.page} ({size_text(own.size)}) over HTTP/{own.version}{beside}"
@@ -75,7 +75,7 @@ class Drawing:
 
 
 def draw_picture(results: PageResults) -> alt.VConcatChart:
-    """Returns a panel per scheme."""
+    """Returns the picture with a panel for the median load of each scheme."""
     drawn = Drawing.from_results(results)
     width = WIDTH if len(drawn.shown) <= MANY_PANELS else NARROW_WIDTH
     panels = [
@@ -92,7 +92,7 @@ def _list_addresses(trials: list[Trial]) -> list[str]:
 
 
 def _find_last_s(trials: Iterable[Trial]) -> float:
-    """Returns the last moment of all loads, at least a little."""
+    """Returns the last moment of all loads in seconds, at least 0.1."""
     known = [trial.load for trial in trials]
     ends = [fetch.end_s or 0.0 for load in known for fetch in load.fetches]
     return max([0.1, *ends, *(load.load_s or 0.0 for load in known)])
@@ -138,7 +138,7 @@ def _draw_load(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -
 
 
 def _list_bars(fetch: Fetch, rows: list[str]) -> list[Datum]:
-    """Returns one object: waiting, then pale until its first byte, then full until its last."""
+    """Returns the bars of an object: waiting, pale until its first byte, full until its last."""
     kind = (fetch.kind if fetch.kind in KINDS else "other").lower()
     sent = fetch.queued_s if fetch.sent_s is None else fetch.sent_s
     first = sent if fetch.first_byte_s is None else fetch.first_byte_s

@@ -1,4 +1,4 @@
-"""Has a page loaded through the emulated link, once per scheme and round, and gathers what was measured."""
+"""Runs the loads of a page through the emulated link, once per scheme and round, and gathers the results."""
 
 import contextlib
 import json
@@ -78,7 +78,7 @@ Joining = Callable[[Errand], Behind]
 def measure_loads(
     source: str, options: PageOptions, reporter: Reporter, join: Joining | None = None
 ) -> PageResults:
-    """Returns what loads of a page under each scheme found.
+    """Loads the page under each scheme and returns the results.
 
     `join` starts server and browser with a link between them; by default it is `mousehole link`. Raises
     `MouseholeError` for a fault in the input or where there is no link, and `Stopped` on Ctrl-C.
@@ -165,7 +165,7 @@ def find_page(source: str, version: str | None, chromium: str, folder: Path) -> 
 
 
 def _make_setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:
-    """Returns how the loads were made, for the report."""
+    """Returns the conditions of all loads, for the report."""
     bulk = require_at_least("bulk", 0 if options.bulk is None else options.bulk, 0)
     return Setting(
         page=page.name, size=page.size, notes=page.notes, version=version, bulk=bulk,
@@ -237,6 +237,7 @@ def _join_by_link(options: PageOptions) -> Joining:
         link.check(plan.scenario(cell, scheme), link.Programs(command=["true"]))
 
     def join(errand: Errand) -> Behind:
+        """Runs server and browser of one load behind the link."""
         programs = link.Programs(
             command=_redirect_to_log(errand.visitor, errand.folder / "visitor.log"),
             server=_redirect_to_log(errand.server, errand.folder / "server.log"),
@@ -262,5 +263,6 @@ def _redirect_to_log(command: Sequence[str], log: Path) -> list[str]:
 
 
 def _read_last_line(log: Path) -> str:
+    """Returns the last line of a log; empty if there is none."""
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
     return lines[-1] if lines else ""

@@ -52,18 +52,21 @@ class Prediction:
     """What was simulated, for people."""
 
     def time(self, scheme: str) -> Estimate:
-        """Returns the mean."""
+        """Returns the mean time of a scheme in seconds, with its interval."""
         return positive_interval(self.times[scheme])
 
     def change(self, scheme: str) -> Estimate:
-        """Returns the change of the mean against the baseline."""
+        """Returns the relative change of the mean against the baseline;
+
+        intervals hold for all schemes together.
+        """
         base = self.times[self.baseline]
         others = [own for name, own in self.times.items() if name != self.baseline]
         design = Design(effective_comparisons(paired_logs(own, base) for own in others))
         return log_ratio(self.times[scheme], base, design).as_change()
 
     def record(self, scheme: str) -> dict[str, Any]:
-        """Returns what is known of a scheme as plain data for JSON."""
+        """Returns the prediction for a scheme as plain data for JSON."""
         change = None if scheme == self.baseline else self.change(scheme).as_dict()
         return {"load_s": self.time(scheme).as_dict(), "change": change, "loads_s": list(self.times[scheme])}
 
@@ -131,9 +134,9 @@ def predict_loads(
 
 
 def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) -> PageModel | None:
-    """Returns what the loads have in common: the first one's objects and their order, and median pauses.
+    """Returns a model of the page: the first load's objects in their order, with median pauses of all loads.
 
-    Other loads tell only what an object waits for. Returns None if there is no load.
+    The loads in `others` only tell which objects wait for which. Returns None without a load.
     """
     if not loads:
         return None
@@ -187,7 +190,7 @@ def _find_pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -
 
 
 def _find_with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
-    """Returns the same object of a load and what asked for it, None if the load does not have it."""
+    """Returns the same object of a load and the object that asked for it; None if the load lacks it."""
     by_url = {one.url: one for one in load.fetches}
     own = by_url.get(fetch.url)
     return None if own is None else (own, by_url.get(fetch.initiator))
@@ -247,6 +250,7 @@ def _simulate_load_s(
     ]
 
     def moments(connections: Sequence[_Connection], until_s: float) -> list[list[_Moments]]:
+        """Simulates the connections and returns the moments of each write."""
         specs = [*bulk, *({"start_s": one.start_s, "writes": one.writes} for one in connections)]
         run: Any = {**scenario, "scheme": scheme, "seed": own.seed, "replication": number,
                     "duration": f"{until_s:.6f}s",
@@ -281,7 +285,7 @@ class _Player:
         self._free: list[float] = []
 
     def play(self) -> float:
-        """Returns when the last object has arrived; NaN if that is beyond the bound."""
+        """Returns when the last object has arrived, in seconds; NaN if that is beyond the bound."""
         while self._waiting:
             self._ask(self._next_s())
             if not self._simulate():
@@ -315,13 +319,13 @@ class _Player:
         return (self._begun if own.is_early else self._done).get(own.parent, inf) + own.pause_s
 
     def _next_s(self) -> float:
-        """Returns the first moment at which something can be asked for."""
+        """Returns the first moment at which a request can be sent."""
         ready = min(self._ready_s(part) for part in self._waiting)
         can_open = len(self._connections) < (1 if self._model.is_shared else PARALLEL)
         return ready if can_open else max(ready, min(self._free))
 
     def _ask(self, now: float) -> None:
-        """Asks for what can be asked for at this moment, on connections that are free, then on new ones."""
+        """Sends all requests that can be sent at this moment, on free connections first, then on new ones."""
         # What is asked for while a shared connection is busy is answered as one.
         by = max([now, *self._free]) if self._model.is_shared else now
         ready = [part for part in self._waiting if self._ready_s(part) <= by]

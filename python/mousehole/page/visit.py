@@ -59,6 +59,7 @@ def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
     rate: list[float] = []
 
     def measure() -> None:
+        """Notes the rate of the downloads up to now."""
         rate.append(8 * (downloads.received - received) / (time.monotonic() - begin))
 
     load = tab.load(task.url, task.timeout_s, measure, is_filmed=True)
@@ -69,7 +70,7 @@ def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
 
 
 def main(given: list[str]) -> int:
-    """Writes the record of the load, or one that says what went wrong."""
+    """Writes the record of the load, or one that says why it failed; returns 0."""
     task, address = parse_arguments(given)
     try:
         load = visit(task, address)

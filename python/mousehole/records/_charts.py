@@ -61,7 +61,7 @@ def _thin_out(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:
 
 
 def _link_panels(series: pl.DataFrame, link: str) -> list[Panel]:
-    """Returns what waits at a link, what it sends, and what it drops and marks, if it does."""
+    """Returns the panels of a link: queue and rate, and drops and marks if there are any."""
     waits = _list_data(series.filter(pl.col("name") == "backlog_s"), 1000)
     sent = _list_data(series.filter(pl.col("name") == "sent_bps"), 1e-6)
     rate = _list_data(series.filter(pl.col("name") == "capacity_bps"), 1e-6)
@@ -90,7 +90,7 @@ def _sender_panels(series: pl.DataFrame) -> list[Panel]:
 
 
 def _list_data(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
-    """Returns values in the unit of a chart, with their times and colours."""
+    """Returns the rows of a chart: times, values multiplied by `factor`, colours."""
     return [
         {
             "t": _round_digits(row["time_s"]),
@@ -102,10 +102,12 @@ def _list_data(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
 
 
 def _round_digits(value: float) -> float:
+    """Returns the number with six significant digits."""
     return float(f"{value:.6g}")
 
 
 def _make_y_axis(title: str, **more: Any) -> alt.Y:
+    """Returns the encoding of the values `v`, from zero."""
     return alt.Y("v:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=True), **more)
 
 
@@ -123,14 +125,15 @@ def _draw_stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
         return empty_chart("nothing was sent")
     marks = make_chart([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)
     return marks.encode(
-        y=_make_y_axis(title, stack="zero"), color=_encode_packet_colour(rows), order=_order_best_first()
+        y=_make_y_axis(title, stack="zero"), color=_encode_packet_colour(rows), order=_order_by_name()
     )
 
 
 def _draw_bars(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Returns bars over time, by colour of packets on top of each other."""
     marks = make_chart([dict(row) for row in rows]).mark_bar(size=WIDTH / PLACES + 0.5)
     return marks.encode(
-        y=_make_y_axis("packets", stack="zero"), color=_encode_packet_colour(rows), order=_order_best_first()
+        y=_make_y_axis("packets", stack="zero"), color=_encode_packet_colour(rows), order=_order_by_name()
     )
 
 
@@ -142,11 +145,13 @@ def _draw_steps(rows: Sequence[Mapping[str, Any]]) -> Any:
     return line.encode(y="v:Q")
 
 
-def _order_best_first() -> alt.Order:
+def _order_by_name() -> alt.Order:
+    """Returns the order of a stack by the names of the colours."""
     return alt.Order("colour:N", sort="ascending")
 
 
 def _encode_packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
+    """Returns the encoding by colour of packets; a single colour has no legend."""
     names = [name for name in OF_COLOURS if any(row["colour"] == name for row in rows)]
     scale = alt.Scale(domain=names, range=[OF_COLOURS[name] for name in names])
     return alt.Color("colour:N", scale=scale, legend=alt.Legend() if len(names) > 1 else None)

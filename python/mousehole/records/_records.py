@@ -251,13 +251,16 @@ class _Clock:
         self._percent = 0
 
     def before(self) -> None:
-        """Called before the run begins: estimates a run whose length alone is unusual."""
+        """Estimates a run whose length alone is unusual; called before the run begins."""
         if sum(read_lengths_s(self._scenario)) > LONG_S:
             self._estimate()
         self._begin_s = time.monotonic()
 
     def tick(self) -> None:
-        """Called again and again while the run goes on."""
+        """Estimates a run that takes long, and reports its progress;
+
+        called again and again while it lasts.
+        """
         waited_s = time.monotonic() - self._begin_s
         if self._expected_s is None and waited_s > PATIENCE_S:
             self._estimate()
@@ -268,7 +271,7 @@ class _Clock:
                 self._reporter.advance()
 
     def finish(self) -> None:
-        """Called when the run is over."""
+        """Ends the report of the progress; called when the run is over."""
         if self._expected_s is not None:
             self._reporter.finish()
 

@@ -52,7 +52,10 @@ class OneRun(Protocol):
 
 
 def make_run_document(done: OneRun, command: Sequence[str] | None = None, how: str = SIMULATED) -> Document:
-    """Returns the document of a run; `command` is what was typed, `how` says what its seconds are."""
+    """Returns the document of a run; `command` is what was typed, None where Python was the caller.
+
+    `how` says whether its seconds are simulated or real time.
+    """
     beside = list(_describe_other_flows(done))
     blocks = [
         _make_queue_table(done.queues),
@@ -65,7 +68,7 @@ def make_run_document(done: OneRun, command: Sequence[str] | None = None, how: s
 
 
 def describe_run(done: OneRun) -> str:
-    """Returns a run as text of at most ten lines."""
+    """Returns a run as text of at most `MOST_LINES` lines."""
     links = [_describe_link(queue) for queue in done.queues]
     lines = [_describe_measured(done), _describe_simulated(done), *links, *_describe_other_flows(done)]
     rest = len(lines) - MOST_LINES + 1
@@ -73,6 +76,7 @@ def describe_run(done: OneRun) -> str:
 
 
 def _describe_measured(done: OneRun) -> str:
+    """Returns the scheme, the number of measured transfers, and that of unfinished ones."""
     ends = done.columns.transfers["end_s"]
     count, unfinished = len(ends), int(np.isnan(ends).sum())
     return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
@@ -96,7 +100,7 @@ def _describe_link(queue: QueueCounters) -> str:
 
 
 def _describe_other_flows(done: OneRun) -> Iterator[str]:
-    """Returns a line per source and direction of long-lived flows and datagrams, and per application."""
+    """Yields a line per source and direction of long-lived flows and datagrams, and per application."""
     tables = done.columns
     for (source, upload), flows in _group_rows(tables.flows, "source", "upload"):
         rate = rate_text(sum(flow["goodput_bps"] for flow in flows))
@@ -127,11 +131,13 @@ def _group_rows(
 
 
 def _describe_figure(what: str, value: float) -> str:
+    """Returns a figure of an application with its short name."""
     one = quantities.find("application", what)
     return f"{one.short} {unit_text(one.unit, value)}"
 
 
 def _name_direction(upload: object) -> str:
+    """Returns `up` for an upload, else `down`."""
     return "up" if upload else "down"
 
 

@@ -132,7 +132,7 @@ def make_heat_chart(results: Results, cell: Cell) -> Chart:
 def _draw_heat_fields(
     shown: Sequence[SizeRow], groups: dict[str, list[str]], sizes: Sequence[str], few: Sequence[str]
 ) -> Any:
-    """Returns the fields, with a line of its own for the name of each group."""
+    """Returns the fields of the heat map, with a line for the name of each group."""
     if not shown:
         return empty_chart(f"no size has {LEAST_TRANSFERS} transfers under any scheme")
     names = [name for group, own in groups.items() for name in (group, *own)]
@@ -253,12 +253,12 @@ def _make_grid_datum(row: BucketRow, plan: Plan, over: str) -> Datum:
 
 
 def name_sizes(plan: Plan) -> tuple[str, str]:
-    """Returns what short and long transfers are, in words."""
+    """Returns the names of short and of long transfers, such as `transfers ≤ 15 kB`."""
     return f"transfers ≤ {size_text(plan.short_bytes)}", f"transfers > {size_text(plan.long_bytes)}"
 
 
 def name_figure(name: str, results: Results, cell: Cell) -> str:
-    """Returns the name of a figure, which is unique in the page."""
+    """Returns the name of a figure with the number of its cell, so that it is unique in the page."""
     return name if len(results.plan.cells) == 1 else f"{name}-{results.plan.cells.index(cell)}"
 
 
@@ -273,5 +273,5 @@ def _make_heat_cell(row: Any, reference: str) -> TableCell:
 
 
 def write_load(load: float | None) -> str:
-    """Returns a load of the grid as text."""
+    """Returns a load of the grid as text; `own` for the native load."""
     return "own" if load is None else f"{load:g}"

@@ -6,7 +6,7 @@ from mousehole.runs import Cell, LoadRow, Plan, Results
 
 
 def list_conditions(results: Results) -> list[str]:
-    """Returns for each cell its load and runs, and what of a capture stands behind its verdicts."""
+    """Returns the load and runs of each cell, and how much of a capture its verdicts rest on."""
     plan: Plan = results.plan
     found: list[str] = []
     for cell in plan.cells:
@@ -47,7 +47,7 @@ def _describe_rounds(results: Results, cell: Cell) -> str:
 
 
 def _describe_evidence(results: Results, cell: Cell) -> str:
-    """Returns what of a capture stands behind the verdicts; empty for a model."""
+    """Returns how much of a capture the verdicts of a cell rest on; empty for a model."""
     row, plan = tables.evidence_row(results, cell), results.plan
     if row is None:
         return ""

@@ -251,6 +251,7 @@ def list_link_charts(results: Results, cell: Cell, series: Series) -> list[Chart
     rows = tables.scheme_rows(results, cell)
 
     def chart(name: str, title: str, told: str, names: list[str], axis: str, words: Words) -> Chart:
+        """Returns a chart of quantities of the link; those that are 0 under every scheme are left out."""
         # A figure that is zero under every scheme, such as marks, is left out.
         shown = [one for one in names if any(row.estimates[one].mean for row in rows)] or names
         figures = {one: quantities.find("scheme", one).short for one in shown}
@@ -351,6 +352,7 @@ def _make_figures_chart(
 
 
 def _is_bound(row: BucketRow | SchemeRow) -> bool:
+    """Returns whether the times of a row are only lower bounds."""
     return isinstance(row, BucketRow) and row.is_bound
 
 
@@ -364,7 +366,7 @@ def _choose_value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
 
 
 def _draw_limits(plan: Plan, data: Sequence[Datum]) -> Any:
-    """Returns lines at the limits of short and of long transfers, where the sizes reach them."""
+    """Returns lines at the limits of short and of long transfers that are within the sizes shown."""
     sizes = [datum["size"] for datum in data]
     limits = (plan.short_bytes, plan.long_bytes)
     edges = make_chart([
@@ -379,6 +381,7 @@ def _draw_limits(plan: Plan, data: Sequence[Datum]) -> Any:
 
 
 def _list_ends(data: Sequence[Datum]) -> list[float]:
+    """Returns the means of rows and the ends of their intervals, all of which an axis must show."""
     return [datum[end] for datum in data for end in ("low", "mean", "high")]
 
 
@@ -395,4 +398,5 @@ def _make_curve_datum(row: CurveRow) -> Datum:
 
 
 def _make_share_cell(share: float) -> TableCell:
+    """Returns a table cell with a signed share in percent; a dash if it is not finite."""
     return TableCell(f"{signed(share)} %", share) if isfinite(share) else TableCell("–", None)

@@ -83,7 +83,10 @@ def make_document(results: Results, command: Sequence[str] | None = None) -> Doc
 
 
 def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
-    """Returns the answer of one cell with the commands that install it, or which answer holds where."""
+    """Returns the answer of one cell with the commands that install it;
+
+    of a grid, which answer holds where.
+    """
     if len(found) > 1:
         lines: list[str | Code] = list(summarise_grid(found, baseline))
         return Verdict(lines, "good" if any(one.outcome == RECOMMENDED for one in found) else "open")
@@ -130,7 +133,7 @@ def _describe_cells(cells: Iterable[Advice]) -> list[str]:
 
 
 def _list_grid_sections(results: Results, series: Series) -> list[Section]:
-    """Returns the grid as a whole with what to know of its cells, then each cell with its tables."""
+    """Returns a section on the whole grid with the remarks on its cells, then one for each cell."""
     cells = results.plan.cells
     charts = _charts.list_grid_charts(results, series)
     trade = _charts.make_trade_off_chart(results, cells, series)
@@ -233,7 +236,7 @@ def read_cell_report(results: Results, cell: Cell) -> dict[ReportPart, list[Bloc
 
 
 def _make_conditions_section(results: Results) -> Section:
-    """Returns what the account of the traffic remarks, and how the load and the replay came about."""
+    """Returns the section on the remarks of the traffic's account, the load and the replay."""
     replay = tables.load_row(results, results.plan.cells[0]).replay
     words = describe_replay(replay, results.manifest["scenario"], results.traffic)
     said = (

@@ -84,11 +84,12 @@ def _draw_grid(results: Results) -> alt.VConcatChart:
 
 
 def _make_panel(made: Chart, title: str, width: int, subtitle: list[str] | None = None) -> Panel:
+    """Returns a panel with the picture of a chart."""
     return Panel(title, made.picture, width, made.height, subtitle or [])
 
 
 def _choose_series(results: Results) -> Series:
-    """Returns the series of the schemes; of many, only the references have a colour of their own."""
+    """Returns the series of the schemes; of many, all but the references are grey."""
     schemes = results.plan.schemes
     series = make_scheme_series(schemes)
     return (
@@ -97,7 +98,7 @@ def _choose_series(results: Results) -> Series:
 
 
 def _write_title(results: Results, cell: Cell | None) -> str:
-    """Returns traffic and link in words; for one cell, also its buffer and load."""
+    """Returns traffic, link and replications as text; for one cell, also its buffer and load."""
     parts = [results.label, bottleneck.describe(results.manifest["scenario"])]
     if cell is not None:
         parts.append(f"buffer {cell.buffer}")

@@ -20,13 +20,13 @@ STEPS = 6
 FIRST_S = 0.1
 """The first part is no longer than so many simulated seconds, however long the run is."""
 ALWAYS_S, MOST_S = 0.6, 2.4
-"""Parts are timed up to the first of these, set-up left out; up to the second if the last two disagree."""
+"""Parts are timed up to the first of these, without the set-up; up to the second if the last two disagree."""
 SAMPLES_S = 1.5
 """The parts of all schemes together are to take no longer, set-up left out."""
 AGREEMENT = 1.25
 """Two parts agree if neither costs more per simulated second than so many times the other."""
 BYTES_PER_RUN = 40_000_000
-"""Memory of a run beside its transfers and connections: queues, events, histograms."""
+"""Memory of a run without its transfers and connections: queues, events, histograms."""
 BYTES_PER_TRANSFER = 370
 """Memory of a measured transfer: the engine's record, its ideal time, and the columns it is reduced from."""
 BYTES_PER_EVENT = 200
@@ -34,7 +34,7 @@ BYTES_PER_EVENT = 200
 BYTES_PER_CONNECTION = 1500
 """Memory of a live connection: its state, and its packets and timers under way."""
 WORTH_SAYING_GB = 1.0
-"""Least memory, bytes, that is reported beside the time."""
+"""Least memory, in gigabytes, that is reported in addition to the time."""
 SAFE_SHARE = 0.9
 """Share of the memory that is left which a plan may take."""
 
@@ -63,11 +63,11 @@ class Estimate:
     runs: int
 
     def seconds(self, jobs: int, cores: int | None = None) -> float:
-        """Returns the wall time with so many parallel runs on so many cores (by default those here)."""
+        """Returns the wall time with this many parallel runs on this many cores, by default those here."""
         return self.cpu_s * self.slowdown / min(jobs, cores or default_jobs(), self.runs)
 
     def bytes_at_once(self, jobs: int) -> float:
-        """Returns the memory with so many parallel runs."""
+        """Returns the memory that this many parallel runs need, in bytes."""
         return self.bytes_per_run * min(jobs, self.runs)
 
 
@@ -123,6 +123,7 @@ def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int 
     cancel, events = _engine.Cancel(), 0
 
     def count_events(result: _engine.RunResult) -> None:
+        """Notes the number of events of a packet trace, 0 without one."""
         nonlocal events
         trace = result.trace()
         events = 0 if trace is None else len(trace["time_s"])
@@ -153,7 +154,7 @@ def require_memory(estimate: Estimate, available: int | None) -> None:
 
 
 def read_lengths_s(run: Scenario) -> tuple[float, float]:
-    """Returns the lengths of warm-up and window."""
+    """Returns the lengths of warm-up and window of a scenario, in seconds."""
     return (
         _engine.parse_duration("warmup", run["warmup"]),
         _engine.parse_duration("duration", run["duration"]),
@@ -161,7 +162,7 @@ def read_lengths_s(run: Scenario) -> tuple[float, float]:
 
 
 def write_cost(estimate: Estimate, jobs: int, cores: int | None = None) -> str:
-    """Returns time and, where it is worth saying, memory: `about 3 min and 2.1 GB of memory`.
+    """Returns the estimated time and, if it is large, the memory: `about 3 min and 2.1 GB of memory`.
 
     `cores` are those that share the work, by default those here.
     """
@@ -225,7 +226,7 @@ def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[
 
 
 def _estimate_setup_s(parts: list[Part]) -> float:
-    """Returns the time to set up, from the two shortest parts: what a part of no length would cost."""
+    """Returns the set-up time from the two shortest parts: the cost of a part of length zero."""
     one, other = parts[:2]
     gained = max(other.simulated_s - one.simulated_s, 1e-9)
     rate = max(other.cpu_s - one.cpu_s, 0.0) / gained
@@ -233,7 +234,7 @@ def _estimate_setup_s(parts: list[Part]) -> float:
 
 
 def _cpu_per_second(part: Part, setup_s: float) -> float:
-    """Returns the CPU seconds per simulated second."""
+    """Returns the CPU seconds of a part per simulated second, without the set-up."""
     return max(part.cpu_s - setup_s, 0.0) / max(part.simulated_s, 1e-9)
 
 
@@ -260,7 +261,7 @@ def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenari
 
 
 def _bound_growth(before: float, after: float) -> float:
-    """Returns the factor by which something grows when a part is four times as long, from 1 to 4."""
+    """Returns the growth from one part to the next, which is four times as long: from 1 to 4."""
     return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
 
 
@@ -276,7 +277,10 @@ def _time_part(
     run: Scenario, traffic: _engine.Traffic | None, share: float,
     reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
-    """Runs a run in this thread with warm-up and window cut to `share`, reduces it and returns its cost."""
+    """Runs a scenario in this thread with warm-up and window cut to `share`;
+
+    returns the cost of run and reduction.
+    """
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
     scenario["duration"] = _scale_duration("duration", run["duration"], share)
@@ -291,6 +295,7 @@ def _time_part(
 
 
 def _scale_duration(field: str, duration: str, share: float) -> str:
+    """Returns a share of a duration as text in seconds; `field` is named in errors."""
     return f"{_engine.parse_duration(field, duration) * share:.9f}s"
 
 

@@ -103,17 +103,17 @@ class Plan:
     """The traffic that was given, and why ready-made traffic stands in its place; None if none does."""
 
     def in_cell(self, buffer: str, load: float | None, sentence: str) -> str:
-        """Returns a sentence on a cell; it names the cell where the plan has several."""
+        """Returns a sentence on a cell, with the cell's name before it if the plan has several."""
         return sentence if len(self.cells) == 1 else f"{Cell(buffer, load).title}: {sentence}"
 
     def describe(self, where: str, found: Iterable[Any]) -> str:
-        """Returns a line on the comparison, and the sentences of those findings that are its verdicts."""
+        """Returns a line on the comparison, and the sentences of its findings that are not exploratory."""
         verdicts = [self.in_cell(one.buffer, one.load, one.sentence) for one in found if not one.exploratory]
         return "\n".join([f"Comparison of {len(self.schemes)} schemes {where}", *verdicts])
 
     @property
     def run_word(self) -> str:
-        """What a replication is called where people read."""
+        """The noun for a replication in texts."""
         return "round" if self.in_rounds else "replication"
 
     @property
@@ -155,7 +155,7 @@ class Plan:
         return {**run, "warmup": self.choose_warmup(cell)}
 
     def choose_warmup(self, cell: Cell) -> str:
-        """Returns the time before the measured window: what is needed, but no longer than the window."""
+        """Returns the warm-up of a cell: what is needed, but no longer than the window, or what was given."""
         given = self.base["warmup"]
         if self.warmup is None or not self.warmup.is_chosen:
             return given
@@ -176,7 +176,7 @@ def is_overlaid(traffic: TrafficSection) -> bool:
 def make_plan(shared: SharedScenario, options: Options, own_scheme: str | None) -> Plan:
     """Returns the plan of grid, schemes and replications; `own_scheme` is that of the user's scenario.
 
-    Raises `MouseholeError` for an option that is not allowed; the engine's own checks are those of `checked`.
+    Raises `MouseholeError` for an option that is not allowed; `check_plan` has the engine check the rest.
     """
     load, baseline = options.load, check_baseline(options.baseline)
     seeds = defaults.QUICK_REPLICATIONS if options.quick else defaults.REPLICATIONS
@@ -196,10 +196,10 @@ def make_plan(shared: SharedScenario, options: Options, own_scheme: str | None) 
 
 
 def check_plan(plan: Plan) -> Plan:
-    """Returns the plan itself.
+    """Returns the plan unchanged.
 
-    Raises `MouseholeError` if its sizes make no sense, if it has too many runs, if the engine refuses a
-    scenario of it, or if two of its schemes are the same.
+    Raises `MouseholeError` for sizes that contradict each other, for too many runs, for a scenario that the
+    engine refuses, and for two schemes that are the same.
     """
     check_sizes(plan)
     runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
@@ -216,7 +216,7 @@ def check_plan(plan: Plan) -> Plan:
 
 
 def check_sizes(plan: Plan) -> None:
-    """Raises `MouseholeError` if the sizes of short and long transfers make no sense."""
+    """Raises `MouseholeError` unless 1 B ≤ `short` ≤ `long`."""
     if plan.short_bytes < 1:
         raise field_error("short", plan.short_bytes, "a size of at least 1 byte")
     if plan.long_bytes < plan.short_bytes:
@@ -259,7 +259,7 @@ def parse_schemes(
 
 
 def check_baseline(given: str) -> str:
-    """Returns the baseline; raises `MouseholeError` if there is no such scheme."""
+    """Returns the baseline without spaces around it; raises `MouseholeError` if there is no such scheme."""
     try:
         _engine.scheme_parameters(given.strip())
     except MouseholeError as error:
@@ -281,7 +281,7 @@ def list_ideals() -> frozenset[str]:
 
 
 def is_ideal(scheme: str) -> bool:
-    """Returns whether nobody can deploy the scheme."""
+    """Returns whether the scheme is an ideal, which nobody can deploy."""
     return scheme_name(scheme) in list_ideals()
 
 

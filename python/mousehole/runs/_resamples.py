@@ -26,17 +26,18 @@ def check_resamples(plan: Plan, traffic: _engine.Traffic | None, native_load: fl
 
 
 def require_load(plan: Plan, summary: TrafficSummary | None) -> None:
-    """Raises `MouseholeError` for traffic without a load of which memory holds a sample only."""
+    """Raises `MouseholeError` if no load is given for traffic of which memory holds only a sample."""
     if summary is not None and summary["share"] < 1 and None in plan.loads:
         held = f"memory holds only one client in {1 / summary['share']:.0f} of this traffic"
         raise missing_error("traffic.load", f"a load, such as 0.9, as {held}")
 
 
 def try_traffic(plan: Plan, traffic: _engine.Traffic) -> None:
-    """Raises `MouseholeError` if the traffic cannot be played as asked; plays no more than a moment."""
+    """Plays a moment of the traffic; raises `MouseholeError` if it cannot be played."""
     run = plan.scenario(plan.cells[0], plan.baseline)
     run_interruptibly(lambda: traffic.set_up(run))
 
 
 def _check_runs(traffic: _engine.Traffic, runs: list[Scenario], load: float, native_load: float) -> None:
+    """Raises `MouseholeError` for a load that a resample cannot meet; Ctrl-C ends the wait at once."""
     run_interruptibly(lambda: traffic.check_resamples(runs, load, native_load))

@@ -71,7 +71,7 @@ def identify_build() -> tuple[str, str]:
 
 
 def list_sources() -> dict[str, Path]:
-    """Returns the files of the package's code by their names in it; `bundled` has none."""
+    """Returns the files of the package's code by their names in it, without those in `bundled`."""
     package = Path(__file__).parent.parent
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     return {name: files[name] for name in sorted(files) if not name.startswith("bundled/")}
@@ -93,10 +93,10 @@ def pack_job(job: Job[Any]) -> bytes:
 
 
 def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None) -> Answer:
-    """Runs a parcel and returns the answer; workers of an executor are asked to call it.
+    """Runs a parcel and returns the answer; called in workers of an executor.
 
-    `content` is the packed traffic, or the file that has it, where the parcel needs any. Every version of
-    this function must take these arguments, since it is here that another version is noticed.
+    `content` is the packed traffic, or the path of the file that has it, if the parcel needs any. Every
+    version must accept these arguments, since another version is recognised here.
     """
     fault = explain_refusal(made_by)
     if fault is not None:
@@ -118,10 +118,10 @@ def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None
 def execute_all(
     made_by: tuple[str, str], parcels: Sequence[bytes], content: bytes | None, limit_s: float
 ) -> Answers:
-    """Runs parcels of one traffic one after the other; workers of Dask are asked to call it.
+    """Runs parcels of one traffic one after the other; called in workers of Dask.
 
-    It begins none after `limit_s` seconds, nor after one that cannot be run. Every version must take these
-    arguments, as of `execute`.
+    It begins none after `limit_s` seconds, nor after one that cannot be run. Every version must accept these
+    arguments, as those of `execute`.
     """
     begin = time.monotonic()
     each: list[Answer] = []
@@ -142,7 +142,7 @@ def count_tasks() -> int:
 
 
 def explain_refusal(made_by: tuple[str, str]) -> str | None:
-    """Returns why this process cannot run what a process sends; None if both run the same Mousehole.
+    """Returns why this process cannot run the sender's parcels; None if both have the same Mousehole.
 
     `made_by` is the sender's `identify_build`.
     """
@@ -157,6 +157,7 @@ def explain_refusal(made_by: tuple[str, str]) -> str | None:
 
 
 def _name_process() -> str:
+    """Returns host and process, for messages."""
     return f"{socket.gethostname()} (process {os.getpid()})"
 
 
@@ -230,7 +231,10 @@ def _receive_traffic(digest: str, content: bytes | str | None) -> Received | Non
 
 
 def _load_headers(headers: tuple[PolicyHeader, ...]) -> str | None:
-    """Loads own policies that are not loaded yet; returns why not if another header has the name."""
+    """Loads own policies that are not loaded yet.
+
+    Returns a sentence if another header has the name of one, else None.
+    """
     if not headers:
         return None
     with _lock:

@@ -47,10 +47,10 @@ def try_headers(headers: Sequence[str]) -> None:
 
 
 def try_scenarios(scenarios: Sequence[Mapping[str, object]]) -> None:
-    """Does the same with the own policies that are loaded here, if any, and the scenarios' parameters.
+    """Tries the own policies that are loaded here with the parameters that they have in these scenarios.
 
-    The scenarios are first run there for a moment with a single packet. Raises `MouseholeError` as
-    `try_headers` does.
+    The scenarios are first run in another process for a moment with a single packet. Raises `MouseholeError`
+    as `try_headers` does; does nothing without own policies.
     """
     loaded = [part["header"] for part in _engine.parts() if part["header"]]
     if loaded and scenarios:
@@ -58,6 +58,10 @@ def try_scenarios(scenarios: Sequence[Mapping[str, object]]) -> None:
 
 
 def _try_in_process(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> None:
+    """Tries headers with the scenarios' parameters in another process; defaults without scenarios.
+
+    Raises `MouseholeError` for a header at fault, and if the trial crashes, ends or takes too long.
+    """
     command = [sys.executable, "-c", CHILD, _engine.__file__]
     given = json.dumps({"headers": list(headers), "scenarios": list(scenarios)})
     limit_s = LIMIT_S * (len(headers) + (1 if scenarios else 0))
@@ -89,5 +93,5 @@ def _try_in_process(headers: Sequence[str], scenarios: Sequence[Mapping[str, obj
 
 
 def _headers_error(headers: Sequence[str], what: str) -> MouseholeError:
-    """Returns the error of the headers that may be at fault."""
+    """Returns the error about the headers that may be at fault."""
     return MouseholeError(what, kind="file", file=", ".join(headers) or None)

@@ -47,7 +47,7 @@ class SharedScenario(NamedTuple):
 
 
 def make_default() -> Scenario:
-    """Returns the scenario that options change where the user has none: without rate, buffer, traffic."""
+    """Returns the scenario that options change if the user has none; it lacks rate, buffer and traffic."""
     return _engine.default_scenario()
 
 
@@ -76,7 +76,7 @@ def list_rate_traces(scenario: Scenario) -> tuple[Path, ...]:
 
 
 def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenario:
-    """Returns the scenario with other names of the files of its rate traces."""
+    """Returns the scenario with each file of a rate trace replaced by what `move` returns for it."""
     link: Mapping[str, object] = scenario.get("link") or {}
     traces = {name: move(file) for name, file in bottleneck.name_traces(scenario).items()}
     return {**scenario, "link": cast("LinkSection", {**link, **traces})} if traces else scenario
@@ -102,10 +102,10 @@ def write_toml(scenario: Scenario, place: str) -> None:
 
 
 def make_shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:
-    """Returns what all runs of a comparison share: `start` with this traffic and with the options given.
+    """Returns what all runs of a comparison share: `start` with this traffic and these options.
 
-    Options of the link are applied to the bottleneck. Of a topology, the bottleneck is written out, as its
-    buffer is needed for the grid; this asks the engine, which refuses options that it does not allow.
+    Options of the link are applied to the bottleneck. A topology is filled in, as its buffer is needed for
+    the grid. Raises `MouseholeError` for options that are not allowed.
     """
     _check_options(options)
     buffers = None if options.buffer is None else parse_texts("buffer", _write_buffers(options.buffer))
@@ -122,7 +122,7 @@ def make_shared(start: Scenario, traffic: TrafficSection, options: Options) -> S
 
 
 def _check_options(options: Options) -> None:
-    """Raises `MouseholeError` for options that make no sense whatever the scenario is."""
+    """Raises `MouseholeError` for options that are wrong in any scenario."""
     for field, number in (("seed", options.seed), ("overhead", options.overhead)):
         require_at_least(field, 0 if number is None else number, 0)
     if options.seed is not None and options.seed > _engine.MOST_SEED:
@@ -192,15 +192,18 @@ def _check_rates(base: Scenario) -> None:
 
 
 def _with_server_think(traffic: TrafficSection, think: object) -> TrafficSection:
+    """Returns section `traffic` with this think time of servers; unchanged for None."""
     given = _write_given("server_think", think, SECONDS)
     return traffic if given is None else {**traffic, "server_think": given}
 
 
 def _write_given(field: str, value: object, unit: Unit) -> str | None:
+    """Returns a quantity as text with its unit, None for None."""
     return None if value is None else with_unit(field, value, unit)
 
 
 def _write_buffers(given: str | float | Sequence[str | float]) -> str | list[str]:
+    """Returns buffers as texts with their units; a text is returned unchanged."""
     if isinstance(given, str):
         return given
     each = given if isinstance(given, Iterable) else [given]
@@ -210,7 +213,7 @@ def _write_buffers(given: str | float | Sequence[str | float]) -> str | list[str
 def make_traffic_section(
     scenario: Scenario, payload: str | None, params: Mapping[str, object] | None
 ) -> TrafficSection:
-    """Returns the traffic of the user's scenario with the way of its payload and the parameters given."""
+    """Returns the traffic of the user's scenario with this direction of payload and these parameters."""
     section: TrafficSection = {**scenario["traffic"]}
     if payload is not None:
         section["payload"] = payload

@@ -60,7 +60,7 @@ def with_changes(scenario: Scenario, changes: LinkChanges) -> Scenario:
 
 
 def is_up(scenario: Scenario) -> bool:
-    """Returns whether all payload goes from clients to servers, as the engine has it (`Plan::data_link`)."""
+    """Returns whether all payload goes from clients to servers, as the engine's `Plan::data_link` does."""
     traffic = scenario.get("traffic", {})
     sources: list[object] = [*(traffic.get("mix") or ()), *(traffic.get("connections") or ())]
     sources += [traffic] if traffic.get("files") or traffic.get("model") or traffic.get("bulk") else []
@@ -70,9 +70,9 @@ def is_up(scenario: Scenario) -> bool:
 
 
 def read_rates(scenario: Scenario) -> tuple[str | None, str | None]:
-    """Returns the rates of both directions, down and up, as they are given; the file of one that varies.
+    """Returns the rates down and up as they are given; for one that varies, the name of its file.
 
-    The rate of a topology is None where it is not filled in.
+    The rate of a topology is None if it is not filled in. A missing rate up is the mean of the rate down.
     """
     topology, link = scenario.get("topology"), scenario["link"]
     down = topology.get("rate") if topology else link.get("down") or link.get("rate")
@@ -80,7 +80,7 @@ def read_rates(scenario: Scenario) -> tuple[str | None, str | None]:
 
 
 def read_shape(scenario: Scenario, is_up: bool) -> str | None:
-    """Returns the rate of the shaper before the modem of a direction as it is given, None without one."""
+    """Returns the rate of the shaper in a direction as it is given; None without a shaper."""
     link = scenario["link"]
     return (link.get("up_shape") if is_up else None) or link.get("shape")
 
@@ -102,29 +102,32 @@ def read_facts(scenario: Scenario) -> Facts:
 
 
 def read_mean_rate(scenario: Scenario) -> str | None:
-    """Returns the rate in the direction of the payload, of one that varies the mean.
+    """Returns the rate in the direction of the payload, or its mean if it varies.
 
-    Raises `MouseholeError` for a file that cannot be read; a manifest has names without folders.
+    Raises `MouseholeError` for a file that cannot be read, as those of a manifest, which have no folders.
     """
     return _replace_by_mean(read_rates(scenario)[is_up(scenario)])
 
 
 def read_mean_rates(scenario: Scenario) -> dict[str, int]:
-    """Returns the mean in bit/s of each direction whose rate varies, `down` or `up`, as `mean_rate` does."""
+    """Returns the mean in bit/s of each direction, `down` or `up`, whose rate varies.
+
+    Raises `MouseholeError` for a file that cannot be read.
+    """
     return {way: _engine.link_rate(way, file) for way, file in name_traces(scenario).items()}
 
 
 def name_traces(scenario: Scenario) -> dict[str, str]:
-    """Returns the files of rates that vary by their directions, `down` or `up`."""
+    """Returns the files of rates that vary, by direction, `down` or `up`."""
     link: Mapping[str, object] = scenario.get("link") or {}
     given = {way: link.get(way) for way in EACH}
     return {way: rate for way, rate in given.items() if isinstance(rate, str) and is_varying(rate)}
 
 
 def compute_load_rate(scenario: Scenario) -> str | None:
-    """Returns the rate that loads in the direction of the payload are parts of, as the engine has it.
+    """Returns the rate in the direction of the payload of which a load is a share; None if it is unknown.
 
-    Raises `MouseholeError` as `mean_rate` does.
+    Raises `MouseholeError` as `read_mean_rate` does.
     """
     rate = read_mean_rate(scenario)
     layer = scenario["link"].get("layer")
@@ -152,10 +155,10 @@ def _describe_shaper(scenario: Scenario) -> str:
 
 
 def is_varying(rate: str | None) -> bool:
-    """Returns whether a rate is given as the file of one that varies."""
+    """Returns whether a rate is given as the file of a rate trace."""
     return rate is not None and _engine.is_rate_trace(rate)
 
 
 def _replace_by_mean(rate: str | None) -> str | None:
-    """Returns the mean of a rate that varies, in bit/s; any other rate unchanged."""
+    """Returns the mean, in bit/s, of a rate that varies; any other rate unchanged."""
     return f"{_engine.link_rate('rate', rate)}bit" if rate is not None and is_varying(rate) else rate

@@ -24,10 +24,14 @@ def with_moved_files(section: TrafficSection, move: Callable[[str], str]) -> Tra
 
 
 def list_files(section: TrafficSection) -> tuple[Path, ...]:
-    """Returns every file that the section names, in order; its own `files` as often as they are given."""
+    """Returns every file that the section names, in order;
+
+    the files of the section itself as often as given.
+    """
     found: list[str] = []
 
     def note(name: str) -> str:
+        """Notes the name of a file and returns it unchanged."""
         found.append(name)
         return name
 
@@ -36,6 +40,7 @@ def list_files(section: TrafficSection) -> tuple[Path, ...]:
 
 
 def _with_moved_traces(entry: Section, move: Callable[[str], str]) -> Section:
+    """Returns an entry with the names of its traces moved, except standard input."""
     whole = entry.copy()
     if whole.get("files"):
         names = [str(file) for file in whole["files"]]
@@ -44,6 +49,7 @@ def _with_moved_traces(entry: Section, move: Callable[[str], str]) -> Section:
 
 
 def _with_moved_sizes(entry: Section, move: Callable[[str], str]) -> Section:
+    """Returns an entry with the name of its file of flow sizes moved, in parameter and model."""
     whole = entry.copy()
     params, model = whole.get("params"), whole.get("model")
     sizes = params.get("sizes") if params else None

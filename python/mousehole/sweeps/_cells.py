@@ -65,12 +65,12 @@ class CellPlan:
     chooses_warmup: bool
 
     def scenario(self, scheme: int, replication: int) -> Scenario:
-        """Returns the scenario of one run, given the place of its scheme."""
+        """Returns the scenario of one run, by the index of its scheme."""
         return self.plan.scenario(self.plan.cells[0], self.plan.schemes[scheme], replication)
 
     @property
     def weight(self) -> float:
-        """Returns what the cost of one of its runs grows with: bits that its link carries."""
+        """What the cost of one of its runs grows with: bits that its link carries."""
         rate = bottleneck.read_mean_rate(self.plan.base)
         bps = _engine.parse_rate("rate", rate) if rate else 1e6
         load, base = min(self.plan.cells[0].load or 1.0, 1.0), self.plan.base
@@ -108,7 +108,7 @@ class Planner:
         return made
 
     def ready(self, cell: CellPlan) -> tuple[CellPlan, _engine.Traffic | None]:
-        """Returns the plan with its warm-up, and the traffic."""
+        """Returns the plan of a cell with its warm-up, and the traffic, which is read."""
         loaded = self._load(cell)
         own = cell.plan.loads[0] is None
         summary = loaded.summary(bottleneck.compute_load_rate(cell.plan.base) if own else None)
@@ -192,7 +192,10 @@ def _select_options(settings: Mapping[str, Value]) -> Options:
 def _apply_setting(
     name: str, value: Value, start: Scenario, given: traffics.TrafficInput
 ) -> tuple[Scenario, traffics.TrafficInput]:
-    """Returns scenario and traffic with a setting that is the path of a field."""
+    """Returns scenario and traffic with a setting that is the path of a field; others change nothing.
+
+    Raises `MouseholeError` for a path within a mix or listed connections.
+    """
     head, _, rest = name.partition(".")
     if head == "traffic" and rest.partition(".")[0] in ("mix", "connections"):
         raise field_error(name, str(value), "in a scenario, which traffic may name; a setting is one value")
@@ -242,7 +245,7 @@ def with_parameter(scheme: str, part: str, parameter: str, value: str) -> str:
 
 
 def _locate_error(error: MouseholeError, number: int, settings: Mapping[str, Value]) -> MouseholeError:
-    """Returns the error with the cell that it is of, or with a suggestion for an unknown field."""
+    """Returns the error with its cell before its field; for an unknown field, one with a suggestion."""
     if "unknown field `" in error.sentence and _KNOWN in error.sentence:
         unknown = error.sentence.split("`")[1]
         known = error.sentence.partition(_KNOWN)[2].split("`")[1::2]

@@ -93,16 +93,16 @@ class Drawing:
         return lambda field, kind=alt.Y: kind(f"{field}:Q", scale=scale, title=None, axis=axis)
 
     def height(self, number: float) -> float:
-        """Returns where a number of cells is drawn: changes as log2 of ratios."""
+        """Returns the place of a number on the axis: a change as log2 of its ratio."""
         return round_digits(log2(max(1 + number, LEAST_RATIO)) if self.what.of_change is not None else number)
 
     def text(self, mean: float, count: int) -> str:
-        """Returns a mean over cells as text."""
+        """Returns a mean over cells as text, with the number of cells."""
         number = self.number(mean) if self.what.of_change is None else f"{signed(mean)} %"
         return f"{number} ({counted(count, 'cell')})"
 
     def number(self, value: float) -> str:
-        """Returns a value as a short text."""
+        """Returns a value as a short text with its unit."""
         if self.what.of_change is not None:
             return whole_percent(value)
         if self.what.unit == "bits_per_second":
@@ -110,7 +110,7 @@ class Drawing:
         return time_text(value) if self.what.unit == "seconds" else f"{value:.3g}"
 
     def schemes(self) -> list[str]:
-        """Returns the schemes that have something to draw."""
+        """Returns the schemes that are drawn: all but the one that changes are against."""
         return [scheme for scheme in self.sweep.schemes if scheme != self.what.of_change]
 
     def own(self, scheme: str, cells: pl.DataFrame) -> pl.DataFrame:
@@ -118,7 +118,7 @@ class Drawing:
         return cells.filter((pl.col("scheme") == scheme) & pl.col(self.what.column).is_not_null())
 
     def zero(self) -> list[Any]:
-        """Returns the line of no change, for changes."""
+        """Returns the line of no change as a list; empty unless changes are drawn."""
         return [zero_line(alt.Y)] if self.what.of_change is not None else []
 
 
@@ -128,10 +128,10 @@ def draw_small_multiples(
 ) -> alt.VConcatChart:  # fmt: skip
     """Returns a measure along the axis `x`, one line per scheme, a panel for each value of other axes.
 
-    `columns` and `rows` are the axes of the panels; the mean is taken over axes that have no place. Where
-    cells are scattered, as in a Latin hypercube, there is a panel for each axis instead, with the trend of
-    the cells. What is drawn is the change against the scheme `against`, or the measure itself if `absolute`
-    is set or if there is one scheme only.
+    `columns` and `rows` are the axes of the panels; the mean is taken over the remaining axes. Scattered
+    cells, as those of a Latin hypercube, have a panel for each axis instead, with the trend of the cells.
+    What is drawn is the change against the scheme `against`, or the measure itself if `absolute` is set or if
+    there is one scheme only.
     """
     drawing = Drawing(sweep, sweep.cells(value, against), What.choose(sweep, value, against, absolute))
     if sweep.manifest["sweep"]["design"] == "grid" or columns or rows:
@@ -246,7 +246,7 @@ def draw_field_chart(
 
 
 def _draw_facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | None) -> alt.VConcatChart:
-    """Draws a grid: lines along x, panels by two other axes."""
+    """Returns the picture of a grid: lines along x, panels by two other axes."""
     sweep, cells = drawing.sweep, drawing.cells
     for field, name in (("x", x), ("columns", columns), ("rows", rows)):
         if name is not None and name not in sweep.axes:
@@ -277,7 +277,7 @@ def _draw_facets(drawing: Drawing, x: str | None, columns: str | None, rows: str
 
 
 def _draw_trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
-    """Draws scattered cells: a panel for each axis, a dot for each cell, and the trend of each scheme."""
+    """Returns the picture of scattered cells: per axis a panel with dots and the trend of each scheme."""
     for name in settings:
         if name not in drawing.sweep.axes:
             raise unknown_error("x", "setting", name, drawing.sweep.axes)
@@ -289,11 +289,13 @@ def _draw_trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
 
 
 def _arrange_in_rows(panels: list[Panel]) -> list[list[Panel]]:
+    """Returns panels in rows: two by two for four panels, else up to three in a row."""
     across = 2 if len(panels) == 4 else min(len(panels), 3)
     return [panels[first : first + across] for first in range(0, len(panels), across)]
 
 
 def _list_values(cells: pl.DataFrame, axis: str | None) -> list[Any]:
+    """Returns the values on an axis in the order of the cells; None alone for no axis."""
     return [None] if axis is None else cells[axis].drop_nulls().unique(maintain_order=True).to_list()
 
 
@@ -306,11 +308,12 @@ def _select_cells(cells: pl.DataFrame, axis: str | None, entry: Any) -> pl.DataF
 
 
 def _write_entry(entry: Any) -> str:
+    """Returns a value of a setting as text."""
     return f"{entry:g}" if isinstance(entry, float) else str(entry)
 
 
 def _draw_lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
-    """Draws one line per scheme, with intervals where each point is a single cell."""
+    """Returns a panel with one line per scheme, and intervals where each point is a single cell."""
     series, y = drawing.series, drawing.y
     flat: list[Datum] = []
     data: list[Datum] = []
@@ -407,6 +410,7 @@ def _choose_ticks(places: Any, is_log: bool) -> list[float]:
 
 
 def _make_trend_datum(drawing: Drawing, scale: Scale, scheme: str, point: Trend) -> Datum:
+    """Returns the datum of a point of a trend."""
     label = scale.text(point.place) if scale.column is not None else scale.names[round(point.place)]
     return {"scheme": scheme, "x": round_digits(point.place), "label": label, "y": drawing.height(point.mean),
             "text": drawing.text(point.mean, point.count)}  # fmt: skip
@@ -440,7 +444,7 @@ def _choose_two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | N
 
 
 def _draw_surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against: str | None) -> Any:
-    """Draws one panel: fields of a grid with their numbers, or a surface fitted to scattered cells."""
+    """Returns a panel: fields of a grid with their numbers, or a surface fitted to scattered cells."""
     column = drawing.what.column
     frame = drawing.sweep.surface(x, y, scheme, value, against).drop_nulls(column)
     if not len(frame):
@@ -516,7 +520,7 @@ def _encode_surface_colour(drawing: Drawing) -> Any:
 
 
 def _encode_sequential(drawing: Drawing, legend: Any = None) -> Any:
-    """Returns the colours of a measure itself: darker is more."""
+    """Returns the encoding of a measure by colour: darker is more."""
     numbers = _list_numbers(drawing)
     kind: Any = "log" if numbers and min(numbers) > 0 and max(numbers) / min(numbers) > 8 else "linear"
     scale = alt.Scale(type=kind, domain=[min(numbers), max(numbers)], range=list(SEQUENTIAL), nice=False,
@@ -528,15 +532,17 @@ def _encode_sequential(drawing: Drawing, legend: Any = None) -> Any:
 
 
 def _list_numbers(drawing: Drawing) -> list[float]:
-    """Returns what is drawn of all cells."""
+    """Returns the numbers of all cells that are drawn."""
     return [number for scheme in drawing.schemes()
             for number in drawing.own(scheme, drawing.cells)[drawing.what.column].to_list()]  # fmt: skip
 
 
 def _scale_to_unit(own: Any) -> Any:
+    """Returns numbers scaled to 0 to 1."""
     return (own - own.min()) / (own.max() - own.min())
 
 
 def _scale_back(steps: Any, own: Any, scale: Scale) -> list[float]:
+    """Returns steps from 0 to 1 as numbers in the range of `own`; logarithms become numbers again."""
     made = own.min() + steps * (own.max() - own.min())
     return [round_digits(float(place), 6) for place in (np.exp(made) if scale.is_log else made)]

@@ -1,4 +1,4 @@
-"""What a sweep has found so far: its rows, and frames of means, changes and effects."""
+"""The results of a sweep so far: its rows, and frames of means, changes and effects."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -127,7 +127,7 @@ class Found:
     def surface(
         self, x: str, y: str, scheme: str, value: str = VALUE, against: str | None = None
     ) -> pl.DataFrame:
-        """Returns a scheme's cells with `x` and `y` as numbers, beside mean and change of the measure.
+        """Returns a scheme's cells with `x` and `y` as numbers, and mean and change of the measure.
 
         Raises `MouseholeError` for an axis that has no numbers, and as `cells` does.
         """
@@ -164,14 +164,14 @@ class Found:
         return f"Sweep of {self.manifest['cells']} cells in {self.folder}: {self.finished} of {rows} rows"
 
     def _settings(self) -> list[str]:
-        """Returns the columns of settings, those of numbers beside their texts."""
+        """Returns the columns of settings: each axis, then its column of numbers if it has one."""
         columns = [(axis, self.number_column(axis)) for axis in self.axes]
         return [name for axis, number in columns for name in (axis, number) if name is not None]
 
     def _keys(self, reference: str, rows: pl.DataFrame) -> list[str]:
-        """Returns the columns that a cell must share with that of the reference.
+        """Returns the columns in which a cell must agree with the cell of the reference.
 
-        In a grid a scheme without a swept part is run once for all its parameters.
+        In a grid, a scheme without a swept part is run once for all values of the part's parameters.
         """
         if self.manifest["sweep"]["design"] != "grid":
             return ["cell"]
@@ -204,21 +204,24 @@ class Found:
 
 
 def _list_measures() -> list[str]:
+    """Returns the names of the columns of counts and measures."""
     return [one.name for one in (*quantities.counts(), *quantities.measures())]
 
 
 def _group_rows(rows: pl.DataFrame, keys: list[str]) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:
+    """Returns keys and rows of each group of rows; without keys, all rows are one group."""
     if not keys:
         return [((), rows)] if len(rows) else []
     return rows.group_by(keys, maintain_order=True)
 
 
 def _to_floats(column: pl.Series) -> Any:
+    """Returns a column as floating-point numbers, NaN for null."""
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
 def _summarise_changes(changes: Any) -> dict[str, float | None]:
-    """Returns the geometric mean of changes, the least and the most."""
+    """Returns the geometric mean of changes, the smallest and the largest; None for each without changes."""
     if not len(changes):
         return dict.fromkeys(("change", "change_least", "change_most"))
     return {

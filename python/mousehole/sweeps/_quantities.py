@@ -69,7 +69,7 @@ def interpolate(field: str, low: Value, high: Value, share: float, is_log: bool)
 
 
 def format_number(number: float, unit: str) -> str:
-    """Returns a number of one of the units of `numbers` as text for people; an empty unit adds nothing."""
+    """Returns a number in a unit of `parse_numbers` as text for people; an empty unit adds nothing."""
     if unit == "bps":
         return rate_text(number)
     if unit == "s":
@@ -80,19 +80,22 @@ def format_number(number: float, unit: str) -> str:
 
 
 def write_value(value: Value) -> str:
-    """Returns a value as a file has it: `true`, `0.5`, items with commas."""
+    """Returns a value as text: `true`, `0.5`, the items of a list with commas."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
 def average_changes(changes: Any) -> float:
-    """Returns the geometric mean of the ratios of changes, less one."""
+    """Returns the geometric mean of the ratios of changes, as a change."""
     return float(np.expm1(np.mean(np.log1p(changes))))
 
 
 def _split_end(field: str, value: Value) -> tuple[float, str, bool]:
-    """Returns number and unit of an end of a range, and whether it is a whole number."""
+    """Returns number and unit of an end of a range, and whether it is a whole number.
+
+    Raises `MouseholeError` for anything else.
+    """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), "", isinstance(value, int)
     match = _NUMBER.fullmatch(value) if isinstance(value, str) else None

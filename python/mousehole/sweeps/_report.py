@@ -170,11 +170,12 @@ def _make_surface_chart(
 
 
 def _make_surface_cell(datum: Datum | None) -> TableCell:
+    """Returns a table cell with the mean change of a field; a dash for None."""
     return TableCell("–", None) if datum is None else TableCell(datum["text"], datum["value"])
 
 
 def _make_effects_table(found: Found, value: str, reference: str, others: Sequence[str]) -> Table:
-    """Returns a row for each value of each axis: the mean of the reference, and what others change there."""
+    """Returns a table with a row per value of each axis: the reference's mean, and the changes of others."""
     rows: list[Row] = []
     for (axis, label), part in found.effects(value, reference).group_by("axis", "value", maintain_order=True):
         entries = {row["scheme"]: row for row in part.iter_rows(named=True)}
@@ -192,7 +193,7 @@ def _make_effects_table(found: Found, value: str, reference: str, others: Sequen
 
 
 def _change_over_cells(row: dict[str, Any] | None, value: str) -> TableCell:
-    """Returns a scheme's change in the mean over cells with those of single cells, else its mean."""
+    """Returns a table cell with a scheme's mean change and those of single cells, or else its mean."""
     if row is None or row["change"] is None:
         return _make_measure_cell(None if row is None else row["mean"], value)
     return TableCell(change_text(row["change"], row["change_least"], row["change_most"]), row["change"])
@@ -221,18 +222,22 @@ def _make_cells_table(
 
 
 def _describe_measure(value: str) -> str:
+    """Returns a measure in words, by its column."""
     return quantities.find_measure(value).description
 
 
 def _make_measure_cell(number: float | None, value: str) -> TableCell:
+    """Returns a table cell with a number of a measure."""
     return TableCell(unit_text(quantities.find_measure(value).quantity.unit, number), number)
 
 
 def _list_changes(cells: pl.DataFrame, scheme: str) -> Any:
+    """Returns the known changes of a scheme over the cells."""
     return cells.filter(pl.col("scheme") == scheme)["change"].drop_nulls().to_numpy()
 
 
 def _list_names(cells: pl.DataFrame, axis: str) -> list[str]:
+    """Returns the values of an axis as texts, in the order of the cells."""
     return [str(name) for name in cells[axis].drop_nulls().unique(maintain_order=True)]
 
 

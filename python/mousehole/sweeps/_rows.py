@@ -49,7 +49,7 @@ class Columns:
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
-        """Returns the type of each column."""
+        """The type of each column, by name."""
         settings: dict[str, pl.DataType] = {}
         for name, axis in self.axes.items():
             settings[name] = _choose_type(axis)
@@ -83,7 +83,7 @@ class Columns:
 
 
 def name_number_column(name: str, axis: Axis) -> str | None:
-    """Returns the column that has an axis as numbers: `rate_bps` of `rate`, `load` itself; None without."""
+    """Returns the name of an axis' column of numbers: `rate_bps`, or `load` itself; None for names."""
     found = parse_numbers([axis.low, axis.high] if isinstance(axis, Range) else list(axis))
     if found is None:
         return None
@@ -103,6 +103,7 @@ def _choose_type(axis: Axis) -> pl.DataType:
 
 
 def _cast_value(value: Value, kind: pl.DataType) -> Any:
+    """Returns a value as its column holds it."""
     if kind == pl.String():
         return write_value(value)
     return float(value) if kind == pl.Float64() else value  # type: ignore[arg-type]

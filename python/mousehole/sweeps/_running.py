@@ -106,7 +106,7 @@ class Prepared:
 
     @property
     def parts(self) -> int:
-        """Returns the number of files."""
+        """The number of files."""
         return ceil(len(self.cells) / self.part_cells)
 
     def numbers(self, part: int) -> range:
@@ -136,7 +136,7 @@ class Prepared:
         return Forecast(len(self.cells), self.rows, self.parts, whole, at_once)
 
     def manifest(self) -> dict[str, Any]:
-        """Returns all that determines the rows, and nothing else."""
+        """Returns everything that determines the rows, and nothing else."""
         document = self.made.document()
         return {
             "schema": SCHEMA,
@@ -154,7 +154,7 @@ class Prepared:
         }
 
     def _inputs(self) -> list[InputEntry]:
-        """Returns name and SHA-256 of every file that the sweep reads, of the cells that were checked."""
+        """Returns name and SHA-256 of every file that the checked cells read."""
         entries = [input_entry(file, []) for file in self._files]
         return sorted(entries, key=lambda entry: (entry["name"], entry["sha256"]))
 
@@ -223,7 +223,7 @@ def forecast(
 def run_missing(
     prepared: Prepared, folder: Path, jobs: int | None, backend: Backend | None, reporter: Reporter
 ) -> None:
-    """Runs the rows that the folder does not have."""
+    """Runs the rows that the folder lacks; raises as `sweep` does."""
     store = Store(folder, prepared.manifest(), prepared.columns)
     try:
         store.tidy()
@@ -323,4 +323,5 @@ def _yield_missing_jobs(
 
 
 def _describe_stop(word: str, done: int, missing: int) -> str:
+    """Returns the sentence on how many rows were finished before a stop."""
     return f"{word} after {done:,} of {missing:,} rows, which are kept; the same command goes on from there"

@@ -1,4 +1,4 @@
-"""The answer of a search in sentences: what to set, what it gains and costs, how much better it looked."""
+"""The answer of a search in sentences: the best setting, its gain and cost, and how it looked when chosen."""
 
 from math import expm1, isfinite, log1p
 
@@ -31,7 +31,7 @@ RIVALS = ("fq-codel", "cake")
 
 
 def write_answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
-    """Returns the sentences; `results` are those on the unseen replications."""
+    """Returns the answer in sentences; `results` are those on the unseen replications."""
     if found.recommended is None:
         return (*stand_in(results), *_explain_no_setting(found), *_describe_curse(found))
     lines = [
@@ -46,7 +46,7 @@ def write_answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str,
 
 
 def write_change(change: Estimate) -> str:
-    """Returns a change in percent with its interval: `−32 % (−36…−28)`; `unknown` if it is."""
+    """Returns a change in percent with its interval: `−32 % (−36…−28)`; `unknown` for NaN."""
     if not isfinite(change.mean):
         return "unknown"
     interval = f" ({_write_share(change.low)}…{_write_share(change.high)})" if change.has_interval else ""
@@ -54,16 +54,17 @@ def write_change(change: Estimate) -> str:
 
 
 def _write_share(share: float) -> str:
-    """Returns a share in percent with its sign; what is more than ten times as much is undecided."""
+    """Returns a share in percent with its sign; one above `MOST_SHOWN` is only said to be over that."""
     return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
 
 
 def describe_limit(row: LimitRow) -> str:
-    """Returns what became of a limit on unseen replications."""
+    """Returns whether a limit is kept on unseen replications, as a clause."""
     return {KEPT: "kept", BROKEN: "broken"}.get(row.outcome, "kept by the mean, not by the whole interval")
 
 
 def _describe_best(found: TuneResults) -> str:
+    """Returns the sentence on the recommended setting, its gain, and how it looked in the search."""
     account = found.account
     first = found.goal.objectives[0]
     row = found.change(found.recommended or "", first.name)
@@ -81,7 +82,10 @@ def _describe_best(found: TuneResults) -> str:
 
 
 def _describe_shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns which rate the shaper before the modem has, or that of those searched none is shown to help."""
+    """Returns the sentence on the rate of the shaper before the modem, in a list.
+
+    Without such a shaper it is empty. If shapers were searched and none is shown to help, it says that.
+    """
     scheme, link = found.recommended or "", find_link_of_cell(results, cell)
     first = found.goal.objectives[0]
     row = found.change(scheme, first.name)
@@ -101,13 +105,13 @@ def _describe_shaper(found: TuneResults, results: Results, cell: Cell) -> list[s
 
 
 def _name_rate(scheme: str, results: Results, link: Link) -> str:
-    """Returns the rate of the shaper of a direction under a scheme, which may have its own, as given."""
+    """Returns the rate of the shaper in a direction as it is given: by the scheme, or else by the link."""
     own = None if link.has_own_shape else find_shaper_rate(scheme)
     return own or bottleneck.read_shape(results.manifest["scenario"], link.is_upload) or ""
 
 
 def _find_shaper_bps(scheme: str, results: Results, link: Link) -> int:
-    """Returns that rate in bit/s."""
+    """Returns the rate of the shaper in a direction in bit/s."""
     text = _name_rate(scheme, results, link)
     return _engine.shaped_rate("link.shape", text, link.line_bps or 0, link.varies)
 
@@ -119,7 +123,7 @@ def _is_shown(one: Quantity, change: Estimate) -> bool:
 
 
 def _describe_prices(found: TuneResults) -> list[str]:
-    """Returns what other quantities pay, and whether the limits are kept."""
+    """Returns the sentence on what other quantities pay and whether limits are kept, in a list."""
     parts = []
     own = {row.limit: row for row in found.limits if row.scheme == found.recommended}
     for one in found.goal.prices:
@@ -137,6 +141,10 @@ def _describe_prices(found: TuneResults) -> list[str]:
 
 
 def _judge(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Verdict:
+    """Returns the verdict on a quantity under one scheme against another;
+
+    intervals hold for all schemes together.
+    """
     ratio = objectives.estimate_change(results, cell, one, scheme, reference, is_primary=True)
     ratio = ratio if one.smaller_is_better else ratio.negated()
     return findings.verdict(ratio, objectives.make_family_design(results, cell, one, reference))
@@ -167,12 +175,13 @@ def _compare_with_rival(found: TuneResults, results: Results, cell: Cell, rival:
 
 
 def _write_prices(found: TuneResults, scheme: str, reference: str) -> str:
+    """Returns clauses on what other quantities pay under a scheme, each with a semicolon before it."""
     rows = [found.change(scheme, one.name, reference) for one in found.goal.prices]
     return "".join(f"; {row.quantity} {write_change(row.unseen)}" for row in rows if row is not None)
 
 
 def _compare_with_default(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns whether the search found more than its scheme's own setting gives, at the same cost."""
+    """Returns whether the recommended setting beats its scheme's own setting, and at what cost."""
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     own, template = known[find_meaning(found.recommended or "")], known[find_meaning(found.family or "")]
     if own == template:
@@ -192,13 +201,13 @@ def _compare_with_default(found: TuneResults, results: Results, cell: Cell) -> l
 
 
 def _is_dearer(found: TuneResults, row: JudgedRow) -> bool:
-    """Returns whether a price is shown to be higher than the reference's."""
+    """Returns whether the interval shows that a quantity is worse than under the reference."""
     one = next(each for each in found.goal.quantities if each.name == row.quantity)
     return row.unseen.low > 0 if one.smaller_is_better else row.unseen.high < 0
 
 
 def _describe_curse(found: TuneResults) -> list[str]:
-    """Returns by how much the finalists looked better on the replications that chose them."""
+    """Returns the sentence, in a list, on how much better finalists looked where they were chosen."""
     first = found.goal.objectives[0]
     rows = [
         row
@@ -220,11 +229,12 @@ def _describe_curse(found: TuneResults) -> list[str]:
 
 
 def _write_shift(share: float) -> str:
+    """Returns a change in percent as `higher` or `lower`."""
     return f"{percent(abs(share))} % {'higher' if share >= 0 else 'lower'}"
 
 
 def _explain_no_setting(found: TuneResults) -> list[str]:
-    """Returns that no finalist keeps the limits on unseen replications, and which comes nearest."""
+    """Returns the sentence that no finalist keeps the limits, and which one comes nearest, in a list."""
     broken = [row for row in found.limits if row.outcome == BROKEN and isfinite(row.excess.mean)]
     if not broken:
         return ["No setting is recommended: its quantities are unknown on unseen replications."]
@@ -243,6 +253,7 @@ def _explain_no_setting(found: TuneResults) -> list[str]:
 
 
 def _write_excess(row: LimitRow) -> str:
+    """Returns by how much a limit is exceeded, with its interval."""
     if not row.unit:
         return write_change(row.excess)
     mean, low, high = (

@@ -57,7 +57,7 @@ def make_install_files(found: Settings) -> dict[str, str]:
 
 
 def restore_results(document: Mapping[str, Any], judged: Comparison) -> TuneResults:
-    """Returns what a document of `tune_document` holds beside the comparison, which is `judged`.
+    """Returns the results that a document of `make_tune_document` describes; `judged` is its comparison.
 
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.
     """
@@ -90,6 +90,7 @@ def restore_results(document: Mapping[str, Any], judged: Comparison) -> TuneResu
 
 
 def _restore_rows(kind: type[R], records: list[Mapping[str, Any]], replications: int) -> tuple[R, ...]:
+    """Returns rows of a class from records of a document."""
     return tuple(
         kind(
             **{item.name: _restore_value(record, item.name, item.type, replications) for item in fields(kind)}
@@ -107,6 +108,7 @@ def _restore_value(record: Mapping[str, Any], name: str, kind: object, replicati
 
 
 def _restore_settings(entry: Mapping[str, Any] | None) -> Settings | None:
+    """Returns the settings that a document holds, None for None."""
     if entry is None:
         return None
     own = {item.name: entry[item.name] for item in fields(Settings)}

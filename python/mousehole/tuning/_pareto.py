@@ -1,4 +1,4 @@
-"""The picture of a search: what one quantity gains against what another pays, schemes beside each other."""
+"""The picture of a search: the gain of one quantity against the cost of another, for all schemes."""
 
 from collections.abc import Sequence
 from math import isfinite, log2
@@ -33,7 +33,7 @@ ROOM = 0.06
 
 
 def draw_picture(found: TuneResults) -> alt.VConcatChart:
-    """Returns what the first objective gains against the first price as a picture."""
+    """Returns the picture of the first objective's gain against the first price."""
     made = make_plane_chart(found, found.goal.prices[0])
     account = found.account
     words = (
@@ -50,7 +50,7 @@ def choose_series(found: TuneResults) -> Series:
 
 
 def make_plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
-    """Returns the plane of the first objective and a price: settings tried, and schemes that were judged."""
+    """Returns the chart of the first objective against a price: settings tried, and schemes judged."""
     gain, series = found.goal.objectives[0], choose_series(found)
     tried, judged = _list_tried(found, price, gain), _list_judged(found, price, gain)
     x, y = (_Axis(axis, judged, tried) for axis in "xy")
@@ -116,7 +116,7 @@ class _Axis:
 
 
 def _list_tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
-    """Returns the settings that were run on all replications of the search."""
+    """Returns the points of the settings that ran all replications of the search."""
     by_setting: dict[tuple[str, int], Datum] = {}
     for row in found.trials:
         if row.is_stopped or row.quantity not in (price.name, gain.name) or row.change <= -1:
@@ -131,7 +131,7 @@ def _list_tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Dat
 
 
 def _list_judged(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
-    """Returns the schemes that were judged."""
+    """Returns the points of the schemes that were judged, if both changes are known."""
     points = []
     for scheme in dict.fromkeys(row.scheme for row in found.judged):
         across, down = (found.change(scheme, one.name) for one in (price, gain))
@@ -164,6 +164,7 @@ def _draw_fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list
 
 
 def _draw_rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
+    """Returns a ring with a text around the recommended setting; empty if it is not shown."""
     chosen = [{"x": datum["x"], "y": datum["y"], "text": "recommended"} for datum in shown
               if datum["recommended"]]  # fmt: skip
     if not chosen:
@@ -175,9 +176,9 @@ def _draw_rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
 
 
 def _place_names(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
-    """Returns the names of the schemes that were not searched, and on which side of their points they stand.
+    """Returns the names of the schemes that were not searched, each with a side of its point.
 
-    They stand where there are the fewest other names and points.
+    That is the side with the fewest other names and points.
     """
     points = {datum["setting"]: (datum["x"], datum["y"]) for datum in shown if datum["scheme"] == OTHERS}
     points[found.baseline] = (0.0, 0.0)
@@ -196,6 +197,7 @@ def _place_names(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis)
 
 
 def _draw_names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
+    """Returns the layers with the names of `_place_names`."""
     return [
         make_chart(own)
         .mark_text(fontSize=11.5, color=FORE, dx=9 * right, dy=-9 * above,
@@ -207,7 +209,7 @@ def _draw_names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
 
 
 def _place_at_edges(beyond: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
-    """Returns points beyond the axes as marks at their edges; names that would meet stand in lines."""
+    """Returns points beyond the axes as marks at their edges; marks that would overlap are stacked."""
     found: list[Datum] = []
     for datum in beyond:
         one = _make_edge_mark(datum, x, y)
@@ -218,7 +220,7 @@ def _place_at_edges(beyond: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
 
 
 def _is_overlapping(one: Datum, other: Datum, x: _Axis) -> bool:
-    """Returns whether two names at one height would lie over each other."""
+    """Returns whether two names at the same height would overlap."""
     ends = []
     for datum in (one, other):
         at, width = x.share(datum["x"]), LETTER * len(datum["text"])
@@ -228,7 +230,7 @@ def _is_overlapping(one: Datum, other: Datum, x: _Axis) -> bool:
 
 
 def _make_edge_mark(datum: Datum, x: _Axis, y: _Axis) -> Datum:
-    """Returns a point beyond the axes as a mark at their edge, with its name and where it really lies."""
+    """Returns a point beyond the axes as a mark at their edge, with its name and its true changes."""
     parts = [f"{datum[f'{axis.name}_text'].partition(' (')[0]}" for axis in (x, y) if not axis.holds(datum)]
     is_left = x.share(x.nearest(datum)) < 0.5
     label = f"{datum['setting'] if datum['scheme'] == OTHERS else datum['name']} {', '.join(parts)}"
@@ -241,6 +243,7 @@ def _make_edge_mark(datum: Datum, x: _Axis, y: _Axis) -> Datum:
 def _draw_edges(
     beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequence[alt.Tooltip]
 ) -> list[Any]:
+    """Returns the layers with the marks of `_place_at_edges`."""
     return [
         series.filter_chosen(make_chart(own))
         .mark_text(fontSize=11.5, align="left" if is_left else "right", fontStyle="italic")
@@ -251,7 +254,7 @@ def _draw_edges(
 
 
 def _draw_limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any) -> list[Any]:
-    """Returns a line for each limit against the baseline, what it forbids, and the lines of no change."""
+    """Returns the lines of no change, and of each relative limit against the baseline."""
     lines = [zero_line(), zero_line(alt.Y)]
     for limit in found.goal.limits:
         if limit.reference not in (None, found.baseline) or not limit.is_relative or limit.change <= -1:
@@ -270,7 +273,7 @@ def _draw_limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y:
 
 
 def _describe_plane(found: TuneResults, has_outliers: bool) -> str:
-    """Returns in words what the plane shows."""
+    """Returns the sentences on what the plane shows."""
     beyond = " What lies far outside is named at the edge, with its change." if has_outliers else ""
     return (
         f"Each small mark is a setting that was tried, on the search's {found.account.search_replications} "
@@ -281,7 +284,7 @@ def _describe_plane(found: TuneResults, has_outliers: bool) -> str:
 
 
 def letter_finalists(found: TuneResults) -> dict[str, str]:
-    """Returns a short name for each finalist: A, B, C …"""
+    """Returns a letter for each finalist, A, B, C …, by its scheme."""
     finalists = dict.fromkeys(row.scheme for row in found.judged if row.role == FINALIST)
     return {scheme: chr(ord("A") + place) for place, scheme in enumerate(finalists)}
 
@@ -302,5 +305,6 @@ def name_sides(one: Quantity) -> Sides:
 
 
 def _write_arrows(one: Quantity, less: str, more: str) -> str:
+    """Returns the words for less and more of a quantity with arrows, for a title of an axis."""
     sides = name_sides(one)
     return f"{less} {sides.less}, {sides.more} {more}"

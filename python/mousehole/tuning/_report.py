@@ -76,7 +76,10 @@ def make_document(
 
 
 def _find_settings_of_both(found: TuneResults, judged: Results) -> Settings | None:
-    """Returns what installs the recommended setting, with the lines of both directions if it is at both."""
+    """Returns the settings of the recommended scheme, whose lines are those of both directions.
+
+    None if nothing is recommended or nothing installs it.
+    """
     if found.settings is None or found.recommended is None:
         return found.settings
     way = find_installation(found.recommended, find_link_of_cell(judged, judged.plan.cells[0]))
@@ -84,6 +87,7 @@ def _find_settings_of_both(found: TuneResults, judged: Results) -> Settings | No
 
 
 def _make_verdict(found: TuneResults, ways: Settings | None) -> Verdict:
+    """Returns the answer, with the commands that install it if they are few, or with why nothing does."""
     lines: list[str | Code] = list(found.lines)
     if ways is not None and not _needs_section(ways):
         lines += [f"Install on {ways.place}:", Code("\n".join(ways.lines), "Commands")]
@@ -93,11 +97,12 @@ def _make_verdict(found: TuneResults, ways: Settings | None) -> Verdict:
 
 
 def _needs_section(ways: Settings) -> bool:
-    """Returns whether the settings are more than a few commands."""
+    """Returns whether the settings are more than `MOST_LINES` commands."""
     return ways.live is not None or bool(ways.wred) or len(ways.lines) > MOST_LINES
 
 
 def _list_gain_blocks(found: TuneResults) -> list[Block]:
+    """Returns the table of the judged schemes, their names, and the charts of gain and cost."""
     first = found.goal.objectives[0]
     plane = [pareto.make_plane_chart(found, price, place) for place, price in enumerate(found.goal.prices)]
     changes = {
@@ -172,13 +177,14 @@ def _make_judged_table(found: TuneResults) -> Table:
 
 
 def _rank_schemes(found: TuneResults) -> list[str]:
-    """Returns the judged schemes: finalists, own settings, then references."""
+    """Returns the judged schemes in order: finalists, schemes' own settings, references."""
     roles = {row.scheme: row.role for row in found.judged}
     order = (FINALIST, DEFAULT)
     return sorted(roles, key=lambda scheme: (*order, roles[scheme]).index(roles[scheme]))
 
 
 def _list_sensitivity_sections(found: TuneResults) -> list[Section]:
+    """Returns the section on what the recommended setting depends on, in a list; empty without runs."""
     if not found.sensitivity:
         return []
     charts = [_make_sensitivity_chart(found, one, place) for place, one in enumerate(found.goal.quantities)]
@@ -209,6 +215,7 @@ def _make_sensitivity_table(found: TuneResults) -> Table:
 
 
 def _make_sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Chart:
+    """Returns the chart of the changes of a quantity by changed parameter."""
     changes = {
         f"{row.parameter}={row.value}": row.change for row in found.sensitivity if row.quantity == one.name
     }
@@ -225,12 +232,14 @@ def _make_sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Ch
 
 
 def _list_install_sections(ways: Settings | None) -> list[Section]:
+    """Returns the section with the settings to install, in a list; empty if the answer has them."""
     if ways is None or not _needs_section(ways):
         return []
     return [Section("install", "Settings to install", _list_setting_blocks(ways), "Install")]
 
 
 def _list_setting_blocks(ways: Settings) -> list[Block]:
+    """Returns the blocks of settings: commands, configuration, WRED profiles."""
     blocks: list[Block] = [Prose(f"Install on {ways.place}:"), Code("\n".join(ways.lines), "Commands")]
     if ways.live is not None:
         blocks += [Prose("mousehole-live.toml:"), Code(ways.live, "Configuration of mousehole-live")]
@@ -250,7 +259,7 @@ def _list_setting_blocks(ways: Settings) -> list[Block]:
 
 
 def _list_account_facts(found: TuneResults, spent: Spent | None) -> Facts:
-    """Returns what was run in what time, and how the same is run again."""
+    """Returns what was run in how much time, and which options run the same again."""
     account = found.account
     again = f"--trials {account.trials_per_scheme} --seed {account.seed}"
     if spent is not None and spent.budget_s is not None:
@@ -273,6 +282,7 @@ def _list_account_facts(found: TuneResults, spent: Spent | None) -> Facts:
 
 
 def _write_time(seconds: float | None) -> str:
+    """Returns a clause with a time; empty for None."""
     return "" if seconds is None else f" in {span_text(round(seconds, 1))}"
 
 
@@ -310,6 +320,7 @@ def _make_trials_table(found: TuneResults) -> Table:
 
 
 def _make_single_change_cell(change: float | None) -> TableCell:
+    """Returns a table cell with a change without interval; a dash if it is unknown."""
     if change is None or not isfinite(change):
         return TableCell("–", None)
     return TableCell(change_text(change, float("nan"), float("nan")), change)

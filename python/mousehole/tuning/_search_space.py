@@ -91,11 +91,11 @@ class Dimension:
     """The ends of the user's range, which hold for tied parameters too."""
 
     def text(self, value: Value) -> str:
-        """Returns a value as schemes have it."""
+        """Returns a value as schemes take it."""
         return value if isinstance(value, str) else self.kind.write(value) if self.kind else str(value)
 
     def start(self, defaults: Mapping[str, Value]) -> Any:
-        """Returns what the search calls the default, moved into the range."""
+        """Returns the default in the form that the search suggests values in, moved into the range."""
         if self.kind is None:
             return self.default if self.default in self.choices else self.choices[0]
         value = float(self.default)
@@ -122,7 +122,7 @@ class Space:
         return {dimension.name: dimension.default for dimension in self.dimensions}
 
     def values(self, found: Mapping[str, Any]) -> Values:
-        """Returns the values of the parameters for what the search chose, with ties resolved."""
+        """Returns the values of the parameters from what the search chose, with ties resolved and rounded."""
         values: Values = {}
         for dimension in self.dimensions:
             chosen = found[dimension.name]
@@ -144,10 +144,11 @@ class Space:
         return f"{self._parts(values)}{shaper}"
 
     def _texts(self, values: Mapping[str, Value]) -> dict[str, str]:
+        """Returns values as texts by the names of their dimensions."""
         return {dimension.name: dimension.text(values[dimension.name]) for dimension in self.dimensions}
 
     def _parts(self, values: Mapping[str, Value]) -> str:
-        """Returns the scheme with these values and without the rate of a shaper."""
+        """Returns the scheme with these values, without the rate of a shaper."""
         found = self._texts(values)
         texts = {name: found[name] for name in _engine.scheme_parameters(self.template) if name in found}
         parts = []
@@ -160,7 +161,7 @@ class Space:
         return "|".join(parts)
 
     def neighbours(self, values: Values) -> list[tuple[Dimension, Value]]:
-        """Returns other values of one parameter at a time: half, twice, a quarter less or more, a word."""
+        """Returns other values of one parameter at a time: half, twice, a quarter less or more, a choice."""
         found = []
         for dimension in self.dimensions:
             for value in _list_neighbours(dimension, values[dimension.name]):
@@ -170,6 +171,7 @@ class Space:
         return found
 
     def _is_ordered(self, values: Values) -> bool:
+        """Returns whether the values of tied parameters are in order."""
         for dimension in self.dimensions:
             own = values[dimension.name]
             if (
@@ -203,7 +205,7 @@ def make_space(
     ranges: Sequence[Range] = (),
     shaped_percent: float | None = None,
 ) -> Space:
-    """Returns the parameters of a scheme that are searched, on a link with such a buffer.
+    """Returns the parameters of a scheme that are searched, on a link with this buffer.
 
     On a link before a modem, which is shaped to `shaped_percent`, the range `shape` is that of the shaper.
 
@@ -248,7 +250,10 @@ def read_range(text: str) -> Range:
 
 
 def _make_shaper_dimension(asked: Range, percent: float) -> Dimension:
-    """Returns how the rate of the shaper before a modem is searched: in percent of the line's rate."""
+    """Returns how the rate of the shaper before a modem is searched, in percent of the line's rate.
+
+    Raises `MouseholeError` for a range that is not of percentages.
+    """
     text = f"{asked.name}={'..'.join(asked.words)}"
     form = "shares of the line's rate, such as shape=50%..100%"
     if not all(word.endswith("%") for word in asked.words):
@@ -273,12 +278,13 @@ def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: b
 
 
 def find_meaning(scheme: str) -> tuple[object, ...]:
-    """Returns what two texts of one scheme have in common: its parts' names, every parameter's value."""
+    """Returns what all texts of a scheme share: part names, the shaper's rate, all parameter values."""
     names = tuple(scheme_name(part) for part in scheme.split("|"))
     return (names, find_shaper_rate(scheme), tuple(sorted(_engine.scheme_parameters(scheme).items())))
 
 
 def _split_parts(template: str) -> list[_Part]:
+    """Returns the parts of a scheme with the parameters that are given in it."""
     parts = []
     for text in without_rate(template).split("|"):
         inside = text.strip().partition("(")[2].removesuffix(")")
@@ -289,6 +295,10 @@ def _split_parts(template: str) -> list[_Part]:
 
 
 def _list_dimensions(template: str, part: _Part, buffer: int, ranges: Mapping[str, Range]) -> list[Dimension]:
+    """Returns the dimensions of a part: its parameters that are not given and are searched or in `ranges`.
+
+    Raises `MouseholeError` for a range of a given parameter, and for a value that the engine refuses.
+    """
     prefix = f"{part.name}." if "|" in template else ""
     named, parts = _list_parameters_by_name(_engine.schemes()), _list_parameters_by_name(_engine.parts())
     entries = ({**named, **parts} if "|" in template else {**parts, **named})[part.name]
@@ -315,7 +325,7 @@ def _list_dimensions(template: str, part: _Part, buffer: int, ranges: Mapping[st
 
 
 def _check_words(template: str, part: _Part, name: str, asked: Range) -> None:
-    """Raises `MouseholeError` for a value that the engine does not take."""
+    """Raises `MouseholeError` for a value of a range that the engine refuses."""
     is_marker = "|" in template and part.name != scheme_name(template.rpartition("|")[2])
     for word in asked.words:
         try:
@@ -325,11 +335,12 @@ def _check_words(template: str, part: _Part, name: str, asked: Range) -> None:
 
 
 def _list_parameters_by_name(entries: Sequence[Any]) -> dict[str, list[ParameterEntry]]:
+    """Returns the parameters of schemes or parts by their names."""
     return {entry["name"]: entry["params"] for entry in entries}
 
 
 def _list_unused_colours(template: str, part: _Part) -> tuple[str, ...]:
-    """Returns what the names of thresholds begin with that no packet meets."""
+    """Returns the prefixes of the thresholds of colours that no packet has."""
     if part.name not in ("multi-red", "priority-red"):
         return ()
     markers = [one.name for one in _split_parts(template)[:-1]]
@@ -340,6 +351,7 @@ def _list_unused_colours(template: str, part: _Part) -> tuple[str, ...]:
 
 
 def _is_structure(name: str, entry: ParameterEntry, part: _Part) -> bool:
+    """Returns whether a parameter decides what the scheme is, so that it is searched only on request."""
     if name == "k":
         return part.name in TWO_COLOURED - {"s-sfd"} and part.given.get("promotion") != "one-of-k"
     is_auto = part.name == "ared" and part.given.get("auto") != "false"  # it sets what the rate decides
@@ -351,7 +363,7 @@ def _is_structure(name: str, entry: ParameterEntry, part: _Part) -> bool:
 def _make_dimension(
     entry: ParameterEntry, name: str, buffer: int, asked: Range | None, is_wred: bool
 ) -> Dimension | None:
-    """Returns how a parameter is searched, None for one that has nothing to choose."""
+    """Returns how a parameter is searched; None if there is nothing to choose."""
     kind = _find_kind(entry, buffer, is_wred)
     if asked is not None and asked.is_choice:
         return Dimension(name, None, 0, 0, entry["default"], choices=asked.words)
@@ -370,6 +382,10 @@ def _make_dimension(
 
 
 def _read_ends(asked: Range, kind: Kind) -> tuple[float, float]:
+    """Returns the ends of a range as numbers of a kind, in rising order.
+
+    Raises `MouseholeError` for texts of another form, and for ends that are not in order.
+    """
     text = f"{asked.name}={'..'.join(asked.words)}"
     try:
         low, high = (kind.read(word) for word in asked.words)
@@ -403,7 +419,7 @@ def _choose_range(kind: Kind, entry: ParameterEntry, default: float, buffer: int
 
 
 def _parse_allowed_range(unit: str) -> tuple[float, float]:
-    """Returns the least and the greatest number that a catalogue's text of a kind allows."""
+    """Returns the least and the greatest number that the catalogue's text of a unit allows."""
     _, _, said = unit.partition(";")
     numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", said)]
     if " to " in said and len(numbers) == 2:
@@ -417,7 +433,7 @@ def _parse_allowed_range(unit: str) -> tuple[float, float]:
 
 
 def _find_kind(entry: ParameterEntry, buffer: int, is_wred: bool) -> Kind | None:
-    """Returns the kind of a parameter by the catalogue's text of its unit, None for one of several words."""
+    """Returns the kind of a parameter by the catalogue's text of its unit; None for one with choices."""
     unit = entry["unit"]
     if is_wred and entry["name"] == "wq":
         return WEIGHT
@@ -432,13 +448,14 @@ def _find_kind(entry: ParameterEntry, buffer: int, is_wred: bool) -> Kind | None
 
 
 def _parse_choices(unit: str) -> tuple[str, ...]:
+    """Returns the words of a unit such as `a, b or c`; empty for any other unit."""
     if re.fullmatch(r"[\w-]+(, [\w-]+)* or [\w-]+", unit) is None:
         return ()
     return tuple(word for words in unit.split(" or ") for word in words.split(", "))
 
 
 def _tie_pairs(found: Sequence[Dimension], buffer: int) -> list[Dimension]:
-    """Returns the dimensions with pairs tied: lower thresholds are parts of upper ones, sizes multiples."""
+    """Returns the dimensions with pairs tied: a threshold as a part of another, a size as a multiple."""
     names = {dimension.name: dimension for dimension in found}
     made = dict(names)
     for name, lower in names.items():
@@ -456,11 +473,12 @@ def _tie_pairs(found: Sequence[Dimension], buffer: int) -> list[Dimension]:
 
 
 def _order_dimensions(found: Iterable[Dimension]) -> list[Dimension]:
-    """Returns the dimensions with those last that depend on another."""
+    """Returns the dimensions, those that depend on another one last."""
     return sorted(found, key=lambda dimension: dimension.part_of is not None or dimension.times is not None)
 
 
 def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
+    """Returns the values next to a value that may be tried, rounded."""
     kind = dimension.kind
     if kind is None:
         return list(dimension.choices)
@@ -484,6 +502,7 @@ def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
 
 
 def _round_value(kind: Kind, value: float) -> float:
+    """Returns a value with the precision of its kind."""
     if kind.is_whole or kind.name == "packets":
         return float(max(round(value), 1))
     if kind.name == "share":
@@ -494,7 +513,7 @@ def _round_value(kind: Kind, value: float) -> float:
 
 
 def _parse_threshold(kind: str, buffer: int, text: str) -> float:
-    """Returns a queue's threshold as a share of the buffer in percent, or in packets."""
+    """Returns a queue's threshold in percent of the buffer for kind `share`, else in packets."""
     is_share = text.endswith("%")
     number = float(text.removesuffix("%") if is_share else text.removesuffix("p"))
     if kind == "share":
@@ -503,17 +522,20 @@ def _parse_threshold(kind: str, buffer: int, text: str) -> float:
 
 
 def _parse_size(text: str) -> float:
+    """Returns the bytes of a size; packets count 1500."""
     if text.endswith("p"):  # SFD's threshold may be in packets
         return 1500.0 * int(text.removesuffix("p"))
     return float(_engine.parse_size("size", text))
 
 
 def _write_size(value: float) -> str:
+    """Returns a size in bytes as schemes take it."""
     whole = round(value)
     return f"{whole // 1000}kB" if whole % 1000 == 0 and whole else f"{whole}B"
 
 
 def _write_time(value: float) -> str:
+    """Returns a time in seconds as schemes take it."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= scale:
             return f"{_write_plain(value / scale)}{unit}"
@@ -521,14 +543,17 @@ def _write_time(value: float) -> str:
 
 
 def _parse_rate(text: str) -> float:
+    """Returns the bits per second of a rate."""
     return float(_engine.parse_rate("rate", text))
 
 
 def _write_plain(value: float) -> str:
+    """Returns a number without an exponent and without trailing zeros."""
     return np.format_float_positional(float(f"{value:.12g}"), trim="-")
 
 
 def _parse_percent(text: str) -> float:
+    """Returns the number of a percentage, with or without its sign."""
     return float(text.removesuffix("%"))
 
 

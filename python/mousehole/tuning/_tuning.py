@@ -1,4 +1,4 @@
-"""The Python interface of the search: `tune` finds settings and judges them where it has not looked.
+"""The Python interface of the search: `tune` finds settings and judges them on unseen replications.
 
 `_search_space` says what may be tried, `objectives` what is wanted, `_search` tries; the package `comparison`
 judges the finalists on replications of their own. `_results` holds what came out, `_report`, `_pareto` and
@@ -171,7 +171,7 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
 
 
 def _run_tuning(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
-    """Searches, judges and changes one parameter at a time, in threads or by a backend."""
+    """Searches, judges the finalists, and changes one parameter at a time, in threads or by a backend."""
     begin = time.monotonic()
     load_policies(options.policy)
     wanted = _parse_wanted(options)
@@ -279,6 +279,7 @@ class Tuned(Kept):
 
 
 def _parse_wanted(options: TuneOptions) -> _Wanted:
+    """Returns what the options ask for; raises `MouseholeError` for a fault in them."""
     templates = _choose_templates(options)
     wants = _parse_list("objective", options.objectives) or ["short mean"]
     aims = tuple(objectives.parse_quantity("objective", one) for one in wants)
@@ -338,20 +339,27 @@ def _with_known_references(goal: Goal, baseline: str) -> Goal:
 
 
 def _parse_list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Returns the items of an option; empty for none."""
     if given is None or not given:
         return ()
     return parse_texts(field, given if isinstance(given, str) else ",".join(given))
 
 
 def _parse_sensitivity_seeds(given: int | None) -> int:
+    """Returns the replications of the sensitivity; raises `MouseholeError` for a number below 0."""
     return SENSITIVITY_SEEDS if given is None else require_at_least("sensitivity_seeds", given, 0)
 
 
 def _choose_baseline(options: TuneOptions) -> str:
+    """Returns the baseline that is given, or else that of `for_`."""
     return check_baseline(options.baseline or BASELINES.get(options.for_ or "", defaults.BASELINE))
 
 
 def _choose_templates(options: TuneOptions) -> tuple[str, ...]:
+    """Returns the schemes to search: those given, or those of `for_`;
+
+    raises `MouseholeError` for both or neither.
+    """
     if options.for_ is None:
         if not options.schemes:
             raise missing_error(
@@ -386,7 +394,7 @@ def _refuse_shape(wanted: _Wanted) -> None:
 
 
 def _prepare(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared:
-    """Returns traffic and plan; the plan's schemes are the references and the templates."""
+    """Returns traffic and plan, whose schemes are the references and the schemes to search."""
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = _drop_duplicates([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
     shared = {item.name: getattr(options, item.name) for item in fields(RunOptions)}
@@ -402,7 +410,7 @@ def _prepare(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared
 
 
 def _drop_duplicates(schemes: Iterable[str]) -> list[str]:
-    """Returns the schemes without those that only write an earlier one differently."""
+    """Returns the schemes without those that an earlier one means as well."""
     found: dict[object, str] = {}
     for scheme in schemes:
         found.setdefault(find_meaning(scheme), scheme)
@@ -410,7 +418,7 @@ def _drop_duplicates(schemes: Iterable[str]) -> list[str]:
 
 
 def _choose_where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
-    """Says what the search will cost, and returns where its runs are."""
+    """Reports what the search will cost, and returns where its runs are."""
     estimate, jobs, cores = forecast(prepared, backend)
     each_s = estimate.seconds(jobs, cores) / estimate.runs
     schemes = counted(families, "scheme")
@@ -432,7 +440,7 @@ def _run_search(
 ) -> tuple[Search, _Wanted]:
     """Runs the search within its number of trials or its time.
 
-    Returns also what is wanted, without default limits on what is not in this traffic.
+    Also returns what is wanted, without default limits on quantities that this traffic does not have.
     """
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = tuple(_drop_duplicates([wanted.baseline, *others]))
@@ -480,7 +488,7 @@ def _run_within(
 
 
 def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
-    """Raises `MouseholeError` for a quantity that this traffic does not have on every replication."""
+    """Raises `MouseholeError` for an objective or a given limit that some replication does not have."""
     goal = wanted.goal
     asked = [("objective", one.name, search.why_unknown(one)) for one in goal.objectives]
     asked += [
@@ -495,7 +503,7 @@ def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
 
 
 def _choose_finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]) -> list[Trial]:
-    """Returns the best settings of each scheme, or points along its front for several objectives."""
+    """Returns the best settings of each scheme; for several objectives, points along its front."""
     chosen: list[Trial] = []
     most = _count_finalists(wanted, len(spaces))
     for space in spaces:
@@ -512,14 +520,14 @@ def _choose_finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence
 
 
 def _count_finalists(wanted: _Wanted, families: int) -> int:
-    """Returns the number of settings of each scheme that are judged."""
+    """Returns how many settings of each scheme are judged."""
     if len(wanted.goal.objectives) > 1:
         return ON_FRONT
     return FINALISTS if families == 1 else FINALISTS_OF_MANY
 
 
 def _unmet_limits_error(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
-    """Returns the error that no setting keeps the limits: which ones bind, and what comes nearest."""
+    """Returns the error that no setting keeps the limits, with those that bind and the nearest one."""
     limits = wanted.goal.limits
     if not limits:
         objective = wanted.goal.objectives[0].name
@@ -544,17 +552,18 @@ def _unmet_limits_error(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeEr
 def _judge_finalists(
     prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], where: Where
 ) -> Comparison:
-    """Runs the finalists, their schemes' own settings and the references where the search has not looked."""
+    """Runs the finalists, their schemes' own settings and the references on unseen replications."""
     schemes = _drop_duplicates([*prepared.plan.schemes, *(trial.scheme for trial in finalists)])
     plan = replace(prepared.plan, schemes=tuple(schemes), first_replication=wanted.search_seeds)
     return run_with_jobs(replace(prepared, plan=plan), where.jobs, where.backend)
 
 
 def _choose_recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> Trial | None:
-    """Returns the finalist within the limits whose objectives are best together, None if none is within."""
+    """Returns the finalist within the limits with the smallest sum of costs; None if none is within."""
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
 
     def total(trial: Trial) -> float:
+        """Returns the sum of the costs of all objectives."""
         scheme = known[find_meaning(trial.scheme)]
         changes = (
             objectives.to_cost(
@@ -616,6 +625,7 @@ def _make_results(
     judged: Comparison, wanted: _Wanted, search: Search, finalists: Sequence[Trial], chosen: Trial | None,
     more: _Sensitivity | None,
 ) -> TuneResults:  # fmt: skip
+    """Returns everything that the search found, with the answer in sentences."""
     results = judged.results
     (cell,) = results.plan.cells
     link = find_link_of_cell(results, cell)
@@ -646,6 +656,7 @@ def _make_results(
 
 
 def _list_trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[TrialRow, ...]:
+    """Returns a row per setting tried and quantity."""
     on_front = {trial.scheme for trial in find_front(trials)}
     return tuple(
         TrialRow(
@@ -660,7 +671,10 @@ def _list_trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[T
 def _list_judged_rows(
     results: Results, cell: Cell, wanted: _Wanted, trials: Sequence[Trial], finalists: Sequence[Trial]
 ) -> tuple[JudgedRow, ...]:
-    """Returns every judged scheme against the baseline, FQ-CoDel, CAKE and its own setting."""
+    """Returns a row per judged scheme, quantity and reference.
+
+    The references are the baseline, the schemes of limits, FQ-CoDel, CAKE and the scheme's own setting.
+    """
     seen = {find_meaning(trial.scheme): trial for trial in reversed(trials) if not trial.is_stopped}
     chosen = {find_meaning(trial.scheme) for trial in finalists}
     own = {find_meaning(template): template for template in wanted.templates}
@@ -705,6 +719,7 @@ def _list_judged_rows(
 def _list_limit_rows(
     results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]
 ) -> tuple[LimitRow, ...]:
+    """Returns a row per finalist and limit."""
     rows = []
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     for trial in finalists:

@@ -90,11 +90,11 @@ class Limit:
         return over if self.quantity.smaller_is_better else -over
 
     def weight(self, excess: float) -> float:
-        """Returns an excess as a number to add to those of other limits: as a part of what is allowed."""
+        """Returns an excess as a share of what is allowed, so that it can be added to others."""
         return excess if self.is_relative or not self.change else excess / abs(self.change)
 
     def amount(self, weight: float) -> str:
-        """Returns what `weight` has returned as text, such as `12 %` or `3.1 ms`."""
+        """Returns a result of `weight` as text, such as `12 %` or `3.1 ms`."""
         if self.is_relative:
             return f"{percent(expm1(weight))} %"
         return write_amount(weight * (abs(self.change) or 1), self.quantity.unit)
@@ -156,7 +156,7 @@ def list_quantities() -> dict[str, Quantity]:
 def parse_quantity(field: str, text: str) -> Quantity:
     """Returns a quantity by its name, or by a part of it as vetoes have it, such as `calls p95`.
 
-    Raises `MouseholeError` for an unknown one, with the nearest name.
+    Raises `MouseholeError` for an unknown one, with a suggestion.
     """
     name = " ".join(text.split())
     known = list_quantities()
@@ -168,9 +168,9 @@ def parse_quantity(field: str, text: str) -> Quantity:
 
 
 def parse_limit(field: str, text: str) -> Limit:
-    """Reads a limit such as `long mean +10%`, `calls p95 +5ms` or `long mean +5% against fq-codel`.
+    """Returns a limit such as `long mean +10%`, `calls p95 +5ms` or `long mean +5% against fq-codel`.
 
-    Of shares, percent are percentage points, as in vetoes.
+    For shares, percent are percentage points, as in vetoes. Raises `MouseholeError` for any other text.
     """
     body, against, other = " ".join(text.split()).partition(" against ")
     name, sign, number, unit = vetoes.split_change(field, body, _FORM)
@@ -185,7 +185,7 @@ def parse_limit(field: str, text: str) -> Limit:
 
 
 def list_default_limits(reference: str | None) -> tuple[Limit, ...]:
-    """Returns the margins of the vetoes as limits against a scheme, None being the baseline."""
+    """Returns the margins of the vetoes as limits against a scheme; None stands for the baseline."""
     found = []
     for margin in vetoes.margins(()):
         one = _find_quantity(margin.whose, margin.name)
@@ -195,13 +195,13 @@ def list_default_limits(reference: str | None) -> tuple[Limit, ...]:
 
 
 def _find_quantity(whose: str, what: str) -> Quantity:
-    """Returns the quantity of a veto's figure; pages have another name here."""
+    """Returns the quantity of a figure of the vetoes."""
     name = f"{whose} {what}"
     return list_quantities().get(name) or list_quantities()[name.replace("pages", "page")]
 
 
 def check_scheme(field: str, scheme: str) -> None:
-    """Raises `MouseholeError` about `field` for a scheme that there is not."""
+    """Raises `MouseholeError` about `field` for a text that is not a scheme."""
     try:
         _engine.scheme_parameters(scheme)
     except MouseholeError as error:
@@ -213,8 +213,8 @@ def estimate_change(
 ) -> Estimate:
     """Returns the logarithm of the ratio of a quantity under `scheme` to that under `reference`.
 
-    With `is_primary` the intervals hold together for all schemes of the results, as those of compare's
-    primary endpoint do.
+    It is NaN if a quantity is unknown. With `is_primary` the intervals hold together for all schemes of the
+    results, as those of `compare`'s primary endpoint do.
     """
     own, other = (results.values(cell, name, one.source) for name in (scheme, reference))
     design = make_family_design(results, cell, one, reference) if is_primary else results.design(cell)
@@ -222,7 +222,7 @@ def estimate_change(
 
 
 def estimate_excess(results: Results, cell: Cell, one: Limit, scheme: str) -> Estimate:
-    """Returns how far a scheme is beyond a limit, with its interval: as `Limit.excess` has it.
+    """Returns how far a scheme is beyond a limit, with its interval, on the scale of `Limit.excess`.
 
     Replications in which a quantity is unknown are left out.
     """
@@ -238,6 +238,7 @@ def estimate_excess(results: Results, cell: Cell, one: Limit, scheme: str) -> Es
 def _estimate_difference(
     results: Results, cell: Cell, one: Quantity, scheme: str, reference: str
 ) -> Estimate:
+    """Returns the difference of a quantity between two schemes, in its own unit; NaN if it is unknown."""
     own, other = (results.values(cell, name, one.source) for name in (scheme, reference))
     if own.shape != other.shape:
         return log_ratio([], [])
@@ -255,7 +256,7 @@ def make_family_design(results: Results, cell: Cell, one: Quantity, reference: s
 
 
 def to_cost(one: Quantity, log_change: float) -> float:
-    """Returns a change as something to lower, infinite where the quantity is unknown."""
+    """Returns a change as a number to be lowered; infinite if the quantity is unknown."""
     if not isfinite(log_change):
         return float("inf")
     return log_change if one.smaller_is_better else -log_change
