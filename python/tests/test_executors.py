@@ -44,6 +44,7 @@ class Counting(Silent):
         self.count = 0
 
     def advance(self) -> None:
+        """Counts a run, and calls the action for this count."""
         self.count += 1
         if self.count in self.actions:
             self.actions[self.count]()
@@ -150,7 +151,7 @@ def test_dask__a_frozen_scheduler_is_named_and_waited_for(
                 if "no answer of the scheduler" in text:
                     made.thaw()
 
-        jobs = [short_job(seed) for seed in range(300)]
+        jobs = [make_short_job(seed) for seed in range(300)]
         with open_backend(dask=made.address, reporter=Hearing()) as backend:
             assert backend is not None
             found = []
@@ -174,12 +175,14 @@ def test_dask__a_frozen_scheduler_is_named_and_waited_for(
 
 
 def run_until_frozen(backend: Any, jobs: list[tuple[int, Job[Any]]], cluster: Cluster) -> None:
+    """Runs jobs, and freezes the scheduler after the sixth outcome."""
     for number, _ in enumerate(yield_outcomes(backend, jobs)):
         if number == 5:
             cluster.freeze()
 
 
-def short_job(seed: int) -> tuple[int, Job[Any]]:
+def make_short_job(seed: int) -> tuple[int, Job[Any]]:
+    """Returns a job of a tenth of a second with its seed as key."""
     scenario = {**SCENARIO, "duration": "0.1s", "seed": seed}
     return seed, Job(scenario, partial(crashing.reduce, seed=seed))
 
@@ -191,7 +194,7 @@ def test_dask__short_jobs_go_out_together_and_only_the_culprit_is_set_apart(
     monkeypatch.setattr(executors, "LARGEST_BATCH", 20)  # and few are beside the culprit
     cluster.add(nanny=True)
     seeds = [*range(1, 401), crashing.CULPRIT, *range(1001, 1061)]
-    jobs = [short_job(seed) for seed in seeds]
+    jobs = [make_short_job(seed) for seed in seeds]
     with open_backend(dask=cluster.address) as backend:
         assert isinstance(backend, executors.Dask)
         found = dict(yield_outcomes(backend, jobs))
@@ -220,7 +223,7 @@ def test_dask__jobs_that_a_task_had_no_time_for_go_out_again(
     cluster.add()
     with open_backend(dask=cluster.address) as backend:
         assert isinstance(backend, executors.Dask)
-        short = [short_job(seed) for seed in range(60)]
+        short = [make_short_job(seed) for seed in range(60)]
         list(yield_outcomes(backend, short))
         assert backend.batch > 2
         before = backend.tasks

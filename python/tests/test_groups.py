@@ -69,13 +69,15 @@ FELT_MIX = {
 }
 
 
-def printed(results: Results, details: bool) -> str:
+def print_to_text(results: Results, details: bool) -> str:
+    """Returns the report of results as text."""
     console = Console(record=True, width=110, file=io.StringIO())
     print_document(console, make_document(results), details)
     return console.export_text()
 
 
 def measure_figures(scenario: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """Returns the figures of applications in a run of a scenario."""
     run = _engine.run(scenario, None, _engine.Cancel())
     return reduce_run(run, buckets(15_000, 150_000)).groups
 
@@ -166,7 +168,7 @@ def test_compare__calls_are_better_where_they_do_not_wait(tmp_path: Path) -> Non
     assert rows["fq-codel", "calls", "mos"]["change_low"] > 0
     assert rows["fq-codel", "game", "delay_p95_s"]["change"] < 0
     assert rows["fq-codel", "calls", "mos"]["kind"] == "calls"
-    text, whole = (printed(found.results, details) for details in (False, True))
+    text, whole = (print_to_text(found.results, details) for details in (False, True))
     for part in ("calls: MOS", "telnet: echo time", "stream: rebuffering", "game: later than 50 ms"):
         assert part in text, part
     assert "calls: rating R" in whole

@@ -22,8 +22,8 @@ from mousehole.runs import default_schemes, list_all_schemes
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts")
 
 
-def sparse() -> mousehole.Comparison:
-    """Three transfers in an hour: most windows have none, no bin of sizes has enough."""
+def compare_sparse() -> mousehole.Comparison:
+    """Returns a comparison on three transfers in an hour: most windows have none, no bin has enough."""
     rows = [{"start_s": 1200.0 * n, "client": n, "server": 9, "bytes": 900} for n in range(3)]
     return mousehole.compare(
         rows, rate="1mbit", duration="5s", warmup="1s", seeds=2, schemes="droptail,sfd,fq-codel"
@@ -32,10 +32,12 @@ def sparse() -> mousehole.Comparison:
 
 @pytest.fixture(scope="module")
 def three_schemes() -> mousehole.Comparison:
-    return sparse()
+    """A comparison of three schemes on sparse traffic."""
+    return compare_sparse()
 
 
 def read_words(path: Path) -> str:
+    """Returns the texts of an SVG file."""
     return " ".join(re.findall(r">([^<>]+)</t(?:ext|span)>", path.read_text()))
 
 

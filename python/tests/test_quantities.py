@@ -19,7 +19,7 @@ from support import SMALL
 
 @pytest.fixture
 def lower_tenth() -> Iterator[Quantity]:
-    """The 10th percentile of the response time, which is in no table of the house."""
+    """The 10th percentile of the response time, which no table has; removed after the test."""
     p95 = quantities.find("bucket", "response_p95_s")
     words = {"short": "p10", "long": "10th percentile of the response time", "axis": "response time, p10"}
     source = {"transfers": [None, "response_s", {"percentile": 10.0}]}

@@ -43,8 +43,8 @@ class Installed:
     """The queue discipline, or the scheme that `mousehole-live up` runs."""
 
 
-def by_direction(lines: Sequence[str]) -> dict[str, list[str]]:
-    """Returns the commands of each direction by the remark before them; without one they are of downloads."""
+def split_by_direction(lines: Sequence[str]) -> dict[str, list[str]]:
+    """Returns the commands of each direction by the remark before them; download without a remark."""
     found: dict[str, list[str]] = {}
     way = "down"
     for line in lines:
@@ -61,13 +61,13 @@ def by_direction(lines: Sequence[str]) -> dict[str, list[str]]:
 
 
 def split_line(line: str) -> dict[str, str]:
-    """Returns each word of a command with the one behind it."""
+    """Returns each word of a command with the word after it."""
     words = shlex.split(line)
     return dict(pairwise(words))
 
 
-def installed(lines: Sequence[str]) -> Installed:
-    """Reads the commands of one direction back."""
+def read_installed(lines: Sequence[str]) -> Installed:
+    """Returns what the commands of one direction install."""
     shaping = next(
         line for line in lines if re.search(r" tbf rate | cake bandwidth |mousehole-live up ", line)
     )
@@ -77,7 +77,7 @@ def installed(lines: Sequence[str]) -> Installed:
         return Installed(rate, int(words.get("--overhead", "0")), None, None, words["--scheme"])
     if " cake " in shaping:
         rate = _engine.parse_rate("rate", words["bandwidth"])
-        keyword = next((word for word in shlex.split(shaping) if word in known_keywords()), None)
+        keyword = next((word for word in shlex.split(shaping) if word in list_keywords()), None)
         layer = CAKES.get(keyword or "", keyword)
         return Installed(rate, int(words.get("overhead", "0")), layer, None, "cake")
     rate, burst = _engine.parse_rate("rate", words["rate"]), int(words["burst"])
@@ -88,13 +88,13 @@ def installed(lines: Sequence[str]) -> Installed:
     return with_layer(Installed(rate, overhead, None, burst, queue), words)
 
 
-def known_keywords() -> set[str]:
+def list_keywords() -> set[str]:
     """Returns the names of link layers and the keywords of CAKE for them."""
     return {*LAYERS, *CAKES}
 
 
 def with_layer(found: Installed, words: dict[str, str]) -> Installed:
-    """Returns the same with the link layer of a size table; tc has no PTM, for which the rate is lower."""
+    """Returns the same with the link layer of a size table; tc lacks PTM, for which the rate is lower."""
     tables = {
         "docsis": (18, "64", "ethernet"), "ethernet": (38, "84", "ethernet"), "adsl": (40, "", "atm"),
         "ipoa-vcmux": (8, "", "atm"), "vdsl": (30, "", "ethernet"), "bridged-ptm": (22, "", "ethernet"),
@@ -107,7 +107,7 @@ def with_layer(found: Installed, words: dict[str, str]) -> Installed:
 
 
 def random_line(draw: random.Random, folder: Path) -> tuple[Scenario, str]:
-    """Returns a random asymmetric line, layered or not, before a modem or not, of constant rate or not."""
+    """Returns a scenario and a scheme: a random line, layered or not, shaped or not, varying or not."""
     trace = folder / "line.trace"
     trace.write_text("0 4mbit\n1 9mbit\n2 2mbit\n3 5mbit\n")
     shaped = draw.random() < 0.7
@@ -141,7 +141,7 @@ def random_line(draw: random.Random, folder: Path) -> tuple[Scenario, str]:
     return fill_in(base), scheme
 
 
-def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
+def find_simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
     """Returns what the engine ran in one direction, from the scenario alone."""
     link, is_up = scenario["link"], way == "up"
     rate = link[way]  # type: ignore[literal-required]
@@ -162,21 +162,22 @@ def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
 
 
 def compute_share(shape: str, line_bps: int) -> float:
+    """Returns a percentage of a rate, in bit/s."""
     return float(shape.removesuffix("%")) / 100 * line_bps
 
 
 def assert_same(found: Installed, wanted: Installed) -> None:
-    """Asserts that what was installed is what was simulated, rates up to whole bits."""
+    """Asserts that what was installed is what was simulated, with rates up to whole bits."""
     assert abs(found.rate_bps / wanted.rate_bps - 1) < ROUNDING, (found, wanted)
     assert replace(found, rate_bps=wanted.rate_bps) == wanted
 
 
-def check(lines: Sequence[str], scenario: Scenario, scheme: str) -> None:
-    """Asserts that the lines of a plan are what was simulated, in each direction."""
-    found = by_direction(lines)
+def assert_as_simulated(lines: Sequence[str], scenario: Scenario, scheme: str) -> None:
+    """Asserts that the lines of a plan install what was simulated, in each direction."""
+    found = split_by_direction(lines)
     assert set(found) == ({"down"} if scenario["at"] == "down" else {"down", "up"})
     for name, own_lines in found.items():
-        wanted, own = simulated(scenario, scheme, name), installed(own_lines)
+        wanted, own = find_simulated(scenario, scheme, name), read_installed(own_lines)
         if own.queue == wanted.queue == "cake" or own.burst is not None:
             assert_same(own, wanted)
         else:  # mousehole-live up knows bytes per packet, and PTM by its rate
@@ -194,7 +195,7 @@ def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> N
         assert counted in ("adsl", "ipoa-vcmux")
         assert scheme.partition("@")[0] in ("sfd(mode=coupled)", "lfp")
         return
-    check(way.lines, scenario, scheme)
+    assert_as_simulated(way.lines, scenario, scheme)
 
 
 @pytest.mark.parametrize(
@@ -220,11 +221,11 @@ def test_read_back__notices_a_plan_that_is_another(change: Callable[[str], str])
     )
     way = find_installation("fq-codel", find_link(scenario, "50p"))
     assert way is not None
-    check(way.lines, scenario, "fq-codel")
+    assert_as_simulated(way.lines, scenario, "fq-codel")
     text = change("\n".join(way.lines))
     assert text != "\n".join(way.lines)
     with pytest.raises((AssertionError, KeyError)):
-        check(text.splitlines(), scenario, "fq-codel")
+        assert_as_simulated(text.splitlines(), scenario, "fq-codel")
 
 
 def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> None:
@@ -295,8 +296,8 @@ def test_plan__typed_in_gives_the_gain_that_was_simulated(
 
 
 def read_back(lines: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what lines of both directions mean as options of `compare`, on a line that is as `given`."""
-    found = {way: installed(own) for way, own in by_direction(lines).items()}
+    """Returns the options of `compare` that lines of both directions mean, on a line as `given`."""
+    found = {way: read_installed(own) for way, own in split_by_direction(lines).items()}
     queues = {one.queue for one in found.values()}
     (queue,) = queues
     rates = {"shape": f"{round(found['down'].rate_bps)}bit", "up_shape": f"{round(found['up'].rate_bps)}bit"}

@@ -43,7 +43,7 @@ from mousehole.tuning import _pareto as pareto
 from mousehole.tuning._document import make_install_files
 from mousehole.tuning._search import _is_hopeless
 from mousehole.tuning.command import TuneOutputs
-from support import MODULE, HandMadeRun, results_of_schemes
+from support import MODULE, HandMadeRun, make_results_of_schemes
 
 TINY: dict[str, Any] = {
     "rate": "3mbit", "load": 0.9, "duration": "6s", "warmup": "2s", "seeds": 5, "search_seeds": 2,
@@ -158,29 +158,32 @@ def test_goal__has_a_price_even_if_none_is_named() -> None:
 # Early stopping
 
 
-def score(*costs: float, excess: float = 0.0) -> Score:
+def make_score(*costs: float, excess: float = 0.0) -> Score:
+    """Returns a score with these costs and one excess."""
     return Score(costs, (excess,), costs)
 
 
 def test_score__a_kept_limit_comes_first() -> None:
-    assert score(0.5).dominates(score(-0.5, excess=0.1))
-    assert score(0.5, excess=0.05).dominates(score(-0.5, excess=0.1))
-    assert score(-0.2, 0.1).dominates(score(-0.1, 0.1))
-    assert not score(-0.2, 0.2).dominates(score(-0.1, 0.1))
-    assert not score(-0.2).dominates(score(-0.2))
+    assert make_score(0.5).dominates(make_score(-0.5, excess=0.1))
+    assert make_score(0.5, excess=0.05).dominates(make_score(-0.5, excess=0.1))
+    assert make_score(-0.2, 0.1).dominates(make_score(-0.1, 0.1))
+    assert not make_score(-0.2, 0.2).dominates(make_score(-0.1, 0.1))
+    assert not make_score(-0.2).dominates(make_score(-0.2))
 
 
 def test_stopping__is_the_median_rule_with_one_objective() -> None:
-    earlier = [score(cost) for cost in (-0.4, -0.3, -0.2, -0.1)]
-    assert _is_hopeless(score(-0.15), earlier), "three of four were better"
-    assert not _is_hopeless(score(-0.25), earlier), "two of four were better"
-    assert not _is_hopeless(score(9.0), earlier[:3]), "too few to tell"
-    assert not _is_hopeless(score(-0.1, 0.1), [score(-0.2, 0.2)] * 6), "it is better in one objective"
-    better, other = score(-0.2, -0.2), score(0.2, -0.2)
-    assert _is_hopeless(score(-0.1, -0.1), [better, better, *[other] * 5]), (
+    earlier = [make_score(cost) for cost in (-0.4, -0.3, -0.2, -0.1)]
+    assert _is_hopeless(make_score(-0.15), earlier), "three of four were better"
+    assert not _is_hopeless(make_score(-0.25), earlier), "two of four were better"
+    assert not _is_hopeless(make_score(9.0), earlier[:3]), "too few to tell"
+    assert not _is_hopeless(make_score(-0.1, 0.1), [make_score(-0.2, 0.2)] * 6), (
+        "it is better in one objective"
+    )
+    better, other = make_score(-0.2, -0.2), make_score(0.2, -0.2)
+    assert _is_hopeless(make_score(-0.1, -0.1), [better, better, *[other] * 5]), (
         "two of seven: more than a quarter"
     )
-    assert not _is_hopeless(score(-0.1, -0.1), [better, *[other] * 5])
+    assert not _is_hopeless(make_score(-0.1, -0.1), [better, *[other] * 5])
 
 
 # The search
@@ -359,24 +362,27 @@ def test_for__searches_what_the_device_can_do(name: str) -> None:
 # What it says
 
 
-def judged(scheme: str, name: str, mean: float, half: float = 0.02, **more: Any) -> JudgedRow:
+def make_judged_row(scheme: str, name: str, mean: float, half: float = 0.02, **more: Any) -> JudgedRow:
+    """Returns a row of a judged scheme whose interval is `mean` ± `half`."""
     given: dict[str, Any] = {"family": "sfd", "role": FINALIST, "reference": "droptail", "seen": None, **more}
     shrinkage = None if given["seen"] is None else (1 + mean) / (1 + given["seen"]) - 1
     unseen = Estimate(mean, mean - half, mean + half, 5)
     return JudgedRow("50p", 0.9, scheme, unseen=unseen, quantity=name, shrinkage=shrinkage, **given)
 
 
-def answer(
+def answer_for(
     rows: list[JudgedRow], limits: list[LimitRow], recommended: str | None, **means: float
 ) -> list[str]:
-    """The answer for schemes whose transfers take so many seconds."""
+    """Returns the answer for schemes whose short transfers take this many seconds."""
 
     def runs(mean: float) -> list[HandMadeRun]:
         jitters = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005)
         return [HandMadeRun([1000, 200_000], [mean * jitter, 4 * mean]) for jitter in jitters]
 
     names = {"sfd_new": NEW, "fq_codel": "fq-codel"}
-    results: Results = results_of_schemes({names.get(name, name): runs(mean) for name, mean in means.items()})
+    results: Results = make_results_of_schemes(
+        {names.get(name, name): runs(mean) for name, mean in means.items()}
+    )
     goal = Goal(
         (objectives.list_quantities()["short mean"],), (objectives.parse_limit("limit", "long mean +10%"),)
     )
@@ -391,7 +397,8 @@ def answer(
 NEW = "sfd(th=20kB)"
 
 
-def limited(outcome: str, excess: float = -0.05) -> LimitRow:
+def make_limit_row(outcome: str, excess: float = -0.05) -> LimitRow:
+    """Returns a row on a limit with this outcome."""
     return LimitRow(
         "50p", 0.9, NEW, "long mean +10%", Estimate(excess, excess - 0.01, excess + 0.01, 5), "", outcome
     )
@@ -399,11 +406,13 @@ def limited(outcome: str, excess: float = -0.05) -> LimitRow:
 
 def test_answer__says_what_it_beats_and_by_how_much_it_looked_better() -> None:
     rows = [
-        judged(NEW, "short mean", -0.45, seen=-0.50),
-        judged(NEW, "long mean", 0.04),
-        judged(NEW, "long mean", -0.01, reference="sfd"),
+        make_judged_row(NEW, "short mean", -0.45, seen=-0.50),
+        make_judged_row(NEW, "long mean", 0.04),
+        make_judged_row(NEW, "long mean", -0.01, reference="sfd"),
     ]
-    lines = answer(rows, [limited(KEPT)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
+    lines = answer_for(
+        rows, [make_limit_row(KEPT)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55
+    )
     text = "\n".join(lines)
     assert (
         f"Best of 40 settings within the limits: {NEW}, short mean −45 % (−47…−43) against droptail" in text
@@ -420,28 +429,28 @@ def test_answer__says_what_it_beats_and_by_how_much_it_looked_better() -> None:
 
 def test_answer__says_when_the_own_setting_is_cheaper() -> None:
     rows = [
-        judged(NEW, "short mean", -0.45),
-        judged(NEW, "long mean", 0.30, reference="sfd"),
+        make_judged_row(NEW, "short mean", -0.45),
+        make_judged_row(NEW, "long mean", 0.30, reference="sfd"),
     ]
-    lines = answer(
-        rows, [limited(NOT_SHOWN)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55
+    lines = answer_for(
+        rows, [make_limit_row(NOT_SHOWN)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55
     )
     assert any("It beats, at a higher cost, sfd as it is" in line for line in lines)
     assert any("kept by the mean, not by the whole interval" in line for line in lines)
-    worse = answer(rows, [], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.5, sfd_new=0.55)
+    worse = answer_for(rows, [], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.5, sfd_new=0.55)
     assert any("It is not shown to beat sfd as it is: short mean worse by 10 %" in line for line in worse)
 
 
 def test_answer__where_no_finalist_keeps_the_limit_unseen() -> None:
-    rows, limits = [judged(NEW, "short mean", -0.4)], [limited(BROKEN, 0.07)]
-    lines = answer(rows, limits, None, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
+    rows, limits = [make_judged_row(NEW, "short mean", -0.4)], [make_limit_row(BROKEN, 0.07)]
+    lines = answer_for(rows, limits, None, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
     assert lines[0].startswith("No setting is recommended: none of 1 finalist keeps the limits on 6 unseen")
     assert f"{NEW} comes nearest: beyond long mean +10% by +7.0 %" in lines[0]
 
 
 def test_answer__where_the_own_setting_is_best() -> None:
-    rows = [judged("sfd", "short mean", -0.2)]
-    lines = answer(rows, [], "sfd", droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8)
+    rows = [make_judged_row("sfd", "short mean", -0.2)]
+    lines = answer_for(rows, [], "sfd", droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8)
     assert "No setting is better than sfd as it is." in lines
 
 
@@ -452,7 +461,7 @@ def test_winners_curse__is_what_choosing_among_equals_gives() -> None:
     for _ in range(200):
         seen, unseen = source.normal(0.0, 0.1, 20), source.normal(0.0, 0.05, 20)
         best = int(np.argmin(seen))
-        row = judged(NEW, "short mean", expm1(unseen[best]), seen=expm1(seen[best]))
+        row = make_judged_row(NEW, "short mean", expm1(unseen[best]), seen=expm1(seen[best]))
         shrunk.append(row.shrinkage or 0.0)
     assert 0.15 < float(np.mean(shrunk)) < 0.27
 

@@ -86,8 +86,8 @@ class Store:
     def add(self, part: int, place: int, row: Mapping[str, Any], size: int) -> None:
         """Stores a row of a part that has `size` rows; writes the part's file once all rows are stored.
 
-        `stored` must have been called for the part before. Raises `MouseholeError` if the disk is full; what is
-        stored is whole, and the sweep can go on.
+        `stored` must have been called for the part before. Raises `MouseholeError` if the disk is full; what
+        is stored is whole, and the sweep can go on.
         """
         rows = self._kept[part]
         line = json.dumps([place, row], allow_nan=False)

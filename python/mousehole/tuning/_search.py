@@ -327,7 +327,7 @@ def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
 
 
 def _make_study(space: Space, goal: Goal, seed: int) -> Any:
-    """Returns an Optuna study of a scheme with the TPE sampler, which first tries the scheme's own setting."""
+    """Returns an Optuna study with the TPE sampler; it first tries the scheme's own setting."""
     import optuna  # takes a fifth of a second to load
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
