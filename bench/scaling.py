@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from mousehole.base import buckets
-from mousehole.runs import Backend, Job, Threads, opened, yield_outcomes
+from mousehole.runs import Backend, Job, Threads, open_backend, yield_outcomes
 from mousehole.sweeps import Prepared, read, reduce_row
 
 from tools import document
@@ -114,13 +114,13 @@ def _with_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, 
         cluster.wait()
         for _ in range(count):
             cluster.add()
-        with opened(dask=cluster.address) as backend:
+        with open_backend(dask=cluster.address) as backend:
             if backend is None:
                 raise RuntimeError("no backend")
             while backend.at_once < count:
                 time.sleep(0.1)
             rate = EMPTY / _empty(backend, EMPTY)  # workers import and read at their first task
-        with opened(dask=cluster.address) as fresh:  # as a command begins, which knows no job's time
+        with open_backend(dask=cluster.address) as fresh:  # as a command begins, which knows no job's time
             if fresh is None:
                 raise RuntimeError("no backend")
             return _seconds(prepared, fresh), rate

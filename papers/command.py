@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mousehole import html
 from mousehole.base import ConsoleReporter
-from mousehole.document import as_markdown, print_document, report_console
-from mousehole.runs import opened
+from mousehole.document import as_markdown, make_report_console, print_document
+from mousehole.runs import open_backend
 
 from papers import paper, report
 from papers.definition import TAKEN
@@ -64,9 +64,9 @@ def run(
         log=None if log is None else Path(log),
         tried=tried,
     )
-    reporter = ConsoleReporter(report_console(stderr=True))
-    console = report_console()
-    with opened(dask, reporter=reporter) as backend:
+    reporter = ConsoleReporter(make_report_console(stderr=True))
+    console = make_report_console()
+    with open_backend(dask, reporter=reporter) as backend:
         options = Options(
             full=full, reading=reading or TAKEN, seed=seed, seeds=seeds, settle=settle, jobs=jobs,
             cache=default_cache(), fresh=fresh, reporter=reporter, backend=backend,
@@ -94,5 +94,5 @@ def write_html(papers: Sequence[Paper], folder: Path, options: Options, *, detai
             parts = list(one.reproduce(replace(wanted, pictures=Path(place) / one.name), options))
             reported.append(report.Reported(one.definition, parts, details))
         folder.mkdir(parents=True, exist_ok=True)
-        html.write(report.page(reported), folder / "index.html")
+        html.write_page(report.page(reported), folder / "index.html")
         return folder / "index.html"

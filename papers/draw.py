@@ -10,7 +10,7 @@ import altair as alt
 from mousehole import charts
 from mousehole.base import MouseholeError
 from mousehole.charts import Series, looks
-from mousehole.charts.marks import Datum, make_chart, rounded
+from mousehole.charts.marks import Datum, make_chart, round_digits
 from mousehole.charts.style import DIM
 from mousehole.statistics import Estimate
 
@@ -54,7 +54,7 @@ def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], pict
         charts.Panel(panel.title, _panel_chart(panel, curves, item), 360, 290, [_describe(panel, curves)])
         for panel, curves in panels
     ]
-    charts.written(charts.picture(heading, [drawn], item.names), picture)
+    charts.write_chart(charts.arrange_picture(heading, [drawn], item.names), picture)
 
 
 def _describe(panel: Panel, curves: Sequence[Curve]) -> str:
@@ -67,9 +67,9 @@ def _panel_chart(panel: Panel, curves: Sequence[Curve], item: FigureItem) -> Any
     series = charts.make_series(item.names, "curve")
     scale = SCALES.get(panel.unit, 1.0)
     points = [datum for curve in curves for datum in _points(panel, curve, scale)]
-    printed = [{"curve": curve.name, "x": float(x), "y": rounded(scale * y)}
+    printed = [{"curve": curve.name, "x": float(x), "y": round_digits(scale * y)}
                for curve in curves for x, y in curve.published]  # fmt: skip
-    beside = [{"curve": curve.name, "x": float(x), "y": rounded(scale * y)}
+    beside = [{"curve": curve.name, "x": float(x), "y": round_digits(scale * y)}
               for curve in curves if curve.beside
               for x, y in zip(curve.x, curve.beside, strict=True)]  # fmt: skip
     shown = [datum for datum in (*points, *printed, *beside) if isfinite(datum["x"] + datum["y"])]
@@ -106,7 +106,8 @@ def _points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
     data = []
     for place, (x, one) in enumerate(zip(curve.x, curve.y, strict=True)):
         mean, low, high = (
-            rounded(scale * value) if isfinite(value) else None for value in (one.mean, one.low, one.high)
+            round_digits(scale * value) if isfinite(value) else None
+            for value in (one.mean, one.low, one.high)
         )
         if mean is None:
             continue

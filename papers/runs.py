@@ -24,14 +24,14 @@ from mousehole.runs import (
     Backend,
     RunResult,
     choose_jobs,
-    cost_text,
     default_jobs,
     estimate_run,
-    lengths_s,
+    read_lengths_s,
     require_memory,
     run_all,
+    write_cost,
 )
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 from numpy.typing import NDArray
 
 from papers.definition import TAKEN, Cell, Definition, Json, Labels, Length, NotAvailableError, read_toml
@@ -212,7 +212,7 @@ class Runs:
         for measure, files in dict.fromkeys((task.measure, task.files) for task in tasks):
             same = [task for task in tasks if task.measure is measure and task.files == files]
             scenarios = {task.digest: task.scenario for task in same}
-            first, reporter = filled(same[0].scenario), self._options.reporter
+            first, reporter = fill_in(same[0].scenario), self._options.reporter
             given = from_section(first["traffic"], "")
             traffic = given.read(seed=first["seed"]) if files else None
             done |= run_all(
@@ -231,11 +231,11 @@ class Runs:
             return max(backend.at_once, 1)
         # The longest run at each rate, since a run costs as much as it has packets.
         longest: dict[str, Scenario] = {}
-        for one in map(filled, scenarios):
+        for one in map(fill_in, scenarios):
             known = longest.setdefault(_rate(one), one)
-            if sum(lengths_s(one)) > sum(lengths_s(known)):
+            if sum(read_lengths_s(one)) > sum(read_lengths_s(known)):
                 longest[_rate(one)] = one
-        most_s = max(sum(lengths_s(one)) for one in longest.values())
+        most_s = max(sum(read_lengths_s(one)) for one in longest.values())
         if len(scenarios) * most_s < WORTH_ESTIMATING_S:
             return jobs or default_jobs()
         # The cost of a capture is not known before it is read.
@@ -246,7 +246,7 @@ class Runs:
         needed = max(estimates, key=lambda one: one.cpu_s)
         require_memory(needed, available_bytes())
         at_once = choose_jobs(needed, jobs, available_bytes())
-        self._options.reporter.say(f"{len(scenarios)} runs, {cost_text(needed, at_once)} at most")
+        self._options.reporter.say(f"{len(scenarios)} runs, {write_cost(needed, at_once)} at most")
         return at_once
 
 

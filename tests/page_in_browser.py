@@ -54,7 +54,7 @@ def small(tmp_path: Path) -> Path:
 
 def measured(source: str | Path, join: conduct.Joining | None = loopback, **options: Any) -> PageResults:
     given = {"schemes": "droptail", "loads": 1, "bulk": 0, "settle": "0s", "timeout": "20s", **options}
-    return conduct.measure(str(source), PageOptions(**given), Silent(), join)
+    return conduct.measure_loads(str(source), PageOptions(**given), Silent(), join)
 
 
 def only(results: PageResults) -> Load:

@@ -20,7 +20,7 @@ CASES = [negatives.Case(**case) for case in negative_cases.CASES]
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_scenarios__are_valid(path: Path) -> None:
-    assert scenarios.filled(scenarios.load(path))["schema"] == "mousehole.scenario/1"
+    assert scenarios.fill_in(scenarios.load(path))["schema"] == "mousehole.scenario/1"
 
 
 def test_flood__does_not_make_sfd_worse_than_fifo() -> None:

@@ -129,7 +129,7 @@ def test_draw__draws_a_second_value_beside_each_curve(
     from mousehole.statistics import Estimate
 
     shown: list[Any] = []
-    monkeypatch.setattr("papers.draw.charts.written", lambda chart, _: shown.append(chart.to_dict()))
+    monkeypatch.setattr("papers.draw.charts.write_chart", lambda chart, _: shown.append(chart.to_dict()))
     panel = Panel(value="a", beside="b", beside_name="model", xlabel="x", ylabel="y")
     item = FigureItem(number="1", title="t", grid="g", curves="c", names=("one",), panels=(panel,))
     points = [Estimate(1.0, 1.0, 1.0, 1), Estimate(2.0, 2.0, 2.0, 1)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mousehole.base import MouseholeError, Silent
 from mousehole.runs import run_all
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 
 from papers import paper
 from papers.definition import read_toml
@@ -164,12 +164,12 @@ def test_scenarios__are_accepted_by_the_engine() -> None:
     for table in made.definition.tables:
         requests |= set(made.table_requests(table))
     for request in requests:
-        assert filled(made.runs.scenario(request))["duration"] in {"140s", "160s"}, request
+        assert fill_in(made.runs.scenario(request))["duration"] in {"140s", "160s"}, request
     for one in made.definition.opens:
         for trial in one.tried:
             claim = next(claim for claim in made.definition.claims if one.select_trials(claim))
             for request in made.under(trial).claim_requests(claim):
-                assert filled(made.runs.scenario(request)), trial.name
+                assert fill_in(made.runs.scenario(request)), trial.name
 
 
 def test_run__tells_drops_of_the_web_from_those_of_ftp() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mousehole import _engine
-from mousehole.base.cli_options import help_sections
+from mousehole.base.cli_options import list_help_sections
 from mousehole.commands.cli import app
 from typer.main import get_command
 
@@ -60,7 +60,7 @@ def page(command: Any, words: tuple[str, ...]) -> str:
         ".SH DESCRIPTION",
         *_paragraphs([summary, *details]),
     ]
-    for heading, records in help_sections(command, context).items():
+    for heading, records in list_help_sections(command, context).items():
         lines.append(f".SH {heading.upper()}")
         for name, text in records:
             lines += [".TP", f".B {_plain(name)}", _plain(text)]

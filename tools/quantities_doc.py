@@ -33,7 +33,7 @@ def table() -> str:
     rows = [
         [f"`{one.name}`", words, one.long, UNITS[one.unit], one.better, str(one.least), _kinds(one)]
         for subject, words in SUBJECTS.items()
-        for one in quantities.about(subject)
+        for one in quantities.list_of_subject(subject)
     ]
     return f"\n{document.table(('name', 'of', 'what', 'in', 'better', 'from', 'first of'), rows)}\n"
 

@@ -130,8 +130,8 @@ def _columns(definition: str) -> set[str]:
     """Returns the names of the columns of a definition's quantities."""
     if definition not in QUANTITIES:
         return set()
-    names = [one.name for one in quantities.about(QUANTITIES[definition])]  # type: ignore[arg-type]
-    return {each for name in names for each in (name, *quantities.ends(name))}
+    names = [one.name for one in quantities.list_of_subject(QUANTITIES[definition])]  # type: ignore[arg-type]
+    return {each for name in names for each in (name, *quantities.name_ends(name))}
 
 
 def with_texts(source: str, schema: Schema) -> str:

@@ -13,7 +13,7 @@ import textwrap
 from pathlib import Path
 
 from mousehole import _engine
-from mousehole.answer import Link, settings, why_nothing
+from mousehole.answer import Link, explain_no_installation, find_settings
 from mousehole.base import capitalise
 from mousehole.engine_types import CatalogueEntry, FormatEntry, ParameterEntry, PartEntry, SchemeEntry
 
@@ -143,9 +143,9 @@ def part_section(part: PartEntry) -> str:
 def installed(scheme: str) -> str:
     """Returns what installs a scheme with its defaults on a link of 10 Mb/s with a buffer of 100 packets."""
     link = Link(rate_bps=10_000_000, buffer_packets=100, overhead=0)
-    way = settings(scheme, link)
+    way = find_settings(scheme, link)
     if way is None:
-        return document.wrapped(f"Nothing does: {why_nothing(scheme, link)}.")
+        return document.wrapped(f"Nothing does: {explain_no_installation(scheme, link)}.")
     needs = document.wrapped(f"At 10 Mb/s with 100 packets of buffer; it needs {' and '.join(way.needs)}.")
     return "\n\n".join([needs, "```sh\n" + "\n".join(map(folded, way.lines)) + "\n```"])
 

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from mousehole.answer import vetoes
 from mousehole.base import ConsoleReporter, MouseholeError, counted, percent
-from mousehole.document import report_console
+from mousehole.document import make_report_console
 from mousehole.statistics import Estimate
-from mousehole.tuning import FINALIST, JudgedRow, Tuned, change_text, objectives, tune
+from mousehole.tuning import FINALIST, JudgedRow, Tuned, objectives, tune, write_change
 
 from tools import document
 from validation.findings import DOCUMENT
@@ -123,8 +123,8 @@ class Found:
         """Returns a change on the unseen replications."""
         results = self.tuned.judged.results
         (cell,) = results.plan.cells
-        one, is_primary = objectives.quantities()[quantity], quantity == GAIN
-        return objectives.change(results, cell, one, scheme, reference, is_primary).as_change()
+        one, is_primary = objectives.list_quantities()[quantity], quantity == GAIN
+        return objectives.estimate_change(results, cell, one, scheme, reference, is_primary).as_change()
 
     def find_payers(self, scheme: str) -> tuple[str, ...]:
         """Returns the classes that pay under a scheme against CAKE beyond the margins of vetoes, or may."""
@@ -186,7 +186,7 @@ def search(name: str, source: str, size: Size, jobs: int | None = None) -> Found
             baseline=CAKE, beside=[MARKED, FQ_CODEL],
             trials=size.trials, search_seeds=size.search_seeds, seeds=size.seeds, sensitivity_seeds=0,
             duration=size.duration, warmup=size.warmup, jobs=jobs, long="100kB",
-            reporter=ConsoleReporter(report_console(stderr=True)),
+            reporter=ConsoleReporter(make_report_console(stderr=True)),
         )  # fmt: skip
         return Found(name, tuned)
 
@@ -219,7 +219,7 @@ SETTING_COLUMNS = ("traffic", "setting", f"`{MARKED}`: short p99, CAKE", "seen, 
 
 def shown(change: Estimate) -> str:
     """Returns a change, or a dash where there is none."""
-    return change_text(change) if isfinite(change.mean) else "–"
+    return write_change(change) if isfinite(change.mean) else "–"
 
 
 def best_cells(one: Found) -> list[str]:
@@ -249,7 +249,7 @@ def pair_cells(found: Sequence[Found]) -> list[list[str]]:
     lines = []
     for family, name in PAIRS.items():
         rows = [one.find_best(family) for one in found]
-        lines.append([name, *("–" if row is None else change_text(row.unseen) for row in rows)])
+        lines.append([name, *("–" if row is None else write_change(row.unseen) for row in rows)])
     return lines
 
 
@@ -287,7 +287,7 @@ def sentence(one: Found) -> str:
     if scheme is None:
         return f"**{one.traffic}**: no finalist keeps the limits on unseen replications."
     changes = ((what, one.change(scheme, CAKE, what)) for what in (GAIN, PAGES, PRICE))
-    texts = [f"{what} {change_text(change)}" for what, change in changes if isfinite(change.mean)]
+    texts = [f"{what} {write_change(change)}" for what, change in changes if isfinite(change.mean)]
     name = PAIRS[one.tuned.results.family or ""]
     return f"**{one.traffic}**: {name}. Against plain CAKE: {', '.join(texts)}."
 

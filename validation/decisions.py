@@ -289,14 +289,14 @@ class Harms:
 
     def __init__(self) -> None:
         names = [f"{one.whose} {one.name}" for one in vetoes.margins(())]
-        self._limits = dict(zip(names, objectives.default_limits(REFERENCE), strict=True))
+        self._limits = dict(zip(names, objectives.list_default_limits(REFERENCE), strict=True))
         self._excesses: dict[tuple[str, str], list[float]] = {}
 
     def add(self, found: Results) -> None:
         """Adds a run: by how much each scheme is beyond each limit, where both figures are known."""
         (cell,) = found.plan.cells
         for (name, limit), scheme in itertools.product(self._limits.items(), SCHEMES):
-            excess = objectives.beyond(found, cell, limit, scheme).mean
+            excess = objectives.estimate_excess(found, cell, limit, scheme).mean
             if np.isfinite(excess):
                 self._excesses.setdefault((scheme, name), []).append(excess)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from mousehole.base import ConsoleReporter
-from mousehole.document import report_console
+from mousehole.document import make_report_console
 from mousehole.statistics import Estimate, effective_comparisons
 
 from papers import paper
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args(arguments)
     own = paper.find(NAME)
-    reporter = ConsoleReporter(report_console(stderr=True))
+    reporter = ConsoleReporter(make_report_console(stderr=True))
     evaluator = own.evaluator(
         Options(full=options.full, jobs=options.jobs, cache=default_cache(), reporter=reporter)
     )

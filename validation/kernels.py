@@ -28,7 +28,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from mousehole.answer import Link, settings
+from mousehole.answer import Link, find_settings
 from mousehole.engine_types import JsonValue
 
 from tools import document
@@ -119,7 +119,7 @@ def plans() -> list[Plan]:
     """Returns what installs the schemes of `LINKS`; raises `RuntimeError` where nothing does."""
     found: list[Plan] = []
     for scheme, link in LINKS.items():
-        way = settings(scheme, link)
+        way = find_settings(scheme, link)
         if way is None:
             raise RuntimeError(f"nothing installs {scheme}")
         lines = [line for line in way.lines if not line.startswith("#")]

@@ -185,7 +185,7 @@ def bulk_task(flows: int, seconds: float) -> dict[str, Any]:
 
 def link_scenario(scheme: str, rate: str) -> Scenario:
     """Returns a link of 20 ms without traffic."""
-    start = scenarios.default()
+    start = scenarios.make_default()
     return {**start, "scheme": scheme, "link": {"rate": rate, "rtt": "20ms", "buffer": "1bdp"}}
 
 

@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from mousehole import _engine
 from mousehole.runs import default_jobs, run_one
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 from mousehole.statistics import find_p_value, t_interval
 
 from tools import document
@@ -103,7 +103,7 @@ class Case:
 
     def scenario(self, phase_s: float, warm_s: float) -> dict[str, object]:
         """Returns the case for the simulator, measured from `warm_s` on."""
-        return filled({
+        return fill_in({
             "seed": self.seed, "warmup": f"{warm_s}s", "duration": f"{self.end_s - warm_s}s",
             "max_windows": 1, "scheme": self.scheme,
             "link": {

@@ -194,7 +194,7 @@ def report(paths: Iterable[Path], folder: Path) -> Iterator[str]:
         yield f"{name}: {verdict}: {mine.connections} connections, {mine.packets} packets, {mine.payload} B"
         yield from (f"    {line}" for line in parted)
         if parted:
-            yield from (f"    here {remark}" for remark in account.remarks(summary))
+            yield from (f"    here {remark}" for remark in account.list_remarks(summary))
     yield f"reference: {agreed} of {compared} captures agree in all counts; {missed} not compared"
 
 

@@ -18,10 +18,10 @@ from math import expm1, isnan
 
 import numpy as np
 from mousehole import _engine
-from mousehole.base import text_list
+from mousehole.base import parse_texts
 from mousehole.engine_types import ConnectionSpec, Scenario, TrafficSection, TransferColumns
 from mousehole.runs import default_jobs, run_one
-from mousehole.scenario import IN_MEMORY, filled
+from mousehole.scenario import IN_MEMORY, fill_in
 from mousehole.statistics import Estimate, log_ratio, t_interval
 
 from tools import document
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--schemes", default="sfd,sfd(mode=coupled),fq-codel", help="schemes to compare")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of cases, from 1")
     options = parser.parse_args(arguments)
-    schemes = [BASELINE, *text_list("schemes", options.schemes)]
+    schemes = [BASELINE, *parse_texts("schemes", options.schemes)]
     chosen = [CASES[number - 1] for number in options.only or range(1, len(CASES) + 1)]
     lines: list[tuple[str, ...]] = []
     for case in chosen:
@@ -113,7 +113,7 @@ def replication(
     recording: _engine.Traffic | None = None
     for scheme in schemes:
         truth = run_one(
-            filled({**base, "scheme": scheme, "warmup": "0s", "traffic": model}), None, _engine.Cancel()
+            fill_in({**base, "scheme": scheme, "warmup": "0s", "traffic": model}), None, _engine.Cancel()
         )
         found["truth", scheme] = figures(truth, WARMUP_S)
         if scheme == BASELINE:
@@ -121,7 +121,7 @@ def replication(
     for loop in LOOPS:
         for scheme in schemes:
             traffic: TrafficSection = {"files": [IN_MEMORY], "replay": loop}
-            replay = filled({**base, "scheme": scheme, "warmup": f"{WARMUP_S}s", "traffic": traffic})
+            replay = fill_in({**base, "scheme": scheme, "warmup": f"{WARMUP_S}s", "traffic": traffic})
             found[loop, scheme] = figures(run_one(replay, recording, _engine.Cancel()), WARMUP_S)
     return found
 

@@ -21,7 +21,7 @@ from mousehole import _engine
 from mousehole.engine_types import ModelParams, TrafficSection
 from mousehole.inputs import frames
 from mousehole.runs import default_jobs, run_one
-from mousehole.scenario import IN_MEMORY, filled
+from mousehole.scenario import IN_MEMORY, fill_in
 from mousehole.statistics import t_interval
 
 from tools import document
@@ -115,7 +115,7 @@ def played(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> dict[str
 def means(scheme: str, traffic: TrafficSection, recorded: _engine.Traffic) -> Iterator[float]:
     """Yields the mean response time of short transfers of each run, s."""
     for number in range(RUNS):
-        scenario = filled({
+        scenario = fill_in({
             "schema": "mousehole.scenario/1", "replication": number, "warmup": f"{WARMUP_S}s",
             "duration": f"{DURATION_S}s", "scheme": scheme, "traffic": traffic,
             "link": {"rate": coverage.RATE, "rtt": coverage.RTT, "buffer": "1bdp"},

@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 
 import pytest
 from mousehole import _engine
-from mousehole.answer import Link, settings, why_nothing
+from mousehole.answer import Link, explain_no_installation, find_settings
 
 from live.tests.support import (
     DEVICE,
@@ -124,7 +124,7 @@ def find_live_commands(lines: tuple[str, ...]) -> list[str]:
 @pytest.mark.parametrize("overhead", [0, 26])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_plan__is_accepted_by_tc(lab: Lab, scheme: str, overhead: int) -> None:
-    way = settings(scheme, Link(rate_bps=5_000_000, buffer_packets=50, overhead=overhead))
+    way = find_settings(scheme, Link(rate_bps=5_000_000, buffer_packets=50, overhead=overhead))
     for line in way.lines if way else ():
         if line.startswith("tc "):
             assert_accepted(lab, line)
@@ -134,7 +134,7 @@ def test_plan__is_accepted_by_tc(lab: Lab, scheme: str, overhead: int) -> None:
 def test_plan__is_accepted_by_mousehole_live_or_refused_for_the_same_reason(
     lab: Lab, cake: tuple[str, ...], scheme: str
 ) -> None:
-    way, reason = settings(scheme, LINK), why_nothing(scheme, LINK)
+    way, reason = find_settings(scheme, LINK), explain_no_installation(scheme, LINK)
     if way is None:
         done = rehearse(lab, f"mousehole-live up DEV --rate 5mbit --scheme {shlex.quote(scheme)}")
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"mousehole-live: {reason}\n")
@@ -207,6 +207,6 @@ def test_tc__refuses_a_line_with_a_fault(lab: Lab) -> None:
 
 
 def test_matrix__holds_plans_and_refusals() -> None:
-    installed = [settings(scheme, LINK) is not None for scheme in SCHEMES]
+    installed = [find_settings(scheme, LINK) is not None for scheme in SCHEMES]
     assert len(set(draw_pairs())) == PAIRS
     assert 20 < sum(installed) < len(SCHEMES) - 20

@@ -52,17 +52,20 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
 
 
 def _restore_days(document: dict[str, Any]) -> DaysComparison:
+    """Returns the comparison over days that a document describes."""
     return DaysComparison(
         tuple(Day(entry["day"], _restore_results(entry["comparison"])) for entry in document["days"])
     )
 
 
 def _restore_tuned(document: dict[str, Any]) -> Tuned:
+    """Returns the search that a document describes."""
     judged = Comparison(_restore_results(document["comparison"]), None)
     return Tuned(restore_results(document, judged), judged, None)
 
 
 def _restore_comparison(document: dict[str, Any]) -> Comparison:
+    """Returns the comparison that a document describes, also one of real programs."""
     results = _restore_results(document)
     return ProgramsComparison(results, document["link"]) if "link" in document else Comparison(results, None)
 

@@ -32,10 +32,10 @@ def start_paper(name: str, folder: Path) -> str:
 
 
 def parse_item(what: str | None, number: str | None) -> dict[str, str]:
-    """Returns the part of a paper that the words name as a keyword, such as `table="4"`; none for all claims.
+    """Returns the part of a paper that two arguments name, as a keyword: `table="4"`; empty for all claims.
 
-    Raises `MouseholeError` for an unknown word, for one of `ITEMS` without its number, and for claims with
-    a number.
+    Raises `MouseholeError` for an unknown part, for one of `ITEMS` without its number, and for claims with a
+    number.
     """
     if what is None or what == "claims":
         if number is not None:
@@ -68,7 +68,7 @@ def reproduce(name: str | None, own: Path | None, html: str | None, **wanted: An
 
 
 def study(name: str, **length: Any) -> Any:
-    """Returns a paper for a notebook (`papers/notebook.py`); `length` is how long and how often it is run."""
+    """Returns a paper for a notebook (`papers/notebook.py`); `length` is its number and duration of runs."""
     make_importable()
     return importlib.import_module(f"{find_papers().name}.notebook").Study(name, **length)
 
@@ -86,5 +86,6 @@ def make_importable(own: Path | None = None) -> None:
 
 
 def _command(own: Path | None) -> Any:
+    """Returns the module `papers.command`, after making the package and a further folder importable."""
     make_importable(own)
     return importlib.import_module(f"{find_papers().name}.command")

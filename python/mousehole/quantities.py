@@ -39,31 +39,34 @@ _added: list[Quantity] = []
 
 def table() -> list[Quantity]:
     """Returns every quantity in the order of columns and documents."""
-    return list(_whole())
+    return list(_list_all())
 
 
 def add(quantity: Quantity) -> None:
-    """Adds a quantity for this process: it shows wherever quantities of its subject do."""
+    """Adds a quantity for this process; it is shown wherever quantities of its subject are.
+
+    Raises `ValueError` if the subject has a quantity of this name.
+    """
     if any((one.subject, one.name) == (quantity.subject, quantity.name) for one in table()):
         raise ValueError(f"quantity: {quantity.name} is known already; a name is given once")
     _added.append(quantity)
-    _forget()
+    _clear_caches()
 
 
 def remove(quantity: Quantity) -> None:
-    """Takes back what `add` did."""
+    """Removes a quantity that `add` has added; raises `ValueError` for any other one."""
     _added.remove(quantity)
-    _forget()
+    _clear_caches()
 
 
-def about(subject: Subject) -> list[Quantity]:
-    """Returns the quantities of a subject."""
+def list_of_subject(subject: Subject) -> list[Quantity]:
+    """Returns the quantities of a subject, in the order of the table."""
     return [one for one in table() if one.subject == subject]
 
 
-def shown_in(name: TableName, subject: Subject) -> list[Quantity]:
+def list_columns(name: TableName, subject: Subject) -> list[Quantity]:
     """Returns the quantities of a subject that are columns of a table, in order."""
-    return [one for one in about(subject) if name in one.tables]
+    return [one for one in list_of_subject(subject) if name in one.tables]
 
 
 def list_primary(kind: KindName) -> list[Quantity]:
@@ -72,7 +75,10 @@ def list_primary(kind: KindName) -> list[Quantity]:
 
 
 def is_primary(kind: str | None, what: str) -> bool:
-    """Returns whether a figure is among the first of an application of a kind; None is no known kind."""
+    """Returns whether a figure is among those that users of a kind of application feel first.
+
+    `kind` is None for an application without a kind. Raises `KeyError` for an unknown figure.
+    """
     one = find("application", what)
     return "application" in one.tables if kind is None else kind in one.primary_of
 
@@ -81,9 +87,10 @@ def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str
     """Returns figures (group, name of the quantity) by group, the first ones of each kind before the rest."""
     keys = list(dict.fromkeys(figures))
     groups = list(dict.fromkeys(group for group, _ in keys))
-    names = [one.name for one in about("application")]
+    names = [one.name for one in list_of_subject("application")]
 
     def place(key: tuple[str, str]) -> tuple[int, bool, int]:
+        """Returns the sort key of a figure."""
         group, what = key
         return groups.index(group), not is_primary(kinds.get(group), what), names.index(what)
 
@@ -92,20 +99,23 @@ def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str
 
 def find(subject: Subject, name: str) -> Quantity:
     """Returns a quantity by its column's name; raises `KeyError` for an unknown one."""
-    if (subject, name) not in _index():
+    if (subject, name) not in _index_by_name():
         raise KeyError(f"no quantity of a {subject} is called {name}")
-    return _index()[subject, name]
+    return _index_by_name()[subject, name]
 
 
-def ends(name: str) -> tuple[str, str]:
-    """Returns the names of the columns with the ends of a quantity's interval: those of any subject agree."""
-    if name not in _ends():
+def name_ends(name: str) -> tuple[str, str]:
+    """Returns the names of the columns with the ends of a quantity's interval, the same for all subjects.
+
+    Raises `KeyError` for an unknown quantity.
+    """
+    if name not in _index_ends():
         raise KeyError(f"no quantity is called {name}")
-    return _ends()[name]
+    return _index_ends()[name]
 
 
-def interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
-    """Returns mean and interval of a quantity: shares end at 0 and 1, anything else at 0."""
+def compute_interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
+    """Returns mean and interval of a quantity: within 0 to 1 for shares, not below 0 for others."""
     return (share_interval if quantity.is_share else positive_interval)(values, design)
 
 
@@ -143,15 +153,15 @@ class Measure:
 
 def measures() -> list[Measure]:
     """Returns the measures of a run in the order of a sweep's columns."""
-    of_buckets = [Measure(one, role) for role in CLASSES for one in about("bucket")]
+    of_buckets = [Measure(one, role) for role in CLASSES for one in list_of_subject("bucket")]
     of_kinds = [Measure(one, kind=kind) for kind in KINDS for one in list_primary(kind)]
-    of_runs = [Measure(one) for one in about("run")]
-    return [*of_buckets, *(Measure(one) for one in about("scheme")), *of_kinds, *of_runs]
+    of_runs = [Measure(one) for one in list_of_subject("run")]
+    return [*of_buckets, *(Measure(one) for one in list_of_subject("scheme")), *of_kinds, *of_runs]
 
 
 def counts() -> list[Measure]:
     """Returns the numbers of transfers by class in the order of a sweep's columns."""
-    return [Measure(one, role) for role in CLASSES for one in about("count")]
+    return [Measure(one, role) for role in CLASSES for one in list_of_subject("count")]
 
 
 def find_measure(name: str) -> Measure:
@@ -163,20 +173,24 @@ def find_measure(name: str) -> Measure:
 
 
 @cache
-def _whole() -> Sequence[Quantity]:
+def _list_all() -> Sequence[Quantity]:
+    """Returns the quantities of the engine, then those added here."""
     return [*_engine.quantities(), *_added]
 
 
 @cache
-def _index() -> dict[tuple[str, str], Quantity]:
-    return {(one.subject, one.name): one for one in _whole()}
+def _index_by_name() -> dict[tuple[str, str], Quantity]:
+    """Returns the quantities by subject and name."""
+    return {(one.subject, one.name): one for one in _list_all()}
 
 
 @cache
-def _ends() -> dict[str, tuple[str, str]]:
-    return {one.name: one.ends for one in _whole()}
+def _index_ends() -> dict[str, tuple[str, str]]:
+    """Returns the names of the columns with the ends of an interval, by the quantity's name."""
+    return {one.name: one.ends for one in _list_all()}
 
 
-def _forget() -> None:
-    for kept in (_whole, _index, _ends):
-        kept.cache_clear()
+def _clear_caches() -> None:
+    """Forgets the indices, after the table has changed."""
+    for cached in (_list_all, _index_by_name, _index_ends):
+        cached.cache_clear()

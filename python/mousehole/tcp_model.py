@@ -36,6 +36,7 @@ SECOND_WINDOW = 2.0
 
 
 def _require(holds: bool, name: str, value: object, allowed: str) -> None:
+    """Raises `MouseholeError` unless a condition on a value holds."""
     if not holds:
         raise MouseholeError(f"tcp_model: {name} is {value}; it must be {allowed}")
 
@@ -80,7 +81,7 @@ def latency_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, reading: 
     "consistent" sends the first packet, with the exact wait, and then the other packets from the window its
     acknowledgement opens; it needs p < 0.5.
     """
-    p, packets = _loss(p), _count("packets", packets, 1)
+    p, packets = _check_loss(p), _check_count("packets", packets, 1)
     if reading == "paper":
         return first_packet_approximate_s(p, path) + remaining_s(p, packets, path)
     return first_packet_s(p, path) + remaining_s(p, packets - 1, path, SECOND_WINDOW)
@@ -92,7 +93,7 @@ def first_packet_approximate_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
     The wait after i + 1 losses is really ITO·(2^(i+1) − 1), and the round trip is not paid with 1 − p only;
     `first_packet_s` is exact.
     """
-    p = _loss(p)
+    p = _check_loss(p)
     waits = np.polyval([*(2.0**i for i in range(BACKOFFS, -1, -1)), 0.0], p)
     return path.rtt_s * (1 - p) + path.initial_rto_s * (1 - p) * waits
 
@@ -103,7 +104,7 @@ def first_packet_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
     The sum of ITO·(2^k − 1) over k losses in a row, doubling without bound; of the same form as Cardwell's
     handshake (C-4).
     """
-    p = _loss(p)
+    p = _check_loss(p)
     _require(
         bool(np.all(p < BOUNDED_LOSS)), "p", float(np.max(p, initial=0.0)), "below 0.5 for the exact wait"
     )
@@ -114,7 +115,7 @@ def remaining_s(
     p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0
 ) -> Floats:
     """Returns E[T_r] = E[T_ss] + E[T_loss] + E[T_ca] (RIO-PS, equation 2): all packets, with RTO known."""
-    p, packets = _loss(p), _count("packets", packets, 0)
+    p, packets = _check_loss(p), _check_count("packets", packets, 0)
     in_slow_start = slow_start_packets(p, packets)
     return (
         slow_start_s(in_slow_start, path, initial_window)
@@ -125,7 +126,7 @@ def remaining_s(
 
 def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
     """Returns E[d_ss], packets sent up to and with the first loss, at most all (C-5)."""
-    p, packets = _loss(p), _count("packets", packets, 0)
+    p, packets = _check_loss(p), _check_count("packets", packets, 0)
     some = np.where(p > 0, p, 1.0)
     before = some_loss(p, packets) * (1 - p) / some
     return np.where(p > 0, np.minimum(before + 1, packets), packets)
@@ -133,32 +134,32 @@ def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
 
 def slow_start_window(packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0) -> Floats:
     """Returns E[W_ss], the window after `packets` packets of slow start (C-11), not limited by W_max."""
-    packets = _count("packets", packets, 0)
+    packets = _check_count("packets", packets, 0)
     return packets * (path.growth - 1) / path.growth + initial_window / path.growth
 
 
 def slow_start_s(packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0) -> Floats:
     """Returns E[T_ss], seconds of slow start for `packets` packets (C-15); the window stops at W_max."""
-    packets = _count("packets", packets, 0)
+    packets = _check_count("packets", packets, 0)
     growth, top = path.growth, path.max_window
-    rounds = _log(packets * (growth - 1) / initial_window + 1, growth)
+    rounds = _log_to_base(packets * (growth - 1) / initial_window + 1, growth)
     if isinf(top):
         return path.rtt_s * rounds
     growing = (growth * top - initial_window) / (growth - 1)
-    limited = _log(np.array(top / initial_window), growth) + 1 + (packets - growing) / top
+    limited = _log_to_base(np.array(top / initial_window), growth) + 1 + (packets - growing) / top
     return path.rtt_s * np.where(slow_start_window(packets, path, initial_window) > top, limited, rounds)
 
 
 def some_loss(p: ArrayLike, packets: ArrayLike) -> Floats:
     """Returns l_ss = 1 − (1−p)^d, the probability that one packet or more is lost (C-16)."""
-    return -np.expm1(_count("packets", packets, 0) * np.log1p(-_loss(p)))
+    return -np.expm1(_check_count("packets", packets, 0) * np.log1p(-_check_loss(p)))
 
 
 def first_loss_s(
     p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0
 ) -> Floats:
     """Returns E[T_loss], the cost of the loss that ends slow start: a timeout or a round trip (C-20)."""
-    p, packets = _loss(p), _count("packets", packets, 0)
+    p, packets = _check_loss(p), _check_count("packets", packets, 0)
     window = slow_start_window(slow_start_packets(p, packets), path, initial_window)
     by_timeout = timeout_share(p, np.minimum(window, path.max_window))
     cost = by_timeout * timeouts_s(p, path) + (1 - by_timeout) * path.rtt_s
@@ -167,7 +168,7 @@ def first_loss_s(
 
 def timeout_share(p: ArrayLike, window: ArrayLike) -> Floats:
     """Returns Q(p, w), the probability that a loss in a window of w packets ends in a timeout (C-17)."""
-    p, window = np.broadcast_arrays(_loss(p), _count("window", window, 0))
+    p, window = np.broadcast_arrays(_check_loss(p), _check_count("window", window, 0))
     kept, some = np.log1p(-p), p > 0
     beyond = np.maximum(window - DUPLICATE_ACKS, 0)
     numerator = (1 + np.exp(DUPLICATE_ACKS * kept) * -np.expm1(beyond * kept)) * -np.expm1(
@@ -182,19 +183,19 @@ def timeout_share(p: ArrayLike, window: ArrayLike) -> Floats:
 
 def backoff_factor(p: ArrayLike) -> Floats:
     """Returns G(p) = 1 + p + 2p² + 4p³ + … + 32p⁶, by which doubling lengthens a timeout (C-19)."""
-    p = _loss(p)
+    p = _check_loss(p)
     return np.asarray(1 + sum(2 ** (i - 1) * p**i for i in range(1, BACKOFFS + 1)), np.float64)
 
 
 def timeouts_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
     """Returns E[Z^TO], the mean length of a run of timeouts: G(p)·T0/(1−p) (C-18)."""
-    p = _loss(p)
+    p = _check_loss(p)
     return backoff_factor(p) * path.rto_s / (1 - p)
 
 
 def avoidance_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2) -> Floats:
     """Returns E[T_ca], seconds for the packets after the first loss, all at the steady rate (C-24)."""
-    p, packets = _loss(p), _count("packets", packets, 0)
+    p, packets = _check_loss(p), _check_count("packets", packets, 0)
     left = (p > 0) & (packets > 0)
     rate = steady_rate(np.where(left, p, BOUNDED_LOSS), path)
     return np.where(left, packets / rate, 0.0)
@@ -205,7 +206,7 @@ def steady_window(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
 
     It is not limited by W_max.
     """
-    p, b = _some_loss("the steady window", p), path.packets_per_ack
+    p, b = _check_positive_loss("the steady window", p), path.packets_per_ack
     half = (2 + b) / (3 * b)
     return np.asarray(half + np.sqrt(8 * (1 - p) / (3 * b * p) + half**2), np.float64)
 
@@ -216,7 +217,7 @@ def steady_rate(p: ArrayLike, path: Path = FIGURE_2, form: Form = "throughput") 
     "throughput" counts what arrives (C-22, the form Cardwell's chain uses); "send rate" counts what is sent,
     B(p) of Padhye et al. 1998, which RIO-PS cites: a twelfth more at p = 0.01, a quarter at p = 0.1.
     """
-    p = _some_loss("the steady rate", p)
+    p = _check_positive_loss("the steady rate", p)
     window, b, top = steady_window(p, path), path.packets_per_ack, path.max_window
     limited = window >= top
     window = np.minimum(window, top)
@@ -230,28 +231,33 @@ def steady_rate(p: ArrayLike, path: Path = FIGURE_2, form: Form = "throughput") 
     return sent / (path.rtt_s * rounds + by_timeout * timeouts_s(p, path))
 
 
-def _log(values: Floats, base: float) -> Floats:
+def _log_to_base(values: Floats, base: float) -> Floats:
+    """Returns logarithms to a base."""
     return np.asarray(np.log(values) / np.log(base), np.float64)
 
 
-def _loss(p: ArrayLike) -> Floats:
+def _check_loss(p: ArrayLike) -> Floats:
+    """Returns probabilities as an array; raises `MouseholeError` outside 0 ≤ p < 1."""
     values = np.asarray(p, np.float64)
     _require_all((values >= 0) & (values < 1), "p", values, "a probability, 0 or more and below 1")
     return values
 
 
-def _some_loss(what: str, p: ArrayLike) -> Floats:
-    values = _loss(p)
+def _check_positive_loss(what: str, p: ArrayLike) -> Floats:
+    """Returns probabilities as an array; raises `MouseholeError` outside 0 < p < 1."""
+    values = _check_loss(p)
     _require_all(values > 0, "p", values, f"above 0, as without loss {what} is not defined")
     return values
 
 
-def _count(name: str, packets: ArrayLike, least: float) -> Floats:
+def _check_count(name: str, packets: ArrayLike, least: float) -> Floats:
+    """Returns counts as an array; raises `MouseholeError` for infinite ones and those below `least`."""
     values = np.asarray(packets, np.float64)
     _require_all((values >= least) & (values < inf), name, values, f"a finite number, {least:g} or more")
     return values
 
 
 def _require_all(holds: NDArray[np.bool_], name: str, values: Floats, allowed: str) -> None:
+    """Raises `MouseholeError` for the first value for which a condition does not hold."""
     if not np.all(holds):
         _require(False, name, float(values[~holds][0]), allowed)

@@ -1,4 +1,4 @@
-//! What a comparison says, by `mousehole-answer`: a cell with its runs, and what follows from them.
+//! Binds `mousehole-answer`: the findings, vetoes, tables and advice of a cell of a comparison, from its runs.
 
 use crate::convert::{self, to_python};
 use crate::errors;
@@ -31,19 +31,23 @@ use pyo3::types::{PyDict, PyList};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// The table of quantities, as Python passes it.
 type Table<'py> = Vec<PyRef<'py, Quantity>>;
 
-fn owned(table: &Table<'_>) -> Vec<mousehole_answer::quantities::Quantity> {
-    table.iter().map(|one| one.0.clone()).collect()
+/// Returns the quantities that a table of Python objects wraps.
+fn clone_quantities(table: &Table<'_>) -> Vec<mousehole_answer::quantities::Quantity> {
+    table.iter().map(|quantity| quantity.0.clone()).collect()
 }
 
-/// A quantity and whose it is: that of a class of transfers, a scheme, a group of an application or a kind of them.
+/// A quantity and its subject: a class of transfers, a scheme, a group of an application, or a kind of applications.
 #[pyclass(module = "mousehole._engine", frozen, eq, skip_from_py_object)]
 #[derive(Clone, PartialEq)]
 pub struct Source(answer::Source);
 
 #[pymethods]
 impl Source {
+    /// `kind` takes precedence over `group`. Without either, the subject is the bucket `role` for a quantity of buckets,
+    /// else the scheme; `role` is then the class that the quantity is about, or all transfers.
     #[new]
     #[pyo3(signature = (quantity, role=None, kind=None, group=None))]
     // python: role: str | None, kind: str | None
@@ -69,14 +73,14 @@ impl Source {
         Quantity(self.0.quantity.clone())
     }
 
-    /// The class of the transfers that it is about.
+    /// The class of transfers that it is about.
     #[getter]
     // python: -> Literal['short', 'long', 'all']
     fn role(&self) -> &'static str {
         self.0.role().name()
     }
 
-    /// The kind of applications, if it is of one.
+    /// The kind of applications; None if the subject is not a kind.
     #[getter]
     // python: -> Literal['calls', 'games', 'video_calls', 'streams', 'logins'] | None
     fn kind(&self) -> Option<&'static str> {
@@ -86,7 +90,7 @@ impl Source {
         }
     }
 
-    /// The application's group, if it is of one.
+    /// The group of the application; None if the subject is not a group.
     #[getter]
     fn group(&self) -> Option<&str> {
         match &self.0.whose {
@@ -95,7 +99,7 @@ impl Source {
         }
     }
 
-    /// Whether it is about transfers; pages and kinds of applications are none.
+    /// Whether it is about transfers; pages and kinds of applications are not.
     #[getter]
     fn is_of_transfers(&self) -> bool {
         self.0.is_of_transfers()
@@ -112,12 +116,13 @@ pub struct Endpoint(answer::Endpoint);
 
 #[pymethods]
 impl Endpoint {
+    /// Its name in data, such as `short_response_mean_s`.
     #[getter]
     fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// What is compared, in words.
+    /// What is compared, as sentences name it.
     #[getter]
     fn words(&self) -> &str {
         &self.0.words
@@ -150,17 +155,19 @@ impl Verdict {
         Ok(Verdict(verdicts::Verdict { outcome: pythonize::depythonize(outcome)?, text, seeds_needed }))
     }
 
+    /// How the comparison came out, such as `better` or `undecided`.
     #[getter]
     fn outcome(&self) -> &'static str {
         self.0.outcome.text()
     }
 
+    /// The outcome with its numbers, as a clause of a sentence.
     #[getter]
     fn text(&self) -> &str {
         &self.0.text
     }
 
-    /// About how many replications would decide an undecided comparison.
+    /// About how many replications would decide an undecided comparison; None if it is decided or the number is unknown.
     #[getter]
     fn seeds_needed(&self) -> Option<u32> {
         self.0.seeds_needed
@@ -180,8 +187,8 @@ impl Verdict {
 
 /// Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
 ///
-/// `design` is that of the interval, which is over `unit`; `faster` says in how many of how many of them the
-/// scheme was.
+/// `design` is that of the interval, and `unit` (replications by default) is what it is taken over. `faster` is the
+/// number of units in which the scheme was faster, and the number of units.
 #[pyfunction]
 #[pyo3(signature = (ratio, design = None, unit = None, faster = None))]
 // python: unit: Literal['replication', 'round', 'day']
@@ -203,10 +210,10 @@ fn describe(ratio: &Estimate, quantity: &Quantity, unit: &Bound<'_, PyAny>) -> P
     Ok(Verdict(verdicts::describe(&ratio.0, &quantity.0, unit)))
 }
 
-/// Returns the endpoints of transfers and pages.
+/// Returns the endpoints of transfers, and with `has_pages` of pages; the primary one is first.
 #[pyfunction]
 fn endpoints(table: Table<'_>, short_bytes: u64, long_bytes: u64, has_pages: bool) -> Vec<Endpoint> {
-    let found = answer::list_endpoints(&owned(&table), short_bytes, long_bytes, has_pages);
+    let found = answer::list_endpoints(&clone_quantities(&table), short_bytes, long_bytes, has_pages);
     found.into_iter().map(Endpoint).collect()
 }
 
@@ -228,6 +235,7 @@ impl Margin {
         &self.0.figure.name
     }
 
+    /// The quantity that the margin limits.
     #[getter]
     fn quantity(&self) -> Quantity {
         Quantity(self.0.figure.source.quantity.clone())
@@ -251,30 +259,32 @@ impl Margin {
     }
 }
 
-/// Returns the margins that hold; those given are about `--veto`.
+/// Returns the margins in force: the default ones, replaced and extended by those in `given`. Raises `MouseholeError`
+/// about the field `veto` for a text that is not a margin.
 #[pyfunction]
 fn harm_margins(py: Python<'_>, table: Table<'_>, given: Vec<String>) -> PyResult<Vec<Margin>> {
-    let found = margins::read_margins(&owned(&table), &given);
+    let found = margins::read_margins(&clone_quantities(&table), &given);
     let found = found.map_err(|(text, refused)| to_error(py, "veto", &text, refused))?;
     Ok(found.into_iter().map(Margin).collect())
 }
 
-/// Reads one margin.
+/// Reads one margin, such as `calls p95 +10ms`; raises `MouseholeError` for any other text.
 #[pyfunction]
 fn read_margin(py: Python<'_>, table: Table<'_>, text: &str) -> PyResult<Margin> {
-    let found = margins::read_margin(&owned(&table), text);
+    let found = margins::read_margin(&clone_quantities(&table), text);
     found.map(Margin).map_err(|refused| to_error(py, "veto", text, refused))
 }
 
-/// Returns class and name of the figure of a text, about `field`.
+/// Returns class and name of the figure that a text such as `calls p95` names. Raises `MouseholeError` about `field`
+/// for an unknown class or figure.
 #[pyfunction]
 fn find_figure(py: Python<'_>, table: Table<'_>, field: &str, text: &str) -> PyResult<(String, String)> {
-    let found = margins::find_figure(&owned(&table), text);
+    let found = margins::find_figure(&clone_quantities(&table), text);
     let figure = found.map_err(|refused| to_error(py, field, text, refused))?;
     Ok((figure.class.name(), figure.name))
 }
 
-/// Returns the class with whose name a text begins.
+/// Returns the class of traffic with whose name a text begins; None if it begins with none.
 #[pyfunction]
 fn find_class(text: &str) -> Option<String> {
     margins::Class::find_prefix(text).map(margins::Class::name)
@@ -287,7 +297,8 @@ fn read_change(text: &str) -> Option<(String, &'static str, f64, String)> {
     Some((change.whose, if change.rises { "+" } else { "−" }, change.number, change.unit))
 }
 
-/// Returns a number as a share of a quantity that users call `name`, or in its own unit; and whether it is the former.
+/// Returns a number as a share of a quantity that users call `name`, or in the quantity's unit; and whether it is a
+/// share. Raises `MouseholeError` about `field` for a unit that the quantity does not have.
 #[pyfunction]
 fn in_own_unit(
     py: Python<'_>,
@@ -302,20 +313,22 @@ fn in_own_unit(
     found.map_err(|refused| to_error(py, field, text, refused))
 }
 
-/// Returns how differences of a unit are written: the factor, and the unit's name.
+/// Returns the factor by which differences of a quantity's unit are multiplied in texts, and the name of the unit there.
 #[pyfunction]
 // python: unit: str
 fn difference_scale(unit: &Bound<'_, PyAny>) -> PyResult<(f64, &'static str)> {
     Ok(margins::difference_scale(pythonize::depythonize(unit)?))
 }
 
-/// Returns the scheme that harm is measured against, of schemes given by text and name.
+/// Returns the text of the scheme that harm is measured against: `given`, else CAKE, FQ-CoDel or the baseline.
+/// `schemes` are pairs of text and name.
 #[pyfunction]
 fn harm_reference(schemes: Vec<(String, String)>, baseline: &str, given: Option<&str>) -> String {
     let schemes = schemes.iter().map(|(text, name)| (text.as_str(), name.as_str()));
     vetoes::harm_reference(schemes, baseline, given).to_owned()
 }
 
+/// Returns the `MouseholeError` for a text that was refused in `field`.
 fn to_error(py: Python<'_>, field: &str, text: &str, refused: Refused) -> PyErr {
     let error = match refused {
         Refused::Unknown { noun, name, known } => {
@@ -329,7 +342,8 @@ fn to_error(py: Python<'_>, field: &str, text: &str, refused: Refused) -> PyErr 
     errors::to_python(py, error)
 }
 
-/// One cell of a comparison, with the facts of its runs by scheme and replication.
+/// One cell of a comparison, with the facts of its runs by scheme and replication. Methods that take a scheme raise
+/// `KeyError` for one that the plan does not have.
 #[pyclass(module = "mousehole._engine", frozen)]
 pub struct ComparedCell(Mutex<Judged>);
 
@@ -345,213 +359,232 @@ impl ComparedCell {
     ) -> PyResult<ComparedCell> {
         let plan: answer::Plan = pythonize::depythonize(plan)?;
         let capture: Option<answer::Capture> = pythonize::depythonize(capture)?;
-        let runs = runs.iter().map(|own| own.iter().map(facts).collect()).collect::<PyResult<_>>()?;
-        let cell = answer::Cell::new(plan, capture, owned(&table), runs);
+        let runs =
+            runs.iter().map(|scheme| scheme.iter().map(read_facts).collect()).collect::<PyResult<_>>()?;
+        let cell = answer::Cell::new(plan, capture, clone_quantities(&table), runs);
         Ok(ComparedCell(Mutex::new(Judged::new(cell))))
     }
 
     /// Returns the findings as dictionaries.
     // python: -> list[dict[str, Any]]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = py.detach(|| self.judged().findings().to_vec());
-        PyList::new(py, found.iter().map(|one| finding(py, one)).collect::<PyResult<Vec<_>>>()?)
+        let found = py.detach(|| self.lock().findings().to_vec());
+        PyList::new(py, found.iter().map(|one| finding_dict(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Returns who pays, or may, as dictionaries.
+    /// Returns the vetoes as dictionaries: the classes of traffic that pay, or may pay, under a scheme.
     // python: -> list[dict[str, Any]]
     fn vetoes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = py.detach(|| self.judged().vetoes().to_vec());
-        PyList::new(py, found.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?)
+        let found = py.detach(|| self.lock().vetoes().to_vec());
+        PyList::new(py, found.iter().map(|one| veto_dict(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Returns the rows of a table as dictionaries.
+    /// Returns the rows of a table as dictionaries; raises `KeyError` for a table that does not exist.
     // python: table: TableRows, -> list[dict[str, Any]]
     fn rows<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
-        crate::tables::rows(py, &self.judged().cell, table)
+        crate::tables::table_rows(py, &self.lock().cell, table)
             .unwrap_or_else(|| Err(PyKeyError::new_err(table.to_owned())))
     }
 
-    /// Returns how the load came about, as a dictionary.
+    /// Returns how the load of the cell came about, as a dictionary: the traffic's load by itself, copies,
+    /// dilation and the load achieved, over the replications of the baseline.
     // python: -> dict[str, Any]
     fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &tables::load_row(&self.judged().cell))
+        to_python(py, &tables::load_row(&self.lock().cell))
     }
 
-    /// Returns what of a capture stands behind the verdicts, as a dictionary; None for a model.
+    /// Returns how much of a capture the verdicts rest on, as a dictionary; None for a model.
     // python: -> dict[str, Any] | None
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &tables::evidence_row(&self.judged().cell))
+        to_python(py, &tables::evidence_row(&self.lock().cell))
     }
 
     /// Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared.
     fn overview_references(&self) -> Vec<String> {
-        self.judged().cell.plan.overview_references().into_iter().map(str::to_owned).collect()
+        self.lock().cell.plan.overview_references().into_iter().map(str::to_owned).collect()
     }
 
     /// Returns the reference of the change by size: FQ-CoDel if it is compared, else the baseline.
     fn size_reference(&self) -> String {
-        self.judged().cell.plan.size_reference().to_owned()
+        self.lock().cell.plan.size_reference().to_owned()
     }
 
     /// Returns the share of the windows that belongs to the transient, 0 if its removal changes little.
     fn transient_share(&self, scheme: &str) -> PyResult<f64> {
-        let place = self.place(scheme)?;
-        Ok(notes::transient_share(&self.judged().cell, place))
+        let scheme = self.find_scheme(scheme)?;
+        Ok(notes::transient_share(&self.lock().cell, scheme))
     }
 
-    /// Returns the remarks on the cell.
+    /// Returns the remarks on the cell, one or two sentences each; `around` is the cell's context.
     // python: around: Mapping[str, object]
     fn notes(&self, py: Python<'_>, around: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let setting = self.make_setting(around)?;
-        Ok(py.detach(|| notes::list_notes(&self.judged().cell, &setting)))
+        Ok(py.detach(|| notes::list_notes(&self.lock().cell, &setting)))
     }
 
-    /// Returns the cell as the JSON document has it.
+    /// Returns the entry of the cell in the JSON document; `around` is the cell's context.
     // python: around: Mapping[str, object], -> dict[str, Any]
     fn document<'py>(&self, py: Python<'py>, around: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let setting = self.make_setting(around)?;
-        let entry = py.detach(|| document::cell_entry(&self.judged(), &setting));
+        let entry = py.detach(|| document::cell_entry(&self.lock(), &setting));
         to_python(py, &entry)
     }
 
-    /// Returns the runs of the cell as the JSON document has them.
+    /// Returns the entries of the runs in the JSON document, by replication, then by scheme.
     // python: -> list[dict[str, Any]]
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &document::run_entries(&self.judged().cell))
+        to_python(py, &document::run_entries(&self.lock().cell))
     }
 
-    /// Returns the answer as a dictionary; `around` is what stands around the cell.
+    /// Returns the answer as a dictionary; `around` is the cell's context.
     // python: around: Mapping[str, object]
     fn advise<'py>(&self, py: Python<'py>, around: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let setting = self.make_setting(around)?;
-        let found = py.detach(|| advice::advise(&self.judged(), &setting));
+        let found = py.detach(|| advice::advise(&self.lock(), &setting));
         let entry = to_python(py, &found)?.cast_into::<PyDict>()?;
-        let vetoes = found.vetoes.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?;
+        let vetoes = found.vetoes.iter().map(|one| veto_dict(py, one)).collect::<PyResult<Vec<_>>>()?;
         entry.set_item("vetoes", vetoes)?;
         Ok(entry)
     }
 
-    /// Returns the parts of the cell's report as data; `duration` is the length of a replication, as it was given.
+    /// Returns the parts of the cell's report as data; `duration` is the length of a replication as the user gave it.
     // python: -> dict[Literal['overview', 'verdicts', 'applications', 'tables'], list[dict[str, Any]]]
     fn report<'py>(&self, py: Python<'py>, duration: &str) -> PyResult<Bound<'py, PyAny>> {
-        let found = py.detach(|| report_cell(&self.judged(), duration));
+        let found = py.detach(|| report_cell(&self.lock(), duration));
         to_python(py, &found)
     }
 
-    /// Says what is played in the place of a capture that is too small to be played as it is.
+    /// Returns the sentence on the fitted model or ready-made traffic that is played instead of a capture; None if neither
+    /// is. `label` is the name of the traffic; `instead_of` names the capture that ready-made traffic replaces.
     fn stand_in(&self, label: &str, instead_of: Option<&str>) -> Option<String> {
-        advice::stand_in(&self.judged().cell, label, instead_of)
+        advice::stand_in(&self.lock().cell, label, instead_of)
     }
 
     /// Returns why no scheme could be recommended however long it ran; None if one could.
     fn nothing_compared(&self) -> Option<String> {
-        advice::explain_no_candidate(&self.judged().cell)
+        advice::explain_no_candidate(&self.lock().cell)
     }
 
-    /// Returns the names of the classes of traffic of which some run has a figure.
+    /// Returns the names of the classes of traffic that some run has a figure of.
     fn present(&self) -> Vec<String> {
-        vetoes::present_classes(&self.judged().cell).into_iter().map(margins::Class::name).collect()
+        vetoes::present_classes(&self.lock().cell).into_iter().map(margins::Class::name).collect()
     }
 
+    /// The primary endpoint: the mean of short transfers, or without enough of them the first figure of calls
+    /// or of another kind.
     #[getter]
     fn primary(&self) -> Endpoint {
-        Endpoint(self.judged().cell.primary().clone())
+        Endpoint(self.lock().cell.primary().clone())
     }
 
-    /// Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`.
+    /// Returns the subject of the primary endpoint: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`.
     fn describe_primary(&self) -> String {
-        self.judged().cell.describe_primary()
+        self.lock().cell.describe_primary()
     }
 
+    /// Returns the design of the primary endpoint's intervals against a reference, which hold for all schemes
+    /// together.
     fn primary_design(&self, reference: &str) -> PyResult<Design> {
-        let place = self.place(reference)?;
-        Ok(Design(self.judged().cell.primary_design(place)))
+        let reference = self.find_scheme(reference)?;
+        Ok(Design(self.lock().cell.primary_design(reference)))
     }
 
+    /// Returns the design of a single interval in this cell.
     fn design(&self) -> Design {
-        Design(self.judged().cell.design())
+        Design(self.lock().cell.design())
     }
 
-    /// Returns the design of intervals that hold together, of columns against one of them.
+    /// Returns the design under which the intervals of all columns against the column `reference` hold together. A column
+    /// has one value per replication. Raises `KeyError` for a reference beyond the columns.
     fn family_design(&self, columns: Vec<PyReadonlyArray1<'_, f64>>, reference: usize) -> PyResult<Design> {
-        let columns: Vec<Vec<f64>> = columns.iter().map(column).collect();
+        let columns: Vec<Vec<f64>> = columns.iter().map(copy_column).collect();
         if reference >= columns.len() {
             return Err(PyKeyError::new_err(reference));
         }
-        Ok(Design(self.judged().cell.family_design(&columns, reference)))
+        Ok(Design(self.lock().cell.family_design(&columns, reference)))
     }
 
+    /// Returns one value of a quantity per replication, NaN where it is missing; nothing for a percentile of
+    /// a bucket that some replication lacks.
     fn values<'py>(
         &self,
         py: Python<'py>,
         source: &Source,
         scheme: &str,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let place = self.place(scheme)?;
-        Ok(self.judged().cell.values(&source.0, place).into_pyarray(py))
+        let scheme = self.find_scheme(scheme)?;
+        Ok(self.lock().cell.values(&source.0, scheme).into_pyarray(py))
     }
 
+    /// The share of the variance between replications that more of them do not reduce.
     #[getter]
     fn capture_share(&self) -> f64 {
-        self.judged().cell.capture_share()
+        self.lock().cell.capture_share()
     }
 
-    /// Returns whether so many transfers of a class are unfinished that means are lower bounds.
+    /// Returns whether so many transfers of a class are unfinished that their mean is only a lower bound.
     // python: role: str
     fn is_bound(&self, scheme: &str, role: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (place, role) = (self.place(scheme)?, pythonize::depythonize(role)?);
-        Ok(self.judged().cell.is_bound(place, role))
+        let (scheme, role) = (self.find_scheme(scheme)?, pythonize::depythonize(role)?);
+        Ok(self.lock().cell.is_bound(scheme, role))
     }
 
-    /// Returns how many distinct transfers of a size the capture has, and how many a verdict needs.
+    /// Returns the text with the number of distinct transfers of a class in the capture, and the number that a verdict
+    /// needs.
     // python: role: str
     fn floor_text(&self, role: &Bound<'_, PyAny>) -> PyResult<String> {
-        Ok(findings::floor_text(&self.judged().cell, pythonize::depythonize(role)?))
+        Ok(findings::floor_text(&self.lock().cell, pythonize::depythonize(role)?))
     }
 
-    /// Returns why there is no interval: too few replications, each of `length` if it is given.
+    /// Returns why there is no interval: too few replications, each of `length` unless that is empty.
     fn few_replications_text(&self, length: &str) -> String {
-        findings::few_replications_text(&self.judged().cell.plan, length)
+        findings::few_replications_text(&self.lock().cell.plan, length)
     }
 
     /// Returns the sentence that says what the intervals cover.
     fn coverage_note(&self) -> &'static str {
-        findings::coverage_note(&self.judged().cell)
+        findings::coverage_note(&self.lock().cell)
     }
 
     /// Returns which endpoint is the primary one, and which intervals hold together.
     fn exploratory_note(&self) -> String {
-        let judged = self.judged();
+        let judged = self.lock();
         findings::exploratory_note(&judged.cell.plan, &judged.cell.primary().words)
     }
 }
 
 impl ComparedCell {
-    // Whoever waits here holds the interpreter; whoever computes needs it no more until the lock is free.
-    fn judged(&self) -> MutexGuard<'_, Judged> {
+    /// Locks the cell. A waiting thread may hold the interpreter, so a computation that has detached from it
+    /// must release this lock before it attaches again.
+    fn lock(&self) -> MutexGuard<'_, Judged> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the setting that the answer needs, of the cell's context in Python; raises `MouseholeError`
+    /// for a faulty one.
     fn make_setting(&self, around: &Bound<'_, PyAny>) -> PyResult<Setting> {
         let read: Around = convert::from_python("around", around)?;
-        let setting = read.make_setting(&self.judged().cell.plan.schemes);
+        let setting = read.make_setting(&self.lock().cell.plan.schemes);
         setting.map_err(|error| errors::to_python(around.py(), error))
     }
 
-    fn place(&self, scheme: &str) -> PyResult<usize> {
-        let found = self.judged().cell.plan.schemes.iter().position(|one| one.text == scheme);
+    /// Returns the index of a scheme in the plan, by its text; raises `KeyError` for an unknown one.
+    fn find_scheme(&self, scheme: &str) -> PyResult<usize> {
+        let found = self.lock().cell.plan.schemes.iter().position(|one| one.text == scheme);
         found.ok_or_else(|| PyKeyError::new_err(scheme.to_owned()))
     }
 }
 
-fn finding<'py>(py: Python<'py>, one: &Finding) -> PyResult<Bound<'py, PyDict>> {
+/// Returns a finding as a dictionary, with `Estimate` objects in place of the columns of each estimate.
+fn finding_dict<'py>(py: Python<'py>, one: &Finding) -> PyResult<Bound<'py, PyDict>> {
     let entry = to_python(py, one)?.cast_into::<PyDict>()?;
     set_estimate(&entry, ["change", "change_low", "change_high"], one.change)?;
     set_estimate(&entry, ["difference_s", "difference_low_s", "difference_high_s"], one.difference_s)?;
     Ok(entry)
 }
 
-fn veto<'py>(py: Python<'py>, one: &Veto) -> PyResult<Bound<'py, PyDict>> {
+/// Returns a veto as a dictionary whose margin and change are Python objects.
+fn veto_dict<'py>(py: Python<'py>, one: &Veto) -> PyResult<Bound<'py, PyDict>> {
     let entry = PyDict::new(py);
     entry.set_item("scheme", &one.scheme)?;
     entry.set_item("margin", Bound::new(py, Margin(one.margin.clone()))?)?;
@@ -561,19 +594,20 @@ fn veto<'py>(py: Python<'py>, one: &Veto) -> PyResult<Bound<'py, PyDict>> {
     Ok(entry)
 }
 
-fn column(values: &PyReadonlyArray1<'_, f64>) -> Vec<f64> {
+/// Returns a copy of a numpy column.
+fn copy_column(values: &PyReadonlyArray1<'_, f64>) -> Vec<f64> {
     values.as_array().to_vec()
 }
 
-/// Returns the facts of a `RunFacts`, without those of single transfers.
-fn facts(run: &Bound<'_, PyAny>) -> PyResult<Facts> {
-    let whole = |name: &str| -> PyResult<Vec<u64>> {
+/// Reads the facts of a Python `RunFacts`, except the response times of single transfers.
+fn read_facts(run: &Bound<'_, PyAny>) -> PyResult<Facts> {
+    let integers = |name: &str| -> PyResult<Vec<u64>> {
         let given: PyReadonlyArray1<'_, i64> = run.getattr(name)?.extract()?;
         Ok(given.as_array().iter().map(|value| u64::try_from(*value).unwrap_or(0)).collect())
     };
     let numbers = |name: &str| -> PyResult<Vec<f64>> {
         let given: PyReadonlyArray1<'_, f64> = run.getattr(name)?.extract()?;
-        Ok(column(&given))
+        Ok(copy_column(&given))
     };
     let statistics: BTreeMap<String, PyReadonlyArray1<'_, f64>> = run.getattr("statistics")?.extract()?;
     let groups: Vec<((String, String), f64)> = run
@@ -585,14 +619,14 @@ fn facts(run: &Bound<'_, PyAny>) -> PyResult<Facts> {
     let colours = run.getattr("colours")?.cast_into::<PyDict>()?;
     let shares = run.getattr("shares")?.cast_into::<PyDict>()?;
     Ok(Facts {
-        count: whole("count")?,
-        censored: whole("censored")?,
-        statistics: statistics.iter().map(|(name, values)| (name.clone(), column(values))).collect(),
-        curve_count: whole("curve_count")?,
+        count: integers("count")?,
+        censored: integers("censored")?,
+        statistics: statistics.iter().map(|(name, values)| (name.clone(), copy_column(values))).collect(),
+        curve_count: integers("curve_count")?,
         curve_mean_s: numbers("curve_mean_s")?,
         cdf: numbers("cdf")?,
         scheme: run.getattr("scheme")?.extract()?,
-        colours: colours.iter().map(|(name, counts)| colour(&name, &counts)).collect::<PyResult<_>>()?,
+        colours: colours.iter().map(|(name, counts)| read_colour(&name, &counts)).collect::<PyResult<_>>()?,
         load: pythonize::depythonize(&run.getattr("load")?)?,
         groups: groups.into_iter().map(|((group, what), value)| (group, what, value)).collect(),
         kinds: pythonize::depythonize(&run.getattr("kinds")?)?,
@@ -602,51 +636,56 @@ fn facts(run: &Bound<'_, PyAny>) -> PyResult<Facts> {
         short_times: None,
         shares: shares
             .iter()
-            .map(|(reference, own)| read_shares(&reference, &own))
+            .map(|(reference, shares)| read_shares(&reference, &shares))
             .collect::<PyResult<_>>()?,
     })
 }
 
-/// Returns the means of figures of a run: of each, over the applications of a kind that have it; NaN without any.
+/// Returns the mean of each figure of a run, given as kind and name, over the applications of the kind that have it;
+/// NaN if none has.
 #[pyfunction]
 // python: run: object, figures: Sequence[tuple[str, str]]
 fn average_over_kinds(
     run: &Bound<'_, PyAny>,
     figures: Vec<(Bound<'_, PyAny>, String)>,
 ) -> PyResult<Vec<f64>> {
-    let facts = facts(run)?;
+    let facts = read_facts(run)?;
     let average = |(kind, name): &(Bound<'_, PyAny>, String)| {
         Ok(facts.average_over_kind(pythonize::depythonize(kind)?, name))
     };
     figures.iter().map(average).collect()
 }
 
-fn colour(name: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<Colour> {
+/// Reads the packet counters of a colour at the bottleneck; missing ones are 0, and unknown names are reasons
+/// of drops.
+fn read_colour(name: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<Colour> {
     let mut counts: BTreeMap<String, u64> = counts.extract()?;
     let mut take = |name: &str| counts.remove(name).unwrap_or(0);
     let [arrived, dropped, marked, sent] = ["arrived", "dropped", "marked", "sent"].map(&mut take);
     Ok(Colour { name: name.extract()?, arrived, dropped, marked, sent, drops: counts.into_iter().collect() })
 }
 
+/// Reads a reference and the shares of transfers that were slower and faster than under it.
 fn read_shares(
     reference: &Bound<'_, PyAny>,
-    own: &Bound<'_, PyAny>,
+    shares: &Bound<'_, PyAny>,
 ) -> PyResult<(String, mousehole_answer::reduction::Shares)> {
-    let (slower, faster) = (own.getattr("slower")?.extract()?, own.getattr("faster")?.extract()?);
+    let (slower, faster) = (shares.getattr("slower")?.extract()?, shares.getattr("faster")?.extract()?);
     Ok((reference.extract()?, mousehole_answer::reduction::Shares { slower, faster }))
 }
 
-/// Returns the change of a log-ratio of two columns; without an interval its ends are those of single replications.
+/// Returns the change that a log-ratio of two columns stands for: mean, low, high and whether the ends are those of an
+/// interval. Without an interval they are the extremes of single replications.
 #[pyfunction]
 fn make_change(
     ratio: &Estimate,
     own: PyReadonlyArray1<'_, f64>,
     other: PyReadonlyArray1<'_, f64>,
 ) -> (f64, f64, f64, bool) {
-    crate::tables::change(as_change(ratio.0, &column(&own), &column(&other)))
+    crate::tables::change_tuple(as_change(ratio.0, &copy_column(&own), &copy_column(&other)))
 }
 
-/// Registers the classes and functions.
+/// Adds the constants, classes and functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UNLOADED", notes::UNLOADED)?;
     module.add("MARGIN", verdicts::MARGIN)?;

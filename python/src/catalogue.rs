@@ -1,4 +1,4 @@
-//! Schemes and units, for front ends that list and parse them.
+//! Binds the catalogue of schemes, parts, traffic models and places, and the parsers of rates, times and sizes.
 
 use crate::convert;
 use crate::errors::to_python;
@@ -14,14 +14,15 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Returns the tables of applications and of places.
+/// Returns the tables of applications (`apps`) and of ready-made places (`places`).
 #[pyfunction]
 // python: -> dict[str, list[dict[str, Any]]]
 fn places(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, scenario::places::places())
 }
 
-/// Returns the entries of a mix of so many users, by shares of applications that are in the table.
+/// Returns the entries of a mix for a number of users, given the share of users who run each application. Raises
+/// `KeyError` for an application that is not in the table.
 #[pyfunction]
 // python: -> list[dict[str, Any]]
 fn place_entries(py: Python<'_>, users: u32, shares: Vec<(String, f64)>) -> PyResult<Bound<'_, PyAny>> {
@@ -29,7 +30,7 @@ fn place_entries(py: Python<'_>, users: u32, shares: Vec<(String, f64)>) -> PyRe
     convert::to_python(py, &found.map_err(PyKeyError::new_err)?)
 }
 
-/// Returns the name of a place's traffic for titles.
+/// Returns the name of the traffic of a place, or of users without a place, for titles: `home, 4 users`.
 #[pyfunction]
 fn place_label(place: Option<&str>, users: u32) -> String {
     scenario::places::traffic_label(place, users)
@@ -41,34 +42,35 @@ fn place_label(place: Option<&str>, users: u32) -> String {
 fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = SCHEMES.iter().map(|scheme| {
         let parameters = scheme.visible_parameters().into_iter().map(|one| one.parameter).collect();
-        let entry = entry(py, scheme.name, [scheme.summary, scheme.source, scheme.detail], parameters)?;
+        let entry =
+            catalogue_entry(py, scheme.name, [scheme.summary, scheme.source, scheme.detail], parameters)?;
         entry.set_item("stages", scheme.stages.iter().map(|preset| preset.part).collect::<Vec<_>>())?;
         Ok(entry)
     });
     PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Returns every part that schemes may be made of: as [`schemes`] does, with its role, the order in which packets leave
-/// it, what installs it, and of a user's own policy its
-/// header and that header's SHA-256.
+/// Returns every part that schemes may be made of, with the fields of [`schemes`] but `stages`, its role, the order in
+/// which packets leave it, and what installs it. A user's own policy also has its header and the header's SHA-256.
 #[pyfunction]
 // python: -> list[PartEntry]
 fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = Part::all_parts().into_iter().map(|part| {
-        let entry = entry(py, part.name(), part.texts(), part.parameters())?;
+        let entry = catalogue_entry(py, part.name(), part.texts(), part.parameters())?;
         entry.set_item("role", if part.role() == Role::Marker { "marker" } else { "queue" })?;
         entry.set_item("order", if part.order() == Order::Fifo { "fifo" } else { "several" })?;
         entry.set_item("installed_by", scenario::install::describe(part))?;
         let policy = if let Part::Policy(policy) = part { Some(policy) } else { None };
         entry.set_item("is_policy", policy.is_some())?;
-        entry.set_item("header", policy.map(header).unwrap_or_default())?;
-        entry.set_item("sha256", policy.map(sha256).unwrap_or_default())?;
+        entry.set_item("header", policy.map(header_path).unwrap_or_default())?;
+        entry.set_item("sha256", policy.map(header_digest).unwrap_or_default())?;
         Ok(entry)
     });
     PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn entry<'py>(
+/// Returns the fields that schemes and parts share; a parameter's `unit` is what its value may be.
+fn catalogue_entry<'py>(
     py: Python<'py>,
     name: &str,
     [summary, source, detail]: [&str; 3],
@@ -92,14 +94,16 @@ fn entry<'py>(
     Ok(entry)
 }
 
-fn header(policy: &Policy) -> Option<String> {
+/// Returns the path of the header of a user's own policy; None for a policy that is shipped.
+fn header_path(policy: &Policy) -> Option<String> {
     match policy.origin() {
         Origin::Header { path, .. } => Some(path.display().to_string()),
         Origin::Shipped => None,
     }
 }
 
-fn sha256(policy: &Policy) -> Option<String> {
+/// Returns the SHA-256 of the header of a user's own policy; None for a policy that is shipped.
+fn header_digest(policy: &Policy) -> Option<String> {
     match policy.origin() {
         Origin::Header { sha256, .. } => Some(sha256.clone()),
         Origin::Shipped => None,
@@ -115,8 +119,8 @@ fn scheme_policies<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, Py
         parsed.policies().into_iter().filter(|policy| *policy.origin() != Origin::Shipped).map(|policy| {
             let entry = PyDict::new(py);
             entry.set_item("name", policy.name())?;
-            entry.set_item("header", header(policy))?;
-            entry.set_item("sha256", sha256(policy))?;
+            entry.set_item("header", header_path(policy))?;
+            entry.set_item("sha256", header_digest(policy))?;
             Ok(entry)
         });
     PyList::new(py, own.collect::<PyResult<Vec<_>>>()?)
@@ -128,7 +132,7 @@ fn scheme_remarks(py: Python<'_>, scheme: &str) -> PyResult<Vec<String>> {
     Scheme::parse(scheme).map(|parsed| parsed.remarks()).map_err(|error| to_python(py, error))
 }
 
-/// Names of the traffic models, each with one line about it.
+/// Returns the names of the traffic models, each with its summary of one line.
 #[pyfunction]
 // python: -> dict[str, str]
 fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -149,13 +153,14 @@ fn scheme_parameters<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, 
     Ok(values)
 }
 
-/// Bits per second of a rate such as `10mbit`.
+/// Returns the bits per second of a rate such as `10mbit`; raises `MouseholeError` about `field` for any other text.
 #[pyfunction(name = "parse_rate")]
-fn rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
+fn parse_bits_per_second(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     parse_rate(field, text).map(|rate| rate.0).map_err(|error| to_python(py, error))
 }
 
-/// Bits per second of a direction of a link, given as a rate or as the file of a rate trace, which has a mean.
+/// Returns the bits per second of a direction of a link, given as a rate or as the file of a rate trace, whose mean
+/// counts.
 #[pyfunction]
 fn link_rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     let found = match RateTrace::is_file_name(text) {
@@ -165,7 +170,7 @@ fn link_rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     found.map(|rate| rate.0).map_err(|error| to_python(py, error))
 }
 
-/// Returns the bit/s that full packets leave to IP on a link of a rate with a link layer.
+/// Returns the bits per second left for IP on a link of this rate and link layer if all packets are full.
 #[pyfunction]
 fn load_rate(py: Python<'_>, rate: &str, layer: &str) -> PyResult<u64> {
     let found = LinkLayer::find_layer("link.layer", layer).and_then(|layer| {
@@ -175,7 +180,8 @@ fn load_rate(py: Python<'_>, rate: &str, layer: &str) -> PyResult<u64> {
     found.map_err(|error| to_python(py, error))
 }
 
-/// Returns the bit/s of a shaper, given as a share or a rate, on a line of a rate, the mean if the line varies.
+/// Returns the bits per second of a shaper that is given as a share or a rate. `rate_bps` is the rate of the line, or
+/// its mean if the line varies.
 #[pyfunction]
 fn shaped_rate(py: Python<'_>, field: &str, text: &str, rate_bps: u64, varies: bool) -> PyResult<u64> {
     let found = Shape::parse(field, text).and_then(|shape| shape.resolve(field, Rate(rate_bps), varies, ""));
@@ -188,26 +194,26 @@ fn is_rate_trace(text: &str) -> bool {
     RateTrace::is_file_name(text)
 }
 
-/// Returns the seconds of a time such as `80ms`.
+/// Returns the seconds of a time such as `80ms`; raises `MouseholeError` about `field` for any other text.
 #[pyfunction(name = "parse_duration")]
-fn duration(py: Python<'_>, field: &str, text: &str) -> PyResult<f64> {
+fn parse_seconds(py: Python<'_>, field: &str, text: &str) -> PyResult<f64> {
     parse_dur(field, text).map(|span| span.as_secs()).map_err(|error| to_python(py, error))
 }
 
-/// Returns the bytes of a size such as `15kB`.
+/// Returns the bytes of a size such as `15kB`; raises `MouseholeError` about `field` for any other text.
 #[pyfunction(name = "parse_size")]
-fn size(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
+fn parse_bytes(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     parse_size(field, text).map_err(|error| to_python(py, error))
 }
 
-/// Returns what the reader of traffic understands, by heading: name, what it is recognised by, how it is read.
+/// Returns the input formats under their headings: name, what a file is recognised by, and how it is read.
 #[pyfunction]
 // python: -> list[FormatEntry]
 fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &understood())
 }
 
-/// Registers this module's functions.
+/// Adds the constants and functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MOST_USERS", scenario::places::MOST_USERS)?;
     module.add_function(wrap_pyfunction!(schemes, module)?)?;
@@ -224,11 +230,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(scheme_parameters, module)?)?;
-    module.add_function(wrap_pyfunction!(rate, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_bits_per_second, module)?)?;
     module.add_function(wrap_pyfunction!(link_rate, module)?)?;
     module.add_function(wrap_pyfunction!(is_rate_trace, module)?)?;
     module.add_function(wrap_pyfunction!(load_rate, module)?)?;
     module.add_function(wrap_pyfunction!(shaped_rate, module)?)?;
-    module.add_function(wrap_pyfunction!(duration, module)?)?;
-    module.add_function(wrap_pyfunction!(size, module)?)
+    module.add_function(wrap_pyfunction!(parse_seconds, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_bytes, module)?)
 }

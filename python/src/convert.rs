@@ -16,23 +16,24 @@ pub fn to_python<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Boun
 /// Returns the engine's value for the Python object `given`, which stands at `field` (empty: the whole scenario).
 ///
 /// # Errors
-/// `MouseholeError` if `given` holds something that JSON cannot hold, a number that is not finite among
-/// them, or something that `T` does not have.
+/// `MouseholeError` if `given` holds something that JSON cannot hold, such as a number that is not finite, or something
+/// that `T` does not have.
 pub fn from_python<T: DeserializeOwned>(field: &str, given: &Bound<'_, PyAny>) -> PyResult<T> {
-    engine_value(field, given).map_err(|error| errors::to_python(given.py(), error))
+    parse_value(field, given).map_err(|error| errors::to_python(given.py(), error))
 }
 
-// By way of a JSON value: pythonize alone takes a text for a list of letters and anything for a truth value.
-fn engine_value<T: DeserializeOwned>(field: &str, given: &Bound<'_, PyAny>) -> Result<T> {
+/// Does the work of [`from_python`]. It goes through a JSON value, since pythonize alone takes a text for a list of
+/// letters and anything for a truth value.
+fn parse_value<T: DeserializeOwned>(field: &str, given: &Bound<'_, PyAny>) -> Result<T> {
     require_finite(field, given)?;
     let name = if field.is_empty() { "scenario" } else { field };
     let value: serde_json::Value =
-        pythonize::depythonize(given).map_err(|error| form(name, error.to_string()))?;
-    serde_json::from_value(value).map_err(|error| form(name, error.to_string()))
+        pythonize::depythonize(given).map_err(|error| form_error(name, error.to_string()))?;
+    serde_json::from_value(value).map_err(|error| form_error(name, error.to_string()))
 }
 
-/// Returns the error for a value without the form of what it should describe, with the parser's sentence.
-fn form(field: &str, problem: String) -> Error {
+/// Returns the error for a value of the wrong form; `problem` is the parser's message.
+fn form_error(field: &str, problem: String) -> Error {
     form_problem(&problem).for_field(field)
 }
 
@@ -52,6 +53,7 @@ fn require_finite(field: &str, given: &Bound<'_, PyAny>) -> Result<()> {
     given.cast::<PyTuple>().map_or(Ok(()), |tuple| require_all_finite(field, tuple.iter()))
 }
 
+/// Refuses infinity and NaN in the items of the list or tuple at `field`.
 fn require_all_finite<'py>(field: &str, items: impl Iterator<Item = Bound<'py, PyAny>>) -> Result<()> {
-    items.enumerate().try_for_each(|(place, item)| require_finite(&format!("{field}[{place}]"), &item))
+    items.enumerate().try_for_each(|(index, item)| require_finite(&format!("{field}[{index}]"), &item))
 }

@@ -1,19 +1,21 @@
-//! Converts engine errors into Python's, and builds the messages of Python's own errors. No other module
-//! does.
+//! Converts the engine's errors into `mousehole.MouseholeError`, and makes those that Python code raises. No other file
+//! of the binding makes a `MouseholeError`.
 
 use mousehole_sim::error::{Error, Given, Problem};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// Returns a `mousehole.MouseholeError` with the parts of the engine's error.
+/// Returns the `mousehole.MouseholeError` of an error of the engine; where that fails, the exception that it failed with.
 pub fn to_python(py: Python<'_>, error: Error) -> PyErr {
-    match exception(py, error) {
+    match make_exception(py, error) {
         Ok(instance) => PyErr::from_value(instance),
         Err(other) => other,
     }
 }
 
-fn exception(py: Python<'_>, error: Error) -> PyResult<Bound<'_, PyAny>> {
+/// Returns a `MouseholeError` with its sentence and with the keywords of its kind: field, value and allowed, or file and
+/// line.
+fn make_exception(py: Python<'_>, error: Error) -> PyResult<Bound<'_, PyAny>> {
     let parts = PyDict::new(py);
     let sentence = match error {
         Error::Field { field, problem } => {
@@ -51,11 +53,13 @@ fn value_error<'py>(
     allowed: &str,
     fault: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let problem = Problem::Value { value: given(&value)?, fault, allowed: allowed.into(), suggestion: None };
-    exception(value.py(), problem.for_field(field))
+    let problem =
+        Problem::Value { value: describe_value(&value)?, fault, allowed: allowed.into(), suggestion: None };
+    make_exception(value.py(), problem.for_field(field))
 }
 
-fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
+/// Returns the value as messages quote it; a Python text is quoted, anything else is not.
+fn describe_value(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     Ok(Given { text: value.str()?.to_string(), is_text: value.is_instance_of::<PyString>() })
 }
 
@@ -63,7 +67,7 @@ fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
 #[pyfunction]
 // python: -> MouseholeError
 fn missing_error<'py>(py: Python<'py>, field: &str, allowed: &str) -> PyResult<Bound<'py, PyAny>> {
-    exception(py, Error::missing(field, allowed))
+    make_exception(py, Error::missing(field, allowed))
 }
 
 /// Returns the error of a value that cannot be combined with something else; `allowed` says how to resolve it.
@@ -75,8 +79,9 @@ fn conflict_error<'py>(
     other: &str,
     allowed: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let problem = Problem::Conflict { value: given(&value)?, with: other.into(), allowed: allowed.into() };
-    exception(value.py(), problem.for_field(field))
+    let problem =
+        Problem::Conflict { value: describe_value(&value)?, with: other.into(), allowed: allowed.into() };
+    make_exception(value.py(), problem.for_field(field))
 }
 
 /// Returns the error of a name that no `noun` has.
@@ -89,10 +94,10 @@ fn unknown_error<'py>(
     name: &str,
     known: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    exception(py, Error::unknown(field, noun, name, known.iter().map(String::as_str)))
+    make_exception(py, Error::unknown(field, noun, name, known.iter().map(String::as_str)))
 }
 
-/// Registers this module's functions.
+/// Adds the functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(value_error, module)?)?;
     module.add_function(wrap_pyfunction!(missing_error, module)?)?;

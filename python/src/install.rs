@@ -1,4 +1,4 @@
-//! What installs a scheme on a link, as `mousehole-compare` decides it.
+//! Binds the install plans of `mousehole-compare`: the commands that install a scheme on a link.
 
 use crate::convert::from_python;
 use crate::errors::to_python;
@@ -17,6 +17,7 @@ pub struct Link(installing::Link);
 
 #[pymethods]
 impl Link {
+    /// `overhead` and `layer` say how many bytes a packet has on the wire; `burst` is the depth of a token bucket in bytes.
     #[new]
     #[pyo3(signature = (rate_bps, buffer_packets, overhead=0, is_upload=false, other=None, layer=None, burst=None))]
     #[allow(clippy::too_many_arguments)] // keywords in Python
@@ -43,57 +44,58 @@ impl Link {
         self.0.line.rate.0
     }
 
-    /// Its buffer in full packets.
+    /// Size of the buffer in full packets.
     #[getter]
     fn buffer_packets(&self) -> u64 {
         self.0.line.buffer_packets
     }
 
-    /// Whether the data go from client to server.
+    /// Whether data go from client to server.
     #[getter]
     fn is_upload(&self) -> bool {
         self.0.line.is_upload
     }
 
-    /// The other direction, if the scheme is there too.
+    /// The other direction if the scheme is at both; else None.
     #[getter]
     fn other(&self) -> Option<Link> {
         self.0.other.as_ref().map(|other| Link((**other).clone()))
     }
 
-    /// Rate of the modem's line behind, of one that varies its mean; None without a modem.
+    /// Rate of the line behind the modem, in bits per second, or its mean if it varies; None without a modem.
     #[getter]
     fn line_bps(&self) -> Option<u64> {
         self.0.shaping.as_ref().map(|one| one.modem.rate_bps)
     }
 
-    /// Whether the rate of that line varies.
+    /// Whether the rate of the line behind the modem varies; false without a modem.
     #[getter]
     fn varies(&self) -> bool {
         self.0.shaping.as_ref().is_some_and(|one| one.modem.varies)
     }
 
-    /// Whether the shaper's rate is this direction's alone, so that a scheme's own does not replace it.
+    /// Whether the shaper's rate was given for this direction alone, so that a rate in the scheme does not replace it.
     #[getter]
     fn has_own_shape(&self) -> bool {
         self.0.shaping.as_ref().is_some_and(|one| one.is_of_direction)
     }
 
-    /// Returns what installs a scheme in each direction in which something does, or why nothing does.
+    /// Returns the install plan of each direction in which something installs the scheme, and None; or no plan, and the
+    /// reason.
     // python: -> tuple[list[InstallPlan], str | None]
     fn install<'py>(&self, py: Python<'py>, scheme: &str) -> PyResult<(Bound<'py, PyList>, Option<String>)> {
-        match self.0.install(&parse(py, scheme)?) {
+        match self.0.install(&parse_scheme(py, scheme)?) {
             Err(reason) => Ok((PyList::empty(py), Some(reason))),
             Ok(ways) => {
-                let ways = ways.into_iter().map(|(link, way)| entry(py, link.line.is_upload, way));
+                let ways = ways.into_iter().map(|(link, way)| plan_dict(py, link.line.is_upload, way));
                 Ok((PyList::new(py, ways.collect::<PyResult<Vec<_>>>()?)?, None))
             }
         }
     }
 
-    /// Returns place and lines of what installs a scheme, None if nothing does.
+    /// Returns where a scheme is installed, and the lines to type there; None if nothing installs it.
     fn list_lines(&self, py: Python<'_>, scheme: &str) -> PyResult<Option<(String, Vec<String>)>> {
-        let found = self.0.list_lines(&parse(py, scheme)?).ok();
+        let found = self.0.list_lines(&parse_scheme(py, scheme)?).ok();
         Ok(found.map(|found| (found.place, found.lines)))
     }
 
@@ -102,7 +104,8 @@ impl Link {
     }
 }
 
-/// Returns the link of a scenario that is filled in, but for its traffic; None if it has no constant rate.
+/// Returns the bottleneck of a scenario that is filled in except for its traffic; None if it has no constant rate.
+/// `buffer` is that of the cell; `means` has the mean, in bit/s, of each direction (`down`, `up`) whose rate varies.
 #[pyfunction]
 // python: scenario: Mapping[str, object], means: Mapping[str, int]
 fn find_link(
@@ -117,24 +120,26 @@ fn find_link(
     Ok(bottleneck.find_link().map_err(|error| to_python(py, error))?.map(Link))
 }
 
-fn parse(py: Python<'_>, scheme: &str) -> PyResult<Scheme> {
+/// Returns a scheme; raises `MouseholeError` for a text that is not one.
+fn parse_scheme(py: Python<'_>, scheme: &str) -> PyResult<Scheme> {
     Scheme::parse(scheme).map_err(|error| to_python(py, error))
 }
 
-/// Returns what installs a scheme in a direction, in which `live` is a file for `mousehole-live --config`.
-fn entry(py: Python<'_>, is_upload: bool, way: Installation) -> PyResult<Bound<'_, PyDict>> {
+/// Returns the `InstallPlan` of a direction; its `live` is the content of a file for `mousehole-live --config`, or None.
+fn plan_dict(py: Python<'_>, is_upload: bool, way: Installation) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("place", way.place.name())?;
     found.set_item("lines", way.lines)?;
     found.set_item("live", way.live.map(|command| command.file()))?;
-    let profiles = way.wred.into_iter().map(|one| profile(py, one));
+    let profiles = way.wred.into_iter().map(|one| profile_dict(py, one));
     found.set_item("wred", PyList::new(py, profiles.collect::<PyResult<Vec<_>>>()?)?)?;
     found.set_item("needs", way.needs)?;
     found.set_item("direction", if is_upload { "upload" } else { "download" })?;
     Ok(found)
 }
 
-fn profile(py: Python<'_>, one: WredProfile) -> PyResult<Bound<'_, PyDict>> {
+/// Returns one WRED profile; lengths of the queue are in packets.
+fn profile_dict(py: Python<'_>, one: WredProfile) -> PyResult<Bound<'_, PyDict>> {
     let entry = PyDict::new(py);
     entry.set_item("dscp", one.dscp)?;
     entry.set_item("min_packets", one.min_packets)?;
@@ -144,7 +149,7 @@ fn profile(py: Python<'_>, one: WredProfile) -> PyResult<Bound<'_, PyDict>> {
     Ok(entry)
 }
 
-/// Registers this module's functions.
+/// Adds the constant, class and function of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NO_LINK", NO_LINK)?;
     module.add_class::<Link>()?;

@@ -1,4 +1,4 @@
-//! Documents as JSON, written as the page in a browser writes them: by `mousehole-compare`.
+//! Writes documents as JSON with `mousehole-compare`, which also writes those of the page in a browser.
 
 use crate::errors;
 use crate::statistics::Estimate;
@@ -9,24 +9,24 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Map, Value};
 
-/// This program.
+/// Version and revision of this program, for manifests.
 pub const MADE: Made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MOUSEHOLE_REVISION") };
 
-/// Returns a document as `--json` writes it. Estimates and numpy's numbers may stand in it; NaN and infinity become null, and
-/// surrogates that stand alone U+FFFD, since JSON has neither.
+/// Returns a document as `--json` writes it. It may hold `Estimate` objects and numpy's numbers. NaN and infinity become
+/// null, and lone surrogates become U+FFFD, since JSON has neither.
 ///
 /// # Errors
-/// `OverflowError` for a whole number beyond 64 bits, `TypeError` for what JSON has not.
+/// `OverflowError` for a whole number beyond 64 bits, `TypeError` for an object of a type that JSON does not have.
 #[pyfunction]
 #[pyo3(name = "json_text")]
 // python: document: Mapping[str, object]
-fn text_of_document(py: Python<'_>, document: &Bound<'_, PyAny>) -> PyResult<String> {
+fn document_text(py: Python<'_>, document: &Bound<'_, PyAny>) -> PyResult<String> {
     let value = to_json(document)?;
     Ok(py.detach(|| json_text(&value)))
 }
 
-/// Makes the comparison that a page in a browser asks for by `options` in JSON, of the traffic that was read if they name
-/// files; returns its document. By it tests hold what the page puts around cells and runs against what the command does.
+/// Runs the comparison that the page in a browser asks for with `options` in JSON, and returns its document. `traffic` is
+/// the traffic that was read if the options name files. Tests compare the document with that of `mousehole compare`.
 #[pyfunction]
 #[pyo3(signature = (options, traffic=None))]
 fn page_document(py: Python<'_>, options: &str, traffic: Option<PyRef<'_, Traffic>>) -> PyResult<String> {
@@ -37,6 +37,7 @@ fn page_document(py: Python<'_>, options: &str, traffic: Option<PyRef<'_, Traffi
         .map_err(|error| errors::to_python(py, error))
 }
 
+/// Returns a Python object as a JSON value; raises the errors of [`document_text`].
 fn to_json(given: &Bound<'_, PyAny>) -> PyResult<Value> {
     if given.is_none() {
         return Ok(Value::Null);
@@ -74,6 +75,7 @@ fn to_json(given: &Bound<'_, PyAny>) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("{} has no form in JSON", given.get_type().name()?)))
 }
 
+/// Returns a JSON object; keys are converted by `str`.
 fn to_object<'py>(
     entries: impl IntoIterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)>,
 ) -> PyResult<Value> {
@@ -82,6 +84,7 @@ fn to_object<'py>(
     Ok(Value::Object(entries.into_iter().map(entry).collect::<PyResult<Map<_, _>>>()?))
 }
 
+/// Returns a whole number; raises `OverflowError` beyond the ranges of i64 and u64.
 fn to_whole(given: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(number) = given.extract::<i64>() {
         return Ok(number.into());
@@ -90,7 +93,7 @@ fn to_whole(given: &Bound<'_, PyAny>) -> PyResult<Value> {
     Ok(given.extract::<u64>().map_err(beyond)?.into())
 }
 
-/// Returns a text, in which each surrogate that stands alone is U+FFFD.
+/// Returns a text with U+FFFD in place of each lone surrogate.
 fn to_text(given: &Bound<'_, PyString>) -> PyResult<String> {
     if let Ok(text) = given.to_str() {
         return Ok(text.to_owned());
@@ -100,7 +103,8 @@ fn to_text(given: &Bound<'_, PyString>) -> PyResult<String> {
     Ok(String::from_utf16_lossy(&units))
 }
 
+/// Adds the functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(text_of_document, module)?)?;
+    module.add_function(wrap_pyfunction!(document_text, module)?)?;
     module.add_function(wrap_pyfunction!(page_document, module)?)
 }

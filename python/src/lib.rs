@@ -1,4 +1,4 @@
-//! The extension module `mousehole._engine`: it converts arguments and results, and decides nothing.
+//! The extension module `mousehole._engine`, which converts arguments and results between Python and the Rust crates.
 
 mod answer;
 mod catalogue;
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use traffic::Traffic;
 
-/// A switch by which another thread stops runs.
+/// A switch with which another thread stops runs.
 #[pyclass]
 #[derive(Default)]
 struct Cancel(Arc<AtomicBool>);
@@ -48,7 +48,8 @@ impl Cancel {
     }
 }
 
-/// Runs a scenario and returns its records; other Python threads go on meanwhile.
+/// Runs a scenario and returns its records; other Python threads run meanwhile. `traffic` is the traffic to replay, if any.
+/// Raises `MouseholeError` for a faulty scenario, and after `cancel` was switched.
 #[pyfunction]
 #[pyo3(name = "run")]
 // python: scenario: Mapping[str, object]
@@ -68,21 +69,21 @@ fn run_scenario(
     py.detach(work).map_err(|error| errors::to_python(py, error))
 }
 
-/// Returns the scenario with every parameter filled in.
+/// Returns the scenario with every parameter filled in; raises `MouseholeError` for a faulty one.
 #[pyfunction]
 // python: scenario: Mapping[str, object], -> Scenario
 fn validate<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     to_python(py, &parse_plan(scenario)?.filled())
 }
 
-/// Returns every TCP parameter in force in a scenario; where senders have shares, by profile.
+/// Returns every TCP parameter in force in a scenario; by profile where several profiles share the senders.
 #[pyfunction]
 // python: scenario: Mapping[str, object], -> dict[str, JsonValue]
 fn tcp_parameters<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     to_python(py, &mousehole_compare::tcp_parameters(&parse_plan(scenario)?))
 }
 
-/// Returns the schemes that are compared if none is named, on a line of these rates in bit/s.
+/// Returns the schemes that are compared by default on a line of these rates in bit/s.
 #[pyfunction]
 // python: -> tuple[str, ...]
 fn default_schemes(py: Python<'_>, down_bps: u64, up_bps: u64) -> PyResult<Bound<'_, PyTuple>> {
@@ -95,15 +96,15 @@ fn refuse_duplicates(py: Python<'_>, schemes: Vec<String>, meanings: Vec<String>
     mousehole_compare::refuse_duplicates(&schemes, &meanings).map_err(|error| errors::to_python(py, error))
 }
 
-/// Returns the scenario that options change where the user has none.
+/// Returns the scenario that options change if the user gives none.
 #[pyfunction]
 // python: -> Scenario
 fn default_scenario(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &mousehole_compare::default_scenario())
 }
 
-/// Returns the manifest of a comparison, but for its primary endpoint; `first` is the baseline's scenario in the first cell,
-/// and `given` what only those know who read the files.
+/// Returns the manifest of a comparison without its primary endpoint. `first` is the baseline's scenario in the first cell;
+/// `given` has the plan, the scenario without directories, and name and digest of each input file.
 #[pyfunction]
 // python: first: Mapping[str, object], given: Mapping[str, object]
 fn manifest<'py>(
@@ -122,7 +123,7 @@ fn scenario_to_toml(scenario: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(from_python::<Scenario>("", scenario)?.to_toml())
 }
 
-/// Returns the scenario of a TOML text; `path` names the file in messages.
+/// Returns the scenario of a TOML text; raises `MouseholeError`, whose message names the file as `path`.
 #[pyfunction]
 // python: -> Scenario
 fn scenario_from_toml<'py>(py: Python<'py>, text: &str, path: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -130,12 +131,13 @@ fn scenario_from_toml<'py>(py: Python<'py>, text: &str, path: &str) -> PyResult<
     to_python(py, &scenario)
 }
 
+/// Returns the plan of a scenario in Python; raises `MouseholeError` for a faulty one.
 fn parse_plan(given: &Bound<'_, PyAny>) -> PyResult<Plan> {
     let scenario: Scenario = from_python("", given)?;
     Plan::new(&scenario).map_err(|error| errors::to_python(given.py(), error))
 }
 
-/// Registers the classes and functions of the module.
+/// Adds the constants, classes and functions of all files to the module.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -1,4 +1,4 @@
-//! Real programs through the links of a scenario: `mousehole link`.
+//! Binds `mousehole-link`, which sends the packets of real programs through the links of a scenario in real time.
 
 use crate::convert::from_python;
 use crate::errors;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is run, as Python gives it.
+/// The settings of a run in the form that Python passes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
@@ -48,7 +48,7 @@ impl From<Given> for Settings {
     }
 }
 
-/// Watches a run on real packets while it lasts, and ends it.
+/// Reports on a run on real packets from another thread, and ends it.
 #[pyclass]
 #[derive(Default)]
 struct LinkMonitor(Arc<Monitor>);
@@ -60,12 +60,12 @@ impl LinkMonitor {
         LinkMonitor::default()
     }
 
-    /// Ends the run; its records are returned.
+    /// Ends the run, which then returns its records so far.
     fn cancel(&self) {
         self.0.cancel.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the states of the run since the last call, one for each second.
+    /// Returns the status of each second of the run since the last call, and forgets them.
     // python: -> list[LinkStatus]
     fn take_statuses<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let taken =
@@ -73,30 +73,31 @@ impl LinkMonitor {
         taken.iter().map(|status| status_dict(py, status)).collect()
     }
 
-    /// Returns the processes that hold the namespaces, the client's and the server's, once they exist.
+    /// Returns the identifiers of the processes that hold the client's and the server's namespace; None before they exist.
     fn holders(&self) -> Option<(i32, i32)> {
         let holders = self.0.holders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         holders.map(|[client, server]| (client, server))
     }
 }
 
+/// Returns a `LinkStatus`.
 fn status_dict<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound<'py, PyDict>> {
     let entry = PyDict::new(py);
     entry.set_item("at_s", status.at_s)?;
     entry.set_item("late_most_s", status.late_most_s)?;
     entry.set_item("late_share", status.late_share)?;
     for (way, name) in status.ways.iter().zip(["down", "up"]) {
-        let own = PyDict::new(py);
-        own.set_item("rate_bps", way.rate_bps)?;
-        own.set_item("waiting", way.waiting.to_vec())?;
-        own.set_item("dropped", way.dropped)?;
-        own.set_item("marked", way.marked)?;
-        entry.set_item(name, own)?;
+        let direction = PyDict::new(py);
+        direction.set_item("rate_bps", way.rate_bps)?;
+        direction.set_item("waiting", way.waiting.to_vec())?;
+        direction.set_item("dropped", way.dropped)?;
+        direction.set_item("marked", way.marked)?;
+        entry.set_item(name, direction)?;
     }
     Ok(entry)
 }
 
-/// Checks a scenario and the commands that are to run through its links.
+/// Raises `MouseholeError` for a scenario, or for commands, that cannot be run through the scenario's links.
 #[pyfunction]
 // python: scenario: Mapping[str, object], settings: LinkSettings
 fn link_check(scenario: &Bound<'_, PyAny>, settings: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -105,8 +106,8 @@ fn link_check(scenario: &Bound<'_, PyAny>, settings: &Bound<'_, PyAny>) -> PyRes
     session::check(&scenario, &settings).map_err(|failure| to_error(py, failure))
 }
 
-/// Runs commands through the links of a scenario; other Python threads go on meanwhile. Returns the records, as a
-/// simulation has them, and how the run went.
+/// Runs commands through the links of a scenario; other Python threads run meanwhile. Returns the records in the form of a
+/// simulation, and the account of the run: exit statuses, lateness and packets. Raises `MouseholeError` if it fails.
 #[pyfunction]
 // python: scenario: Mapping[str, object], settings: LinkSettings, -> tuple[RunResult, LinkAccount]
 fn link_run<'py>(
@@ -119,18 +120,18 @@ fn link_run<'py>(
     let monitor = monitor.0.clone();
     let work = || -> std::result::Result<(RunResult, Finished), Failure> {
         let (outcome, finished) = session::run(&scenario, &settings, &monitor)?;
-        Ok((records(&scenario, outcome, finished.account.seconds)?, finished))
+        Ok((make_records(&scenario, outcome, finished.account.seconds)?, finished))
     };
     let (records, finished) = py.detach(work).map_err(|failure| to_error(py, failure))?;
     let account = account_dict(py, &finished)?;
     Ok((records, account.into_any()))
 }
 
-/// Returns records of real packets in the form of a simulation whose window is the whole run.
-fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult> {
+/// Returns the records of real packets in the form of a simulation whose window is the whole run, of `seconds`.
+fn make_records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult> {
     let write = WriteSpec { idle_s: 0.0, bytes: 1 };
     let only = ConnectionSpec { writes: vec![write], ..ConnectionSpec::default() };
-    // A plan needs traffic; what is used of it is the path, the TCP of ideal completion times, and the window.
+    // A plan must have traffic. Only its path, its window and the TCP of ideal completion times are used.
     let scenario = Scenario {
         warmup: "0s".into(),
         duration: format!("{:.9}s", seconds.max(1e-9)),
@@ -156,6 +157,7 @@ fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult
     Ok(RunResult::new(records, plan))
 }
 
+/// Returns a `LinkAccount`.
 fn account_dict<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
     let account: &Account = &finished.account;
     let entry = PyDict::new(py);
@@ -188,18 +190,19 @@ fn account_dict<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py
     for way in Way::BOTH {
         let Carried { sent, delivered, dropped, marked, under_way, delivered_bytes } =
             account.ways[way as usize];
-        let own = PyDict::new(py);
-        own.set_item("sent", sent)?;
-        own.set_item("delivered", delivered)?;
-        own.set_item("dropped", dropped)?;
-        own.set_item("marked", marked)?;
-        own.set_item("under_way", under_way)?;
-        own.set_item("delivered_bytes", delivered_bytes)?;
-        entry.set_item(if way == Way::Down { "down" } else { "up" }, own)?;
+        let direction = PyDict::new(py);
+        direction.set_item("sent", sent)?;
+        direction.set_item("delivered", delivered)?;
+        direction.set_item("dropped", dropped)?;
+        direction.set_item("marked", marked)?;
+        direction.set_item("under_way", under_way)?;
+        direction.set_item("delivered_bytes", delivered_bytes)?;
+        entry.set_item(if way == Way::Down { "down" } else { "up" }, direction)?;
     }
     Ok(entry)
 }
 
+/// Returns the `MouseholeError` of a failed run; that of the system is about the file `mousehole link`.
 fn to_error(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Input(error) => errors::to_python(py, error),
@@ -207,7 +210,7 @@ fn to_error(py: Python<'_>, failure: Failure) -> PyErr {
     }
 }
 
-/// Registers this module's functions.
+/// Adds the class and functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<LinkMonitor>()?;
     module.add_function(wrap_pyfunction!(link_check, module)?)?;

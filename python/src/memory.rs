@@ -1,35 +1,35 @@
-//! Ends the program with one sentence where memory is exhausted.
+//! Ends the process with one sentence when memory is exhausted.
 //!
-//! The standard library would abort with a signal and a trace. Nothing can be done in a process that gets no memory, and
-//! an allocator must not unwind, so the process ends here.
+//! The standard library would abort with a signal and a trace. A process without memory can do nothing, and an
+//! allocator must not unwind, so the process ends here.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 
-/// Status of the process: as for any plan that cannot be carried out.
+/// Exit status: that of any plan that cannot be carried out.
 const STATUS: i32 = 2;
 
-/// The system's allocator, which never returns null.
-struct OrExit;
+/// The system's allocator, except that it ends the process instead of returning null.
+struct ExitingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: OrExit = OrExit;
+static ALLOCATOR: ExitingAllocator = ExitingAllocator;
 
-// SAFETY: every call is passed on to the system's allocator; where it returns null the process ends.
-unsafe impl GlobalAlloc for OrExit {
+// SAFETY: every call is passed on to the system's allocator; the process ends if that returns null.
+unsafe impl GlobalAlloc for ExitingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of this function, which is the same.
-        or_exit(unsafe { System.alloc(layout) }, layout.size())
+        // SAFETY: the contract of this function, which the caller fulfils, is that of `System`.
+        exit_if_null(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        or_exit(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        exit_if_null(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above.
-        or_exit(unsafe { System.realloc(memory, layout, size) }, size)
+        exit_if_null(unsafe { System.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
@@ -38,16 +38,18 @@ unsafe impl GlobalAlloc for OrExit {
     }
 }
 
+/// Returns the memory; ends the process if it is null, since `size` bytes could not be allocated.
 #[inline(always)]
-fn or_exit(memory: *mut u8, size: usize) -> *mut u8 {
+fn exit_if_null(memory: *mut u8, size: usize) -> *mut u8 {
     if memory.is_null() {
-        exit(size);
+        exit_out_of_memory(size);
     }
     memory
 }
 
+/// Writes to standard error that `size` bytes could not be allocated, and ends the process.
 #[cold]
-fn exit(size: usize) -> ! {
+fn exit_out_of_memory(size: usize) -> ! {
     // Formatting numbers into a locked stream allocates nothing; standard error is not buffered.
     let _ = writeln!(
         std::io::stderr().lock(),

@@ -1,4 +1,4 @@
-//! Own policies: templates, checks and the folder of headers.
+//! Binds what users' own policies need: templates, loading, trials, checks, and the folder of headers.
 
 use crate::convert::{from_python, to_python};
 use crate::errors;
@@ -14,21 +14,22 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often Ctrl-C is looked for.
+/// Interval between two checks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Does work in another thread, so that Ctrl-C ends the wait at once; other Python threads go on meanwhile.
-fn interruptible<T: Send + 'static>(
+/// Calls `work` in another thread and returns its result; other Python threads run meanwhile. Ctrl-C raises
+/// `KeyboardInterrupt` at once, and the other thread goes on alone. Raises `RuntimeError` if `work` panics.
+fn run_interruptibly<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    let (done, waiting) = channel();
-    let mut waiting = Mutex::new(waiting);
-    std::thread::spawn(move || done.send(work()));
+    let (sender, receiver) = channel();
+    let mut receiver = Mutex::new(receiver);
+    std::thread::spawn(move || sender.send(work()));
     loop {
-        let receiver = waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let receiver = receiver.get_mut().unwrap_or_else(PoisonError::into_inner);
         match py.detach(move || receiver.recv_timeout(POLL)) {
-            Ok(made) => return Ok(made),
+            Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err("the engine panicked"));
@@ -37,26 +38,27 @@ fn interruptible<T: Send + 'static>(
     }
 }
 
-/// Compiles and loads a user's policy header; returns the policy's name. Ctrl-C ends it at once.
+/// Compiles and loads a user's policy header, and returns the policy's name. Ctrl-C ends the wait at once. Raises
+/// `MouseholeError` for a header that cannot be compiled or used.
 #[pyfunction]
 fn load_policy(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let loaded = interruptible(py, move || scenario::load_policy(&path))?;
+    let loaded = run_interruptibly(py, move || scenario::load_policy(&path))?;
     loaded.map(|policy| policy.name().to_string()).map_err(|error| errors::to_python(py, error))
 }
 
-/// Seconds that a call of an own policy may take in a trial.
+/// Longest time that a call of an own policy may take in a trial.
 const TRIAL_CALL: Duration = Duration::from_secs(2);
 
-/// Most different parameters of own policies that one trial plays records with.
+/// Largest number of different sets of parameters that one trial plays records with.
 const TRIED: usize = 64;
 
 /// Seed of a trial's records.
 const TRIAL_SEED: u64 = 1;
 
-/// Tries own policies in a process that was started for it and may be lost: loads the headers and plays random records
-/// to their policies, with the defaults or, after a moment of each scenario, with the parameters asked there. Calls
-/// have less time than elsewhere. Returns the header at fault and its fault, None if nothing is found. What else is
-/// wrong with a scenario is left to others.
+/// Loads the headers of own policies and plays random records to their policies, with default parameters if there are no
+/// scenarios, else with those that a run of each scenario sets up. The caller is a process that was started for this and
+/// may crash; a call of a policy may take `TRIAL_CALL`. Returns the header at fault and its fault, or None. Any other
+/// fault of a scenario is ignored.
 #[pyfunction]
 // python: scenarios: Sequence[Mapping[str, object]]
 fn try_policies(
@@ -67,13 +69,14 @@ fn try_policies(
     mousehole_policy::limit_calls(TRIAL_CALL);
     mousehole_policy::process::end_with_parent();
     let scenarios = scenarios.iter().map(|one| from_python("", one)).collect::<PyResult<Vec<Scenario>>>()?;
-    Ok(py.detach(|| tried(&headers, &scenarios).err()).and_then(|error| match error {
+    Ok(py.detach(|| try_headers(&headers, &scenarios).err()).and_then(|error| match error {
         Error::File { file, problem } => Some((file, problem)),
         _ => None,
     }))
 }
 
-fn tried(headers: &[PathBuf], scenarios: &[Scenario]) -> Result<()> {
+/// Does the work of [`try_policies`]; only an [`Error::File`] is the fault of a policy.
+fn try_headers(headers: &[PathBuf], scenarios: &[Scenario]) -> Result<()> {
     let (loaded, defaults) = mousehole_policy::gather_params(|| {
         headers.iter().try_for_each(|header| scenario::load_policy(header).map(drop))
     });
@@ -100,12 +103,15 @@ fn tried(headers: &[PathBuf], scenarios: &[Scenario]) -> Result<()> {
     try_all(&all)
 }
 
+/// Plays records to a policy with each of these sets of parameters; returns the first fault as an [`Error::File`].
 fn try_all(all: &[Params]) -> Result<()> {
     let fault =
         |params| try_policy(params, TRIAL_SEED).map_err(|fault| Error::file(fault.header, fault.problem));
     all.iter().try_for_each(fault)
 }
-/// Returns the header of a policy; `kind` is `marker`, `dropper` or `queue`.
+
+/// Returns the text of a header for a new policy; `kind` is `marker`, `dropper` or `queue`. Raises `MouseholeError` for
+/// another kind, and for a name that is not allowed.
 #[pyfunction]
 fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
     let made = match kind {
@@ -119,7 +125,8 @@ fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
     made.map_err(|_| errors::to_python(py, Error::field("name", name, allowed)))
 }
 
-/// Checks a header, or a policy known by its name. Ctrl-C ends it at once.
+/// Checks a policy, given as the path of a header or by its name; with `kernel` also in the kernel, where this many
+/// records are played. Ctrl-C ends the wait at once. Raises `MouseholeError` for a name that is unknown.
 #[pyfunction]
 // python: -> PolicyReport
 fn policy_check<'py>(
@@ -130,7 +137,7 @@ fn policy_check<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (options, asked) = (Options { records, kernel, seed }, target.to_string());
-    let report = interruptible(py, move || check(&asked, &options))?.map_err(|_| {
+    let report = run_interruptibly(py, move || check(&asked, &options))?.map_err(|_| {
         let policies = mousehole_policy::policies();
         let names: Vec<&str> = policies.iter().map(|policy| policy.name()).collect();
         let allowed = format!("the path of a header (my-marker.h), or one of {}", names.join(", "));
@@ -139,7 +146,7 @@ fn policy_check<'py>(
     to_python(py, &report)
 }
 
-/// Returns the folder for a compiler's -I.
+/// Returns the folder of the policies' headers, for a compiler's -I; raises `MouseholeError` if it cannot be written.
 #[pyfunction]
 fn policy_headers_folder(py: Python<'_>) -> PyResult<std::path::PathBuf> {
     mousehole_policy::lasting_headers_folder().map_err(|error| {
@@ -148,7 +155,7 @@ fn policy_headers_folder(py: Python<'_>) -> PyResult<std::path::PathBuf> {
     })
 }
 
-/// Registers the functions of this file.
+/// Adds the functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(load_policy, module)?)?;
     module.add_function(wrap_pyfunction!(try_policies, module)?)?;

@@ -1,4 +1,4 @@
-//! The table of quantities and the size buckets as Python objects.
+//! Binds the table of quantities and the size buckets of `mousehole-answer`.
 
 use crate::convert::to_python;
 use mousehole_answer::quantities as answer;
@@ -15,19 +15,20 @@ pub struct Quantity(pub answer::Quantity);
 
 #[pymethods]
 impl Quantity {
+    /// The fields are those that [`Quantity::fields`] returns.
     #[new]
     // python: fields: Mapping[str, Any]
     fn new(fields: &Bound<'_, PyAny>) -> PyResult<Quantity> {
         Ok(Quantity(pythonize::depythonize(fields)?))
     }
 
-    /// Returns the quantity as a dictionary, from which it can be made again.
+    /// Returns the fields as a dictionary, of which the constructor makes an equal quantity.
     // python: -> dict[str, Any]
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0)
     }
 
-    /// Returns a quantity that differs in these fields.
+    /// Returns a copy of the quantity in which these fields are changed.
     #[pyo3(signature = (**changes))]
     fn changed(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Quantity> {
         let fields = self.fields(py)?.cast_into::<PyDict>()?;
@@ -37,19 +38,19 @@ impl Quantity {
         Quantity::new(fields.as_any())
     }
 
-    /// Its name with the unit, which is that of its column.
+    /// Its name with the unit, which is the name of its column.
     #[getter]
     fn name(&self) -> String {
         self.0.name()
     }
 
-    /// The names of the columns with the ends of its interval.
+    /// The names of the columns with the lower and the upper end of its interval.
     #[getter]
     fn ends(&self) -> (String, String) {
         self.0.ends()
     }
 
-    /// What it describes.
+    /// What kind of thing it describes.
     #[getter]
     // python: -> Literal['bucket', 'scheme', 'application', 'count', 'comparison', 'run']
     fn subject<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -75,7 +76,7 @@ impl Quantity {
         &self.0.words.long
     }
 
-    /// Returns its words in a sentence about some transfers, such as `transfers > 150 kB`.
+    /// Returns its name in a sentence about the named transfers, such as `transfers > 150 kB`.
     fn describe(&self, transfers: &str) -> String {
         self.0.describe(transfers)
     }
@@ -93,12 +94,13 @@ impl Quantity {
         to_python(py, &self.0.better)
     }
 
+    /// Whether less of it is better.
     #[getter]
     fn less_is_better(&self) -> bool {
         self.0.better == answer::Better::Less
     }
 
-    /// Number of values from which on it is given.
+    /// Least number of values for which it is given.
     #[getter]
     fn least(&self) -> u32 {
         self.0.least
@@ -119,20 +121,20 @@ impl Quantity {
         }
     }
 
-    /// Whether it cannot leave 0 to 1.
+    /// Whether it lies between 0 and 1.
     #[getter]
     fn is_share(&self) -> bool {
         self.0.unit.is_share()
     }
 
-    /// The class of transfers that it is about by itself; None for those of buckets and links.
+    /// The class of transfers that it is always about; None for quantities of buckets and links.
     #[getter]
     // python: -> Literal['short', 'long', 'all'] | None
     fn role(&self) -> Option<&'static str> {
         self.0.class().map(sizes::Role::name)
     }
 
-    /// How `tune` calls it, behind the class of transfers if it is of a bucket.
+    /// Its name in `tune`, which follows the class of transfers if it is of a bucket; None if `tune` does not have it.
     #[getter]
     fn measure(&self) -> Option<&str> {
         self.0.measure.as_deref()
@@ -185,21 +187,25 @@ impl Bucket {
         Ok(Bucket(sizes::Bucket { name, low_bytes, high_bytes, role: pythonize::depythonize(role)? }))
     }
 
+    /// Its name, such as `≤ 15 kB`.
     #[getter]
     fn name(&self) -> &str {
         &self.0.name
     }
 
+    /// Transfers in the bucket are larger than this.
     #[getter]
     fn low_bytes(&self) -> u64 {
         self.0.low_bytes
     }
 
+    /// The largest size in the bucket; None if there is no limit.
     #[getter]
     fn high_bytes(&self) -> Option<u64> {
         self.0.high_bytes
     }
 
+    /// `short`, `long` or `all` for the bucket of a class; `size` for one of the buckets that divide all transfers.
     #[getter]
     // python: -> Role
     fn role(&self) -> &'static str {
@@ -220,13 +226,13 @@ impl Bucket {
     }
 }
 
-/// Returns the table of quantities.
+/// Returns the table of quantities, without those that Python has added.
 #[pyfunction]
 fn quantities() -> Vec<Quantity> {
     answer::table().into_iter().map(Quantity).collect()
 }
 
-/// Returns the size buckets in the order of the tables.
+/// Returns the size buckets in the order of the tables; the limits are those of short and long transfers.
 #[pyfunction]
 fn buckets(short_bytes: u64, long_bytes: u64) -> Vec<Bucket> {
     sizes::buckets(short_bytes, long_bytes).into_iter().map(Bucket).collect()
@@ -238,19 +244,19 @@ fn size_text(size_bytes: f64) -> String {
     sizes::size_text(size_bytes)
 }
 
-/// Returns the edges of the curve's bins, in bytes.
+/// Returns the edges of the size bins of the response time curve, in bytes.
 #[pyfunction]
 fn curve_edges_bytes(py: Python<'_>) -> Bound<'_, PyArray1<f64>> {
     PyArray1::from_vec(py, sizes::curve_edges_bytes())
 }
 
-/// Returns the times at which the distribution is sampled, in seconds.
+/// Returns the times at which the distribution of response times is sampled, in seconds.
 #[pyfunction]
 fn cdf_times_s(py: Python<'_>) -> Bound<'_, PyArray1<f64>> {
     PyArray1::from_vec(py, sizes::cdf_times_s())
 }
 
-/// Registers the classes and functions.
+/// Adds the constants, classes and functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SHORT_BYTES", sizes::SHORT_BYTES)?;
     module.add("LONG_BYTES", sizes::LONG_BYTES)?;

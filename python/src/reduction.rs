@@ -1,4 +1,4 @@
-//! Reduces the records of a run in `mousehole-answer`, while other Python threads go on.
+//! Binds the reduction of a run's records to a few numbers, by `mousehole-answer`.
 
 use crate::convert::to_python;
 use crate::quantities::{Bucket, Quantity};
@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Returns the facts of a run as a dictionary of columns; `runs/facts.py` has their meaning.
+/// Returns the facts of a run as [`facts_dict`] does; other Python threads run meanwhile.
 pub fn reduce_run<'py>(
     py: Python<'py>,
     run: &RunResult,
@@ -18,12 +18,12 @@ pub fn reduce_run<'py>(
     buckets: Vec<PyRef<'py, Bucket>>,
     table: Vec<PyRef<'py, Quantity>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (buckets, table) = owned(&buckets, &table);
+    let (buckets, table) = clone_inner(&buckets, &table);
     let found = py.detach(|| run_facts(run, plan, &buckets, &table));
     facts_dict(py, found)
 }
 
-/// Reduces records that were made by hand, as tests do.
+/// Returns the facts of records that tests make by hand, as [`facts_dict`] does.
 #[pyfunction]
 // python: records: Mapping[str, Any]
 fn reduce_records<'py>(
@@ -33,12 +33,12 @@ fn reduce_records<'py>(
     table: Vec<PyRef<'py, Quantity>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let records: Records = pythonize::depythonize(records)?;
-    let (buckets, table) = owned(&buckets, &table);
+    let (buckets, table) = clone_inner(&buckets, &table);
     facts_dict(py, reduce(&records, &buckets, &table))
 }
 
-/// Returns the profiles of the Quality of Outcome: name, kind, needs (percentile, seconds of perfection and uselessness),
-/// shares of loss.
+/// Returns the profiles of the Quality of Outcome. Each has its name, its kind of applications, `delays` (percentile, and
+/// the delays in seconds for a perfect and for a useless outcome) and `losses` (the shares lost for both).
 #[pyfunction]
 fn outcome_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let described = |profile: &Profile| {
@@ -53,17 +53,22 @@ fn outcome_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     PROFILES.iter().map(described).collect()
 }
 
-/// Returns the shares of the same transfers that were slower and faster; None if they are not the same.
+/// Returns the shares of transfers that were slower and faster than in another run, over those that both runs measured;
+/// None unless these are nearly all. A run is given as keys in rising order and response times in seconds; raises
+/// `ValueError` if their numbers differ.
 #[pyfunction]
 fn shares_of_same(
     own: (PyReadonlyArray1<u64>, PyReadonlyArray1<f64>),
     other: (PyReadonlyArray1<u64>, PyReadonlyArray1<f64>),
 ) -> PyResult<Option<(f64, f64)>> {
-    let found = compare_short_times(&short_times(&own)?, &short_times(&other)?);
+    let found = compare_short_times(&read_short_times(&own)?, &read_short_times(&other)?);
     Ok(found.map(|shares| (shares.slower, shares.faster)))
 }
 
-fn short_times((key, response_s): &(PyReadonlyArray1<u64>, PyReadonlyArray1<f64>)) -> PyResult<ShortTimes> {
+/// Returns copies of keys and response times; raises `ValueError` if their numbers differ.
+fn read_short_times(
+    (key, response_s): &(PyReadonlyArray1<u64>, PyReadonlyArray1<f64>),
+) -> PyResult<ShortTimes> {
     let (key, response_s) = (key.as_slice()?.to_vec(), response_s.as_slice()?.to_vec());
     if key.len() != response_s.len() {
         return Err(PyValueError::new_err("each key has one time"));
@@ -71,15 +76,19 @@ fn short_times((key, response_s): &(PyReadonlyArray1<u64>, PyReadonlyArray1<f64>
     Ok(ShortTimes { key, response_s })
 }
 
-type Owned = (Vec<mousehole_answer::sizes::Bucket>, Vec<mousehole_answer::quantities::Quantity>);
+/// Buckets and quantities of `mousehole-answer`.
+type Inner = (Vec<mousehole_answer::sizes::Bucket>, Vec<mousehole_answer::quantities::Quantity>);
 
-fn owned(buckets: &[PyRef<'_, Bucket>], table: &[PyRef<'_, Quantity>]) -> Owned {
+/// Returns the buckets and quantities that Python objects wrap.
+fn clone_inner(buckets: &[PyRef<'_, Bucket>], table: &[PyRef<'_, Quantity>]) -> Inner {
     let buckets = buckets.iter().map(|bucket| bucket.0.clone()).collect();
     (buckets, table.iter().map(|quantity| quantity.0.clone()).collect())
 }
 
+/// Returns facts as a dictionary: `numbers` has the fields of Python's `RunFacts` as arrays and dictionaries, `short_times`
+/// the keys and response times of single short transfers.
 fn facts_dict(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
-    let whole = |values: Vec<u64>| {
+    let integers = |values: Vec<u64>| {
         PyArray1::from_iter(py, values.into_iter().map(|value| i64::try_from(value).unwrap_or(i64::MAX)))
     };
     let statistics = PyDict::new(py);
@@ -91,10 +100,10 @@ fn facts_dict(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
         groups.set_item((group, what), value)?;
     }
     let found = PyDict::new(py);
-    found.set_item("count", whole(facts.count))?;
-    found.set_item("censored", whole(facts.censored))?;
+    found.set_item("count", integers(facts.count))?;
+    found.set_item("censored", integers(facts.censored))?;
     found.set_item("statistics", statistics)?;
-    found.set_item("curve_count", whole(facts.curve_count))?;
+    found.set_item("curve_count", integers(facts.curve_count))?;
     found.set_item("curve_mean_s", PyArray1::from_vec(py, facts.curve_mean_s))?;
     found.set_item("cdf", PyArray1::from_vec(py, facts.cdf))?;
     found.set_item("scheme", facts.scheme)?;
@@ -106,13 +115,14 @@ fn facts_dict(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
     found.set_item("window_load", facts.window_load)?;
     found.set_item("short_by_time", PyArray1::from_vec(py, facts.short_by_time))?;
     let times = facts.short_times.unwrap_or_default();
-    let keys = (PyArray1::from_vec(py, times.key), PyArray1::from_vec(py, times.response_s));
+    let short_times = (PyArray1::from_vec(py, times.key), PyArray1::from_vec(py, times.response_s));
     let reduced = PyDict::new(py);
     reduced.set_item("numbers", found)?;
-    reduced.set_item("short_times", keys)?;
+    reduced.set_item("short_times", short_times)?;
     Ok(reduced)
 }
 
+/// Returns the packet counters of the bottleneck by colour; drops are counted by reason as well.
 fn colours_dict<'py>(py: Python<'py>, colours: &[Colour]) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     for colour in colours {
@@ -129,7 +139,7 @@ fn colours_dict<'py>(py: Python<'py>, colours: &[Colour]) -> PyResult<Bound<'py,
     Ok(all)
 }
 
-/// Registers the functions.
+/// Adds the functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reduce_records, module)?)?;
     module.add_function(wrap_pyfunction!(outcome_profiles, module)?)?;

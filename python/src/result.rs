@@ -1,4 +1,4 @@
-//! The records of a run as numpy columns and dictionaries; `engine_structs.py` has their types.
+//! Binds the records of a run, as numpy columns and dictionaries whose types `engine_structs.py` has.
 
 use crate::quantities::{Bucket, Quantity};
 use crate::reduction::reduce_run;
@@ -22,7 +22,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// Wraps the engine's records.
+    /// Returns the records of a run of `plan` for Python.
     pub fn new(records: Records, plan: Plan) -> RunResult {
         RunResult { records, plan }
     }
@@ -30,7 +30,7 @@ impl RunResult {
 
 #[pymethods]
 impl RunResult {
-    /// Returns the facts of the run; other Python threads go on meanwhile.
+    /// Returns the facts of the run (`numbers`) and its short transfers (`short_times`); other Python threads run meanwhile.
     ///
     /// # Errors
     /// `RuntimeError` if packets were lost or invented, which is a fault of the engine.
@@ -59,13 +59,13 @@ impl RunResult {
         frame.set_item("bytes", column(py, all.iter().map(|t| t.bytes)))?;
         frame.set_item("object_bytes", column(py, all.iter().map(|t| t.object_bytes)))?;
         frame.set_item("object_key", column(py, all.iter().map(|t| t.object_key)))?;
-        frame.set_item("source", self.named(py, all.iter().map(|t| t.source))?)?;
+        frame.set_item("source", self.name_sources(py, all.iter().map(|t| t.source))?)?;
         frame.set_item("upload", column(py, all.iter().map(|t| t.upload)))?;
         frame.set_item("misbehaves", column(py, all.iter().map(|t| t.misbehaves)))?;
         frame.set_item("start_s", column(py, all.iter().map(|t| t.start.as_secs())))?;
-        frame.set_item("first_data_s", column(py, all.iter().map(|t| seconds(t.first_data))))?;
-        frame.set_item("first_byte_s", column(py, all.iter().map(|t| seconds(t.first_byte))))?;
-        frame.set_item("end_s", column(py, all.iter().map(|t| seconds(t.end))))?;
+        frame.set_item("first_data_s", column(py, all.iter().map(|t| seconds_or_nan(t.first_data))))?;
+        frame.set_item("first_byte_s", column(py, all.iter().map(|t| seconds_or_nan(t.first_byte))))?;
+        frame.set_item("end_s", column(py, all.iter().map(|t| seconds_or_nan(t.end))))?;
         frame.set_item("rtt_s", column(py, all.iter().map(|t| t.rtt_ns as f64 / 1e9)))?;
         frame.set_item("ideal_s", column(py, self.records.ideal_s.iter().copied()))?;
         frame.set_item("retransmits", column(py, all.iter().map(|t| t.retransmits)))?;
@@ -77,7 +77,7 @@ impl RunResult {
         Ok(frame)
     }
 
-    /// Returns one row per long-lived flow: what it delivered within the measured window.
+    /// Returns one row per long-lived flow, with the bytes that it delivered within the measured window.
     // python: -> FlowColumns
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.flows;
@@ -85,7 +85,7 @@ impl RunResult {
         let frame = PyDict::new(py);
         frame.set_item("key", column(py, all.iter().map(|flow| flow.key)))?;
         frame.set_item("client", column(py, all.iter().map(|flow| flow.client)))?;
-        frame.set_item("source", self.named(py, all.iter().map(|flow| flow.source))?)?;
+        frame.set_item("source", self.name_sources(py, all.iter().map(|flow| flow.source))?)?;
         frame.set_item("upload", column(py, all.iter().map(|flow| flow.upload)))?;
         frame.set_item("misbehaves", column(py, all.iter().map(|flow| flow.misbehaves)))?;
         frame.set_item("bytes", column(py, all.iter().map(|flow| flow.bytes)))?;
@@ -101,15 +101,15 @@ impl RunResult {
         let frame = PyDict::new(py);
         frame.set_item("key", column(py, all.iter().map(|flow| flow.key)))?;
         frame.set_item("client", column(py, all.iter().map(|flow| flow.client)))?;
-        frame.set_item("source", self.named(py, all.iter().map(|flow| flow.source))?)?;
+        frame.set_item("source", self.name_sources(py, all.iter().map(|flow| flow.source))?)?;
         frame.set_item("upload", column(py, all.iter().map(|flow| flow.upload)))?;
         frame.set_item("sent", column(py, all.iter().map(|flow| flow.sent)))?;
         frame.set_item("received", column(py, all.iter().map(|flow| flow.received)))?;
         frame.set_item("lost", column(py, all.iter().map(|flow| flow.lost)))?;
         frame.set_item("bytes", column(py, all.iter().map(|flow| flow.bytes)))?;
-        for (place, name) in ["delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s"].iter().enumerate()
+        for (index, name) in ["delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s"].iter().enumerate()
         {
-            frame.set_item(name, column(py, all.iter().map(|flow| flow.delay_s[place])))?;
+            frame.set_item(name, column(py, all.iter().map(|flow| flow.delay_s[index])))?;
         }
         frame.set_item("jitter_s", column(py, all.iter().map(|flow| flow.jitter_s)))?;
         frame.set_item("late", column(py, all.iter().map(|flow| flow.late)))?;
@@ -150,7 +150,7 @@ impl RunResult {
         Ok(frame)
     }
 
-    /// Returns load, goodput, and how much was simulated.
+    /// Returns load, goodput, and the numbers of transfers, events, packets and connections.
     // python: -> RunSummary
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let outcome = &self.records.outcome;
@@ -184,7 +184,7 @@ impl RunResult {
         Ok(summary)
     }
 
-    /// Returns the packet events of the data path, None unless the scenario asks for a trace.
+    /// Returns the packet events of the data path; None unless the scenario asks for a trace.
     // python: -> TraceColumns | None
     fn trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if !self.plan.scenario.trace {
@@ -204,13 +204,13 @@ impl RunResult {
 }
 
 impl RunResult {
-    /// Returns the names of sources by their numbers; a number without a name is that of bulk flows.
-    fn named<'py>(
+    /// Returns the name of the source of each row; a number without a name is that of bulk flows.
+    fn name_sources<'py>(
         &self,
         py: Python<'py>,
         numbers: impl Iterator<Item = u16>,
     ) -> PyResult<Bound<'py, PyList>> {
-        // One object for each name, since there may be millions of rows.
+        // Rows share one object per name, since there may be millions of them.
         let known: Vec<_> =
             self.records.sources.iter().map(|(number, name)| (*number, PyString::new(py, name))).collect();
         let bulk = PyString::new(py, BULK);
@@ -220,6 +220,7 @@ impl RunResult {
     }
 }
 
+/// Returns the `QueueCounters` of a queue; every count of packets has one of bytes with the suffix `_bytes`.
 fn queue_dict<'py>(py: Python<'py>, queue: &QueueRecord) -> PyResult<Bound<'py, PyDict>> {
     let colours = queue.colours.iter().zip(COLOURS).map(|(counts, name)| {
         let colour = PyDict::new(py);
@@ -251,6 +252,7 @@ fn queue_dict<'py>(py: Python<'py>, queue: &QueueRecord) -> PyResult<Bound<'py, 
     Ok(entry)
 }
 
-fn seconds(at: Time) -> f64 {
+/// Returns a time in seconds; NaN for one that never came.
+fn seconds_or_nan(at: Time) -> f64 {
     if at == Time::NEVER { f64::NAN } else { at.as_secs() }
 }

@@ -1,4 +1,4 @@
-//! The statistics of `mousehole-answer` as Python objects and functions, which take any list of numbers.
+//! Binds the statistics of `mousehole-answer`; the functions take any sequence or array of numbers.
 
 use crate::convert::to_python;
 use mousehole_answer::statistics::{
@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Numbers of any shape and kind that NumPy knows, as one column.
+/// A column of floating-point numbers, converted from numbers of any shape and type that NumPy accepts.
 struct Column<'py>(PyReadonlyArray1<'py, f64>);
 
 impl<'py> FromPyObject<'_, 'py> for Column<'py> {
@@ -23,23 +23,25 @@ impl<'py> FromPyObject<'_, 'py> for Column<'py> {
 }
 
 impl Column<'_> {
+    /// Returns the numbers without a copy.
     fn as_slice(&self) -> PyResult<&[f64]> {
         Ok(self.0.as_slice()?)
     }
 }
 
-/// Returns the given design; without one, that of a single interval over replications that draw afresh.
+/// Returns the given design; by default that of a single interval over independent replications.
 pub fn design_or_default(design: Option<&Design>) -> answer::Design {
     design.map_or_else(answer::Design::default, |design| design.0)
 }
 
-/// What an interval must allow for beside the spread between replications.
+/// What an interval must allow for in addition to the spread between replications.
 #[pyclass(module = "mousehole._engine", frozen, eq, skip_from_py_object)]
 #[derive(Clone, Copy, PartialEq)]
 pub struct Design(pub answer::Design);
 
 #[pymethods]
 impl Design {
+    /// Raises `ValueError` for a first look of 0 and for comparisons that are not finite.
     #[new]
     #[pyo3(signature = (comparisons = 1.0, is_sequential = false, first_look = levels::FIRST_LOOK, capture_share = 0.0, capture_freedom = f64::INFINITY))]
     fn new(
@@ -70,7 +72,7 @@ impl Design {
         self.0.is_sequential
     }
 
-    /// Number of replications up to which it is the first look; each further look doubles it.
+    /// Largest number of replications of the first look; each further look doubles it.
     #[getter]
     fn first_look(&self) -> u32 {
         self.0.first_look
@@ -88,22 +90,22 @@ impl Design {
         self.0.capture_freedom
     }
 
-    /// Returns the error that one interval from `count` replications may have.
+    /// Returns the error probability that one interval from `count` replications may have.
     fn error(&self, count: u32) -> f64 {
         self.0.allowed_error(count)
     }
 
-    /// Returns half the width of the interval of a mean over `count` replications of this deviation.
+    /// Returns half the width of the interval of a mean over `count` replications with this standard deviation.
     fn half_width(&self, deviation: f64, count: u32) -> f64 {
         self.0.half_width(deviation, count)
     }
 
-    /// Returns the interval between the one-sided limits, each of which may err by `error`.
+    /// Returns the estimate with the interval between its one-sided limits, each with the error probability `error`.
     fn limits(&self, estimate: &Estimate, error: f64) -> Estimate {
         Estimate(self.0.limits(&estimate.0, error))
     }
 
-    /// Returns the standard error from which the interval of an estimate was made; NaN without one.
+    /// Returns the standard error from which the interval of an estimate was made; NaN without an interval.
     fn standard_error(&self, estimate: &Estimate) -> f64 {
         self.0.standard_error(&estimate.0)
     }
@@ -114,8 +116,14 @@ impl Design {
     }
 
     fn __getnewargs__(&self) -> (f64, bool, u32, f64, f64) {
-        let own = self.0;
-        (own.comparisons, own.is_sequential, own.first_look, own.capture_share, own.capture_freedom)
+        let design = self.0;
+        (
+            design.comparisons,
+            design.is_sequential,
+            design.first_look,
+            design.capture_share,
+            design.capture_freedom,
+        )
     }
 
     fn __repr__(&self) -> String {
@@ -140,21 +148,25 @@ impl Estimate {
         ("mean", "low", "high", "count")
     }
 
+    /// The mean over replications.
     #[getter]
     fn mean(&self) -> f64 {
         self.0.mean
     }
 
+    /// The lower end of the interval; NaN without one.
     #[getter]
     fn low(&self) -> f64 {
         self.0.low
     }
 
+    /// The upper end of the interval; NaN without one.
     #[getter]
     fn high(&self) -> f64 {
         self.0.high
     }
 
+    /// Number of replications that the mean is taken over.
     #[getter]
     fn count(&self) -> u32 {
         self.0.count
@@ -172,31 +184,31 @@ impl Estimate {
         self.0.half_width()
     }
 
-    /// Returns the relative change that a log-ratio stands for; -0.3 means 30 % less.
+    /// Returns the relative change of a log-ratio, with its interval; -0.3 means 30 % less.
     fn as_change(&self) -> Estimate {
         Estimate(self.0.as_change())
     }
 
-    /// Returns the numbers by name.
+    /// Returns `mean`, `low`, `high` and `count` as a dictionary.
     // python: -> dict[str, Any]
     fn as_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0)
     }
 
-    /// Returns the estimate of the negated quantity.
+    /// Returns the estimate of the negated quantity, whose lower end is the upper one with the opposite sign.
     fn negated(&self) -> Estimate {
         Estimate(self.0.negated())
     }
 
-    /// Returns the estimate with the ends of its interval moved into the range of possible values.
+    /// Returns the estimate with the ends of its interval limited to the possible values, `least` to `most`.
     fn within(&self, least: f64, most: f64) -> Estimate {
         Estimate(self.0.within(least, most))
     }
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        let own = self.0;
-        ([own.mean, own.low, own.high].map(f64::to_bits), own.count).hash(&mut hasher);
+        let estimate = self.0;
+        ([estimate.mean, estimate.low, estimate.high].map(f64::to_bits), estimate.count).hash(&mut hasher);
         hasher.finish()
     }
 
@@ -210,7 +222,7 @@ impl Estimate {
     }
 }
 
-/// How much effects differ beyond their own errors.
+/// How much effects differ beyond their standard errors.
 #[pyclass(module = "mousehole._engine", frozen, get_all, eq, skip_from_py_object)]
 #[derive(Clone, Copy, PartialEq)]
 pub struct Heterogeneity {
@@ -218,9 +230,9 @@ pub struct Heterogeneity {
     q: f64,
     /// Degrees of freedom of Q: the number of effects less one.
     freedom: u32,
-    /// How often Q would be as large if all effects were the same.
+    /// Probability of a Q at least as large if all effects were equal.
     p_value: f64,
-    /// Share of the variance of the effects that their own errors do not explain, from 0 to 1.
+    /// Share of the variance of the effects that their standard errors do not explain, from 0 to 1.
     i_squared: f64,
     /// Standard deviation of the true effects, on the scale of the effects.
     deviation: f64,
@@ -238,7 +250,7 @@ impl Heterogeneity {
     }
 }
 
-/// Returns mean and Student-t interval of one number per replication; those not finite are left out.
+/// Returns the mean of one number per replication with its Student-t interval; numbers that are not finite are left out.
 #[pyfunction]
 #[pyo3(signature = (values, design = None))]
 fn t_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
@@ -256,8 +268,8 @@ fn difference(scheme: Column, reference: Column, design: Option<&Design>) -> PyR
 /// Returns the logarithm of the ratio of scheme to reference, paired by replication, with its interval.
 ///
 /// The ratio is the geometric mean of the replications' ratios. A value below 0 means that the scheme has the
-/// smaller values. Replications in which either number is not finite are left out. Where a number is zero,
-/// it is `ratio_of_means`.
+/// smaller values. Replications in which either number is not finite are left out. If a number is zero, the
+/// result is that of `ratio_of_means`.
 #[pyfunction]
 #[pyo3(signature = (scheme, reference, design = None))]
 fn log_ratio(scheme: Column, reference: Column, design: Option<&Design>) -> PyResult<Estimate> {
@@ -276,7 +288,8 @@ fn ratio_of_means(scheme: Column, reference: Column, design: Option<&Design>) ->
     Ok(Estimate(intervals::ratio_of_means(own, other, &design_or_default(design))))
 }
 
-/// Returns the logarithm of each replication's ratio, NaN where there is none, infinite for a zero.
+/// Returns the natural logarithm of each replication's ratio of scheme to reference: NaN where either number is not
+/// finite or is negative, +∞ where only the reference is zero, −∞ where the scheme is.
 #[pyfunction]
 fn paired_logs<'py>(
     py: Python<'py>,
@@ -296,7 +309,8 @@ fn smaller_in(scheme: Column, reference: Column) -> PyResult<(u32, u32)> {
 
 /// Returns the number of independent comparisons that would need the same width as these columns.
 ///
-/// A column has a number per replication. It is `Design.comparisons` for intervals that hold together.
+/// A column has a number per replication. The result is the `comparisons` of a `Design` whose intervals hold together.
+/// Raises `ValueError` for columns of different lengths.
 #[pyfunction]
 // python: columns: Iterable[ArrayLike]
 fn effective_comparisons(columns: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -310,8 +324,8 @@ fn effective_comparisons(columns: &Bound<'_, PyAny>) -> PyResult<f64> {
 
 /// Returns the mean of numbers that cannot be negative, with an interval that does not reach below zero.
 ///
-/// It is that of `ratio_of_means` to 1, taken on the logarithm as changes are. If a number is zero it is the
-/// t interval, cut at zero.
+/// The interval is that of `ratio_of_means` to 1, computed on the logarithm as for changes. If a number is zero, it is
+/// the t interval, cut at zero.
 #[pyfunction]
 #[pyo3(signature = (values, design = None))]
 fn positive_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
@@ -335,7 +349,7 @@ fn replications_for(estimate: &Estimate, wanted: f64, design: Option<&Design>) -
     intervals::replications_for(&estimate.0, wanted, &design_or_default(design))
 }
 
-/// Returns how much `effects` with these standard errors differ; None for fewer than two with an error.
+/// Returns how much `effects` with these standard errors differ; None if fewer than two have an error.
 #[pyfunction]
 fn heterogeneity(effects: Column, errors: Column) -> PyResult<Option<Heterogeneity>> {
     let (effects, errors) = pair(&effects, &errors)?;
@@ -357,7 +371,7 @@ fn capture_freedom(sizes_bytes: Column, pipe_bytes: f64) -> PyResult<f64> {
     Ok(capture::capture_freedom(sizes_bytes.as_slice()?, pipe_bytes))
 }
 
-/// Returns the number of equal weights that have the same relative variance of their sum.
+/// Returns the number of equal weights whose sum would have the same relative variance.
 #[pyfunction]
 fn effective_number(weights: Column) -> PyResult<f64> {
     Ok(capture::effective_number(weights.as_slice()?))
@@ -369,71 +383,74 @@ fn jain_index(rates: Column) -> PyResult<f64> {
     Ok(indices::jain_index(rates.as_slice()?))
 }
 
-/// Returns the time scale on which a link that starts empty approaches its steady state; load < 1.
+/// Returns the time scale, in seconds, on which a link that starts empty approaches its steady state; `load` is below 1.
 #[pyfunction]
 fn relaxation_s(sizes_bytes: Column, rate_bps: f64, load: f64) -> PyResult<f64> {
     Ok(transient::relaxation_s(sizes_bytes.as_slice()?, rate_bps, load))
 }
 
-/// Returns how many of the first batches belong to the transient.
+/// Returns how many of the first batches belong to the transient, by the marginal standard error rule (MSER).
 ///
-/// Give it at least ten batches. A result in the second half means that no steady state was reached.
+/// There must be at least ten batches for a useful result. A result in the second half means that no steady state was reached.
 #[pyfunction]
 fn mser(batch_means: Column) -> PyResult<usize> {
     Ok(transient::mser(batch_means.as_slice()?))
 }
 
-/// Returns the error that each of `comparisons` intervals may have so that all hold but for `error`.
+/// Returns the error probability of each of `comparisons` intervals so that all hold with probability 1 − `error`.
 #[pyfunction]
 fn simultaneous_error(error: f64, comparisons: f64) -> f64 {
     levels::simultaneous_error(error, comparisons)
 }
 
-/// Returns the number of the look, from 0, at so many replications: up to `first`, up to twice that, …
+/// Returns the number of the look, from 0, at this many replications: the first up to `first`, the next up to twice that.
 #[pyfunction]
 #[pyo3(signature = (replications, first = levels::FIRST_LOOK))]
 fn find_look(replications: u64, first: u32) -> u32 {
     levels::find_look(replications, first)
 }
 
-/// Returns the number of replications with which a look is taken.
+/// Returns the number of replications at which look number `look`, from 0, is taken.
 #[pyfunction]
 #[pyo3(signature = (look, first = levels::FIRST_LOOK))]
 fn replications_of_look(look: u32, first: u32) -> u32 {
     levels::replications_of_look(look, first)
 }
 
-/// Returns the share of `error` that the look at so many replications may spend: a half, a quarter, …
+/// Returns the part of `error` that the look at this many replications may spend: a half, then a quarter, and so on.
 #[pyfunction]
 #[pyo3(signature = (replications, error = 1.0 - levels::LEVEL, first = levels::FIRST_LOOK))]
 fn look_error(replications: u64, error: f64, first: u32) -> f64 {
     levels::look_error(replications, error, first)
 }
 
-/// Returns the p-values adjusted by Holm's procedure; NaN stays NaN and does not count.
+/// Returns the p-values adjusted by Holm's procedure, in the given order; NaN stays NaN and is not counted.
 #[pyfunction]
 fn holm(p_values: Column) -> PyResult<Vec<f64>> {
     Ok(significance::adjust_by_holm(p_values.as_slice()?))
 }
 
-/// Returns the doubled one-sided p-value of the mean lying above `end`, or below; 0 if it is infinite.
+/// Returns the doubled one-sided p-value of Student's t test that the mean lies above `end`, or else below it; 0 for an
+/// infinite `end`.
 #[pyfunction]
 fn p_beyond(values: Column, end: f64, is_above: bool) -> PyResult<f64> {
     Ok(significance::p_beyond(values.as_slice()?, end, is_above))
 }
 
-/// Returns the two-sided p-value of a mean so far from what is tested; without an error, 0 or 1.
+/// Returns the two-sided p-value of a mean at this distance from the hypothesis, with this standard error and these
+/// degrees of freedom. Without an error it is 1 for no distance, else 0.
 #[pyfunction]
 fn find_p_value(distance: f64, error: f64, freedom: f64) -> f64 {
     significance::find_p_value(distance, error, freedom)
 }
 
-/// Returns the 95 % interval of a share that `count` of `of` trials had, by Clopper and Pearson.
+/// Returns the 95 % interval, by Clopper and Pearson, of a probability when `count` of `of` trials succeeded.
 #[pyfunction]
 fn binomial_interval(count: u32, of: u32) -> (f64, f64) {
     significance::binomial_interval(count, of, levels::LEVEL)
 }
 
+/// Returns two columns; raises `ValueError` if their lengths differ.
 fn pair<'a>(one: &'a Column, other: &'a Column) -> PyResult<(&'a [f64], &'a [f64])> {
     let (own, other) = (one.as_slice()?, other.as_slice()?);
     if own.len() != other.len() {
@@ -443,7 +460,7 @@ fn pair<'a>(one: &'a Column, other: &'a Column) -> PyResult<(&'a [f64], &'a [f64
     Ok((own, other))
 }
 
-/// Registers the classes, functions and constants.
+/// Adds the constants, classes and functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LEVEL", levels::LEVEL)?;
     module.add("FIRST_LOOK", levels::FIRST_LOOK)?;

@@ -1,4 +1,4 @@
-//! The rows of a cell's tables as dictionaries, from which `answer/tables.py` makes rows.
+//! Converts the rows of a cell's tables to dictionaries, of which `answer/tables.py` makes Python's rows.
 
 use crate::convert::to_python;
 use crate::quantities::Bucket;
@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 
 type Dict<'py> = PyResult<Bound<'py, PyDict>>;
 
-/// Returns a dictionary of these items.
+/// Returns `Ok` of a dictionary with these items.
 macro_rules! dict {
     ($py:expr, $($name:literal: $value:expr),+ $(,)?) => {{
         let entry = PyDict::new($py);
@@ -22,22 +22,24 @@ macro_rules! dict {
     }};
 }
 
-/// Returns the rows of a table by its name; None if there is no such table.
-pub fn rows<'py>(py: Python<'py>, cell: &Cell, table: &str) -> Option<PyResult<Bound<'py, PyList>>> {
+/// Returns the rows of the table of this name as dictionaries; None if there is no such table. The keys are the fields of
+/// Python's row without `buffer` and `load`.
+pub fn table_rows<'py>(py: Python<'py>, cell: &Cell, table: &str) -> Option<PyResult<Bound<'py, PyList>>> {
     let each: PyResult<Vec<_>> = match table {
-        "bucket" => tables::bucket_rows(cell).into_iter().map(|row| bucket(py, row)).collect(),
-        "scheme" => tables::scheme_rows(cell).into_iter().map(|row| scheme(py, row)).collect(),
-        "colour" => tables::colour_rows(cell).into_iter().map(|row| colour(py, row)).collect(),
-        "curve" => tables::curve_rows(cell).into_iter().map(|row| curve(py, row)).collect(),
-        "cdf" => tables::cdf_rows(cell).into_iter().map(|row| cdf(py, row)).collect(),
-        "group" => tables::group_rows(cell).into_iter().map(|row| group(py, row)).collect(),
-        "size" => overview::size_rows(cell).into_iter().map(|row| size(py, row)).collect(),
+        "bucket" => tables::bucket_rows(cell).into_iter().map(|row| bucket_dict(py, row)).collect(),
+        "scheme" => tables::scheme_rows(cell).into_iter().map(|row| scheme_dict(py, row)).collect(),
+        "colour" => tables::colour_rows(cell).into_iter().map(|row| colour_dict(py, row)).collect(),
+        "curve" => tables::curve_rows(cell).into_iter().map(|row| curve_dict(py, row)).collect(),
+        "cdf" => tables::cdf_rows(cell).into_iter().map(|row| cdf_dict(py, row)).collect(),
+        "group" => tables::group_rows(cell).into_iter().map(|row| group_dict(py, row)).collect(),
+        "size" => overview::size_rows(cell).into_iter().map(|row| size_dict(py, row)).collect(),
         _ => return None,
     };
     Some(each.and_then(|each| PyList::new(py, each)))
 }
 
-fn bucket(py: Python<'_>, row: tables::BucketRow) -> Dict<'_> {
+/// Returns the row of a scheme and a size bucket.
+fn bucket_dict(py: Python<'_>, row: tables::BucketRow) -> Dict<'_> {
     dict!(py,
         "scheme": row.scheme,
         "is_baseline": row.is_baseline,
@@ -46,17 +48,19 @@ fn bucket(py: Python<'_>, row: tables::BucketRow) -> Dict<'_> {
         "censored": row.censored,
         "censored_share": row.censored_share,
         "is_bound": row.is_bound,
-        "estimates": estimates(py, row.estimates)?,
-        "response_mean_change": estimate(py, row.response_mean_change)?,
+        "estimates": estimates_dict(py, row.estimates)?,
+        "response_mean_change": wrap_estimate(py, row.response_mean_change)?,
     )
 }
 
-fn scheme(py: Python<'_>, row: tables::SchemeRow) -> Dict<'_> {
-    let estimates = estimates(py, row.estimates)?;
+/// Returns the row of a scheme.
+fn scheme_dict(py: Python<'_>, row: tables::SchemeRow) -> Dict<'_> {
+    let estimates = estimates_dict(py, row.estimates)?;
     dict!(py, "scheme": row.scheme, "is_baseline": row.is_baseline, "estimates": estimates)
 }
 
-fn colour(py: Python<'_>, row: tables::ColourRow) -> Dict<'_> {
+/// Returns the row of a scheme and a colour, with `counts` of packets by name.
+fn colour_dict(py: Python<'_>, row: tables::ColourRow) -> Dict<'_> {
     dict!(py,
         "scheme": row.scheme,
         "colour": row.colour,
@@ -66,7 +70,8 @@ fn colour(py: Python<'_>, row: tables::ColourRow) -> Dict<'_> {
     )
 }
 
-fn curve(py: Python<'_>, row: tables::CurveRow) -> Dict<'_> {
+/// Returns the row of a scheme and a size bin, with an `Estimate` in place of three columns.
+fn curve_dict(py: Python<'_>, row: tables::CurveRow) -> Dict<'_> {
     let entry = to_python(py, &row)?.cast_into::<PyDict>()?;
     entry.set_item("scheme", row.scheme)?;
     let columns = ["response_mean_s", "response_mean_low_s", "response_mean_high_s"];
@@ -74,12 +79,14 @@ fn curve(py: Python<'_>, row: tables::CurveRow) -> Dict<'_> {
     Ok(entry)
 }
 
-fn cdf(py: Python<'_>, row: tables::CdfRow) -> Dict<'_> {
-    let share = estimate(py, row.share)?;
+/// Returns the row of a scheme and a response time.
+fn cdf_dict(py: Python<'_>, row: tables::CdfRow) -> Dict<'_> {
+    let share = wrap_estimate(py, row.share)?;
     dict!(py, "scheme": row.scheme, "response_s": row.response_s, "share": share)
 }
 
-fn group(py: Python<'_>, row: tables::GroupRow) -> Dict<'_> {
+/// Returns the row of a scheme and a figure of an application, with `Estimate`s in place of three columns each.
+fn group_dict(py: Python<'_>, row: tables::GroupRow) -> Dict<'_> {
     let entry = to_python(py, &row)?.cast_into::<PyDict>()?;
     entry.set_item("scheme", row.scheme)?;
     set_estimate(&entry, ["value", "value_low", "value_high"], row.value)?;
@@ -87,40 +94,43 @@ fn group(py: Python<'_>, row: tables::GroupRow) -> Dict<'_> {
     Ok(entry)
 }
 
-fn size(py: Python<'_>, row: overview::SizeRow) -> Dict<'_> {
+/// Returns the row of a scheme and a size bucket with its change against the reference.
+fn size_dict(py: Python<'_>, row: overview::SizeRow) -> Dict<'_> {
     dict!(py,
         "scheme": row.scheme,
         "reference": row.reference,
         "bucket": row.bucket,
         "count": row.count,
-        "response_mean_change": change(row.response_mean_change),
+        "response_mean_change": change_tuple(row.response_mean_change),
     )
 }
 
-fn estimates(py: Python<'_>, own: Estimates) -> Dict<'_> {
+/// Returns estimates by the names of their quantities.
+fn estimates_dict(py: Python<'_>, estimates: Estimates) -> Dict<'_> {
     let all = PyDict::new(py);
-    for (quantity, one) in own {
-        all.set_item(quantity.name(), estimate(py, one)?)?;
+    for (quantity, one) in estimates {
+        all.set_item(quantity.name(), wrap_estimate(py, one)?)?;
     }
     Ok(all)
 }
 
-fn estimate(py: Python<'_>, one: answer::Estimate) -> PyResult<Bound<'_, Estimate>> {
+/// Returns an estimate as a Python object.
+fn wrap_estimate(py: Python<'_>, one: answer::Estimate) -> PyResult<Bound<'_, Estimate>> {
     Bound::new(py, Estimate(one))
 }
 
-/// Puts an estimate in the place of its columns, of which the first has its name.
+/// Replaces the three columns of an estimate in a row by an `Estimate` under the name of the first.
 pub fn set_estimate(
     entry: &Bound<'_, PyDict>,
     [name, low, high]: [&str; 3],
-    own: answer::Estimate,
+    one: answer::Estimate,
 ) -> PyResult<()> {
-    entry.set_item(name, estimate(entry.py(), own)?)?;
+    entry.set_item(name, wrap_estimate(entry.py(), one)?)?;
     entry.del_item(low)?;
     entry.del_item(high)
 }
 
-/// Returns mean, low, high and whether the last two are an interval.
-pub fn change(own: Change) -> (f64, f64, f64, bool) {
-    (own.mean, own.low, own.high, own.is_interval)
+/// Returns a change as mean, low, high and whether the last two are the ends of an interval.
+pub fn change_tuple(change: Change) -> (f64, f64, f64, bool) {
+    (change.mean, change.low, change.high, change.is_interval)
 }

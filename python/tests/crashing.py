@@ -13,7 +13,7 @@ SLOW_S = 1.5
 
 
 def reduce(result: Any, seed: int) -> int:
-    """Ends the process if the seed is a culprit's, else returns the number of transfers."""
+    """Kills the process if the seed is `CULPRIT` or `SLOW`; otherwise returns the number of transfers."""
     if seed == SLOW:
         time.sleep(SLOW_S)
     if seed in (CULPRIT, SLOW):

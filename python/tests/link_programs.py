@@ -21,25 +21,25 @@ def serve() -> None:
 
 
 def answer(end: socket.socket) -> None:
-    """Sends as many bytes as each line of the request says."""
+    """Sends as many bytes as each line of the request names, until the connection is closed."""
     with end, end.makefile("rb") as lines:
         for line in lines:
             end.sendall(bytes(int(line)))
 
 
 def fetch(*sizes: str) -> None:
-    """Fetches so many bytes, one connection after the other, over IPv4 and IPv6 in turn."""
+    """Fetches these numbers of bytes, one connection after the other, over IPv4 and IPv6 in turn."""
     for number, size in enumerate(sizes):
         ask((4, 6)[number % 2], [int(size)], 0.0)
 
 
 def persist(*sizes: str) -> None:
-    """Fetches so many bytes over one connection, with pauses."""
+    """Fetches these numbers of bytes over one connection, with a pause of 0.1 s after each."""
     ask(4, [int(size) for size in sizes], 0.1)
 
 
 def ask(version: int, sizes: list[int], pause_s: float) -> None:
-    """Opens a connection and waits for each answer."""
+    """Opens a connection, and asks for each size after the answer to the one before and a pause."""
     with socket.create_connection((os.environ[TEXT[version]], PORT), timeout=20) as end:
         for size in sizes:
             end.sendall(f"{size}\n".encode())
@@ -50,7 +50,7 @@ def ask(version: int, sizes: list[int], pause_s: float) -> None:
 
 
 def flood(version: str, rate_bps: str, seconds: str, tos: str) -> None:
-    """Sends datagrams of 1200 bytes at a rate to whoever asks for them, with this TOS byte."""
+    """Sends datagrams of 1200 bytes at a rate to whoever asks for them, with a TOS byte; then waits 30 s."""
     family = socket.AF_INET if version == "4" else socket.AF_INET6
     sender = socket.socket(family, socket.SOCK_DGRAM)
     if version == "4":
@@ -70,7 +70,7 @@ def flood(version: str, rate_bps: str, seconds: str, tos: str) -> None:
 
 
 def receive(version: str, seconds: str) -> None:
-    """Asks for datagrams; prints how many came, how many had CE, and how fast they came."""
+    """Asks for datagrams, and prints as JSON how many came, how many had CE, and their rate."""
     family = socket.AF_INET if version == "4" else socket.AF_INET6
     end = socket.socket(family, socket.SOCK_DGRAM)
     if version == "4":
@@ -111,7 +111,7 @@ def ping(version: str) -> None:
 
 
 def raw() -> None:
-    """Sends what is no IP packet into the link's device (with CAP_NET_RAW)."""
+    """Sends seven packets that are not IP into the link's device (needs CAP_NET_RAW)."""
     end = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
     for _ in range(7):
         end.sendto(b"\x20" + bytes(60), ("link", 0x88B5, 0, 0, b""))

@@ -31,10 +31,11 @@ class HandMadeRun:
     utilisation: float = 0.8
     conserved: bool = True
     colours: list[dict[str, Any]] = field(
-        default_factory=lambda: [colour("green", 100, early=1, forced=2), colour("yellow", 50)]
+        default_factory=lambda: [make_colour("green", 100, early=1, forced=2), make_colour("yellow", 50)]
     )
 
     def transfers(self) -> dict[str, Any]:
+        """Returns one row per transfer; those that a test does not set are zero."""
         count = len(self.size)
         return {
             "key": np.arange(count, dtype=np.uint64),
@@ -57,6 +58,7 @@ class HandMadeRun:
         }
 
     def queues(self) -> list[dict[str, Any]]:
+        """Returns the counters of two equal queues."""
         delays = {f"delay_{name}_s": self.delay_s for name in ("mean", "p50", "p95", "p99")}
         link = {"capacity_bps": 1_000_000, "window_s": self.stop_s}
         both = {
@@ -69,6 +71,7 @@ class HandMadeRun:
         return [{"name": "down", **both}, {"name": "up", **both}]
 
     def summary(self) -> dict[str, Any]:
+        """Returns load, goodput and window of the run."""
         load = {"target": None, "native": 0.1, "copies": 9, "dilation": 1.0, "achieved": self.achieved,
                 "replay": None}  # fmt: skip
         return {
@@ -78,16 +81,18 @@ class HandMadeRun:
         }  # fmt: skip
 
     def datagrams(self) -> dict[str, list[Any]]:
+        """Returns no flows of datagrams."""
         return {"source": []}
 
     def flows(self) -> dict[str, list[Any]]:
+        """Returns no long-lived flows."""
         return {"source": [], "goodput_bps": []}
 
     def trace(self) -> None:
-        return None
+        """Returns None, as a run without a trace."""
 
     def reduce(self, buckets: Sequence[Bucket], table: Sequence[Quantity]) -> dict[str, Any]:
-        """Reduces what the other methods return, as the engine does with its own records."""
+        """Reduces the results of the other methods, as the engine does with its records."""
         return _engine.reduce_records(self.records(), buckets, table)
 
     def records(self) -> dict[str, Any]:
@@ -99,8 +104,8 @@ class HandMadeRun:
         return {
             "transfers": [
                 {
-                    **{name: _plain(rows[name][place]) for name in names},
-                    **{name: _known(rows[name][place]) for name in ("first_data_s", "end_s")},
+                    **{name: _to_plain(rows[name][place]) for name in names},
+                    **{name: _none_if_nan(rows[name][place]) for name in ("first_data_s", "end_s")},
                     "source": sources.index(rows["source"][place]),
                     "misbehaves": bool(rows["misbehaves"][place]),
                     "ideal_s": float(rows["ideal_s"][place]),
@@ -108,13 +113,13 @@ class HandMadeRun:
                 for place in range(len(rows["key"]))
             ],
             "datagrams": [
-                {**row, "source": sources.index(row["source"])} for row in _rows(self.datagrams())
+                {**row, "source": sources.index(row["source"])} for row in _transpose(self.datagrams())
             ],
             "flows": [
                 {"source": sources.index(row["source"]), "goodput_bps": float(row["goodput_bps"])}
-                for row in _rows(self.flows())
+                for row in _transpose(self.flows())
             ],
-            "links": [_link(queue) for queue in self.queues()[:2]],
+            "links": [_make_link(queue) for queue in self.queues()[:2]],
             "views": [],
             "probes": [],
             "sources": sources,
@@ -125,19 +130,23 @@ class HandMadeRun:
         }  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
+    """Returns a number of numpy as a plain one, any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _known(value: Any) -> float | None:
+def _none_if_nan(value: Any) -> float | None:
+    """Returns the number, None for NaN."""
     return None if np.isnan(value) else float(value)
 
 
-def _rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+def _transpose(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Returns columns of equal length as rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _link(queue: dict[str, Any]) -> dict[str, Any]:
+def _make_link(queue: dict[str, Any]) -> dict[str, Any]:
+    """Returns the counters of a queue as a link in the form that the engine reduces."""
     colours = [
         {
             **{name: one[name] for name in ("name", "arrived", "dropped", "marked", "sent")},
@@ -156,7 +165,7 @@ def _link(queue: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def colour(
+def make_colour(
     name: str,
     arrived: int,
     early: int = 0,
@@ -165,18 +174,19 @@ def colour(
     policed: int = 0,
     fault: int = 0,
 ) -> dict[str, Any]:
+    """Returns the counters of a colour of packets; what is neither dropped nor policed is sent."""
     lost = {"early": early, "forced": forced, "policed": policed, "fault": fault}
     counts = {"arrived": arrived, **lost, "dropped": sum(lost.values()), "marked": marked}
     return {"name": name, **counts, "sent": arrived - counts["dropped"]}
 
 
 def make_results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
-    """Results of two schemes on one cell, from runs made by hand."""
-    return results_of_schemes({"droptail": baseline_runs, "sfd": scheme_runs})
+    """Returns the results of two schemes in one cell, from runs made by hand."""
+    return make_results_of_schemes({"droptail": baseline_runs, "sfd": scheme_runs})
 
 
-def results_of_schemes(by_scheme: dict[str, list[HandMadeRun]], **link: str) -> Results:
-    """Results of any schemes on one cell, from runs made by hand; the first scheme is the baseline."""
+def make_results_of_schemes(by_scheme: dict[str, list[HandMadeRun]], **link: str) -> Results:
+    """Returns the results of schemes in one cell, from runs made by hand; the first one is the baseline."""
     schemes = tuple(by_scheme)
     count = len(by_scheme[schemes[0]])
     base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": link}

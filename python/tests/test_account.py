@@ -17,7 +17,7 @@ Packet = tuple[float, bytes]
 YEAR = 365.25 * 86_400
 
 
-def tcp(from_client: bool, flags: int, seq: int, payload: int = 0, protocol: int = 6) -> bytes:
+def make_tcp_packet(from_client: bool, flags: int, seq: int, payload: int = 0, protocol: int = 6) -> bytes:
     """Returns an IPv4 packet between port 5000 of a client and port 80 of a server."""
     ends = [(bytes([10, 0, 0, 1]), 5000), (bytes([10, 0, 0, 2]), 80)]
     (source, source_port), (target, target_port) = ends if from_client else reversed(ends)
@@ -27,7 +27,7 @@ def tcp(from_client: bool, flags: int, seq: int, payload: int = 0, protocol: int
     return ip + header + bytes(payload)
 
 
-def udp(from_client: bool, payload: int, port: int = 5004) -> bytes:
+def make_udp_packet(from_client: bool, payload: int, port: int = 5004) -> bytes:
     """Returns a datagram between port 50000 of a client and a port of a server."""
     ends = [(bytes([10, 0, 0, 1]), 50_000), (bytes([192, 0, 2, 2]), port)]
     (source, source_port), (target, target_port) = ends if from_client else reversed(ends)
@@ -35,17 +35,18 @@ def udp(from_client: bool, payload: int, port: int = 5004) -> bytes:
     return ip + struct.pack("!HHHH", source_port, target_port, 8 + payload, 0) + bytes(payload)
 
 
-def connection(at: float, payload: int) -> list[Packet]:
+def make_connection(at: float, payload: int) -> list[Packet]:
+    """Returns the packets of a connection that begins at a time and delivers one segment."""
     return [
-        (at, tcp(True, 0x02, 100)),
-        (at + 0.02, tcp(False, 0x12, 900)),
-        (at + 0.04, tcp(True, 0x10, 101)),
-        (at + 0.06, tcp(False, 0x10, 901, payload)),
+        (at, make_tcp_packet(True, 0x02, 100)),
+        (at + 0.02, make_tcp_packet(False, 0x12, 900)),
+        (at + 0.04, make_tcp_packet(True, 0x10, 101)),
+        (at + 0.06, make_tcp_packet(False, 0x10, 901, payload)),
     ]
 
 
-def pcap(packets: list[Packet], kept: int = 65_535) -> bytes:
-    """Returns a capture of raw IP."""
+def make_pcap(packets: list[Packet], kept: int = 65_535) -> bytes:
+    """Returns a capture of raw IP, with at most `kept` bytes of each packet."""
     out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
     for at, packet in packets:
         micros = round(at * 1e6)
@@ -54,21 +55,23 @@ def pcap(packets: list[Packet], kept: int = 65_535) -> bytes:
     return out
 
 
-def read(folder: Path, **files: bytes) -> TrafficSummary:
+def inspect_files(folder: Path, **files: bytes) -> TrafficSummary:
+    """Writes files of these contents and returns their summary."""
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return mousehole.inspect([str(folder / name) for name in files])
 
 
-def texts(summary: TrafficSummary) -> list[str]:
-    return [str(remark) for remark in account.remarks(summary)]
+def list_remark_texts(summary: TrafficSummary) -> list[str]:
+    """Returns the remarks on traffic as texts."""
+    return [str(remark) for remark in account.list_remarks(summary)]
 
 
 def test_remarks__left_out_is_named_with_packets_and_bytes(tmp_path: Path) -> None:
-    gre = (1000.5, tcp(True, 0, 1, 2960, protocol=47)[:20] + bytes([0, 2, 8, 0]) + bytes(2976))
-    lone = [(1001.0, tcp(True, 0x02, 5_000))]
-    summary = read(tmp_path, a=pcap([*connection(1000, 1000), gre, *lone]))
-    first, second, note = texts(summary)
+    gre = (1000.5, make_tcp_packet(True, 0, 1, 2960, protocol=47)[:20] + bytes([0, 2, 8, 0]) + bytes(2976))
+    lone = [(1001.0, make_tcp_packet(True, 0x02, 5_000))]
+    summary = inspect_files(tmp_path, a=make_pcap([*make_connection(1000, 1000), gre, *lone]))
+    first, second, note = list_remark_texts(summary)
     assert first == "skipped: 1 packet with 3 kB: IP protocol 47 GRE"
     assert second == "skipped: 1 packet with 40 B of 1 connection: no payload in this direction"
     assert note.startswith("note: a: 72 % of its bytes were left out: 71 % IP protocol 47 GRE")
@@ -78,8 +81,10 @@ def test_remarks__left_out_is_named_with_packets_and_bytes(tmp_path: Path) -> No
 
 def test_remarks__time(tmp_path: Path) -> None:
     later = 1000 + 4.2 * YEAR
-    stray = (later - 3, tcp(True, 0x10, 101))
-    summary = read(tmp_path, a=pcap([*connection(1000, 1000), *connection(later, 1000), stray]))
+    stray = (later - 3, make_tcp_packet(True, 0x10, 101))
+    summary = inspect_files(
+        tmp_path, a=make_pcap([*make_connection(1000, 1000), *make_connection(later, 1000), stray])
+    )
     leap, back = (note for note in summary["notes"] if note["kind"].startswith("time_"))
     assert (leap["text"], leap["row"]) == ("a: time jumps by 4.2 years after packet 4", 4)
     assert (back["text"], back["row"]) == ("a: the clock goes back by 3.1 s after packet 8", 8)
@@ -87,26 +92,26 @@ def test_remarks__time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("change", ["same", "packed", "cut"])
 def test_remarks__a_file_given_twice(change: str, tmp_path: Path) -> None:
-    packets = connection(1000, 1000)
-    whole = pcap(packets)
-    other = {"same": whole, "packed": gzip.compress(whole), "cut": pcap(packets, 60)}[change]
-    (note,) = read(tmp_path, a=whole, b=other)["notes"]
+    packets = make_connection(1000, 1000)
+    whole = make_pcap(packets)
+    other = {"same": whole, "packed": gzip.compress(whole), "cut": make_pcap(packets, 60)}[change]
+    (note,) = inspect_files(tmp_path, a=whole, b=other)["notes"]
     assert (note["kind"], note["file"]) == ("given_twice", "b")
     assert "the same content was given twice" in note["text"]
-    assert read(tmp_path, a=whole, b=pcap(connection(1000, 1001)))["notes"] == []
+    assert inspect_files(tmp_path, a=whole, b=make_pcap(make_connection(1000, 1001)))["notes"] == []
 
 
 def test_remarks__began_before_and_lengths_beyond_the_frame(tmp_path: Path) -> None:
-    data = bytearray(tcp(False, 0x10, 901, 500))
+    data = bytearray(make_tcp_packet(False, 0x10, 901, 500))
     data[2:4] = struct.pack("!H", 9000)
-    before, length = read(tmp_path, a=pcap([(1000, bytes(data))]))["notes"]
+    before, length = inspect_files(tmp_path, a=make_pcap([(1000, bytes(data))]))["notes"]
     assert (before["kind"], before["count"], before["bytes"]) == ("began_before", 1, 500)
     assert (length["kind"], length["count"], length["bytes"]) == ("length_not_believed", 1, 9000 - 540)
 
 
 def test_summary__types_of_its_parts(tmp_path: Path) -> None:
-    icmp, lone = tcp(True, 0, 1, 1, protocol=1), tcp(True, 0x02, 5_000)
-    summary = read(tmp_path, a=pcap([*connection(1000, 1000), (1001, icmp), (1002, lone)]))
+    icmp, lone = make_tcp_packet(True, 0, 1, 1, protocol=1), make_tcp_packet(True, 0x02, 5_000)
+    summary = inspect_files(tmp_path, a=make_pcap([*make_connection(1000, 1000), (1001, icmp), (1002, lone)]))
     (source,), (skipped,) = summary["sources"], summary["skipped"]
     assert set(source) == set(get_type_hints(engine_types.TrafficSource))
     assert set(source["capture"] or {}) == set(get_type_hints(engine_types.CaptureCounts))
@@ -119,26 +124,28 @@ def test_summary__types_of_its_parts(tmp_path: Path) -> None:
 
 
 def test_inspect__prints_the_account(tmp_path: Path) -> None:
-    esp = (1000.5, tcp(False, 0, 1, 1400, protocol=50))
+    esp = (1000.5, make_tcp_packet(False, 0, 1, 1400, protocol=50))
     console = Console(width=120, record=True, file=(tmp_path / "out").open("w", encoding="utf-8"))
-    summary = read(tmp_path, a=pcap([*connection(1000, 1000), esp]))
-    print_document(console, show.summary_document(summary))
+    summary = inspect_files(tmp_path, a=make_pcap([*make_connection(1000, 1000), esp]))
+    print_document(console, show.make_summary_document(summary))
     printed = console.export_text()
     assert "pcap, 5 rows, 5 used: 100 % of 2.6 kB" in printed
     assert "1 flow, 1 packet, 1.44 kB with the data, 0 B against it, replayed as recorded" in printed
     assert "1 tunnel of IPsec with 55 % of its bytes: what is inside cannot be distinguished" in printed
 
 
-def call(seconds: int) -> list[Packet]:
-    """A call: 50 packets of 200 B a second each way, those of the client 5 ms later."""
+def make_call(seconds: int) -> list[Packet]:
+    """Returns a call: 50 packets of 200 B a second each way, those of the client 5 ms later."""
     ways = [
-        (k / 50 + (0.005 if up else 0), udp(up, 172)) for k in range(50 * seconds) for up in (False, True)
+        (k / 50 + (0.005 if up else 0), make_udp_packet(up, 172))
+        for k in range(50 * seconds)
+        for up in (False, True)
     ]
     return [(1000 + at, packet) for at, packet in ways]
 
 
 def test_compare__a_capture_of_datagrams_alone(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(pcap(call(20)))
+    (tmp_path / "a").write_bytes(make_pcap(make_call(20)))
     options = {"rate": "150kbit", "duration": "10s", "warmup": "1s", "seeds": 2, "quick": True}
     found = mousehole.compare(str(tmp_path / "a"), schemes="droptail,fq-codel", load=0.9, **options)
     figures = {row["what"]: row["value"] for row in found.groups.to_dicts() if row["scheme"] == "droptail"}
@@ -152,7 +159,7 @@ def test_compare__a_capture_of_datagrams_alone(tmp_path: Path) -> None:
 
 
 def test_read__flows_of_datagrams_and_back(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(pcap([*connection(1000, 1000), *call(4)]))
+    (tmp_path / "a").write_bytes(make_pcap([*make_connection(1000, 1000), *make_call(4)]))
     frame = mousehole.read(str(tmp_path / "a"))
     flow = frame.filter(frame["is_datagrams"]).to_dicts()[0]
     sums = ("packets", "bytes", "reverse_packets", "reverse_bytes")
@@ -185,7 +192,7 @@ def test_read__flows_of_datagrams_and_back(tmp_path: Path) -> None:
 
 
 def test_inspect__fragments_and_ipv6_are_packets_of_their_flows(tmp_path: Path) -> None:
-    whole = udp(False, 2000)
+    whole = make_udp_packet(False, 2000)
     ip, content = whole[:20], whole[20:]
     parts = [(0x2000, content[:1480]), (1480 // 8, content[1480:])]
     fragments = [
@@ -196,7 +203,7 @@ def test_inspect__fragments_and_ipv6_are_packets_of_their_flows(tmp_path: Path) 
     )
     v6 = struct.pack("!IHBB", 0x60000000, 108, 17, 64) + ends + struct.pack("!HHHH", 50_000, 53, 108, 0)
     packets = [(1000.0, fragments[0]), (1000.1, fragments[1]), (1000.2, v6 + bytes(100))]
-    summary = read(tmp_path, a=pcap(packets))
+    summary = inspect_files(tmp_path, a=make_pcap(packets))
     names = ("datagram_flows", "datagram_packets", "datagram_bytes", "datagram_reverse_bytes")
     assert [summary["kinds"][name] for name in names] == [2, 3, 2008 + 2 * 20, 148]
     assert summary["skipped"] == []

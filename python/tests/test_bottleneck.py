@@ -48,19 +48,21 @@ load = 0.5
 """
 
 
-def compared(tmp_path: Path, text: str, **options: Any) -> mousehole.Comparison:
+def compare_text(tmp_path: Path, text: str, **options: Any) -> mousehole.Comparison:
+    """Returns the comparison of the scenario in a text."""
     (tmp_path / "a.toml").write_text(text)
     return mousehole.compare(tmp_path / "a.toml", **{"schemes": "droptail", "seeds": 1, **options})
 
 
-def refused(tmp_path: Path, text: str, **options: Any) -> str:
+def find_refusal(tmp_path: Path, text: str, **options: Any) -> str:
+    """Returns the message with which `compare` refuses the scenario in a text, as the command prints it."""
     with pytest.raises(MouseholeError) as fault:
-        compared(tmp_path, text, **options)
+        compare_text(tmp_path, text, **options)
     return str(fault.value.renamed(OPTION_OF_FIELD))
 
 
 def test_topology__as_it_is(tmp_path: Path) -> None:
-    done = compared(tmp_path, Y)
+    done = compare_text(tmp_path, Y)
     topology = done.manifest["scenario"]["topology"]
     assert (topology["bottleneck"], topology["rate"], topology["buffer"]) == ("n3-n1", "10mbit", "1.5bdp")
     assert [cell.buffer for cell in done.plan.cells] == ["1.5bdp"]
@@ -69,7 +71,7 @@ def test_topology__as_it_is(tmp_path: Path) -> None:
 
 def test_topology__options_change_its_bottleneck(tmp_path: Path) -> None:
     options = {"down": "6mbit", "up": "1mbit", "rtt": "120ms", "overhead": 20}
-    done = compared(tmp_path, Y, buffer="20p,40p", load="0.4,0.6", **options)
+    done = compare_text(tmp_path, Y, buffer="20p,40p", load="0.4,0.6", **options)
     topology, link = (done.manifest["scenario"][name] for name in ("topology", "link"))
     told = {"rate": "6mbit", "rtt": "120ms", "up": "1mbit", "buffer": "20p"}
     assert told.items() <= topology.items()
@@ -84,41 +86,41 @@ def test_topology__options_change_its_bottleneck(tmp_path: Path) -> None:
 
 
 def test_topology__without_a_name_two_bottlenecks_are_refused(tmp_path: Path) -> None:
-    assert compared(tmp_path, TWO).manifest["scenario"]["topology"]["bottleneck"] == "b-d"
+    assert compare_text(tmp_path, TWO).manifest["scenario"]["topology"]["bottleneck"] == "b-d"
     for option, value in {"rate": "2mbit", "buffer": "20p", "up": "1mbit"}.items():
-        complaint = refused(tmp_path, TWO, **{option: value})
+        complaint = find_refusal(tmp_path, TWO, **{option: value})
         assert complaint.startswith(f"--{option}: ")
         assert "topology.bottleneck" in complaint
     named = TWO.replace("[topology]\n", '[topology]\nbottleneck = "b-d"\n')
-    assert compared(tmp_path, named, rate="2mbit").manifest["scenario"]["topology"]["rate"] == "2mbit"
-    assert "--rtt: " in refused(tmp_path, TWO, rtt="30ms")
+    assert compare_text(tmp_path, named, rate="2mbit").manifest["scenario"]["topology"]["rate"] == "2mbit"
+    assert "--rtt: " in find_refusal(tmp_path, TWO, rtt="30ms")
 
 
 def test_topology__a_saved_scenario_is_the_same_run(tmp_path: Path) -> None:
-    done = compared(tmp_path, Y, rate="6mbit", buffer="30p")
+    done = compare_text(tmp_path, Y, rate="6mbit", buffer="30p")
     (tmp_path / "b.toml").write_text(scenarios.to_toml(done.scenario(), tmp_path))
     assert tomllib.loads((tmp_path / "b.toml").read_text())["topology"]["rate"] == "6mbit"
-    same = compared(tmp_path, (tmp_path / "b.toml").read_text())
+    same = compare_text(tmp_path, (tmp_path / "b.toml").read_text())
     assert same.buckets.equals(done.buckets)
 
 
 def test_scenario__its_own_scheme_is_compared_too(tmp_path: Path) -> None:
     own = Y.replace('"red"', '"red(gentle=false)"')
-    assert compared(tmp_path, own, schemes=None).plan.schemes[-1] == "red(gentle=false)"
-    assert compared(tmp_path, Y, schemes=None).plan.schemes.count("red") == 1
+    assert compare_text(tmp_path, own, schemes=None).plan.schemes[-1] == "red(gentle=false)"
+    assert compare_text(tmp_path, Y, schemes=None).plan.schemes.count("red") == 1
 
 
 def test_scenario__payload_and_parameters(tmp_path: Path) -> None:
     dumbbell = Y.replace('[topology]\nkind = "y"\n', "")
-    up = compared(tmp_path, dumbbell, payload="up", params={"cap_bytes": 9000})
+    up = compare_text(tmp_path, dumbbell, payload="up", params={"cap_bytes": 9000})
     traffic = up.manifest["scenario"]["traffic"]
     assert (traffic["payload"], traffic["params"]["cap_bytes"]) == ("up", 9000)
     assert up.transfers("droptail")["bytes"].max() <= 9000
-    assert refused(tmp_path, dumbbell, payload="side").startswith("--payload: ")
+    assert find_refusal(tmp_path, dumbbell, payload="side").startswith("--payload: ")
     mixed = dumbbell.replace('[traffic]\nmodel = "poisson"\nload = 0.5', '[[traffic.mix]]\nmodel = "ftp"')
-    assert "mix" in refused(tmp_path, mixed, payload="up")
-    assert "--load: " in refused(tmp_path, mixed, load=0.5)
-    assert refused(tmp_path, mixed, params={"users": 2}).startswith("--param: ")
+    assert "mix" in find_refusal(tmp_path, mixed, payload="up")
+    assert "--load: " in find_refusal(tmp_path, mixed, load=0.5)
+    assert find_refusal(tmp_path, mixed, params={"users": 2}).startswith("--param: ")
 
 
 def test_scenario__stands_alone(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ def test_scenario__stands_alone(tmp_path: Path) -> None:
 
 
 def test_scenario__keeps_no_trace_for_a_comparison(tmp_path: Path) -> None:
-    assert compared(tmp_path, "trace = true\n" + Y).manifest["scenario"]["trace"] is False
+    assert compare_text(tmp_path, "trace = true\n" + Y).manifest["scenario"]["trace"] is False
 
 
 def test_model__payload() -> None:
@@ -152,7 +154,7 @@ load = 0.3
 
 
 def test_burst__lets_packets_leave_early(tmp_path: Path) -> None:
-    done = compared(tmp_path, PLAIN, burst=20_000)
+    done = compare_text(tmp_path, PLAIN, burst=20_000)
     assert done.manifest["scenario"]["link"]["burst"] == "20000B"
     scenario = done.scenario(cell=done.plan.cells[0])
     bucket = mousehole.run(scenario)
@@ -174,19 +176,19 @@ def test_burst__may_be_a_number_of_bytes() -> None:
 
 
 def test_burst__of_a_topology_is_refused(tmp_path: Path) -> None:
-    assert "burst" in refused(tmp_path, Y, burst="20kB")
+    assert "burst" in find_refusal(tmp_path, Y, burst="20kB")
 
 
 def test_changed__layer_and_overhead_replace_each_other() -> None:
     plain = {"link": {"rate": "5mbit", "overhead": 26}, "traffic": {}}
-    layered = bottleneck.changed(plain, {"layer": "adsl"})  # type: ignore[arg-type]
+    layered = bottleneck.with_changes(plain, {"layer": "adsl"})  # type: ignore[arg-type]
     assert layered["link"] == {"rate": "5mbit", "layer": "adsl"}
-    assert bottleneck.changed(layered, {"overhead": 26})["link"] == plain["link"]
+    assert bottleneck.with_changes(layered, {"overhead": 26})["link"] == plain["link"]
 
 
 def test_load_rate__is_what_full_packets_leave() -> None:
     """1500 bytes and 40 of PPPoE over LLC/SNAP are 33 cells of 53 bytes."""
     adsl = {"link": {"rate": "1749kbit", "layer": "adsl"}, "traffic": {}}
-    assert bottleneck.load_rate(adsl) == "1500000bit"  # type: ignore[arg-type]
+    assert bottleneck.compute_load_rate(adsl) == "1500000bit"  # type: ignore[arg-type]
     plain = {"link": {"rate": "1749kbit", "overhead": 40}, "traffic": {}}
-    assert bottleneck.load_rate(plain) == "1749kbit"  # type: ignore[arg-type]
+    assert bottleneck.compute_load_rate(plain) == "1749kbit"  # type: ignore[arg-type]

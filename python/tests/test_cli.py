@@ -15,7 +15,7 @@ import pytest
 from mousehole.base import Options, command_line_options
 from mousehole.base.cli_options import make_flag
 from mousehole.commands.cli import main
-from mousehole.runs import all_schemes, chosen_schemes
+from mousehole.runs import list_all_schemes, parse_schemes
 from support import MODULE, SMALL_ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,8 +63,10 @@ BAD_OPTIONS = [
 ]
 
 
-def refused(arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Runs the command line in this process, and checks that it ends in one line and status 2."""
+def find_refusal(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """Runs the command line in this process; asserts one line and status 2, and returns the line."""
     monkeypatch.setattr(sys, "argv", ["mousehole", *arguments])
     monkeypatch.setattr("os._exit", sys.exit)
     with pytest.raises(SystemExit) as leaving:
@@ -88,7 +90,7 @@ def test_compare__bad_option(
     source = tmp_path / "in.csv"
     source.write_text("start_s,client,bytes\n0,a,5000\n1,b,9000\n2,c,700\n")
     outputs = [] if "--json" in options else ["--json", "out.json"]
-    message = refused(["compare", "in.csv", *options, *outputs], capsys, monkeypatch)
+    message = find_refusal(["compare", "in.csv", *options, *outputs], capsys, monkeypatch)
     assert field in message
     assert allowed in message
     assert list(tmp_path.iterdir()) == [source]
@@ -112,7 +114,7 @@ def test_compare__bad_file(
     monkeypatch.chdir(tmp_path)
     if content is not None:
         Path("in.log").write_bytes(content)
-    message = refused(["compare", "in.log", *LOADED, "--json", "out.json"], capsys, monkeypatch)
+    message = find_refusal(["compare", "in.log", *LOADED, "--json", "out.json"], capsys, monkeypatch)
     assert named in message
     assert not Path("out.json").exists()
 
@@ -209,7 +211,7 @@ def test_compare__bad_file(
 def test_commands__bad_input(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert words in refused(arguments, capsys, monkeypatch)
+    assert words in find_refusal(arguments, capsys, monkeypatch)
 
 
 @pytest.mark.parametrize("command", ["inspect", "compare"])
@@ -232,16 +234,19 @@ def test_commands__files_that_are_none(
         "header.pcap": "nothing usable: 0 rows",
     }.items():
         arguments = [command, name, *(LOADED if command == "compare" else ())]
-        assert f"{name}: {words}" in refused(arguments, capsys, monkeypatch)
+        assert f"{name}: {words}" in find_refusal(arguments, capsys, monkeypatch)
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the command in a folder."""
     return subprocess.run([*MODULE, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
 
 
 def test_compare__writes_everything(tmp_path: Path) -> None:
     files = ["--json", "a.json", "--plot", "a.png", "--save-scenario", "a.toml"]
-    done = run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "5", "--details", *files, cwd=tmp_path)
+    done = run_command(
+        "compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "5", "--details", *files, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"a.json", "a.png", "a.toml"}
     assert "Against droptail" in done.stdout
@@ -252,7 +257,7 @@ def test_compare__writes_everything(tmp_path: Path) -> None:
 
 
 def test_compare__json_on_standard_output_stands_alone(tmp_path: Path) -> None:
-    done = run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--json", "-", cwd=tmp_path)
+    done = run_command("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--json", "-", cwd=tmp_path)
     assert json.loads(done.stdout)["schema"] == "mousehole.compare/3"
     assert "No verdict: 1 replication of 4s gives no interval" in done.stderr
 
@@ -260,11 +265,11 @@ def test_compare__json_on_standard_output_stands_alone(tmp_path: Path) -> None:
 def test_run__repeats_a_saved_scenario(tmp_path: Path) -> None:
     rows = "".join(f"{0.1 * n:.2f},c{n % 7},{500 + 997 * n % 40000}\n" for n in range(300))
     (tmp_path / "in.csv").write_text("start_s,client,bytes\n" + rows)
-    compared = run("compare", "in.csv", *SMALL_ARGUMENTS, "--seeds", "1", "--save-scenario", "a.toml",
+    compared = run_command("compare", "in.csv", *SMALL_ARGUMENTS, "--seeds", "1", "--save-scenario", "a.toml",
                    "--json", "a.json", cwd=tmp_path)  # fmt: skip
     assert compared.returncode == 0, compared.stderr
     files = ["--records", "r.parquet", "--json", "r.json", "--html", "r.html"]
-    done = run("run", "a.toml", *files, cwd=tmp_path)
+    done = run_command("run", "a.toml", *files, cwd=tmp_path)
     assert "Packets of each link by colour" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert done.returncode == 0, done.stderr
     transfers = pl.read_parquet(tmp_path / "r.parquet")
@@ -276,8 +281,12 @@ def test_run__repeats_a_saved_scenario(tmp_path: Path) -> None:
 
 
 def test_run__other_scheme_csv_and_trace(tmp_path: Path) -> None:
-    run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--save-scenario", "a.toml", cwd=tmp_path)
-    done = run("run", "a.toml", "--scheme", "sfd", "--records", "r.csv", "--trace", "t.csv", cwd=tmp_path)
+    run_command(
+        "compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--save-scenario", "a.toml", cwd=tmp_path
+    )
+    done = run_command(
+        "run", "a.toml", "--scheme", "sfd", "--records", "r.csv", "--trace", "t.csv", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("sfd: ")
     assert pl.read_csv(tmp_path / "r.csv").height > 0
@@ -288,17 +297,17 @@ def test_run__other_scheme_csv_and_trace(tmp_path: Path) -> None:
 
 def test_inspect__says_what_was_understood(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("start_s,client,bytes\n0,a,5000\n1,b,9000\n2,c,70000\n")
-    done = run("inspect", "in.csv", "--rate", "1mbit", cwd=tmp_path)
+    done = run_command("inspect", "in.csv", "--rate", "1mbit", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "connections" in done.stdout
     assert (
-        json.loads(run("inspect", "in.csv", "--json", "-", cwd=tmp_path).stdout)["schema"]
+        json.loads(run_command("inspect", "in.csv", "--json", "-", cwd=tmp_path).stdout)["schema"]
         == "mousehole.inspect/1"
     )
 
 
 def test_schemes__lists_one_line_each(tmp_path: Path) -> None:
-    sections = run("schemes", cwd=tmp_path).stdout.split("\n\n")
+    sections = run_command("schemes", cwd=tmp_path).stdout.split("\n\n")
     assert len(sections) == 4  # schemes, markers, other queues, a hint
     names = [[line.split()[0] for line in section.splitlines()[1:]] for section in sections[:3]]
     assert {"droptail", "sfd", "fq-codel"} <= set(names[0])
@@ -308,10 +317,10 @@ def test_schemes__lists_one_line_each(tmp_path: Path) -> None:
 
 
 def test_schemes__prints_a_page_of_a_part_and_of_a_combination(tmp_path: Path) -> None:
-    page = run("schemes", "window-marker(high=6)", cwd=tmp_path).stdout
+    page = run_command("schemes", "window-marker(high=6)", cwd=tmp_path).stdout
     assert "high=6" in page
     assert "section VI.A" in page
-    page = run("schemes", "sfd(th=3kB)|droptail", cwd=tmp_path).stdout
+    page = run_command("schemes", "sfd(th=3kB)|droptail", cwd=tmp_path).stdout
     assert "sfd.th=3kB" in page
     assert "droptail ignores colours" in page
 
@@ -358,7 +367,7 @@ def test_compare__takes_an_own_policy_and_names_its_header(tmp_path: Path) -> No
     header = tmp_path / "own-marker.h"
     header.write_text(OWN_MARKER)
     scheme = "own-marker(th=3kB)|priority(colours=3)"
-    done = run(
+    done = run_command(
         "compare", "poisson", "--rate", "3mbit", "--load", "0.9", "--duration", "5s", "--warmup", "1s",
         "--seeds", "5", "--policy", str(header), "--schemes", f"droptail,{scheme}", "--json", "out.json",
         cwd=tmp_path,
@@ -368,35 +377,35 @@ def test_compare__takes_an_own_policy_and_names_its_header(tmp_path: Path) -> No
     assert entry["scheme"] == scheme
     assert entry["parameters"]["own-marker.th"] == "3kB"
     assert entry["policies"] == {"own-marker": hashlib.sha256(OWN_MARKER.encode()).hexdigest()}
-    page = run("schemes", "own-marker", "--policy", str(header), cwd=tmp_path).stdout
+    page = run_command("schemes", "own-marker", "--policy", str(header), cwd=tmp_path).stdout
     assert "green up to this" in page
 
 
 def test_compare__refuses_a_header_that_is_no_policy(tmp_path: Path) -> None:
     header = tmp_path / "own-marker.h"
     header.write_text("int x;")
-    done = run("compare", "poisson", "--rate", "3mbit", "--policy", str(header), cwd=tmp_path)
+    done = run_command("compare", "poisson", "--rate", "3mbit", "--policy", str(header), cwd=tmp_path)
     assert done.returncode == 2
     assert "describes no policy own_marker" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_schemes__prints_a_page_with_the_values_given(tmp_path: Path) -> None:
-    page = run("schemes", "s-sfd(k=5)", cwd=tmp_path).stdout
+    page = run_command("schemes", "s-sfd(k=5)", cwd=tmp_path).stdout
     assert "k=5" in page
     assert "th=15kB" in page
     assert "section 3.3" in page
 
 
 def test_schemes__refuses_an_unknown_name(tmp_path: Path) -> None:
-    done = run("schemes", "sdf", cwd=tmp_path)
+    done = run_command("schemes", "sdf", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("mousehole: error: NAME: there is no scheme")
     assert 'did you mean "sfd"?' in done.stderr
 
 
 def test_version__names_the_revision(tmp_path: Path) -> None:
-    assert run("--version", cwd=tmp_path).stdout.startswith("mousehole ")
+    assert run_command("--version", cwd=tmp_path).stdout.startswith("mousehole ")
 
 
 def test_report__fits_a_narrow_terminal(tmp_path: Path) -> None:
@@ -413,7 +422,7 @@ def test_report__fits_a_narrow_terminal(tmp_path: Path) -> None:
 
 def test_param__changes_the_model(tmp_path: Path) -> None:
     for command in (["inspect", "web:sfd"], ["compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1"]):
-        done = run(
+        done = run_command(
             *command, "--param", "cap_bytes=20000", "--param", "cold_start=true", "--json", "-", cwd=tmp_path
         )
         found = json.loads(done.stdout)
@@ -421,14 +430,14 @@ def test_param__changes_the_model(tmp_path: Path) -> None:
     assert found["manifest"]["scenario"]["traffic"]["params"]["cold_start"] is True
     (tmp_path / "a.toml").write_text('[link]\nrate = "3mbit"\n[traffic]\nmodel = "web:sfd"\n')
     changes = ["--param", "cap_bytes=9000", "--records", "a.csv"]
-    assert run("run", "a.toml", *changes, cwd=tmp_path).returncode == 0
+    assert run_command("run", "a.toml", *changes, cwd=tmp_path).returncode == 0
     assert pl.read_csv(tmp_path / "a.csv")["bytes"].max() == 9000
 
 
 def test_compare__every_option_is_of_the_library_too() -> None:
     """The signature that `help` shows, the docstring and the command line have the same options."""
     named = signature(mousehole.compare).parameters
-    shown = run("compare", "--help", cwd=Path()).stdout
+    shown = run_command("compare", "--help", cwd=Path()).stdout
     for name, (_, words) in command_line_options(Options).items():
         assert name in named
         assert name in (mousehole.compare.__doc__ or "")
@@ -464,7 +473,7 @@ def test_schemes__prints_ascii_where_the_terminal_needs_it(tmp_path: Path) -> No
 
 def test_compare__a_full_disk_keeps_back_neither_report_nor_the_other_files(tmp_path: Path) -> None:
     files = ["--json", "/dev/full", "--save-scenario", "a.toml"]
-    done = run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", *files, cwd=tmp_path)
+    done = run_command("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", *files, cwd=tmp_path)
     assert done.returncode == 2
     assert "mousehole: error: cannot write /dev/full; No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
@@ -473,8 +482,8 @@ def test_compare__a_full_disk_keeps_back_neither_report_nor_the_other_files(tmp_
 
 
 def test_compare__all_with_a_name_is_all() -> None:
-    assert chosen_schemes("all,sfd") == all_schemes()
-    assert chosen_schemes("all,sfd(th=3kB)")[-1] == "sfd(th=3kB)"
+    assert parse_schemes("all,sfd") == list_all_schemes()
+    assert parse_schemes("all,sfd(th=3kB)")[-1] == "sfd(th=3kB)"
 
 
 USER = """

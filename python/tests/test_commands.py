@@ -14,6 +14,7 @@ from support import MODULE
 
 
 def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command with these environment variables in addition."""
     return subprocess.run(
         [*MODULE, *words], capture_output=True, text=True, env={**os.environ, **environment}, check=False
     )
@@ -50,7 +51,10 @@ def test_help__of_a_command_that_is_not_there_names_one_that_is() -> None:
 
 
 def run_live(folder: Path, script: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """Runs `mousehole live` where the shell finds this script as `mousehole-live`; none of an empty one."""
+    """Runs `mousehole live` where the shell finds a script as `mousehole-live`;
+
+    nothing for an empty script.
+    """
     if script:
         (folder / "mousehole-live").write_text(f"#!/bin/sh\n{script}\n")
         (folder / "mousehole-live").chmod(0o755)

@@ -17,11 +17,13 @@ from support import SMALL
 
 @pytest.fixture(scope="module")
 def comparison() -> Comparison:
+    """A small comparison on a model."""
     return mousehole.compare("web:sfd", seeds=5, **SMALL)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
 def grid() -> Comparison:
+    """A comparison of two schemes with two buffers and two loads."""
     changes: dict[str, Any] = {**SMALL, "buffer": "20p,1bdp", "load": [0.5, 0.8], "schemes": "droptail,sfd"}
     return mousehole.compare("web:sfd", seeds=5, **changes)
 
@@ -243,7 +245,8 @@ def test_compare__takes_any_librarys_frame() -> None:
         mousehole.compare(PandasLike([{"start_s": 0}]), **settings)
 
 
-def small_capture(transfers: int = 400, clients: int = 80) -> list[dict[str, Any]]:
+def make_small_capture(transfers: int = 400, clients: int = 80) -> list[dict[str, Any]]:
+    """Returns connections with sizes of a Pareto distribution, one every 50 ms."""
     random = np.random.default_rng(3)
     sizes = np.minimum(2000 * (1 + random.pareto(1.2, transfers)), 1e6).astype(int)
     return [
@@ -254,7 +257,8 @@ def small_capture(transfers: int = 400, clients: int = 80) -> list[dict[str, Any
 
 @pytest.fixture(scope="module")
 def captured() -> Comparison:
-    return mousehole.compare(small_capture(), seeds=5, **SMALL)  # type: ignore[arg-type]
+    """A small comparison on a capture."""
+    return mousehole.compare(make_small_capture(), seeds=5, **SMALL)  # type: ignore[arg-type]
 
 
 def test_compare__resamples_a_capture_in_each_replication(captured: Comparison) -> None:
@@ -279,7 +283,7 @@ def test_compare__a_model_is_not_resampled(comparison: Comparison) -> None:
 def test_evidence__counts_what_stands_behind_a_verdict(captured: Comparison) -> None:
     row = tables.evidence_row(captured.results, captured.plan.cells[0])
     assert row is not None
-    short = [one for one in small_capture() if one["bytes"] <= 15_000]
+    short = [one for one in make_small_capture() if one["bytes"] <= 15_000]
     assert row.short_transfers == len(short)
     assert row.short_clients == len({one["client"] for one in short})
     assert 1 <= row.copies_least <= row.copies_most
@@ -288,7 +292,7 @@ def test_evidence__counts_what_stands_behind_a_verdict(captured: Comparison) -> 
     capture = captured.results.capture
     assert capture is not None
     assert capture.pipe_bytes == 100_000, "of 10 Mbit/s and 80 ms"
-    assert capture.large == sum(one["bytes"] > 100_000 for one in small_capture())
+    assert capture.large == sum(one["bytes"] > 100_000 for one in make_small_capture())
     primary = captured.finding_list[0]
     assert primary.slower_share is not None
     assert 0 < primary.slower_share + (primary.faster_share or 0) <= 1
@@ -301,7 +305,7 @@ def test_evidence__intervals_of_a_capture_do_not_shrink_with_replications(captur
 
 
 def test_compare__two_transfers_get_no_verdict() -> None:
-    found = mousehole.compare(small_capture(2, 2), seeds=5, **SMALL)  # type: ignore[arg-type]
+    found = mousehole.compare(make_small_capture(2, 2), seeds=5, **SMALL)  # type: ignore[arg-type]
     assert {item.outcome for item in found.finding_list} == {"undecided"}
     assert "2 distinct transfers" in found.finding_list[0].sentence
 

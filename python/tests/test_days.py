@@ -9,12 +9,12 @@ import mousehole
 import numpy as np
 import pytest
 from mousehole.answer import findings
-from mousehole.days import Day, DaysComparison, _report, days_findings
+from mousehole.days import Day, DaysComparison, _report, find_over_days
 from mousehole.days import _days as days
-from mousehole.document import print_document, report_console
+from mousehole.document import make_report_console, print_document
 from mousehole.runs import Capture, Counted
 from mousehole.statistics import Design, heterogeneity, t_interval
-from support import MODULE, HandMadeRun, results_of_schemes
+from support import MODULE, HandMadeRun, make_results_of_schemes
 
 QUICK: dict[str, Any] = {
     "rate": "5mbit", "load": 0.8, "duration": "5s", "warmup": "2s", "schemes": "sfd,fq-codel", "seeds": 5
@@ -23,7 +23,7 @@ ARGUMENTS = [part for name, value in QUICK.items() for part in (f"--{name}", str
 
 
 def write_day(folder: Path, number: int) -> Path:
-    """A made-up capture of 200 connections."""
+    """Writes a made-up capture of 200 connections, drawn with `number`; returns its path."""
     draws = np.random.default_rng(number)
     start = np.sort(draws.uniform(0, 60, 200))
     size = np.where(draws.random(200) < 0.1, 400_000, draws.lognormal(8.5, 1, 200)).astype(int)
@@ -35,17 +35,19 @@ def write_day(folder: Path, number: int) -> Path:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Captures of five days."""
     folder = tmp_path_factory.mktemp("days")
     return [write_day(folder, number) for number in range(5)]
 
 
 @pytest.fixture(scope="module")
 def found(files: list[Path]) -> DaysComparison:
+    """A quick comparison over the five days."""
     return mousehole.compare_days(files, **QUICK)
 
 
-def hand_made(ratios: list[float], unfinished: int = -1) -> list[Day]:
-    """Days on which `sfd` changes the mean of short transfers by these ratios, with some spread."""
+def make_days(ratios: list[float], unfinished: int = -1) -> list[Day]:
+    """Returns days on which `sfd` changes the mean of short transfers by these ratios, with some spread."""
     made = []
     for number, ratio in enumerate(ratios):
         runs: dict[str, list[HandMadeRun]] = {"droptail": [], "sfd": []}
@@ -57,12 +59,13 @@ def hand_made(ratios: list[float], unfinished: int = -1) -> list[Day]:
                 if number == unfinished and name == "sfd":
                     short[0] = nan
                 runs[name].append(HandMadeRun([1000] * 20 + [200_000], [*short, 5.0 * wobble], stop_s=6.0))
-        made.append(Day(f"day{number}", results_of_schemes(runs)))
+        made.append(Day(f"day{number}", make_results_of_schemes(runs)))
     return made
 
 
-def primary(own: list[Day]) -> days.DaysFinding:
-    (one,) = [item for item in days_findings(own, own[0].results.plan.cells[0]) if not item.exploratory]
+def find_primary(own: list[Day]) -> days.DaysFinding:
+    """Returns the only finding over days that is not exploratory."""
+    (one,) = [item for item in find_over_days(own, own[0].results.plan.cells[0]) if not item.exploratory]
     return one
 
 
@@ -125,16 +128,17 @@ def test_standard_error__is_that_of_the_interval() -> None:
     assert np.isnan(Design().standard_error(t_interval(values[:3])))
 
 
-def _sequential(day: days.Day) -> days.Day:
+def _as_sequential(day: days.Day) -> days.Day:
+    """Returns the day with a sequential plan."""
     results = day.results
     return replace(day, results=replace(results, plan=replace(results.plan, is_sequential=True)))
 
 
 @pytest.mark.parametrize("count", [5, 6, 10, 11, 20])
 def test_error__days_spend_it_from_five_on(count: int) -> None:
-    own = hand_made([0.5, 0.6, 0.7, 0.8] * 5)[:count]
-    assert primary(own).error == pytest.approx(0.05), "one look"
-    one = primary([_sequential(day) for day in own])
+    own = make_days([0.5, 0.6, 0.7, 0.8] * 5)[:count]
+    assert find_primary(own).error == pytest.approx(0.05), "one look"
+    one = find_primary([_as_sequential(day) for day in own])
     assert one.error == pytest.approx({5: 0.025, 6: 0.0125, 10: 0.0125}.get(count, 0.00625))
 
 
@@ -153,8 +157,8 @@ def test_looks_at_5_10_20_40_days__err_together_in_less_than_5_of_100() -> None:
 
 def test_findings__mean_over_days_is_geometric_and_each_day_counts_once() -> None:
     ratios = [0.5, 0.6, 0.7, 0.8, 0.9, 0.55]
-    own = hand_made(ratios)
-    one = primary(own)
+    own = make_days(ratios)
+    one = find_primary(own)
     cell = own[0].results.plan.cells[0]
     logs = [log1p(effect.change.mean) for effect in one.effects]
     assert logs == pytest.approx(np.log(ratios), abs=0.02)
@@ -169,28 +173,28 @@ def test_findings__mean_over_days_is_geometric_and_each_day_counts_once() -> Non
 
 
 def test_findings__days_that_differ_say_so() -> None:
-    apart, alike = primary(hand_made([0.4, 0.9, 0.5, 0.8, 0.6])), primary(hand_made([0.7] * 5))
+    apart, alike = find_primary(make_days([0.4, 0.9, 0.5, 0.8, 0.6])), find_primary(make_days([0.7] * 5))
     assert apart.heterogeneity is not None
     assert alike.heterogeneity is not None
     assert apart.heterogeneity.i_squared > 0.9 > 0.5 > alike.heterogeneity.i_squared
     assert apart.heterogeneity.p_value < 0.001
-    assert "is real" in days.heterogeneity_text(apart)
-    assert "no more than their own intervals explain" in days.heterogeneity_text(alike)
+    assert "is real" in days.describe_heterogeneity(apart)
+    assert "no more than their own intervals explain" in days.describe_heterogeneity(alike)
 
 
 def test_findings__between_days_counts_although_each_day_is_certain() -> None:
-    one = primary(hand_made([0.5, 1.6, 0.7, 1.2, 0.8, 1.1]))
+    one = find_primary(make_days([0.5, 1.6, 0.7, 1.2, 0.8, 1.1]))
     assert {effect.outcome for effect in one.effects} >= {"better", "worse"}
     assert one.outcome == "undecided"
     assert "days may decide" in one.verdict
 
 
 def test_findings__few_days_have_no_interval_and_say_how_few() -> None:
-    one = primary(hand_made([0.5, 0.6, 0.55]))
+    one = find_primary(make_days([0.5, 0.6, 0.55]))
     assert not one.change.has_interval
     assert one.outcome == "undecided"
     assert "3 days of at least 5 for an interval over days; on single days −50 % (day0) to" in one.verdict
-    lines, way = days.answer(hand_made([0.5, 0.6]), hand_made([0.5])[0].results.plan.cells[0])
+    lines, way = days.answer_over_days(make_days([0.5, 0.6]), make_days([0.5])[0].results.plan.cells[0])
     assert lines[0] == "No verdict: 2 days give no interval over days; at least 5 are needed."
     assert way is None
 
@@ -198,49 +202,49 @@ def test_findings__few_days_have_no_interval_and_say_how_few() -> None:
 @pytest.mark.parametrize("count", [3, 6])
 def test_answer__of_ideals_alone_says_so(count: int) -> None:
     both = {name: [HandMadeRun([1000] * 20, [2.0] * 20) for _ in range(6)] for name in ("droptail", "srpt")}
-    own = [Day(f"day{number}", results_of_schemes(both)) for number in range(count)]
-    lines, way = days.answer(own, own[0].results.plan.cells[0])
+    own = [Day(f"day{number}", make_results_of_schemes(both)) for number in range(count)]
+    lines, way = days.answer_over_days(own, own[0].results.plan.cells[0])
     assert lines[0].startswith("No verdict: only ideals are compared with droptail, which nobody can deploy;")
     assert way is None
 
 
 def test_findings__a_day_of_lower_bounds_withdraws_the_verdict() -> None:
-    one = primary(hand_made([0.5] * 4 + [0.6], unfinished=2))
+    one = find_primary(make_days([0.5] * 4 + [0.6], unfinished=2))
     assert one.outcome == "undecided"
     assert one.verdict == "undecided (on day2 more than 1 % of the transfers were left unfinished)"
 
 
 def test_findings__a_day_without_the_endpoint_is_left_out_and_counted() -> None:
-    own = hand_made([0.5, 0.6, 0.5, 0.6, 0.5, 0.6])
-    empty = results_of_schemes(
+    own = make_days([0.5, 0.6, 0.5, 0.6, 0.5, 0.6])
+    empty = make_results_of_schemes(
         {name: [HandMadeRun([200_000], [9.0]) for _ in range(6)] for name in ("droptail", "sfd")}
     )
-    one = primary([*own[:5], replace(own[5], results=empty)])
+    one = find_primary([*own[:5], replace(own[5], results=empty)])
     assert (one.days, len(one.known), len(one.effects)) == (5, 5, 6)
     assert "over 5 days" in one.sentence
 
 
 def with_transfers(day: Day, transfers: int) -> Day:
-    """The day with a capture of so many distinct short transfers, and enough long ones."""
+    """Returns the day with a capture of this many distinct short transfers, and enough long ones."""
     counted = {"short": Counted(transfers, 9), "long": Counted(500, 9), "all": Counted(transfers, 9)}
     capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
     return replace(day, results=replace(day.results, capture=capture))
 
 
 def test_findings__a_day_below_the_floor_is_left_out_and_said_so(capsys: pytest.CaptureFixture[str]) -> None:
-    own = hand_made([0.5, 0.6, 0.5, 0.6, 0.5, 60.0], unfinished=5)
+    own = make_days([0.5, 0.6, 0.5, 0.6, 0.5, 60.0], unfinished=5)
     few = [*(with_transfers(day, 100) for day in own[:5]), with_transfers(own[5], 99)]
-    one = primary(few)
+    one = find_primary(few)
     assert (one.days, one.left_out, one.outcome) == (5, 1, "better")
     assert ", over 5 days (1 left out): better by" in one.sentence
-    assert one.change == primary(own[:5]).change
+    assert one.change == find_primary(own[:5]).change
     assert one.effects[5].left_out == "the capture has 99 distinct transfers ≤ 15 kB, of at least 100"
     cell = own[0].results.plan.cells[0]
-    lines, _ = days.answer(few, cell)
+    lines, _ = days.answer_over_days(few, cell)
     assert lines[0].startswith("Best for transfers ≤ 15 kB over 5 days (1 left out): sfd, better by")
     why = f"day5: Left out for these transfers: {one.effects[5].left_out}."
-    assert why in days.day_notes(few, cell)
-    print_document(report_console(), _report.document(few))
+    assert why in days.list_day_notes(few, cell)
+    print_document(make_report_console(), _report.make_document(few))
     (line,) = [
         line for line in capsys.readouterr().out.splitlines() if line.split() == ["day5", "too", "few"]
     ]
@@ -251,16 +255,16 @@ def test_findings__a_day_below_the_floor_is_left_out_and_said_so(capsys: pytest.
 def test_findings__no_verdict_where_the_floor_leaves_too_few_days(enough: int) -> None:
     own = [
         with_transfers(day, 100 if number < enough else 3)
-        for number, day in enumerate(hand_made([0.5] * 6))
+        for number, day in enumerate(make_days([0.5] * 6))
     ]  # fmt: skip
-    one = primary(own)
+    one = find_primary(own)
     assert (one.days, one.left_out, one.outcome) == (enough, 6 - enough, "undecided")
     assert not one.change.has_interval
     assert one.verdict.startswith(
         f"not judged ({enough} days of at least 5 for an interval over days; {6 - enough} left out with "
         "too few distinct transfers"
     )
-    lines, way = days.answer(own, own[0].results.plan.cells[0])
+    lines, way = days.answer_over_days(own, own[0].results.plan.cells[0])
     assert lines[0] == (
         f"No verdict: {6 - enough} of 6 days are left out, as their captures have too few distinct "
         "transfers ≤ 15 kB; at least 5 others are needed."
@@ -269,8 +273,8 @@ def test_findings__no_verdict_where_the_floor_leaves_too_few_days(enough: int) -
 
 
 def test_report__caps_the_intervals_of_single_days(capsys: pytest.CaptureFixture[str]) -> None:
-    own = hand_made([0.5, 0.6, 0.5, 0.6, 20.0])
-    print_document(report_console(), _report.document(own))
+    own = make_days([0.5, 0.6, 0.5, 0.6, 20.0])
+    print_document(make_report_console(), _report.make_document(own))
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("day4")][:1]
     assert line.split() == ["day4", ">+999", "%", "(>+999…>+999)"]
 
@@ -305,7 +309,7 @@ def test_compare_days__frames_sentences_and_json(found: DaysComparison) -> None:
 def test_report__says_over_what_the_intervals_are(
     found: DaysComparison, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_document(report_console(), _report.document(found.days), details=True)
+    print_document(make_report_console(), _report.make_document(found.days), details=True)
     text = capsys.readouterr().out
     assert "The unit is the day." in text
     assert "another day" in text
@@ -314,7 +318,7 @@ def test_report__says_over_what_the_intervals_are(
 
 def test_markdown__has_the_answer_every_section_and_the_numbers_of_charts(found: DaysComparison) -> None:
     text = found.markdown(["mousehole", "compare", "--days"])
-    made = _report.document(found.days)
+    made = _report.make_document(found.days)
     headings = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
     assert headings == ["The answer", *(section.title for section in made.sections)]
     assert found.answer()[0].replace("(", r"(").split(":")[0] in text
@@ -323,14 +327,16 @@ def test_markdown__has_the_answer_every_section_and_the_numbers_of_charts(found:
     assert text.count("**Change of the mean response time") >= 4
 
 
-def run(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
+def run_compare(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Runs `mousehole compare` in a folder."""
     command = [*MODULE, "compare", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
 
 
-def refused(*arguments: object, folder: Path) -> str:
+def find_refusal(*arguments: object, folder: Path) -> str:
+    """Returns the error of `compare --days`; asserts status 2, one line, and that nothing was written."""
     before = sorted(folder.iterdir())
-    done = run(*arguments, "--days", *ARGUMENTS, folder=folder)
+    done = run_compare(*arguments, "--days", *ARGUMENTS, folder=folder)
     assert done.returncode == 2, done.stderr
     assert sorted(folder.iterdir()) == before
     assert done.stdout == ""
@@ -341,7 +347,7 @@ def refused(*arguments: object, folder: Path) -> str:
 
 def test_command__writes_report_page_and_json(tmp_path: Path) -> None:
     names = [write_day(tmp_path, number).name for number in range(2)]
-    done = run(*names, "--days", *ARGUMENTS, "--json", "d.json", "--html", "d.html", folder=tmp_path)
+    done = run_compare(*names, "--days", *ARGUMENTS, "--json", "d.json", "--html", "d.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2 days over 5mbit" in done.stdout
     assert "at least 5 are needed" in done.stdout
@@ -355,15 +361,15 @@ def test_command__refuses_what_is_no_set_of_days(tmp_path: Path) -> None:
     (tmp_path / "copy.csv").write_text((tmp_path / one).read_text())
     (tmp_path / "link.csv").symlink_to(one)
     (tmp_path / "empty.csv").write_text("start,client,server,bytes\n")
-    assert refused(one, folder=tmp_path).startswith(
+    assert find_refusal(one, folder=tmp_path).startswith(
         '--days: "day0.csv" is a single day; it must be two files'
     )
-    assert refused(one, "web:sfd", folder=tmp_path).startswith('--days: "web:sfd" is no capture')
-    assert "day0.csv" in refused(one, two, one, folder=tmp_path)
-    assert "which is the same file" in refused(one, two, "link.csv", folder=tmp_path)
-    assert "which has the same content" in refused(one, two, "copy.csv", folder=tmp_path)
-    assert refused(one, two, "empty.csv", folder=tmp_path) == "empty.csv: nothing usable: 0 rows"
-    assert refused(one, "none.csv", folder=tmp_path).startswith("none.csv: ")
-    assert "--plot: not together with --days" in refused(one, two, "--plot", "x.svg", folder=tmp_path)
-    assert "cannot write" in refused(one, two, "--html", "none/x.html", folder=tmp_path)
-    assert "ends in .html" in refused(one, two, "--html", "x.txt", folder=tmp_path)
+    assert find_refusal(one, "web:sfd", folder=tmp_path).startswith('--days: "web:sfd" is no capture')
+    assert "day0.csv" in find_refusal(one, two, one, folder=tmp_path)
+    assert "which is the same file" in find_refusal(one, two, "link.csv", folder=tmp_path)
+    assert "which has the same content" in find_refusal(one, two, "copy.csv", folder=tmp_path)
+    assert find_refusal(one, two, "empty.csv", folder=tmp_path) == "empty.csv: nothing usable: 0 rows"
+    assert find_refusal(one, "none.csv", folder=tmp_path).startswith("none.csv: ")
+    assert "--plot: not together with --days" in find_refusal(one, two, "--plot", "x.svg", folder=tmp_path)
+    assert "cannot write" in find_refusal(one, two, "--html", "none/x.html", folder=tmp_path)
+    assert "ends in .html" in find_refusal(one, two, "--html", "x.txt", folder=tmp_path)

@@ -8,7 +8,7 @@ import mousehole
 import pytest
 from mousehole import MouseholeError
 from mousehole.answer import find_link, notes
-from mousehole.answer._install import installation
+from mousehole.answer._install import find_installation
 from mousehole.scenario import bottleneck
 
 SMALL = {
@@ -38,7 +38,7 @@ params = {{ users = 2, endless = true }}
 """
 
 
-def command(*words: str) -> tuple[int, str]:
+def run_command(*words: str) -> tuple[int, str]:
     """Runs the command line; returns its status and standard error."""
     done = subprocess.run(
         [sys.executable, "-m", "mousehole", *words], capture_output=True, text=True, check=False
@@ -46,14 +46,15 @@ def command(*words: str) -> tuple[int, str]:
     return done.returncode, done.stderr.strip()
 
 
-def calls(folder: Path, rates: str, payload: str, **options: object) -> mousehole.Comparison:
-    """Compares on two calls beside two files without end."""
+def compare_calls(folder: Path, rates: str, payload: str, **options: object) -> mousehole.Comparison:
+    """Returns the comparison on two calls, in addition to two downloads without end."""
     path = folder / f"{payload}.toml"
     path.write_text(CALLS.format(rates=rates, payload=payload), encoding="utf-8")
     return mousehole.compare(str(path), schemes="droptail,fq-codel", seeds=2, **options)
 
 
-def delay_p95(done: mousehole.Comparison, scheme: str) -> float:
+def find_delay_p95(done: mousehole.Comparison, scheme: str) -> float:
+    """Returns the 95th percentile of the calls' one-way delay under a scheme, in seconds."""
     rows = done.groups.filter(done.groups["scheme"] == scheme)
     found = rows.filter((rows["group"] == "calls") & rows["what"].str.contains("delay"))
     return float(found["value"][0])
@@ -63,10 +64,10 @@ def delay_p95(done: mousehole.Comparison, scheme: str) -> float:
     ("rates", "payload"), [('down = "20mbit"\nup = "1mbit"', "up"), ('down = "1mbit"\nup = "20mbit"', "down")]
 )
 def test_calls__are_relieved_whichever_direction_is_full(tmp_path: Path, rates: str, payload: str) -> None:
-    done = calls(tmp_path, rates, payload)
+    done = compare_calls(tmp_path, rates, payload)
     assert done.manifest["scenario"]["at"] == "both"
-    assert delay_p95(done, "droptail") > 0.5
-    assert delay_p95(done, "fq-codel") < 0.05
+    assert find_delay_p95(done, "droptail") > 0.5
+    assert find_delay_p95(done, "fq-codel") < 0.05
     said = " ".join(notes.cell_notes(done.results, done.plan.cells[0]))
     assert "hardly loaded" not in said
     assert ("The up direction is the busier one" in said) == (payload == "up")
@@ -74,8 +75,8 @@ def test_calls__are_relieved_whichever_direction_is_full(tmp_path: Path, rates: 
 
 def test_at__the_scheme_is_only_where_it_is_asked_for(tmp_path: Path) -> None:
     rates = 'down = "20mbit"\nup = "1mbit"'
-    assert delay_p95(calls(tmp_path, rates, "up", at="down"), "fq-codel") > 0.5
-    assert delay_p95(calls(tmp_path, rates, "up", at="up"), "fq-codel") < 0.05
+    assert find_delay_p95(compare_calls(tmp_path, rates, "up", at="down"), "fq-codel") > 0.5
+    assert find_delay_p95(compare_calls(tmp_path, rates, "up", at="up"), "fq-codel") < 0.05
 
 
 def test_payload__uploads_are_the_mirror_of_downloads() -> None:
@@ -144,7 +145,7 @@ def test_options__bad_input(options: dict[str, str], words: str) -> None:
 def test_command__replaced_and_contradictory_options_say_what_to_write(
     options: list[str], words: str
 ) -> None:
-    status, said = command("compare", "poisson", "--load", "0.5", *options)
+    status, said = run_command("compare", "poisson", "--load", "0.5", *options)
     assert status == 2
     assert words in said
     assert "Traceback" not in said
@@ -191,7 +192,7 @@ def test_install__has_lines_for_both_directions_and_none_for_a_rate_that_varies(
     assert link is not None
     assert link.other is not None
     assert (link.rate_bps, link.is_upload, link.other.rate_bps) == (1_000_000, True, 20_000_000)
-    way = installation("fq-codel", link)
+    way = find_installation("fq-codel", link)
     assert way is not None
     rates = [line.split(" tbf rate ")[1].split()[0] for line in way.lines if " tbf rate " in line]
     assert (way.lines[0].startswith("# download"), rates) == (True, ["20mbit", "1mbit"])

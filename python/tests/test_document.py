@@ -29,7 +29,8 @@ TABLE = Table(
 CHART = Chart("c", "A chart", "What it shows.", {}, Table("Numbers", COLUMNS[:2], [["a", "1"]]))
 
 
-def document() -> Document:
+def make_document() -> Document:
+    """Returns a document with a block of each kind."""
     return Document(
         "Title",
         "Subtitle",
@@ -47,15 +48,16 @@ def document() -> Document:
     )  # fmt: skip
 
 
-def printed(details: bool = False, width: int = 120) -> str:
+def print_to_text(details: bool = False, width: int = 120) -> str:
+    """Returns the document as a terminal of this width shows it."""
     console = OutputConsole(file=StringIO(), width=width, highlight=False)
     with console.capture() as captured:
-        print_document(console, document(), details)
+        print_document(console, make_document(), details)
     return captured.get()
 
 
 def test_terminal__shows_what_is_not_folded() -> None:
-    text = printed()
+    text = print_to_text()
     for shown in ("Title", "Best is a.", "tc qdisc", "Para two.", "item <1>", "name  value", "run again",
                   "−30 % (−40…−20)", "better, better", "A note.", "Fourth", "--details prints"):  # fmt: skip
         assert shown in text, shown
@@ -65,7 +67,7 @@ def test_terminal__shows_what_is_not_folded() -> None:
 
 
 def test_terminal__details_add_folded_parts_and_sections() -> None:
-    text = printed(details=True)
+    text = print_to_text(details=True)
     assert "Folded." in text
     assert "In the details." in text
     assert "On pages." not in text
@@ -73,15 +75,15 @@ def test_terminal__details_add_folded_parts_and_sections() -> None:
 
 
 def test_terminal__narrow_tables_give_way_column_by_column_then_the_intervals() -> None:
-    assert "better," not in printed(width=40)
-    assert "(too narrow for: verdict)" in printed(width=40)
-    assert "−30 % (−40…−20)" in printed(width=40)
-    assert "(too narrow for: verdict, the intervals)" in " ".join(printed(width=16).split())
-    assert "(−40" not in printed(width=16)
+    assert "better," not in print_to_text(width=40)
+    assert "(too narrow for: verdict)" in print_to_text(width=40)
+    assert "−30 % (−40…−20)" in print_to_text(width=40)
+    assert "(too narrow for: verdict, the intervals)" in " ".join(print_to_text(width=16).split())
+    assert "(−40" not in print_to_text(width=16)
 
 
 def test_markdown__has_everything_and_escapes_it() -> None:
-    text = as_markdown(document())
+    text = as_markdown(make_document())
     assert text.startswith(
         "# Title\n\nSubtitle\n\n## The answer\n\nBest is a.\n\nInstall it:\n\n```\ntc qdisc\n```"
     )

@@ -20,8 +20,8 @@ def result() -> _engine.RunResult:
     return _engine.run(SCENARIO, None, _engine.Cancel())
 
 
-def check(declared: type, found: Mapping[str, Any]) -> None:
-    """The keys are those of the TypedDict, and plain values and columns have the types it says."""
+def check_types(declared: type, found: Mapping[str, Any]) -> None:
+    """Asserts that the keys are those of the TypedDict, and values and columns of the types it declares."""
     hints = get_type_hints(declared)
     assert set(found) == set(hints)
     for name, hint in hints.items():
@@ -66,30 +66,30 @@ def test_stub__names_what_the_engine_has() -> None:
     ],
 )
 def test_run_result__columns(result: _engine.RunResult, table: str, declared: type) -> None:
-    check(declared, getattr(result, table)())
+    check_types(declared, getattr(result, table)())
 
 
 def test_run_result__counters_and_summary(result: _engine.RunResult) -> None:
-    check(engine_types.RunSummary, result.summary())
-    check(engine_types.LoadSummary, result.summary()["load"])
+    check_types(engine_types.RunSummary, result.summary())
+    check_types(engine_types.LoadSummary, result.summary()["load"])
     for queue in result.queues():
-        check(engine_types.QueueCounters, queue)
+        check_types(engine_types.QueueCounters, queue)
         for colour in queue["colours"]:
-            check(engine_types.ColourCounters, colour)
+            check_types(engine_types.ColourCounters, colour)
             assert set(get_args(engine_types.Counter)) <= set(colour)
 
 
 def test_traffic__summary_and_frame() -> None:
     traffic = _engine.model_traffic("web:sfd")
-    check(engine_types.TrafficSummary, traffic.summary("3mbit"))
-    check(engine_types.ConnectionColumns, traffic.frame())
+    check_types(engine_types.TrafficSummary, traffic.summary("3mbit"))
+    check_types(engine_types.ConnectionColumns, traffic.frame())
 
 
 def test_schemes__entries() -> None:
     for scheme in _engine.schemes():
-        check(engine_types.SchemeEntry, scheme)
+        check_types(engine_types.SchemeEntry, scheme)
         for parameter in scheme["params"]:
-            check(engine_types.ParameterEntry, parameter)
+            check_types(engine_types.ParameterEntry, parameter)
 
 
 def test_scenario__has_a_type_for_every_field_that_is_filled_in() -> None:

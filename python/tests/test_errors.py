@@ -6,24 +6,25 @@ from mousehole import MouseholeError, _engine
 from mousehole.base import conflict_error, field_error, missing_error, unknown_error
 
 
-def parts(error: MouseholeError) -> tuple[str | None, ...]:
+def list_parts(error: MouseholeError) -> tuple[str | None, ...]:
+    """Returns kind, field, value and allowed of an error."""
     return error.kind, error.field, error.value, error.allowed
 
 
 def test_engine__errors_carry_field_value_and_what_is_allowed() -> None:
     with pytest.raises(MouseholeError) as fault:
         _engine.parse_rate("rate", "10")
-    assert parts(fault.value)[:3] == ("value", "rate", "10")
+    assert list_parts(fault.value)[:3] == ("value", "rate", "10")
     assert str(fault.value.allowed).startswith("a positive rate with a unit")
     assert str(fault.value) == f'rate: "10" has no unit; it must be {fault.value.allowed}'
     with pytest.raises(MouseholeError) as fault:
         _engine.scheme_parameters("spd")
-    assert parts(fault.value)[:3] == ("unknown", "scheme", "spd")
+    assert list_parts(fault.value)[:3] == ("unknown", "scheme", "spd")
     assert "droptail" in str(fault.value.allowed)
     with pytest.raises(MouseholeError) as fault:
         _engine.validate({"schema": "mousehole.scenario/1", "traffic": {}})
     allowed = "one of files, model or connections, or bulk or mix"
-    assert parts(fault.value) == ("missing", "traffic", None, allowed)
+    assert list_parts(fault.value) == ("missing", "traffic", None, allowed)
     assert str(fault.value) == f"traffic: give {allowed}; none was given"
 
 
@@ -47,7 +48,7 @@ def test_python__errors_have_the_same_sentences() -> None:
     assert str(unknown_error("paper", "paper", "sdf", ["lfp", "sfd"])) == (
         'paper: there is no paper "sdf"; the papers are lfp and sfd; did you mean "sfd"?'
     )
-    assert parts(clash) == ("conflict", "schemes", "red", "give one of them")
+    assert list_parts(clash) == ("conflict", "schemes", "red", "give one of them")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_renamed__leaves_errors_without_a_field() -> None:
 def test_model_traffic__refuses_a_parameter_that_is_not_json(value: object) -> None:
     with pytest.raises(MouseholeError) as fault:
         _engine.model_traffic("poisson", {"clients": 3, "shape": value})
-    assert parts(fault.value)[:3] == ("value", "traffic.params.shape", str(value))
+    assert list_parts(fault.value)[:3] == ("value", "traffic.params.shape", str(value))
     assert "finite number" in str(fault.value.allowed)
     with pytest.raises(MouseholeError, match=r"^traffic\.params\.shape: .* is not allowed"):
         mousehole.compare("poisson", rate="3mbit", params={"shape": value})

@@ -14,7 +14,7 @@ from mousehole.base import _memory as memory
 from mousehole.comparison import _comparison as comparison
 from mousehole.runs import Estimate, Part, Plan, Task, choose_jobs, estimate_plan
 from mousehole.runs import _estimate as estimate
-from mousehole.scenario import default
+from mousehole.scenario import make_default
 
 pytestmark = pytest.mark.alone
 
@@ -22,15 +22,16 @@ WINDOW_S, WARMUP_S, MOST_WINDOWS = 300.0, 30.0, 5
 
 
 def make_plan(replications: int = 4) -> Plan:
-    base = default()
+    """Returns a plan of two schemes on a model."""
+    base = make_default()
     base["link"]["rate"] = "10mbit"
     base["traffic"] = {"model": "poisson", "load": 0.5}
     base["duration"], base["warmup"], base["max_windows"] = f"{WINDOW_S}s", f"{WARMUP_S}s", MOST_WINDOWS
     return Plan(base, ("1bdp",), (0.5,), ("droptail", "red"), "droptail", replications, 15_000, 150_000)
 
 
-def costs(monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s: float) -> list[float]:
-    """Has parts cost what a formula says; returns the list of the shares that were timed."""
+def set_costs(monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s: float) -> list[float]:
+    """Lets parts cost what a formula gives; returns the list to which the shares that are timed are added."""
     shares = []
 
     def timed(_plan: Plan, _traffic: object, share: float, task: Task, _cancel: object) -> Part:
@@ -52,7 +53,7 @@ def costs(monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s
 def test_estimate_plan__tells_setup_and_drain_apart(
     monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s: float
 ) -> None:
-    shares = costs(monkeypatch, setup_s, per_s, drain_s)
+    shares = set_costs(monkeypatch, setup_s, per_s, drain_s)
     found = estimate_plan(make_plan(), None, 2)
     simulated_s = WINDOW_S + WARMUP_S + min(drain_s, (MOST_WINDOWS - 1) * WINDOW_S)
     true_s = 4 * (2 * setup_s + per_s * simulated_s * 3)
@@ -64,7 +65,7 @@ def test_estimate_plan__tells_setup_and_drain_apart(
 
 
 def test_estimate_plan__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    shares = costs(monkeypatch, 0.01, 1e-3, 10.0)
+    shares = set_costs(monkeypatch, 0.01, 1e-3, 10.0)
     assert estimate_plan(make_plan(), None, 1).cpu_s == pytest.approx(4 * (0.02 + 1e-3 * 340 * 3))
     assert shares[-3:] == [1.0, 1.0, 1.0]
 
@@ -193,8 +194,8 @@ cli.main()
 """
 
 
-def limited(more_bytes: int, arguments: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Runs the command in a process that may take only so many bytes more than it has after its start."""
+def run_with_memory(more_bytes: int, arguments: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the command in a process that may take `more_bytes` more than it has after its start."""
     command = [sys.executable, "-c", LIMITED, str(more_bytes), *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
@@ -205,7 +206,7 @@ def test_run__out_of_memory_is_a_sentence(tmp_path: Path) -> None:
         'schema = "mousehole.scenario/1"\ntrace = true\nduration = "1000s"\nwarmup = "0s"\n'
         '[link]\nrate = "1gbit"\n[traffic]\nbulk = { flows = 10 }\n'
     )
-    done = limited(150_000_000, ["run", "long.toml"], tmp_path)
+    done = run_with_memory(150_000_000, ["run", "long.toml"], tmp_path)
     assert done.returncode == 2, done.stderr[-500:]
     (line,) = done.stderr.splitlines()
     assert re.match(r"mousehole: error: out of memory.*--jobs", line)
@@ -214,12 +215,12 @@ def test_run__out_of_memory_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
 def test_compare__counts_the_limit_on_address_space(tmp_path: Path) -> None:
     run = ["compare", "web:sfd", "--rate", "1gbit", "--load", "0.9", "--schemes", "droptail", "--jobs", "1"]
-    done = limited(1_000_000_000, run, tmp_path)
+    done = run_with_memory(1_000_000_000, run, tmp_path)
     assert done.returncode == 2, done.stderr[-500:]
     assert re.search(r"needs about \d+\.\d GB of memory, and 0\.\d GB are left here", done.stderr)
 
 
-def with_limit(kilobytes: int, arguments: str) -> subprocess.CompletedProcess[str]:
+def run_with_ulimit(kilobytes: int, arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs the installed command under `ulimit -v`."""
     command = f"ulimit -v {kilobytes}; exec {Path(sys.executable).parent / 'mousehole'} {arguments}"
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
@@ -227,7 +228,7 @@ def with_limit(kilobytes: int, arguments: str) -> subprocess.CompletedProcess[st
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS")
 def test_command__without_address_space_for_the_libraries_is_a_sentence() -> None:
-    done = with_limit(700_000, "schemes")
+    done = run_with_ulimit(700_000, "schemes")
     assert done.returncode == 2
     assert re.fullmatch(
         r"mousehole: error: out of memory: the limit on address space \(ulimit -v\) leaves 0\.\d GB; "
@@ -240,7 +241,7 @@ def test_command__without_address_space_for_the_libraries_is_a_sentence() -> Non
 def test_compare__without_address_space_for_charts_loses_the_page_only(tmp_path: Path) -> None:
     page, document = tmp_path / "page.html", tmp_path / "found.json"
     options = "--rate 1mbit --load 0.5 --quick --duration 5s --warmup 1s --schemes droptail,sfd"
-    done = with_limit(8_000_000, f"compare poisson {options} --html {page} --json {document}")
+    done = run_with_ulimit(8_000_000, f"compare poisson {options} --html {page} --json {document}")
     assert done.returncode == 2
     assert re.search(
         r"^mousehole: error: cannot draw charts; they need .* leaves \d\.\d GB$", done.stderr, re.MULTILINE

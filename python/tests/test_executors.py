@@ -18,7 +18,7 @@ import mousehole
 import pytest
 from mousehole.base import MouseholeError, Silent
 from mousehole.base import _extras as extras
-from mousehole.runs import Apart, Job, opened, yield_outcomes
+from mousehole.runs import Apart, Job, open_backend, yield_outcomes
 from mousehole.runs import _executors as executors
 from mousehole.runs import _worker as worker
 from support import MODULE, SMALL
@@ -44,6 +44,7 @@ class Counting(Silent):
         self.count = 0
 
     def advance(self) -> None:
+        """Counts a run, and calls the action for this count."""
         self.count += 1
         if self.count in self.actions:
             self.actions[self.count]()
@@ -107,7 +108,7 @@ def test_dask__a_job_that_ends_its_workers_is_set_apart(cluster: Cluster) -> Non
     cluster.add(nanny=True)
     seeds = [1, 2, crashing.CULPRIT, 3, 4, 5]
     jobs = [(seed, Job({**SCENARIO, "seed": seed}, partial(crashing.reduce, seed=seed))) for seed in seeds]
-    with opened(dask=cluster.address) as backend:
+    with open_backend(dask=cluster.address) as backend:
         assert backend is not None
         found = dict(yield_outcomes(backend, jobs))
     given_up = found.pop(crashing.CULPRIT)
@@ -126,7 +127,7 @@ def test_dask__jobs_beside_a_slow_culprit_are_not_blamed(cluster: Cluster) -> No
         (seed, Job({**SCENARIO, "seed": seed}, partial(crashing.reduce, seed=seed % 10_000)))
         for seed in seeds
     ]
-    with opened(dask=cluster.address) as backend:
+    with open_backend(dask=cluster.address) as backend:
         assert backend is not None
         found = dict(yield_outcomes(backend, jobs))
     apart = sorted(seed for seed, outcome in found.items() if isinstance(outcome, Apart))
@@ -150,8 +151,8 @@ def test_dask__a_frozen_scheduler_is_named_and_waited_for(
                 if "no answer of the scheduler" in text:
                     made.thaw()
 
-        jobs = [short_job(seed) for seed in range(300)]
-        with opened(dask=made.address, reporter=Hearing()) as backend:
+        jobs = [make_short_job(seed) for seed in range(300)]
+        with open_backend(dask=made.address, reporter=Hearing()) as backend:
             assert backend is not None
             found = []
             for key, _ in yield_outcomes(backend, jobs):
@@ -164,7 +165,7 @@ def test_dask__a_frozen_scheduler_is_named_and_waited_for(
         begin = time.monotonic()
         with (
             pytest.raises(MouseholeError, match=r"the scheduler has not answered for \d+ s"),
-            opened(dask=made.address) as backend,
+            open_backend(dask=made.address) as backend,
         ):
             run_until_frozen(backend, jobs, made)
         assert time.monotonic() - begin < 40
@@ -174,12 +175,14 @@ def test_dask__a_frozen_scheduler_is_named_and_waited_for(
 
 
 def run_until_frozen(backend: Any, jobs: list[tuple[int, Job[Any]]], cluster: Cluster) -> None:
+    """Runs jobs, and freezes the scheduler after the sixth outcome."""
     for number, _ in enumerate(yield_outcomes(backend, jobs)):
         if number == 5:
             cluster.freeze()
 
 
-def short_job(seed: int) -> tuple[int, Job[Any]]:
+def make_short_job(seed: int) -> tuple[int, Job[Any]]:
+    """Returns a job of a tenth of a second with its seed as key."""
     scenario = {**SCENARIO, "duration": "0.1s", "seed": seed}
     return seed, Job(scenario, partial(crashing.reduce, seed=seed))
 
@@ -191,8 +194,8 @@ def test_dask__short_jobs_go_out_together_and_only_the_culprit_is_set_apart(
     monkeypatch.setattr(executors, "LARGEST_BATCH", 20)  # and few are beside the culprit
     cluster.add(nanny=True)
     seeds = [*range(1, 401), crashing.CULPRIT, *range(1001, 1061)]
-    jobs = [short_job(seed) for seed in seeds]
-    with opened(dask=cluster.address) as backend:
+    jobs = [make_short_job(seed) for seed in seeds]
+    with open_backend(dask=cluster.address) as backend:
         assert isinstance(backend, executors.Dask)
         found = dict(yield_outcomes(backend, jobs))
         assert backend.batch > 10
@@ -218,9 +221,9 @@ def test_dask__jobs_that_a_task_had_no_time_for_go_out_again(
 ) -> None:
     """Jobs that suddenly take longer: a task of many ends after the first of them."""
     cluster.add()
-    with opened(dask=cluster.address) as backend:
+    with open_backend(dask=cluster.address) as backend:
         assert isinstance(backend, executors.Dask)
-        short = [short_job(seed) for seed in range(60)]
+        short = [make_short_job(seed) for seed in range(60)]
         list(yield_outcomes(backend, short))
         assert backend.batch > 2
         before = backend.tasks
@@ -236,12 +239,12 @@ def test_dask__a_worker_of_another_version_is_refused(
     """Whether it is there at the beginning, or joins while jobs are under way."""
     cluster.add()
     said = r"^dask: the worker at .* has mousehole .*, not 9\.9\.9 \(1234567\); install the same"
-    with opened(dask=cluster.address) as backend:
+    with open_backend(dask=cluster.address) as backend:
         assert backend is not None
         monkeypatch.setattr(executors, "identify_build", lambda: ("9.9.9 (1234567)", "0" * 64))
         with pytest.raises(MouseholeError, match=said):
             list(yield_outcomes(backend, [(1, Job(SCENARIO, partial(crashing.reduce, seed=1)))]))
-    with pytest.raises(MouseholeError, match=said), opened(dask=cluster.address):
+    with pytest.raises(MouseholeError, match=said), open_backend(dask=cluster.address):
         pass
 
 
@@ -301,7 +304,7 @@ def test_dask__says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(extras.EXTRAS, "dask", {"no_such_module": "distributed"})
     with (
         pytest.raises(MouseholeError, match=r"^--dask needs the package distributed, .*'mousehole\[dask\]'"),
-        opened(dask="tcp://127.0.0.1:1"),
+        open_backend(dask="tcp://127.0.0.1:1"),
     ):
         pass
 
@@ -319,7 +322,7 @@ def test_executor__processes_give_the_same_bytes(tmp_path: Path) -> None:
 def test_executor__a_worker_that_ends_is_told_in_one_sentence() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         jobs = [(1, Job(SCENARIO, partial(crashing.reduce, seed=crashing.CULPRIT)))]
-        with opened(executor=pool) as backend:
+        with open_backend(executor=pool) as backend:
             assert backend is not None
             with pytest.raises(MouseholeError, match="a worker of the executor ended"):
                 list(yield_outcomes(backend, jobs))

@@ -14,7 +14,7 @@ from mousehole.answer import (
 from mousehole.base import counted, percent, share_text, span_text
 from mousehole.engine_types import Floats
 from mousehole.runs import Capture, Counted, Plan, Results, Warmup
-from support import HandMadeRun, make_results, results_of_schemes
+from support import HandMadeRun, make_results, make_results_of_schemes
 
 
 @pytest.mark.parametrize(
@@ -24,20 +24,21 @@ def test_percent__rounds(share: float, text: str) -> None:
     assert percent(share) == text
 
 
-def runs(mean_s: float, unfinished: int = 0, **changes: Any) -> list[HandMadeRun]:
-    """Six replications of 50 short transfers around `mean_s` and two long ones of 10 s."""
+def make_runs(mean_s: float, unfinished: int = 0, **changes: Any) -> list[HandMadeRun]:
+    """Returns six replications of 50 short transfers around `mean_s` and two long ones of 10 s."""
     ends = [[mean_s * (1 + 0.001 * number)] * 50 for number in range(6)]
     for end in ends:
         end[:unfinished] = [nan] * unfinished
     return [HandMadeRun([1000] * 50 + [10**6] * 2, [*end, 10.0, 10.0], **changes) for end in ends]
 
 
-def primary(found: Results) -> findings.Finding:
+def find_primary(found: Results) -> findings.Finding:
+    """Returns the first finding that is not exploratory."""
     return next(finding for finding in findings.findings(found) if not finding.exploratory)
 
 
 def test_findings__better_with_sentence() -> None:
-    finding = primary(make_results(runs(0.7), runs(1.0)))
+    finding = find_primary(make_results(make_runs(0.7), make_runs(1.0)))
     assert finding.outcome == BETTER
     assert finding.sentence == (
         "sfd against droptail, mean response time of transfers ≤ 15 kB: "
@@ -50,20 +51,20 @@ def test_findings__better_with_sentence() -> None:
 def test_findings__say_which_share_of_the_same_transfers_got_slower() -> None:
     mixed = [HandMadeRun([1000] * 50, [0.5] * 30 + [1.0] * 5 + [3.0] * 15) for _ in range(6)]
     same = [HandMadeRun([1000] * 50, [1.0] * 50) for _ in range(6)]
-    finding = primary(make_results(mixed, same))
+    finding = find_primary(make_results(mixed, same))
     assert (finding.slower_share, finding.faster_share) == (0.3, 0.6)
     other = [replace(run, size=run.size[:20], end_s=run.end_s[:20]) for run in mixed]
-    assert primary(make_results(other, same)).slower_share is None, "not the same transfers"
+    assert find_primary(make_results(other, same)).slower_share is None, "not the same transfers"
 
 
 def test_findings__unfinished_scheme_cannot_be_better() -> None:
-    finding = primary(make_results(runs(0.001, unfinished=1, stop_s=0.01), runs(1.0)))
+    finding = find_primary(make_results(make_runs(0.001, unfinished=1, stop_s=0.01), make_runs(1.0)))
     assert finding.outcome == UNDECIDED
     assert "2.0 % of the transfers under sfd were left unfinished" in finding.verdict
 
 
 def test_findings__unfinished_baseline_makes_it_at_least() -> None:
-    finding = primary(make_results(runs(0.7), runs(1.0, unfinished=1)))
+    finding = find_primary(make_results(make_runs(0.7), make_runs(1.0, unfinished=1)))
     assert finding.outcome == BETTER
     assert finding.verdict.startswith("better by at least ")
 
@@ -73,52 +74,60 @@ def test_findings__one_percent_unfinished_is_no_bound(unfinished: int, outcome: 
     ends = [*[nan] * unfinished, *[0.7] * (100 - unfinished)]
     own = [HandMadeRun([1000] * 100, ends, stop_s=0.8) for _ in range(6)]
     other = [HandMadeRun([1000] * 100, [1.0] * 100) for _ in range(6)]
-    assert primary(make_results(own, other)).outcome == outcome
+    assert find_primary(make_results(own, other)).outcome == outcome
 
 
 def test_findings__unfinished_scheme_may_be_worse_still() -> None:
-    worse = primary(make_results(runs(2.0, unfinished=1), runs(1.0)))
+    worse = find_primary(make_results(make_runs(2.0, unfinished=1), make_runs(1.0)))
     assert worse.outcome == WORSE
     assert worse.verdict.startswith("worse by at least ")
 
 
 def test_findings__unfinished_baseline_may_be_no_better() -> None:
-    for own in (runs(2.0), runs(0.01)):  # a mean that is a bound excludes neither harm nor its absence
-        found = primary(make_results(own, runs(0.01, unfinished=2, stop_s=0.01)))
+    for own in (
+        make_runs(2.0),
+        make_runs(0.01),
+    ):  # a mean that is a bound excludes neither harm nor its absence
+        found = find_primary(make_results(own, make_runs(0.01, unfinished=2, stop_s=0.01)))
         assert found.verdict == "undecided (4.0 % of the transfers under droptail were left unfinished)"
-    both = primary(make_results(runs(2.0, unfinished=1), runs(1.0, unfinished=2)))
+    both = find_primary(make_results(make_runs(2.0, unfinished=1), make_runs(1.0, unfinished=2)))
     assert both.verdict == "undecided (2.0 % of the transfers under sfd were left unfinished)"
 
 
-def exploratory(found: Results, endpoint: str) -> findings.Finding:
+def find_exploratory(found: Results, endpoint: str) -> findings.Finding:
+    """Returns the first finding on an endpoint."""
     return next(finding for finding in findings.findings(found) if finding.endpoint == endpoint)
 
 
 def test_findings__only_times_differ_in_seconds() -> None:
-    found = make_results(runs(0.7), runs(1.0))
-    rate = exploratory(found, "long_goodput_bps")
+    found = make_results(make_runs(0.7), make_runs(1.0))
+    rate = find_exploratory(found, "long_goodput_bps")
     assert (isnan(rate.difference_s.mean), rate.difference_s.count) == (True, 0)
     # 50 transfers of one time, so the 95th percentile is that time, too
-    assert exploratory(found, "short_response_p95_s").difference_s.mean == pytest.approx(-0.3 * 1.0025)
+    assert find_exploratory(found, "short_response_p95_s").difference_s.mean == pytest.approx(-0.3 * 1.0025)
 
 
 def test_findings__primary_intervals_share_the_error() -> None:
-    found = results_of_schemes({"droptail": runs(1.0), "sfd": runs(0.7), "red": runs(0.9)})
+    found = make_results_of_schemes(
+        {"droptail": make_runs(1.0), "sfd": make_runs(0.7), "red": make_runs(0.9)}
+    )
     # Replications are scaled alike under all schemes: they err as one, and it is the only look.
-    assert primary(found).error == pytest.approx(0.05)
+    assert find_primary(found).error == pytest.approx(0.05)
     looks = replace(found, plan=replace(found.plan, is_sequential=True))
-    assert primary(looks).error == pytest.approx(0.05 / 2), "half for the first look"
+    assert find_primary(looks).error == pytest.approx(0.05 / 2), "half for the first look"
     random = np.random.default_rng(1)
     noisy = {
-        name: [one for scale in random.lognormal(0, 0.1, 6) for one in runs(scale)[:1]]
+        name: [one for scale in random.lognormal(0, 0.1, 6) for one in make_runs(scale)[:1]]
         for name in ("droptail", "sfd", "red")
     }
-    assert 1 - 0.95 ** (1 / 2) <= primary(results_of_schemes(noisy)).error < 0.05
-    assert exploratory(found, "long_response_mean_s").error == pytest.approx(0.05)
+    assert 1 - 0.95 ** (1 / 2) <= find_primary(make_results_of_schemes(noisy)).error < 0.05
+    assert find_exploratory(found, "long_response_mean_s").error == pytest.approx(0.05)
 
 
 def test_findings__long_transfers_are_exploratory() -> None:
-    others = [item for item in findings.findings(make_results(runs(0.7), runs(1.0))) if item.exploratory]
+    others = [
+        item for item in findings.findings(make_results(make_runs(0.7), make_runs(1.0))) if item.exploratory
+    ]
     assert [item.endpoint for item in others] == [
         "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"
     ]  # fmt: skip
@@ -126,10 +135,10 @@ def test_findings__long_transfers_are_exploratory() -> None:
 
 
 def test_cell_notes__unloaded_link() -> None:
-    idle = runs(1.0, achieved=0.05, delay_s=1e-5, utilisation=0.05)
+    idle = make_runs(1.0, achieved=0.05, delay_s=1e-5, utilisation=0.05)
     quiet = make_results(idle, idle)
     assert "hardly loaded" in notes.cell_notes(quiet, quiet.plan.cells[0])[0]
-    loaded = make_results(runs(1.1), runs(1.0))
+    loaded = make_results(make_runs(1.1), make_runs(1.0))
     assert notes.cell_notes(loaded, loaded.plan.cells[0]) == []
 
 
@@ -137,13 +146,15 @@ def test_cell_notes__nothing_against_nothing_is_not_the_same() -> None:
     none = [HandMadeRun([], []) for _ in range(3)]
     empty = make_results(none, none)
     assert not [note for note in notes.cell_notes(empty, empty.plan.cells[0]) if "exactly the same" in note]
-    some = make_results(runs(1.0), runs(1.0))
+    some = make_results(make_runs(1.0), make_runs(1.0))
     assert [note for note in notes.cell_notes(some, some.plan.cells[0]) if "exactly the same" in note]
 
 
 def test_cell_notes__thresholds_far_below_the_buffer() -> None:
     packets = "sfd(in_min=10,in_max=30,out_min=8,out_max=24)"
-    found = results_of_schemes({"droptail": runs(1.0), "sfd": runs(1.0), packets: runs(1.0)})
+    found = make_results_of_schemes(
+        {"droptail": make_runs(1.0), "sfd": make_runs(1.0), packets: make_runs(1.0)}
+    )
     for buffer, is_noted in (("50p", False), ("150p", True)):
         base = {**found.plan.base, "link": {"rate": "100mbit", "rtt": "80ms"}}
         plan = replace(found.plan, buffers=(buffer,), base=base)  # type: ignore[arg-type]
@@ -157,7 +168,7 @@ def test_cell_notes__thresholds_far_below_the_buffer() -> None:
 
 
 def test_cell_notes__unfinished_transfers() -> None:
-    found = make_results(runs(1.0, unfinished=2), runs(1.0))
+    found = make_results(make_runs(1.0, unfinished=2), make_runs(1.0))
     (note,) = notes.cell_notes(found, found.plan.cells[0])
     assert note.startswith("Under sfd more than 1 % of the transfers of some size were unfinished")
 
@@ -165,17 +176,17 @@ def test_cell_notes__unfinished_transfers() -> None:
 def test_findings__few_distinct_transfers_are_not_judged() -> None:
     counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
     small = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
-    few = replace(make_results(runs(0.7), runs(1.0)), capture=small)
-    finding = primary(few)
+    few = replace(make_results(make_runs(0.7), make_runs(1.0)), capture=small)
+    finding = find_primary(few)
     assert finding.outcome == UNDECIDED
     assert finding.verdict == "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100)"
     enough = Capture(10.0, {**counted, "short": Counted(100, 9)}, 50.0, 50, 1e5)  # type: ignore[dict-item]
-    assert primary(replace(few, capture=enough)).outcome == BETTER
+    assert find_primary(replace(few, capture=enough)).outcome == BETTER
 
 
 def test_cell_notes__a_capture_with_few_large_connections() -> None:
     counted = dict.fromkeys(("short", "long", "all"), Counted(200, 9))
-    found = make_results(runs(0.7), runs(1.0))
+    found = make_results(make_runs(0.7), make_runs(1.0))
     base = {**found.plan.base, "traffic": {"files": ["capture.pcap"]}}
 
     def remarks(large: int, loads: tuple[float | None, ...] = (0.9,)) -> list[str]:
@@ -193,9 +204,9 @@ def test_cell_notes__a_capture_with_few_large_connections() -> None:
 
 
 def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
-    some = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in runs(1.0)]
-    sparse = runs(1.0)[:2] + some[2:]
-    found = findings.findings(make_results(sparse, runs(1.0)))
+    some = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in make_runs(1.0)]
+    sparse = make_runs(1.0)[:2] + some[2:]
+    found = findings.findings(make_results(sparse, make_runs(1.0)))
     long = next(item for item in found if item.endpoint == "long_response_mean_s")
     assert long.verdict == "undecided (only 2 of 6 replications had such a transfer)"
     none = findings.findings(make_results(some, some))
@@ -204,21 +215,21 @@ def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
 
 
 def test_findings__with_few_replications_ask_for_more_first() -> None:
-    sparse = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in runs(1.0)]
-    three, five = ([*runs(1.0)[: count - 1], sparse[0]] for count in (3, 5))
-    long = exploratory(make_results(three, runs(1.0)[:3]), "long_response_mean_s")
+    sparse = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in make_runs(1.0)]
+    three, five = ([*make_runs(1.0)[: count - 1], sparse[0]] for count in (3, 5))
+    long = find_exploratory(make_results(three, make_runs(1.0)[:3]), "long_response_mean_s")
     assert long.verdict == "undecided (too few replications for an interval: 2 of at least 5)"
-    long = exploratory(make_results(five, runs(1.0)[:5]), "long_response_mean_s")
+    long = find_exploratory(make_results(five, make_runs(1.0)[:5]), "long_response_mean_s")
     assert long.verdict == "undecided (only 4 of 5 replications had such a transfer)"
 
 
 def test_findings__a_mean_may_be_missing_where_a_percentile_may_not() -> None:
-    rest = runs(0.7)[1:]
+    rest = make_runs(0.7)[1:]
     no_long = HandMadeRun([1000] * 50, [0.7] * 50)
-    found = exploratory(make_results([no_long, *rest], runs(1.0)), "long_response_mean_s")
+    found = find_exploratory(make_results([no_long, *rest], make_runs(1.0)), "long_response_mean_s")
     assert (found.replications, found.change.has_interval) == (5, True)
     few_short = HandMadeRun([1000] * 19, [0.7] * 19)
-    found = exploratory(make_results([few_short, *rest], runs(1.0)), "short_response_p95_s")
+    found = find_exploratory(make_results([few_short, *rest], make_runs(1.0)), "short_response_p95_s")
     assert found.verdict == (
         "undecided (only 5 of 6 replications had enough such transfers for a percentile)"
     )  # fmt: skip
@@ -239,21 +250,23 @@ def test_list_endpoints__have_pages_only_where_there_are_some() -> None:
 
 def test_findings__pages_are_judged_however_few_distinct_transfers() -> None:
     counted = dict.fromkeys(("short", "long", "all"), Counted(99, 9))
-    found = replace(make_results(runs(0.7), runs(1.0)), capture=Capture(10.0, counted, 50.0, 50, 1e5))  # type: ignore[arg-type]
+    found = replace(
+        make_results(make_runs(0.7), make_runs(1.0)), capture=Capture(10.0, counted, 50.0, 50, 1e5)
+    )  # type: ignore[arg-type]
     paged = {
         task: replace(run, groups={**run.groups, findings.PAGES: 2.0 - task.scheme})
         for task, run in found.facts.items()
     }
-    page = exploratory(replace(found, facts=paged), "page_mean_s")
+    page = find_exploratory(replace(found, facts=paged), "page_mean_s")
     assert page.outcome == BETTER
     assert page.verdict == "shorter by 50 % (95 % interval 50–50 %)"
-    assert exploratory(replace(found, facts=paged), "long_response_mean_s").verdict == (
+    assert find_exploratory(replace(found, facts=paged), "long_response_mean_s").verdict == (
         "not judged (the capture has 99 distinct transfers > 150 kB, of at least 100)"
     )
 
 
 def test_coverage_note__follows_how_the_traffic_is_made() -> None:
-    model = make_results(runs(0.7), runs(1.0))
+    model = make_results(make_runs(0.7), make_runs(1.0))
     assert "draws of the model" in findings.first_cell(model).coverage_note()
     counted = dict.fromkeys(("short", "long", "all"), Counted(100, 9))
     capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
@@ -264,7 +277,7 @@ def test_coverage_note__follows_how_the_traffic_is_made() -> None:
 
 
 def test_findings__percentile_of_few_transfers() -> None:
-    few = [replace(run, size=[1000] * 3, end_s=run.end_s[:3]) for run in runs(1.0)]
+    few = [replace(run, size=[1000] * 3, end_s=run.end_s[:3]) for run in make_runs(1.0)]
     p95 = next(
         item for item in findings.findings(make_results(few, few)) if item.endpoint == "short_response_p95_s"
     )
@@ -272,7 +285,7 @@ def test_findings__percentile_of_few_transfers() -> None:
 
 
 def test_cell_notes__no_steady_state_at_full_load() -> None:
-    found = make_results(runs(1.1), runs(1.0))
+    found = make_results(make_runs(1.1), make_runs(1.0))
     for load in (1.0, 1.2):
         plan = replace(found.plan, loads=(load,))
         (note,) = notes.cell_notes(replace(found, plan=plan), plan.cells[0])
@@ -280,7 +293,7 @@ def test_cell_notes__no_steady_state_at_full_load() -> None:
 
 
 def test_cell_notes__windows_that_begin_too_early() -> None:
-    found = make_results(runs(1.1), runs(1.0))
+    found = make_results(make_runs(1.1), make_runs(1.0))
     # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
     plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None, is_chosen=True))
     assert plan.choose_warmup(plan.cells[0]) == "100s"
@@ -288,24 +301,24 @@ def test_cell_notes__windows_that_begin_too_early() -> None:
     assert "only after about 1440 s. The windows begin after 100 s" in note
 
 
-def transient() -> Floats:
-    """Means of forty parts of a window that rise over the first eight, and then only waver."""
+def make_transient() -> Floats:
+    """Returns means of forty parts of a window that rise over the first eight, then waver."""
     return np.concatenate([np.linspace(0.2, 0.9, 8), 1 + 0.02 * np.cos(2.0 * np.arange(32))])
 
 
 def test_cell_notes__a_transient_that_is_left() -> None:
-    found = make_results(runs(1.1), runs(1.0))
+    found = make_results(make_runs(1.1), make_runs(1.0))
     assert found.compared(found.plan.cells[0]).transient_share("sfd") == 0
-    rising = transient()
+    rising = make_transient()
     facts = {task: replace(run, short_by_time=rising) for task, run in found.facts.items()}
     (note,) = notes.cell_notes(replace(found, facts=facts), found.plan.cells[0])
     assert note.startswith("Under droptail, sfd the first 20 s of the windows ")
 
 
 def test_cell_notes__an_empty_part_does_not_hide_a_transient() -> None:
-    found = make_results(runs(1.1), runs(1.0))
+    found = make_results(make_runs(1.1), make_runs(1.0))
     cell = found.plan.cells[0]
-    rising = transient()
+    rising = make_transient()
 
     def with_parts(gaps: dict[int, list[int]]) -> Results:
         facts = {}
@@ -327,7 +340,7 @@ def test_cell_notes__an_empty_part_does_not_hide_a_transient() -> None:
 
 
 def test_cell_notes__windows_too_short_for_a_steady_state() -> None:
-    found = make_results(runs(1.1), runs(1.0))
+    found = make_results(make_runs(1.1), make_runs(1.0))
     facts = {task: replace(run, short_by_time=np.linspace(1, 3, 40)) for task, run in found.facts.items()}
     (note,) = notes.cell_notes(replace(found, facts=facts), found.plan.cells[0])
     assert note == (

@@ -25,56 +25,60 @@ NAMES = [f"10.0.0.{n % 50}" for n in range(COUNT)]
 RTTS_S = [np.nan if n % 3 else 0.05 for n in range(COUNT)]
 
 
-def columns(**changes: Any) -> dict[str, Any]:
+def make_columns(**changes: Any) -> dict[str, Any]:
+    """Returns columns of connections; `changes` replace some, None leaves one out."""
     plain = {"start_s": STARTS_S, "client": NAMES, "bytes": SIZES, "rtt_s": RTTS_S}
     return {name: values for name, values in {**plain, **changes}.items() if values is not None}
 
 
-def result(traffic: Any) -> pl.DataFrame:
+def compare_buckets(traffic: Any) -> pl.DataFrame:
+    """Returns the rows by bucket of a comparison on the traffic."""
     return mousehole.compare(traffic, **SETTINGS).buckets
 
 
 @pytest.fixture(scope="module")
 def expected() -> pl.DataFrame:
-    return result(pl.DataFrame(columns()))
+    return compare_buckets(pl.DataFrame(make_columns()))
 
 
 BEGIN = pd.Timestamp("2026-03-01 12:00:00", tz="Europe/Berlin")
 ZONED = BEGIN + pd.to_timedelta(STARTS_S, unit="s")
 FORMS: dict[str, Callable[[], Any]] = {
-    "pandas": lambda: pd.DataFrame(columns()),
-    "a dictionary of columns": columns,
-    "a lazy frame": lambda: pl.LazyFrame(columns()),
-    "addresses": lambda: pd.DataFrame(columns(client=[ipaddress.ip_address(name) for name in NAMES])),
+    "pandas": lambda: pd.DataFrame(make_columns()),
+    "a dictionary of columns": make_columns,
+    "a lazy frame": lambda: pl.LazyFrame(make_columns()),
+    "addresses": lambda: pd.DataFrame(make_columns(client=[ipaddress.ip_address(name) for name in NAMES])),
     "addresses in polars": lambda: pl.DataFrame(
-        columns(client=pl.Series([ipaddress.ip_address(name) for name in NAMES], dtype=pl.Object))
+        make_columns(client=pl.Series([ipaddress.ip_address(name) for name in NAMES], dtype=pl.Object))
     ),
-    "numbers of clients": lambda: pl.DataFrame(columns(client=[n % 50 for n in range(COUNT)])),
-    "whole floats": lambda: pd.DataFrame(columns(bytes=SIZES.astype(float))),
-    "nullable integers": lambda: pd.DataFrame(columns(bytes=pd.array(SIZES, dtype="Int64"))),
-    "categories": lambda: pd.DataFrame(columns(client=pd.Categorical(NAMES))),
-    "missing as null": lambda: pl.DataFrame(columns(rtt_s=[None if n % 3 else 0.05 for n in range(COUNT)])),
-    "milliseconds": lambda: pl.DataFrame(columns(rtt_s=None, rtt_ms=[1000 * rtt for rtt in RTTS_S])),
-    "timedeltas": lambda: pd.DataFrame(columns(rtt_s=pd.to_timedelta(RTTS_S, unit="s"))),
+    "numbers of clients": lambda: pl.DataFrame(make_columns(client=[n % 50 for n in range(COUNT)])),
+    "whole floats": lambda: pd.DataFrame(make_columns(bytes=SIZES.astype(float))),
+    "nullable integers": lambda: pd.DataFrame(make_columns(bytes=pd.array(SIZES, dtype="Int64"))),
+    "categories": lambda: pd.DataFrame(make_columns(client=pd.Categorical(NAMES))),
+    "missing as null": lambda: pl.DataFrame(
+        make_columns(rtt_s=[None if n % 3 else 0.05 for n in range(COUNT)])
+    ),
+    "milliseconds": lambda: pl.DataFrame(make_columns(rtt_s=None, rtt_ms=[1000 * rtt for rtt in RTTS_S])),
+    "timedeltas": lambda: pd.DataFrame(make_columns(rtt_s=pd.to_timedelta(RTTS_S, unit="s"))),
     "durations": lambda: pl.DataFrame(
-        columns(rtt_s=[None if rtt != rtt else dt.timedelta(seconds=rtt) for rtt in RTTS_S])
+        make_columns(rtt_s=[None if rtt != rtt else dt.timedelta(seconds=rtt) for rtt in RTTS_S])
     ),
-    "datetimes with a zone": lambda: pd.DataFrame(columns(start_s=None, ts=ZONED)),
-    "datetimes without": lambda: pd.DataFrame(columns(start_s=None, ts=ZONED.tz_localize(None))),
-    "datetimes in polars": lambda: pl.DataFrame(columns(start_s=None, ts=list(ZONED.to_pydatetime()))),
+    "datetimes with a zone": lambda: pd.DataFrame(make_columns(start_s=None, ts=ZONED)),
+    "datetimes without": lambda: pd.DataFrame(make_columns(start_s=None, ts=ZONED.tz_localize(None))),
+    "datetimes in polars": lambda: pl.DataFrame(make_columns(start_s=None, ts=list(ZONED.to_pydatetime()))),
     "datetimes as objects": lambda: pd.DataFrame(
-        columns(start_s=None, ts=pd.Series(list(ZONED.to_pydatetime()), dtype=object))
+        make_columns(start_s=None, ts=pd.Series(list(ZONED.to_pydatetime()), dtype=object))
     ),
-    "seconds since 1970": lambda: pl.DataFrame(columns(start_s=None, ts=STARTS_S + 2**20)),
-    "one server": lambda: pl.DataFrame(columns(server=["www"] * COUNT)),
-    "any order": lambda: pl.DataFrame(columns())[list(range(COUNT))[::-1]].sort("start_s"),
-    "what read returns": lambda: mousehole.read(pl.DataFrame(columns())),
+    "seconds since 1970": lambda: pl.DataFrame(make_columns(start_s=None, ts=STARTS_S + 2**20)),
+    "one server": lambda: pl.DataFrame(make_columns(server=["www"] * COUNT)),
+    "any order": lambda: pl.DataFrame(make_columns())[list(range(COUNT))[::-1]].sort("start_s"),
+    "what read returns": lambda: mousehole.read(pl.DataFrame(make_columns())),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_compare__takes_the_frame(form: str, expected: pl.DataFrame) -> None:
-    found = result(FORMS[form]())
+    found = compare_buckets(FORMS[form]())
     times = [name for name, kind in found.schema.items() if kind == pl.Float64]
     assert found.drop(times).equals(expected.drop(times))
     for name in times:
@@ -83,18 +87,18 @@ def test_compare__takes_the_frame(form: str, expected: pl.DataFrame) -> None:
 
 
 def test_read_and_inspect__take_a_frame() -> None:
-    read = mousehole.read(pd.DataFrame(columns()))
+    read = mousehole.read(pd.DataFrame(make_columns()))
     assert read["client"].to_list() == NAMES
     assert read["bytes"].to_list() == SIZES.tolist()
     assert read["rtt_s"].is_nan().sum() == sum(rtt != rtt for rtt in RTTS_S)
-    summary = mousehole.inspect(pd.DataFrame(columns()), rate=10e6)
+    summary = mousehole.inspect(pd.DataFrame(make_columns()), rate=10e6)
     assert (summary["connections"], summary["clients"], summary["servers"]) == (COUNT, 50, 1)
-    assert summary["native_load"] == mousehole.inspect(columns(), rate="10mbit")["native_load"]
+    assert summary["native_load"] == mousehole.inspect(make_columns(), rate="10mbit")["native_load"]
 
 
 def test_read__gives_a_frame_that_compares_as_the_file_does(tmp_path: Path) -> None:
     table = tmp_path / "users.csv"
-    pl.DataFrame(columns(rtt_s=[0.05] * COUNT, duration_s=[0.2] * COUNT)).write_csv(table)
+    pl.DataFrame(make_columns(rtt_s=[0.05] * COUNT, duration_s=[0.2] * COUNT)).write_csv(table)
     from_file, from_frame = (mousehole.compare(given, **SETTINGS) for given in (table, mousehole.read(table)))
     assert from_frame.buckets.equals(from_file.buckets)
     assert from_frame.traffic_summary is not None
@@ -158,7 +162,8 @@ def test_transfers__have_the_users_names_of_clients() -> None:
     assert all(sizes[row["client"]] == row["bytes"] for row in transfers.to_dicts())
 
 
-def hide(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
+def hide_modules(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
+    """Lets modules look as if they were not installed."""
     find = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *rest: None if name in modules else find(name, *rest)
@@ -166,7 +171,7 @@ def hide(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
 
 
 def test_to_pandas__without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    hide(monkeypatch, "pyarrow")
+    hide_modules(monkeypatch, "pyarrow")
     frame = Frame({"name": ["a", None], "count": [1, 2], "share": [0.5, None]})
     found = frame.to_pandas()
     assert list(found.columns) == ["name", "count", "share"]
@@ -175,10 +180,10 @@ def test_to_pandas__without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_to_pandas__says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    hide(monkeypatch, "pyarrow")
+    hide_modules(monkeypatch, "pyarrow")
     with pytest.raises(ModuleNotFoundError, match="needs pyarrow"):
         Frame({"a": [1]}).to_pandas(use_pyarrow_extension_array=True)
-    hide(monkeypatch, "pandas")
+    hide_modules(monkeypatch, "pandas")
     with pytest.raises(ModuleNotFoundError, match=r"^to_pandas needs pandas; install it by: pip install"):
         Frame({"a": [1]}).to_pandas()
 
@@ -194,7 +199,7 @@ def test_results__are_frames_for_pandas() -> None:
 
 def test_read__takes_any_iterable_of_files(tmp_path: Path) -> None:
     table = tmp_path / "users.csv"
-    pl.DataFrame(columns()).write_csv(table)
+    pl.DataFrame(make_columns()).write_csv(table)
     of_one = mousehole.read(table)
     for several in (iter([table]), {table}, (str(table),)):
         assert mousehole.read(several).equals(of_one)  # type: ignore[arg-type]

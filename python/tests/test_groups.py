@@ -14,7 +14,7 @@ from mousehole._engine import Source
 from mousehole.answer import PAGES
 from mousehole.base import MouseholeError, buckets
 from mousehole.document import print_document
-from mousehole.reports import document
+from mousehole.reports import make_document
 from mousehole.runs import Results, reduce_run
 from mousehole.sweeps._rows import reduce_row
 from mousehole.tuning import objectives
@@ -69,13 +69,15 @@ FELT_MIX = {
 }
 
 
-def printed(results: Results, details: bool) -> str:
+def print_to_text(results: Results, details: bool) -> str:
+    """Returns the report of results as text."""
     console = Console(record=True, width=110, file=io.StringIO())
-    print_document(console, document(results), details)
+    print_document(console, make_document(results), details)
     return console.export_text()
 
 
 def measure_figures(scenario: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """Returns the figures of applications in a run of a scenario."""
     run = _engine.run(scenario, None, _engine.Cancel())
     return reduce_run(run, buckets(15_000, 150_000)).groups
 
@@ -158,7 +160,7 @@ def test_figures__are_those_of_the_records() -> None:
 
 def test_compare__calls_are_better_where_they_do_not_wait(tmp_path: Path) -> None:
     file = tmp_path / "felt.toml"
-    file.write_text(scenarios.to_toml(scenarios.filled(FELT_MIX), tmp_path))
+    file.write_text(scenarios.to_toml(scenarios.fill_in(FELT_MIX), tmp_path))
     found = mousehole.compare(file, schemes=["droptail", "fq-codel"], seeds=5)
     rows = {(row["scheme"], row["group"], row["what"]): row for row in found.groups.to_dicts()}
     mos = [rows[scheme, "calls", "mos"]["value"] for scheme in ("droptail", "fq-codel")]
@@ -166,7 +168,7 @@ def test_compare__calls_are_better_where_they_do_not_wait(tmp_path: Path) -> Non
     assert rows["fq-codel", "calls", "mos"]["change_low"] > 0
     assert rows["fq-codel", "game", "delay_p95_s"]["change"] < 0
     assert rows["fq-codel", "calls", "mos"]["kind"] == "calls"
-    text, whole = (printed(found.results, details) for details in (False, True))
+    text, whole = (print_to_text(found.results, details) for details in (False, True))
     for part in ("calls: MOS", "telnet: echo time", "stream: rebuffering", "game: later than 50 ms"):
         assert part in text, part
     assert "calls: rating R" in whole
@@ -193,11 +195,11 @@ def test_measures__of_a_kind_are_columns_of_sweeps_and_asked_for_by_tune() -> No
 
 
 def test_objectives__of_a_kind() -> None:
-    mos = objectives.quantity("objective", "calls mos")
+    mos = objectives.parse_quantity("objective", "calls mos")
     assert not mos.smaller_is_better
     assert mos.description.endswith(", calls")
-    assert objectives.quantity("objective", "page mean").source == Source(
+    assert objectives.parse_quantity("objective", "page mean").source == Source(
         quantities.find("application", PAGES[1]), group=PAGES[0]
     )
     with pytest.raises(MouseholeError, match="calls measures are delay p95, lost, mos and qoo"):
-        objectives.quantity("objective", "calls moss")
+        objectives.parse_quantity("objective", "calls moss")

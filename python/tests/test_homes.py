@@ -33,10 +33,12 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "homes.md"
 
 
 def run_cli(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command."""
     return subprocess.run([*MODULE, *arguments], capture_output=True, text=True, check=False)
 
 
-def mix(name: str | None, users: int | None = None, apps: Any = None) -> dict[str, dict[str, Any]]:
+def make_mix(name: str | None, users: int | None = None, apps: Any = None) -> dict[str, dict[str, Any]]:
+    """Returns the entries of a mix by the names of their applications."""
     section, _ = place_traffic(name, users, apps)
     return {entry["name"]: dict(entry) for entry in section["mix"]}
 
@@ -64,11 +66,11 @@ def test_place_traffic__is_one_entry_per_application() -> None:
     ("users", "share", "count"), [(4, 0.1, 1), (10, 0.25, 3), (10, 0.24, 2), (1, 1, 1), (300, 0.5, 150)]
 )
 def test_count__is_the_nearest_to_the_share_and_at_least_one(users: int, share: float, count: int) -> None:
-    assert mix(None, users, {"calls": share})["calls"]["count"] == count
+    assert make_mix(None, users, {"calls": share})["calls"]["count"] == count
 
 
 def test_hosts__are_those_of_the_users_and_each_application_has_others() -> None:
-    found = mix(None, 10, "calls:0.4,games:0.3,streams:0.3,video:0.2")
+    found = make_mix(None, 10, "calls:0.4,games:0.3,streams:0.3,video:0.2")
     hosts = [range(e["params"]["first_host"], e["params"]["first_host"] + e["count"]) for e in found.values()]
     assert [list(each) for each in hosts] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 1]]
 
@@ -80,16 +82,17 @@ def test_place__stands_for_its_users_and_shares(name: str) -> None:
     assert label == f"{name}, {place.users} users"
     assert section == place_traffic(None, place.users, place.apps)[0]
     assert set(place.apps) <= set(applications())
-    assert mix(name, 7, None)["web"]["count"] == max(1, int(7 * place.apps["web"] + 0.5))
-    assert list(mix(name, None, "calls:0.5")) == ["calls"]
+    assert make_mix(name, 7, None)["web"]["count"] == max(1, int(7 * place.apps["web"] + 0.5))
+    assert list(make_mix(name, None, "calls:0.5")) == ["calls"]
 
 
 def test_app_without_a_share__is_run_by_its_own() -> None:
     share = applications()["streams"].share
-    assert mix(None, 100, "streams") == mix(None, 100, {"streams": share})
+    assert make_mix(None, 100, "streams") == make_mix(None, 100, {"streams": share})
 
 
-def expanded(folder: Path, name: str, *options: str) -> dict[str, Any]:
+def expand_place(folder: Path, name: str, *options: str) -> dict[str, Any]:
+    """Returns the scenario that `compare` saves for a place with these options."""
     saved = folder / f"{name}.toml"
     done = run_cli("compare", name, *TYPED, "--quick", "--duration", "2s", "--warmup", "1s",
                    "--schemes", "droptail", "--save-scenario", str(saved), *options)  # fmt: skip
@@ -98,7 +101,7 @@ def expanded(folder: Path, name: str, *options: str) -> dict[str, Any]:
 
 
 def test_save_scenario__shows_the_expansion_and_runs_as_the_place_does(tmp_path: Path) -> None:
-    saved = expanded(tmp_path, "home")
+    saved = expand_place(tmp_path, "home")
     by_name = {entry["name"]: entry for entry in saved["traffic"]["mix"]}
     assert list(by_name) == list(places()["home"].apps)
     assert by_name["web"]["params"]["users"] == 4
@@ -127,6 +130,7 @@ def test_every_place__runs(name: str) -> None:
 
 
 def count_bytes(users: int, apps: Mapping[str, float] | str = "web:1") -> int:
+    """Returns the bytes of all transfers of users on a fast line within 200 s."""
     done = mousehole.run(
         "home", users=users, apps=apps, down="1gbit", up="1gbit", duration="200s", warmup="0s"
     )
@@ -150,7 +154,7 @@ def test_load__replaces_the_number_of_web_users() -> None:
     assert with_load({"model": "web:sfd"}, 0.4) == {"model": "web:sfd", "load": 0.4}
     found = mousehole.compare("home", quick=True, schemes="droptail", load=[0.2, 0.6], **SHORT)
     users = [
-        scenarios.filled(found.plan.scenario(cell, "droptail"))["traffic"]["mix"][0]["load"]
+        scenarios.fill_in(found.plan.scenario(cell, "droptail"))["traffic"]["mix"][0]["load"]
         for cell in found.plan.cells
     ]
     assert users == [0.2, 0.6]
@@ -259,20 +263,22 @@ def test_places__are_completed_and_in_the_help() -> None:
         assert PLACES in " ".join(run_cli(*arguments).stdout.split()), arguments
 
 
-def row(cells: list[object]) -> str:
+def write_row(cells: list[object]) -> str:
+    """Returns a row of a table in Markdown."""
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def shares(apps: Mapping[str, float]) -> str:
+def write_shares(apps: Mapping[str, float]) -> str:
+    """Returns shares of applications as the option `--apps` takes them."""
     return ", ".join(f"{name}:{share:g}" for name, share in apps.items())
 
 
 @pytest.mark.parametrize("name", places())
 def test_document__has_the_places(name: str) -> None:
     place = places()[name]
-    assert row([f"`{name}`", place.summary, place.users, f"`{shares(place.apps).replace(', ', ',')}`"]) in (
-        DOCUMENT.read_text("utf-8")
-    )
+    assert write_row(
+        [f"`{name}`", place.summary, place.users, f"`{write_shares(place.apps).replace(', ', ',')}`"]
+    ) in (DOCUMENT.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", applications())

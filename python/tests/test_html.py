@@ -32,8 +32,8 @@ from mousehole.document import (
     Verdict,
 )
 from mousehole.html import pictures
-from mousehole.html.figures import change_cell, changes_sentence, interval_chart
-from mousehole.html.render import code_in_script, escape_prose
+from mousehole.html.figures import describe_changes, make_change_cell, make_interval_chart
+from mousehole.html.render import escape_code_for_script, escape_prose
 from mousehole.statistics import Estimate
 from support import MODULE, SMALL, SMALL_ARGUMENTS
 
@@ -51,24 +51,29 @@ class Outline(HTMLParser):
         self.texts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Notes a tag, and opens its element unless it is void."""
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Notes a tag without content."""
         self.tags.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag: str) -> None:
+        """Asserts that the innermost element ends."""
         if tag in VOID:
             return
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
+        """Notes a text outside of scripts and styles."""
         if not self.open or self.open[-1] not in ("script", "style"):
             self.texts.append(data)
 
 
-def outline(text: str) -> Outline:
+def parse_outline(text: str) -> Outline:
+    """Returns the outline of HTML; asserts that all elements are closed."""
     found = Outline()
     found.feed(text)
     found.close()
@@ -76,32 +81,35 @@ def outline(text: str) -> Outline:
     return found
 
 
-def table(*rows: list[Cell | str], keys: tuple[str, ...] = ()) -> Table:
+def make_table(*rows: list[Cell | str], keys: tuple[str, ...] = ()) -> Table:
+    """Returns a table with these rows, whose texts must be escaped."""
     return Table(NASTY, [Column(NASTY, is_number=False), Column("n")], rows, keys)
 
 
-def chart(name: str = "c") -> Chart:
+def make_chart(name: str = "c") -> Chart:
+    """Returns a chart whose texts must be escaped."""
     data = alt.InlineData(values=[{"scheme": NASTY, "x": 1, "y": 2}])
     series = make_series([NASTY], "scheme")
     picture = (
         series.filter_chosen(alt.Chart(data)).mark_point().encode(x="x:Q", y="y:Q", color=series.colour())
     )
-    return Chart(name, NASTY, NASTY, picture, table([NASTY, Cell("1", 1.0)], keys=(NASTY,)))
+    return Chart(name, NASTY, NASTY, picture, make_table([NASTY, Cell("1", 1.0)], keys=(NASTY,)))
 
 
-def page(*blocks: Block, **changes: Any) -> Document:
+def make_page(*blocks: Block, **changes: Any) -> Document:
+    """Returns a page with these blocks, whose texts must be escaped."""
     given = {"title": NASTY, "subtitle": NASTY, "sections": [Section("s", NASTY, blocks, NASTY)], **changes}
     return Document(**given)
 
 
 def test_page__escapes_every_text() -> None:
-    whole = page(
-        Prose(NASTY), Items([NASTY]), Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), chart(),
-        Details(NASTY, [Grid([Prose(NASTY)])]), table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
+    whole = make_page(
+        Prose(NASTY), Items([NASTY]), Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), make_chart(),
+        Details(NASTY, [Grid([Prose(NASTY)])]), make_table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
         verdict=Verdict([NASTY, Code(NASTY)], "good", NASTY), footer=NASTY,
-        choices=pictures.choices(make_series([NASTY, "b"], "scheme")), choices_label=NASTY,
+        choices=pictures.list_choices(make_series([NASTY, "b"], "scheme")), choices_label=NASTY,
     )  # fmt: skip
-    found = outline(html.render(whole))
+    found = parse_outline(html.render_page(whole))
     assert not [tag for tag, _ in found.tags if tag == "b"]
     assert sum(text == NASTY for text in found.texts) > 12
     specs = [attributes for tag, attributes in found.tags if attributes.get("class") == "spec"]
@@ -109,24 +117,24 @@ def test_page__escapes_every_text() -> None:
 
 
 def test_page__asks_for_nothing_and_has_one_bundle() -> None:
-    text = html.render(page(chart("a"), chart("b")))
-    found = outline(text)
+    text = html.render_page(make_page(make_chart("a"), make_chart("b")))
+    found = parse_outline(text)
     assert not [tag for tag, _ in found.tags if tag in ("img", "iframe", "object")]
     assert not [attributes for _, attributes in found.tags if "src" in attributes]
     assert [attributes["href"] for tag, attributes in found.tags if tag == "link"] == ["data:,"]
     assert not [part for part in ("@import", "url(http") if part in text]
     assert "default-src 'none'" in text
-    assert text.count(code_in_script(writing.script())) == 1
+    assert text.count(escape_code_for_script(writing.load_vega_script())) == 1
     assert len(text.encode()) < 2_000_000
 
 
 def test_page__without_charts_is_small_and_needs_no_altair() -> None:
-    text = html.render(page(Prose("x"), table(["a", "1"])))
+    text = html.render_page(make_page(Prose("x"), make_table(["a", "1"])))
     assert len(text.encode()) < 40_000
 
 
 def test_page__has_landmarks_headings_and_a_skip_link() -> None:
-    found = outline(html.render(page(chart(), verdict=Verdict(["yes"]))))
+    found = parse_outline(html.render_page(make_page(make_chart(), verdict=Verdict(["yes"]))))
     tags = [tag for tag, _ in found.tags]
     assert [tags.count(tag) for tag in ("header", "main", "h1")] == [1, 1, 1]
     ids = [attributes["id"] for _, attributes in found.tags if attributes.get("id")]
@@ -140,14 +148,14 @@ def test_page__has_landmarks_headings_and_a_skip_link() -> None:
 
 def test_page__names_sections_in_its_contents_that_have_labels() -> None:
     sections = [Section("a", "A", []), Section("b", "B", [], "b"), Section("c", "C", [], "c")]
-    text = html.render(Document("t", "", sections))
+    text = html.render_page(Document("t", "", sections))
     assert re.findall(r'<li><a href="#(\w)"', text) == ["b", "c"]
-    assert "<nav" not in html.render(Document("t", "", sections[:2]))
+    assert "<nav" not in html.render_page(Document("t", "", sections[:2]))
 
 
 def test_table__sorts_by_values_and_keeps_texts() -> None:
     rows = [["a", Cell("2 ms", 0.002)], ["b", Cell("–", None)], ["c", Cell("x", float("nan"))], ["d", "7"]]
-    text = html.render(page(table(*rows, keys=("a", "b", "c", "d"))))
+    text = html.render_page(make_page(make_table(*rows, keys=("a", "b", "c", "d"))))
     values = re.findall(r'<td class="number"( data-value="([^"]*)")?>([^<]*)', text)
     assert [(value, shown) for _, value, shown in values] == [
         ("0.002", "2 ms"),
@@ -161,30 +169,32 @@ def test_table__sorts_by_values_and_keeps_texts() -> None:
 
 def test_table__breaks_long_schemes_after_commas_and_bars() -> None:
     long = "sfd(th=8400B,timeout=1.1s)|multi-red(mode=decoupled,green_min=26.5%)"
-    text = html.render(page(Table("c", [Column("a", False), Column("b", False)], [["x", long]])))
+    text = html.render_page(make_page(Table("c", [Column("a", False), Column("b", False)], [["x", long]])))
     assert '<td class="long">sfd(th=8400B,<wbr>timeout=1.1s)|<wbr>multi-red(mode=decoupled,<wbr>green' in text
 
 
 def test_write__whole_or_nothing(tmp_path: Path) -> None:
     with pytest.raises(MouseholeError, match=r"ends in \.html or \.htm"):
-        html.write(page(), tmp_path / "x.txt")
+        html.write_page(make_page(), tmp_path / "x.txt")
     with pytest.raises(MouseholeError, match="cannot write"):
-        html.write(page(), tmp_path / "none" / "x.html")
+        html.write_page(make_page(), tmp_path / "none" / "x.html")
     with pytest.raises(TypeError, match="int is no part of a page"):
-        html.write(page(3), tmp_path / "x.html")
+        html.write_page(make_page(3), tmp_path / "x.html")
     assert list(tmp_path.iterdir()) == []
-    html.write(page(), tmp_path / "x.html")
+    html.write_page(make_page(), tmp_path / "x.html")
     assert (tmp_path / "x.html").read_text().startswith("<!doctype html>")
 
 
-def luminance(colour: str) -> float:
+def compute_luminance(colour: str) -> float:
+    """Returns the relative luminance of a colour (WCAG 2)."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+def compute_contrast(one: str, other: str) -> float:
+    """Returns the contrast ratio of two colours (WCAG 2), from 1 to 21."""
+    light, dark = sorted((compute_luminance(one), compute_luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -196,11 +206,13 @@ def test_colours__have_the_contrast_that_wcag_asks_for(mode: str) -> None:
     back = colour_at(style.BACK)
     marks = (*style.COLOURS, style.BETTER, style.UNCLEAR, style.WORSE)
     assert {
-        colour: contrast(colour_at(colour), back) for colour in marks if contrast(colour_at(colour), back) < 3
+        colour: compute_contrast(colour_at(colour), back)
+        for colour in marks
+        if compute_contrast(colour_at(colour), back) < 3
     } == {}
-    assert contrast(colour_at(style.FORE), back) > 7
-    assert contrast(colour_at(style.DIM), back) > 4.5
-    assert min(contrast(colour_at(style.FORE), colour_at(colour)) for colour in style.DIVERGING) > 4.5
+    assert compute_contrast(colour_at(style.FORE), back) > 7
+    assert compute_contrast(colour_at(style.DIM), back) > 4.5
+    assert min(compute_contrast(colour_at(style.FORE), colour_at(colour)) for colour in style.DIVERGING) > 4.5
 
 
 def test_colours__on_dark_pages_differ_and_are_never_replaced_twice() -> None:
@@ -216,11 +228,11 @@ def test_style__of_text_has_the_contrast_that_wcag_asks_for() -> None:
         colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", declared))
         for name in ("fore", "dim", "good", "open", "bad", "none", "link"):
             for ground in ("back", "soft", "good-soft", "open-soft", "bad-soft"):
-                assert contrast(colours[name], colours[ground]) > 4.5, (name, ground)
+                assert compute_contrast(colours[name], colours[ground]) > 4.5, (name, ground)
 
 
 def test_chart__still_picture_has_the_pages_colours_and_its_own_ids() -> None:
-    still = pictures.render_svg(chart("c"))
+    still = pictures.render_svg(make_chart("c"))
     assert still.startswith("<svg")
     assert style.FORE not in still
     assert f"var(--chart-{style.FORE[1:]})" in still
@@ -229,7 +241,7 @@ def test_chart__still_picture_has_the_pages_colours_and_its_own_ids() -> None:
 
 
 def test_chart__spec_has_no_look_of_its_own() -> None:
-    spec = pictures.make_fluid(chart())
+    spec = pictures.make_fluid(make_chart())
     assert spec["width"] == "container"
     assert "config" not in spec
     assert [param["value"] for param in spec["params"] if param["name"] == "shown"] == [[NASTY]]
@@ -243,8 +255,8 @@ def test_series__of_schemes_look_as_in_plots() -> None:
     assert series.colours[1] == style.COLOURS[2]
     assert series.colours[2] != series.colours[1]
     assert series.symbols[1] != series.symbols[2]
-    assert [choice.name for choice in pictures.choices(series)] == schemes
-    assert all(choice.symbol.startswith("M") for choice in pictures.choices(series))
+    assert [choice.name for choice in pictures.list_choices(series)] == schemes
+    assert all(choice.symbol.startswith("M") for choice in pictures.list_choices(series))
 
 
 def test_axes__fit_all_places() -> None:
@@ -262,18 +274,18 @@ def test_changes__in_words_cells_and_data() -> None:
         Estimate(0.1, -0.1, 0.3, 9),
         Estimate(1.0, *[float("nan")] * 2, 2),
     )
-    assert change_cell(less) == Cell("−50 % (−60…−40)", -0.5, "good")
-    assert change_cell(open_).tone == ""
-    assert change_cell(none) == Cell("+100 %", 1.0)
-    assert change_cell(Estimate(nan, nan, nan, 0)) == change_cell(None) == Cell("–", None)
+    assert make_change_cell(less) == Cell("−50 % (−60…−40)", -0.5, "good")
+    assert make_change_cell(open_).tone == ""
+    assert make_change_cell(none) == Cell("+100 %", 1.0)
+    assert make_change_cell(Estimate(nan, nan, nan, 0)) == make_change_cell(None) == Cell("–", None)
     assert change_datum("scheme", "a", less)["mean"] == -1
     assert change_datum("scheme", "a", none) | {"text": ""} == {
         "scheme": "a", "mean": 1.0, "low": 1.0, "high": 1.0, "verdict": "undecided", "text": ""
     }  # fmt: skip
     assert interval_text(Estimate(0.08, 0.07, 0.09, 9), time_text) == "80 ms (70 ms…90 ms)"
-    assert "faster under a." in changes_sentence({"a": less, "b": open_}, "pages", "c")
-    assert "too few replications" in changes_sentence({"a": none}, "pages", "c")
-    made = interval_chart("n", "t", "w", {"a": less, "b": none}, "seen")
+    assert "faster under a." in describe_changes({"a": less, "b": open_}, "pages", "c")
+    assert "too few replications" in describe_changes({"a": none}, "pages", "c")
+    made = make_interval_chart("n", "t", "w", {"a": less, "b": none}, "seen")
     assert [row[0] for row in made.numbers.rows] == ["a", "b"]
     assert made.height == 68
 
@@ -281,16 +293,17 @@ def test_changes__in_words_cells_and_data() -> None:
 # --- of a comparison -------------------------------------------------------------------------------
 
 
-def compared(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
+def run_compare(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a small `compare` that writes a page."""
     command = [*MODULE, "compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "5", "--html", name]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
 
 
 def test_compare__writes_the_page_with_the_command_that_was_typed(tmp_path: Path) -> None:
-    done = compared(tmp_path, "a.html")
+    done = run_compare(tmp_path, "a.html")
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "a.html").read_text()
-    outline(text)
+    parse_outline(text)
     assert "mousehole compare web:sfd --rate 10mbit" in text
     assert (
         text.index("The answer")
@@ -312,7 +325,7 @@ def test_compare__writes_the_page_with_the_command_that_was_typed(tmp_path: Path
     [("none/a.html", "cannot write none/a.html"), ("a.txt", "ends in .html or .htm"), ("", "name")],
 )
 def test_compare__refuses_a_page_that_cannot_be_written(tmp_path: Path, name: str, told: str) -> None:
-    done = compared(tmp_path, name)
+    done = run_compare(tmp_path, name)
     assert done.returncode == 2
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -60,8 +60,8 @@ Rows = list[list[Any]]
 Write = Callable[[str, Rows], str]
 
 
-def as_cells(delimiter: str) -> Write:
-    """Returns what writes a table with this delimiter below a header."""
+def make_cell_writer(delimiter: str) -> Write:
+    """Returns a function that writes a table with this delimiter below a header."""
 
     def write(names: str, rows: Rows) -> str:
         lines = [names.split(), *([str(value) for value in row] for row in rows)]
@@ -70,38 +70,38 @@ def as_cells(delimiter: str) -> Write:
     return write
 
 
-def as_objects(names: str, rows: Rows) -> str:
-    """Returns an object on each line."""
+def write_objects(names: str, rows: Rows) -> str:
+    """Returns rows as JSON objects, one on each line."""
     return "\n".join(json.dumps(dict(zip(names.split(), row, strict=True))) for row in rows) + "\n"
 
 
-def stamp(at: float, form: str) -> str:
+def write_stamp(at: float, form: str) -> str:
     """Returns a time as text, in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime(form)
 
 
-def read(folder: Path, text: str) -> tuple[int, int]:
-    """Returns the clients and the payload of a file."""
+def read_counts(folder: Path, text: str) -> tuple[int, int]:
+    """Returns the number of clients and the payload bytes of a file with this text."""
     file = folder / "input"
     file.write_text(text, "utf-8")
     account = mousehole.inspect(file)
     return account["clients"], account["payload_bytes"]
 
 
-@pytest.mark.parametrize("write", [as_cells(","), as_cells("\t"), as_objects])
+@pytest.mark.parametrize("write", [make_cell_writer(","), make_cell_writer("\t"), write_objects])
 @pytest.mark.parametrize("names", ONE_WAY)
 def test_shapes__rows_of_one_direction_are_paired(tmp_path: Path, names: str, write: Write) -> None:
     there = [[at, CLIENTS[n], SERVER, 40_000 + n, 443, 6, 300] for n, at in enumerate(TIMES)]
     back = [[at + 0.02, SERVER, CLIENTS[n], 443, 40_000 + n, 6, SIZES[n]] for n, at in enumerate(TIMES)]
-    assert read(tmp_path, write(names, there + back)) == (5, sum(SIZES))
+    assert read_counts(tmp_path, write(names, there + back)) == (5, sum(SIZES))
 
 
-@pytest.mark.parametrize("write", [as_cells(","), as_objects])
+@pytest.mark.parametrize("write", [make_cell_writer(","), write_objects])
 @pytest.mark.parametrize("names", REQUESTS)
 def test_shapes__requests_have_the_client_that_a_name_says(tmp_path: Path, names: str, write: Write) -> None:
     form = "%Y-%m-%dT%H:%M:%S.%fZ"
-    rows = [[stamp(at, form), CLIENTS[n], "www.example.org", SIZES[n]] for n, at in enumerate(TIMES)]
-    assert read(tmp_path, write(names, rows)) == (5, sum(SIZES))
+    rows = [[write_stamp(at, form), CLIENTS[n], "www.example.org", SIZES[n]] for n, at in enumerate(TIMES)]
+    assert read_counts(tmp_path, write(names, rows)) == (5, sum(SIZES))
 
 
 @pytest.mark.parametrize("names", PACKETS)
@@ -109,26 +109,29 @@ def test_shapes__a_packet_per_row_is_refused(tmp_path: Path, names: str) -> None
     width = len(names.split())
     rows = [[n, 0.01 * n, SERVER, CLIENTS[n], 443, 40_000 + n, 1514, 1448, 99][:width] for n in range(NUMBER)]
     with pytest.raises(MouseholeError, match="packet"):
-        read(tmp_path, as_cells(",")(names, rows))
+        read_counts(tmp_path, make_cell_writer(",")(names, rows))
 
 
 @pytest.mark.parametrize("form", CLOCKS)
 def test_shapes__dates_of_one_meaning_are_read(tmp_path: Path, form: str) -> None:
-    rows = [[stamp(at, form), CLIENTS[n], SERVER, SIZES[n]] for n, at in enumerate(TIMES)]
-    assert read(tmp_path, as_cells(";")("start client server bytes", rows)) == (5, sum(SIZES))
+    rows = [[write_stamp(at, form), CLIENTS[n], SERVER, SIZES[n]] for n, at in enumerate(TIMES)]
+    assert read_counts(tmp_path, make_cell_writer(";")("start client server bytes", rows)) == (5, sum(SIZES))
 
 
 @pytest.mark.parametrize("names", ["bytes sent,bytes received", "bytes_in,bytes_out", "RxBytes,TxBytes"])
 def test_shapes__bytes_of_both_directions_are_refused(tmp_path: Path, names: str) -> None:
     rows = [[at, CLIENTS[n], 300 + SIZES[n], 300, SIZES[n]] for n, at in enumerate(TIMES)]
-    text = as_cells(",")("time client bytes one other", rows).replace("one,other", names)
+    text = make_cell_writer(",")("time client bytes one other", rows).replace("one,other", names)
     with pytest.raises(MouseholeError, match="may be the sum of"):
-        read(tmp_path, text)
+        read_counts(tmp_path, text)
 
 
 def test_shapes__the_delimiter_that_excel_is_given(tmp_path: Path) -> None:
     rows = [[at, CLIENTS[n], SERVER, SIZES[n]] for n, at in enumerate(TIMES)]
-    assert read(tmp_path, "sep=;\n" + as_cells(";")("start client server bytes", rows)) == (5, sum(SIZES))
+    assert read_counts(tmp_path, "sep=;\n" + make_cell_writer(";")("start client server bytes", rows)) == (
+        5,
+        sum(SIZES),
+    )
 
 
 @pytest.mark.parametrize(

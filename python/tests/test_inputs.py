@@ -39,18 +39,20 @@ LINK = [
 ]
 
 
-def piped(data: bytes, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+def run_with_input(data: bytes, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """Runs the command with data on its standard input."""
     return subprocess.run([*MODULE, *arguments], input=data, capture_output=True, cwd=cwd, check=False)
 
 
-def as_csv(frame: pl.DataFrame) -> bytes:
+def to_csv(frame: pl.DataFrame) -> bytes:
+    """Returns a frame as CSV without the column `remark`."""
     return frame.drop("remark", strict=False).write_csv().encode()
 
 
 def test_standard_input__is_read_like_a_file(tmp_path: Path) -> None:
-    data = gzip.compress(as_csv(TABLE))
+    data = gzip.compress(to_csv(TABLE))
     (tmp_path / "t.csv.gz").write_bytes(data)
-    done = piped(data, "inspect", "-", "--json", "-", cwd=tmp_path)
+    done = run_with_input(data, "inspect", "-", "--json", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert summary["sources"][0]["name"] == "standard input"
@@ -59,20 +61,20 @@ def test_standard_input__is_read_like_a_file(tmp_path: Path) -> None:
 
 
 def test_standard_input__is_compared_and_run(tmp_path: Path) -> None:
-    data = as_csv(TABLE)
-    done = piped(
+    data = to_csv(TABLE)
+    done = run_with_input(
         data, "compare", "-", *LINK, "--seeds", "2", "--json", "-", "--save-scenario", "s.toml", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
     entry = {"name": "standard input", "sha256": hashlib.sha256(data).hexdigest()}
     assert json.loads(done.stdout)["manifest"]["inputs"] == [entry]
-    done = piped(data, "run", "s.toml", "--json", "-", cwd=tmp_path)
+    done = run_with_input(data, "run", "s.toml", "--json", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["manifest"]["inputs"] == [entry]
 
 
 def test_parquet__equals_the_same_table_as_text(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_bytes(as_csv(TABLE))
+    (tmp_path / "t.csv").write_bytes(to_csv(TABLE))
     TABLE.write_parquet(tmp_path / "t.data", row_group_size=70)
     read, expected = (mousehole.read(tmp_path / name) for name in ("t.data", "t.csv"))
     assert read.equals(expected)
@@ -84,7 +86,7 @@ def test_parquet__equals_the_same_table_as_text(tmp_path: Path) -> None:
 
 def test_parquet__joins_other_files(tmp_path: Path) -> None:
     later = TABLE.with_columns(pl.col("start") + 100)
-    (tmp_path / "a.csv").write_bytes(as_csv(TABLE))
+    (tmp_path / "a.csv").write_bytes(to_csv(TABLE))
     later.write_parquet(tmp_path / "b.parquet")
     both = mousehole.read([tmp_path / "b.parquet", tmp_path / "a.csv"])
     assert both.height == 2 * ROWS
@@ -120,7 +122,7 @@ def test_parquet__faults_are_named(tmp_path: Path) -> None:
     with pytest.raises(MouseholeError, match="the Parquet file cannot be read") as caught:
         mousehole.inspect(file)
     assert "\n" not in str(caught.value)
-    done = piped(file.read_bytes() + b"\0", "inspect", "-", cwd=tmp_path)
+    done = run_with_input(file.read_bytes() + b"\0", "inspect", "-", cwd=tmp_path)
     assert done.returncode == 2
     assert b"standard input: unknown format" in done.stderr
 
@@ -132,12 +134,15 @@ class Recorder(Silent):
         self.calls: list[object] = []
 
     def start(self, total: int, what: str = "runs") -> None:
+        """Notes the arguments."""
         self.calls.append((total, what))
 
     def advance(self) -> None:
+        """Notes the call."""
         self.calls.append("advance")
 
     def finish(self) -> None:
+        """Notes the call."""
         self.calls.append("finish")
 
 
@@ -145,7 +150,7 @@ def test_reading__reports_its_progress_in_megabytes(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(traffic, "MEGABYTE", 1000)
     for number, rows in enumerate((1000, 500)):
         wide = pl.concat([TABLE] * (rows // 100))
-        (tmp_path / f"{number}.csv").write_bytes(as_csv(wide))
+        (tmp_path / f"{number}.csv").write_bytes(to_csv(wide))
     files = sorted(tmp_path.glob("*.csv"))
     whole = sum(file.stat().st_size for file in files) // 1000
     assert whole > traffic.LARGE_MB
@@ -198,16 +203,16 @@ def test_format__of_ones_own_is_read(tmp_path: Path) -> None:
 
 def test_format__by_the_command(tmp_path: Path) -> None:
     log, described = shop(tmp_path)
-    done = piped(b"", "inspect", str(log), "--format", str(described), cwd=tmp_path)
+    done = run_with_input(b"", "inspect", str(log), "--format", str(described), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert b"20 connections" in done.stdout
-    listed = piped(b"", "inspect", "--formats", cwd=tmp_path)
+    listed = run_with_input(b"", "inspect", "--formats", cwd=tmp_path)
     assert listed.returncode == 0
     for name in (b"suricata", b"squid", b"nfdump-1.7", b"wireshark-packets"):
         assert name in listed.stdout
     described.write_text('name = "x"\nbad = 1\n', encoding="utf-8")
     for given, sentence in {"shop.toml": b"shop.toml:2: unknown field", "none.toml": b"none.toml"}.items():
-        done = piped(b"", "inspect", str(log), "--format", given, cwd=tmp_path)
+        done = run_with_input(b"", "inspect", str(log), "--format", given, cwd=tmp_path)
         assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
         assert sentence in done.stderr
 

@@ -13,10 +13,13 @@ from support import MODULE
 pytestmark = pytest.mark.alone
 
 
-def interrupted(
+def run_interrupted(
     arguments: list[str], ready: str, cwd: Path, number: signal.Signals = signal.SIGINT
 ) -> tuple[int, str, float]:
-    """Sends a signal once `ready` is on standard error; gives status, standard error, seconds to the end."""
+    """Sends a signal to the command once `ready` is on its standard error.
+
+    Returns exit status, standard error, and seconds from the signal to the end.
+    """
     process = subprocess.Popen(
         [*MODULE, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=cwd,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -59,7 +62,7 @@ LONG = [
 
 @pytest.mark.parametrize("jobs", ["1", "4"])
 def test_compare__stops_within_a_second_and_says_what_was_finished(tmp_path: Path, jobs: str) -> None:
-    status, said, seconds = interrupted([*LONG, "--jobs", jobs], "schemes ×", tmp_path)
+    status, said, seconds = run_interrupted([*LONG, "--jobs", jobs], "schemes ×", tmp_path)
     assert status == 130
     assert seconds < patience()
     assert re.search(r"mousehole: stopped (after \d+ of|before the first of) \d+ runs", said)
@@ -115,7 +118,7 @@ def test_sighup__is_ignored_under_nohup(tmp_path: Path) -> None:
 
 
 def test_sigterm__ends_long_runs_at_once(tmp_path: Path) -> None:
-    status, said, seconds = interrupted([*LONG, "--jobs", "2"], "schemes ×", tmp_path, signal.SIGTERM)
+    status, said, seconds = run_interrupted([*LONG, "--jobs", "2"], "schemes ×", tmp_path, signal.SIGTERM)
     assert status == 143
     assert seconds < patience()
     assert "mousehole: terminated; nothing was written" in said

@@ -14,21 +14,22 @@ from jsonschema import Draft202012Validator
 from mousehole import _engine
 from mousehole.answer import tables
 from mousehole.answer._setting import find_surroundings
-from mousehole.runs import as_record
+from mousehole.runs import to_record
 from mousehole.statistics import Estimate
 from support import SMALL, HandMadeRun, make_results
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-3.schema.json"
 
 
-def faults(schema: dict[str, Any], value: Any) -> list[str]:
-    """What in `value` does not fit `schema`, with its place; the schema is a valid one."""
+def list_faults(schema: dict[str, Any], value: Any) -> list[str]:
+    """Returns what in `value` does not fit a valid schema, with its path."""
     found = Draft202012Validator(schema).iter_errors(value)
     return [f"{fault.json_path}: {fault.message}" for fault in found]
 
 
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
+    """The JSON schema, which is valid itself."""
     loaded: dict[str, Any] = json.loads(SCHEMA.read_text())
     Draft202012Validator.check_schema(loaded)
     return loaded
@@ -36,24 +37,25 @@ def schema() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
+    """The document of a small comparison."""
     found = mousehole.compare("web:sfd", seeds=5, **SMALL)  # type: ignore[arg-type]
     loaded: dict[str, Any] = json.loads(found.to_json())
     return loaded
 
 
 def test_schema__describes_the_document(schema: dict[str, Any], document: dict[str, Any]) -> None:
-    assert faults(schema, document) == []
+    assert list_faults(schema, document) == []
 
 
 QUANTITY = re.compile(r"(?<!bytes_per)_(s|bps|packets|bytes)$")
 
 
-def below_zero(value: Any, name: str = "") -> list[str]:
-    """Names of the times, rates, sizes and counts of packets below zero; differences of two may be."""
+def list_negatives(value: Any, name: str = "") -> list[str]:
+    """Returns the names of times, rates, sizes and counts below zero; differences may be."""
     if isinstance(value, dict):
-        return [fault for key, item in value.items() for fault in below_zero(item, key)]
+        return [fault for key, item in value.items() for fault in list_negatives(item, key)]
     if isinstance(value, list):
-        return [fault for item in value for fault in below_zero(item, name)]
+        return [fault for item in value for fault in list_negatives(item, name)]
     is_checked = bool(QUANTITY.search(name)) and not name.startswith("difference")
     return [name] if is_checked and isinstance(value, int | float) and value < 0 else []
 
@@ -62,10 +64,10 @@ def test_schema__forbids_quantities_below_zero(schema: dict[str, Any], document:
     bucket = document["cells"][0]["schemes"][0]["buckets"][0]
     for name in ("response_mean_s", "response_mean_low_s", "response_mean_high_s"):
         kept, bucket[name] = bucket[name], -0.001
-        assert len(faults(schema, document)) == 1
-        assert below_zero(document) == [name]
+        assert len(list_faults(schema, document)) == 1
+        assert list_negatives(document) == [name]
         bucket[name] = kept
-    assert below_zero(document) == []
+    assert list_negatives(document) == []
 
 
 TIMES_S = st.floats(1e-9, 1e-3) | st.floats(0.01, 90.0)
@@ -92,22 +94,22 @@ def test_document_and_frames__hold_no_time_below_zero(
         *tables.bucket_rows(found), *tables.scheme_rows(found), *tables.curve_rows(found),
         *tables.cdf_rows(found), *tables.group_rows(found), *tables.colour_rows(found),
     ]  # fmt: skip
-    assert below_zero([as_record(row) for row in rows]) == []
+    assert list_negatives([to_record(row) for row in rows]) == []
     cell = found.plan.cells[0]
     written = json.loads(_engine.json_text(found.compared(cell).document(find_surroundings(found, cell))))[
         "schemes"
     ]
-    assert below_zero(written) == []
+    assert list_negatives(written) == []
     described = {"$ref": "#/$defs/SchemeEntry", "$defs": schema["$defs"]}
-    assert [fault for each in written for fault in faults(described, each)] == []
+    assert [fault for each in written for fault in list_faults(described, each)] == []
 
 
 def test_run__document_holds_no_time_below_zero() -> None:
     scenario = Path(__file__).parents[2] / "examples" / "many-applications.toml"
     done = mousehole.run(scenario, duration="10s")
-    assert below_zero(json.loads(done.to_json())) == []
+    assert list_negatives(json.loads(done.to_json())) == []
     for frame in (done.transfers, done.flows, done.datagrams, done.series):
-        assert below_zero(frame.fill_nan(None).to_dicts()) == []
+        assert list_negatives(frame.fill_nan(None).to_dicts()) == []
 
 
 def test_schema__notices_faults(schema: dict[str, Any], document: dict[str, Any]) -> None:
@@ -115,7 +117,7 @@ def test_schema__notices_faults(schema: dict[str, Any], document: dict[str, Any]
         {"schema": "mousehole.compare/1"}, {"extra": 1}, {"cells": [{}]}, {"notes": [1]}, {"notes": True}
     )  # fmt: skip
     for change in changes:
-        assert faults(schema, {**document, **change})
+        assert list_faults(schema, {**document, **change})
 
 
 def test_document__keeps_no_trace_of_the_machine(document: dict[str, Any]) -> None:

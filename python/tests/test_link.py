@@ -23,33 +23,35 @@ from mousehole.base import MouseholeError, Options, OutputConsole
 from mousehole.commands.cli import main
 from mousehole.document import print_document
 from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
-from mousehole.link import Played, Programs, congestion_line, status_line
+from mousehole.link import Played, Programs, describe_congestion, write_status
 from mousehole.link import _link as link
 from mousehole.link import _rounds as link_rounds
 from mousehole.records import RecordColumns
 from mousehole.runs import Plan
 from support import MODULE
-from test_json import SCHEMA, faults
+from test_json import SCHEMA, list_faults
 
 pytestmark = pytest.mark.alone
 
 PROGRAMS = Path(__file__).parent / "link_programs.py"
 
 
-def program(*words: object) -> list[str]:
+def make_program(*words: object) -> list[str]:
+    """Returns the command that runs a program of `link_programs`."""
     return [sys.executable, str(PROGRAMS), *map(str, words)]
 
 
-def scenario(scheme: str = "droptail", **fields: Any) -> Scenario:
+def make_scenario(scheme: str = "droptail", **fields: Any) -> Scenario:
+    """Returns a scenario with a link of 10 Mb/s and these fields."""
     linked = {"rate": "10mbit", "rtt": "20ms", "buffer": "60p", **fields.pop("link", {})}
-    return {**scenarios.default(), "scheme": scheme, "link": linked, **fields}  # type: ignore[typeddict-item]
+    return {**scenarios.make_default(), "scheme": scheme, "link": linked, **fields}  # type: ignore[typeddict-item]
 
 
 @cache
 def find_obstacle() -> str | None:
-    """Returns what denies namespaces here."""
+    """Returns why runs on real packets are impossible here; None if they are possible."""
     try:
-        link.play(scenario(), Programs(command=["true"]))
+        link.play(make_scenario(), Programs(command=["true"]))
     except MouseholeError as error:
         return str(error)
     return None
@@ -57,25 +59,28 @@ def find_obstacle() -> str | None:
 
 @pytest.fixture(autouse=True)
 def _can_be_run(request: pytest.FixtureRequest) -> None:
+    """Skips a test that needs namespaces where there are none."""
     is_simulated = re.search("bad_input|rate_trace", request.node.name)
     if not is_simulated and (reason := find_obstacle()):
         pytest.skip(reason)
 
 
 def is_conserved(account: LinkAccount) -> bool:
+    """Returns whether every packet sent was delivered, was dropped or is under way."""
     ways = (account["down"], account["up"])
     return all(way["sent"] == way["delivered"] + way["dropped"] + way["under_way"] for way in ways)
 
 
-def fetched(scheme: str, *sizes: int, **how: Any) -> Played:
-    programs = Programs(command=program("fetch", *sizes), server=program("serve"), **how)
-    return link.play(scenario(scheme), programs)
+def run_fetch(scheme: str, *sizes: int, **how: Any) -> Played:
+    """Returns a run under a scheme in which transfers of these sizes are fetched."""
+    programs = Programs(command=make_program("fetch", *sizes), server=make_program("serve"), **how)
+    return link.play(make_scenario(scheme), programs)
 
 
 @pytest.mark.parametrize("scheme", ["droptail", "rio-ps", "fq-codel"])
 def test_play__fetches_are_timed(scheme: str) -> None:
     sizes = (5_000, 200_000, 12_000, 40_000)
-    played = fetched(scheme, *sizes)
+    played = run_fetch(scheme, *sizes)
     assert played.account["status"] == 0
     assert is_conserved(played.account)
     assert played.records.summary["conservation_ok"]
@@ -91,14 +96,14 @@ def test_play__fetches_are_timed(scheme: str) -> None:
 
 
 def test_play__works_in_a_user_namespace() -> None:
-    played = fetched("sfd", 30_000, 30_000, user_namespace=True)
+    played = run_fetch("sfd", 30_000, 30_000, user_namespace=True)
     assert played.account["status"] == 0
     assert played.records.transfers["bytes"].to_list() == [30_000, 30_000]
 
 
 def test_play__a_connection_may_have_several_transfers() -> None:
-    programs = Programs(command=program("persist", 9_000, 70_000, 8_000), server=program("serve"))
-    played = link.play(scenario(), programs)
+    programs = Programs(command=make_program("persist", 9_000, 70_000, 8_000), server=make_program("serve"))
+    played = link.play(make_scenario(), programs)
     rows = played.records.transfers.sort("write")
     assert rows["bytes"].to_list() == [9_000, 70_000, 8_000]
     assert rows["write"].to_list() == [0, 1, 2]
@@ -111,9 +116,9 @@ def test_play__a_connection_may_have_several_transfers() -> None:
 @pytest.mark.parametrize("version", [4, 6])
 def test_play__marks_reach_the_receiver(version: int, capfd: pytest.CaptureFixture[str]) -> None:
     """IPv4's checksum is right, or the receiver's kernel would drop what was marked."""
-    server = program("flood", version, 15e6, 0.6, 2)  # ECT(0)
-    programs = Programs(command=program("receive", version, 1), server=server)
-    played = link.play(scenario("red(ecn=true,min=5,max=60,maxp=0.5)"), programs)
+    server = make_program("flood", version, 15e6, 0.6, 2)  # ECT(0)
+    programs = Programs(command=make_program("receive", version, 1), server=server)
+    played = link.play(make_scenario("red(ecn=true,min=5,max=60,maxp=0.5)"), programs)
     seen = json.loads(capfd.readouterr().out)
     assert seen["marks"] > 20
     assert seen["marks"] <= played.account["down"]["marked"] <= seen["marks"] + 100
@@ -123,9 +128,9 @@ def test_play__marks_reach_the_receiver(version: int, capfd: pytest.CaptureFixtu
 
 
 def test_play__the_rate_is_right(capfd: pytest.CaptureFixture[str]) -> None:
-    server = program("flood", 4, 12e6, 3.4, 0)
-    programs = Programs(command=program("receive", 4, 3), server=server)
-    played = link.play(scenario(link={"rate": "8mbit"}), programs)
+    server = make_program("flood", 4, 12e6, 3.4, 0)
+    programs = Programs(command=make_program("receive", 4, 3), server=server)
+    played = link.play(make_scenario(link={"rate": "8mbit"}), programs)
     seen = json.loads(capfd.readouterr().out)
     assert seen["rate_bps"] == pytest.approx(8e6, rel=0.005)
     assert played.account["down"]["dropped"] > 100
@@ -135,16 +140,16 @@ def test_play__the_rate_is_right(capfd: pytest.CaptureFixture[str]) -> None:
 def test_play__a_rate_may_change(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     trace = tmp_path / "two.trace"
     trace.write_text("1\n2\n10\n", encoding="utf-8")  # 3.6 Mb/s, over and over
-    given = scenario(link={"rate": None, "down": str(trace)})
-    server = program("flood", 4, 6e6, 2, 0)
-    played = link.play(given, Programs(command=program("receive", 4, 1.8), server=server))
+    given = make_scenario(link={"rate": None, "down": str(trace)})
+    server = make_program("flood", 4, 6e6, 2, 0)
+    played = link.play(given, Programs(command=make_program("receive", 4, 1.8), server=server))
     assert json.loads(capfd.readouterr().out)["rate_bps"] == pytest.approx(3.6e6, rel=0.02)
     assert played.records.queues[0]["capacity_bps"] == pytest.approx(3.6e6, rel=0.02)
 
 
 def test_play__loses_on_purpose() -> None:
-    given = scenario(faults=[{"link": "down", "bernoulli": 0.05}])
-    played = link.play(given, Programs(command=program("fetch", 300_000), server=program("serve")))
+    given = make_scenario(faults=[{"link": "down", "bernoulli": 0.05}])
+    played = link.play(given, Programs(command=make_program("fetch", 300_000), server=make_program("serve")))
     lost = sum(colour["fault"] for colour in played.records.queues[0]["colours"])
     assert 2 <= lost <= 40
     assert is_conserved(played.account)
@@ -153,7 +158,7 @@ def test_play__loses_on_purpose() -> None:
 
 def test_play__pcapng_tells_colour_and_verdict(tmp_path: Path) -> None:
     file = tmp_path / "packets.pcapng"
-    played = fetched("s-sfd", 60_000, pcapng=file)
+    played = run_fetch("s-sfd", 60_000, pcapng=file)
     content = file.read_bytes()
     verdicts = re.findall(rb"colour=(\w+) verdict=(\w+) delay=[\d.]+ms", content)
     ways = (played.account["down"], played.account["up"])
@@ -165,7 +170,7 @@ def test_play__pcapng_tells_colour_and_verdict(tmp_path: Path) -> None:
 
 
 def test_predict__plays_the_recorded_flows() -> None:
-    played = fetched("droptail", 20_000, 50_000)
+    played = run_fetch("droptail", 20_000, 50_000)
     simulated = link.predict(played)
     assert simulated.transfers["bytes"].to_list() == [20_000, 50_000]
     real, told = (
@@ -196,7 +201,7 @@ def test_list_differences__counts_what_a_prediction_leaves_out_or_changes() -> N
 
 
 def test_list_differences__is_silent_about_what_is_played_as_it_was() -> None:
-    played = fetched("droptail", 20_000, 50_000)
+    played = run_fetch("droptail", 20_000, 50_000)
     assert link.list_differences(played.records.columns, "cubic") == []
     assert link.list_differences(played.records.columns, None) == []
 
@@ -204,20 +209,20 @@ def test_list_differences__is_silent_about_what_is_played_as_it_was() -> None:
 def test_default_congestion__is_the_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own = tmp_path / "congestion"
     monkeypatch.setattr(link, "CONGESTION", own)
-    assert link.default_congestion() is None
+    assert link.read_default_congestion() is None
     own.write_text("reno\n")
-    assert link.default_congestion() == "reno"
+    assert link.read_default_congestion() == "reno"
 
 
 def test_congestion_line__names_the_machines_or_says_that_it_is_unknown() -> None:
-    assert congestion_line("bbr") == "congestion control of programs that chose none: bbr, the machine's"
-    assert "unknown" in congestion_line(None)
+    assert describe_congestion("bbr") == "congestion control of programs that chose none: bbr, the machine's"
+    assert "unknown" in describe_congestion(None)
 
 
 @pytest.mark.parametrize("version", [4, 6])
 def test_play__carries_icmp(version: int, capfd: pytest.CaptureFixture[str]) -> None:
-    programs = Programs(command=program("ping", version), user_namespace=True)
-    played = link.play(scenario(), programs)
+    programs = Programs(command=make_program("ping", version), user_namespace=True)
+    played = link.play(make_scenario(), programs)
     assert 0.02 < float(capfd.readouterr().out) < 0.2
     assert played.records.transfers.is_empty()
     assert played.account["down"]["delivered"] >= 1
@@ -226,7 +231,7 @@ def test_play__carries_icmp(version: int, capfd: pytest.CaptureFixture[str]) -> 
 def test_play__non_ip_is_counted_and_dropped() -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may send what is no IP packet")
-    played = link.play(scenario(), Programs(command=program("raw")))
+    played = link.play(make_scenario(), Programs(command=make_program("raw")))
     assert played.account["not_ip"] == 7
     assert is_conserved(played.account)
 
@@ -234,23 +239,23 @@ def test_play__non_ip_is_counted_and_dropped() -> None:
 def test_play__what_a_command_leaves_behind_is_ended() -> None:
     mark = f"{4000 + os.getpid()}.5"
     played = link.play(
-        scenario(), Programs(command=["sh", "-c", f"sleep {mark} & setsid sleep {mark} & exit 3"])
+        make_scenario(), Programs(command=["sh", "-c", f"sleep {mark} & setsid sleep {mark} & exit 3"])
     )
     assert played.account["status"] == 3
-    assert not running(mark)
+    assert not list_running(mark)
 
 
 def test_play__a_server_may_go_into_the_background() -> None:
-    script = f"{shlex.join(program('serve'))} & sleep 1; exit 0"
-    late = ["sh", "-c", f"sleep 1.5; {shlex.join(program('fetch', 20_000))}"]
+    script = f"{shlex.join(make_program('serve'))} & sleep 1; exit 0"
+    late = ["sh", "-c", f"sleep 1.5; {shlex.join(make_program('fetch', 20_000))}"]
     programs = Programs(command=late, server=["sh", "-c", script])
-    played = link.play(scenario(), programs)
+    played = link.play(make_scenario(), programs)
     assert (played.account["status"], played.account["server_status"]) == (0, 0)
     assert played.records.transfers["bytes"].to_list() == [20_000]
 
 
-def running(mark: str) -> list[str]:
-    """Returns the processes whose command line has this word."""
+def list_running(mark: str) -> list[str]:
+    """Returns the processes whose command lines contain this argument."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -278,10 +283,10 @@ def test_play__kill_leaves_nothing(tmp_path: Path) -> None:
         inside,
     ]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: note.exists() and note.read_text().strip() != "" and len(running(mark)) == 2)
+    wait_until(lambda: note.exists() and note.read_text().strip() != "" and len(list_running(mark)) == 2)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    wait_until(lambda: not running(mark))
+    wait_until(lambda: not list_running(mark))
     name, held = note.read_text().strip(), []
     for entry in Path("/proc").glob("[0-9]*/ns/net"):
         with contextlib.suppress(OSError):
@@ -297,6 +302,7 @@ def read_program(process: str) -> str:
 
 
 def wait_until(is_so: Any) -> None:
+    """Waits until a condition holds; fails after 60 s."""
     deadline = time.monotonic() + 60  # a busy machine starts Python slowly
     while not is_so():
         assert time.monotonic() < deadline
@@ -307,22 +313,23 @@ def test_command__ctrl_c_ends_everything() -> None:
     mark = f"{7000 + os.getpid()}.75"
     words = [*MODULE, "link", "--rate", "10mbit", "--", "sleep", mark]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: "sleep" in map(read_program, running(mark)))
+    wait_until(lambda: "sleep" in map(read_program, list_running(mark)))
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.splitlines()[-1].startswith("mousehole: stopped")
-    assert not [one for one in running(mark) if int(one) != process.pid]
+    assert not [one for one in list_running(mark) if int(one) != process.pid]
 
 
-def command(*words: object) -> subprocess.CompletedProcess[str]:
+def run_command(*words: object) -> subprocess.CompletedProcess[str]:
+    """Runs `mousehole link`."""
     whole = [*MODULE, "link", *map(str, words)]
     return subprocess.run(whole, capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_command__writes_records_of_one_run(tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("one.json", "rows.csv", "flows.toml")}
-    done = command(
+    done = run_command(
         *(
             "--rate",
             "10mbit",
@@ -331,7 +338,7 @@ def test_command__writes_records_of_one_run(tmp_path: Path) -> None:
             "--scheme",
             "rio-ps",
             "--server",
-            shlex.join(program("serve")),
+            shlex.join(make_program("serve")),
         ),
         *(
             "--json",
@@ -341,13 +348,13 @@ def test_command__writes_records_of_one_run(tmp_path: Path) -> None:
             "--save-scenario",
             files["flows.toml"],
         ),
-        *("--predict", "--", *program("fetch", 10_000, 30_000)),
+        *("--predict", "--", *make_program("fetch", 10_000, 30_000)),
     )
     document = json.loads(files["one.json"].read_text())
     # On a loaded machine the run may be invalid, which is status 1.
     assert done.returncode == (0 if document["link"]["is_valid"] else 1), done.stderr
     assert "rio-ps: 2 transfers" in done.stdout
-    assert congestion_line(link.default_congestion()) in done.stdout
+    assert describe_congestion(link.read_default_congestion()) in done.stdout
     assert "simulated otherwise than in real time: " in done.stdout
     assert document["schema"] == "mousehole.run/2"
     assert document["link"]["down"]["delivered"] > 20
@@ -358,14 +365,14 @@ def test_command__writes_records_of_one_run(tmp_path: Path) -> None:
 
 def test_command__compares_schemes(tmp_path: Path) -> None:
     place = tmp_path / "found.json"
-    done = command(
+    done = run_command(
         *("--rate", "10mbit", "--rtt", "20ms", "--schemes", "red", "--rounds", 2, "--json", place, "--quiet"),
-        *("--server", shlex.join(program("serve")), "--", *program("fetch", 10_000, 10_000)),
+        *("--server", shlex.join(make_program("serve")), "--", *make_program("fetch", 10_000, 10_000)),
     )
     if "no round is left" in done.stderr:
         pytest.skip("the machine is too busy for a valid run")
     assert done.returncode == 0, done.stderr
-    assert congestion_line(link.default_congestion()) in done.stdout
+    assert describe_congestion(link.read_default_congestion()) in done.stdout
     document = json.loads(place.read_text())
     rounds = document["manifest"]["replications"]
     assert [entry["scheme"] for entry in document["manifest"]["schemes"]] == ["droptail", "red"]
@@ -376,17 +383,23 @@ def test_command__compares_schemes(tmp_path: Path) -> None:
     assert [run["scheme"] for run in runs if run["counts"]] == ["droptail", "red"] * rounds
     assert all(run["account"]["down"]["delivered"] > 10 for run in runs)
     schema = json.loads(SCHEMA.read_text())
-    assert faults(schema, document) == []
+    assert list_faults(schema, document) == []
 
 
-def two_schemes(rounds: int) -> Plan:
+def plan_two_schemes(rounds: int) -> Plan:
+    """Returns the plan of two schemes in this many rounds."""
     options = Options(rate="10mbit", rtt="20ms", schemes="droptail,red", seeds=rounds)
-    return link_rounds.plan_rounds(link.make_base_scenario(scenarios.default(), options), options, None)
+    return link_rounds.plan_rounds(link.make_base_scenario(scenarios.make_default(), options), options, None)
 
 
-def compared_with(monkeypatch: pytest.MonkeyPatch, rounds: int, verdicts: list[bool]) -> link_rounds.Trial:
-    """Compares two schemes by one real run that is shown again and again, valid or not as `verdicts` say."""
-    one, left = fetched("droptail", 10_000), iter(verdicts)
+def compare_two_schemes(
+    monkeypatch: pytest.MonkeyPatch, rounds: int, verdicts: list[bool]
+) -> link_rounds.Trial:
+    """Returns the trial of two schemes in which one real run is used again and again.
+
+    `verdicts` says of each use whether the run is valid.
+    """
+    one, left = run_fetch("droptail", 10_000), iter(verdicts)
 
     def play(*_: Any) -> Played:
         is_valid = next(left)
@@ -394,7 +407,7 @@ def compared_with(monkeypatch: pytest.MonkeyPatch, rounds: int, verdicts: list[b
         return dataclasses.replace(one, account=account)  # type: ignore[arg-type]
 
     monkeypatch.setattr(link_rounds, "play", play)
-    trial = link_rounds.compare(two_schemes(rounds), Programs(command=["true"]), "fetch")
+    trial = link_rounds.compare(plan_two_schemes(rounds), Programs(command=["true"]), "fetch")
     assert next(left, None) is None  # every run was asked for
     return trial
 
@@ -404,7 +417,7 @@ def test_compare__an_invalid_run_is_repeated_and_then_its_round_left_out(
 ) -> None:
     first = [True, False, True]  # red is repeated once
     second = [False, False, False]  # droptail stays invalid, and red is not run
-    trial = compared_with(monkeypatch, 3, [*first, *second, True, True])
+    trial = compare_two_schemes(monkeypatch, 3, [*first, *second, True, True])
     assert trial.comparison is not None
     assert trial.comparison.plan.replications == 2
     assert trial.left_out == (1,)
@@ -420,7 +433,7 @@ def test_compare__an_invalid_run_is_repeated_and_then_its_round_left_out(
     ]  # fmt: skip
     assert [run["counts"] for run in document["link"][3:]] == [False, False, False, True, True]
     schema = json.loads(SCHEMA.read_text())
-    assert faults(schema, document) == []
+    assert list_faults(schema, document) == []
     trial.comparison.save(tmp_path / "found.json")
     loaded = mousehole.load(tmp_path / "found.json")
     assert loaded.markdown() == trial.comparison.markdown()
@@ -430,7 +443,7 @@ def test_compare__an_invalid_run_is_repeated_and_then_its_round_left_out(
 def test_compare__a_valid_run_of_a_round_that_is_left_out_does_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    trial = compared_with(monkeypatch, 2, [True, False, False, False, True, True])
+    trial = compare_two_schemes(monkeypatch, 2, [True, False, False, False, True, True])
     assert trial.comparison is not None
     assert [run["counts"] for run in json.loads(trial.comparison.to_json())["link"]] == [False] * 4 + [
         True
@@ -439,7 +452,7 @@ def test_compare__a_valid_run_of_a_round_that_is_left_out_does_not_count(
 
 @pytest.mark.parametrize("rounds", [1, 5])
 def test_compare__the_report_has_words_of_its_own(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
-    trial = compared_with(monkeypatch, rounds, [True] * 2 * rounds)
+    trial = compare_two_schemes(monkeypatch, rounds, [True] * 2 * rounds)
     assert trial.comparison is not None
     console = OutputConsole(width=110, highlight=False)
     with console.capture() as captured:
@@ -456,7 +469,7 @@ def test_compare__the_report_has_words_of_its_own(monkeypatch: pytest.MonkeyPatc
 
 
 def test_compare__no_round_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    trial = compared_with(monkeypatch, 1, [False, False, False])
+    trial = compare_two_schemes(monkeypatch, 1, [False, False, False])
     assert trial.comparison is None
     assert trial.faults == [
         "round 1 is left out: under droptail 3 runs were invalid, the last because it was late"
@@ -466,7 +479,7 @@ def test_compare__no_round_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_command__no_round_is_left_is_status_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    trial = compared_with(monkeypatch, 1, [False, False, False])
+    trial = compare_two_schemes(monkeypatch, 1, [False, False, False])
     monkeypatch.setattr(link_rounds, "compare", lambda *_: trial)
     place = tmp_path / "found.json"
     words = ["link", "--rate", "10mbit", "--schemes", "red", "--json", str(place), "--", "true"]
@@ -481,9 +494,9 @@ def test_command__no_round_is_left_is_status_1(
 
 
 def test_command__returns_the_commands_status() -> None:
-    done = command("--rate", "10mbit", "--quiet", "--", "sh", "-c", "exit 7")
+    done = run_command("--rate", "10mbit", "--quiet", "--", "sh", "-c", "exit 7")
     assert done.returncode == 7
-    done = command("--rate", "10mbit", "--quiet", "--", "there-is-no-such-command")
+    done = run_command("--rate", "10mbit", "--quiet", "--", "there-is-no-such-command")
     assert done.returncode == 127
     assert "there-is-no-such-command cannot be run" in done.stderr
 
@@ -491,7 +504,7 @@ def test_command__returns_the_commands_status() -> None:
 def test_command__a_comparison_of_what_cannot_be_started_ends_after_the_first_run(tmp_path: Path) -> None:
     place = tmp_path / "found.json"
     words = ("--rate", "10mbit", "--schemes", "droptail,red", "--rounds", 2, "--quiet", "--json", place)
-    done = command(*words, "--", "there-is-no-such-command")
+    done = run_command(*words, "--", "there-is-no-such-command")
     assert (done.returncode, done.stdout) == (127, "")
     assert done.stderr.count("cannot be run") == 1
     assert done.stderr.count("round ") == 2  # the run is announced, and warned of
@@ -500,7 +513,7 @@ def test_command__a_comparison_of_what_cannot_be_started_ends_after_the_first_ru
 
 
 def test_command__a_comparison_returns_the_first_status_and_warns_of_every_run() -> None:
-    done = command(
+    done = run_command(
         *("--rate", "10mbit", "--schemes", "red", "--rounds", 1, "--quiet", "--server", "sleep 0.1; exit 3"),
         *("--", "sh", "-c", "sleep 0.5; test -e /nowhere/at/all || exit 9"),
     )
@@ -512,7 +525,7 @@ def test_command__a_comparison_returns_the_first_status_and_warns_of_every_run()
 
 
 def test_command__a_server_that_ends_leaves_the_status_to_the_command() -> None:
-    done = command("--rate", "10mbit", "--quiet", "--server", "sleep 0.1; exit 3", "--", "sleep", 0.5)
+    done = run_command("--rate", "10mbit", "--quiet", "--server", "sleep 0.1; exit 3", "--", "sleep", 0.5)
     assert done.returncode == (1 if "INVALID" in done.stdout else 0)
     assert "warning: the server's command ended before, with status 3" in done.stdout
 
@@ -581,7 +594,7 @@ def test_play__large_packets_need_a_large_mtu() -> None:
     """At 9000 bytes of MTU the same transfer takes a sixth of the packets."""
     counts = []
     for mtu in (1500, 9000):
-        played = fetched("droptail", 200_000, mtu=mtu)
+        played = run_fetch("droptail", 200_000, mtu=mtu)
         assert played.records.transfers["bytes"].to_list() == [200_000]
         assert played.account["too_large"] == 0
         counts.append(played.account["down"]["delivered"])
@@ -590,7 +603,7 @@ def test_play__large_packets_need_a_large_mtu() -> None:
 
 def test_play__knows_names(capfd: pytest.CaptureFixture[str]) -> None:
     words = ["getent", "ahostsv4", "server", "example.org", "client"]
-    link.play(scenario(), Programs(command=words, names=["example.org"]))
+    link.play(make_scenario(), Programs(command=words, names=["example.org"]))
     addresses = [line.split()[0] for line in capfd.readouterr().out.splitlines() if "STREAM" in line]
     assert addresses == ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
 
@@ -598,17 +611,17 @@ def test_play__knows_names(capfd: pytest.CaptureFixture[str]) -> None:
 def test_play__tells_once_a_second() -> None:
     told: list[LinkStatus] = []
     observer = link.Observer(report=told.append)
-    programs = Programs(command=program("fetch", 3_000_000), server=program("serve"))
-    link.play(scenario("sfd"), programs, observer)
+    programs = Programs(command=make_program("fetch", 3_000_000), server=make_program("serve"))
+    link.play(make_scenario("sfd"), programs, observer)
     assert len(told) >= 2
     assert told[1]["down"]["rate_bps"] == pytest.approx(1e7, rel=0.2)
     assert told[1]["down"]["waiting"][1] > 0
-    assert "queue 0/" in status_line(told[1])
+    assert "queue 0/" in write_status(told[1])
 
 
 def test_check__bad_input_of_a_scenario() -> None:
     with pytest.raises(MouseholeError, match="leave it out"):
-        link.check(scenario(access={"rate": "unlimited", "delay": "1ms"}), Programs(command=["true"]))
+        link.check(make_scenario(access={"rate": "unlimited", "delay": "1ms"}), Programs(command=["true"]))
 
 
 def test_rate_trace__bad_input(tmp_path: Path) -> None:
@@ -618,8 +631,8 @@ def test_rate_trace__bad_input(tmp_path: Path) -> None:
         _engine.link_rate("link.down", str(trace))
 
 
-def traced(folder: Path) -> Path:
-    """Writes a scenario with a rate trace beside it."""
+def write_traced_scenario(folder: Path) -> Path:
+    """Writes a scenario with its rate trace, and returns its path."""
     (folder / "radio.trace").write_text("0 2mbit\n1 6mbit\n2 0\n2.5 1mbit\n4 3mbit\n", encoding="utf-8")
     text = """
         warmup = "1s"
@@ -638,7 +651,7 @@ def traced(folder: Path) -> Path:
 
 
 def test_rate_trace__is_run_and_named(tmp_path: Path) -> None:
-    done = mousehole.run(traced(tmp_path))
+    done = mousehole.run(write_traced_scenario(tmp_path))
     # 2 + 6 + 0 + 1.5 Mb in 4 s is the mean that schemes and loads go by.
     assert done.scenario["link"]["up"] == "2375000bit"
     document = json.loads(done.to_json())
@@ -650,7 +663,9 @@ def test_rate_trace__is_run_and_named(tmp_path: Path) -> None:
 
 
 def test_rate_trace__is_compared_and_saved(tmp_path: Path) -> None:
-    found = mousehole.compare(traced(tmp_path), schemes="red", duration="4s", warmup="1s", seeds=2)
+    found = mousehole.compare(
+        write_traced_scenario(tmp_path), schemes="red", duration="4s", warmup="1s", seeds=2
+    )
     assert set(found.buckets["scheme"]) == {"droptail", "red"}
     assert [entry["name"] for entry in found.manifest["inputs"]] == ["radio.trace"]
     saved = scenarios.to_toml(found.scenario(), tmp_path)

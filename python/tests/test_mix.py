@@ -18,7 +18,8 @@ from rich.console import Console
 SIZES = "# bytes, share\n1000 0.5\n20000 1\n"
 
 
-def scenario(**traffic: Any) -> dict[str, Any]:
+def make_scenario(**traffic: Any) -> dict[str, Any]:
+    """Returns a short scenario with this traffic."""
     return {
         "warmup": "0s",
         "duration": "4s",
@@ -35,7 +36,7 @@ MIX = [
 
 
 def test_run__names_sources_in_every_table() -> None:
-    done = mousehole.run(scenario(mix=MIX, gaming={"share": 1.0, "split": 2, "min_bytes": "20kB"}))
+    done = mousehole.run(make_scenario(mix=MIX, gaming={"share": 1.0, "split": 2, "min_bytes": "20kB"}))
     assert done.summary["sources"] == ["poisson", "ftp", "calls"]
     assert set(done.transfers["source"]) == {"poisson"}
     assert list(done.flows["source"]) == ["ftp"] * 4  # the two flows without end cheat too
@@ -68,18 +69,18 @@ def test_sizes__are_relative_to_the_scenarios_folder(tmp_path: Path) -> None:
 
 def test_sizes__of_a_mix_move_too() -> None:
     section = {"mix": [{"model": "ftp", "params": {"sizes": "a.cdf"}}, {"model": "sizes:b.cdf"}]}
-    moved = sizefiles.moved(section, lambda name: f"x/{name}")
+    moved = sizefiles.with_moved_files(section, lambda name: f"x/{name}")
     assert moved["mix"][0]["params"]["sizes"] == "x/a.cdf"
     assert moved["mix"][1]["model"] == "sizes:x/b.cdf"
     assert section["mix"][1]["model"] == "sizes:b.cdf"
-    assert [file.name for file in sizefiles.named(section)] == ["a.cdf", "b.cdf"]
+    assert [file.name for file in sizefiles.list_files(section)] == ["a.cdf", "b.cdf"]
 
 
 def test_sizes__faults_name_the_line(tmp_path: Path) -> None:
     bad = tmp_path / "bad.cdf"
     bad.write_text("10 0.5\n20 zwei\n")
     with pytest.raises(MouseholeError, match=r'bad\.cdf:2: "zwei" is no number'):
-        mousehole.run(scenario(model=f"sizes:{bad}"))
+        mousehole.run(make_scenario(model=f"sizes:{bad}"))
     with pytest.raises(MouseholeError, match=r"no\.cdf: "):
         mousehole.inspect(str(f"sizes:{tmp_path}/no.cdf"))
 
@@ -92,7 +93,7 @@ def test_inspect__counts_applications(tmp_path: Path) -> None:
 
 
 def test_show__a_line_for_flows_and_datagrams() -> None:
-    done = mousehole.run(scenario(mix=MIX, bulk={"flows": 2}))
+    done = mousehole.run(make_scenario(mix=MIX, bulk={"flows": 2}))
     console = Console(record=True, width=100, file=io.StringIO())
     print_document(console, done.document())
     text = console.export_text()
@@ -102,7 +103,7 @@ def test_show__a_line_for_flows_and_datagrams() -> None:
 
 
 def test_show__omits_flows_and_datagrams_if_there_are_none() -> None:
-    done = mousehole.run(scenario(model="poisson", load=0.5))
+    done = mousehole.run(make_scenario(model="poisson", load=0.5))
     assert done.flows.is_empty()
     assert not any(isinstance(block, Items) for block in done.document().sections[0].blocks)
 
@@ -131,7 +132,8 @@ count = 2
 """
 
 
-def traced(folder: Path) -> Path:
+def write_traced(folder: Path) -> Path:
+    """Writes a scenario and the traces that it names; returns its path."""
     rows = "".join(f"{0.3 * number},c{number % 4},{4000 + number}\n" for number in range(20))
     (folder / "own.csv").write_text("start,client,bytes\n" + rows)
     (folder / "up.csv").write_text("start,client,bytes_up\n0,a,3000\n2,b,9000\n")
@@ -140,7 +142,7 @@ def traced(folder: Path) -> Path:
 
 
 def test_traces__stand_in_a_mix(tmp_path: Path) -> None:
-    done = mousehole.run(traced(tmp_path))
+    done = mousehole.run(write_traced(tmp_path))
     assert done.summary["sources"] == ["traffic", "own.csv", "sent", "voip"]
     names = ("own.csv", "sent", "traffic")
     of = {name: done.transfers.filter(done.transfers["source"] == name) for name in names}
@@ -159,14 +161,14 @@ def test_traces__stand_in_a_mix(tmp_path: Path) -> None:
 
 
 def test_traces__are_compared(tmp_path: Path) -> None:
-    done = mousehole.compare(traced(tmp_path), schemes="droptail,sfd", seeds=1, rate="3mbit", ecn=True)
+    done = mousehole.compare(write_traced(tmp_path), schemes="droptail,sfd", seeds=1, rate="3mbit", ecn=True)
     assert [entry["name"] for entry in done.manifest["inputs"]] == ["own.csv", "up.csv"]
     told = set(done.groups["group"])
     assert told >= {"own.csv", "sent", "voip"}
 
 
 def test_traces__faults_name_the_file(tmp_path: Path) -> None:
-    path = traced(tmp_path)
+    path = write_traced(tmp_path)
     (tmp_path / "own.csv").unlink()
     with pytest.raises(MouseholeError, match=r"own\.csv"):
         mousehole.run(path)

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mousehole.base import (
     MouseholeError,
-    buffer_checked,
+    check_buffer,
     defaults,
-    least,
-    load_list,
+    parse_loads,
+    parse_texts,
     parse_whole,
+    require_at_least,
     split_list,
-    text_list,
 )
 
 
@@ -37,26 +37,26 @@ def test_split_list__loses_nothing(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "red,", ",red", "red,,sfd", "red,red"])
 def test_text_list__refuses(text: str) -> None:
     with pytest.raises(MouseholeError, match=r"^schemes: "):
-        text_list("schemes", text)
+        parse_texts("schemes", text)
 
 
 def test_load_list__forms() -> None:
-    assert load_list("load", None) == (None,)
-    assert load_list("load", 0.5) == (0.5,)
-    assert load_list("load", "0.5, 2") == (0.5, 2.0)
-    assert load_list("load", [0.5, 0.9]) == (0.5, 0.9)
+    assert parse_loads("load", None) == (None,)
+    assert parse_loads("load", 0.5) == (0.5,)
+    assert parse_loads("load", "0.5, 2") == (0.5, 2.0)
+    assert parse_loads("load", [0.5, 0.9]) == (0.5, 0.9)
 
 
 @pytest.mark.parametrize("value", [0, -1, 20, 2.01, float("nan"), float("inf"), "high", "0.5,0.50", "0.5,"])
 def test_load_list__refuses(value: str | float) -> None:
     with pytest.raises(MouseholeError, match=r"^load: "):
-        load_list("load", value)
+        parse_loads("load", value)
 
 
 def test_least__refuses_what_is_below() -> None:
-    assert least("seeds", 1, 1) == 1
+    assert require_at_least("seeds", 1, 1) == 1
     with pytest.raises(MouseholeError, match="seeds: 0 is not allowed"):
-        least("seeds", 0, 1)
+        require_at_least("seeds", 0, 1)
 
 
 def test_parse_whole__names_the_range() -> None:
@@ -83,12 +83,12 @@ def test_parse_whole__names_the_range() -> None:
 )  # fmt: skip
 def test_buffer_checked__names_the_largest(text: str, most: str) -> None:
     with pytest.raises(MouseholeError, match=f'"{text}" is too large; it must be from {most}'):
-        buffer_checked("buffer", text)
+        check_buffer("buffer", text)
 
 
 @pytest.mark.parametrize("text", ["50p", "1000000000p", "1bdp", "64kB", "1024GiB", "0p", "x", "5 parsecs"])
 def test_buffer_checked__leaves_the_rest_to_the_engine(text: str) -> None:
-    assert buffer_checked("buffer", text) == text
+    assert check_buffer("buffer", text) == text
 
 
 def test_parse_whole__names_what_was_typed() -> None:

@@ -4,8 +4,8 @@ import mousehole
 import numpy as np
 import pytest
 from mousehole.inputs import from_section
-from mousehole.runs import overlay_design
-from mousehole.scenario import filled
+from mousehole.runs import make_overlay_design
+from mousehole.scenario import fill_in
 
 
 def test_overlay_design__is_near_that_of_a_comparison(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -20,10 +20,10 @@ def test_overlay_design__is_near_that_of_a_comparison(tmp_path) -> None:  # type
         str(file), rate="3mbit", load=0.4, schemes="droptail,red", duration="20s", warmup="5s", seeds=2
     ).results
     (cell,) = found.plan.cells
-    scenario = filled(found.plan.scenario(cell, "droptail"))
+    scenario = fill_in(found.plan.scenario(cell, "droptail"))
     traffic = from_section(scenario["traffic"], "").read(seed=1)
     assert traffic is not None
-    ours, theirs = overlay_design(scenario, traffic), found.design(cell)
+    ours, theirs = make_overlay_design(scenario, traffic), found.design(cell)
     assert 0.05 < theirs.capture_share < 1
     assert ours.capture_share == pytest.approx(theirs.capture_share, rel=0.15)
     assert ours.capture_freedom == theirs.capture_freedom

@@ -10,16 +10,16 @@ import pytest
 from mousehole import _engine
 from mousehole.answer import notes, overview
 from mousehole.document import Cell, Table, print_document
-from mousehole.reports import cell_report, document
-from mousehole.runs import Capture, Counted, Results, all_schemes
+from mousehole.reports import make_document, read_cell_report
+from mousehole.runs import Capture, Counted, Results, list_all_schemes
 from rich.console import Console
 from support import HandMadeRun, make_results
 
 MANY = "droptail,red,fq-codel,sfd,p-sfd,s-sfd,s-sfd(k=2),s-sfd(k=8),sfd(mode=coupled)"
 
 
-def compared(**settings: object) -> mousehole.Comparison:
-    """A small comparison of nine schemes."""
+def compare_many(**settings: object) -> mousehole.Comparison:
+    """Returns a small comparison of nine schemes."""
     chosen: dict[str, object] = {
         "rate": "3mbit",
         "load": 0.8,
@@ -32,12 +32,12 @@ def compared(**settings: object) -> mousehole.Comparison:
 
 @pytest.fixture(scope="module")
 def quick() -> mousehole.Comparison:
-    """The quick look."""
-    return compared(quick=True)
+    """A quick comparison of nine schemes."""
+    return compare_many(quick=True)
 
 
-def shown(comparison: mousehole.Comparison) -> str:
-    """The report as text."""
+def show_report(comparison: mousehole.Comparison) -> str:
+    """Returns the report of a comparison as text."""
     console = Console(width=110, record=True, file=io.StringIO(), force_terminal=True)
     print_document(console, comparison.document())
     return console.export_text()
@@ -45,13 +45,13 @@ def shown(comparison: mousehole.Comparison) -> str:
 
 def test_quick__has_three_replications_and_says_that_it_finds_nothing(quick: mousehole.Comparison) -> None:
     assert quick.plan.replications == 3
-    text = shown(quick)
+    text = show_report(quick)
     assert "3 replications of 40s give no interval and no verdict" in text
     assert "better by" not in text
 
 
 def test_quick__gives_way_to_seeds() -> None:
-    assert compared(quick=True, seeds=2, schemes="droptail,sfd").plan.replications == 2
+    assert compare_many(quick=True, seeds=2, schemes="droptail,sfd").plan.replications == 2
 
 
 def test_by_size__reference_is_fq_codel_and_does_not_change(quick: mousehole.Comparison) -> None:
@@ -72,16 +72,16 @@ def test_by_size__range_holds_the_mean(quick: mousehole.Comparison) -> None:
 
 
 def test_report__groups_the_verdicts_of_many_schemes() -> None:
-    text = shown(compared(seeds=5))
+    text = show_report(compare_many(seeds=5))
     assert "In parentheses: 95 % intervals." in text
     assert "Against fq-codel" in text
     assert max(len(line) for line in text.splitlines() if "tc qdisc" not in line) <= 110
 
 
-def printed(results: Results) -> list[str]:
-    """The report on a terminal, a line each."""
+def print_report(results: Results) -> list[str]:
+    """Returns the lines of the report on a terminal."""
     console = Console(width=110, record=True, file=io.StringIO())
-    print_document(console, document(results))
+    print_document(console, make_document(results))
     return console.export_text().splitlines()
 
 
@@ -92,10 +92,12 @@ def test_table__means_are_over_the_replications_that_changes_are_over(count: int
         return [*some, *[HandMadeRun([10**6], [9.0]) for _ in range(count - having)]]
 
     found = make_results(runs(0.5), runs(1.0))
-    (table,) = [one for one in cell_report(found, found.plan.cells[0])["overview"] if isinstance(one, Table)]
+    (table,) = [
+        one for one in read_cell_report(found, found.plan.cells[0])["overview"] if isinstance(one, Table)
+    ]
     values = [[cell.value for cell in row[1:3] if isinstance(cell, Cell)] for row in table.rows]
     assert values == [[1.0, None], [0.5, pytest.approx(-0.5)]]
-    (line,) = [line for line in printed(found) if line.startswith("sfd ")]
+    (line,) = [line for line in print_report(found) if line.startswith("sfd ")]
     assert line.split()[:3] == ["sfd", "500", "ms"]
     (note,) = [note for note in notes.cell_notes(found, found.plan.cells[0]) if note.startswith("Only ")]
     assert note.startswith(f"Only {having} of {count} replications had a transfer ≤ 15 kB;")
@@ -104,7 +106,7 @@ def test_table__means_are_over_the_replications_that_changes_are_over(count: int
 def test_table__without_short_transfers_has_neither_mean_nor_change() -> None:
     none = [HandMadeRun([10**6], [9.0]) for _ in range(6)]
     found = make_results(none, none)
-    line = next(line for line in printed(found) if line.startswith("sfd  "))
+    line = next(line for line in print_report(found) if line.startswith("sfd  "))
     assert line.split()[1:3] == ["–", "–"]
     assert not [note for note in notes.cell_notes(found, found.plan.cells[0]) if note.startswith("Only ")]
 
@@ -115,7 +117,7 @@ def test_verdicts__below_the_floor_are_not_judged() -> None:
 
     counted = {"short": Counted(99, 9), "long": Counted(200, 1), "all": Counted(299, 9)}
     capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
-    lines = printed(replace(make_results(runs(0.5), runs(1.0)), capture=capture))
+    lines = print_report(replace(make_results(runs(0.5), runs(1.0)), capture=capture))
     floor = "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100): sfd"
     assert [line.strip() for line in lines if "sfd" in line][-1] == floor
     assert not [line for line in lines if "undecided" in line]
@@ -129,7 +131,7 @@ def test_single_fifo_schemes__never_reorder(quick: mousehole.Comparison) -> None
 
 def test_all_schemes__is_the_catalogue_without_ns2s_queues() -> None:
     names = {scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")}
-    assert {name.split("(")[0] for name in all_schemes()} == names
+    assert {name.split("(")[0] for name in list_all_schemes()} == names
 
 
 def test_heatmap__draws_a_picture(quick: mousehole.Comparison, tmp_path: Path) -> None:
@@ -149,7 +151,7 @@ def test_report__names_schemes_and_fits_at_every_width(quick: mousehole.Comparis
 
 
 def test_report__names_schemes_without_effect() -> None:
-    found = compared(quick=True, schemes="droptail,wrr,fq-codel")
+    found = compare_many(quick=True, schemes="droptail,wrr,fq-codel")
     (note,) = [note for note in found.notes(found.plan.cells[0]) if "exactly" in note]
     assert note.startswith("wrr did exactly the same as droptail")
 

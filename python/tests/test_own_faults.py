@@ -43,7 +43,7 @@ OPTIONS: dict[str, object] = {
 
 
 def header_with(name: str, does: str, folder: Path, function: str = "packet") -> Path:
-    """Writes a marker of which a function does something first."""
+    """Writes a marker in which a function first does something; returns its path."""
     header = policy.new(name, folder=folder)
     text = header.read_text(encoding="utf-8")
     begin = text.index("{", text.index(f"_{function}(", text.index("MH_FN"))) + 1
@@ -51,8 +51,8 @@ def header_with(name: str, does: str, folder: Path, function: str = "packet") ->
     return header
 
 
-def refusal(header: Path, scheme: str = "") -> str:
-    """Returns what `compare` says of a header, without its path."""
+def find_refusal(header: Path, scheme: str = "") -> str:
+    """Returns the sentence with which `compare` refuses a header."""
     schemes = scheme or f"{header.stem}|multi-red"
     with pytest.raises(MouseholeError) as refused:
         mousehole.compare("poisson", policy=str(header), schemes=schemes, **OPTIONS)  # type: ignore[arg-type]
@@ -64,7 +64,7 @@ def refusal(header: Path, scheme: str = "") -> str:
 @pytest.mark.parametrize("kind", FAULTS)
 def test_compare__refuses_a_faulty_packet_function(kind: str, tmp_path: Path) -> None:
     does, words = FAULTS[kind]
-    assert words in refusal(header_with(f"own-{kind}", does, tmp_path))
+    assert words in find_refusal(header_with(f"own-{kind}", does, tmp_path))
 
 
 QUEUE_FAULTS = {
@@ -81,7 +81,7 @@ def test_compare__refuses_a_faulty_queue(kind: str, tmp_path: Path) -> None:
     text, served = header.read_text(encoding="utf-8"), "\tstate->served[next]++;\n"
     assert served in text
     header.write_text(text.replace(served, f"\t{does}\n"), encoding="utf-8")
-    assert words in refusal(header, f"sfd|{header.stem}")
+    assert words in find_refusal(header, f"sfd|{header.stem}")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_compare__refuses_a_faulty_queue(kind: str, tmp_path: Path) -> None:
     ],
 )
 def test_compare__refuses_a_faulty_setup(does: str, words: str, tmp_path: Path) -> None:
-    assert words in refusal(header_with("own-setup", does, tmp_path, "setup"))
+    assert words in find_refusal(header_with("own-setup", does, tmp_path, "setup"))
 
 
 @pytest.mark.parametrize("kind", ["crash", "loop", "exit", "at-once", "beyond", "params", "answer"])
@@ -150,7 +150,7 @@ def test_run__a_fault_that_the_trial_does_not_meet_ends_in_a_sentence(
 
 
 def test_run__an_answer_that_the_trial_does_not_meet_is_no_result(tmp_path: Path) -> None:
-    assert "packet returned 77" in refusal(header_with("own-late", f"if ({RARE}) return 77;", tmp_path))
+    assert "packet returned 77" in find_refusal(header_with("own-late", f"if ({RARE}) return 77;", tmp_path))
 
 
 def test_run__keeps_a_handler_of_crashes_that_was_there(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_run__a_crash_elsewhere_has_a_word_too(tmp_path: Path) -> None:
 
 def test_compare__a_header_without_end_leaves_no_compiler(tmp_path: Path) -> None:
     (tmp_path / "endless.h").write_text('#include "/dev/zero"\n', encoding="utf-8")
-    sentence = refusal(tmp_path / "endless.h")
+    sentence = find_refusal(tmp_path / "endless.h")
     assert "does not compile" in sentence
     assert list_compilers("endless") == []
 
@@ -212,7 +212,7 @@ def test_stop__ends_the_compiler_too(command: list[str], number: signal.Signals,
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
-    """Returns whether something comes to hold within some seconds."""
+    """Returns whether a condition holds within 20 s."""
     for _ in range(400):
         if holds():
             return True
@@ -221,7 +221,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 
 def list_compilers(name: str) -> list[str]:
-    """Returns the command lines of compilers that work on a header."""
+    """Returns the command lines of the compilers that work on a header."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import MODULE
 from test_link import find_obstacle
-from test_own_policy_tutorial import IN_REAL_TIME, blocks, commands
+from test_own_policy_tutorial import IN_REAL_TIME, list_blocks, list_commands
 
 pytestmark = pytest.mark.alone
 
@@ -16,10 +16,10 @@ pytestmark = pytest.mark.alone
 def test_tutorial__runs_programs_and_a_page(tmp_path: Path) -> None:
     if reason := find_obstacle():
         pytest.skip(reason)
-    (header,) = (block for block in blocks("c") if "MH_QUEUE(" in block)
+    (header,) = (block for block in list_blocks("c") if "MH_QUEUE(" in block)
     (tmp_path / "least-attained.h").write_text(header)
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    wanted = [words for words in commands() if words[1] in IN_REAL_TIME]
+    wanted = [words for words in list_commands() if words[1] in IN_REAL_TIME]
     assert [words[1] for words in wanted] == ["link", "page"]
     for words in wanted:
         done = subprocess.run(

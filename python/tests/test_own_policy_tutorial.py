@@ -15,16 +15,16 @@ PAGE = Path(__file__).parents[2] / "docs" / "own-policy.md"
 IN_REAL_TIME = {"link", "page"}
 
 
-def blocks(language: str) -> list[str]:
-    """Returns the code blocks of a language."""
+def list_blocks(language: str) -> list[str]:
+    """Returns the code blocks of a language in the tutorial."""
     page = PAGE.read_text(encoding="utf-8")
     found: list[str] = re.findall(rf"^```{language}\n(.*?)^```", page, re.M | re.S)
     return found
 
 
-def commands() -> list[list[str]]:
-    """Returns the page's commands, in words."""
-    all_ = [shlex.split(command.replace("\\\n", " ")) for command in blocks("sh")]
+def list_commands() -> list[list[str]]:
+    """Returns the tutorial's commands, each as a list of arguments."""
+    all_ = [shlex.split(command.replace("\\\n", " ")) for command in list_blocks("sh")]
     assert {words[0] for words in all_} == {"mousehole"}
     return all_
 
@@ -32,8 +32,8 @@ def commands() -> list[list[str]]:
 def test_tutorial__runs_as_it_stands(tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     printed = {}
-    headers = iter(blocks("c"))
-    for words in commands():
+    headers = iter(list_blocks("c"))
+    for words in list_commands():
         if words[1] in IN_REAL_TIME:
             continue
         done = subprocess.run(
@@ -55,7 +55,7 @@ def test_tutorial__runs_as_it_stands(tmp_path: Path) -> None:
         found = json.loads((tmp_path / file).read_text())
         schemes = [entry["scheme"] for entry in found["manifest"]["schemes"] if "policies" in entry]
         assert schemes == own
-    (script,) = blocks("python")
+    (script,) = list_blocks("python")
     python = [sys.executable, "-c", script]
     done = subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

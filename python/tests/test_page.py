@@ -36,11 +36,11 @@ from mousehole.page import (
     Setting,
     Task,
     Trial,
+    compute_request_times,
     conduct,
     example,
     make_application,
     predict,
-    times_of_request,
 )
 from mousehole.page import _bulk as bulk
 from mousehole.page import _content as content
@@ -55,8 +55,10 @@ pytestmark = pytest.mark.alone
 ORIGIN = "https://shop.example"
 
 
-def entry(path: str, mime: str, text: str | None = None, size: int = 0, **response: Any) -> dict[str, Any]:
-    """An entry of a recording."""
+def make_entry(
+    path: str, mime: str, text: str | None = None, size: int = 0, **response: Any
+) -> dict[str, Any]:
+    """Returns an entry of a recording."""
     body = {} if text is None else {"text": text}
     return {
         "pageref": "p1",
@@ -73,7 +75,8 @@ def entry(path: str, mime: str, text: str | None = None, size: int = 0, **respon
     }
 
 
-def written(folder: Path, *entries: Any) -> Path:
+def write_har(folder: Path, *entries: Any) -> Path:
+    """Writes entries as a HAR file, and returns its path."""
     path = folder / "page.har"
     path.write_text(json.dumps({"log": {"version": "1.2", "entries": list(entries)}}))
     return path
@@ -97,14 +100,14 @@ class TestFilling:
         assert len(filling.fill_body(mime, size)) == size
 
     def test_fill_body__of_a_picture_is_a_png_whose_chunks_are_whole(self) -> None:
-        names = [name for name, _ in chunks(filling.fill_body("image/jpeg", 40_000, 7))]
+        names = [name for name, _ in list_chunks(filling.fill_body("image/jpeg", 40_000, 7))]
         assert names == [b"IHDR", b"PLTE", b"IDAT", b"fiLl", b"IEND"]
 
     @pytest.mark.parametrize("size", [43, 61, 62, 63, 64, 120])
     def test_fill_body__of_few_bytes_is_a_gif_that_ends_as_one(self, size: int) -> None:
         picture = filling.fill_body("image/gif", size)
         assert picture.startswith(b"GIF89a")
-        assert blocks_end(picture)
+        assert has_valid_blocks(picture)
 
     def test_pad__keeps_the_text_and_adds_a_comment(self) -> None:
         text = filling.pad(b"a { b: c }", "css", 100)
@@ -127,7 +130,8 @@ class TestFilling:
         assert 'as="font" href="/d?x=1&amp;y"' in text
 
 
-def chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+def list_chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yields name and data of each chunk of a PNG; asserts the check sums."""
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     place = 8
     while place < len(png):
@@ -139,8 +143,8 @@ def chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
         place += 12 + length
 
 
-def blocks_end(gif: bytes) -> bool:
-    """Says whether the blocks of a GIF, read one after another, lead to its trailer."""
+def has_valid_blocks(gif: bytes) -> bool:
+    """Returns whether the blocks of a GIF, read one after another, lead to its trailer."""
     place = 13 + 3 * 2  # header, and two colours
     while gif[place] != 0x3B:
         place += 2 if gif[place] == 0x21 else 11
@@ -184,7 +188,7 @@ class TestFolder:
         page = content.Page(
             "x", "http://a/", (content.Answer("http://a/b?v=1", 200, "text/css", b"c", {"k": "v"}),)
         )
-        content.write(page, tmp_path / "page")
+        content.write_page(page, tmp_path / "page")
         store = content.Store(tmp_path / "page")
         assert store.find("http://a/b?v=1") == page.answers[0]
         assert store.find("http://a/b?v=2") == page.answers[0]
@@ -193,9 +197,9 @@ class TestFolder:
 
 class TestHar:
     def test_har__bodies_are_the_recorded_ones_or_of_the_recorded_size(self, tmp_path: Path) -> None:
-        page = har.read(written(
-            tmp_path, entry("/", "text/html; charset=utf-8", "<img src=/a.png>", 16),
-            entry("/a.png", "image/png", None, 5000), entry("/b.js", "text/javascript", "1;", 2),
+        page = har.read(write_har(
+            tmp_path, make_entry("/", "text/html; charset=utf-8", "<img src=/a.png>", 16),
+            make_entry("/a.png", "image/png", None, 5000), make_entry("/b.js", "text/javascript", "1;", 2),
         ))  # fmt: skip
         assert [len(one.body) for one in page.answers] == [16, 5000, 2]
         assert page.url == f"{ORIGIN}/"
@@ -208,7 +212,11 @@ class TestHar:
         self, tmp_path: Path
     ) -> None:
         page = har.read(
-            written(tmp_path, entry("/", "text/html", None, 3000), entry("/a.png", "image/png", None, 90))
+            write_har(
+                tmp_path,
+                make_entry("/", "text/html", None, 3000),
+                make_entry("/a.png", "image/png", None, 90),
+            )
         )
         text = page.answers[0].body.decode()
         assert f'<img src="{ORIGIN}/a.png"' in text
@@ -217,20 +225,22 @@ class TestHar:
 
     def test_har__compressed_text_is_sent_compressed(self, tmp_path: Path) -> None:
         headers = [{"name": "Content-Encoding", "value": "br"}]
-        page = har.read(written(tmp_path, entry("/", "text/html", "long " * 500, 60, headers=headers)))
+        page = har.read(write_har(tmp_path, make_entry("/", "text/html", "long " * 500, 60, headers=headers)))
         assert page.answers[0].headers["content-encoding"] == "gzip"
         assert gzip.decompress(page.answers[0].body) == b"long " * 500
 
     def test_har__redirects_lead_to_the_document(self, tmp_path: Path) -> None:
-        moved = entry("/old", "", None, 0, status=301, headers=[{"name": "Location", "value": f"{ORIGIN}/"}])
-        page = har.read(written(tmp_path, moved, entry("/", "text/html", "x", 1)))
+        moved = make_entry(
+            "/old", "", None, 0, status=301, headers=[{"name": "Location", "value": f"{ORIGIN}/"}]
+        )
+        page = har.read(write_har(tmp_path, moved, make_entry("/", "text/html", "x", 1)))
         assert page.url == f"{ORIGIN}/old"
         assert page.answers[0].headers == {"location": f"{ORIGIN}/"}
 
     def test_har__first_of_several_pages_and_what_had_no_answer(self, tmp_path: Path) -> None:
-        second = {**entry("/two", "text/html", "2", 1), "pageref": "p2"}
-        blocked = entry("/ad.js", "text/javascript", None, 0, status=0)
-        page = har.read(written(tmp_path, entry("/", "text/html", "1", 1), blocked, second))
+        second = {**make_entry("/two", "text/html", "2", 1), "pageref": "p2"}
+        blocked = make_entry("/ad.js", "text/javascript", None, 0, status=0)
+        page = har.read(write_har(tmp_path, make_entry("/", "text/html", "1", 1), blocked, second))
         assert [one.url for one in page.answers] == [f"{ORIGIN}/"]
         assert page.notes == (
             "Of the 2 pages in page.har the first is loaded.",
@@ -238,9 +248,9 @@ class TestHar:
         )
 
     def test_origins__with_ports_and_of_this_machine_have_names_of_their_own(self) -> None:
-        first = entry("/", "text/html", '<script src="http://localhost:8000/a.js">', 9)
+        first = make_entry("/", "text/html", '<script src="http://localhost:8000/a.js">', 9)
         first["request"]["url"] = "http://localhost:8000/"
-        second = entry("/a.js", "text/javascript", "fetch('http://127.0.0.1:8000/x')", 9)
+        second = make_entry("/a.js", "text/javascript", "fetch('http://127.0.0.1:8000/x')", 9)
         second["request"]["url"] = "http://127.0.0.1:8000/a.js"
         page = har.from_entries("x", [first, second], "x")
         assert [one.url for one in page.answers] == ["http://page.test/", "http://2.page.test/a.js"]
@@ -284,7 +294,7 @@ class TestHar:
         self, tmp_path: Path, part: dict[str, Any], fault: str
     ) -> None:
         with pytest.raises(MouseholeError, match=fault):
-            har.read(written(tmp_path, {**entry("/", "text/html", "x", 1), **part}))
+            har.read(write_har(tmp_path, {**make_entry("/", "text/html", "x", 1), **part}))
 
     def test_har__that_is_not_text_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "page.har").write_bytes(b"\xff\xfe\x00")
@@ -292,10 +302,10 @@ class TestHar:
             har.read(tmp_path / "page.har")
 
 
-def asked(
+def ask_application(
     folder: Path, path: str, method: str = "GET", origin: str = ""
 ) -> tuple[int, dict[str, str], bytes]:
-    """What the server's application answers."""
+    """Returns status, headers and body that the server's application answers."""
     sent: list[dict[str, Any]] = []
     headers = [(b"host", b"a.test"), *([(b"origin", origin.encode())] if origin else [])]
     scope = {"type": "http", "scheme": "http", "method": method, "raw_path": path.partition("?")[0].encode(),
@@ -317,16 +327,16 @@ def test_server__answers_by_host_path_and_query(tmp_path: Path) -> None:
         content.Answer("http://a.test/x?y=1", 200, "text/css", b"body", {"content-encoding": "gzip"}),
         content.Answer("http://a.test/gone", 301, "text/html", b"", {"location": "/x"}),
     )
-    content.write(content.Page("p", "http://a.test/x", answers), tmp_path / "page")
-    status, headers, body = asked(tmp_path / "page", "/x?y=1", origin="http://b.test")
+    content.write_page(content.Page("p", "http://a.test/x", answers), tmp_path / "page")
+    status, headers, body = ask_application(tmp_path / "page", "/x?y=1", origin="http://b.test")
     assert (status, body) == (200, b"body")
     assert headers["content-type"] == "text/css"
     assert headers["content-encoding"] == "gzip"
     assert headers["access-control-allow-origin"] == "http://b.test"
-    assert asked(tmp_path / "page", "/x?y=1", "HEAD")[2] == b""
-    assert asked(tmp_path / "page", "/gone")[1]["location"] == "/x"
-    assert asked(tmp_path / "page", "/nothing")[0] == 404
-    assert asked(tmp_path / "page", "/favicon.ico")[0] == 204
+    assert ask_application(tmp_path / "page", "/x?y=1", "HEAD")[2] == b""
+    assert ask_application(tmp_path / "page", "/gone")[1]["location"] == "/x"
+    assert ask_application(tmp_path / "page", "/nothing")[0] == 404
+    assert ask_application(tmp_path / "page", "/favicon.ico")[0] == 204
 
 
 def test_connection__sends_what_is_written_in_one_turn_together() -> None:
@@ -362,8 +372,8 @@ def test_open_listener__needs_a_congestion_control_that_the_kernel_has() -> None
         bulk.open_listener("127.0.0.1", 0, "none-such")
 
 
-def fetch(number: int, queued: float = 0.1, end: float | None = 0.5, **changes: Any) -> Fetch:
-    """An object of a load."""
+def make_fetch(number: int, queued: float = 0.1, end: float | None = 0.5, **changes: Any) -> Fetch:
+    """Returns an object of a load."""
     own = Fetch(
         url=f"http://page.test/{number or ''}",
         kind="Image" if number else "Document",
@@ -383,28 +393,33 @@ def fetch(number: int, queued: float = 0.1, end: float | None = 0.5, **changes: 
     return replace(own, **changes)
 
 
-def load(load_s: float | None, **changes: Any) -> Load:
-    """A load of a document and eight objects."""
-    fetches = (fetch(0, 0.0, 0.1), *(fetch(number, 0.12, 0.3 + 0.05 * number) for number in range(1, 9)))
+def make_load(load_s: float | None, **changes: Any) -> Load:
+    """Returns a load of a document and eight objects; None is a load that does not end."""
+    fetches = (
+        make_fetch(0, 0.0, 0.1),
+        *(make_fetch(number, 0.12, 0.3 + 0.05 * number) for number in range(1, 9)),
+    )
     first, largest = (None, None) if load_s is None else (load_s / 2, 0.6 * load_s)
     steps = () if load_s is None else ((0.0, 0.0), (load_s / 2, 0.75), (load_s, 1.0))
     own = Load("loaded", "", first, largest, load_s, fetches, steps, 5e6, "Chrome/1", "")
     return replace(own, **changes)
 
 
-def results(rounds: int = 6) -> PageResults:
-    """Two schemes, of which the second takes 0.8 of the time, and in the last round does not end."""
+def make_results(rounds: int = 6) -> PageResults:
+    """Returns results of two schemes; the second takes 0.8 of the time and does not end in the last round."""
     setting = Setting("p", 90_000, (), "1.1", 2, "cubic", "10mbit", "40ms", "100p", 1.0, 9.0, 1, None, None)
-    trials = [Trial("droptail", number, load(1.0 + 0.1 * number), None) for number in range(rounds)]
-    trials += [Trial("red", number, load(0.8 * (1.0 + 0.1 * number)), None) for number in range(rounds - 1)]
-    late = load(None, outcome="timeout", reason="the load event did not come within 9 s")
+    trials = [Trial("droptail", number, make_load(1.0 + 0.1 * number), None) for number in range(rounds)]
+    trials += [
+        Trial("red", number, make_load(0.8 * (1.0 + 0.1 * number)), None) for number in range(rounds - 1)
+    ]
+    late = make_load(None, outcome="timeout", reason="the load event did not come within 9 s")
     trials.append(Trial("red", rounds - 1, late, None))
     return PageResults(setting, ("droptail", "red"), "droptail", rounds, tuple(trials))
 
 
 class TestResults:
     def test_rows__have_ratios_of_means_over_paired_rounds(self) -> None:
-        _, red = results().rows()
+        _, red = make_results().rows()
         assert red.loads == 5
         assert red.missing == ("the load event did not come within 9 s",)
         assert red.changes["load"].mean == pytest.approx(-0.2)
@@ -413,28 +428,28 @@ class TestResults:
         assert red.times["first_paint"].mean == pytest.approx(0.4 * 1.2)
 
     def test_rows__invalid_link_does_not_count(self) -> None:
-        found = results()
+        found = make_results()
         trials = (replace(found.trials[0], invalid="packets were late"), *found.trials[1:])
         first, _ = replace(found, trials=trials).rows()
         assert (first.loads, first.missing) == (5, ("packets were late",))
         assert isnan(replace(found, trials=trials).values("droptail", "load")[0])
 
     def test_middle__is_the_load_of_the_median(self) -> None:
-        middle = results().middle("droptail")
+        middle = make_results().middle("droptail")
         assert middle is not None
         assert middle.load.load_s == pytest.approx(1.2)
 
     def test_report__names_loads_that_did_not_end(self) -> None:
         console = OutputConsole(width=110, highlight=False)
         with console.capture() as captured:
-            print_document(console, PageLoads(results()).document())
+            print_document(console, PageLoads(make_results()).document())
         text = captured.get()
         assert "red: 1 load of 6 not compared: the load event did not come within 9 s." in text
         assert "−20 % (−20…−20)" in text
         assert "9 objects arrived per load" in text
 
     def test_json__has_every_load_and_object(self) -> None:
-        found = json.loads(PageLoads(results()).to_json())
+        found = json.loads(PageLoads(make_results()).to_json())
         assert found["schema"] == "mousehole.page/1"
         assert len(found["loads"]) == 12
         assert found["loads"][-1]["outcome"] == "timeout"
@@ -445,7 +460,7 @@ class TestResults:
     def test_load__gives_the_same_document(self, tmp_path: Path, is_predicted: bool) -> None:
         times = {"droptail": [1.0] * 5 + [float("nan")], "red": [0.9] * 6}
         prediction = predict.Prediction("droptail", times, "Simulated.") if is_predicted else None
-        found = PageLoads(results(), prediction)
+        found = PageLoads(make_results(), prediction)
         found.save(tmp_path / "page.json")
         loaded = mousehole.load(tmp_path / "page.json")
         assert loaded.markdown() == found.markdown()
@@ -455,26 +470,26 @@ class TestResults:
         assert "object by object" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
     def test_load__survives_its_record(self) -> None:
-        one = load(1.5)
+        one = make_load(1.5)
         assert Load.from_record(json.loads(json.dumps(one.record()))) == one
 
     def test_load__of_a_record_without_pictures_has_no_progress(self) -> None:
-        record = load(1.5).record()
+        record = make_load(1.5).record()
         del record["progress"]
-        assert Load.from_record(record) == load(1.5, progress=())
+        assert Load.from_record(record) == make_load(1.5, progress=())
 
     def test_rows__have_the_speed_index(self) -> None:
-        droptail, red = results().rows()
+        droptail, red = make_results().rows()
         # Half the load's time at 0, half at 75 %.
         assert droptail.times["speed_index"].mean == pytest.approx(1.25 * (0.5 + 0.5 * 0.25))
         assert red.changes["speed_index"].mean == pytest.approx(-0.2)
 
     def test_report__draws_the_visual_progress(self, tmp_path: Path) -> None:
-        text = PageLoads(results()).markdown()
+        text = PageLoads(make_results()).markdown()
         assert "speed index" in text
-        PageLoads(results()).html(tmp_path / "page.html")
+        PageLoads(make_results()).html(tmp_path / "page.html")
         assert "Visual progress of the median loads" in (tmp_path / "page.html").read_text(encoding="utf-8")
-        bare = results()
+        bare = make_results()
         bare = replace(
             bare, trials=tuple(replace(one, load=replace(one.load, progress=())) for one in bare.trials)
         )
@@ -482,21 +497,21 @@ class TestResults:
 
     def test_waterfall__draws_a_panel_per_scheme_with_every_object(self, tmp_path: Path) -> None:
         path = tmp_path / "a.svg"
-        charts.written(waterfalls.draw_picture(results()), path)
+        charts.write_chart(waterfalls.draw_picture(make_results()), path)
         text = path.read_text()
         assert all(
             f">{word}<" in text for word in ("droptail", "red", "8", "image", "first contentful paint")
         )
 
     def test_waterfall__says_where_no_load_counts(self, tmp_path: Path) -> None:
-        found = results(1)
-        charts.written(waterfalls.draw_picture(found), tmp_path / "a.svg")
+        found = make_results(1)
+        charts.write_chart(waterfalls.draw_picture(found), tmp_path / "a.svg")
         assert ">no load that counts<" in (tmp_path / "a.svg").read_text()
 
 
 class TestPrediction:
     def test_model__takes_order_parents_and_pauses_from_the_loads(self) -> None:
-        model = predict.fit_model([load(1.0), load(1.2)], "1.1")
+        model = predict.fit_model([make_load(1.0), make_load(1.2)], "1.1")
         assert model is not None
         assert [part.parent for part in model.parts] == [None] + 8 * [0]
         assert model.parts[1].pause_s == pytest.approx(0.02)
@@ -505,7 +520,7 @@ class TestPrediction:
 
     def test_model__objects_that_the_first_bytes_ask_for(self) -> None:
         """What is asked for before the document's end counts from its first byte, in the browser's order."""
-        own = load(1.0)
+        own = make_load(1.0)
         late = [replace(own.fetches[0], end_s=0.2), *own.fetches[1:]]
         late[3] = replace(late[3], queued_s=0.11)
         model = predict.fit_model([replace(own, fetches=tuple(late))], "1.1")
@@ -514,7 +529,7 @@ class TestPrediction:
         # The document's first byte is at 0.06; the third object was asked for a little before the first two.
         assert [round(part.pause_s, 3) for part in model.parts[1:5]] == [0.05, 0.05, 0.05, 0.06]
         # Where the document came at once, another load tells that nothing waits for its end.
-        at_once = load(1.0)
+        at_once = make_load(1.0)
         alone = predict.fit_model([at_once], "1.1")
         told = predict.fit_model([at_once], "1.1", [replace(own, fetches=tuple(late))])
         assert alone is not None
@@ -524,11 +539,11 @@ class TestPrediction:
         assert told.parts[1].pause_s == pytest.approx(0.06)
 
     def test_prediction__does_not_wait_for_the_end_of_a_long_document(self) -> None:
-        found = results()
+        found = make_results()
         options = PageOptions(rate="10mbit", rtt="40ms", buffer="100p")
 
         def predicted(end_s: float) -> float:
-            document = replace(fetch(0, 0.0, end_s), size=500_000)
+            document = replace(make_fetch(0, 0.0, end_s), size=500_000)
             trials = tuple(
                 replace(one, load=replace(one.load, fetches=(document, *one.load.fetches[1:])))
                 for one in found.trials[:6]
@@ -542,13 +557,13 @@ class TestPrediction:
 
     def test_prediction__more_often_than_in_the_browser(self) -> None:
         options = PageOptions(rate="10mbit", rtt="40ms", buffer="100p")
-        made = predict.predict_loads(results(), options, times=3)
+        made = predict.predict_loads(make_results(), options, times=3)
         assert len(made.times["red"]) == 18
         assert "18 times per scheme" in made.words
-        assert made.times["red"][:6] == predict.predict_loads(results(), options).times["red"]
+        assert made.times["red"][:6] == predict.predict_loads(make_results(), options).times["red"]
 
     def test_prediction__alone_is_bytes_over_the_rate_and_the_round_trips(self) -> None:
-        found = results()
+        found = make_results()
         alone = replace(found, setting=replace(found.setting, bulk=0), trials=found.trials[:6])
         made = predict.predict_loads(alone, PageOptions(rate="10mbit", rtt="40ms", buffer="100p"))
         # Handshake, document, handshakes of the others, then 8 objects on 6 connections.
@@ -559,38 +574,41 @@ class TestPrediction:
 
     def test_prediction__beside_downloads_takes_longer_and_is_the_same_again(self) -> None:
         options = PageOptions(rate="10mbit", rtt="40ms", buffer="100p")
-        first, again = predict.predict_loads(results(), options), predict.predict_loads(results(), options)
+        first, again = (
+            predict.predict_loads(make_results(), options),
+            predict.predict_loads(make_results(), options),
+        )
         assert first == again
         assert first.time("droptail").mean > 1.0
         assert first.record("droptail")["change"] is None
         assert first.record("red")["change"]["count"] == 6
 
     def test_prediction__over_one_connection_has_one_handshake(self) -> None:
-        secure = [replace(one, url=one.url.replace("http:", "https:")) for one in load(1.0).fetches]
-        model = predict.fit_model([replace(load(1.0), fetches=tuple(secure))], "2")
+        secure = [replace(one, url=one.url.replace("http:", "https:")) for one in make_load(1.0).fetches]
+        model = predict.fit_model([replace(make_load(1.0), fetches=tuple(secure))], "2")
         assert model is not None
         assert model.is_shared
         assert model.is_secure
 
 
-def measured(source: str, **options: Any) -> tuple[PageResults, list[Errand]]:
-    """Has loads conducted by something that answers at once."""
+def measure_at_once(source: str, **options: Any) -> tuple[PageResults, list[Errand]]:
+    """Returns the results of loads that a stub answers at once, and the errands it got."""
     errands: list[Errand] = []
 
     def join(errand: Errand) -> Behind:
         errands.append(errand)
         task = Task.read(errand.folder / "task.json")
-        Path(task.result).write_text(json.dumps(load(1.0).record()))
+        Path(task.result).write_text(json.dumps(make_load(1.0).record()))
         return Behind("", {"schema": "x"})
 
     given = {"schemes": "droptail,red,sfd", "loads": 4, "settle": "0s", "bulk": 0, **options}
-    return conduct.measure(source, PageOptions(**given), Silent(), join), errands
+    return conduct.measure_loads(source, PageOptions(**given), Silent(), join), errands
 
 
 @pytest.mark.parametrize(("send_end", "sent"), [(2.0, 7.002), (9.0, 7.004)])
 def test_request__counts_as_sent_by_the_first_byte_of_its_answer(send_end: float, sent: float) -> None:
     timing = {"requestTime": 8.0, "connectStart": -1.0, "sendEnd": send_end, "receiveHeadersStart": 4.0}
-    times = times_of_request(timing, begin=1.0)
+    times = compute_request_times(timing, begin=1.0)
     assert times == {
         "connecting_s": None,
         "sent_s": pytest.approx(sent),
@@ -599,7 +617,11 @@ def test_request__counts_as_sent_by_the_first_byte_of_its_answer(send_end: float
 
 
 def test_request__without_an_answer_has_no_times() -> None:
-    assert times_of_request({}, begin=1.0) == {"connecting_s": None, "sent_s": None, "first_byte_s": None}
+    assert compute_request_times({}, begin=1.0) == {
+        "connecting_s": None,
+        "sent_s": None,
+        "first_byte_s": None,
+    }
 
 
 @pytest.fixture
@@ -611,25 +633,25 @@ def _browser(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_browser")
 class TestConductor:
     def test_rounds__mix_the_schemes_by_the_seed(self) -> None:
-        found, errands = measured("example")
+        found, errands = measure_at_once("example")
         assert len(errands) == 12
         orders = [tuple(one.scheme for one in errands[3 * number : 3 * number + 3]) for number in range(4)]
         assert all(sorted(order) == ["droptail", "red", "sfd"] for order in orders)
         assert len(set(orders)) > 1
         assert [one.seed for one in errands] == [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
-        assert [one.scheme for one in measured("example")[1]] == [one.scheme for one in errands]
+        assert [one.scheme for one in measure_at_once("example")[1]] == [one.scheme for one in errands]
         assert [trial.round for trial in found.trials_under("red")] == [0, 1, 2, 3]
 
     def test_load__without_a_result_is_reported(self) -> None:
         options = PageOptions(schemes="droptail", loads=1, bulk=0)
-        found = conduct.measure("example", options, Silent(), lambda _: Behind("the link broke", None))
+        found = conduct.measure_loads("example", options, Silent(), lambda _: Behind("the link broke", None))
         assert found.trials[0].load.reason == "the link broke"
         assert found.rows()[0].missing == ("the link broke",)
 
     def test_load__is_repeated_while_the_link_is_late(self) -> None:
         answers = iter(["late", "", "late", "late", "late"])
         options = PageOptions(schemes="droptail", loads=2, bulk=0)
-        found = conduct.measure("example", options, Silent(), lambda _: Behind("", None, next(answers)))
+        found = conduct.measure_loads("example", options, Silent(), lambda _: Behind("", None, next(answers)))
         assert [(trial.invalid, trial.repeats) for trial in found.trials] == [("", 1), ("late", 2)]
 
     @pytest.mark.parametrize(
@@ -651,7 +673,7 @@ class TestConductor:
     )
     def test_options__that_are_not_allowed(self, given: dict[str, Any], fault: str) -> None:
         with pytest.raises(MouseholeError, match=fault):
-            measured("example", **given)
+            measure_at_once("example", **given)
 
     @pytest.mark.parametrize(
         ("source", "fault"),
@@ -667,31 +689,31 @@ class TestConductor:
     )
     def test_sources__that_are_no_page(self, source: str, fault: str) -> None:
         with pytest.raises(MouseholeError, match=fault):
-            measured(source)
+            measure_at_once(source)
 
     def test_chromium__that_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MOUSEHOLE_CHROMIUM", "/no/such/browser")
         with pytest.raises(
             MouseholeError, match="MOUSEHOLE_CHROMIUM is /no/such/browser, which is no program"
         ):
-            measured("example")
+            measure_at_once("example")
         monkeypatch.delenv("MOUSEHOLE_CHROMIUM")
         monkeypatch.setenv("PATH", "/nowhere")
         with pytest.raises(MouseholeError, match="no Chromium is installed"):
-            measured("example")
+            measure_at_once("example")
 
     def test_server__that_is_not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(EXTRAS["page"], "no_such_module", "a-package")
         with pytest.raises(
             MouseholeError, match=r"needs the package a-package.*pip install 'mousehole\[page\]'"
         ):
-            measured("example")
+            measure_at_once("example")
 
     def test_server__needs_quic_for_http_3_only(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "aioquic", None)  # it cannot be found now
         require_extra("page", "a server", without=("aioquic",))
         with pytest.raises(MouseholeError, match="needs the package aioquic"):
-            measured("example", http="3")
+            measure_at_once("example", http="3")
 
 
 def test_check__addresses_of_this_machine_are_allowed() -> None:
@@ -726,9 +748,9 @@ def test_command__no_load_under_a_scheme_is_status_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, red: int, status: int
 ) -> None:
     """Of two rounds; in the last one, the load under red does not end."""
-    found = results(2)
+    found = make_results(2)
     own = tuple(one for one in found.trials if one.scheme != "red" or one.round >= 2 - red)
-    monkeypatch.setattr(conduct, "measure", lambda *_: replace(found, trials=own))
+    monkeypatch.setattr(conduct, "measure_loads", lambda *_: replace(found, trials=own))
     place = tmp_path / "page.json"
     monkeypatch.setattr(sys, "argv", ["mousehole", "page", "example", "--json", str(place)])
     monkeypatch.setattr("os._exit", sys.exit)

@@ -18,6 +18,7 @@ NOTHING: dict[str, Any] = dict.fromkeys(("tried", "readings", "dask", "full", "f
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of papers that notes what it is asked for."""
     place = tmp_path / "pretended"
     (place / "xyz").mkdir(parents=True)
     (place / "xyz" / "paper.toml").write_text("")
@@ -26,14 +27,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def reproduce(name: str | None = "xyz", html: str | None = None, **wanted: Any) -> int:
+def run_reproduce(name: str | None = "xyz", html: str | None = None, **wanted: Any) -> int:
+    """Calls `paper.reproduce`, by default with nothing wanted."""
     return paper.reproduce(name, None, html, **{**NOTHING, **wanted})
 
 
 @pytest.mark.usefixtures("folder")
 def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
-    assert reproduce(table="4", seeds=5, full=True) == 3
-    assert reproduce(None, html="report") == 0
+    assert run_reproduce(table="4", seeds=5, full=True) == 3
+    assert run_reproduce(None, html="report") == 0
     assert capsys.readouterr().out.splitlines() == [
         "xyz ['full', 'seeds', 'table']",
         "None ['html_folder']",
@@ -52,7 +54,7 @@ def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_reproduce__refuses_what_does_not_go_together(wanted: dict[str, Any], says: str) -> None:
     with pytest.raises(MouseholeError, match=says):
-        reproduce(**wanted)
+        run_reproduce(**wanted)
 
 
 def test_parse_item__is_a_word_with_its_number() -> None:

@@ -12,18 +12,18 @@ import mousehole
 import pytest
 from mousehole.answer import overview
 from mousehole.base import MouseholeError
-from mousehole.charts import Panel, looks, make_scheme_series, picture
+from mousehole.charts import Panel, arrange_picture, looks, make_scheme_series
 from mousehole.charts.axes import core_range
-from mousehole.charts.marks import empty
+from mousehole.charts.marks import empty_chart
 from mousehole.charts.style import COLOURS, QUIET, break_name
 from mousehole.charts.writing import compress_png, draw_chart
-from mousehole.runs import all_schemes, default_schemes
+from mousehole.runs import default_schemes, list_all_schemes
 
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts")
 
 
-def sparse() -> mousehole.Comparison:
-    """Three transfers in an hour: most windows have none, no bin of sizes has enough."""
+def compare_sparse() -> mousehole.Comparison:
+    """Returns a comparison on three transfers in an hour: most windows have none, no bin has enough."""
     rows = [{"start_s": 1200.0 * n, "client": n, "server": 9, "bytes": 900} for n in range(3)]
     return mousehole.compare(
         rows, rate="1mbit", duration="5s", warmup="1s", seeds=2, schemes="droptail,sfd,fq-codel"
@@ -32,10 +32,12 @@ def sparse() -> mousehole.Comparison:
 
 @pytest.fixture(scope="module")
 def three_schemes() -> mousehole.Comparison:
-    return sparse()
+    """A comparison of three schemes on sparse traffic."""
+    return compare_sparse()
 
 
 def read_words(path: Path) -> str:
+    """Returns the texts of an SVG file."""
     return " ".join(re.findall(r">([^<>]+)</t(?:ext|span)>", path.read_text()))
 
 
@@ -75,8 +77,8 @@ def test_assign_looks__a_scheme_has_its_own_colour_where_that_is_free() -> None:
 
 
 def test_assign_looks__of_many_schemes_differ() -> None:
-    places = looks.assign_looks(all_schemes())
-    assert len({(place.colour, place.line) for place in places}) == len(all_schemes())
+    places = looks.assign_looks(list_all_schemes())
+    assert len({(place.colour, place.line) for place in places}) == len(list_all_schemes())
 
 
 def test_assign_looks__own_policies_have_one_too() -> None:
@@ -120,7 +122,7 @@ def test_break_name__long_names_are_broken_and_not_cut() -> None:
 def test_compress_png__is_small_and_whole() -> None:
     import vl_convert
 
-    chart = picture("heading", [[Panel("title", empty("words"), 400, 300)]])
+    chart = arrange_picture("heading", [[Panel("title", empty_chart("words"), 400, 300)]])
     given = bytes(vl_convert.vegalite_to_png(chart.to_dict(), scale=2))
     made = compress_png(given)
     assert len(made) < 0.7 * len(given)
@@ -168,7 +170,7 @@ def test_draw_chart__has_text_where_the_system_has_no_fonts() -> None:
     if without.returncode and b"unshare" in without.stderr:
         pytest.skip(f"no mount namespaces here: {without.stderr.decode().strip()}")
     assert without.returncode == 0, without.stderr
-    blank = draw_chart(picture("", [[Panel("", empty(""), 200, 80)]]), ".png")
+    blank = draw_chart(arrange_picture("", [[Panel("", empty_chart(""), 200, 80)]]), ".png")
     assert len(without.stdout) > 1.5 * len(blank), "letters take room"
 
 

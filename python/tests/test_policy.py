@@ -13,8 +13,8 @@ from mousehole.runs import _plan as plan
 from mousehole.scenario import _policy_trial as policy_trial
 
 
-def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
-    """Runs the command line in this process; returns its exit status."""
+def run_policy(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """Runs `mousehole policy` in this process; returns its exit status."""
     monkeypatch.setattr(sys, "argv", ["mousehole", "policy", *arguments])
     monkeypatch.setattr("os._exit", sys.exit)
     with pytest.raises(SystemExit) as leaving:
@@ -27,14 +27,14 @@ def test_new__writes_a_header_that_passes_and_never_overwrites(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(["new", f"my-{kind}", "--kind", kind], monkeypatch) == 0
+    assert run_policy(["new", f"my-{kind}", "--kind", kind], monkeypatch) == 0
     assert capsys.readouterr().out == f"my-{kind}.h\n"
     written = Path(f"my-{kind}.h").read_text(encoding="utf-8")
-    assert run(["new", f"my-{kind}", "--kind", kind], monkeypatch) == 2
+    assert run_policy(["new", f"my-{kind}", "--kind", kind], monkeypatch) == 2
     assert "exists already" in capsys.readouterr().err
     assert Path(f"my-{kind}.h").read_text(encoding="utf-8") == written
     arguments = ["check", f"my-{kind}.h", "--no-kernel", "--records", "5000", "--json", "found.json"]
-    assert run(arguments, monkeypatch) == 0
+    assert run_policy(arguments, monkeypatch) == 0
     assert "kernel          NOT RUN\n    The kernel check was switched off." in capsys.readouterr().out
     found = json.loads(Path("found.json").read_text(encoding="utf-8"))
     assert found["schema"] == "mousehole.policy-check/1"
@@ -48,12 +48,12 @@ def test_check__distinguishes_faults_from_wrong_use(
     header = policy.new("faulty-one", folder=tmp_path)
     text = header.read_text(encoding="utf-8")
     header.write_text(text.replace("MH_YELLOW : MH_RED;", "MH_YELLOW : 9;"), encoding="utf-8")
-    assert run(["check", str(header), "--no-kernel", "--records", "5000"], monkeypatch) == 1
+    assert run_policy(["check", str(header), "--no-kernel", "--records", "5000"], monkeypatch) == 1
     assert "returns 9; allowed: MH_GREEN" in capsys.readouterr().out
-    assert run(["check", "no-such"], monkeypatch) == 2
+    assert run_policy(["check", "no-such"], monkeypatch) == 2
     assert "no-such" in capsys.readouterr().err
-    assert run(["check", "sfd", "--no-kernel", "--require-kernel"], monkeypatch) == 2
-    assert run(["check", "sfd", "--records", "many"], monkeypatch) == 2
+    assert run_policy(["check", "sfd", "--no-kernel", "--require-kernel"], monkeypatch) == 2
+    assert run_policy(["check", "sfd", "--records", "many"], monkeypatch) == 2
 
 
 def test_is_good__can_require_the_kernel() -> None:
@@ -72,7 +72,7 @@ def test_new__refuses_names_and_kinds(tmp_path: Path) -> None:
 def test_headers__are_where_a_compiler_finds_them(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["headers"], monkeypatch) == 0
+    assert run_policy(["headers"], monkeypatch) == 0
     assert (Path(capsys.readouterr().out.strip()) / "mousehole" / "policy.h").is_file()
 
 
@@ -83,7 +83,7 @@ def test_headers__are_not_put_where_others_may_write(
     folder.mkdir()
     folder.chmod(0o777)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert run(["headers"], monkeypatch) == 2
+    assert run_policy(["headers"], monkeypatch) == 2
     said = capsys.readouterr().err
     assert f"others may write to {folder} (its mode is 777)" in said
     assert said.count("\n") == 1
@@ -91,7 +91,7 @@ def test_headers__are_not_put_where_others_may_write(
 
 
 def header_that(name: str, does: str, folder: Path, where: str = "1") -> Path:
-    """Writes a marker whose set-up does something where a condition holds."""
+    """Writes a marker whose set-up does something if a condition holds; returns its path."""
     header = policy.new(name, folder=folder)
     text = header.read_text(encoding="utf-8")
     begin = text.index("{", text.index("_setup(struct")) + 1
@@ -116,7 +116,7 @@ def test_compare__a_setup_that_is_broken_on_this_link_only(
     with pytest.raises(MouseholeError, match="setup crashed"):
         mousehole.run(scenario)
     started: list[str] = []
-    monkeypatch.setattr(policy_trial, "_try", lambda *_: started.append(""))
+    monkeypatch.setattr(policy_trial, "_try_in_process", lambda *_: started.append(""))
     monkeypatch.setattr(policy_trial._engine, "parts", list)
     mousehole.run({**scenario, "scheme": "sfd"}, duration="1s", warmup="0s")
     assert started == [], "without own policies there is no other process"

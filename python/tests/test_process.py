@@ -27,7 +27,8 @@ COMPARE = ["compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "5", "--details"]
 PACKAGE = Path(mousehole.__file__).parent
 
 
-def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
+def run_command(*arguments: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs the command without the locale and Python variables of this process, and with `changes`."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("LC_", "PYTHON"))
     }
@@ -43,7 +44,7 @@ def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
     ids=" ".join,
 )
 def test_ascii__every_table_prints(arguments: list[str], changes: dict[str, str]) -> None:
-    done = run(*arguments, **changes)
+    done = run_command(*arguments, **changes)
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
     assert b"\\u" not in done.stdout
@@ -55,30 +56,32 @@ def test_ascii__every_table_prints(arguments: list[str], changes: dict[str, str]
 
 
 def test_ascii__columns_stay_in_line() -> None:
-    lines = run(*COMPARE, **ASCII[0]).stdout.decode().splitlines()
+    lines = run_command(*COMPARE, **ASCII[0]).stdout.decode().splitlines()
     is_row = ["|" in line or "-+-" in line for line in lines]
     tables = "\n".join(line if row else "" for line, row in zip(lines, is_row, strict=True)).split("\n\n")
-    borders = [[border_places(line) for line in table.strip("\n").splitlines()] for table in tables if table]
+    borders = [
+        [find_border_places(line) for line in table.strip("\n").splitlines()] for table in tables if table
+    ]
     assert len(borders) > 3
     for own in borders:
         assert all(places <= max(own, key=len) for places in own), own
 
 
-def border_places(line: str) -> set[int]:
-    """Returns where a line of a table has a border; a plus is one in the line below the heading only."""
+def find_border_places(line: str) -> set[int]:
+    """Returns the positions of borders in a line of a table; a plus counts only below the heading."""
     border = "+" if "-+-" in line else "|"
     return {place for place, letter in enumerate(line) if letter == border}
 
 
 def test_ascii__errors_too() -> None:
-    done = run("compare", "naïve – file", "--rate", "1mbit", **ASCII[0])
+    done = run_command("compare", "naïve – file", "--rate", "1mbit", **ASCII[0])
     assert done.returncode == 2
     assert b"naive - file" in done.stderr
 
 
 def test_ascii__json_stays_utf_8() -> None:
     arguments = [*COMPARE[:-1], "--json", "-"]
-    assert run(*arguments, **ASCII[0]).stdout == run(*arguments, PYTHONUTF8="1").stdout
+    assert run_command(*arguments, **ASCII[0]).stdout == run_command(*arguments, PYTHONUTF8="1").stdout
 
 
 def test_to_ascii__has_ascii_for_all_that_the_package_writes() -> None:
@@ -94,8 +97,8 @@ def test_to_ascii__has_ascii_for_all_that_the_package_writes() -> None:
     assert to_ascii("é–中") == "e-\\u4e2d"
 
 
-def shell(command: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command of the shell in which `mousehole` is the command; the status is that of `mousehole`."""
+def run_in_shell(command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a shell command in which `mousehole` is the command; the status is that of `mousehole`."""
     python = f"{sys.executable} -m mousehole"
     script = f"set -o pipefail; {command.replace('mousehole', python)}"
     return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
@@ -106,7 +109,7 @@ PRINTING = ["schemes", "inspect web:sfd", "paper", "policy headers", "--version"
 
 @pytest.mark.parametrize("arguments", PRINTING)
 def test_closed_output__is_one_sentence_and_status_1(arguments: str) -> None:
-    done = shell(f"mousehole {arguments} >&-")
+    done = run_in_shell(f"mousehole {arguments} >&-")
     assert done.returncode == 1
     assert done.stderr == "mousehole: error: cannot write standard output; it is closed\n"
 
@@ -116,25 +119,25 @@ def test_closed_output__is_one_sentence_and_status_1(arguments: str) -> None:
     ["schemes", "schemes --json -", "inspect web:sfd", "paper", "policy headers", "--version", "--help"],
 )
 def test_full_output__is_one_sentence_and_status_1(arguments: str) -> None:
-    done = shell(f"mousehole {arguments} > /dev/full")
+    done = run_in_shell(f"mousehole {arguments} > /dev/full")
     assert done.returncode == 1
     assert done.stderr == "mousehole: error: cannot write standard output; No space left on device\n"
 
 
 @pytest.mark.parametrize("arguments", ["schemes", "schemes --json -", "paper", "policy headers"])
 def test_closed_pipe__is_silent_and_status_141(arguments: str) -> None:
-    done = shell(f"mousehole {arguments} | (exec <&-; sleep 0.01; true)")
+    done = run_in_shell(f"mousehole {arguments} | (exec <&-; sleep 0.01; true)")
     assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_head__is_silent() -> None:
-    done = shell("mousehole schemes | head -1")
+    done = run_in_shell("mousehole schemes | head -1")
     assert done.returncode in (0, 141)
     assert (done.stdout, done.stderr) == ("Schemes\n", "")
 
 
 def test_closed_standard_error__does_not_matter() -> None:
-    done = shell("mousehole schemes 2>&-")
+    done = run_in_shell("mousehole schemes 2>&-")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Schemes")
 
 
@@ -170,7 +173,7 @@ def test_ctrl_c__while_modules_are_imported(module: str) -> None:
 
 
 def test_ctrl_c__that_is_ignored_stays_ignored() -> None:
-    done = shell("trap '' INT; mousehole schemes & sleep 0.1; kill -INT $!; wait $!")
+    done = run_in_shell("trap '' INT; mousehole schemes & sleep 0.1; kill -INT $!; wait $!")
     assert done.returncode == 0
     assert done.stdout.startswith("Schemes")
 
@@ -206,16 +209,20 @@ class Reports:
         self.total = self.advanced = self.finished = 0
 
     def say(self, text: str) -> None:
+        """Notes the text."""
         self.said.append(text)
 
     def start(self, total: int, what: str = "runs") -> None:
+        """Notes the total; asserts that progress is in percent."""
         assert what == "percent"
         self.total = total
 
     def advance(self) -> None:
+        """Counts the call."""
         self.advanced += 1
 
     def finish(self) -> None:
+        """Counts the call."""
         self.finished += 1
 
 

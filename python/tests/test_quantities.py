@@ -19,7 +19,7 @@ from support import SMALL
 
 @pytest.fixture
 def lower_tenth() -> Iterator[Quantity]:
-    """The 10th percentile of the response time, which is in no table of the house."""
+    """The 10th percentile of the response time, which no table has; removed after the test."""
     p95 = quantities.find("bucket", "response_p95_s")
     words = {"short": "p10", "long": "10th percentile of the response time", "axis": "response time, p10"}
     source = {"transfers": [None, "response_s", {"percentile": 10.0}]}
@@ -56,7 +56,7 @@ def test_add__a_quantity_is_a_column_of_sweeps_and_a_measure_of_tune(tmp_path: P
     row = sweep.rows.collect().row(0, named=True)
     assert 0 < row["short_response_p10_s"] <= row["short_response_p50_s"]
     assert sweep.cells("short_response_p10_s")["mean"][0] == pytest.approx(row["short_response_p10_s"])
-    assert objectives.quantity("objective", "short p10").description == (
+    assert objectives.parse_quantity("objective", "short p10").description == (
         "10th percentile of the response time of short transfers"
     )
 
@@ -73,7 +73,7 @@ def test_find__unknown_names_are_errors() -> None:
     with pytest.raises(KeyError, match="no measure is called short_speed"):
         quantities.find_measure("short_speed")
     with pytest.raises(KeyError):
-        quantities.ends("short_speed")
+        quantities.name_ends("short_speed")
 
 
 def test_measures__have_words_units_and_names() -> None:

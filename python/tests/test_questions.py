@@ -13,8 +13,8 @@ SHORT = {"schemes": SCHEMES, "duration": "6s", "warmup": "4s", "seeds": 2}
 """A few seconds, so that a question takes a second: the form of an answer is looked at, not its numbers."""
 
 
-def lines(traffic: object, **options: object) -> list[str]:
-    """Returns what the terminal says, without an empty line."""
+def list_lines(traffic: object, **options: object) -> list[str]:
+    """Returns the lines of the report with details, without empty ones."""
     results = mousehole.compare(traffic, **{**SHORT, **options})  # type: ignore[arg-type]
     console = Console(record=True, width=300, file=io.StringIO())
     print_document(console, results.document(), details=True)
@@ -23,7 +23,7 @@ def lines(traffic: object, **options: object) -> list[str]:
 
 @pytest.fixture
 def cellular(tmp_path: Path) -> Path:
-    """A rate that varies, in mahimahi's format: the times at which a packet may leave, ms."""
+    """The file of a varying rate in mahimahi's format: times in ms at which a packet may leave."""
     path = tmp_path / "lte.down"
     path.write_text("\n".join(str(at) for at in range(12_000) if at % (2 + at // 1000 % 4) == 0))
     return path
@@ -54,14 +54,14 @@ def cellular(tmp_path: Path) -> Path:
 def test_question__is_answered_in_its_words(
     traffic: object, options: dict[str, object], first: str, told: str
 ) -> None:
-    said = lines(traffic, **options)
+    said = list_lines(traffic, **options)
     assert said[0] == first
     assert said[1].startswith("No verdict: 2 replications")
     assert any(told in line for line in said)
 
 
 def test_question__which_buffer_names_the_best_cell() -> None:
-    said = lines("village", users=20, down="50mbit", up="10mbit", buffer="50p,200p,1000p")
+    said = list_lines("village", users=20, down="50mbit", up="10mbit", buffer="50p,200p,1000p")
     assert said[0] == "village, 20 users over 50mbit down, 10mbit up, 80ms RTT"
     assert said[1] == "No verdict in 3 of 3 cells: buffer 50p, 200p, 1000p."
     (smallest,) = [line for line in said if line.startswith("Smallest:")][:1]
@@ -69,7 +69,7 @@ def test_question__which_buffer_names_the_best_cell() -> None:
 
 
 def test_question__on_a_cellular_line_has_its_file(cellular: Path) -> None:
-    said = lines("home", down=str(cellular), up="5mbit")
+    said = list_lines("home", down=str(cellular), up="5mbit")
     assert said[0] == "home, 4 users over lte.down down, 5mbit up, 80ms RTT"
     assert any(line.startswith("Calls: one-way delay, p95") for line in said)
     assert not any("tbf rate" in line for line in said), "no fixed rate for a line whose rate varies"

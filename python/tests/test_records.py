@@ -37,7 +37,7 @@ def test_series__plain_schemes_note_nothing() -> None:
     assert mousehole.run({**SCENARIO, "scheme": "sfd"}).series.is_empty()
 
 
-def sampled(**changes: object) -> mousehole.Records:
+def run_sampled(**changes: object) -> mousehole.Records:
     """Returns a run of 20 s with two downloads, sampled every 500 ms."""
     base = {**SCENARIO, "warmup": "5s", "duration": "15s", "series": "500ms"}
     traffic = {"model": "web:sfd", "load": 0.5, "bulk": {"flows": 2}}
@@ -45,7 +45,7 @@ def sampled(**changes: object) -> mousehole.Records:
 
 
 def test_series__samples_sum_to_what_the_queues_count() -> None:
-    done = sampled()
+    done = run_sampled()
     counted = done.series.filter(
         (pl.col("link") == "down") & (pl.col("name") == "dropped") & (pl.col("time_s") > 5)
     )
@@ -56,7 +56,7 @@ def test_series__samples_sum_to_what_the_queues_count() -> None:
 
 
 def test_series__windows_are_of_the_flows_with_their_keys() -> None:
-    done = sampled()
+    done = run_sampled()
     windows = done.series.filter(pl.col("name") == "cwnd_segments")
     assert set(windows["flow"]) == set(done.flows["key"])
     assert set(windows["link"]) == {""}
@@ -64,7 +64,7 @@ def test_series__windows_are_of_the_flows_with_their_keys() -> None:
 
 
 def test_plot__draws_a_panel_for_each_queue_rate_loss_and_window(tmp_path: Path) -> None:
-    chart = sampled().plot(tmp_path / "run.svg").to_dict()
+    chart = run_sampled().plot(tmp_path / "run.svg").to_dict()
     titles = [row["hconcat"][0]["title"]["text"][0] for row in chart["vconcat"]]
     assert titles[:3] == [
         "What waits at link down, in time to send it",
@@ -76,7 +76,7 @@ def test_plot__draws_a_panel_for_each_queue_rate_loss_and_window(tmp_path: Path)
 
 
 def test_plot__thins_lines_without_losing_a_drop() -> None:
-    done = sampled(series="5ms", duration="15s")
+    done = run_sampled(series="5ms", duration="15s")
     dropped = done.series.filter((pl.col("name") == "dropped") & (pl.col("link") == "down"))
     chart = done.plot().to_dict()
     (panel,) = (row["hconcat"][0] for row in chart["vconcat"]

@@ -11,13 +11,14 @@ from mousehole.base import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
 from mousehole.runs import RunFacts, Shares, reduce_run, with_shares
 from mousehole.runs import _facts as facts_module
 from numpy.typing import NDArray
-from support import HandMadeRun, colour
+from support import HandMadeRun, make_colour
 
 BUCKETS = buckets(15_000, 150_000)
 NAMES = [bucket.name for bucket in BUCKETS]
 
 
-def reduced(run: HandMadeRun) -> RunFacts:
+def reduce_by_hand(run: HandMadeRun) -> RunFacts:
+    """Returns the facts of a run made by hand."""
     return reduce_run(run, BUCKETS)  # type: ignore[arg-type]
 
 
@@ -47,7 +48,7 @@ def test_reduce_run__counts_and_means() -> None:
     run = HandMadeRun(
         [1000, 15_000, 15_001, 10**7], [1.0, 3.0, 5.0, 9.0], [0.5, 0.5, 0.5, 0.5], [0.5, 1, 1, 3]
     )
-    facts = reduced(run)
+    facts = reduce_by_hand(run)
     short, long, everything = NAMES.index("≤ 15 kB"), NAMES.index("> 150 kB"), NAMES.index("all")
     assert facts.count[short] == 2
     assert facts.statistics["response_mean_s"][short] == 2.0
@@ -59,7 +60,7 @@ def test_reduce_run__counts_and_means() -> None:
 
 
 def test_reduce_run__unfinished_stand_at_their_age() -> None:
-    facts = reduced(HandMadeRun([1000, 1000], [1.0, nan], stop_s=21.0))
+    facts = reduce_by_hand(HandMadeRun([1000, 1000], [1.0, nan], stop_s=21.0))
     short = NAMES.index("≤ 15 kB")
     assert facts.censored[short] == 1
     assert facts.statistics["response_mean_s"][short] == 11.0
@@ -67,60 +68,62 @@ def test_reduce_run__unfinished_stand_at_their_age() -> None:
 
 
 def test_reduce_run__percentiles_need_transfers_enough() -> None:
-    few, many = (reduced(HandMadeRun([1000] * n, [float(k) for k in range(1, n + 1)])) for n in (99, 101))
+    few, many = (
+        reduce_by_hand(HandMadeRun([1000] * n, [float(k) for k in range(1, n + 1)])) for n in (99, 101)
+    )
     assert isnan(few.statistics["response_p99_s"][0])
     assert many.statistics["response_p99_s"][0] == pytest.approx(100.0)
     assert many.statistics["response_p95_s"][0] == pytest.approx(96.0)
     assert many.statistics["response_p50_s"][0] == pytest.approx(51.0)
-    assert isnan(reduced(HandMadeRun([1000] * 19, [1.0] * 19)).statistics["response_p95_s"][0])
+    assert isnan(reduce_by_hand(HandMadeRun([1000] * 19, [1.0] * 19)).statistics["response_p95_s"][0])
 
 
 def test_reduce_run__loss_and_marks() -> None:
-    queue = [colour("green", 100, early=1, forced=2, marked=4), colour("yellow", 300, early=17)]
-    facts = reduced(HandMadeRun([1000], [1.0], colours=queue))
+    queue = [make_colour("green", 100, early=1, forced=2, marked=4), make_colour("yellow", 300, early=17)]
+    facts = reduce_by_hand(HandMadeRun([1000], [1.0], colours=queue))
     assert facts.scheme["loss_share"] == pytest.approx(20 / 400)
     assert facts.scheme["mark_share"] == pytest.approx(4 / 400)
     assert facts.colours["yellow"]["early"] == 17
 
 
 def test_reduce_run__loss_counts_every_reason() -> None:
-    queue = [colour("green", 100, early=1, forced=2, policed=3, fault=4)]
-    facts = reduced(HandMadeRun([1000], [1.0], colours=queue))
+    queue = [make_colour("green", 100, early=1, forced=2, policed=3, fault=4)]
+    facts = reduce_by_hand(HandMadeRun([1000], [1.0], colours=queue))
     assert facts.scheme["loss_share"] == facts.scheme["uplink_loss_share"] == pytest.approx(0.1)
 
 
 def test_reduce_run__cdf_rises_to_the_finished_share() -> None:
-    facts = reduced(HandMadeRun([1000] * 4, [0.01, 0.1, 1.0, nan]))
+    facts = reduce_by_hand(HandMadeRun([1000] * 4, [0.01, 0.1, 1.0, nan]))
     assert facts.cdf[np.searchsorted(CDF_TIMES_S, 0.05)] == 0.25
     assert facts.cdf[-1] == 0.75
 
 
 def test_reduce_run__refuses_broken_conservation() -> None:
     with pytest.raises(RuntimeError, match="conservation"):
-        reduced(HandMadeRun([1000], [1.0], conserved=False))
+        reduce_by_hand(HandMadeRun([1000], [1.0], conserved=False))
 
 
 def test_reduce_run__empty_bucket_has_no_mean() -> None:
-    facts = reduced(HandMadeRun([1000], [1.0]))
+    facts = reduce_by_hand(HandMadeRun([1000], [1.0]))
     assert isnan(facts.statistics["response_mean_s"][NAMES.index("> 1 MB")])
     assert isnan(facts.scheme["jain_long"])
 
 
 def test_reduce_run__rates_leave_out_unfinished_transfers() -> None:
     # 8 Mbit in 8 s and in 4 s: 1 and 2 Mb/s; Jain's index is 3² / (2 · (1 + 4)). The third never ends.
-    facts = reduced(HandMadeRun([10**6] * 3, [8.0, 4.0, nan]))
+    facts = reduce_by_hand(HandMadeRun([10**6] * 3, [8.0, 4.0, nan]))
     assert facts.scheme["long_goodput_bps"] == pytest.approx(1.5e6)
     assert facts.scheme["jain_long"] == pytest.approx(0.9)
 
 
 def test_reduce_run__rates_leave_out_transfers_that_are_not_long() -> None:
-    facts = reduced(HandMadeRun([10**6, 150_000, 1000], [8.0, 1.0, 1.0]))
+    facts = reduce_by_hand(HandMadeRun([10**6, 150_000, 1000], [8.0, 1.0, 1.0]))
     assert facts.scheme["long_goodput_bps"] == pytest.approx(1e6)
     assert facts.scheme["jain_long"] == pytest.approx(1.0)
 
 
 def test_reduce_run__counts_unfinished_transfers_per_bucket() -> None:
-    facts = reduced(HandMadeRun([1000, 1000, 3000, 10**7], [1.0, nan, nan, nan]))
+    facts = reduce_by_hand(HandMadeRun([1000, 1000, 3000, 10**7], [1.0, nan, nan, nan]))
     censored = dict(zip(NAMES, facts.censored.tolist(), strict=True))
     assert {name: count for name, count in censored.items() if count} == {
         "≤ 2 kB": 1, "2–5 kB": 1, "> 1 MB": 1, "≤ 15 kB": 2, "> 150 kB": 1, "all": 3,
@@ -130,7 +133,7 @@ def test_reduce_run__counts_unfinished_transfers_per_bucket() -> None:
 @pytest.mark.parametrize(("name", "least"), [("p50", 1), ("p95", 20), ("p99", 100)])
 def test_reduce_run__percentiles_begin_at_their_number_of_transfers(name: str, least: int) -> None:
     def percentile(count: int) -> float:
-        facts = reduced(HandMadeRun([1000] * count + [10**7], [1.0] * (count + 1)))
+        facts = reduce_by_hand(HandMadeRun([1000] * count + [10**7], [1.0] * (count + 1)))
         return float(facts.statistics[f"response_{name}_s"][0])  # type: ignore[index]
 
     assert percentile(least) == 1.0
@@ -139,36 +142,36 @@ def test_reduce_run__percentiles_begin_at_their_number_of_transfers(name: str, l
 
 def test_reduce_run__curve_bins_hold_their_upper_edge() -> None:
     low, high = (float(edge) for edge in CURVE_EDGES_BYTES[10:12])  # 10 kB to 15.8 kB
-    facts = reduced(HandMadeRun([round(low), round(low) + 1, int(high)], [1.0, 3.0, 5.0]))
+    facts = reduce_by_hand(HandMadeRun([round(low), round(low) + 1, int(high)], [1.0, 3.0, 5.0]))
     assert facts.curve_count.tolist() == [0] * 9 + [1, 2] + [0] * 19
     assert facts.curve_mean_s[9] == 1.0
     assert facts.curve_mean_s[10] == 4.0
 
 
 def test_reduce_run__curve_takes_sizes_beyond_its_ends() -> None:
-    facts = reduced(HandMadeRun([1, 10**9], [1.0, 2.0]))
+    facts = reduce_by_hand(HandMadeRun([1, 10**9], [1.0, 2.0]))
     assert facts.curve_count.tolist() == [1] + [0] * (len(CURVE_EDGES_BYTES) - 3) + [1]
     assert facts.curve_mean_s[[0, -1]].tolist() == [1.0, 2.0]
 
 
 def test_reduce_run__cdf_of_a_single_short_transfer_and_of_none() -> None:
-    one = reduced(HandMadeRun([1000, 10**7], [float(CDF_TIMES_S[300]), 1.0]))
+    one = reduce_by_hand(HandMadeRun([1000, 10**7], [float(CDF_TIMES_S[300]), 1.0]))
     assert one.cdf.tolist() == [0.0] * 300 + [1.0] * (len(CDF_TIMES_S) - 300)
     with np.errstate(all="raise"):  # a share of nothing is missing, not divided by zero
-        none = reduced(HandMadeRun([10**7], [1.0]))
+        none = reduce_by_hand(HandMadeRun([10**7], [1.0]))
     assert np.isnan(none.cdf).all()
 
 
 def test_reduce_run__cdf_holds_its_own_times_and_only_short_transfers() -> None:
     at = float(CDF_TIMES_S[300])
-    facts = reduced(HandMadeRun([1000, 1000, 10**7], [at, 2 * at, at / 10]))
+    facts = reduce_by_hand(HandMadeRun([1000, 1000, 10**7], [at, 2 * at, at / 10]))
     assert facts.cdf[299] == 0.0
     assert facts.cdf[300] == 0.5
 
 
 def test_reduce_run__counts_marks_and_losses_of_every_colour_and_both_links() -> None:
-    run = HandMadeRun([1000], [1.0], colours=[colour("green", 0), colour("red", 10, policed=5)])
-    facts = reduced(run)
+    run = HandMadeRun([1000], [1.0], colours=[make_colour("green", 0), make_colour("red", 10, policed=5)])
+    facts = reduce_by_hand(run)
     assert facts.scheme["loss_share"] == 0.5
     assert facts.colours["red"]["dropped"] == 5
     assert facts.colours["red"]["policed"] == 5
@@ -180,7 +183,7 @@ def test_reduce_run__means_of_retransmissions_and_timeouts_are_per_transfer() ->
             rows = super().transfers()
             return {**rows, "retransmits": np.array([3, 0]), "timeouts": np.array([0, 1])}
 
-    facts = reduced(Lossy([1000, 10**7], [1.0, 1.0]))
+    facts = reduce_by_hand(Lossy([1000, 10**7], [1.0, 1.0]))
     assert facts.scheme["retransmits_per_transfer"] == 1.5
     assert facts.scheme["timeouts_per_transfer"] == 0.5
 
@@ -193,10 +196,12 @@ class Columns(HandMadeRun):
     entries: dict[str, Any] = field(default_factory=dict)
 
     def transfers(self) -> dict[str, NDArray[Any]]:
+        """Returns the transfers with some columns replaced."""
         rows = super().transfers()
         return {**rows, **{name: np.array(self.columns[name], rows[name].dtype) for name in self.columns}}
 
     def summary(self) -> dict[str, Any]:
+        """Returns the summary with some entries replaced."""
         return {**super().summary(), **self.entries}
 
 
@@ -204,7 +209,7 @@ def test_reduce_run__window_load_is_of_wire_bytes_downwards() -> None:
     run = Columns([1000, 1460, 1461, 10**6], [1.0] * 4, columns={"upload": [False, False, False, True]})
     # payload, a header for each segment and one for the SYN-ACK, over 1 Mbit/s in 100 s
     wire = (1000 + 2 * 40) + (1460 + 2 * 40) + (1461 + 3 * 40)
-    assert reduced(run).window_load == pytest.approx(8 * wire / (1e6 * 100))
+    assert reduce_by_hand(run).window_load == pytest.approx(8 * wire / (1e6 * 100))
 
 
 def test_reduce_run__short_by_time_has_forty_parts_of_the_window() -> None:
@@ -212,45 +217,45 @@ def test_reduce_run__short_by_time_has_forty_parts_of_the_window() -> None:
     ends = [start + time for start, time in zip(starts, times, strict=True)]
     window = {"window_begin_s": 10.0, "window_end_s": 90.0}
     run = Columns([1000] * 5 + [10**7], ends, columns={"start_s": starts}, entries=window)
-    by_time = reduced(run).short_by_time
+    by_time = reduce_by_hand(run).short_by_time
     assert by_time[[0, 1, 39]] == pytest.approx([1.5, 4, 12])
     assert len(by_time) == 40
     assert np.isnan(by_time[2:39]).all()
 
 
-def shares(own: HandMadeRun, other: HandMadeRun) -> Shares | None:
-    """The shares of `own` against `other`."""
-    runs = {"own": reduced(own), "other": reduced(other)}
+def find_shares(own: HandMadeRun, other: HandMadeRun) -> Shares | None:
+    """Returns the shares of `own` against `other`."""
+    runs = {"own": reduce_by_hand(own), "other": reduce_by_hand(other)}
     return with_shares(runs, ["other"])["own"].shares.get("other")
 
 
 def test_with_shares__one_percent_is_neither_slower_nor_faster() -> None:
     same = HandMadeRun([1000] * 8, [1.0] * 8)
     own = HandMadeRun([1000] * 8, [1.01, 1.02, 1.5, 1.9, 0.99, 0.98, 1.0, 1.0])
-    assert shares(own, same) == Shares(slower=3 / 8, faster=1 / 8)
+    assert find_shares(own, same) == Shares(slower=3 / 8, faster=1 / 8)
 
 
 def test_with_shares__needs_95_of_100_transfers_in_both() -> None:
     many = HandMadeRun([1000] * 20, [1.0] * 20)
-    assert shares(HandMadeRun([1000] * 19, [1.0] * 19), many) == Shares(0.0, 0.0)
-    assert shares(many, HandMadeRun([1000] * 19, [1.0] * 19)) == Shares(0.0, 0.0)
-    assert shares(HandMadeRun([1000] * 18, [1.0] * 18), many) is None
-    assert shares(many, HandMadeRun([1000] * 18, [1.0] * 18)) is None
-    assert shares(HandMadeRun([10**7], [1.0]), HandMadeRun([10**7], [1.0])) is None, "none is short"
+    assert find_shares(HandMadeRun([1000] * 19, [1.0] * 19), many) == Shares(0.0, 0.0)
+    assert find_shares(many, HandMadeRun([1000] * 19, [1.0] * 19)) == Shares(0.0, 0.0)
+    assert find_shares(HandMadeRun([1000] * 18, [1.0] * 18), many) is None
+    assert find_shares(many, HandMadeRun([1000] * 18, [1.0] * 18)) is None
+    assert find_shares(HandMadeRun([10**7], [1.0]), HandMadeRun([10**7], [1.0])) is None, "none is short"
 
 
 def test_with_shares__pairs_transfers_by_connection_and_write() -> None:
     own = Columns([1000] * 3, [1.0, 2.0, 3.0], columns={"key": [7, 7, 9], "write": [0, 1, 1]})
     other = Columns([1000] * 3, [3.0, 2.0, 1.0], columns={"key": [9, 7, 7], "write": [1, 1, 0]})
-    assert shares(own, other) == Shares(0.0, 0.0)
+    assert find_shares(own, other) == Shares(0.0, 0.0)
     # connections whose keys differ by one, as the writes do
     own = Columns([1000] * 4, [1.0, 2.0, 3.0, 4.0], columns={"key": [2, 2, 3, 3], "write": [0, 1, 0, 1]})
     other = Columns([1000] * 4, [4.0, 3.0, 2.0, 1.0], columns={"key": [3, 3, 2, 2], "write": [1, 0, 1, 0]})
-    assert shares(own, other) == Shares(0.0, 0.0)
+    assert find_shares(own, other) == Shares(0.0, 0.0)
 
 
 def test_with_shares__drops_the_times_and_compares_with_others_only() -> None:
-    runs = {name: reduced(HandMadeRun([1000], [1.0])) for name in ("a", "b")}
+    runs = {name: reduce_by_hand(HandMadeRun([1000], [1.0])) for name in ("a", "b")}
     found = with_shares(runs, ["a"])
     assert [run.short_times for run in found.values()] == [None, None]
     assert [list(run.shares) for run in found.values()] == [[], ["a"]]
@@ -262,13 +267,13 @@ def test_with_shares__drops_the_times_and_compares_with_others_only() -> None:
 
 def test_reduce_run__transfer_time_begins_with_the_first_data() -> None:
     run = HandMadeRun([1000, 1000], [3.0, 3.0], first_data_s=[1.0, nan])
-    assert reduced(run).statistics["transfer_mean_s"][0] == 1.0, "2 s, and 0 where none was sent"
+    assert reduce_by_hand(run).statistics["transfer_mean_s"][0] == 1.0, "2 s, and 0 where none was sent"
 
 
 def test_reduce_run__reordered_share_is_of_all_packets() -> None:
     def reordered(packets: int, late: int) -> float:
         entries = {"packets": packets, "reordered": late}
-        return reduced(Columns([1000], [1.0], entries=entries)).scheme["reordered_share"]
+        return reduce_by_hand(Columns([1000], [1.0], entries=entries)).scheme["reordered_share"]
 
     assert (reordered(4, 1), reordered(1, 1), reordered(0, 0)) == (0.25, 1.0, 0.0)
 
@@ -277,10 +282,10 @@ def test_reduce_run__statistics_of_the_two_links_come_from_their_own_counters() 
     class TwoLinks(HandMadeRun):
         def queues(self) -> list[dict[str, Any]]:
             down, up = super().queues()
-            own = {"utilisation": 0.1, "capacity_bps": 1, "colours": [colour("green", 10, early=5)]}
+            own = {"utilisation": 0.1, "capacity_bps": 1, "colours": [make_colour("green", 10, early=5)]}
             return [down, {**up, **own}, {**up, **own, "utilisation": 0.3}]
 
-    facts = reduced(TwoLinks([1000], [1.0]))
+    facts = reduce_by_hand(TwoLinks([1000], [1.0]))
     assert facts.colours["green"]["arrived"] == 100
     assert facts.window_load == pytest.approx(8 * 1080 / (1e6 * 100))
     scheme = facts.scheme
@@ -290,11 +295,14 @@ def test_reduce_run__statistics_of_the_two_links_come_from_their_own_counters() 
 
 
 def test_reduce_run__without_arrivals_nothing_is_lost() -> None:
-    assert reduced(HandMadeRun([1000], [1.0], colours=[colour("green", 0)])).scheme["loss_share"] == 0.0
+    assert (
+        reduce_by_hand(HandMadeRun([1000], [1.0], colours=[make_colour("green", 0)])).scheme["loss_share"]
+        == 0.0
+    )
 
 
 def test_reduce_run__rates_of_long_transfers_are_of_finished_ones() -> None:
-    scheme = reduced(HandMadeRun([10**6, 10**6, 10**6, 1000], [1.0, 2.0, nan, 0.5])).scheme
+    scheme = reduce_by_hand(HandMadeRun([10**6, 10**6, 10**6, 1000], [1.0, 2.0, nan, 0.5])).scheme
     assert scheme["long_goodput_bps"] == pytest.approx((8e6 + 4e6) / 2)
     assert scheme["jain_long"] == pytest.approx((8 + 4) ** 2 / (2 * (64 + 16)))
 

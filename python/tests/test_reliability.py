@@ -35,12 +35,14 @@ OPTIONS = [word for name, value in SHORT.items() for word in (f"--{name}", str(v
 
 
 def run_command(*words: str, cwd: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Runs the command in a folder."""
     return subprocess.run(
         [*COMMAND, *words], cwd=cwd, capture_output=True, text=True, timeout=240, check=False, **more
     )
 
 
-def rows(count: int, clients: int) -> str:
+def write_rows(count: int, clients: int) -> str:
+    """Returns a table of connections of random clients as CSV."""
     draws = random.Random(1)  # noqa: S311 (repeatable)
     lines = (
         f"{number / 50:.3f},10.0.{(host := draws.randrange(clients)) // 250}.{host % 250},"
@@ -50,8 +52,8 @@ def rows(count: int, clients: int) -> str:
     return "start,client,bytes\n" + "".join(lines)
 
 
-def capture(flows: int, clients: int) -> bytes:
-    """Returns the headers of downloads, one every 20 ms."""
+def make_capture(flows: int, clients: int) -> bytes:
+    """Returns a capture of the headers of downloads, one every 20 ms."""
     draws = random.Random(1)  # noqa: S311 (repeatable)
     packets: list[tuple[float, bytes, int]] = []
     for number in range(flows):
@@ -71,6 +73,7 @@ def capture(flows: int, clients: int) -> bytes:
 
 
 def with_memory_for(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Lets memory be left for this many rows."""
     monkeypatch.setattr(memory, "available_bytes", lambda: count * memory.ROW_BYTES)
 
 
@@ -79,7 +82,7 @@ def test_reading__keeps_a_sample_of_what_memory_does_not_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clients: int, unit: str
 ) -> None:
     file = tmp_path / "many.csv"
-    file.write_text(rows(40_000, clients))
+    file.write_text(write_rows(40_000, clients))
     whole = mousehole.inspect(file, rate="100mbit")
     with_memory_for(monkeypatch, 1 << 14)
     sample = mousehole.inspect(file, rate="100mbit")
@@ -101,7 +104,7 @@ def test_reading__a_sample_of_several_files_does_not_depend_on_their_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, count in (("a.csv", 20_000), ("b.csv", 9_000)):
-        (tmp_path / name).write_text(rows(count, 2000))
+        (tmp_path / name).write_text(write_rows(count, 2000))
     with_memory_for(monkeypatch, 1 << 13)
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
     one, other = mousehole.read(files), mousehole.read(files[::-1])
@@ -114,7 +117,7 @@ def test_compare__a_sample_gives_the_same_answer_within_its_interval(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     file = tmp_path / f"many.{form}"
-    content = rows(40_000, 3000).encode() if form == "csv" else capture(10_000, 3000)
+    content = write_rows(40_000, 3000).encode() if form == "csv" else make_capture(10_000, 3000)
     file.write_bytes(content)
     options = {**SHORT, "duration": "12s", "seeds": 5, "load": 0.9}
     whole = mousehole.compare(file, **options).findings.to_dicts()[0]
@@ -141,7 +144,7 @@ def test_reading__a_bomb_under_a_limit_is_a_sample(tmp_path: Path) -> None:
 
 
 def test_reading__what_cannot_be_sampled_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "many.csv").write_text(rows(400_000, 100))
+    (tmp_path / "many.csv").write_text(write_rows(400_000, 100))
     with pytest.raises(MouseholeError, match=r"many\.csv: takes more memory than there is after \d+ MB"):
         _engine.read_traffic([str(tmp_path / "many.csv")], most_bytes=0)
 
@@ -158,7 +161,7 @@ def test_files__a_fault_names_its_file(tmp_path: Path) -> None:
 
 
 def test_outputs__all_that_are_lost_are_named(tmp_path: Path) -> None:
-    (tmp_path / "in.csv").write_text(rows(200, 9))
+    (tmp_path / "in.csv").write_text(write_rows(200, 9))
     lost = ("--json", "/dev/full", "--html", "a.html", "--save-scenario", "/proc/none.toml")
     done = run_command("compare", "in.csv", *OPTIONS, "--json", "/dev/full", "--plot", "a.png", cwd=tmp_path)
     assert done.returncode == 2
@@ -198,7 +201,7 @@ def test_standard_output__its_own_faults_only(tmp_path: Path) -> None:
 
 def test_terminal__names_do_not_steer_it(tmp_path: Path) -> None:
     name = "\x1b]0;x\x07\u202ered.csv"
-    (tmp_path / name).write_text(rows(200, 9))
+    (tmp_path / name).write_text(write_rows(200, 9))
     for words in (("inspect", name), ("compare", name, *OPTIONS, "--html", "page.html")):
         done = run_command(*words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -262,6 +265,7 @@ def test_drafts__of_killed_processes_are_deleted(tmp_path: Path) -> None:
 
 
 def write_for_ever(path: str) -> None:
+    """Writes a file again and again."""
     while True:
         output.write_text(path, "{}" * 5000)
 
@@ -290,7 +294,7 @@ def test_drafts__of_writers_at_once_are_left_alone(tmp_path: Path) -> None:
             output.write_text(str(tmp_path / "o.json"), "{}")
 
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda _: forked(write), range(4))) == [0] * 4
+        assert list(pool.map(lambda _: run_forked(write), range(4))) == [0] * 4
     assert [path.name for path in tmp_path.iterdir()] == ["o.json"]
 
 
@@ -302,7 +306,7 @@ def test_sweep_scratch__without_a_lock_is_deleted_when_it_is_old(
     for folder in (young, old):
         folder.mkdir()
     os.utime(old, (time.time() - 3600,) * 2)
-    output.sweep_scratch("mousehole-trial-")
+    output.delete_abandoned_folders("mousehole-trial-")
     assert young.exists()
     assert not old.exists()
 
@@ -326,8 +330,8 @@ def test_make_scratch_folder__of_killed_processes_is_deleted(
     assert not list(tmp_path.iterdir())
 
 
-def forked(work: Callable[[], object], seconds: float = 60) -> int:
-    """Returns the status of a forked child that does some work; kills one that does not end."""
+def run_forked(work: Callable[[], object], seconds: float = 60) -> int:
+    """Returns the status of a forked child that calls `work`; kills one that does not end in time."""
     child = os.fork()
     if child == 0:
         try:
@@ -347,36 +351,36 @@ def forked(work: Callable[[], object], seconds: float = 60) -> int:
 
 
 def use_polars() -> None:
-    """Starts polars' threads, which a forked process does not have."""
+    """Has polars start its threads, which a forked process does not have."""
     frame = pl.DataFrame({"a": range(50_000), "b": [1, 2] * 25_000})
     frame.lazy().group_by("b").agg(pl.col("a").sum()).collect()
 
 
 def test_fork__compare_ends_in_a_child(tmp_path: Path) -> None:
-    (tmp_path / "in.csv").write_text(rows(400, 9))
+    (tmp_path / "in.csv").write_text(write_rows(400, 9))
     use_polars()
     expected = mousehole.compare(tmp_path / "in.csv", **SHORT).to_json()
 
     def work() -> None:
         assert mousehole.compare(tmp_path / "in.csv", **SHORT).to_json() == expected
 
-    assert forked(work) == 0
+    assert run_forked(work) == 0
 
 
 def test_fork__parquet_is_refused_in_a_child(tmp_path: Path) -> None:
-    (tmp_path / "in.csv").write_text(rows(400, 9))
+    (tmp_path / "in.csv").write_text(write_rows(400, 9))
     pl.read_csv(tmp_path / "in.csv").write_parquet(tmp_path / "in.parquet")
 
     def work() -> None:
         with pytest.raises(MouseholeError, match='context "spawn"'):
             mousehole.read(tmp_path / "in.parquet")
 
-    assert forked(work) == 0
+    assert run_forked(work) == 0
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_executor__of_processes_gives_the_same(tmp_path: Path, method: str) -> None:
-    (tmp_path / "in.csv").write_text(rows(400, 9))
+    (tmp_path / "in.csv").write_text(write_rows(400, 9))
     use_polars()
     expected = mousehole.compare(tmp_path / "in.csv", **SHORT).to_json()
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:

@@ -11,13 +11,13 @@ import pytest
 from mousehole.base import MouseholeError
 from mousehole.commands.cli import main
 from mousehole.inputs import describe_replay
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 
 QUICK = {"rate": "2mbit", "schemes": "droptail", "duration": "10s", "warmup": "2s", "seeds": 1}
 
 
-def connections(ends: bool) -> pl.DataFrame:
-    """Users who fetch an object, and the next one half a second after its end."""
+def make_connections(ends: bool) -> pl.DataFrame:
+    """Returns users who fetch an object, and the next one half a second after its end."""
     starts = [(client, n, client * 0.3 + 1.5 * n) for client in range(5) for n in range(12)]
     rows = [
         {"start_s": at_s, "client": client, "server": 0, "bytes": 9000 + n, "duration_s": 1.0}
@@ -32,14 +32,14 @@ def connections(ends: bool) -> pl.DataFrame:
     [(True, None, "closed"), (False, None, "open"), (True, "open", "open"), (True, "closed", "closed")],
 )
 def test_replay__follows_the_option_or_what_is_known(ends: bool, asked: str | None, expected: str) -> None:
-    found = mousehole.compare(connections(ends), replay=asked, load=0.3, **QUICK)  # type: ignore[arg-type]
+    found = mousehole.compare(make_connections(ends), replay=asked, load=0.3, **QUICK)  # type: ignore[arg-type]
     assert json.loads(found.to_json())["cells"][0]["replay"] == expected
     assert found.manifest["scenario"]["traffic"].get("replay") == asked
 
 
 def test_replay__closed_needs_ends() -> None:
     with pytest.raises(MouseholeError, match=r"traffic\.replay.*0 of 60") as refused:
-        mousehole.compare(connections(ends=False), replay="closed", **QUICK)  # type: ignore[arg-type]
+        mousehole.compare(make_connections(ends=False), replay="closed", **QUICK)  # type: ignore[arg-type]
     assert refused.value.field == "traffic.replay"
 
 
@@ -56,7 +56,7 @@ def test_report__says_how_and_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     table = tmp_path / "users.csv"
-    connections(ends=True).write_csv(table)
+    make_connections(ends=True).write_csv(table)
     link = ["--rate", "2mbit", "--schemes", "droptail", "--duration", "10s", "--warmup", "2s", "--seeds", "1"]
     monkeypatch.setattr(sys, "argv", ["mousehole", "compare", str(table), *link, *options])
     with pytest.raises(SystemExit) as leaving:
@@ -65,8 +65,8 @@ def test_report__says_how_and_why(
     assert words in capsys.readouterr().out
 
 
-def shared(users: int) -> pl.DataFrame:
-    """One client that is so many users with a fetch every two seconds each, and one that is a single user."""
+def make_shared_client(users: int) -> pl.DataFrame:
+    """Returns a client that is several users with a fetch every two seconds each, and one single user."""
     starts = [(int(user == users), k, k * 2 + user * 0.45) for k in range(50) for user in range(users + 1)]
     rows = [
         {"start_s": at_s, "client": client, "server": 0, "bytes": 9000, "duration_s": 0.9}
@@ -76,13 +76,13 @@ def shared(users: int) -> pl.DataFrame:
 
 
 def test_report__says_which_clients_are_several_users() -> None:
-    understood = mousehole.inspect(shared(4))
+    understood = mousehole.inspect(make_shared_client(4))
     assert (understood["waiting"], understood["shared_addresses"]) == (49, 1)
-    scenario = filled({"traffic": {"files": ["some.csv"]}})
+    scenario = fill_in({"traffic": {"files": ["some.csv"]}})
     said = describe_replay("closed", scenario, understood)
     assert said is not None
     assert said.endswith("; 1 of 2 clients taken for several users or programs, which do not wait")
-    alone = describe_replay("closed", scenario, mousehole.inspect(connections(ends=True)))
+    alone = describe_replay("closed", scenario, mousehole.inspect(make_connections(ends=True)))
     assert alone is not None
     assert "several users" not in alone
 

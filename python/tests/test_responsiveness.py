@@ -12,7 +12,8 @@ from mousehole.runs import reduce_run
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "compare.md"
 
 
-def figures(scheme: str, mix: list[dict[str, Any]]) -> dict[tuple[str, str], float]:
+def measure_figures(scheme: str, mix: list[dict[str, Any]]) -> dict[tuple[str, str], float]:
+    """Returns the figures of applications in a run of a mix under a scheme."""
     scenario = {
         "schema": "mousehole.scenario/1", "scheme": scheme, "at": "both", "warmup": "12s", "duration": "20s",
         "link": {"rate": "10mbit", "rtt": "40ms", "buffer": "200p", "up_buffer": "200p"},
@@ -24,7 +25,7 @@ def figures(scheme: str, mix: list[dict[str, Any]]) -> dict[tuple[str, str], flo
 
 def test_round_trips__are_few_in_a_fifo_and_foreign_ones_many_with_fair_queues() -> None:
     found = {
-        scheme: figures(scheme, [{"name": "test", "model": "responsiveness"}])
+        scheme: measure_figures(scheme, [{"name": "test", "model": "responsiveness"}])
         for scheme in ("droptail", "fq-codel")
     }
     for own in found.values():
@@ -44,7 +45,9 @@ def test_outcome_quality__falls_with_the_queue_that_a_call_meets() -> None:
         {"name": "calls", "model": "voip", "count": 2},
         {"name": "load", "model": "ftp", "payload": "both", "params": {"endless": True}, "count": 2},
     ]
-    fair, fifo = (figures(scheme, mix)["calls", "outcome_quality"] for scheme in ("fq-codel", "droptail"))
+    fair, fifo = (
+        measure_figures(scheme, mix)["calls", "outcome_quality"] for scheme in ("fq-codel", "droptail")
+    )
     assert fair == pytest.approx(1)
     assert fifo < 0.95
 

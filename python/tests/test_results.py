@@ -3,7 +3,7 @@
 from math import nan
 
 from mousehole.base import buckets
-from mousehole.runs import BucketRow, Change, GroupRow, SizeRow, as_record
+from mousehole.runs import BucketRow, Change, GroupRow, SizeRow, to_record
 from mousehole.statistics import Estimate
 
 PLACE = {"buffer": "50p", "load": 0.9, "scheme": "sfd"}
@@ -24,7 +24,7 @@ def test_as_record__an_estimate_has_three_columns_with_the_unit_last() -> None:
         },
         response_mean_change=Estimate(-0.3, nan, nan, 3),
     )
-    record = as_record(row)
+    record = to_record(row)
     assert record == {
         **PLACE, "is_baseline": False, "bucket": "≤ 2 kB", "role": "size", "low_bytes": 0, "high_bytes": 2000,
         "count": 7, "censored": 0, "censored_share": 0.0, "is_bound": False,
@@ -36,7 +36,7 @@ def test_as_record__an_estimate_has_three_columns_with_the_unit_last() -> None:
 
 def test_as_record__a_change_says_what_its_ends_are() -> None:
     row = SizeRow("50p", None, "sfd", "fq-codel", "≤ 2 kB", 3, Change(0.1, 0.0, 0.2, is_interval=False))
-    record = as_record(row)
+    record = to_record(row)
     assert record["load"] is None
     assert record["response_mean_change_high"] == 0.2
     assert record["response_mean_change_is_interval"] is False
@@ -55,4 +55,4 @@ def test_as_record__figures_keep_the_name_of_their_unit_in_what() -> None:
         Estimate(2, 1, 3, 5),
         Estimate(0, 0, 0, 5),
     )
-    assert as_record(figure).keys() >= {"what", "value", "value_low", "value_high", "change_low"}
+    assert to_record(figure).keys() >= {"what", "value", "value_low", "value_high", "change_low"}

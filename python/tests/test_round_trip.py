@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from mousehole import Comparison, _engine, compare, load
-from mousehole.answer import find_link, link_of_cell
-from mousehole.answer._install import AT_THE_LINE, TO_CLIENTS, TO_PROVIDER, installation
+from mousehole.answer import find_link, find_link_of_cell
+from mousehole.answer._install import AT_THE_LINE, TO_CLIENTS, TO_PROVIDER, find_installation
 from mousehole.engine_types import Scenario
-from mousehole.scenario import bottleneck, filled
+from mousehole.scenario import bottleneck, fill_in
 
 ETHERNET = 14
 """Bytes that Linux counts of a packet beside its IP length on an Ethernet device (tc-stab(8))."""
@@ -43,8 +43,8 @@ class Installed:
     """The queue discipline, or the scheme that `mousehole-live up` runs."""
 
 
-def by_direction(lines: Sequence[str]) -> dict[str, list[str]]:
-    """Returns the commands of each direction by the remark before them; without one they are of downloads."""
+def split_by_direction(lines: Sequence[str]) -> dict[str, list[str]]:
+    """Returns the commands of each direction by the remark before them; download without a remark."""
     found: dict[str, list[str]] = {}
     way = "down"
     for line in lines:
@@ -61,13 +61,13 @@ def by_direction(lines: Sequence[str]) -> dict[str, list[str]]:
 
 
 def split_line(line: str) -> dict[str, str]:
-    """Returns each word of a command with the one behind it."""
+    """Returns each word of a command with the word after it."""
     words = shlex.split(line)
     return dict(pairwise(words))
 
 
-def installed(lines: Sequence[str]) -> Installed:
-    """Reads the commands of one direction back."""
+def read_installed(lines: Sequence[str]) -> Installed:
+    """Returns what the commands of one direction install."""
     shaping = next(
         line for line in lines if re.search(r" tbf rate | cake bandwidth |mousehole-live up ", line)
     )
@@ -77,7 +77,7 @@ def installed(lines: Sequence[str]) -> Installed:
         return Installed(rate, int(words.get("--overhead", "0")), None, None, words["--scheme"])
     if " cake " in shaping:
         rate = _engine.parse_rate("rate", words["bandwidth"])
-        keyword = next((word for word in shlex.split(shaping) if word in known_keywords()), None)
+        keyword = next((word for word in shlex.split(shaping) if word in list_keywords()), None)
         layer = CAKES.get(keyword or "", keyword)
         return Installed(rate, int(words.get("overhead", "0")), layer, None, "cake")
     rate, burst = _engine.parse_rate("rate", words["rate"]), int(words["burst"])
@@ -88,13 +88,13 @@ def installed(lines: Sequence[str]) -> Installed:
     return with_layer(Installed(rate, overhead, None, burst, queue), words)
 
 
-def known_keywords() -> set[str]:
+def list_keywords() -> set[str]:
     """Returns the names of link layers and the keywords of CAKE for them."""
     return {*LAYERS, *CAKES}
 
 
 def with_layer(found: Installed, words: dict[str, str]) -> Installed:
-    """Returns the same with the link layer of a size table; tc has no PTM, for which the rate is lower."""
+    """Returns the same with the link layer of a size table; tc lacks PTM, for which the rate is lower."""
     tables = {
         "docsis": (18, "64", "ethernet"), "ethernet": (38, "84", "ethernet"), "adsl": (40, "", "atm"),
         "ipoa-vcmux": (8, "", "atm"), "vdsl": (30, "", "ethernet"), "bridged-ptm": (22, "", "ethernet"),
@@ -107,7 +107,7 @@ def with_layer(found: Installed, words: dict[str, str]) -> Installed:
 
 
 def random_line(draw: random.Random, folder: Path) -> tuple[Scenario, str]:
-    """Returns a random asymmetric line, layered or not, before a modem or not, of constant rate or not."""
+    """Returns a scenario and a scheme: a random line, layered or not, shaped or not, varying or not."""
     trace = folder / "line.trace"
     trace.write_text("0 4mbit\n1 9mbit\n2 2mbit\n3 5mbit\n")
     shaped = draw.random() < 0.7
@@ -138,17 +138,17 @@ def random_line(draw: random.Random, folder: Path) -> tuple[Scenario, str]:
     }
     if draw.random() < 0.3 and "up_shape" not in link:
         base["at"] = "down"
-    return filled(base), scheme
+    return fill_in(base), scheme
 
 
-def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
+def find_simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
     """Returns what the engine ran in one direction, from the scenario alone."""
     link, is_up = scenario["link"], way == "up"
     rate = link[way]  # type: ignore[literal-required]
     line_bps = _engine.link_rate("rate", rate)
     own, _, at = scheme.partition("@")
     has_own = is_up and "up_shape" in link
-    shape = at if at and not has_own else bottleneck.shape(scenario, is_up)
+    shape = at if at and not has_own else bottleneck.read_shape(scenario, is_up)
     bps = line_bps if shape is None else compute_share(shape, line_bps)
     layer, overhead = link.get("layer"), link.get("overhead", 0)
     if "shape_layer" in link:
@@ -162,21 +162,22 @@ def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
 
 
 def compute_share(shape: str, line_bps: int) -> float:
+    """Returns a percentage of a rate, in bit/s."""
     return float(shape.removesuffix("%")) / 100 * line_bps
 
 
 def assert_same(found: Installed, wanted: Installed) -> None:
-    """Asserts that what was installed is what was simulated, rates up to whole bits."""
+    """Asserts that what was installed is what was simulated, with rates up to whole bits."""
     assert abs(found.rate_bps / wanted.rate_bps - 1) < ROUNDING, (found, wanted)
     assert replace(found, rate_bps=wanted.rate_bps) == wanted
 
 
-def check(lines: Sequence[str], scenario: Scenario, scheme: str) -> None:
-    """Asserts that the lines of a plan are what was simulated, in each direction."""
-    found = by_direction(lines)
+def assert_as_simulated(lines: Sequence[str], scenario: Scenario, scheme: str) -> None:
+    """Asserts that the lines of a plan install what was simulated, in each direction."""
+    found = split_by_direction(lines)
     assert set(found) == ({"down"} if scenario["at"] == "down" else {"down", "up"})
     for name, own_lines in found.items():
-        wanted, own = simulated(scenario, scheme, name), installed(own_lines)
+        wanted, own = find_simulated(scenario, scheme, name), read_installed(own_lines)
         if own.queue == wanted.queue == "cake" or own.burst is not None:
             assert_same(own, wanted)
         else:  # mousehole-live up knows bytes per packet, and PTM by its rate
@@ -188,13 +189,13 @@ def check(lines: Sequence[str], scenario: Scenario, scheme: str) -> None:
 @pytest.mark.parametrize("number", range(100))
 def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> None:
     scenario, scheme = random_line(random.Random(number), tmp_path)  # noqa: S311 (a seed is wanted)
-    way = installation(scheme, find_link(scenario, scenario["link"]["buffer"]))
+    way = find_installation(scheme, find_link(scenario, scenario["link"]["buffer"]))
     if way is None:  # nothing counts cells before mousehole-live's own queue
         counted = scenario["link"].get("shape_layer", scenario["link"].get("layer", ""))
         assert counted in ("adsl", "ipoa-vcmux")
         assert scheme.partition("@")[0] in ("sfd(mode=coupled)", "lfp")
         return
-    check(way.lines, scenario, scheme)
+    assert_as_simulated(way.lines, scenario, scheme)
 
 
 @pytest.mark.parametrize(
@@ -215,16 +216,16 @@ def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> N
 def test_read_back__notices_a_plan_that_is_another(change: Callable[[str], str]) -> None:
     link = {"down": "5mbit", "up": "900kbit", "rtt": "40ms", "buffer": "50p", "layer": "adsl", "shape": "90%"}
     traffic = {"model": "poisson", "load": 0.5}
-    scenario = filled(
+    scenario = fill_in(
         {"schema": "mousehole.scenario/1", "link": link, "traffic": traffic, "scheme": "fq-codel"}
     )
-    way = installation("fq-codel", find_link(scenario, "50p"))
+    way = find_installation("fq-codel", find_link(scenario, "50p"))
     assert way is not None
-    check(way.lines, scenario, "fq-codel")
+    assert_as_simulated(way.lines, scenario, "fq-codel")
     text = change("\n".join(way.lines))
     assert text != "\n".join(way.lines)
     with pytest.raises((AssertionError, KeyError)):
-        check(text.splitlines(), scenario, "fq-codel")
+        assert_as_simulated(text.splitlines(), scenario, "fq-codel")
 
 
 def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> None:
@@ -239,8 +240,8 @@ def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> Non
     }
     done = compare("poisson", down=str(tmp_path / "lte.trace"), up="1mbit", shape="80%", **options)
     assert done.manifest["mean_rates"] == {"down": 4_000_000}
-    link = link_of_cell(done.results, done.plan.cells[0])
-    way = installation("cake@50%", link)
+    link = find_link_of_cell(done.results, done.plan.cells[0])
+    way = find_installation("cake@50%", link)
     assert way is not None
     assert way.lines[0] == f"{TO_CLIENTS}; 50 % of the line's mean of 4 Mb/s, as it was simulated"
     assert " bandwidth 2mbit " in way.lines[1]
@@ -250,7 +251,7 @@ def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> Non
     (tmp_path / "lte.trace").unlink()
     kept = load(tmp_path / "kept.json")
     assert isinstance(kept, Comparison)
-    assert installation("cake@50%", link_of_cell(kept.results, kept.plan.cells[0])) == way
+    assert find_installation("cake@50%", find_link_of_cell(kept.results, kept.plan.cells[0])) == way
 
 
 SAME = 0.03
@@ -278,7 +279,7 @@ def test_plan__typed_in_gives_the_gain_that_was_simulated(
         "buffer": "100p",
     }  # fmt: skip
     done = compare("web:sfd", **given, **options, schemes=scheme)
-    way = installation(scheme, link_of_cell(done.results, done.plan.cells[0]))
+    way = find_installation(scheme, find_link_of_cell(done.results, done.plan.cells[0]))
     assert way is not None
     typed = read_back(way.lines, given)
     again = compare("web:sfd", **{**given, **typed["link"]}, **options, schemes=typed["scheme"])
@@ -295,8 +296,8 @@ def test_plan__typed_in_gives_the_gain_that_was_simulated(
 
 
 def read_back(lines: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what lines of both directions mean as options of `compare`, on a line that is as `given`."""
-    found = {way: installed(own) for way, own in by_direction(lines).items()}
+    """Returns the options of `compare` that lines of both directions mean, on a line as `given`."""
+    found = {way: read_installed(own) for way, own in split_by_direction(lines).items()}
     queues = {one.queue for one in found.values()}
     (queue,) = queues
     rates = {"shape": f"{round(found['down'].rate_bps)}bit", "up_shape": f"{round(found['up'].rate_bps)}bit"}

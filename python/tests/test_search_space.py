@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from mousehole import _engine
 from mousehole.base import MouseholeError
-from mousehole.tuning import Space, check_ranges, make_space, meaning, read_range
+from mousehole.tuning import Space, check_ranges, find_meaning, make_space, read_range
 
 BUFFER = 100
 COMBINATIONS = [
@@ -16,8 +16,8 @@ COMBINATIONS = [
 ]  # fmt: skip
 
 
-def drawn(space: Space, source: random.Random) -> dict[str, Any]:
-    """What a search might choose: ends of ranges often."""
+def draw_choice(space: Space, source: random.Random) -> dict[str, Any]:
+    """Returns what a search might choose; ends of ranges are frequent."""
     chosen: dict[str, Any] = {}
     for dimension in space.dimensions:
         if dimension.kind is None:
@@ -32,7 +32,8 @@ REFUSED = ("shred(maxp)", "lfp(delta)")
 """What the engine asks beyond ranges and ties: a search draws such settings again."""
 
 
-def accept(scheme: str, buffer: int = BUFFER) -> None:
+def assert_accepted(scheme: str, buffer: int = BUFFER) -> None:
+    """Asserts that the engine accepts a scheme, or refuses it for a parameter in `REFUSED`."""
     link = {"rate": "10mbit", "rtt": "80ms", "buffer": f"{buffer}p"}
     try:
         _engine.validate({"link": link, "traffic": {"model": "web:sfd", "load": 0.9}, "scheme": scheme})
@@ -40,7 +41,8 @@ def accept(scheme: str, buffer: int = BUFFER) -> None:
         assert (error.field or "").removeprefix("scheme ") in REFUSED, error  # noqa: PT017
 
 
-def searchable() -> list[str]:
+def list_searchable() -> list[str]:
+    """Returns the names of the schemes with parameters."""
     return [
         name
         for name in (entry["name"] for entry in _engine.schemes())
@@ -48,15 +50,15 @@ def searchable() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("template", [*searchable(), *COMBINATIONS])
+@pytest.mark.parametrize("template", [*list_searchable(), *COMBINATIONS])
 def test_space__the_engine_takes_whatever_is_drawn(template: str) -> None:
     space, source = make_space(template, BUFFER), random.Random(1)  # noqa: S311 (no secret)
     for _ in range(20):
-        values = space.values(drawn(space, source))
-        accept(space.scheme(values))
+        values = space.values(draw_choice(space, source))
+        assert_accepted(space.scheme(values))
         assert space.values({one.name: one.start(values) for one in space.dimensions}).keys() == values.keys()
         for dimension, value in space.neighbours(values):
-            accept(space.scheme({**values, dimension.name: value}))
+            assert_accepted(space.scheme({**values, dimension.name: value}))
 
 
 @pytest.mark.parametrize("buffer", [5, 20, 100, 5000])
@@ -65,7 +67,7 @@ def test_space__thresholds_fit_any_buffer(buffer: int) -> None:
     for template in ("sfd", "sfd(mode=total)", "red", "sfd|multi-red"):
         space = make_space(template, buffer)
         for _ in range(20):
-            accept(space.scheme(space.values(drawn(space, source))), buffer)
+            assert_accepted(space.scheme(space.values(draw_choice(space, source))), buffer)
 
 
 def test_space__keeps_what_is_given_and_leaves_the_structure_alone() -> None:
@@ -77,7 +79,7 @@ def test_space__keeps_what_is_given_and_leaves_the_structure_alone() -> None:
     assert not any("red_m" in name.rpartition(".")[2][:5] for name in names), (
         "SFD gives no packet the third colour"
     )
-    scheme = space.scheme(space.values(drawn(space, random.Random(3))))  # noqa: S311 (no secret)
+    scheme = space.scheme(space.values(draw_choice(space, random.Random(3))))  # noqa: S311 (no secret)
     assert scheme.startswith("sfd(th=20kB,timeout=")
     assert "mode=coupled" in scheme
     three = [one.name for one in make_space("demotion|multi-red", BUFFER).dimensions]
@@ -91,14 +93,15 @@ def test_space__ties_lower_thresholds_to_upper_ones() -> None:
     assert by_name["demotion.second"].times == "demotion.first"
     source = random.Random(4)  # noqa: S311 (no secret)
     for _ in range(50):
-        values = space.values(drawn(space, source))
+        values = space.values(draw_choice(space, source))
         for colour in ("green", "yellow", "red"):
             low, high = (float(values[f"multi-red.{colour}_{end}"]) for end in ("min", "max"))
             assert low < high
             assert (low, high) == (round(low), round(high)), "routers take whole packets"
         assert float(values["demotion.first"]) <= float(values["demotion.second"])
     weights = {
-        space.scheme(space.values(drawn(space, source))).split("wq=")[1].split(",")[0] for _ in range(20)
+        space.scheme(space.values(draw_choice(space, source))).split("wq=")[1].split(",")[0]
+        for _ in range(20)
     }
     assert weights <= {f"{2.0**-exponent:.14f}".rstrip("0") for exponent in range(1, 15)}
 
@@ -117,7 +120,7 @@ def test_space__takes_the_users_range() -> None:
     assert by_name["multi-red.mode"].choices == ("coupled", "total")
     tied = make_space("demotion|cake(tins=colour)", BUFFER, [read_range("second=100kB..200kB")])
     source = random.Random(5)  # noqa: S311 (no secret)
-    seconds = {tied.values(drawn(tied, source))["demotion.second"] for _ in range(50)}
+    seconds = {tied.values(draw_choice(tied, source))["demotion.second"] for _ in range(50)}
     assert all(100_000 <= float(second) <= 200_000 for second in seconds)
     asked = make_space("sfd|multi-red", BUFFER, [read_range("promotion=none,one-of-k")])
     assert "sfd.promotion" in [dimension.name for dimension in asked.dimensions]
@@ -171,6 +174,6 @@ def test_space__nothing_to_search(template: str) -> None:
 
 
 def test_meaning__of_texts_that_write_the_same() -> None:
-    assert meaning("sfd(th=15kB)") == meaning("sfd") == meaning(" sfd ")
-    assert meaning("sfd") != meaning("sfd(th=16kB)")
-    assert meaning("sfd|red") != meaning("rio-ps|red")
+    assert find_meaning("sfd(th=15kB)") == find_meaning("sfd") == find_meaning(" sfd ")
+    assert find_meaning("sfd") != find_meaning("sfd(th=16kB)")
+    assert find_meaning("sfd|red") != find_meaning("rio-ps|red")

@@ -7,7 +7,7 @@ import mousehole
 import pytest
 from mousehole.base import MouseholeError, find_shaper_rate, scheme_name, without_rate
 from mousehole.scenario import bottleneck
-from mousehole.tuning._search_space import RATE_OF_SHAPER, make_space, meaning, read_range
+from mousehole.tuning._search_space import RATE_OF_SHAPER, find_meaning, make_space, read_range
 
 SMALL: dict[str, Any] = {
     "down": "5mbit",
@@ -46,7 +46,7 @@ def test_scheme__has_a_rate_behind_its_name() -> None:
     scheme = "sfd(th=15kB)|cake(tins=bulk)@87.5%"
     assert (find_shaper_rate(scheme), without_rate(scheme)) == ("87.5%", "sfd(th=15kB)|cake(tins=bulk)")
     assert (scheme_name("cake@90%"), find_shaper_rate("cake")) == ("cake", None)
-    assert meaning("cake@90%") != meaning("cake@80%")
+    assert find_meaning("cake@90%") != find_meaning("cake@80%")
 
 
 def test_space_of__has_the_rate_of_the_shaper() -> None:

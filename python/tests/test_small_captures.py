@@ -19,8 +19,8 @@ SETTINGS: dict[str, Any] = {
 """Options of a comparison that takes a second."""
 
 
-def rows(transfers: int) -> list[dict[str, Any]]:
-    """Returns so many transfers of three clients within about a minute, all short."""
+def make_rows(transfers: int) -> list[dict[str, Any]]:
+    """Returns this many short transfers of three clients within about a minute."""
     sizes = np.random.default_rng(11).lognormal(7.5, 0.8, transfers)
     return [
         {
@@ -33,16 +33,17 @@ def rows(transfers: int) -> list[dict[str, Any]]:
     ]
 
 
-def capture_file(folder: Path, transfers: int, name: str = "small.csv") -> Path:
-    """Writes these as a table."""
+def write_capture(folder: Path, transfers: int, name: str = "small.csv") -> Path:
+    """Writes the rows as a table, and returns its path."""
     path = folder / name
-    pl.DataFrame(rows(transfers)).write_csv(path)
+    pl.DataFrame(make_rows(transfers)).write_csv(path)
     return path
 
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    return mousehole.compare(capture_file(tmp_path_factory.mktemp("small"), 60), **SETTINGS)
+    """A comparison on a capture that is so small that a model is fitted to it."""
+    return mousehole.compare(write_capture(tmp_path_factory.mktemp("small"), 60), **SETTINGS)
 
 
 def test_compare__plays_a_model_of_twenty_transfers_and_more(fitted: Comparison) -> None:
@@ -63,7 +64,7 @@ def test_compare__plays_a_model_of_twenty_transfers_and_more(fitted: Comparison)
 
 
 def test_compare__a_model_draws_sizes_and_users_of_its_own(fitted: Comparison) -> None:
-    recorded = {one["bytes"] for one in rows(60)}
+    recorded = {one["bytes"] for one in make_rows(60)}
     drawn = [
         fitted.transfers(scheme, number)
         for scheme, number in (("droptail", 0), ("fq-codel", 0), ("droptail", 1))
@@ -76,7 +77,7 @@ def test_compare__a_model_draws_sizes_and_users_of_its_own(fitted: Comparison) -
 
 
 def test_compare__a_model_is_the_same_again_and_after_loading(fitted: Comparison, tmp_path: Path) -> None:
-    again = mousehole.compare(capture_file(tmp_path, 60), **SETTINGS, jobs=1)
+    again = mousehole.compare(write_capture(tmp_path, 60), **SETTINGS, jobs=1)
     assert again.to_json() == fitted.to_json()
     fitted.save(tmp_path / "kept.json")
     loaded = mousehole.load(tmp_path / "kept.json")
@@ -92,7 +93,7 @@ def test_compare__from_a_hundred_transfers_on_a_capture_is_played_itself(
     transfers: int, is_fitted: bool
 ) -> None:
     settings = {**SETTINGS, "seeds": 1, "schemes": "droptail"}
-    found = mousehole.compare(pl.DataFrame(rows(transfers)), **settings)
+    found = mousehole.compare(pl.DataFrame(make_rows(transfers)), **settings)
     capture = found.results.capture
     assert capture is not None
     assert capture.is_fitted is is_fitted
@@ -100,7 +101,7 @@ def test_compare__from_a_hundred_transfers_on_a_capture_is_played_itself(
 
 def test_compare__without_a_load_a_model_has_as_many_users(tmp_path: Path) -> None:
     found = mousehole.compare(
-        capture_file(tmp_path, 60), **{**SETTINGS, "load": None, "duration": "60s", "schemes": "droptail"}
+        write_capture(tmp_path, 60), **{**SETTINGS, "load": None, "duration": "60s", "schemes": "droptail"}
     )
     cell = found.plan.cells[0]
     loads = [run.load for run in found.results.runs(cell, "droptail")]
@@ -110,7 +111,7 @@ def test_compare__without_a_load_a_model_has_as_many_users(tmp_path: Path) -> No
 
 def test_compare__ready_made_traffic_stands_in_for_a_few_transfers(tmp_path: Path) -> None:
     settings = {**SETTINGS, "rate": "10mbit", "seeds": 1, "replay": "open"}
-    found = mousehole.compare(capture_file(tmp_path, 5), **settings)
+    found = mousehole.compare(write_capture(tmp_path, 5), **settings)
     assert found.label == "home, in place of small.csv"
     assert found.plan.instead_of == "small.csv, which has 5 transfers ≤ 15 kB, of at least 20"
     assert found.advice().lines[0] == (
@@ -124,7 +125,7 @@ def test_compare__ready_made_traffic_stands_in_for_a_few_transfers(tmp_path: Pat
 
 
 def test_compare__a_few_transfers_of_data_are_played_as_they_are() -> None:
-    found = mousehole.compare(rows(5), **SETTINGS)
+    found = mousehole.compare(make_rows(5), **SETTINGS)
     assert found.plan.instead_of is None
     assert found.advice().outcome == NO_VERDICT
     assert found.advice().lines[0] == (
@@ -137,17 +138,17 @@ def test_tune__searches_on_a_model_of_a_small_capture(tmp_path: Path) -> None:
         "rate": "2mbit", "load": 0.7, "duration": "10s", "warmup": "2s", "seeds": 5, "trials": 2,
         "search_seeds": 1,
     }  # fmt: skip
-    found = tune(capture_file(tmp_path, 60), schemes="sfd", **settings)
+    found = tune(write_capture(tmp_path, 60), schemes="sfd", **settings)
     assert found.results.lines[0].startswith(
         "Played is a model fitted to the 60 transfers of small.csv, drawn anew in each replication"
     )
     settings |= {"rate": "10mbit", "limits": "none"}
-    few = tune(capture_file(tmp_path, 5, "few.csv"), schemes="sfd", **settings)
+    few = tune(write_capture(tmp_path, 5, "few.csv"), schemes="sfd", **settings)
     assert few.results.lines[0].startswith("Not your traffic: ready-made users stand in for few.csv")
 
 
 def test_days__a_model_is_played_on_days_with_few_transfers(tmp_path: Path) -> None:
-    days = [capture_file(tmp_path, transfers, f"day{transfers}.csv") for transfers in (60, 120, 5)]
+    days = [write_capture(tmp_path, transfers, f"day{transfers}.csv") for transfers in (60, 120, 5)]
     found = mousehole.compare_days(days, **{**SETTINGS, "seeds": 1})
     assert found.answer()[0] == (
         "Played on day60.csv is a model fitted to the day's transfers, drawn anew in each replication; the "

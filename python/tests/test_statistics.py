@@ -315,8 +315,8 @@ def test_ratio_of_means__jackknife_covers_it(spread: float) -> None:
     assert 0.92 <= held / trials <= 0.965
 
 
-def judged(values: np.ndarray, comparisons: int = 1) -> str:
-    """The outcome of a verdict on log-ratios as `compare` gives it."""
+def judge_outcome(values: np.ndarray, comparisons: int = 1) -> str:
+    """Returns the outcome of a verdict on log-ratios as `compare` gives it."""
     design = Design(comparisons, is_sequential=True)
     return verdict(t_interval(values, design), design).outcome
 
@@ -326,7 +326,7 @@ def test_verdict__harm_is_hardly_ever_no_benefit(harm: float) -> None:
     """Two one-sided tests: a scheme beyond the margin is called the same in at most 5 % of cases."""
     random, trials = np.random.default_rng(5), 3000
     for spread in (0.02, 0.07, 0.2, 0.5):
-        outcomes = Counter(judged(random.normal(log(1 + harm), spread, 10)) for _ in range(trials))
+        outcomes = Counter(judge_outcome(random.normal(log(1 + harm), spread, 10)) for _ in range(trials))
         assert outcomes[NO_BENEFIT] / trials < 0.06
         assert outcomes[BETTER] / trials < 0.025
 
@@ -369,7 +369,7 @@ def test_log_ratio__intervals_of_all_schemes_hold_together(schemes: int) -> None
 
 def test_verdict__no_difference_is_found_where_the_spread_is_small() -> None:
     random = np.random.default_rng(5)
-    outcomes = Counter(judged(random.normal(0, 0.03, 10)) for _ in range(1000))
+    outcomes = Counter(judge_outcome(random.normal(0, 0.03, 10)) for _ in range(1000))
     assert outcomes[NO_BENEFIT] > 900
 
 
@@ -380,7 +380,7 @@ def test_verdict__24_null_schemes_are_claimed_in_one_family_of_twenty(shared: fl
     claims = 0
     for _ in range(trials):
         common, own = random.normal(0, 0.2, 10), random.normal(0, 0.2, (24, 10))
-        outcomes = {judged(shared * common + (1 - shared**2) ** 0.5 * one, 24) for one in own}
+        outcomes = {judge_outcome(shared * common + (1 - shared**2) ** 0.5 * one, 24) for one in own}
         claims += bool(outcomes & {BETTER, WORSE})
     assert claims / trials < 0.05
     if not shared:

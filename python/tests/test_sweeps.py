@@ -32,16 +32,19 @@ SMALL: dict[str, Any] = {
 """A grid of 8 cells; SFD is run in all, drop-tail in half of them."""
 
 
-def changed(**changes: Any) -> dict[str, Any]:
+def make_description(**changes: Any) -> dict[str, Any]:
+    """Returns the description of the small sweep with these changes."""
     return {**SMALL, **changes}
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Returns the content of every file in a folder, by its path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> mousehole.Sweep:
+    """A small sweep."""
     return mousehole.sweep(SMALL, tmp_path_factory.mktemp("sweep") / "small")
 
 
@@ -84,9 +87,9 @@ def test_sweep__the_manifest_is_in_each_file(small: mousehole.Sweep) -> None:
 
 
 def test_sweep__ends_at_once_where_all_rows_are_there(small: mousehole.Sweep) -> None:
-    before = files(small.folder)
+    before = read_files(small.folder)
     again = mousehole.sweep(SMALL, small.folder)
-    assert files(small.folder) == before
+    assert read_files(small.folder) == before
     assert again.finished == 24
 
 
@@ -115,7 +118,7 @@ def test_show__effects_and_pictures(small: mousehole.Sweep, tmp_path: Path) -> N
     assert "**Mean over cells, and change against droptail**" in again.markdown()
     small.html(tmp_path / "page.html")
     assert "Along sfd.th" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    done = command("show", str(small.folder), *arguments, cwd=tmp_path)
+    done = run_sweep("show", str(small.folder), *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "8 cells × 2 seeds\nNothing is compared with droptail: no cell has" in done.stdout
     assert "sfd.th  5kB" in done.stdout
@@ -125,7 +128,7 @@ def test_show__effects_and_pictures(small: mousehole.Sweep, tmp_path: Path) -> N
 def test_scipy__is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("scipy", "scipy.stats", "scipy.stats.qmc"):
         monkeypatch.setitem(sys.modules, name, None)  # an import of it fails now
-    described = changed(design="latin-hypercube", cells=3, axes={"load": {"from": 0.5, "to": 0.9}})
+    described = make_description(design="latin-hypercube", cells=3, axes={"load": {"from": 0.5, "to": 0.9}})
     with pytest.raises(
         MouseholeError, match=r"^a Latin hypercube needs the package scipy, .*mousehole\[sweep\]"
     ):
@@ -134,7 +137,7 @@ def test_scipy__is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch
 
 
 def test_hypercube__fills_each_axis_and_draws_trends(tmp_path: Path) -> None:
-    sweep = changed(
+    sweep = make_description(
         design="latin-hypercube", cells=10, schemes=["droptail", "sfd"], seeds=1,
         options={"duration": "2s", "warmup": "1s", "ecn": True},
         axes={"rate": {"from": "1mbit", "to": "4mbit", "scale": "log"}, "load": {"from": 0.4, "to": 0.9},
@@ -162,7 +165,7 @@ def test_list__has_the_cells_that_are_given() -> None:
 
 def test_grid__the_axes_of_traffic_change_slowest() -> None:
     axes = {"load": [0.5, 0.9], "params.sessions": [10, 20]}
-    made = Cells(read(changed(axes=axes, options={})))
+    made = Cells(read(make_description(axes=axes, options={})))
     assert [made.settings(number)["params.sessions"] for number in range(4)] == [10, 10, 20, 20]
 
 
@@ -197,44 +200,52 @@ def test_quantities() -> None:
 
 BAD = {
     "unknown axis": (
-        changed(axes={"raet": ["1mbit"]}), 'axes: there is no setting "raet";.* did you mean "rate"',
+        make_description(axes={"raet": ["1mbit"]}), 'axes: there is no setting "raet";.* did you mean "rate"',
     ),
     "unknown option": (
-        changed(options={"durration": "1s"}), 'options: .*"durration".* did you mean "duration"',
+        make_description(options={"durration": "1s"}), 'options: .*"durration".* did you mean "duration"',
     ),
-    "unknown field": (changed(axis={}), 'there is no field "axis";.* did you mean "axes"'),
+    "unknown field": (make_description(axis={}), 'there is no field "axis";.* did you mean "axes"'),
     "unknown parameter": (
-        changed(axes={"sfd.thh": ["1kB"]}), 'there is no parameter "thh";.* did you mean "th"',
+        make_description(axes={"sfd.thh": ["1kB"]}), 'there is no parameter "thh";.* did you mean "th"',
     ),
     "unknown TCP parameter": (
-        changed(axes={"tcp.min_rt": ["1s"]}), 'tcp: .*"min_rt".* did you mean "min_rto"',
+        make_description(axes={"tcp.min_rt": ["1s"]}), 'tcp: .*"min_rt".* did you mean "min_rto"',
     ),
-    "unknown part": (changed(axes={"sdf.th": ["1kB"]}), 'axes: there is no setting "sdf.th";.*sfd.th'),
-    "unknown model": (changed(traffic="web:sdf"), "web:sdf"),
-    "no axes": (changed(axes={}), "axes: .*is empty"),
-    "empty axis": (changed(axes={"load": []}), "axes.load: .*is empty, so that the sweep has no cell"),
-    "twice": (changed(axes={"load": [0.5, 0.5]}), "axes.load: .*is given twice"),
+    "unknown part": (
+        make_description(axes={"sdf.th": ["1kB"]}), 'axes: there is no setting "sdf.th";.*sfd.th',
+    ),
+    "unknown model": (make_description(traffic="web:sdf"), "web:sdf"),
+    "no axes": (make_description(axes={}), "axes: .*is empty"),
+    "empty axis": (
+        make_description(axes={"load": []}), "axes.load: .*is empty, so that the sweep has no cell",
+    ),
+    "twice": (make_description(axes={"load": [0.5, 0.5]}), "axes.load: .*is given twice"),
     "too many": (
-        changed(axes={f"params.p{n}": list(range(1000)) for n in range(3)}),
+        make_description(axes={f"params.p{n}": list(range(1000)) for n in range(3)}),
         r"1,000,000,000 cells \(params.p0 1000 × .*at most 1,000,000 are allowed",
     ),
-    "bad value": (changed(axes={"load": [0.5, 3]}), r"cell \d+ \(load=3\): load: "),
-    "both": (changed(options={"load": 0.5}), '"load" is also an axis'),
+    "bad value": (make_description(axes={"load": [0.5, 3]}), r"cell \d+ \(load=3\): load: "),
+    "both": (make_description(options={"load": 0.5}), '"load" is also an axis'),
     "two buffers": (
-        changed(options={"rate": "2mbit", "buffer": "20p,30p"}, axes={"load": [0.5]}), "one value",
+        make_description(options={"rate": "2mbit", "buffer": "20p,30p"}, axes={"load": [0.5]}), "one value",
     ),
     "no schemes": ({"traffic": "web:sfd", "axes": {"load": [0.5]}}, "schemes: "),
     "units": (
-        changed(design="latin-hypercube", cells=3, axes={"rtt": {"from": "9ms", "to": "1s"}}), "same unit",
+        make_description(design="latin-hypercube", cells=3, axes={"rtt": {"from": "9ms", "to": "1s"}}),
+        "same unit",
     ),
     "order": (
-        changed(axes={"load": {"from": 0.9, "to": 0.5, "steps": 3}}), "from a smaller number to a larger",
+        make_description(axes={"load": {"from": 0.9, "to": 0.5, "steps": 3}}),
+        "from a smaller number to a larger",
     ),
-    "steps": (changed(axes={"load": {"from": 0.5, "to": 0.9}}), "axes.load.steps"),
-    "baseline": (changed(options={"rate": "1mbit", "short": "0B"}), "short: "),
-    "rows differ": (changed(axes={"short": ["15kB", "30kB"]}), "rows of all cells must mean the same"),
-    "design": (changed(design="random"), "grid, list or latin-hypercube"),
-    "standard input": (changed(traffic="-"), "files, which can be read again"),
+    "steps": (make_description(axes={"load": {"from": 0.5, "to": 0.9}}), "axes.load.steps"),
+    "baseline": (make_description(options={"rate": "1mbit", "short": "0B"}), "short: "),
+    "rows differ": (
+        make_description(axes={"short": ["15kB", "30kB"]}), "rows of all cells must mean the same",
+    ),
+    "design": (make_description(design="random"), "grid, list or latin-hypercube"),
+    "standard input": (make_description(traffic="-"), "files, which can be read again"),
 }  # fmt: skip
 
 
@@ -247,14 +258,15 @@ def test_bad_input__one_sentence_and_nothing_is_written(case: str, tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
-def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run_sweep(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs `mousehole sweep`."""
     return subprocess.run(
         [*MODULE, "sweep", *arguments], cwd=cwd, capture_output=True, text=True, check=False
     )
 
 
-def written(folder: Path, **changes: Any) -> Path:
-    """Writes a small sweep as TOML; `axes` are lines of it."""
+def write_sweep(folder: Path, **changes: Any) -> Path:
+    """Writes a small sweep as TOML, and returns its path; `axes` are lines of it."""
     text = {"axes": 'load = [0.5, 0.9]\nbuffer = ["20p", "60p"]', "seeds": 2, **changes}
     place = folder / "small.toml"
     place.write_text(
@@ -265,43 +277,43 @@ def written(folder: Path, **changes: Any) -> Path:
 
 
 def test_command__runs_says_costs_and_refuses(tmp_path: Path) -> None:
-    written(tmp_path)
-    dry = command("small.toml", "--dry-run", cwd=tmp_path)
+    write_sweep(tmp_path)
+    dry = run_sweep("small.toml", "--dry-run", cwd=tmp_path)
     assert dry.stdout.splitlines()[:2] == ["cells: 4", "rows: 16 in 1 files, about 0.0 MB"]
     assert "time: about" in dry.stdout
     assert "memory: about" in dry.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
-    gone = command("small.toml", "--dask", "none.json", cwd=tmp_path)
+    gone = run_sweep("small.toml", "--dask", "none.json", cwd=tmp_path)
     assert gone.stderr == "mousehole: error: --dask: there is no scheduler file none.json\n"
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
-    done = command("small.toml", cwd=tmp_path)
+    done = run_sweep("small.toml", cwd=tmp_path)
     assert done.stdout == "16 rows in small/rows; mousehole sweep show small shows them\n", done.stderr
-    written(tmp_path, axes="load = [0.5, 0.8]")
-    other = command("small.toml", cwd=tmp_path)
+    write_sweep(tmp_path, axes="load = [0.5, 0.8]")
+    other = run_sweep("small.toml", cwd=tmp_path)
     assert other.returncode == 2
     assert other.stderr.startswith("mousehole: error: small: it holds another sweep: there sweep.axes is ")
     assert other.stderr.count("\n") == 1
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
-    full = command("small.toml", "--out", "full", cwd=tmp_path)
+    full = run_sweep("small.toml", "--out", "full", cwd=tmp_path)
     assert full.stderr == "mousehole: error: full: it is not empty and holds no sweep; give another folder\n"
-    bad = command("none.toml", cwd=tmp_path)
+    bad = run_sweep("none.toml", cwd=tmp_path)
     assert (bad.returncode, bad.stderr) == (
         2, "mousehole: error: none.toml: cannot read the sweep; No such file or directory\n",
     )  # fmt: skip
-    assert command("show", "full", cwd=tmp_path).returncode == 2
-    written(tmp_path, axes="laod = [0.5]")
-    assert 'small.toml: axes: there is no setting "laod"' in command("small.toml", cwd=tmp_path).stderr
+    assert run_sweep("show", "full", cwd=tmp_path).returncode == 2
+    write_sweep(tmp_path, axes="laod = [0.5]")
+    assert 'small.toml: axes: there is no setting "laod"' in run_sweep("small.toml", cwd=tmp_path).stderr
 
 
-def rows_there(folder: Path) -> int:
-    """Counts the rows of a sweep that are in whole files or in lines of unfinished ones."""
+def count_rows(folder: Path) -> int:
+    """Returns the number of a sweep's rows in whole files and in lines of unfinished ones."""
     lines = sum(path.read_bytes().count(b"\n") for path in folder.glob("unfinished/*.jsonl") if path.exists())
     return lines + sum(pl.read_parquet(path).height for path in folder.glob("rows/*.parquet"))
 
 
-def killed(source: Path, folder: Path, at: int) -> None:
-    """Starts a sweep and kills it, without a chance to do anything, once it has so many rows."""
+def run_killed(source: Path, folder: Path, at: int) -> None:
+    """Starts a sweep, and kills it once it has `at` rows."""
     process = subprocess.Popen(
         [*MODULE, "sweep", str(source), "--out", str(folder), "--jobs", "2"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -309,7 +321,7 @@ def killed(source: Path, folder: Path, at: int) -> None:
     end = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < end:
         try:
-            if rows_there(folder) >= at:
+            if count_rows(folder) >= at:
                 break
         except (OSError, pl.exceptions.PolarsError):
             pass  # a file was renamed meanwhile
@@ -320,18 +332,18 @@ def killed(source: Path, folder: Path, at: int) -> None:
 
 def test_sweep__killed_ten_times_equals_one_that_was_not(tmp_path: Path) -> None:
     """File by file; the files are small here, so that several are written between the stops."""
-    source = written(
+    source = write_sweep(
         tmp_path, axes='load = [0.4, 0.5, 0.6, 0.7, 0.8, 0.9]\nbuffer = ["20p", "60p"]', seeds=10
     )
     whole = mousehole.sweep(source, tmp_path / "whole")
     total = whole.finished
     assert total == 240
     for stop in range(1, 11):  # the last one halfway, since a busy machine is slow to kill
-        killed(source, tmp_path / "stopped", stop * total // 20)
-    assert 0 < rows_there(tmp_path / "stopped") < total
+        run_killed(source, tmp_path / "stopped", stop * total // 20)
+    assert 0 < count_rows(tmp_path / "stopped") < total
     again = mousehole.sweep(source, tmp_path / "stopped")
     assert again.finished == total
-    assert files(tmp_path / "stopped") == files(tmp_path / "whole")
+    assert read_files(tmp_path / "stopped") == read_files(tmp_path / "whole")
 
 
 class Reading(Silent):
@@ -343,21 +355,25 @@ class Reading(Silent):
         self.found: list[tuple[int, int, int]] = []
 
     def advance(self) -> None:
+        """Counts the rows that each library reads at this moment."""
         if any(self.folder.glob("*.parquet")):
             self.found.append((len(self.by_polars()), len(self.by_pandas()), len(self.by_duckdb())))
 
     def by_polars(self) -> pl.DataFrame:
+        """Returns the rows as polars reads them."""
         return pl.read_parquet(self.rows)
 
     def by_pandas(self) -> pl.DataFrame:
+        """Returns the rows as pandas reads them."""
         return pl.from_pandas(pd.read_parquet(self.folder))
 
     def by_duckdb(self) -> pl.DataFrame:
+        """Returns the rows as DuckDB reads them."""
         return duckdb.sql(f"SELECT * FROM '{self.rows}'").pl()  # noqa: S608 - the test's own folder
 
 
 def test_sweep__is_read_by_polars_pandas_and_duckdb_as_it_grows(tmp_path: Path) -> None:
-    source = written(tmp_path, axes='load = [0.4, 0.6, 0.8, 0.9]\nbuffer = ["20p", "60p"]', seeds=10)
+    source = write_sweep(tmp_path, axes='load = [0.4, 0.6, 0.8, 0.9]\nbuffer = ["20p", "60p"]', seeds=10)
     reporter = Reading(tmp_path / "found")
     found = mousehole.sweep(source, tmp_path / "found", jobs=1, reporter=reporter)
     assert all(len(set(counts)) == 1 for counts in reporter.found)
@@ -376,13 +392,13 @@ def test_sweep__a_line_that_was_cut_short_is_run_again(tmp_path: Path, small: mo
     with pytest.raises(
         Stopped, match=r"stopped after 5 of 24 rows, which are kept; the same command goes on"
     ):
-        mousehole.sweep(SMALL, folder, jobs=1, reporter=stopping_after(5))
+        mousehole.sweep(SMALL, folder, jobs=1, reporter=make_stopping_reporter(5))
     (journal,) = (folder / "unfinished").iterdir()
     journal.write_bytes(journal.read_bytes()[:-40])
     reporter = Saying()
     mousehole.sweep(SMALL, folder, reporter=reporter)
     assert reporter.said == ["4 of 24 rows are there already"]
-    assert files(folder) == files(small.folder)
+    assert read_files(folder) == read_files(small.folder)
 
 
 class Saying(Silent):
@@ -392,11 +408,12 @@ class Saying(Silent):
         self.said: list[str] = []
 
     def say(self, text: str) -> None:
+        """Notes the text."""
         self.said.append(text)
 
 
-def stopping_after(rows: int) -> Silent:
-    """Presses Ctrl-C after so many rows."""
+def make_stopping_reporter(rows: int) -> Silent:
+    """Returns a reporter that presses Ctrl-C after this many rows."""
 
     class Stopping(Silent):
         count = 0
@@ -409,8 +426,8 @@ def stopping_after(rows: int) -> Silent:
     return Stopping()
 
 
-def limited(size: int) -> Callable[[], None]:
-    """Lets no file of a process grow above a size, as on a disk that is full."""
+def limit_file_size(size: int) -> Callable[[], None]:
+    """Returns a function that lets no file of a process grow above a size, as on a full disk."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
@@ -425,16 +442,16 @@ def test_sweep__a_full_disk_loses_nothing(tmp_path: Path, small: mousehole.Sweep
     folder = tmp_path / "found"
     done = subprocess.run(
         [sys.executable, "-c", program, json.dumps(SMALL), str(folder)],
-        preexec_fn=limited(size), capture_output=True, text=True, check=False,
+        preexec_fn=limit_file_size(size), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout == (
         f"{folder}: cannot be written; File too large; what is there is whole, and the same command goes on "
         "from it\n"
     ), done.stderr
     assert not list(folder.glob("rows/*"))
-    assert 0 < rows_there(folder) <= 24
+    assert 0 < count_rows(folder) <= 24
     mousehole.sweep(SMALL, folder)
-    assert files(folder) == files(small.folder)
+    assert read_files(folder) == read_files(small.folder)
 
 
 def test_sweep__a_full_disk_when_a_file_is_whole(
@@ -446,14 +463,14 @@ def test_sweep__a_full_disk_when_a_file_is_whole(
 
     folder = tmp_path / "found"
     with monkeypatch.context() as patched:
-        patched.setattr(store, "_sync", full)
+        patched.setattr(store, "_sync_to_disk", full)
         with pytest.raises(MouseholeError, match="No space left on device; what is there is whole"):
             mousehole.sweep(SMALL, folder)
     assert [path.name for path in folder.rglob("*.*")] == ["sweep.json", "part-00000.jsonl"]
     reporter = Saying()
     mousehole.sweep(SMALL, folder, reporter=reporter)
     assert reporter.said == ["24 of 24 rows are there already"]
-    assert files(folder) == files(small.folder)
+    assert read_files(folder) == read_files(small.folder)
 
 
 def test_sweep__one_process_at_a_time(tmp_path: Path) -> None:
@@ -475,17 +492,19 @@ class Refusing(Threads):
     """Gives one job up, as Dask does with one that ends its workers."""
 
     def submit(self, key: Any, job: Job[Any]) -> None:
+        """Submits a job, and notes which one will be given up."""
         super().submit(key, job)
         self.given_up = (0, 3)
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
+        """Returns outcomes, with one job given up."""
         return [(key, Apart("3 workers ended") if key == self.given_up else outcome)
                 for key, outcome in super().collect(timeout_s)]  # fmt: skip
 
 
 def test_sweep__a_row_that_was_given_up_says_why(tmp_path: Path) -> None:
     reporter = Saying()
-    running.run(Prepared(read(SMALL)), tmp_path / "found", 1, Refusing(1), reporter)
+    running.run_missing(Prepared(read(SMALL)), tmp_path / "found", 1, Refusing(1), reporter)
     found = mousehole.Sweep(tmp_path / "found")
     (row,) = found.rows.filter(pl.col(FAULT).is_not_null()).collect().iter_rows(named=True)
     assert (row["cell"], row["replication"], row["scheme"], row[FAULT]) == (0, 1, "sfd", "3 workers ended")
@@ -515,6 +534,7 @@ def test_yield_outcomes__few_jobs_are_in_memory_at_once() -> None:
 
 
 def measure_length(result: Any) -> int:
+    """Returns the number of transfers of a run."""
     return len(result.transfers()["bytes"])
 
 

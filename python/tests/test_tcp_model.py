@@ -28,7 +28,8 @@ Worked out from the published equations by other code than ours.
 """
 
 
-def reference_cells() -> list[tuple[float, int, model.Reading, str]]:
+def list_reference_cells() -> list[tuple[float, int, model.Reading, str]]:
+    """Returns the reference values: p, packets, reading, and the text of the latency."""
     cells: list[tuple[float, int, model.Reading, str]] = []
     for line in REFERENCE.strip().splitlines():
         p, *pairs = line.split()
@@ -42,7 +43,7 @@ def reference_cells() -> list[tuple[float, int, model.Reading, str]]:
 
 
 def test_latency__is_the_reference_table_to_its_last_digit() -> None:
-    cells = reference_cells()
+    cells = list_reference_cells()
     assert len(cells) == 80
     for p, packets, reading, expected in cells:
         digits = len(expected.partition(".")[2])

@@ -4,10 +4,11 @@ import mousehole
 import pytest
 from mousehole import MouseholeError
 from mousehole.engine_types import JsonValue
-from mousehole.scenario import default
+from mousehole.scenario import make_default
 
 
-def manifest_tcp(tcp: str | None) -> dict[str, JsonValue]:
+def read_manifest_tcp(tcp: str | None) -> dict[str, JsonValue]:
+    """Returns the TCP parameters in the manifest of a comparison with this profile."""
     done = mousehole.compare(
         "poisson", rate="2mbit", load=0.3, duration="5s", warmup="1s", seeds=2, schemes="droptail", tcp=tcp
     )
@@ -15,15 +16,15 @@ def manifest_tcp(tcp: str | None) -> dict[str, JsonValue]:
 
 
 def test_default__is_linux() -> None:
-    assert default()["tcp"] == {"profile": "linux"}
-    parameters = manifest_tcp(None)
+    assert make_default()["tcp"] == {"profile": "linux"}
+    parameters = read_manifest_tcp(None)
     assert parameters["congestion"] == "cubic"
     assert parameters["hystart"] is True
     assert parameters["timer_tick_ns"] == 4_000_000
 
 
 def test_shares__are_in_the_manifest_by_profile() -> None:
-    parameters = manifest_tcp("linux:0.5,bbr:0.3,rfc:0.2")
+    parameters = read_manifest_tcp("linux:0.5,bbr:0.3,rfc:0.2")
     assert set(parameters) == {"linux", "bbr", "rfc"}
     bbr = parameters["bbr"]
     assert isinstance(bbr, dict)
@@ -32,4 +33,4 @@ def test_shares__are_in_the_manifest_by_profile() -> None:
 
 def test_shares__that_do_not_sum_to_1_are_refused() -> None:
     with pytest.raises(MouseholeError, match=r"sum to 1; these sum to 0\.9"):
-        manifest_tcp("linux:0.6,bbr:0.3")
+        read_manifest_tcp("linux:0.6,bbr:0.3")

@@ -40,10 +40,10 @@ from mousehole.tuning import (
     tune,
 )
 from mousehole.tuning import _pareto as pareto
-from mousehole.tuning._document import install_files
+from mousehole.tuning._document import make_install_files
 from mousehole.tuning._search import _is_hopeless
 from mousehole.tuning.command import TuneOutputs
-from support import MODULE, HandMadeRun, results_of_schemes
+from support import MODULE, HandMadeRun, make_results_of_schemes
 
 TINY: dict[str, Any] = {
     "rate": "3mbit", "load": 0.9, "duration": "6s", "warmup": "2s", "seeds": 5, "search_seeds": 2,
@@ -65,13 +65,13 @@ def found() -> Tuned:
 
 
 def test_quantity__is_known_by_its_name() -> None:
-    one = objectives.quantity("objective", " short   p99 ")
+    one = objectives.parse_quantity("objective", " short   p99 ")
     assert one.source == Source(quantities.find("bucket", "response_p99_s"), role="short")
-    assert not objectives.quantities()["long rate"].smaller_is_better
+    assert not objectives.list_quantities()["long rate"].smaller_is_better
     with pytest.raises(
         MouseholeError, match=r'there is no measure "shrt mean".*did you mean "short mean"'
     ) as refused:
-        objectives.quantity("objective", "shrt mean")
+        objectives.parse_quantity("objective", "shrt mean")
     assert refused.value.field == "objective"
 
 
@@ -85,7 +85,7 @@ def test_quantity__is_known_by_its_name() -> None:
     ],
 )
 def test_limit__is_read(text: str, change: float, reference: str | None, again: str) -> None:
-    limit = objectives.limit("limit", text)
+    limit = objectives.parse_limit("limit", text)
     assert limit.change == pytest.approx(change)
     assert (limit.reference, limit.text) == (reference, again)
 
@@ -103,7 +103,7 @@ def test_limit__is_read(text: str, change: float, reference: str | None, again: 
 )
 def test_limit__that_is_none_is_refused(text: str, told: str) -> None:
     with pytest.raises(MouseholeError, match=re.escape(told)) as refused:
-        objectives.limit("limit", text)
+        objectives.parse_limit("limit", text)
     assert refused.value.field == "limit"
 
 
@@ -118,63 +118,72 @@ def test_limit__that_is_none_is_refused(text: str, told: str) -> None:
     ],
 )
 def test_limit__of_an_application_is_in_its_own_unit(text: str, change: float, again: str) -> None:
-    limit = objectives.limit("limit", text)
+    limit = objectives.parse_limit("limit", text)
     assert limit.change == pytest.approx(change)
     assert (limit.is_relative, limit.text) == (False, again)
-    assert objectives.limit("limit", again) == limit
+    assert objectives.parse_limit("limit", again) == limit
     sign = 1 if limit.quantity.smaller_is_better else -1
     assert limit.excess(2 * change) == pytest.approx(sign * change)
     assert limit.weight(limit.excess(2 * change)) == pytest.approx(1.0)
 
 
 def test_default_limits__are_the_margins_of_the_vetoes() -> None:
-    found = objectives.default_limits("cake")
+    found = objectives.list_default_limits("cake")
     names = {"pages mean +10%": "page mean +10%"}
     wanted = [names.get(text, text).replace("-", "−") for text in vetoes.DEFAULTS]
     assert [one.text for one in found] == [f"{text} against cake" for text in wanted]
     assert all(one.is_default and one.keeps(float("nan")) for one in found)
-    assert not objectives.limit("limit", "long mean +10%").keeps(float("nan"))
+    assert not objectives.parse_limit("limit", "long mean +10%").keeps(float("nan"))
 
 
 def test_limit__of_a_rate_is_a_least_value() -> None:
-    time, rate = objectives.limit("limit", "long mean +10%"), objectives.limit("limit", "long rate -10%")
+    time, rate = (
+        objectives.parse_limit("limit", "long mean +10%"),
+        objectives.parse_limit("limit", "long rate -10%"),
+    )
     assert time.excess(log1p(0.2)) > 0 > time.excess(log1p(0.05))
     assert rate.excess(log1p(-0.2)) > 0 > rate.excess(log1p(-0.05))
 
 
 def test_goal__has_a_price_even_if_none_is_named() -> None:
-    short, long = objectives.quantities()["short mean"], objectives.quantities()["long mean"]
+    short, long = objectives.list_quantities()["short mean"], objectives.list_quantities()["long mean"]
     assert Goal((short,), ()).quantities == (short, long)
     assert Goal((short,), ()).prices == (long,)
-    assert Goal((short, long), (objectives.limit("limit", "long mean +1%"),)).quantities == (short, long)
+    assert Goal((short, long), (objectives.parse_limit("limit", "long mean +1%"),)).quantities == (
+        short,
+        long,
+    )
 
 
 # Early stopping
 
 
-def score(*costs: float, excess: float = 0.0) -> Score:
+def make_score(*costs: float, excess: float = 0.0) -> Score:
+    """Returns a score with these costs and one excess."""
     return Score(costs, (excess,), costs)
 
 
 def test_score__a_kept_limit_comes_first() -> None:
-    assert score(0.5).dominates(score(-0.5, excess=0.1))
-    assert score(0.5, excess=0.05).dominates(score(-0.5, excess=0.1))
-    assert score(-0.2, 0.1).dominates(score(-0.1, 0.1))
-    assert not score(-0.2, 0.2).dominates(score(-0.1, 0.1))
-    assert not score(-0.2).dominates(score(-0.2))
+    assert make_score(0.5).dominates(make_score(-0.5, excess=0.1))
+    assert make_score(0.5, excess=0.05).dominates(make_score(-0.5, excess=0.1))
+    assert make_score(-0.2, 0.1).dominates(make_score(-0.1, 0.1))
+    assert not make_score(-0.2, 0.2).dominates(make_score(-0.1, 0.1))
+    assert not make_score(-0.2).dominates(make_score(-0.2))
 
 
 def test_stopping__is_the_median_rule_with_one_objective() -> None:
-    earlier = [score(cost) for cost in (-0.4, -0.3, -0.2, -0.1)]
-    assert _is_hopeless(score(-0.15), earlier), "three of four were better"
-    assert not _is_hopeless(score(-0.25), earlier), "two of four were better"
-    assert not _is_hopeless(score(9.0), earlier[:3]), "too few to tell"
-    assert not _is_hopeless(score(-0.1, 0.1), [score(-0.2, 0.2)] * 6), "it is better in one objective"
-    better, other = score(-0.2, -0.2), score(0.2, -0.2)
-    assert _is_hopeless(score(-0.1, -0.1), [better, better, *[other] * 5]), (
+    earlier = [make_score(cost) for cost in (-0.4, -0.3, -0.2, -0.1)]
+    assert _is_hopeless(make_score(-0.15), earlier), "three of four were better"
+    assert not _is_hopeless(make_score(-0.25), earlier), "two of four were better"
+    assert not _is_hopeless(make_score(9.0), earlier[:3]), "too few to tell"
+    assert not _is_hopeless(make_score(-0.1, 0.1), [make_score(-0.2, 0.2)] * 6), (
+        "it is better in one objective"
+    )
+    better, other = make_score(-0.2, -0.2), make_score(0.2, -0.2)
+    assert _is_hopeless(make_score(-0.1, -0.1), [better, better, *[other] * 5]), (
         "two of seven: more than a quarter"
     )
-    assert not _is_hopeless(score(-0.1, -0.1), [better, *[other] * 5])
+    assert not _is_hopeless(make_score(-0.1, -0.1), [better, *[other] * 5])
 
 
 # The search
@@ -344,7 +353,7 @@ def test_for__searches_what_the_device_can_do(name: str) -> None:
     one = tune("web:sfd", for_=name, **{**TINY, "trials": 3})
     link = Link(3_000_000, 20, 0)
     for scheme in one.trials["scheme"].unique():
-        way = install.settings(scheme, link)
+        way = install.find_settings(scheme, link)
         assert way is not None, scheme
         assert (way.place == "a router with WRED") is (name == "wred")
     assert one.results.baseline == ("cake" if name == "cake" else "droptail")
@@ -353,37 +362,43 @@ def test_for__searches_what_the_device_can_do(name: str) -> None:
 # What it says
 
 
-def judged(scheme: str, name: str, mean: float, half: float = 0.02, **more: Any) -> JudgedRow:
+def make_judged_row(scheme: str, name: str, mean: float, half: float = 0.02, **more: Any) -> JudgedRow:
+    """Returns a row of a judged scheme whose interval is `mean` ± `half`."""
     given: dict[str, Any] = {"family": "sfd", "role": FINALIST, "reference": "droptail", "seen": None, **more}
     shrinkage = None if given["seen"] is None else (1 + mean) / (1 + given["seen"]) - 1
     unseen = Estimate(mean, mean - half, mean + half, 5)
     return JudgedRow("50p", 0.9, scheme, unseen=unseen, quantity=name, shrinkage=shrinkage, **given)
 
 
-def answer(
+def answer_for(
     rows: list[JudgedRow], limits: list[LimitRow], recommended: str | None, **means: float
 ) -> list[str]:
-    """The answer for schemes whose transfers take so many seconds."""
+    """Returns the answer for schemes whose short transfers take this many seconds."""
 
     def runs(mean: float) -> list[HandMadeRun]:
         jitters = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005)
         return [HandMadeRun([1000, 200_000], [mean * jitter, 4 * mean]) for jitter in jitters]
 
     names = {"sfd_new": NEW, "fq_codel": "fq-codel"}
-    results: Results = results_of_schemes({names.get(name, name): runs(mean) for name, mean in means.items()})
-    goal = Goal((objectives.quantities()["short mean"],), (objectives.limit("limit", "long mean +10%"),))
+    results: Results = make_results_of_schemes(
+        {names.get(name, name): runs(mean) for name, mean in means.items()}
+    )
+    goal = Goal(
+        (objectives.list_quantities()["short mean"],), (objectives.parse_limit("limit", "long mean +10%"),)
+    )
     account = Account(40, 40, 10, 4, 200, 6, 6, 0, 1)
     found = TuneResults(
         "web", goal, "droptail", ("sfd",), (), tuple(rows), tuple(limits), recommended,
         "sfd" if recommended else None, (), (), None, "", account,
     )  # fmt: skip
-    return list(_answer.answer(found, results, results.plan.cells[0]))
+    return list(_answer.write_answer(found, results, results.plan.cells[0]))
 
 
 NEW = "sfd(th=20kB)"
 
 
-def limited(outcome: str, excess: float = -0.05) -> LimitRow:
+def make_limit_row(outcome: str, excess: float = -0.05) -> LimitRow:
+    """Returns a row on a limit with this outcome."""
     return LimitRow(
         "50p", 0.9, NEW, "long mean +10%", Estimate(excess, excess - 0.01, excess + 0.01, 5), "", outcome
     )
@@ -391,11 +406,13 @@ def limited(outcome: str, excess: float = -0.05) -> LimitRow:
 
 def test_answer__says_what_it_beats_and_by_how_much_it_looked_better() -> None:
     rows = [
-        judged(NEW, "short mean", -0.45, seen=-0.50),
-        judged(NEW, "long mean", 0.04),
-        judged(NEW, "long mean", -0.01, reference="sfd"),
+        make_judged_row(NEW, "short mean", -0.45, seen=-0.50),
+        make_judged_row(NEW, "long mean", 0.04),
+        make_judged_row(NEW, "long mean", -0.01, reference="sfd"),
     ]
-    lines = answer(rows, [limited(KEPT)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
+    lines = answer_for(
+        rows, [make_limit_row(KEPT)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55
+    )
     text = "\n".join(lines)
     assert (
         f"Best of 40 settings within the limits: {NEW}, short mean −45 % (−47…−43) against droptail" in text
@@ -412,28 +429,28 @@ def test_answer__says_what_it_beats_and_by_how_much_it_looked_better() -> None:
 
 def test_answer__says_when_the_own_setting_is_cheaper() -> None:
     rows = [
-        judged(NEW, "short mean", -0.45),
-        judged(NEW, "long mean", 0.30, reference="sfd"),
+        make_judged_row(NEW, "short mean", -0.45),
+        make_judged_row(NEW, "long mean", 0.30, reference="sfd"),
     ]
-    lines = answer(
-        rows, [limited(NOT_SHOWN)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55
+    lines = answer_for(
+        rows, [make_limit_row(NOT_SHOWN)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55
     )
     assert any("It beats, at a higher cost, sfd as it is" in line for line in lines)
     assert any("kept by the mean, not by the whole interval" in line for line in lines)
-    worse = answer(rows, [], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.5, sfd_new=0.55)
+    worse = answer_for(rows, [], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.5, sfd_new=0.55)
     assert any("It is not shown to beat sfd as it is: short mean worse by 10 %" in line for line in worse)
 
 
 def test_answer__where_no_finalist_keeps_the_limit_unseen() -> None:
-    rows, limits = [judged(NEW, "short mean", -0.4)], [limited(BROKEN, 0.07)]
-    lines = answer(rows, limits, None, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
+    rows, limits = [make_judged_row(NEW, "short mean", -0.4)], [make_limit_row(BROKEN, 0.07)]
+    lines = answer_for(rows, limits, None, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
     assert lines[0].startswith("No setting is recommended: none of 1 finalist keeps the limits on 6 unseen")
     assert f"{NEW} comes nearest: beyond long mean +10% by +7.0 %" in lines[0]
 
 
 def test_answer__where_the_own_setting_is_best() -> None:
-    rows = [judged("sfd", "short mean", -0.2)]
-    lines = answer(rows, [], "sfd", droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8)
+    rows = [make_judged_row("sfd", "short mean", -0.2)]
+    lines = answer_for(rows, [], "sfd", droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8)
     assert "No setting is better than sfd as it is." in lines
 
 
@@ -444,7 +461,7 @@ def test_winners_curse__is_what_choosing_among_equals_gives() -> None:
     for _ in range(200):
         seen, unseen = source.normal(0.0, 0.1, 20), source.normal(0.0, 0.05, 20)
         best = int(np.argmin(seen))
-        row = judged(NEW, "short mean", expm1(unseen[best]), seen=expm1(seen[best]))
+        row = make_judged_row(NEW, "short mean", expm1(unseen[best]), seen=expm1(seen[best]))
         shrunk.append(row.shrinkage or 0.0)
     assert 0.15 < float(np.mean(shrunk)) < 0.27
 
@@ -485,7 +502,7 @@ def test_report__names_finalists_and_settings(found: Tuned) -> None:
     print_document(console, found.document())
     text = console.export_text()
     assert "Change against droptail" in text
-    for scheme, letter in pareto.letters(found.results).items():
+    for scheme, letter in pareto.letter_finalists(found.results).items():
         assert f"{letter}: {scheme}" in text, "finalists can be copied whole"
     assert "Install on Linux:" in text
     assert "12 settings, 6 of each scheme" in text
@@ -510,13 +527,13 @@ def test_install__writes_files_that_say_how_they_are_used(found: Tuned, tmp_path
 def test_install_files__are_of_both_directions(is_upload: bool) -> None:
     slow, fast = (1_000_000, 20), (20_000_000, 100)
     own, other = (slow, fast) if is_upload else (fast, slow)
-    one = install.settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload))
+    one = install.find_settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload))
     back = Link(*other, is_upload=not is_upload)
-    both = install.settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload, other=back))
+    both = install.find_settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload, other=back))
     assert one is not None
     assert both is not None
-    assert set(install_files(one)) == {"install.sh", "mousehole-live.toml"}
-    files = install_files(both)
+    assert set(make_install_files(one)) == {"install.sh", "mousehole-live.toml"}
+    files = make_install_files(both)
     assert set(files) == {
         f"{name}-{way}{suffix}"
         for way in ("download", "upload")
@@ -625,7 +642,7 @@ def test_picture__names_at_an_edge_stand_in_lines_where_they_would_meet() -> Non
     x, y = (pareto._Axis(axis, near, []) for axis in "xy")
     far = {"y": 5.0, "x_text": "0 %", "y_text": "+900 % (1…2)", "scheme": pareto.OTHERS}
     beyond = [far | {"x": place, "setting": f"scheme{place}"} for place in (0.6, 0.61, -0.1)]
-    found = pareto._at_edges(beyond, x, y)
+    found = pareto._place_at_edges(beyond, x, y)
     assert found[0]["y"] == found[2]["y"] == y.ends[1]
     assert found[1]["y"] < y.ends[1]
     assert all("+900 %" in one["text"] for one in found)

@@ -12,7 +12,7 @@ from mousehole import MouseholeError, quantities
 from mousehole._engine import Source
 from mousehole.answer import MOST_LINES, NO_VERDICT, RECOMMENDED, VETOED, advice, vetoes
 from mousehole.runs import Results
-from support import HandMadeRun, results_of_schemes
+from support import HandMadeRun, make_results_of_schemes
 
 ROOT = Path(__file__).parents[2]
 INTERACTIVE = ROOT / "examples" / "negatives" / "interactive.toml"
@@ -37,19 +37,19 @@ params = { users = 2, endless = true }
 DELAY, LOST, MISSED = "delay_p95_s", "loss_share", "missed_share"
 
 
-def made(
+def make_results(
     short_s: dict[str, float],
     figures: dict[str, dict[tuple[str, str], list[float]]],
     kinds: dict[str, str],
     count: int = 6,
     **plan: Any,
 ) -> Results:
-    """Results by scheme: the mean of short transfers, and figures of applications by replication."""
+    """Returns results by scheme: the mean of short transfers, and figures of applications by replication."""
     runs = {
         scheme: [HandMadeRun([1000] * 50, [mean * (1 + 0.001 * number)] * 50) for number in range(count)]
         for scheme, mean in short_s.items()
     }
-    found: Results = results_of_schemes(runs, rate="5mbit", rtt="80ms")
+    found: Results = make_results_of_schemes(runs, rate="5mbit", rtt="80ms")
     for task, run in found.facts.items():
         own = figures[found.plan.schemes[task.scheme]]
         run.groups.update({key: values[task.replication] for key, values in own.items()})
@@ -59,14 +59,15 @@ def made(
 
 
 def make_calls(cake_s: list[float], other_s: list[float], count: int = 6, **plan: Any) -> Results:
-    """CAKE and a faster scheme, FQ-CoDel, with the delays of calls under both."""
+    """Returns results of CAKE and a faster scheme, FQ-CoDel, with the delays of calls under both."""
     key = ("phones", DELAY)
     figures = {"droptail": {key: [0.2] * count}, "cake": {key: cake_s}, "fq-codel": {key: other_s}}
     times = {"droptail": 1.0, "cake": 0.6, "fq-codel": 0.5}
-    return made(times, figures, {"phones": "calls"}, count, **plan)
+    return make_results(times, figures, {"phones": "calls"}, count, **plan)
 
 
-def answer(found: Results) -> advice.Advice:
+def find_advice(found: Results) -> advice.Advice:
+    """Returns the answer; asserts that it has at most `MOST_LINES` lines besides commands."""
     (one,) = advice.advice(found)
     commands = one.installation.lines if one.installation else ()
     assert len(one.lines) - len(commands) <= MOST_LINES
@@ -76,12 +77,13 @@ def answer(found: Results) -> advice.Advice:
 STEADY = [0.030, 0.031, 0.030, 0.029, 0.030, 0.031]
 
 
-def raised(by_s: float, values: list[float] = STEADY) -> list[float]:
+def raise_by(by_s: float, values: list[float] = STEADY) -> list[float]:
+    """Returns values raised by a time."""
     return [value + by_s for value in values]
 
 
 def test_vetoes__a_class_that_pays_beyond_its_margin_rules_out() -> None:
-    one = answer(make_calls(STEADY, raised(0.0101)))
+    one = find_advice(make_calls(STEADY, raise_by(0.0101)))
     assert (one.outcome, one.scheme, one.ruled_out) == (RECOMMENDED, "cake", ("fq-codel",))
     (veto,) = one.vetoes
     assert veto.binds
@@ -95,7 +97,7 @@ def test_vetoes__a_class_that_pays_beyond_its_margin_rules_out() -> None:
 
 
 def test_vetoes__harm_within_the_margin_rules_nothing_out() -> None:
-    one = answer(make_calls(STEADY, raised(0.0099)))
+    one = find_advice(make_calls(STEADY, raise_by(0.0099)))
     assert (one.scheme, one.vetoes) == ("fq-codel", ())
     assert "Calls: one-way delay, p95 200 ms → 40.1 ms, −80 % (−80…−80)" in one.lines[1]
 
@@ -103,7 +105,7 @@ def test_vetoes__harm_within_the_margin_rules_nothing_out() -> None:
 def test_vetoes__harm_that_is_not_shown_is_said() -> None:
     """Beyond the margin by the estimate, with an interval that reaches no harm."""
     wild = [0.030, 0.150, 0.010, 0.120, 0.012, 0.090]
-    one = answer(make_calls(STEADY, wild))
+    one = find_advice(make_calls(STEADY, wild))
     assert one.scheme == "fq-codel"
     (veto,) = one.vetoes
     assert not veto.binds
@@ -112,7 +114,7 @@ def test_vetoes__harm_that_is_not_shown_is_said() -> None:
 
 
 def test_vetoes__a_quick_look_goes_by_the_estimate() -> None:
-    one = answer(make_calls(STEADY[:3], raised(0.02)[:3], count=3))
+    one = find_advice(make_calls(STEADY[:3], raise_by(0.02)[:3], count=3))
     assert one.outcome == NO_VERDICT
     assert "So far cake has the smallest mean" in one.lines[0]
     assert one.lines[0].endswith("of those under which nobody pays too much.")
@@ -120,11 +122,11 @@ def test_vetoes__a_quick_look_goes_by_the_estimate() -> None:
 
 
 def test_vetoes__if_all_pay_nothing_is_recommended() -> None:
-    found = make_calls(STEADY, raised(0.02), reference="droptail", vetoes=("calls p95 +1ms",))
+    found = make_calls(STEADY, raise_by(0.02), reference="droptail", vetoes=("calls p95 +1ms",))
     for task, run in found.facts.items():
         if task.scheme == 0:
             run.groups["phones", DELAY] = 0.01
-    one = answer(found)
+    one = find_advice(found)
     assert (one.outcome, one.scheme, one.installation) == (VETOED, None, None)
     assert one.ruled_out == ("fq-codel", "cake")
     assert one.lines[0] == (
@@ -135,11 +137,11 @@ def test_vetoes__if_all_pay_nothing_is_recommended() -> None:
 
 
 def test_vetoes__none_takes_the_defaults_away() -> None:
-    far = raised(1.0)
-    assert answer(make_calls(STEADY, far, vetoes=("none",))).scheme == "fq-codel"
-    both = answer(make_calls(STEADY, far, vetoes=("none", "calls p95 +2s")))
+    far = raise_by(1.0)
+    assert find_advice(make_calls(STEADY, far, vetoes=("none",))).scheme == "fq-codel"
+    both = find_advice(make_calls(STEADY, far, vetoes=("none", "calls p95 +2s")))
     assert (both.scheme, both.vetoes) == ("fq-codel", ())
-    assert answer(make_calls(STEADY, far, vetoes=("calls p95 +900ms",))).scheme == "cake"
+    assert find_advice(make_calls(STEADY, far, vetoes=("calls p95 +900ms",))).scheme == "cake"
 
 
 @pytest.mark.parametrize(
@@ -158,17 +160,17 @@ def test_vetoes__every_kind_has_its_margin(kind: str, what: str, most: float) ->
     assert own.most == pytest.approx(most)
     for more, binds in ((1.1 * most, True), (0.9 * most, False)):
         key, base = ("app", what), [0.02, 0.021, 0.02, 0.019, 0.02, 0.02]
-        figures = {"droptail": {key: base}, "cake": {key: base}, "fq-codel": {key: raised(more, base)}}
-        found = made({"droptail": 1.0, "cake": 0.6, "fq-codel": 0.5}, figures, {"app": kind})
-        assert (answer(found).ruled_out == ("fq-codel",)) == binds
+        figures = {"droptail": {key: base}, "cake": {key: base}, "fq-codel": {key: raise_by(more, base)}}
+        found = make_results({"droptail": 1.0, "cake": 0.6, "fq-codel": 0.5}, figures, {"app": kind})
+        assert (find_advice(found).ruled_out == ("fq-codel",)) == binds
 
 
 def test_vetoes__less_of_what_is_good_is_harm() -> None:
     key, base = ("phones", "mos"), [4.4, 4.3, 4.4, 4.4, 4.3, 4.4]
     for less, out in ((0.11, ("fq-codel",)), (0.09, ()), (-1.0, ())):
-        figures = {"droptail": {key: base}, "cake": {key: base}, "fq-codel": {key: raised(-less, base)}}
-        found = made({"droptail": 1.0, "cake": 0.6, "fq-codel": 0.5}, figures, {"phones": "calls"})
-        assert answer(found).ruled_out == out
+        figures = {"droptail": {key: base}, "cake": {key: base}, "fq-codel": {key: raise_by(-less, base)}}
+        found = make_results({"droptail": 1.0, "cake": 0.6, "fq-codel": 0.5}, figures, {"phones": "calls"})
+        assert find_advice(found).ruled_out == out
 
 
 def test_reference__is_what_people_would_have() -> None:
@@ -211,13 +213,14 @@ def test_vetoes__a_lower_bound_of_the_reference_proves_no_harm() -> None:
         scheme: [HandMadeRun([1000] * 50 + [10**6] * 5, [short] * 50 + long[scheme], stop_s=21.0)] * 6
         for scheme, short in (("droptail", 1.0), ("cake", 0.6), ("fq-codel", 0.5))
     }
-    one = answer(results_of_schemes(runs, rate="5mbit", rtt="80ms"))
+    one = find_advice(make_results_of_schemes(runs, rate="5mbit", rtt="80ms"))
     assert one.scheme == "fq-codel"
     assert [veto.binds for veto in one.vetoes] == [False]
 
 
 @pytest.fixture(scope="module")
 def calls_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a scenario with calls only."""
     place = tmp_path_factory.mktemp("calls") / "call.toml"
     place.write_text(CALLS)
     return place

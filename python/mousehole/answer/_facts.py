@@ -10,7 +10,7 @@ import numpy as np
 from mousehole import quantities
 from mousehole.answer._manifest import PLAIN, plan_entry
 from mousehole.base import CDF_TIMES_S, CURVE_EDGES_BYTES
-from mousehole.runs import Capture, Counted, Plan, Results, RunFacts, Shares, Task, Warmup, or_nan
+from mousehole.runs import Capture, Counted, Plan, Results, RunFacts, Shares, Task, Warmup, none_to_nan
 
 Entry = Mapping[str, Any]
 COUNTS = ("count", "censored", "curve_count")
@@ -22,7 +22,7 @@ LATER = ("vetoes", "reference", "instead_of")
 
 
 def facts_entry(results: Results) -> dict[str, object]:
-    """Returns what `restore_results` needs beside manifest and traffic: label, plan, capture and all runs."""
+    """Returns what `restore_results` needs but manifest and traffic: label, plan, capture and all runs."""
     plan, capture = results.plan, results.capture
     return {
         "label": results.label,
@@ -37,8 +37,8 @@ def restore_results(document: Entry) -> Results:
 
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.
     """
-    plan = _plan(document["plan"])
-    facts = {_parse_task(plan, entry): _restore_facts(entry, plan) for entry in document["runs"]}
+    plan = _restore_plan(document["plan"])
+    facts = {_restore_task(plan, entry): _restore_facts(entry, plan) for entry in document["runs"]}
     missing = set(plan.tasks) - facts.keys()
     if missing:
         raise KeyError("runs")
@@ -48,7 +48,7 @@ def restore_results(document: Entry) -> Results:
         document["label"],
         document["manifest"],
         document["traffic"] or None,
-        _read_capture_entry(document["capture"]),
+        _restore_capture(document["capture"]),
     )
 
 
@@ -65,7 +65,7 @@ def _warmup_entry(plan: Plan) -> dict[str, object] | None:
     }
 
 
-def _plan(entry: Entry) -> Plan:
+def _restore_plan(entry: Entry) -> Plan:
     """Returns the plan that an entry describes; the inverse of `facts_entry`."""
     own = {name: entry[name] for name in PLAIN if name in entry or name not in LATER}
     for name in own.keys() & {"buffers", "loads", "schemes", "vetoes"}:
@@ -86,7 +86,7 @@ def _plan(entry: Entry) -> Plan:
     )
 
 
-def _read_capture_entry(entry: Entry | None) -> Capture | None:
+def _restore_capture(entry: Entry | None) -> Capture | None:
     """Returns the capture that an entry describes, None for a model."""
     if entry is None:
         return None
@@ -96,7 +96,11 @@ def _read_capture_entry(entry: Entry | None) -> Capture | None:
     return Capture(entry["period_s"], counted, freedom, entry["large"], entry["pipe_bytes"], is_fitted)
 
 
-def _parse_task(plan: Plan, entry: Entry) -> Task:
+def _restore_task(plan: Plan, entry: Entry) -> Task:
+    """Returns the task of a run from its entry;
+
+    raises `ValueError` for a cell or scheme that the plan lacks.
+    """
     cells = [(cell.buffer, cell.load) for cell in plan.cells]
     place = cells.index((entry["buffer"], entry["load"]))
     return Task(place, plan.schemes.index(entry["scheme"]), entry["replication"])
@@ -108,9 +112,13 @@ def _restore_facts(entry: Entry, plan: Plan) -> RunFacts:
     Raises `ValueError` for a list of the wrong length, and `KeyError` where something is missing.
     """
     statistics = {
-        one.name: _restore_numbers(entry["statistics"][one.name]) for one in quantities.about("bucket")
+        one.name: _restore_numbers(entry["statistics"][one.name])
+        for one in quantities.list_of_subject("bucket")
     }
-    scheme = {one.name: or_nan(entry["scheme_statistics"][one.name]) for one in quantities.about("scheme")}
+    scheme = {
+        one.name: none_to_nan(entry["scheme_statistics"][one.name])
+        for one in quantities.list_of_subject("scheme")
+    }
     bins = len(CURVE_EDGES_BYTES) - 1
     lengths = {"curve_count": bins, "curve_mean_s": bins, "cdf": len(CDF_TIMES_S)}
     per_bucket = {name: len(plan.buckets) for name in ("count", "censored", *statistics)}
@@ -120,7 +128,7 @@ def _restore_facts(entry: Entry, plan: Plan) -> RunFacts:
             raise ValueError(f"{name} of a run has {given} values, not {wanted}")
     counts: Any = {name: np.array(entry[name], np.int64) for name in COUNTS}
     times: Any = {name: _restore_numbers(entry[name]) for name in TIMES}
-    plain: Any = {name: or_nan(entry[name]) for name in NUMBERS}
+    plain: Any = {name: none_to_nan(entry[name]) for name in NUMBERS}
     return RunFacts(
         **counts,
         **times,
@@ -130,11 +138,12 @@ def _restore_facts(entry: Entry, plan: Plan) -> RunFacts:
         colours={one["colour"]: {name: one[name] for name in one if name != "colour"}
                  for one in entry["colours"]},
         load=entry["offered"],
-        groups={(one["group"], one["what"]): or_nan(one["value"]) for one in entry["groups"]},
+        groups={(one["group"], one["what"]): none_to_nan(one["value"]) for one in entry["groups"]},
         kinds=dict(entry["kinds"]),
         shares={reference: Shares(**one) for reference, one in entry["shares"].items()},
     )  # fmt: skip
 
 
 def _restore_numbers(values: list[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.array([or_nan(value) for value in values], np.float64)
+    """Returns numbers as an array, NaN for None."""
+    return np.array([none_to_nan(value) for value in values], np.float64)

@@ -1,4 +1,4 @@
-"""How a scheme is put on a link today: what the engine's plan says, and files made of it.
+"""How a scheme is installed on a link: the engine's install plan, and files made of it.
 
 The plan itself, with the commands of tc and of `mousehole-live`, is the engine's
 (`compare/src/installing.rs`, `scheme/src/install`), and `mousehole-live` decides by the same code. DEV stands
@@ -41,7 +41,7 @@ class Settings:
 
     place: str
     lines: tuple[str, ...]
-    """Commands and remarks, as `installation` has them."""
+    """Commands and remarks, as `find_installation` returns them."""
     live: str | None
     """A file for `mousehole-live --config`, whose first line says how it is used; None if it has no part."""
     wred: tuple[WredProfile, ...]
@@ -60,18 +60,19 @@ class Settings:
 
 
 def find_link(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = None) -> Link | None:
-    """Returns the bottleneck of a scenario that is filled in, None if its rate is not constant or unknown.
+    """Returns the bottleneck of a scenario that is filled in; None if its rate is unknown or varies.
 
-    A rate that varies must have a shaper at a constant one before it. `buffer` is that of the cell of the
-    grid, such as `50p`, `64kB` or `1bdp`; `means` are the manifest's, whose scenario has no folders of files.
+    A rate that varies is allowed behind a shaper at a constant one. `buffer` is that of the cell of the grid,
+    such as `50p`, `64kB` or `1bdp`. `means` are the mean rates of a manifest, whose scenario names files
+    without folders.
     """
     if means is None:
-        means = bottleneck.mean_rates(scenario) if "shape" in scenario["link"] else {}
+        means = bottleneck.read_mean_rates(scenario) if "shape" in scenario["link"] else {}
     return _engine.find_link(strip_traffic(scenario), buffer, bottleneck.is_up(scenario), means)
 
 
-def link_of_cell(results: Results, cell: Cell) -> Link | None:
-    """Returns the bottleneck in a cell of a comparison, None as `find_link` does."""
+def find_link_of_cell(results: Results, cell: Cell) -> Link | None:
+    """Returns the bottleneck in a cell of a comparison; None in the cases of `find_link`."""
     return find_link(results.manifest["scenario"], cell.buffer, results.manifest.get("mean_rates", {}))
 
 
@@ -83,18 +84,21 @@ def strip_traffic(scenario: Scenario) -> Scenario:
     return {**scenario, "traffic": {}}
 
 
-def installation(scheme: str, link: Link | None) -> Installation | None:
-    """Returns how Linux or a common router installs a scheme, None if they cannot do it.
+def find_installation(scheme: str, link: Link | None) -> Installation | None:
+    """Returns where and how Linux or a common router installs a scheme; None if neither can.
 
-    The lines of each direction follow a remark on its device; what was simulated stands in it too where the
-    rate is a shaper's before a modem.
+    The lines of each direction follow a remark on its device. If a shaper before a modem sets the rate, the
+    remark also names what was simulated.
     """
     found = link and link.list_lines(scheme)
     return Installation(found[0], tuple(found[1])) if found else None
 
 
-def settings(scheme: str, link: Link | None) -> Settings | None:
-    """Returns everything that installs a scheme, with the other direction behind; None if nothing does."""
+def find_settings(scheme: str, link: Link | None) -> Settings | None:
+    """Returns everything that installs a scheme; None if nothing does.
+
+    If the scheme is at both directions, `back` of the first has the settings of the second.
+    """
     found = None
     for way in reversed(link.install(scheme)[0] if link else []):
         found = _make_settings(way, found)
@@ -102,18 +106,22 @@ def settings(scheme: str, link: Link | None) -> Settings | None:
 
 
 def _make_settings(way: InstallPlan, back: Settings | None) -> Settings:
+    """Returns the settings of one direction from the engine's plan;
+
+    `back` has those of the other direction.
+    """
     lists = {"lines": tuple(way["lines"]), "needs": tuple(way["needs"])}
     wred = tuple(WredProfile(**one) for one in way["wred"])
     return Settings(way["place"], live=way["live"], wred=wred, direction=way["direction"], back=back, **lists)
 
 
-def why_nothing(scheme: str, link: Link | None) -> str:
-    """Returns why nothing installs a scheme, as a clause; empty if something does."""
+def explain_no_installation(scheme: str, link: Link | None) -> str:
+    """Returns a clause on why nothing installs a scheme; empty if something does."""
     return _engine.NO_LINK if link is None else link.install(scheme)[1] or ""
 
 
 def install_script(found: Settings) -> str:
-    """Returns the commands as a script, whose argument is the device."""
+    """Returns the commands as a shell script that takes the device as its argument."""
     head = ["#!/bin/sh", "# Usage: install.sh DEVICE, as root."]
     head += [f"# Needs {need}." for need in found.needs]
     head += ["set -eu", 'DEV="${1:?give the device}"']

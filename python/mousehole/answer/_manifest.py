@@ -14,13 +14,13 @@ from mousehole.base import file_error
 from mousehole.engine_types import ConnectionSpec, InputEntry, Manifest, Scenario
 from mousehole.inputs import TrafficInput
 from mousehole.runs import Plan
-from mousehole.scenario import bottleneck, filled, rate_traces, sizefiles, with_traces_moved
+from mousehole.scenario import bottleneck, fill_in, list_rate_traces, sizefiles, with_traces_moved
 
 PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "warmup"))
 """Fields of `Plan` that JSON holds as they are."""
 
 
-def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
+def make_manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
     """Returns the manifest of a comparison; `read` is what was read of the traffic.
 
     What only the runs tell is added by `findings.with_endpoint`.
@@ -28,12 +28,12 @@ def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) ->
     first = plan.scenario(plan.cells[0], plan.baseline)
     given = {
         "plan": {**plan_entry(plan), "warmup": None},
-        "scenario": strip_directories(filled(first)),
+        "scenario": strip_directories(fill_in(first)),
         "inputs": [
             *list_inputs(traffic, list_sources(read)),
-            *(input_entry(file, []) for file in rate_traces(plan.base)),
+            *(input_entry(file, []) for file in list_rate_traces(plan.base)),
         ],
-        "mean_rates": bottleneck.mean_rates(plan.base) or None,
+        "mean_rates": bottleneck.read_mean_rates(plan.base) or None,
     }
     made: Manifest = _engine.manifest(first, given)
     return made
@@ -83,7 +83,7 @@ def strip_directories(scenario: Scenario) -> Scenario:
 
     Listed connections are replaced by their number and digest, unless that was done before.
     """
-    section = sizefiles.moved(scenario["traffic"], lambda file: Path(file).name)
+    section = sizefiles.with_moved_files(scenario["traffic"], lambda file: Path(file).name)
     listed = section.get("connections")
     is_counted = isinstance(listed, Mapping)  # the scenario of a saved result
     entry = {**section, "connections": connections_entry(listed)} if listed and not is_counted else section

@@ -1,4 +1,4 @@
-"""What stands around a cell, from which the engine makes the answer's setting (`compare/src/setting.rs`)."""
+"""The context of a cell, from which the engine makes the answer's setting (`compare/src/setting.rs`)."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from mousehole.scenario import bottleneck
 
 
 def find_surroundings(results: Results, cell: Cell) -> Mapping[str, object]:
-    """Returns scenario, traffic and warm-up of a cell."""
+    """Returns the context of a cell that its answer depends on: scenario, traffic, warm-up."""
     plan, manifest = results.plan, results.manifest
     return {
         "label": results.label,
@@ -19,7 +19,7 @@ def find_surroundings(results: Results, cell: Cell) -> Mapping[str, object]:
         "buffer": cell.buffer,
         "is_up": bottleneck.is_up(plan.base),
         "mean_rates": manifest.get("mean_rates", {}),
-        "rtt": bottleneck.rtt(plan.base),
+        "rtt": bottleneck.read_rtt(plan.base),
         "summary": results.traffic,
         "warmup_s": _engine.parse_duration("warmup", plan.choose_warmup(cell)),
         "warmup_needed_s": plan.warmup.needed_s(cell.load) if plan.warmup else None,

@@ -48,6 +48,9 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
 
 
 def stand_in(results: Results) -> list[str]:
-    """Says what is played in the place of a capture that is too small to be played as it is."""
+    """Returns the sentence on what is played instead of a capture that is too small, in a list;
+
+    empty if it is played.
+    """
     line = results.compared(results.plan.cells[0]).stand_in(results.label, results.plan.instead_of)
     return [] if line is None else [line]

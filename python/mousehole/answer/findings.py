@@ -45,5 +45,5 @@ def with_endpoint(results: Results) -> Results:
 
 
 def first_cell(results: Results) -> _engine.ComparedCell:
-    """Returns the first cell, which speaks for all of them."""
+    """Returns the first cell, whose notes hold for all cells."""
     return results.compared(results.plan.cells[0])

@@ -11,5 +11,5 @@ from mousehole.runs import Cell, Results
 
 @allow_all_cells
 def cell_notes(results: Results, cell: Cell) -> list[str]:
-    """Returns the remarks on a cell, one or two sentences each."""
+    """Returns the remarks on a cell, one or two sentences each; for None, those of all cells."""
     return results.compared(cell).notes(find_surroundings(results, cell))

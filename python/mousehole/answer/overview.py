@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mousehole import _engine
-from mousehole.answer._install import Link, installation, link_of_cell
+from mousehole.answer._install import Link, find_installation, find_link_of_cell
 from mousehole.answer.tables import table_rows
 from mousehole.base import Summary
 from mousehole.engine_types import Floats
@@ -25,16 +25,17 @@ def list_references(results: Results) -> list[str]:
     return results.compared(results.plan.cells[0]).overview_references()
 
 
-def heat_reference(results: Results) -> str:
+def find_size_reference(results: Results) -> str:
     """Returns the reference of the change by size: FQ-CoDel if it is among the schemes, else the baseline."""
     return results.compared(results.plan.cells[0]).size_reference()
 
 
-def _size_row(buffer: str, load: float | None, response_mean_change: Any, **row: Any) -> SizeRow:
+def _make_size_row(buffer: str, load: float | None, response_mean_change: Any, **row: Any) -> SizeRow:
+    """Returns a row of the change by size, of the cell and the engine's row."""
     return SizeRow(buffer, load, **row, response_mean_change=Change(*response_mean_change))
 
 
-by_size_rows = table_rows("size", _size_row)
+by_size_rows = table_rows("size", _make_size_row)
 """One row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
 
 
@@ -66,6 +67,7 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
     place = [bucket.role for bucket in plan.buckets].index(role)
 
     def times(cell: Cell, scheme: str) -> list[float]:
+        """Returns the mean of each replication in seconds, NaN without such transfers."""
         return [float(run.statistics["response_mean_s"][place]) for run in results.runs(cell, scheme)]
 
     base = f"{plan.baseline} {cells[0].buffer}"
@@ -74,6 +76,7 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
     }
 
     def change(cell: Cell, scheme: str) -> Change | None:
+        """Returns the change against the first cell's baseline; None for that itself."""
         own, first = times(cell, scheme), times(cells[0], plan.baseline)
         if (cell, scheme) == (cells[0], plan.baseline):
             return None
@@ -105,7 +108,7 @@ def group_schemes(results: Results, cell: Cell) -> dict[str, list[str]]:
 
     In each group the best for short transfers is first.
     """
-    link = link_of_cell(results, cell)
+    link = find_link_of_cell(results, cell)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
     groups: dict[str, list[str]] = {name: [] for name in (IN_LINUX, WITH_LIVE, BY_NOBODY, IDEALS)}
     for scheme in sorted(means, key=lambda scheme: means[scheme] if isfinite(means[scheme]) else inf):
@@ -117,11 +120,15 @@ def _choose_group(scheme: str, link: Link | None) -> str:
     """Returns the group of a scheme; on a link of no constant rate nothing installs it."""
     if is_ideal(scheme):
         return IDEALS
-    way = None if link is None else installation(scheme, link)
+    way = None if link is None else find_installation(scheme, link)
     if way is None:
         return BY_NOBODY
     return WITH_LIVE if any(line.startswith("mousehole-live") for line in way.lines) else IN_LINUX
 
 
 def _short_mean(results: Results, cell: Cell, scheme: str) -> float:
+    """Returns the mean response time of short transfers over the replications, in seconds;
+
+    NaN without any.
+    """
     return _mean_of_finite(results.bucket_values(cell, scheme, "short", "response_mean_s"))

@@ -37,15 +37,15 @@ class Veto:
 
 
 def margins(given: Sequence[str]) -> list[Margin]:
-    """Returns the margins that hold: the defaults, with those given in their places and beside them.
+    """Returns the margins in force: the defaults, replaced and extended by those in `given`.
 
-    `none` takes the defaults away. Raises `MouseholeError` for what is no margin.
+    `none` takes the defaults away. Raises `MouseholeError` for a text that is not a margin.
     """
     return _engine.harm_margins(quantities.table(), list(given))
 
 
 def read_margin(text: str) -> Margin:
-    """Reads a margin such as `calls p95 +10ms`; raises `MouseholeError` for what is none."""
+    """Reads a margin such as `calls p95 +10ms`; raises `MouseholeError` for any other text."""
     return _engine.read_margin(quantities.table(), text)
 
 
@@ -61,9 +61,9 @@ def split_change(field: str, text: str, form: str) -> tuple[str, str, float, str
 
 
 def reference(plan: Plan) -> str:
-    """Returns what people would have anyway: CAKE, else FQ-CoDel, else the baseline; or what is given.
+    """Returns the scheme that harm is measured against: CAKE, else FQ-CoDel, else the baseline, or as given.
 
-    Raises `MouseholeError` if what is given is not compared.
+    Raises `MouseholeError` if the given one is not compared.
     """
     if plan.reference is not None and plan.reference not in plan.schemes:
         raise field_error("reference", plan.reference, f"a scheme compared: {', '.join(plan.schemes)}")
@@ -71,8 +71,8 @@ def reference(plan: Plan) -> str:
     return _engine.harm_reference(named, plan.baseline, plan.reference)
 
 
-def check(plan: Plan) -> None:
-    """Raises `MouseholeError` if a margin or the reference of the plan makes no sense."""
+def check_margins(plan: Plan) -> None:
+    """Raises `MouseholeError` for a faulty margin of the plan, and for a reference that is not compared."""
     margins(plan.vetoes)
     reference(plan)
 

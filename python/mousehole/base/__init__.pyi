@@ -35,15 +35,15 @@ from ._options import BYTES as BYTES
 from ._options import SECONDS as SECONDS
 from ._options import WHOLE as WHOLE
 from ._options import Unit as Unit
-from ._options import buffer_checked as buffer_checked
+from ._options import check_buffer as check_buffer
 from ._options import find_shaper_rate as find_shaper_rate
-from ._options import least as least
-from ._options import load_list as load_list
+from ._options import parse_loads as parse_loads
 from ._options import parse_parameters as parse_parameters
+from ._options import parse_texts as parse_texts
 from ._options import parse_whole as parse_whole
+from ._options import require_at_least as require_at_least
 from ._options import scheme_name as scheme_name
 from ._options import split_list as split_list
-from ._options import text_list as text_list
 from ._options import with_unit as with_unit
 from ._options import with_units as with_units
 from ._options import without_rate as without_rate
@@ -55,7 +55,7 @@ from ._places import places as places
 from ._places import with_load as with_load
 from ._plain_text import escape_controls as escape_controls
 from ._plain_text import fit_stdout_encoding as fit_stdout_encoding
-from ._plain_text import install as install
+from ._plain_text import install_ascii_fallback as install_ascii_fallback
 from ._plain_text import to_ascii as to_ascii
 from ._progress import ConsoleReporter as ConsoleReporter
 from ._progress import Reporter as Reporter
@@ -74,7 +74,7 @@ from ._settings import accepts_options as accepts_options
 from ._settings import command_line_options as command_line_options
 from ._settings import option as option
 from ._settings import refuse_unknown as refuse_unknown
-from ._settings import repeat as repeat
+from ._settings import repeat_option as repeat_option
 from ._settings import suggest_keywords as suggest_keywords
 from ._settings import switch as switch
 from ._sizes import CDF_TIMES_S as CDF_TIMES_S

@@ -11,7 +11,7 @@ SEPARATOR = re.compile(r"[,|]")
 
 
 def complete_schemes(incomplete: str) -> list[str]:
-    """Returns what a list of schemes may go on with: the last name after a comma or a bar is completed."""
+    """Returns completions of a list of schemes: its last name, after a comma or a bar, is completed."""
     start = max((found.end() for found in SEPARATOR.finditer(incomplete)), default=0)
     names = [entry["name"] for entry in (*_engine.schemes(), *_engine.parts())]
     before, last = incomplete[:start], incomplete[start:]
@@ -19,7 +19,7 @@ def complete_schemes(incomplete: str) -> list[str]:
 
 
 def complete_traffic(incomplete: str) -> list[str]:
-    """Returns the places, models, files and folders whose names begin so."""
+    """Returns the places, models, files and folders whose names begin with this text."""
     files = sorted(glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207 (it keeps the text as typed)
     found = [f"{name}/" if Path(name).is_dir() else name for name in files]
     ready_made = (*places(), *_engine.models())

@@ -31,12 +31,13 @@ class MouseholeError(ValueError):
         self.file, self.line = file, line
         place = field if file is None else file if line is None else f"{file}:{line}"
         message = sentence if place is None else f"{place}: {sentence}"
-        super().__init__(_cut(escape_controls(message, lines=True)))
+        super().__init__(_shorten_message(escape_controls(message, lines=True)))
 
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
-        """Returns the error with its field, or the part of a path that it begins with, renamed by `names`.
+        """Returns the error with its field, or the part of a path that its field begins with, renamed.
 
-        What follows an option's name is what the user typed after it: `--param sessions`.
+        `names` maps fields to new names. After the name of an option, the dot of a path becomes a space:
+        `--param sessions`.
         """
         field = self.field or ""
         fits = [name for name in names if re.match(rf"{re.escape(name)}(?![\w-])", field)]
@@ -49,7 +50,7 @@ class MouseholeError(ValueError):
         return self.moved(names[name] + rest)
 
     def moved(self, field: str) -> "MouseholeError":
-        """Returns the error with another path in the place of its field."""
+        """Returns a copy of the error about another field."""
         return MouseholeError(
             self.sentence, kind=self.kind, field=field, value=self.value, allowed=self.allowed
         )
@@ -60,7 +61,7 @@ def file_error(file: object, sentence: str) -> MouseholeError:
     return MouseholeError(sentence, kind="file", file=str(file))
 
 
-def _cut(message: str) -> str:
+def _shorten_message(message: str) -> str:
     """Returns the message with a note in place of the middle of what is too long to be read."""
     message = re.sub(rf"\S{{{LONGEST_VALUE + 1},}}", lambda found: _shorten(found[0], LONGEST_VALUE), message)
     return _shorten(message, LONGEST)

@@ -20,6 +20,7 @@ def run_interruptibly(work: Callable[[], T], while_waiting: Callable[[], None] |
     future: Future[T] = Future()
 
     def fulfil() -> None:
+        """Calls `work` and stores its result or exception."""
         try:
             future.set_result(work())
         except BaseException as error:  # handed over to the waiting thread

@@ -15,7 +15,7 @@ SHARE = 0.7
 
 
 def available_bytes() -> int | None:
-    """Returns the bytes that this process may still take; None where the system does not say.
+    """Returns the bytes that this process may still take; None where the system does not tell.
 
     This is the least of what the machine has left, what the process's control groups leave, and the limit
     on address space (`ulimit -v`).
@@ -29,8 +29,8 @@ def available_bytes() -> int | None:
 def estimate_reading_room() -> tuple[int | None, int | None]:
     """Returns how many rows of traffic may be held at once, and how many bytes reading may take.
 
-    The rows are a power of two, so that a machine whose memory is used a little differently reads the same.
-    Both are None where the system does not say how much memory is left.
+    The number of rows is a power of two, so that a machine whose memory is used a little differently reads
+    the same. Both are None where the system does not tell how much memory is left.
     """
     left = available_bytes()
     if left is None:
@@ -40,7 +40,10 @@ def estimate_reading_room() -> tuple[int | None, int | None]:
 
 
 def _read_machine() -> int | None:
-    """What the machine has left; elsewhere than on Linux all memory it has."""
+    """Returns the bytes of memory that the machine has left;
+
+    elsewhere than on Linux, all memory; None if unknown.
+    """
     try:
         for line in MEMINFO.read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -54,7 +57,7 @@ def _read_machine() -> int | None:
 
 
 def _read_groups() -> Iterator[int]:
-    """What each control group of the process, and each group above it, leaves (version 2 or 1)."""
+    """Yields the bytes that each control group of the process, and each above it, leaves (version 2 or 1)."""
     try:
         lines = GROUP_OF_PROCESS.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -69,7 +72,7 @@ def _read_groups() -> Iterator[int]:
             continue
         own = root / name.lstrip("/")
         for folder in (own, *own.parents):
-            limit, taken = _number(folder / most), _number(folder / used)
+            limit, taken = _read_number(folder / most), _read_number(folder / used)
             if limit is not None and taken is not None:
                 yield limit - taken
             if folder == root:
@@ -90,8 +93,8 @@ def address_space_bytes() -> int | None:
         return None
 
 
-def _number(path: Path) -> int | None:
-    """Returns the number in a file of the system, None if it is absent or no number."""
+def _read_number(path: Path) -> int | None:
+    """Returns the number in a file of the system; None if the file is absent or holds something else."""
     try:
         return int(path.read_text(encoding="ascii"))
     except (OSError, ValueError):  # absent, or "max"

@@ -55,19 +55,19 @@ def scheme_name(scheme: str) -> str:
 
 
 def without_rate(scheme: str) -> str:
-    """Returns a scheme without the rate of a shaper of its own: `cake` of `cake@90%`."""
+    """Returns a scheme without the rate of its shaper: `cake` of `cake@90%`."""
     return scheme.partition("@")[0].strip()
 
 
 def find_shaper_rate(scheme: str) -> str | None:
-    """Returns the rate of a shaper of the scheme's own, None without one: `90%` of `cake@90%`."""
+    """Returns the rate of the shaper that a scheme has itself, `90%` of `cake@90%`; None without one."""
     return scheme.partition("@")[2].strip() or None
 
 
 def with_unit(field: str, given: Any, unit: Unit) -> str:
     """Returns a quantity as text with its unit; a number counts bits per second, seconds or bytes.
 
-    Raises `MouseholeError` for anything but a text and a finite number (of seconds also a timedelta).
+    Raises `MouseholeError` for anything but a text, a finite number, or for seconds a timedelta.
     """
     if isinstance(given, str):
         return given
@@ -81,10 +81,10 @@ def with_unit(field: str, given: Any, unit: Unit) -> str:
 
 def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
     """Returns a scenario, or a section of it, with texts in place of quantities that are numbers."""
-    return {name: _with_unit(f"{place}{name}", name, value) for name, value in scenario.items()}
+    return {name: _add_units(f"{place}{name}", name, value) for name, value in scenario.items()}
 
 
-def _with_unit(path: str, name: str, value: Any) -> Any:
+def _add_units(path: str, name: str, value: Any) -> Any:
     """Returns a value of a scenario; plain numbers get the unit of their field, in lists and tables too.
 
     Traffic is left as it is.
@@ -94,7 +94,7 @@ def _with_unit(path: str, name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return with_units(value, f"{path}.")
     if isinstance(value, list | tuple):
-        return [_with_unit(f"{path}[{number}]", "", item) for number, item in enumerate(value)]
+        return [_add_units(f"{path}[{number}]", "", item) for number, item in enumerate(value)]
     return value if value is None or name not in UNITS else with_unit(path, value, UNITS[name])
 
 
@@ -111,7 +111,7 @@ def split_list(text: str) -> list[str]:
     return [part.strip() for part in [*items, item]]
 
 
-def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
+def parse_texts(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
     """Returns the items of a comma-separated text or of a sequence.
 
     Raises `MouseholeError` for an empty item and for one that is given twice.
@@ -128,24 +128,25 @@ def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(items)
 
 
-def load_list(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
+def parse_loads(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
     """Returns the loads of a grid, given as a number, a comma-separated text or a sequence.
 
-    None means the load that the traffic has by itself. Raises `MouseholeError` for other values.
+    None stands for the native load of the traffic. Raises `MouseholeError` for other values, and for a load
+    that is given twice.
     """
     if given is None:
         return (None,)
     if isinstance(given, str):
-        items: Sequence[str | float] = text_list(field, given)
+        items: Sequence[str | float] = parse_texts(field, given)
     else:
         items = list(given) if isinstance(given, Iterable) else [given]
-    loads = tuple(_load(field, item) for item in items)
+    loads = tuple(_parse_load(field, item) for item in items)
     if not loads or len(set(loads)) < len(loads):
         raise field_error(field, ",".join(map(str, items)), "one or more loads, every one once")
     return loads
 
 
-def _load(field: str, item: str | float) -> float:
+def _parse_load(field: str, item: str | float) -> float:
     """Returns a load as a number; raises `MouseholeError` outside 0 < load ≤ 2."""
     allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9"
     try:
@@ -161,7 +162,7 @@ MOST_PACKETS, MOST_BYTES = 1e9, 1 << 40
 """The largest buffers."""
 
 
-def buffer_checked(field: str, text: str) -> str:
+def check_buffer(field: str, text: str) -> str:
     """Returns the buffer as it was given; raises `MouseholeError` for one that is too large.
 
     The engine refuses whatever else is wrong with it.
@@ -182,7 +183,7 @@ def buffer_checked(field: str, text: str) -> str:
     return text
 
 
-def least(field: str, value: int, lowest: int) -> int:
+def require_at_least(field: str, value: int, lowest: int) -> int:
     """Returns `value`; raises `MouseholeError` unless it is a whole number of at least `lowest`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
         raise field_error(field, value, f"a whole number of at least {lowest}")
@@ -214,7 +215,7 @@ def parse_whole(field: str, text: str | None, lowest: int | None = None) -> int 
     if digits is None or len(digits[1]) > len(str(largest)) or int(digits[1]) > largest:
         most = f" and of at most {MOST_DIGITS} digits" if digits else ""
         raise field_error(field, text, WHOLE.get(field, f"{allowed}{most}"))
-    return int(text) if lowest is None else least(field, int(text), lowest)
+    return int(text) if lowest is None else require_at_least(field, int(text), lowest)
 
 
 def parse_parameters(field: str, given: Sequence[str]) -> dict[str, object]:

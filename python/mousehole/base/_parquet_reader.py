@@ -42,11 +42,12 @@ def _yield_chunks(frame: pl.LazyFrame, rows: int) -> Iterator[bytes]:
 
 
 def _is_read(name: str, kind: pl.DataType) -> bool:
+    """Returns whether the engine reads a column of this name and type."""
     return _engine.is_traffic_column(name) and not kind.is_nested() and kind not in (pl.Binary, pl.Object)
 
 
 def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
-    """Returns a column in a form that the text of a table has: times in UTC as ISO 8601, spans in seconds."""
+    """Returns a column in the form of text tables: times in UTC as ISO 8601, time spans in seconds."""
     column = pl.col(name)
     if isinstance(kind, pl.Datetime):
         if kind.time_zone is not None:
@@ -58,5 +59,6 @@ def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
 
 
 def _damaged_file_error(file: Path, error: Exception) -> MouseholeError:
+    """Returns the error for a Parquet file that polars cannot read."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return file_error(file, f"the Parquet file cannot be read ({lines[0][:200]})")

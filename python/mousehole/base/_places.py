@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from mousehole import _engine
 from mousehole.base._errors import field_error, missing_error, unknown_error
-from mousehole.base._options import least, text_list
+from mousehole.base._options import parse_texts, require_at_least
 
 if TYPE_CHECKING:
     from mousehole.engine_types import MixEntry, TrafficSection
@@ -58,20 +58,20 @@ def places() -> dict[str, Place]:
 
 
 def is_place(name: str) -> bool:
-    """Returns whether `name` is a ready-made place, and no file has that name."""
+    """Returns whether `name` is that of a ready-made place, and not of a file."""
     return name in places() and not Path(name).is_file()
 
 
 def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tuple[TrafficSection, str]":
-    """Returns section `traffic` of so many users with these applications, and its name for titles.
+    """Returns section `traffic` of this many users with these applications, and its name for titles.
 
-    `name` is a place, whose numbers stand where none are given, or None. Raises `MouseholeError` for a number
+    `name` is a place, whose numbers hold where none are given, or None. Raises `MouseholeError` for a number
     or an application that is not allowed, and for one that is missing.
     """
     place = None if name is None else places()[name]
-    if users is not None and least("users", users, 1) > MOST_USERS:
+    if users is not None and require_at_least("users", users, 1) > MOST_USERS:
         raise field_error("users", users, f"a whole number from 1 to {MOST_USERS}")
-    shares = _shares(apps) if apps is not None else place.apps if place else None
+    shares = _parse_shares(apps) if apps is not None else place.apps if place else None
     number = users if users is not None else place.users if place else None
     if shares is None:
         raise missing_error("apps", "what the users run, such as --apps web:1,calls:0.3")
@@ -84,33 +84,33 @@ def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tu
 def with_load(traffic: "TrafficSection", load: float) -> "TrafficSection":
     """Returns section `traffic` with this load.
 
-    It is that of the main traffic. Where there is none, it is that of the mix's entry `web`, whose number of
-    users it replaces; without such an entry the engine refuses it.
+    It is the load of the main traffic. Without main traffic it is that of the mix's entry `web`, where it
+    replaces the number of users; without such an entry the engine refuses it.
     """
     has_main = any(traffic.get(field) for field in ("model", "files", "connections"))
     loaded = None if has_main else _engine.loaded_mix(traffic.get("mix") or [], load)
     return {**traffic, "load": load} if loaded is None else {**traffic, "mix": loaded}
 
 
-def _shares(given: Apps) -> dict[str, float]:
+def _parse_shares(given: Apps) -> dict[str, float]:
     """Returns the share of each application; raises `MouseholeError` for one that is not allowed."""
     if isinstance(given, Mapping):
         given = [f"{name}:{share}" for name, share in given.items()]
     known, shares = applications(), dict[str, float]()
-    for text in text_list("apps", given):
+    for text in parse_texts("apps", given):
         name, colon, number = (part.strip() for part in text.partition(":"))
         if name not in known:
             raise unknown_error("apps", "application", name, list(known))
         if name in shares:
             raise field_error("apps", name, "in the list once", "is given twice")
-        share = _share(number) if colon else known[name].share
+        share = _parse_share(number) if colon else known[name].share
         if share is None:
             raise field_error("apps", text, FORM)
         shares[name] = share
     return shares
 
 
-def _share(text: str) -> float | None:
+def _parse_share(text: str) -> float | None:
     """Returns the share, None for anything but a number above 0 and at most 1."""
     try:
         share = float(text)

@@ -44,8 +44,8 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\u{{{number:x}}}"
 
 
-def install(stream: TextIO) -> None:
-    """Lets a stream write ASCII for characters that its encoding does not have."""
+def install_ascii_fallback(stream: TextIO) -> None:
+    """Lets a stream write ASCII in place of characters that its encoding lacks."""
     codecs.register_error(HANDLER, _handle_encode_error)
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors=HANDLER)

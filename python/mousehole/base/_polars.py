@@ -27,9 +27,9 @@ class Frame(pl.DataFrame):
             )
         import pandas as pd
 
-        return pd.DataFrame({column.name: _plain(column) for column in self})
+        return pd.DataFrame({column.name: _to_pandas_values(column) for column in self})
 
 
-def _plain(column: pl.Series) -> Any:
+def _to_pandas_values(column: pl.Series) -> Any:
     """Returns the values of a column for pandas: numbers as numpy has them, texts as objects."""
     return column.to_list() if column.dtype == pl.String else column.to_numpy()

@@ -43,13 +43,13 @@ class OptionHelp:
 
 
 def option(default: T, text: str, metavar: str, group: str, kind: type = str, off: str = "") -> T:
-    """Declares a field that is also an option of the command line."""
+    """Declares a field of a dataclass that is also an option of the command line; returns the field."""
     made: T = field(default=default, metadata={"help": OptionHelp(text, metavar, group, kind, off)})
     return made
 
 
 def switch(text: str, group: str, off: str = "") -> bool:
-    """Declares a field that is also a switch of the command line, off by default."""
+    """Declares a field that is also a switch of the command line, off by default; returns the field."""
     return option(False, text, "", group, bool, off)
 
 
@@ -60,8 +60,8 @@ def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
     }
 
 
-def repeat(kind: type, name: str, group: str | None = None) -> Any:
-    """Declares a field that is the same option as that of another class, perhaps under another heading."""
+def repeat_option(kind: type, name: str, group: str | None = None) -> Any:
+    """Declares a field that is the same option as a field of another class, perhaps under another heading."""
     default, words = command_line_options(kind)[name]
     return field(default=default, metadata={"help": replace(words, group=group or words.group)})
 
@@ -275,6 +275,7 @@ def suggest_keywords(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _make_signature(function: Callable[..., Any], options: Callable[..., Any]) -> Any:
+    """Returns the signature of `function` with the parameters of `options` in place of its second one."""
     own = signature(function)
     first = next(iter(own.parameters.values())).replace(kind=Parameter.POSITIONAL_ONLY)
     return own.replace(parameters=[first, *signature(options).parameters.values()])

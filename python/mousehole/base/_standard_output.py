@@ -22,7 +22,10 @@ class _Guarded(io.FileIO):
 
 
 def guard_standard_output() -> None:
-    """Has faults of standard output raise `OutputLostError`, whoever writes; leaves what is no file."""
+    """Replaces standard output by one whose faults raise `OutputLostError`, whoever writes.
+
+    An output that is not a file is left as it is.
+    """
     stream = sys.stdout
     if type(stream) is not io.TextIOWrapper or isinstance(getattr(stream.buffer, "raw", None), _Guarded):
         return

@@ -57,11 +57,9 @@ def fit_encoding(console: Console, item: Any) -> Any:
 
 
 def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
-    """Prints the first table that fits, or else the last one, and under it the names of what it leaves out.
+    """Prints the first table that fits, or else the last one, and below it the names of what it leaves out.
 
-    Returns these names.
-
-    `forms` are pairs of a table and of what it leaves out, the fullest table first.
+    Returns these names. `forms` are pairs of a table and of what it leaves out, the fullest table first.
     """
     chosen: tuple[Table, str] | None = None
     for chosen in forms:

@@ -66,8 +66,11 @@ OwnPolicy = Annotated[
 ]
 
 
-def traffic_given(traffic: list[str] | None, users: int | None, apps: Apps | None) -> list[str]:
-    """Returns the names typed as TRAFFIC; raises `MouseholeError` where neither it nor users were typed."""
+def require_traffic(traffic: list[str] | None, users: int | None, apps: Apps | None) -> list[str]:
+    """Returns the names typed as TRAFFIC; empty if only users or applications were typed.
+
+    Raises `MouseholeError` if none of them were.
+    """
     if not traffic and users is None and apps is None:
         raise MouseholeError("Missing argument 'TRAFFIC'; give one, such as home, or --users and --apps")
     return traffic or []

@@ -50,19 +50,19 @@ class CliCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the arguments, then the options under their headings, in the order of declaration."""
-        for heading, records in help_sections(self, ctx).items():
+        for heading, records in list_help_sections(self, ctx).items():
             with formatter.section(heading):
                 formatter.write_dl(records)
 
 
-def command_app(**settings: Any) -> typer.Typer:
+def make_command_app(**settings: Any) -> typer.Typer:
     """Returns an empty application, to which a module adds the commands that `commands.cli` loads."""
     return typer.Typer(
         add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, **settings
     )
 
 
-def help_sections(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
+def list_help_sections(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
     """Returns what a command takes by heading: each option with its metavar, and its help."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(context):
@@ -79,7 +79,7 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
 
     def wrap(function: Callable[..., None]) -> Callable[..., None]:
         def command(**given: Any) -> None:
-            made = {name: _construct(kind, given) for name, kind in kinds.items()}
+            made = {name: _construct_options(kind, given) for name, kind in kinds.items()}
             function(**{name: value for name, value in given.items() if name in own}, **made)
 
         own = {
@@ -100,11 +100,11 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
 
 
 def typed_command() -> list[str]:
-    """Returns the command as it was typed, for reports."""
+    """Returns the command line as it was typed, for reports."""
     return ["mousehole", *sys.argv[1:]]
 
 
-def usage_error_text(error: Exception) -> str | None:
+def explain_usage_error(error: Exception) -> str | None:
     """Returns the message for an error of the command-line parser; None for any other exception."""
     context = getattr(error, "ctx", None)
     if not hasattr(error, "format_message") or "Help" in type(error).__name__:
@@ -121,7 +121,7 @@ def usage_error_text(error: Exception) -> str | None:
     return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists the options"
 
 
-def _construct(kind: type, given: dict[str, Any]) -> Any:
+def _construct_options(kind: type, given: dict[str, Any]) -> Any:
     """Returns options of class `kind` from typed values by name; raises `MouseholeError` for a faulty one."""
     options = command_line_options(kind).items()
     return kind(
@@ -133,7 +133,10 @@ def _construct(kind: type, given: dict[str, Any]) -> Any:
 
 
 def make_flag(name: str, words: OptionHelp) -> str:
-    """Returns the option of a field; that of several parameters is given once for each."""
+    """Returns the flag of a field, such as `--param`;
+
+    the plural s of an option that is repeated is cut off.
+    """
     if words.kind in (dict, list):
         name = name.removesuffix("s")
     return f"--{name.rstrip('_').replace('_', '-')}"

@@ -61,7 +61,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
 def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> None:
     """Raises `MouseholeError` for a file name without one of the allowed suffixes; None is accepted.
 
-    It also does where what draws pictures and pages, or what writes tables, is not installed.
+    It also does if the library that draws pictures and pages, or that writes tables, is not installed.
     """
     if given is not None and Path(given).suffix.lower() not in allowed:
         endings = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
@@ -101,6 +101,7 @@ def _check_writable(option: str, path: Path) -> None:
 
 
 def _unwritable_error(option: str, path: Path, reason: str) -> MouseholeError:
+    """Returns the error for an output file that cannot be written, with `option` as its field."""
     return MouseholeError(f"cannot write {path}; {reason}", kind="file", field=option, value=str(path))
 
 
@@ -110,7 +111,7 @@ def list_write_errors() -> tuple[type[Exception], ...]:
     return (OSError,) if polars is None else (OSError, polars.exceptions.PolarsError)
 
 
-def explain(error: Exception) -> str:
+def explain_write_error(error: Exception) -> str:
     """Returns in one line why a file could not be written."""
     lines = str(error).strip().splitlines()
     return getattr(error, "strerror", None) or (lines[0] if lines else type(error).__name__)
@@ -127,7 +128,7 @@ def name_write_errors(target: str | Path) -> Iterator[None]:
     except OutputLostError:
         raise
     except list_write_errors() as error:
-        raise MouseholeError(f"cannot write {target}; {explain(error)}", kind="file") from error
+        raise MouseholeError(f"cannot write {target}; {explain_write_error(error)}", kind="file") from error
 
 
 @contextmanager
@@ -144,9 +145,9 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
         return
     with name_write_errors(target):
         real = Path(os.path.realpath(target))
-        _sweep_drafts(target)
+        _delete_abandoned_drafts(target)
         part = target.with_name(f".{target.stem[:MOST_STEM]}.{secrets.token_hex(6)}.part{target.suffix}")
-        draft = _make_locked(part, 0o666)
+        draft = _make_locked_file(part, 0o666)
         try:
             yield part
             part.replace(real)
@@ -155,8 +156,8 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _make_locked(path: Path, mode: int) -> int:
-    """Makes a file that is locked as soon as it has its name; returns its handle, which keeps the lock."""
+def _make_locked_file(path: Path, mode: int) -> int:
+    """Makes a file that is locked before it gets its name; returns its handle, which holds the lock."""
     unnamed = path.with_name(f"{path.name}{_UNNAMED}")
     # Drafts have names that nobody can guess, so that no link of somebody else's is followed.
     handle = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -170,8 +171,8 @@ def _make_locked(path: Path, mode: int) -> int:
     return handle
 
 
-def _sweep_drafts(target: Path) -> None:
-    """Deletes the drafts of this file that nobody writes any more: their locks ended with their processes."""
+def _delete_abandoned_drafts(target: Path) -> None:
+    """Deletes the drafts of this file whose processes, and so their locks, have ended."""
     name = re.compile(
         rf"\.{re.escape(target.stem[:MOST_STEM])}\.[0-9a-f]{{12}}\.part{re.escape(target.suffix)}"
         rf"({re.escape(_UNNAMED)})?\Z"
@@ -183,7 +184,7 @@ def _sweep_drafts(target: Path) -> None:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Returns whether a file of `_make_locked` has lost its process."""
+    """Returns whether the process that made a file with `_make_locked_file` has ended."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
@@ -214,7 +215,7 @@ def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
 
 
 def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> None:
-    """Calls each function with its place, if that is not None; one that fails does not prevent the others.
+    """Calls each function with its path if that is not None; one that fails does not prevent the others.
 
     Raises `MouseholeError` that names all that failed, after all of them were tried.
     """
@@ -228,7 +229,9 @@ def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> 
         except MouseholeError as error:
             faults.append(error)
         except Exception as error:
-            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {explain(error)}"))
+            faults.append(
+                MouseholeError(f"cannot write {place}; {type(error).__name__}: {explain_write_error(error)}")
+            )
     if len(faults) == 1:
         raise faults[0]
     if faults:
@@ -237,25 +240,22 @@ def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> 
 
 @contextmanager
 def make_scratch_folder(purpose: str) -> Iterator[Path]:
-    """Gives a folder of one's own for temporary files, which is deleted at the end.
+    """Gives a new folder for temporary files, which is deleted at the end.
 
     Folders for the same purpose that a killed process of this user has left are deleted as well.
     """
     prefix = f"mousehole-{purpose}-"
-    sweep_scratch(prefix)
+    delete_abandoned_folders(prefix)
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
-        handle = _make_locked(Path(name) / LOCK, 0o600)
+        handle = _make_locked_file(Path(name) / LOCK, 0o600)
         try:
             yield Path(name)
         finally:
             os.close(handle)
 
 
-def sweep_scratch(prefix: str) -> None:
-    """Deletes folders of this user under this prefix that nobody uses any more.
-
-    They are those of `make_scratch_folder`.
-    """
+def delete_abandoned_folders(prefix: str) -> None:
+    """Deletes the folders of `make_scratch_folder` under a prefix that no process of this user uses."""
     with suppress(OSError):
         for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
             status = folder.lstat()

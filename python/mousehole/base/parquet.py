@@ -12,17 +12,18 @@ _forked = False
 
 
 def _note_fork() -> None:
+    """Notes in a child process that it was forked; polars calls would wait forever there."""
     global _forked
     _forked = True
 
 
-os.register_at_fork(after_in_child=_note_fork)  # polars' threads do not survive a fork, and it waits for them
+os.register_at_fork(after_in_child=_note_fork)  # polars waits for its threads, which do not survive
 
 
 def read_tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
-    """Returns a reader of each Parquet file among `names`, by its place: as `read_table` returns it.
+    """Returns SHA-256 and a reader of each Parquet file among `names`, by its index, as `read_table` does.
 
-    It is the file's SHA-256 and a function that returns the next bytes of CSV, none at the end. Raises
+    The reader is a function that returns the next bytes of CSV, and no bytes at the end. Raises
     `MouseholeError` for a damaged file and for one without a known column; if any file is Parquet, also where
     polars is missing and in a process that was forked.
     """
@@ -42,7 +43,10 @@ def read_tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
 
 
 def _is_parquet(file: Path) -> bool:
-    """Returns whether a file is Parquet by its content; of one that cannot be read the engine says why."""
+    """Returns whether a file is Parquet by its content; false for one that cannot be read.
+
+    The engine then says why it cannot be read.
+    """
     if not file.is_file():  # a pipe can be opened only once
         return False
     try:

@@ -7,8 +7,8 @@ nothing of comparisons, sweeps or papers; what draws those builds on it.
 
 from mousehole.charts import looks as looks
 from mousehole.charts.layout import Panel as Panel
-from mousehole.charts.layout import picture as picture
+from mousehole.charts.layout import arrange_picture as arrange_picture
 from mousehole.charts.style import Series as Series
 from mousehole.charts.style import make_scheme_series as make_scheme_series
 from mousehole.charts.style import make_series as make_series
-from mousehole.charts.writing import written as written
+from mousehole.charts.writing import write_chart as write_chart

@@ -56,6 +56,7 @@ def change_axis(places: Sequence[float], title: str) -> Encoding:
     low, high = low - margin, high + margin
 
     def encoding(field: str, kind: Any = alt.X) -> Any:
+        """Returns the encoding of a field on this axis."""
         axis = alt.Axis(values=looks.ratio_ticks(low, high), labelExpr=CHANGE_LABEL)
         return kind(f"{field}:Q", scale=alt.Scale(domain=[low, high], nice=False), title=title, axis=axis)
 
@@ -92,6 +93,7 @@ def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
     low, high = low / 1.06, high * 1.06
 
     def encoding(field: str, kind: Any = alt.X) -> Any:
+        """Returns the encoding of a field on this axis."""
         scale = alt.Scale(type="log", domain=[low, high], nice=False)
         axis = alt.Axis(values=looks.log_ticks(low, high), labelExpr=label)
         return kind(f"{field}:Q", scale=scale, title=title, axis=axis)
@@ -99,13 +101,13 @@ def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
     return encoding
 
 
-def label_list(ticks: Sequence[float], names: Sequence[str]) -> str:
-    """Returns how the labels of an axis are made of its ticks: each has a name."""
+def label_ticks(ticks: Sequence[float], names: Sequence[str]) -> str:
+    """Returns the expression that gives each tick of an axis its name."""
     return f"{json.dumps(list(names), ensure_ascii=False)}[indexof({json.dumps(list(ticks))}, datum.value)]"
 
 
 def name_axis(field: str, names: Sequence[str], bold: Sequence[str] = ()) -> alt.Y:
-    """Returns the encoding with one line per name, in the order given."""
+    """Returns the encoding with one line per name, in the given order; those in `bold` are bold."""
     weight: Any = alt.Undefined
     if bold:
         is_bold = f"indexof({json.dumps(list(bold))}, datum.value) >= 0"
@@ -116,6 +118,6 @@ def name_axis(field: str, names: Sequence[str], bold: Sequence[str] = ()) -> alt
 
 
 def zero_line(kind: Any = alt.X) -> Any:
-    """Returns a layer with a line where nothing changes."""
+    """Returns a layer with the line of no change, across x or across y."""
     line = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=DIM, strokeWidth=1)
     return line.encode(x="zero:Q") if kind is alt.X else line.encode(y="zero:Q")

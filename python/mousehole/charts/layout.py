@@ -20,7 +20,7 @@ class Panel:
     subtitle: Sequence[str] = ()
 
 
-def picture(
+def arrange_picture(
     heading: str, rows: Sequence[Sequence[Panel]], names: Sequence[str] = (), one_legend: bool = False
 ) -> alt.VConcatChart:
     """Returns panels in rows under a heading, with the look of all charts.

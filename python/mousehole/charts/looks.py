@@ -71,7 +71,7 @@ def steps() -> Iterator[float]:
 
 
 def _rank(name: str) -> int:
-    """Returns the place of a scheme in the order of looks: those often compared first, then all others."""
+    """Returns the rank of a scheme in the choice of looks: those often compared first, then all others."""
     if name in STYLED:
         return STYLED.index(name)
     others = [entry["name"] for entry in _engine.schemes() if entry["name"] not in STYLED]

@@ -46,16 +46,16 @@ def make_chart(values: Sequence[Datum]) -> Any:
     return alt.Chart(alt.InlineData(values=list(values)))
 
 
-def empty(reason: str) -> Any:
+def empty_chart(reason: str) -> Any:
     """Returns a chart that says why there is nothing to draw; a line of text for each line of `reason`."""
     text = make_chart([{"reason": reason.split("\n")}]).mark_text(color=DIM, align="center")
     return text.encode(text="reason:N")
 
 
-def intervals(
+def draw_intervals(
     changes: Mapping[str, Interval], field: str = "scheme", sides: Sides = TIMES, legend: bool = True
 ) -> Any:
-    """Returns changes with their intervals, one line per name, on a scale of ratios.
+    """Returns the layers of changes with their intervals, one line per name, on a scale of ratios.
 
     `field` names what the lines are: schemes, which readers choose, or something else, all of which is shown.
     `sides` are those of the quantity that changes.
@@ -65,7 +65,7 @@ def intervals(
     data = [change_datum(field, name, change, sides) for name, change in changes.items()
             if isfinite(change.mean)]  # fmt: skip
     if not data:
-        return empty("too few transfers to compare")
+        return empty_chart("too few transfers to compare")
     lines = make_chart(data)
     key = alt.Legend() if legend else None
     colours = alt.Scale(domain=list(verdicts), range=list(verdicts.values()))
@@ -85,14 +85,16 @@ def intervals(
     )
 
 
-def plane(data: Sequence[Datum], x: Encoding, y: Encoding, series: Series, tip: Sequence[alt.Tooltip]) -> Any:
+def draw_plane(
+    data: Sequence[Datum], x: Encoding, y: Encoding, series: Series, tip: Sequence[alt.Tooltip]
+) -> Any:
     """Returns points with intervals both ways; the lines of no change cross where the baseline is.
 
     Each row of `data` has `x` and `y` with the ends of their intervals (see `plane_datum`); its point is
     hollow if `filled` is there and False. What lies beyond the axes is not drawn.
     """
     if not data:
-        return empty("too few transfers to compare")
+        return empty_chart("too few transfers to compare")
     base = series.filter_chosen(make_chart(data)).encode(tooltip=list(tip), color=series.colour())
     bars = base.mark_rule(strokeWidth=1.5, opacity=0.55, clip=True)
     return alt.layer(
@@ -110,11 +112,11 @@ def plane(data: Sequence[Datum], x: Encoding, y: Encoding, series: Series, tip: 
     )
 
 
-def fields(
+def draw_fields(
     data: Sequence[Datum], x: alt.X, y: alt.Y, tip: Sequence[alt.Tooltip], series: Series | None = None,
     colour: alt.Color | None = None,
 ) -> Any:  # fmt: skip
-    """Returns fields of colour with their numbers.
+    """Returns the layers of a heat map: fields of colour with their numbers.
 
     Each row of `data` has the log2 of a ratio as `change`, which gives the colour, a `label`, and as `weight`
     one of `WEIGHTS`. The colours end at a factor of four; `colour` is the encoding of other numbers.
@@ -139,11 +141,11 @@ def fields(
 def change_datum(field: str, name: str, change: Interval, sides: Sides = TIMES) -> Datum:
     """Returns a change on the scale of ratios, log2 of one plus the change; without an interval, its mean."""
     ends = (change.low, change.high) if isfinite(change.low) else (change.mean, change.mean)
-    low, high = (rounded(log2(max(1 + end, LEAST_RATIO))) for end in ends)
+    low, high = (round_digits(log2(max(1 + end, LEAST_RATIO))) for end in ends)
     verdict = sides.less if change.high < 0 else sides.more if change.low > 0 else UNDECIDED
     return {
         field: name,
-        "mean": rounded(log2(max(1 + change.mean, LEAST_RATIO))),
+        "mean": round_digits(log2(max(1 + change.mean, LEAST_RATIO))),
         "low": low,
         "high": high,
         "verdict": verdict,
@@ -152,12 +154,12 @@ def change_datum(field: str, name: str, change: Interval, sides: Sides = TIMES) 
 
 
 def estimate_datum(estimate: Interval, words: Callable[..., str], is_bound: bool = False) -> Datum:
-    """Returns an estimate for a chart; `words` makes text of a number and may mark a lower bound."""
+    """Returns an estimate for a chart; `words` writes a number and, with a second argument, a lower bound."""
     low, high = (estimate.low, estimate.high) if isfinite(estimate.low) else (estimate.mean, estimate.mean)
     return {
-        "mean": rounded(estimate.mean),
-        "low": rounded(low),
-        "high": rounded(high),
+        "mean": round_digits(estimate.mean),
+        "low": round_digits(low),
+        "high": round_digits(high),
         "text": interval_text(estimate, words, is_bound),
     }
 
@@ -179,6 +181,6 @@ def interval_text(estimate: Interval, words: Callable[..., str], is_bound: bool 
     return f"{mean} ({words(estimate.low)}…{words(estimate.high)})" if isfinite(estimate.low) else mean
 
 
-def rounded(value: float, digits: int = 5) -> float:
-    """Returns the number with so many digits, which is all that a chart can show."""
+def round_digits(value: float, digits: int = 5) -> float:
+    """Returns the number with this many significant digits, which is all that a chart can show."""
     return float(f"{value:.{digits}g}")

@@ -162,11 +162,13 @@ class Series:
     def filter_chosen(self, chart: Any) -> Any:
         """Returns a chart, or a layer with data of series, with only those that the reader chose.
 
-        The whole chart needs the parameter `SHOWN` with their names, which a page or `layout.picture` adds.
+        The whole chart needs the parameter `SHOWN` with their names, which a page or `layout.arrange_picture`
+        adds.
         """
         return chart.transform_filter(f"indexof({SHOWN}, datum.{self.field}) >= 0")
 
     def _encoding(self, kind: Any, marks: Sequence[Any], legend: bool) -> Any:
+        """Returns the encoding of the series by one mark each; without `legend` it has no legend."""
         scale = alt.Scale(domain=list(self.names), range=list(marks))
         return kind(f"{self.field}:N", scale=scale, sort=None, legend=self._legend() if legend else None)
 
@@ -202,7 +204,10 @@ def break_name(name: str) -> list[str]:
 
 
 def label_expression(names: Sequence[str]) -> Any:
-    """Returns how labels are made of names: as they are, or in lines where one is long."""
+    """Returns the expression that makes labels of names, with long ones in lines;
+
+    undefined if none is long.
+    """
     if all(len(break_name(name)) == 1 for name in names):
         return alt.Undefined
     return f"{json.dumps({name: break_name(name) for name in names}, ensure_ascii=False)}[datum.value]"

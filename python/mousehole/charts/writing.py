@@ -23,7 +23,7 @@ SHARPNESS = 2.0
 """Points of a PNG for each pixel of a chart."""
 
 
-def written(chart: Picture, path: str | Path | None, option: str = "plot") -> Picture:
+def write_chart(chart: Picture, path: str | Path | None, option: str = "plot") -> Picture:
     """Returns the chart, after writing it in the format of the path's suffix, the whole file or none.
 
     Without a path nothing is written. Equal charts give equal PNG and SVG files; a PDF has its fonts in any
@@ -40,15 +40,15 @@ def written(chart: Picture, path: str | Path | None, option: str = "plot") -> Pi
 def draw_chart(chart: Any, suffix: str) -> bytes:
     """Returns a chart as the content of a file whose name ends in `suffix`: .png, .svg or .pdf."""
     look: Any = {"config": {**CONFIG, "background": BACK}, "vl_version": _vega_lite_version()}
-    spec = specification(chart)
+    spec = to_specification(chart)
     if suffix != ".png":
-        svg = _with_own_ids(_load_converter().vegalite_to_svg(spec, **look))
+        svg = _renumber_ids(_load_converter().vegalite_to_svg(spec, **look))
         return svg.encode() if suffix == ".svg" else bytes(_load_converter().svg_to_pdf(svg))
     return compress_png(_load_converter().vegalite_to_png(spec, scale=SHARPNESS, **look))
 
 
 def compress_png(png: bytes) -> bytes:
-    """Returns the same PNG with its pixels compressed well, to about a third of what vl-convert writes."""
+    """Returns the same PNG, compressed to about a third of the size that vl-convert writes."""
     chunks, place = [], len(PNG_HEAD)
     while place < len(png):
         (length,) = struct.unpack_from(">I", png, place)
@@ -65,18 +65,18 @@ def compress_png(png: bytes) -> bytes:
 
 def as_svg(spec: dict[str, Any]) -> str:
     """Returns the SVG element of a description, without a background."""
-    return _with_own_ids(_load_converter().vegalite_to_svg(spec, config=CONFIG))
+    return _renumber_ids(_load_converter().vegalite_to_svg(spec, config=CONFIG))
 
 
-def specification(chart: Any) -> dict[str, Any]:
+def to_specification(chart: Any) -> dict[str, Any]:
     """Returns a chart's description in Vega-Lite, without its look."""
     spec: dict[str, Any] = chart if isinstance(chart, dict) else json.loads(chart.to_json(indent=None))
     return {name: value for name, value in spec.items() if name not in ("config", "$schema", "usermeta")}
 
 
 @cache
-def script() -> str:
-    """Returns Vega, Vega-Lite and Vega-Embed as one script; it is part of vl-convert."""
+def load_vega_script() -> str:
+    """Returns Vega, Vega-Lite and Vega-Embed as one script, which is a part of vl-convert."""
     text: str = _load_converter().javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=_vega_lite_version()
     )
@@ -101,8 +101,8 @@ def _load_converter() -> ModuleType:
     return vl_convert
 
 
-def _with_own_ids(svg: str) -> str:
-    """Returns an SVG whose ids count from 0; those that Vega gives count on from picture to picture."""
+def _renumber_ids(svg: str) -> str:
+    """Returns an SVG whose ids count from 0, since Vega goes on counting from picture to picture."""
     ids = dict.fromkeys(re.findall(r'\bid="([a-z_]+\d+)"', svg))
     own = {name: f"part{number}" for number, name in enumerate(ids)}
     svg = re.sub(r'\bid="([a-z_]+\d+)"', lambda found: f'id="{own[found[1]]}"', svg)

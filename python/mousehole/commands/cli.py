@@ -30,7 +30,7 @@ from mousehole.base import (
     stop_at_once,
 )
 from mousehole.base.arguments import PLACES
-from mousehole.base.cli_options import usage_error_text
+from mousehole.base.cli_options import explain_usage_error
 from mousehole.commands._registry import COMMANDS, VARIABLE, LoadedCommands
 
 
@@ -63,15 +63,15 @@ class CliGroup(TyperGroup):
             status = super().main(*given, **{**named, "standalone_mode": False})
             sys.stdout.flush()
         except OutputLostError as error:
-            _output_failed(error)
+            _exit_on_lost_output(error)
         except Exception as error:
-            fault = error if isinstance(error, MouseholeError) else usage_error_text(error)
+            fault = error if isinstance(error, MouseholeError) else explain_usage_error(error)
             if fault is None and hasattr(error, "ctx"):  # the help, where no command is named
                 print(error.ctx.get_help())
                 sys.exit(0)
             if fault is None:
-                _die(*_describe_unforeseen(error))
-            _die(f"mousehole: error: {MouseholeError(str(fault))}", USAGE_STATUS)
+                _exit_with_message(*_describe_unforeseen(error))
+            _exit_with_message(f"mousehole: error: {MouseholeError(str(fault))}", USAGE_STATUS)
         sys.exit(status if isinstance(status, int) else 0)
 
     def get_help(self, ctx: Any) -> str:
@@ -85,25 +85,27 @@ class CliGroup(TyperGroup):
                 signal.signal(signal.SIGINT, signal.default_int_handler)
             return super().invoke(ctx)
         except MouseholeError as error:
-            _die(f"mousehole: error: {error.renamed(OPTION_OF_FIELD)}", USAGE_STATUS)
+            _exit_with_message(f"mousehole: error: {error.renamed(OPTION_OF_FIELD)}", USAGE_STATUS)
         except Terminated as stop:
-            _die(f"mousehole: {stop}", TERMINATED_STATUS)
+            _exit_with_message(f"mousehole: {stop}", TERMINATED_STATUS)
         except KeyboardInterrupt as stop:
-            _die(f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS)
+            _exit_with_message(
+                f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS
+            )
         except MemoryError:
-            _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
+            _exit_with_message(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
         except RuntimeError as error:
             if str(error) != NO_THREAD:
                 raise
-            _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
+            _exit_with_message(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
         except OutputLostError as error:  # as in `main`, but before click takes it for its own
-            _output_failed(error)
+            _exit_on_lost_output(error)
         except OSError as error:
-            _die(*_describe_unforeseen(error))
+            _exit_with_message(*_describe_unforeseen(error))
         except BaseException as error:
             if type(error).__name__ != PANIC:
                 raise
-            _die(*_describe_unforeseen(error))
+            _exit_with_message(*_describe_unforeseen(error))
 
 
 app = typer.Typer(
@@ -158,6 +160,7 @@ def main() -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 (what Python calls it with)
+    """Raises `Terminated` on SIGTERM and SIGHUP."""
     raise Terminated("terminated; nothing was written")
 
 
@@ -171,12 +174,12 @@ def root(
         raise typer.Exit
 
 
-def _output_failed(error: OutputLostError) -> NoReturn:
-    """Ends the command because standard output cannot be written; silently if nobody reads it any more."""
+def _exit_on_lost_output(error: OutputLostError) -> NoReturn:
+    """Exits because standard output cannot be written; silently if nobody reads it any more."""
     _discard_output()
     if error.errno == errno.EPIPE:
-        _leave(BROKEN_PIPE_STATUS)
-    _die(f"mousehole: error: cannot write standard output; {error.strerror}", WRITE_STATUS)
+        _exit_with_status(BROKEN_PIPE_STATUS)
+    _exit_with_message(f"mousehole: error: cannot write standard output; {error.strerror}", WRITE_STATUS)
 
 
 def _require_text(words: list[str]) -> None:
@@ -213,18 +216,19 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _die(message: str, status: int) -> NoReturn:
-    """Prints the reason and exits at once, even if other threads are still computing."""
+def _exit_with_message(message: str, status: int) -> NoReturn:
+    """Prints the message on standard error and exits, even if other threads are still computing."""
     try:
         sys.stdout.flush()
     except OSError:
         _discard_output()
     with suppress(OSError):
         print(message, file=sys.stderr, flush=True)
-    _leave(status)
+    _exit_with_status(status)
 
 
-def _leave(status: int) -> NoReturn:
+def _exit_with_status(status: int) -> NoReturn:
+    """Exits at once if other threads are still running, else as `sys.exit` does."""
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)

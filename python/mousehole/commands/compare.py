@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from mousehole.base import MouseholeError, Options, console_reporter, output
-from mousehole.base.arguments import Days, TrafficOrUsers, traffic_given
-from mousehole.base.cli_options import CliCommand, Outputs, command_app, typed_command, with_options
+from mousehole.base.arguments import Days, TrafficOrUsers, require_traffic
+from mousehole.base.cli_options import CliCommand, Outputs, make_command_app, typed_command, with_options
 
-app = command_app()
+app = make_command_app()
 OF_ONE_DAY = ("plot", "heatmap", "save_scenario")
 """Outputs that a comparison over days does not have."""
 
@@ -21,7 +21,7 @@ def compare_command(
 
     For example: mousehole compare home --down 20mbit --up 1mbit
     """
-    sources = traffic_given(traffic, options.users, options.apps)
+    sources = require_traffic(traffic, options.users, options.apps)
     from mousehole.html import present
     from mousehole.inputs import traffic as traffics
     from mousehole.scenario import write_toml

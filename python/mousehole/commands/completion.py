@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from mousehole.base import field_error
-from mousehole.base.cli_options import CliCommand, command_app
+from mousehole.base.cli_options import CliCommand, make_command_app
 from mousehole.commands._registry import VARIABLE
 
 SHELLS = ("bash", "zsh", "fish")
 WITHOUT_COLON = "COMP_WORDBREAKS=${COMP_WORDBREAKS//:/}"
 """Lets bash take a model such as web:sfd as one word."""
 
-app = command_app()
+app = make_command_app()
 
 
 @app.command("completion", cls=CliCommand)

@@ -7,18 +7,18 @@ import typer
 from mousehole import _engine
 from mousehole.base import console_reporter, output, parse_parameters, parse_whole
 from mousehole.base.arguments import FlowClasses, JsonFile, LogFormat, ModelParams, Payload, Strict
-from mousehole.base.cli_options import CliCommand, command_app
+from mousehole.base.cli_options import CliCommand, make_command_app
 
-app = command_app()
+app = make_command_app()
 
 
 def _list_formats(wanted: bool) -> None:
     """Prints the formats of logs, and ends the command."""
     if wanted:
-        from mousehole.document import print_document, report_console
+        from mousehole.document import make_report_console, print_document
         from mousehole.inputs import show
 
-        print_document(report_console(), show.formats_document())
+        print_document(make_report_console(), show.make_formats_document())
         raise typer.Exit
 
 
@@ -44,7 +44,7 @@ def inspect_command(
 ) -> None:
     """Answers `mousehole inspect`."""
     from mousehole.answer import jsonout
-    from mousehole.document import print_document, report_console
+    from mousehole.document import make_report_console, print_document
     from mousehole.inputs import show
     from mousehole.inputs import traffic as traffics
 
@@ -63,6 +63,6 @@ def inspect_command(
         format_,
     )
     if json != "-":
-        print_document(report_console(), show.summary_document(summary))
+        print_document(make_report_console(), show.make_summary_document(summary))
     if json is not None:
         output.write_text(json, _engine.json_text({"schema": jsonout.INSPECT_SCHEMA, **summary}))

@@ -41,11 +41,11 @@ def _prepare_output() -> None:
     if sys.stdout is None:
         print("mousehole: error: cannot write standard output; it is closed", file=sys.stderr)
         sys.exit(WRITE_STATUS)
-    from mousehole.base import guard_standard_output, install
+    from mousehole.base import guard_standard_output, install_ascii_fallback
 
     guard_standard_output()
     for stream in (sys.stdout, sys.stderr):
-        install(stream)
+        install_ascii_fallback(stream)
 
 
 def _require_files() -> None:
@@ -60,6 +60,7 @@ def _require_files() -> None:
 
 
 def _refuse(problem: str) -> NoReturn:
+    """Prints the problem as an error and exits with the status of a usage error."""
     print(f"mousehole: error: {problem}", file=sys.stderr)
     sys.exit(USAGE_STATUS)
 

@@ -10,11 +10,11 @@ from typing import Annotated, NoReturn
 import typer
 
 from mousehole.base import MouseholeError
-from mousehole.base.cli_options import CliCommand, command_app
+from mousehole.base.cli_options import CliCommand, make_command_app
 
 PROGRAM = "mousehole-live"
 
-app = command_app()
+app = make_command_app()
 
 
 @app.command(

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from mousehole.base import MouseholeError, option, parse_whole, switch
-from mousehole.base.cli_options import OPTIONS, CliCommand, command_app, with_options
+from mousehole.base.cli_options import OPTIONS, CliCommand, make_command_app, with_options
 from mousehole.paper import list_papers, parse_item, reproduce, start_paper
 
-app = command_app()
+app = make_command_app()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,10 @@ LIST_TAKES_NONE = (
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:
-    """Refuses the first of what is given."""
+    """Raises `MouseholeError` for the first option in `given` that has a value;
+
+    `why` says what is allowed.
+    """
     for name, value in given.items():
         if value:
             raise MouseholeError(f"--{name}: {why}")

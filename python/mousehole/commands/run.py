@@ -14,7 +14,7 @@ from mousehole.base import (
     option,
     output,
     parse_whole,
-    repeat,
+    repeat_option,
 )
 from mousehole.base.arguments import PLACES
 from mousehole.base.cli_options import (
@@ -23,12 +23,12 @@ from mousehole.base.cli_options import (
     TABLE,
     WHERE,
     CliCommand,
-    command_app,
+    make_command_app,
     typed_command,
     with_options,
 )
 
-app = command_app()
+app = make_command_app()
 
 SAMPLED = "100ms"
 """Interval of the samples that are asked for by --samples or --plot alone."""
@@ -41,7 +41,7 @@ class RunChanges:
     scheme: str | None = option(None, "Scheme to use instead of the scenario's.", "NAME[(…)]", OPTIONS)
     down: str | None = option(None, "Of a place: rate of the download direction.", "RATE|FILE", OPTIONS)
     up: str | None = option(None, "The same of the upload direction.", "RATE|FILE", OPTIONS)
-    users: int | None = repeat(RunOptions, "users", OPTIONS)
+    users: int | None = repeat_option(RunOptions, "users", OPTIONS)
     apps: str | None = option(
         None, "What they run, with the share of users who do: web:1,calls:0.3.", "APP[:SHARE][,…]", OPTIONS
     )
@@ -49,7 +49,7 @@ class RunChanges:
     policy: str | None = option(
         None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", OPTIONS
     )
-    params: Mapping[str, object] | None = repeat(RunOptions, "params", OPTIONS)
+    params: Mapping[str, object] | None = repeat_option(RunOptions, "params", OPTIONS)
     seed: str | None = option(None, "Number to use instead of the scenario's.", "N", OPTIONS)
     replication: str | None = option(None, "Number to use instead of the scenario's.", "N", OPTIONS)
     replay: Replay | None = option(  # noqa: RUF009 (the call only declares)
@@ -81,7 +81,7 @@ def run_command(
 ) -> None:
     """Answers `mousehole run`."""
     from mousehole import records
-    from mousehole.document import print_document, report_console
+    from mousehole.document import make_report_console, print_document
     from mousehole.runs import load_policies
 
     output.check_result(given, [scenario])
@@ -119,4 +119,4 @@ def run_command(
         if given.json == "-":
             output.write_text("-", done.to_json())
         else:
-            print_document(report_console(), done.document())
+            print_document(make_report_console(), done.document())

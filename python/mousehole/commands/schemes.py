@@ -7,9 +7,9 @@ import typer
 from mousehole import _engine
 from mousehole.base import MouseholeError, output
 from mousehole.base.arguments import JsonFile, OwnPolicy
-from mousehole.base.cli_options import CliCommand, command_app
+from mousehole.base.cli_options import CliCommand, make_command_app
 
-app = command_app()
+app = make_command_app()
 
 
 @app.command("schemes", cls=CliCommand)
@@ -21,7 +21,7 @@ def schemes_command(
     json: JsonFile = None,
 ) -> None:
     """Answers `mousehole schemes`."""
-    from mousehole.document import report_console
+    from mousehole.document import make_report_console
     from mousehole.inputs import show
     from mousehole.runs import load_policies
 
@@ -29,12 +29,12 @@ def schemes_command(
     load_policies(policy)
     if json is None and name is not None:
         try:
-            entry = show.scheme_entry(name)
+            entry = show.find_scheme_entry(name)
         except MouseholeError as error:  # the name is an argument here, not the option --schemes
             raise error.renamed({"scheme": "NAME"}) from None
-        show.print_scheme(report_console(), entry)
+        show.print_scheme(make_report_console(), entry)
     elif json is None:
-        show.print_schemes(report_console(), _engine.schemes(), _engine.parts())
+        show.print_schemes(make_report_console(), _engine.schemes(), _engine.parts())
     else:
         output.write_text(
             json, _engine.json_text({"schema": "mousehole.schemes/1", "schemes": _engine.schemes()})

@@ -5,21 +5,28 @@ from typing import Annotated
 
 import typer
 
-from mousehole.base import MouseholeError, output, repeat, switch
+from mousehole.base import MouseholeError, output, repeat_option, switch
 from mousehole.base.arguments import OwnPolicy
-from mousehole.base.cli_options import OUTPUT, CliCommand, Outputs, command_app, typed_command, with_options
+from mousehole.base.cli_options import (
+    OUTPUT,
+    CliCommand,
+    Outputs,
+    make_command_app,
+    typed_command,
+    with_options,
+)
 
-app = command_app()
+app = make_command_app()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShowOutputs:
     """How a result is shown, in addition to the report or in its place."""
 
-    html: str | None = repeat(Outputs, "html")
-    plot: str | None = repeat(Outputs, "plot")
-    heatmap: str | None = repeat(Outputs, "heatmap")
-    details: bool = repeat(Outputs, "details")
+    html: str | None = repeat_option(Outputs, "html")
+    plot: str | None = repeat_option(Outputs, "plot")
+    heatmap: str | None = repeat_option(Outputs, "heatmap")
+    details: bool = repeat_option(Outputs, "details")
     markdown: bool = switch("Print the report as Markdown.", OUTPUT)
 
 

@@ -1,9 +1,9 @@
 from ._comparison import Comparison as Comparison
 from ._comparison import Prepared as Prepared
-from ._comparison import chosen_warmup as chosen_warmup
 from ._comparison import compare as compare
-from ._comparison import compared as compared
-from ._comparison import compared_with as compared_with
+from ._comparison import find_start as find_start
 from ._comparison import forecast as forecast
+from ._comparison import make_warmup as make_warmup
 from ._comparison import prepare as prepare
-from ._comparison import starting_point as starting_point
+from ._comparison import run_comparison as run_comparison
+from ._comparison import run_with_jobs as run_with_jobs

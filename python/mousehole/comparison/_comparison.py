@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mousehole import _engine
 from mousehole import scenario as scenarios
-from mousehole.answer import Advice, advice, findings, jsonout, manifest, notes, overview, tables, vetoes
+from mousehole.answer import Advice, advice, findings, jsonout, make_manifest, notes, overview, tables, vetoes
 from mousehole.base import (
     MouseholeError,
     Options,
@@ -22,8 +22,8 @@ from mousehole.base import (
     available_bytes,
     defaults,
     field_error,
-    least,
     make_frame,
+    require_at_least,
     run_interruptibly,
 )
 from mousehole.engine_types import Floats, Manifest, Scenario, TrafficSection, TrafficSummary
@@ -39,22 +39,22 @@ from mousehole.runs import (
     Results,
     Shipment,
     Warmup,
+    check_plan,
     check_resamples,
-    checked,
     choose_jobs,
-    cost_text,
     default_jobs,
     estimate_plan,
     find_capture,
-    frame_rows,
     load_policies,
-    opened,
-    planned,
+    make_plan,
+    make_row_frame,
+    open_backend,
     reduce_run,
     require_load,
     run_one,
     run_plan,
     try_traffic,
+    write_cost,
 )
 from mousehole.scenario import bottleneck
 
@@ -158,10 +158,10 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         >>> found.buckets.height, sorted(found.findings["scheme"].unique())
         (20, ['fq-codel'])
     """
-    with opened(options.dask, options.executor, options.reporter) as backend:
+    with open_backend(options.dask, options.executor, options.reporter) as backend:
         prepared = prepare(traffic, options, is_sent=backend is not None, is_fitted=True, is_replaced=True)
         _warn_of_low_load(prepared)
-        return compared(prepared, backend)
+        return run_comparison(prepared, backend)
 
 
 class Comparison(Kept):
@@ -204,37 +204,37 @@ class Comparison(Kept):
     @cached_property
     def buckets(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bucket: count, response time, slowdown, transfer time."""
-        return frame_rows(tables.bucket_rows(self.results))
+        return make_row_frame(tables.bucket_rows(self.results))
 
     @cached_property
     def schemes(self) -> "pl.DataFrame":
         """One row per cell and scheme: utilisation, goodput, loss, marks, queue delay, Jain's index."""
-        return frame_rows(tables.scheme_rows(self.results))
+        return make_row_frame(tables.scheme_rows(self.results))
 
     @cached_property
     def colours(self) -> "pl.DataFrame":
         """One row per cell, scheme and colour: packets arrived, dropped, marked and sent."""
-        return frame_rows(tables.colour_rows(self.results))
+        return make_row_frame(tables.colour_rows(self.results))
 
     @cached_property
     def curves(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bin: the mean response time."""
-        return frame_rows(tables.curve_rows(self.results))
+        return make_row_frame(tables.curve_rows(self.results))
 
     @cached_property
     def cdf(self) -> "pl.DataFrame":
         """The distribution of the response time of short transfers: one row per cell, scheme and time."""
-        return frame_rows(tables.cdf_rows(self.results))
+        return make_row_frame(tables.cdf_rows(self.results))
 
     @cached_property
     def groups(self) -> "pl.DataFrame":
         """One row per cell, scheme and figure of an application, such as a source of a mix or pages."""
-        return frame_rows(tables.group_rows(self.results))
+        return make_row_frame(tables.group_rows(self.results))
 
     @cached_property
     def by_size(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bucket: change of the mean response time against FQ-CoDel."""
-        return frame_rows(overview.by_size_rows(self.results))
+        return make_row_frame(overview.by_size_rows(self.results))
 
     @property
     def finding_list(self) -> list[Finding]:
@@ -244,7 +244,7 @@ class Comparison(Kept):
     @property
     def findings(self) -> "pl.DataFrame":
         """The findings, one row each, with the sentence for people."""
-        return frame_rows(self.finding_list)
+        return make_row_frame(self.finding_list)
 
     def advice(self, cell: Cell | None = None) -> Advice:
         """Returns what to install for short transfers, what it costs and how sure that is.
@@ -282,20 +282,20 @@ class Comparison(Kept):
         from mousehole import charts  # loads Altair
         from mousehole.reports import plots
 
-        return charts.written(plots.draw_picture(self.results), path, "plot")
+        return charts.write_chart(plots.draw_picture(self.results), path, "plot")
 
     def heatmap(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the change by size and scheme against FQ-CoDel as a picture, as `plot` does."""
         from mousehole import charts
         from mousehole.reports import plots
 
-        return charts.written(plots.heat_picture(self.results), path, "heatmap")
+        return charts.write_chart(plots.draw_heat_map(self.results), path, "heatmap")
 
     def document(self, command: Sequence[str] | None = None) -> "Document":
         """Returns the comparison as a document, which terminal, page and Markdown show."""
         from mousehole import reports  # loads Altair
 
-        return reports.document(self.results, command)
+        return reports.make_document(self.results, command)
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.compare/3` (docs/json.md).
@@ -307,7 +307,7 @@ class Comparison(Kept):
     def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
         """Returns the scenario of one run, filled in; by default that of the baseline's first run."""
         run = self.plan.scenario(cell or self.plan.cells[0], scheme or self.plan.baseline, replication)
-        return scenarios.filled(run)
+        return scenarios.fill_in(run)
 
     def __repr__(self) -> str:
         return self.plan.describe(f"on {self.label}", self.finding_list)
@@ -317,18 +317,18 @@ class Comparison(Kept):
         return {**self.__dict__, "_engine_traffic": None}
 
 
-def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
-    """Returns the scenario that options change, and the traffic."""
+def find_start(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
+    """Returns the scenario that options change, and the traffic that the source names."""
     if not traffics.is_scenario(source):
         given = traffics.describe_traffic(
             source, options.payload, options.params, options.users, options.apps
         )
         given = traffics.with_classes(given, options.class_)
-        return scenarios.default(), traffics.with_format(given, options.format_)
-    path = traffics.scenario_path(source)
+        return scenarios.make_default(), traffics.with_format(given, options.format_)
+    path = traffics.find_scenario_path(source)
     traffics.refuse_users(options.users, options.apps, f"scenario {path.name}")
     start = scenarios.load(path)
-    section = scenarios.traffic_section(start, options.payload, options.params)
+    section = scenarios.make_traffic_section(start, options.payload, options.params)
     given = traffics.with_classes(traffics.from_section(section, path.name), options.class_)
     return start, traffics.with_format(given, options.format_)
 
@@ -350,7 +350,7 @@ class Prepared:
 
     @property
     def shipment(self) -> Shipment | None:
-        """How other processes get the traffic; None if a scenario alone tells them what it is."""
+        """How other processes get the traffic; None if the scenario alone describes it."""
         return make_shipment(self.given, self.strict, self.plan.base["seed"])
 
 
@@ -369,14 +369,14 @@ def prepare(
     """
     load_policies(options.policy)
     source = traffics.make_repeatable(source)
-    start, given = starting_point(source, options)
+    start, given = find_start(source, options)
     if options.replay is not None:
         given = replace(given, section={**given.section, "replay": options.replay})
-    shared = scenarios.shared(start, given.section, options)
-    plan = planned(shared, options, start.get("scheme"))
-    jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
-    vetoes.check(plan)
-    checked(plan)  # before large files are read
+    shared = scenarios.make_shared(start, given.section, options)
+    plan = make_plan(shared, options, start.get("scheme"))
+    jobs = None if options.jobs is None else require_at_least("jobs", options.jobs, 1)
+    vetoes.check_margins(plan)
+    check_plan(plan)  # before large files are read
     if is_sent:
         make_shipment(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
@@ -394,17 +394,17 @@ def prepare(
             try_traffic(plan, traffic)  # what is wrong with it is said all the same
             return _prepare_ready_made(given, traffic.distinct(0, plan.short_bytes), options, is_sent)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
-    rate = bottleneck.load_rate(plan.base)
+    rate = bottleneck.compute_load_rate(plan.base)
     summary = None if traffic is None else run_interruptibly(lambda: traffic.summary(rate))
     require_load(plan, summary)
-    sizes = traffics.transfer_sizes(traffic)
-    plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
+    sizes = traffics.list_transfer_sizes(traffic)
+    plan = replace(plan, warmup=make_warmup(plan, sizes, summary, chooses))
     check_resamples(plan, traffic, None if summary is None else summary["native_load"])
     return Prepared(plan, given, traffic, summary, sizes, jobs, options.strict, options.reporter or Silent())
 
 
 def _is_capture(given: traffics.TrafficInput) -> bool:
-    """Returns whether the traffic is files or data alone."""
+    """Returns whether the traffic is read from files, or given as data, and nothing else."""
     return bool(given.section.get("files")) and not given.section.get("mix")
 
 
@@ -436,12 +436,15 @@ def _prepare_ready_made(
     )
 
 
-def compared(prepared: Prepared, backend: Backend | None = None) -> Comparison:
-    """Says what the plan will cost, runs it in threads or by `backend`, and returns what it found."""
+def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Comparison:
+    """Reports what the plan will cost, runs it in threads or by `backend`, and returns the comparison.
+
+    Raises `MouseholeError` for a veto on traffic that there is not, and `Stopped` on Ctrl-C.
+    """
     estimate, jobs, cores = forecast(prepared, backend)
     _try_vetoes(prepared)
     _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
-    return compared_with(prepared, jobs, backend)
+    return run_with_jobs(prepared, jobs, backend)
 
 
 def _try_vetoes(prepared: Prepared) -> None:
@@ -458,7 +461,10 @@ def _try_vetoes(prepared: Prepared) -> None:
 
 
 def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int, int | None]:
-    """Returns what the plan costs, how many runs go on at once, and on how many cores of `backend`."""
+    """Returns the cost of the plan, how many runs go on at once, and the number of cores of `backend`.
+
+    The last is None for threads of this process.
+    """
     estimate = estimate_plan(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
     if backend is not None:
         cores = max(backend.at_once, 1)
@@ -466,37 +472,38 @@ def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int
     return estimate, choose_jobs(estimate, prepared.jobs, available_bytes()), None
 
 
-def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
-    """Runs the plan in so many threads or by `backend`, and returns what it found."""
+def run_with_jobs(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
+    """Runs the plan in this many threads or by `backend`, without an estimate, and returns the comparison."""
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
     facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
     section, pipe_bytes = plan.base["traffic"], _pipe_bytes(plan)
     capture = find_capture(section, traffic, plan.short_bytes, plan.long_bytes, pipe_bytes)
-    results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
+    results = Results(plan, facts, given.label, make_manifest(plan, given, traffic), summary, capture)
     vetoes.check_present(results)
     return Comparison(findings.with_endpoint(results), traffic, given.clients)
 
 
 def _pipe_bytes(plan: Plan) -> float:
     """Returns the bandwidth-delay product of the bottleneck, 0 for a topology that gives no rate."""
-    rate, rtt = bottleneck.mean_rate(plan.base), bottleneck.facts(plan.base)["rtt"]
+    rate, rtt = bottleneck.read_mean_rate(plan.base), bottleneck.read_facts(plan.base)["rtt"]
     if rate is None:
         return 0.0
     return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or defaults.RTT) / 8
 
 
-def chosen_warmup(
-    plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool
-) -> Warmup | None:
-    """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
-    rate = bottleneck.load_rate(plan.base)
+def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
+    """Returns what the warm-up is chosen from;
+
+    None if sizes or load of the transfers are not known beforehand.
+    """
+    rate = bottleneck.compute_load_rate(plan.base)
     if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):
         return None
     return Warmup(sizes, float(_engine.parse_rate("rate", rate)), summary["native_load"], is_chosen)
 
 
 def _warn_of_low_load(prepared: Prepared) -> None:
-    """Reports if the traffic by itself cannot load the link."""
+    """Reports a warning if the native load of the traffic is too low for schemes to matter."""
     summary = prepared.summary
     native = summary["native_load"] if summary else None
     if prepared.plan.loads == (None,) and native is not None and native < notes.UNLOADED:
@@ -509,5 +516,5 @@ def _warn_of_low_load(prepared: Prepared) -> None:
 def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter, cores: int | None) -> None:
     """Reports the estimated time and memory; `cores` are those of other machines."""
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
-    cost = cost_text(estimate, jobs, cores)
+    cost = write_cost(estimate, jobs, cores)
     reporter.say(f"{cost}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from mousehole import _engine
 from mousehole.base import Options, Silent, accepts_options, conflict_error, field_error, make_frame
-from mousehole.comparison import Comparison, compared, prepare
+from mousehole.comparison import Comparison, prepare, run_comparison
 from mousehole.days import _days as over_days
-from mousehole.days._days import Day, DaysFinding, days_findings, effect_rows
-from mousehole.days._document import days_document
+from mousehole.days._days import Day, DaysFinding, find_over_days, list_effect_rows
+from mousehole.days._document import make_days_document
 from mousehole.document import Document
 from mousehole.engine_types import InputEntry
 from mousehole.html import Kept
 from mousehole.inputs import traffic as traffics
-from mousehole.runs import Cell, Plan, opened
+from mousehole.runs import Cell, Plan, open_backend
 from mousehole.scenario import sizefiles
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
             raise conflict_error(name, given, "days", "compare a day by itself to see who pays")
     seed = FIRST_SEED if options.seed is None else options.seed
     reporter = options.reporter or Silent()
-    with opened(options.dask, options.executor, options.reporter) as backend:
+    with open_backend(options.dask, options.executor, options.reporter) as backend:
         each = [
             prepare([name], replace(options, seed=seed + number), is_fitted=True)
             for number, name in enumerate(names)
@@ -55,7 +55,7 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
         found: list[Day] = []
         while each:  # the traffic of a day that is done is no longer kept
             reporter.say(f"day {len(found) + 1} of {len(names)}: {titles[len(found)]}")
-            found.append(Day(titles[len(found)], compared(each.pop(0), backend).results))
+            found.append(Day(titles[len(found)], run_comparison(each.pop(0), backend).results))
     return DaysComparison(tuple(found))
 
 
@@ -74,7 +74,7 @@ class DaysComparison(Kept):
     @cached_property
     def finding_list(self) -> list[DaysFinding]:
         """Every scheme against the baseline and against FQ-CoDel over all days, in every cell."""
-        return [finding for cell in self.plan.cells for finding in days_findings(self.days, cell)]
+        return [finding for cell in self.plan.cells for finding in find_over_days(self.days, cell)]
 
     @property
     def findings(self) -> "pl.DataFrame":
@@ -84,7 +84,7 @@ class DaysComparison(Kept):
     @property
     def effects(self) -> "pl.DataFrame":
         """One row per finding and day: what the scheme changes on that day, with the day's own interval."""
-        return make_frame(effect_rows(self.finding_list))
+        return make_frame(list_effect_rows(self.finding_list))
 
     def comparison(self, day: str) -> Comparison:
         """Returns the comparison of one day, without its single transfers.
@@ -98,17 +98,17 @@ class DaysComparison(Kept):
 
     def answer(self, cell: Cell | None = None) -> list[str]:
         """Returns what to install for short transfers over all days; `cell` is the first one by default."""
-        return over_days.answer(self.days, cell or self.plan.cells[0])[0]
+        return over_days.answer_over_days(self.days, cell or self.plan.cells[0])[0]
 
     def document(self, command: Sequence[str] | None = None) -> Document:
         """Returns the comparison as a document, which terminal, page and Markdown show."""
         from mousehole.days import _report  # loads Altair
 
-        return _report.document(self.days, command)
+        return _report.make_document(self.days, command)
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.days/2` (docs/json.md)."""
-        return _engine.json_text(days_document(self.days))
+        return _engine.json_text(make_days_document(self.days))
 
     def __repr__(self) -> str:
         return self.plan.describe(f"over {len(self.days)} days", self.finding_list)

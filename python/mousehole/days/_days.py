@@ -12,9 +12,9 @@ from mousehole.answer import (
     BETTER,
     UNDECIDED,
     Installation,
+    find_installation,
+    find_link_of_cell,
     findings,
-    installation,
-    link_of_cell,
     notes,
 )
 from mousehole.base import Summary, capped, counted, share_text, size_text
@@ -67,7 +67,7 @@ class DayEffect:
     def as_row(self) -> Record:
         """Returns the effect as plain values by column name."""
         own: Record = {"day": self.day, "outcome": self.outcome, "left_out": self.left_out}
-        return own | _ends("change", self.change)
+        return own | _to_change_columns("change", self.change)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class DaysFinding:
             **self.about,
             "exploratory": self.exploratory,
             "outcome": self.outcome,
-            **_ends("change", self.change),
+            **_to_change_columns("change", self.change),
             "another_day_low": nan_to_none(self.another_day.low),
             "another_day_high": nan_to_none(self.another_day.high),
             "days": self.days,
@@ -139,7 +139,7 @@ class DaysFinding:
         }
 
 
-def effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
+def list_effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
     """Returns one row per finding and day."""
     return [
         {"day": effect.day, **finding.about, **effect.as_row()}
@@ -148,7 +148,7 @@ def effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
     ]
 
 
-def days_findings(days: Sequence[Day], cell: Cell) -> list[DaysFinding]:
+def find_over_days(days: Sequence[Day], cell: Cell) -> list[DaysFinding]:
     """Returns every scheme against the baseline, and against FQ-CoDel if it is compared, over all days."""
     by_day = [{_finding_key(item): item for item in findings.findings(day.results, cell)} for day in days]
     keys = dict.fromkeys(key for found in by_day for key in found)
@@ -169,7 +169,7 @@ def _make_designs(
     families: dict[tuple[str, str], list[list[float]]] = {}
     for (_, reference, endpoint), items in each.items():
         if not next(item for item in items if item is not None).exploratory:
-            logs = _log_ratios([_day_effect(*one) for one in _with_endpoint(days, items)])
+            logs = _list_log_ratios([_make_day_effect(*one) for one in _pair_with_endpoint(days, items)])
             families.setdefault((reference, endpoint), []).append(logs)
     sequential = days[0].results.plan.is_sequential
     return {
@@ -178,28 +178,28 @@ def _make_designs(
     }
 
 
-def _with_endpoint(
+def _pair_with_endpoint(
     days: Sequence[Day], items: Sequence[Finding | None]
 ) -> list[tuple[Day, Finding | None, Endpoint]]:
     """Returns each day with its finding and the endpoint that the findings are about."""
     first = next(item for item in items if item is not None)
-    endpoint = _endpoint(days[0].results.plan, first)
+    endpoint = _find_endpoint(days[0].results.plan, first)
     return [(day, item, endpoint) for day, item in zip(days, items, strict=True)]
 
 
-def _log_ratios(effects: Sequence[DayEffect]) -> list[float]:
+def _list_log_ratios(effects: Sequence[DayEffect]) -> list[float]:
     """Returns the natural logarithms of the days' ratios, NaN for days that do not count."""
     return [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
 
 
-def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
+def answer_over_days(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
     """Returns what to install for short transfers over all days in sentences, and how it is installed."""
-    lines, way = _answer(days, cell)
+    lines, way = _answer_cell(days, cell)
     return [*_describe_replacement(days), *lines], way
 
 
 def _describe_replacement(days: Sequence[Day]) -> list[str]:
-    """Returns a note on the days on which a model replaces a capture that is too small, if there are any."""
+    """Returns a note on the days whose small captures are replaced by a model; empty if there are none."""
     fitted = [day.name for day in days if day.results.capture is not None and day.results.capture.is_fitted]
     if not fitted:
         return []
@@ -209,12 +209,12 @@ def _describe_replacement(days: Sequence[Day]) -> list[str]:
     ]
 
 
-def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
+def _answer_cell(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
     """Returns the lines of the answer over days for a cell, and the installation of the best scheme.
 
     The installation is None if no scheme is shown to be better, or if nothing installs the best one.
     """
-    plan, found = days[0].results.plan, days_findings(days, cell)
+    plan, found = days[0].results.plan, find_over_days(days, cell)
     short = size_text(plan.short_bytes)
     primary = [
         item
@@ -231,11 +231,11 @@ def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | 
         return [_explain_few_left(plan, most), *(item.sentence + "." for item in primary)], None
     better = [item for item in primary if item.outcome == BETTER]
     if not better:
-        over = _over_days_text(most.days, most.left_out)
+        over = _write_over_days(most.days, most.left_out)
         lines = [f"No scheme is shown to beat {plan.baseline} for transfers ≤ {short} {over}."]
         return [*lines, *(item.sentence + "." for item in primary)], None
-    link = link_of_cell(days[0].results, cell)
-    ways = {item.scheme: installation(item.scheme, link) for item in better}
+    link = find_link_of_cell(days[0].results, cell)
+    ways = {item.scheme: find_installation(item.scheme, link) for item in better}
     can = [item for item in better if ways[item.scheme] is not None] or better
     best = min(can, key=lambda item: item.change.mean)
     smaller = [
@@ -244,12 +244,12 @@ def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | 
     long = next(
         item for item in found if _finding_key(item) == (best.scheme, plan.baseline, "long_response_mean_s")
     )
-    over = _over_days_text(best.days, best.left_out)
+    over = _write_over_days(best.days, best.left_out)
     lines = [
         f"Best for transfers ≤ {short} {over}: {best.scheme}, {best.verdict}.",
         f"Transfers > {size_text(plan.long_bytes)}: {long.verdict}.",
-        another_day_text(best),
-        heterogeneity_text(best),
+        describe_another_day(best),
+        describe_heterogeneity(best),
     ]
     others = [item.scheme for item in better if item is not best]
     lines += [f"Also better than {plan.baseline} over these days: {', '.join(others)}."] if others else []
@@ -257,19 +257,19 @@ def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | 
     return lines, ways[best.scheme]
 
 
-def another_day_text(found: DaysFinding) -> str:
-    """Returns in which range the change of one more day lies."""
+def describe_another_day(found: DaysFinding) -> str:
+    """Returns the sentences on the range of the change of one more day, and on that of the days."""
     one = found.another_day
     if not one.has_interval:
-        return _range_text(found)
+        return _describe_range(found)
     return (
         f"On another day of the same kind, {found.scheme} changes it by {capped(one.low)} to "
-        f"{capped(one.high)} % (95 % prediction interval). {_range_text(found)}"
+        f"{capped(one.high)} % (95 % prediction interval). {_describe_range(found)}"
     )
 
 
-def heterogeneity_text(found: DaysFinding) -> str:
-    """Returns how much days differ beyond their own intervals."""
+def describe_heterogeneity(found: DaysFinding) -> str:
+    """Returns the sentence on how much days differ beyond their own intervals."""
     one = found.heterogeneity
     if one is None:
         return "Whether days differ beyond chance is not known: fewer than two have intervals of their own."
@@ -281,11 +281,11 @@ def heterogeneity_text(found: DaysFinding) -> str:
     return f"Of the variance between days, {share_text(one.i_squared)} is real ({spread}; {test})."
 
 
-def day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
+def list_day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
     """Returns the remarks of single days, each with the days that it is about."""
     by_note: dict[str, list[str]] = {}
     for day in days:
-        for note in _floor_notes(day.results):
+        for note in _list_floor_notes(day.results):
             by_note.setdefault(note, []).append(day.name)
     for day in days:
         for note in notes.cell_notes(day.results, cell):
@@ -294,6 +294,7 @@ def day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
 
 
 def _finding_key(item: Finding | DaysFinding) -> Key:
+    """Returns scheme, reference and endpoint, which identify a finding within a cell."""
     return item.scheme, item.reference, item.endpoint
 
 
@@ -302,14 +303,14 @@ def _combine_findings(
 ) -> DaysFinding:
     """Returns the finding over days; `each` has the days' own, None for a day without the endpoint."""
     first = next(item for item in each if item is not None)
-    exploratory, endpoint = first.exploratory, _endpoint(days[0].results.plan, first)
-    effects = tuple(_day_effect(*one) for one in _with_endpoint(days, each))
-    logs = _log_ratios(effects)
+    exploratory, endpoint = first.exploratory, _find_endpoint(days[0].results.plan, first)
+    effects = tuple(_make_day_effect(*one) for one in _pair_with_endpoint(days, each))
+    logs = _list_log_ratios(effects)
     ratio = t_interval(logs, design)
     judged = _judge_days(days, cell, first, effects, ratio, design)
     remark = " [exploratory]" if exploratory else ""
     about = f"{first.scheme} against {first.reference}, {endpoint.words}"
-    over = _over_days_text(ratio.count, _count_left_out(effects))
+    over = _write_over_days(ratio.count, _count_left_out(effects))
     return DaysFinding(
         cell.buffer,
         cell.load,
@@ -342,7 +343,7 @@ def _judge_days(
 ) -> Verdict:
     """Returns the verdict over days, withdrawn where a day's mean is only a lower bound."""
     known = [effect for effect in effects if isfinite(effect.change.mean)]
-    endpoint = _endpoint(days[0].results.plan, first)
+    endpoint = _find_endpoint(days[0].results.plan, first)
     if ratio.count < LEAST_DAYS:
         least = f"{counted(ratio.count, 'day')} of at least {LEAST_DAYS} for an interval over days"
         found = f"; on single days {_effects_range(known)}" if known else ""
@@ -354,7 +355,7 @@ def _judge_days(
         _engine.describe(ratio, endpoint.source.quantity, "day")
         if first.exploratory
         else findings.verdict(
-            ratio, design, "day", smaller_in(np.exp(_log_ratios(effects)), np.ones(len(effects)))
+            ratio, design, "day", smaller_in(np.exp(_list_log_ratios(effects)), np.ones(len(effects)))
         )
     )
     role = endpoint.source.role
@@ -370,12 +371,13 @@ def _judge_days(
     return judged.with_bounds(any(bounds[0]), any(bounds[1]), why)
 
 
-def _endpoint(plan: Plan, first: Finding) -> Endpoint:
+def _find_endpoint(plan: Plan, first: Finding) -> Endpoint:
+    """Returns the endpoint that a finding is about."""
     known = findings.list_endpoints(plan.short_bytes, plan.long_bytes, has_pages=True)
     return next(endpoint for endpoint in known if endpoint.name == first.endpoint)
 
 
-def _day_effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
+def _make_day_effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
     """Returns the effect of one day; its change is NaN if the day does not count."""
     if item is None:
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
@@ -417,15 +419,16 @@ def _explain_few_left(plan: Plan, most: DaysFinding) -> str:
 
 
 def _count_left_out(effects: Sequence[DayEffect]) -> int:
+    """Returns the number of days that are left out because they have too few transfers."""
     return sum(effect.left_out is not None for effect in effects)
 
 
-def _over_days_text(days: int, left_out: int) -> str:
+def _write_over_days(days: int, left_out: int) -> str:
     """Returns `over 5 days`, and how many were left out: `over 5 days (1 left out)`."""
     return f"over {counted(days, 'day')}{f' ({left_out} left out)' if left_out else ''}"
 
 
-def _floor_notes(results: Results) -> list[str]:
+def _list_floor_notes(results: Results) -> list[str]:
     """Returns which classes of transfers a day is left out of."""
     roles: tuple[Summary, ...] = ("short", "long")
     return [
@@ -435,7 +438,8 @@ def _floor_notes(results: Results) -> list[str]:
     ]
 
 
-def _range_text(found: DaysFinding) -> str:
+def _describe_range(found: DaysFinding) -> str:
+    """Returns the sentence on how many days were lower, with the smallest and largest change of a day."""
     faster = sum(effect.change.mean < 0 for effect in found.known)
     return f"It was lower on {faster} of {counted(len(found.known), 'day')} ({_effects_range(found.known)})."
 
@@ -447,7 +451,7 @@ def _effects_range(known: Sequence[DayEffect]) -> str:
     return f"{capped(least.change.mean)} % ({least.day}) to {capped(most.change.mean)} % ({most.day})"
 
 
-def _ends(name: str, change: Estimate) -> Record:
+def _to_change_columns(name: str, change: Estimate) -> Record:
     """Returns mean and ends of a change as three columns, with None for NaN."""
     return {
         name: nan_to_none(change.mean),

@@ -10,20 +10,20 @@ from mousehole.runs import Cell
 DAYS_SCHEMA = "mousehole.days/2"
 
 
-def days_document(own: Sequence[Day]) -> Document:
+def make_days_document(own: Sequence[Day]) -> Document:
     """Returns the document of schema `mousehole.days/2`: findings over days, and each day's own document."""
     plan = own[0].results.plan
     return {
         "schema": DAYS_SCHEMA,
-        "cells": [_days_cell(own, cell) for cell in plan.cells],
+        "cells": [_make_cell_entry(own, cell) for cell in plan.cells],
         "days": [{"day": day.name, "comparison": comparison_document(day.results)} for day in own],
         "notes": [days.DAYS_NOTE],
     }
 
 
-def _days_cell(own: Sequence[Day], cell: Cell) -> Document:
+def _make_cell_entry(own: Sequence[Day], cell: Cell) -> Document:
     """Returns the entry of a cell in the JSON document."""
-    lines, way = days.answer(own, cell)
+    lines, way = days.answer_over_days(own, cell)
     return {
         "buffer": cell.buffer,
         "load": cell.load,
@@ -34,7 +34,7 @@ def _days_cell(own: Sequence[Day], cell: Cell) -> Document:
                 **{key: value for key, value in finding.as_row().items() if key not in ("buffer", "load")},
                 "effects": [effect.as_row() for effect in finding.effects],
             }
-            for finding in days.days_findings(own, cell)
+            for finding in days.find_over_days(own, cell)
         ],
-        "notes": days.day_notes(own, cell),
+        "notes": days.list_day_notes(own, cell),
     }

@@ -19,5 +19,5 @@ from .blocks import Tone as Tone
 from .blocks import Verdict as Verdict
 from .blocks import read_block as read_block
 from .markdown import as_markdown as as_markdown
+from .terminal import make_report_console as make_report_console
 from .terminal import print_document as print_document
-from .terminal import report_console as report_console

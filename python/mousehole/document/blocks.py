@@ -185,7 +185,7 @@ class Choice:
 class Document:
     """A document: its title, the answer, then sections.
 
-    `choices` are the series that charts (see `charts.Series.kept`) and tables (`Table.keys`) have; with
+    `choices` are the series that charts (`charts.Series.filter_chosen`) and tables (`Table.keys`) have; with
     fewer than two nothing can be chosen.
     """
 

@@ -25,7 +25,7 @@ def as_markdown(document: Document) -> str:
     if document.verdict is not None:
         parts.append(f"## {_escape(document.verdict.heading)}")
         parts += [
-            "\n".join(_code(line)) if isinstance(line, Code) else _escape(line)
+            "\n".join(_render_code(line)) if isinstance(line, Code) else _escape(line)
             for line in document.verdict.lines
         ]
     for section in document.sections:
@@ -45,51 +45,52 @@ def _render_blocks(blocks: Sequence[Block]) -> Iterator[str]:
         elif isinstance(block, Chart):
             yield f"### {_escape(block.title)}"
             yield _escape(block.description)
-            yield "\n".join(_table(block.numbers))
+            yield "\n".join(_render_table(block.numbers))
         else:
             for kind, lines in _WRITERS.items():
                 if isinstance(block, kind):
                     yield "\n".join(lines(block))
 
 
-def _prose(block: Prose) -> list[str]:
+def _render_prose(block: Prose) -> list[str]:
+    """Returns paragraphs as lines of Markdown."""
     return [_escape(block.text)]
 
 
-def _items(block: Items) -> list[str]:
+def _render_items(block: Items) -> list[str]:
+    """Returns sentences as a list in Markdown."""
     return [f"- {_escape(text)}" for text in block.texts]
 
 
-def _facts(block: Facts) -> list[str]:
+def _render_facts(block: Facts) -> list[str]:
+    """Returns names with values as a list in Markdown, below their title if they have one."""
     title = [f"**{_escape(block.title)}**", ""] if block.title else []
-    return [*title, *_pairs(block)]
+    return [*title, *(f"- {_escape(name)}: {_escape(value)}" for name, value in block.pairs)]
 
 
-def _pairs(block: Facts) -> list[str]:
-    return [f"- {_escape(name)}: {_escape(value)}" for name, value in block.pairs]
-
-
-def _code(block: Code) -> list[str]:
+def _render_code(block: Code) -> list[str]:
+    """Returns a text within fences that are longer than any fence in it."""
     longest = max((len(mark) for mark in block.text.split() if set(mark) == {"`"}), default=2)
     fence = "`" * max(3, longest + 1)
     return [fence, block.text, fence]
 
 
-def _table(block: Table) -> list[str]:
+def _render_table(block: Table) -> list[str]:
     """Returns the lines of a table in Markdown, with the caption above and the notes below."""
     rows = [[cell.text if isinstance(cell, Cell) else cell for cell in row] for row in block.rows]
     lines = [
         f"**{_escape(block.caption)}**",
         "",
-        _line([column.heading for column in block.columns]),
+        _render_row([column.heading for column in block.columns]),
         "|" + "|".join("---:" if column.is_number else "---" for column in block.columns) + "|",
-        *map(_line, rows),
+        *map(_render_row, rows),
     ]
     below = f"{block.ends} {block.note}".strip()
     return lines + (["", _escape(below)] if below else [])
 
 
-def _line(cells: Sequence[str]) -> str:
+def _render_row(cells: Sequence[str]) -> str:
+    """Returns one row of a table in Markdown."""
     return "| " + " | ".join(_escape(cell).replace("\n", " ") for cell in cells) + " |"
 
 
@@ -99,5 +100,5 @@ def _escape(text: str) -> str:
 
 
 _WRITERS: dict[type, Callable[[Any], list[str]]] = {
-    Prose: _prose, Items: _items, Facts: _facts, Code: _code, Table: _table
+    Prose: _render_prose, Items: _render_items, Facts: _render_facts, Code: _render_code, Table: _render_table
 }  # fmt: skip

@@ -40,7 +40,7 @@ FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
 """Background colours, from no change to a factor of four."""
 
 
-def report_console(stderr: bool = False) -> Console:
+def make_report_console(stderr: bool = False) -> Console:
     """Returns a console of at most 110 columns, and of exactly 110 if the output is not a terminal."""
     console = OutputConsole(stderr=stderr, highlight=False)
     console.width = min(console.width, WIDEST) if console.is_terminal else WIDEST
@@ -65,7 +65,7 @@ def print_document(console: Console, document: Document, details: bool = False, 
 
 
 def _is_folded(document: Document) -> bool:
-    """Returns whether the details have more."""
+    """Returns whether `details` would print more of the document."""
     sections = [section for section in document.sections if section.shown != "page"]
     return any(
         section.shown == "details"
@@ -119,11 +119,13 @@ def _print_blocks(console: Console, blocks: Sequence[Block]) -> None:
 
 
 def _print_prose(console: Console, block: Prose) -> None:
+    """Prints paragraphs, a sentence or more each."""
     for text in block.text.split("\n\n"):
         say(console, Text(text, style=STYLES[block.tone]))
 
 
 def _print_items(console: Console, block: Items) -> None:
+    """Prints sentences, each on a line of its own."""
     for text in block.texts:
         say(console, Text(text, style=STYLES[block.tone]))
 
@@ -144,6 +146,7 @@ def _print_facts(console: Console, block: Facts) -> None:
 
 
 def _print_code(console: Console, block: Code) -> None:
+    """Prints a command or a document line by line, without wrapping."""
     for line in block.text.splitlines():
         console.print(Text(line), soft_wrap=True)
 
@@ -151,27 +154,31 @@ def _print_code(console: Console, block: Code) -> None:
 def _print_table(console: Console, block: Table) -> None:
     """Prints the fullest form that fits; where none does, columns of text fold, and numbers follow below."""
     forms = list(_fallback_forms(block))
-    if not _fits(console, _text_table(block, *forms[-1])) and not _has_long_texts(block):
+    if not _is_fitting(console, _make_text_table(block, *forms[-1])) and not _has_long_texts(block):
         _print_in_parts(console, block)
         return
-    left_out = print_fitting(console, ((_text_table(block, *form), _left_out_text(*form)) for form in forms))
+    left_out = print_fitting(
+        console, ((_make_text_table(block, *form), _name_left_out(*form)) for form in forms)
+    )
     _print_below(console, block, has_ends=INTERVALS not in left_out)
 
 
 def _print_below(console: Console, block: Table, has_ends: bool) -> None:
+    """Prints the texts below a table; that on the ends of intervals only with `has_ends`."""
     below = f"{block.ends if has_ends else ''} {block.note}".strip()
     if below:
         say(console, Text(f"{below}\n", style="dim"))
 
 
-def _fits(console: Console, table: TextTable) -> bool:
+def _is_fitting(console: Console, table: TextTable) -> bool:
+    """Returns whether the console is wide enough for the table."""
     return measure_width(console, table) <= console.width
 
 
 def _has_long_texts(block: Table) -> bool:
-    """Returns whether a column beside the first holds sentences, which can be folded."""
+    """Returns whether a column after the first one holds sentences, which can be folded."""
     places = [place for place, column in enumerate(block.columns) if place and not column.is_number]
-    return any(len(_text(row[place], True)) > LONG for row in block.rows for place in places)
+    return any(len(_render_cell(row[place], True)) > LONG for row in block.rows for place in places)
 
 
 def _print_in_parts(console: Console, block: Table) -> None:
@@ -180,7 +187,7 @@ def _print_in_parts(console: Console, block: Table) -> None:
     names, rest, heading = kept[:1], kept[1:], block.caption
     while rest:
         count = len(rest)
-        while count > 1 and not _fits(console, _select_columns(block, [*names, *rest[:count]])):
+        while count > 1 and not _is_fitting(console, _select_columns(block, [*names, *rest[:count]])):
             count -= 1
         console.print(Text(heading, style="bold"))
         table = _select_columns(block, [*names, *rest[:count]])
@@ -210,37 +217,39 @@ def _fallback_forms(block: Table) -> Iterator[tuple[Sequence[str], bool]]:
             yield names[:count], with_ends
 
 
-def _left_out_text(left_out: Sequence[str], with_ends: bool) -> str:
+def _name_left_out(left_out: Sequence[str], with_ends: bool) -> str:
+    """Returns the names of what a form of a table leaves out, with commas; empty if nothing is."""
     return ", ".join(name.replace("\n", " ") for name in [*left_out, *([] if with_ends else [INTERVALS])])
 
 
-def _text_table(block: Table, left_out: Sequence[str], with_ends: bool) -> TextTable:
-    kept = [place for place, column in enumerate(block.columns) if column.heading not in left_out]
-    return _select_columns(block, kept, with_ends)
+def _make_text_table(block: Table, left_out: Sequence[str], with_ends: bool) -> TextTable:
+    """Returns the form of a table without the columns `left_out`."""
+    shown = [index for index, column in enumerate(block.columns) if column.heading not in left_out]
+    return _select_columns(block, shown, with_ends)
 
 
 def _select_columns(block: Table, kept: Sequence[int], with_ends: bool = True) -> TextTable:
-    """Returns the table with the columns at places `kept`; without `with_ends` its intervals have no ends."""
+    """Returns the table with the columns at these indices; without `with_ends` its intervals have no ends."""
     table = make_dense_table(block.caption)
     for place in kept:
         column = block.columns[place]
         table.add_column(column.heading, justify="right" if column.is_number else "left", overflow="fold")
     for row in block.rows:
-        table.add_row(*(_text(row[place], with_ends) for place in kept))
+        table.add_row(*(_render_cell(row[place], with_ends) for place in kept))
     return table
 
 
-def _text(cell: Cell | str, with_ends: bool) -> Text:
+def _render_cell(cell: Cell | str, with_ends: bool) -> Text:
     """Returns a cell in its colour; without `with_ends` the ends of its interval are left out."""
     own = cell if isinstance(cell, Cell) else Cell(cell, cell)
     text = own.text if with_ends else ENDS.sub("", own.text)
     if own.shade is not None:
-        return Text(f" {text} ", style=_background(own.shade))
+        return Text(f" {text} ", style=_choose_background(own.shade))
     return Text(text, style=STYLES[own.tone])
 
 
-def _background(shade: float) -> str:
-    """Returns a colour whose strength grows with the logarithm of the ratio up to a factor of four."""
+def _choose_background(shade: float) -> str:
+    """Returns a style whose strength grows with the logarithm of a ratio up to a factor of four."""
     shades = FASTER if shade < 0 else SLOWER
     place = min(round(abs(shade) / 2 * (len(shades) - 1) + 0.25), len(shades) - 1)
     return f"{'white' if place > 2 else 'black'} on {shades[place]}"

@@ -6,8 +6,8 @@ have in common. This package knows nothing of comparisons, sweeps or papers; the
 `Document`.
 """
 
-from mousehole.html.page import render as render
-from mousehole.html.page import write as write
+from mousehole.html.page import render_page as render_page
+from mousehole.html.page import write_page as write_page
 from mousehole.html.shown import Kept as Kept
 from mousehole.html.shown import Shown as Shown
 from mousehole.html.shown import present as present

@@ -10,16 +10,17 @@ from mousehole.document.blocks import Block, Code, Details, Prose, Section
 
 
 def escape(text: str) -> str:
-    """Returns a text as HTML has it; what would turn or hide the text around it is written out."""
+    """Returns a text for HTML; characters that steer or reorder the text around them become escapes."""
     return html.escape(escape_controls(text))
 
 
-def made_section(
+def make_provenance_section(
     manifest: Mapping[str, object], command: Sequence[str] | None = None, seed_note: bool = True
 ) -> Section:
-    """Returns how the result was made: the command that repeats it, and everything that determines it.
+    """Returns the section on how a result was made: the command that repeats it, and its manifest.
 
-    `command` is what was typed, word by word; None where Python was the caller.
+    `command` is what was typed, word by word; None where Python was the caller. `seed_note` adds that the
+    same seed gives the same numbers.
     """
     blocks: list[Block] = []
     if command is not None:

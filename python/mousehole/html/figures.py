@@ -8,7 +8,7 @@ import altair as alt
 
 from mousehole.base import change_text
 from mousehole.charts.axes import TIMES, Sides, change_axis
-from mousehole.charts.marks import Interval, interval_text, intervals, plane, plane_datum
+from mousehole.charts.marks import Interval, draw_intervals, draw_plane, interval_text, plane_datum
 from mousehole.charts.style import Series
 from mousehole.document.blocks import Cell, Chart, Column, Row, Table, Tone
 
@@ -16,7 +16,7 @@ STEP = 34
 """Height of a line in charts with one line per name, in pixels."""
 
 
-def interval_chart(
+def make_interval_chart(
     name: str,
     title: str,
     what: str,
@@ -25,16 +25,16 @@ def interval_chart(
     field: str = "scheme",
     sides: Sides = TIMES,
 ) -> Chart:
-    """Returns a chart of changes with their intervals, one line per scheme, on a scale of ratios.
+    """Returns a chart of changes with their intervals, one line per name, on a scale of ratios.
 
-    `what` says what changes, for the table; `seen` is what can be seen, in a sentence; `field` names what
+    `what` is the caption of its table; `seen` describes in a sentence what can be seen. `field` names what
     the lines are: schemes, which readers choose, or something else, all of which is shown. `sides` are those
     of the quantity that changes.
     """
-    picture = intervals(changes, field, sides)
+    picture = draw_intervals(changes, field, sides)
     columns = [Column(field, is_number=False), Column("change (95 %)")]
     rows: list[Row] = [
-        [name_of, change_cell(change, sides.less_is_better)] for name_of, change in changes.items()
+        [name_of, make_change_cell(change, sides.less_is_better)] for name_of, change in changes.items()
     ]
     return Chart(
         name,
@@ -60,13 +60,13 @@ class Point:
     """Change of the mean response time of long transfers."""
 
 
-def plane_chart(
+def make_plane_chart(
     name: str, points: Sequence[Point], short: str, long: str, baseline: str, series: Series, what: str = ""
 ) -> Chart:
-    """Returns what short transfers gain against what long ones pay, with intervals both ways.
+    """Returns the chart of the gains of short transfers against the costs of long ones, with both intervals.
 
-    `short` and `long` say which transfers these are; `what` names the labels of the points, if they have
-    some. The baseline is where the lines cross.
+    `short` and `long` name these transfers; `what` names the labels of the points, if they have any. The
+    baseline is where the lines cross.
     """
     is_labelled = bool(what) and any(point.label for point in points)
     tip = [
@@ -84,7 +84,7 @@ def plane_chart(
         [datum[end] for datum in data for end in ("x", "x_low", "x_high")], f"{long} (← faster, slower →)"
     )
     y = change_axis([datum[end] for datum in data for end in ("y", "y_low", "y_high")], f"{short} (↓ faster)")
-    picture = plane(data, x, y, series, tip)
+    picture = draw_plane(data, x, y, series, tip)
     free = list(dict.fromkeys(point.scheme for point in points if point.short.high < 0 >= point.long.low))
     gained = (
         "There are no intervals."
@@ -103,7 +103,12 @@ def plane_chart(
         Column(f"{long}: change (95 %)"),
     ]
     rows: list[Row] = [
-        [point.scheme, *([point.label] if labels else []), change_cell(point.short), change_cell(point.long)]
+        [
+            point.scheme,
+            *([point.label] if labels else []),
+            make_change_cell(point.short),
+            make_change_cell(point.long),
+        ]
         for point in points
     ]
     return Chart(
@@ -122,8 +127,8 @@ def plane_chart(
     )
 
 
-def changes_sentence(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
-    """Returns in words what a chart of changes of `what` shows: what is clearly faster, and what slower."""
+def describe_changes(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
+    """Returns the sentence on what a chart of changes of `what` shows: what is clearly faster, and slower."""
     known = {name: change for name, change in changes.items() if isfinite(change.low)}
     faster = [name for name, change in known.items() if change.high < 0]
     slower = [name for name, change in known.items() if change.low > 0]
@@ -135,7 +140,7 @@ def changes_sentence(changes: Mapping[str, Interval], what: str, baseline: str) 
     return f"Points are changes against {baseline}, bars 95 % intervals. {seen}"
 
 
-def change_cell(change: Interval | None, less_is_better: bool = True) -> Cell:
+def make_change_cell(change: Interval | None, less_is_better: bool = True) -> Cell:
     """Returns a change with its interval, coloured where the interval excludes zero."""
     if change is None or not isfinite(change.mean):
         return Cell("–", None)
@@ -144,7 +149,7 @@ def change_cell(change: Interval | None, less_is_better: bool = True) -> Cell:
     return Cell(change_text(change.mean, change.low, change.high), change.mean, tone)
 
 
-def estimate_cell(estimate: Interval, words: Callable[..., str], is_bound: bool = False) -> Cell:
+def make_estimate_cell(estimate: Interval, words: Callable[..., str], is_bound: bool = False) -> Cell:
     """Returns an estimate with its interval; a lower bound is marked."""
     return Cell(interval_text(estimate, words, is_bound), estimate.mean)
 

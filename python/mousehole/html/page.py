@@ -15,17 +15,17 @@ POLICY = (
 """What browsers let the page do: run its own script, and fetch nothing. Vega compiles expressions."""
 
 
-def write(page: Document, path: str | Path) -> None:
+def write_page(page: Document, path: str | Path) -> None:
     """Writes the page: the whole file or none.
 
     Raises `MouseholeError` if the file cannot be written, or if its name does not end in `.html`.
     """
     output.check_suffix("html", str(path), output.PAGE_SUFFIXES)
-    text = render(page)
+    text = render_page(page)
     output.write_with(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
-def render(page: Document) -> str:
+def render_page(page: Document) -> str:
     """Returns the page as the text of one HTML file. The same page gives the same text."""
     has_charts = any(_has_chart(section.blocks) for section in page.sections)
     subtitle = f'<p class="dim">{escape(page.subtitle)}</p>' if page.subtitle else ""
@@ -35,15 +35,15 @@ def render(page: Document) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<link rel="icon" href="data:,"><title>{escape(page.title)}</title>\n'
-        f"<style>\n{_file('style.css')}</style>{_colours()}</head>\n<body>"
+        f"<style>\n{_read_resource('style.css')}</style>{_render_colours()}</head>\n<body>"
         '<a class="skip" href="#main">Skip to the content</a>\n'
         f"<header><h1>{escape(page.title)}</h1>{subtitle}{_render_contents(page)}</header>\n"
         f'<main id="main" tabindex="-1">'
-        f"{rendering.verdict(page.verdict) if page.verdict else ''}{_render_choices(page)}"
-        f"{''.join(rendering.section(section) for section in page.sections)}</main>\n{footer}"
+        f"{rendering.render_verdict(page.verdict) if page.verdict else ''}{_render_choices(page)}"
+        f"{''.join(rendering.render_section(section) for section in page.sections)}</main>\n{footer}"
         f'<p id="status" class="hidden" role="status"></p>\n'
-        f"{_chart_scripts() if has_charts else ''}"
-        f"<script>\n{rendering.code_in_script(_file('page.js'))}</script>\n</body></html>\n"
+        f"{_render_chart_scripts() if has_charts else ''}"
+        f"<script>\n{rendering.escape_code_for_script(_read_resource('page.js'))}</script>\n</body></html>\n"
     )
 
 
@@ -67,7 +67,7 @@ def _render_choices(page: Document) -> str:
         return ""
     boxes = "".join(
         f'<label><input type="checkbox" value="{escape(choice.name)}" checked autocomplete="off">'
-        f"{_symbol(choice)}{escape(choice.name)}</label>"
+        f"{_render_symbol(choice)}{escape(choice.name)}</label>"
         for choice in page.choices
     )
     return (
@@ -76,13 +76,13 @@ def _render_choices(page: Document) -> str:
     )
 
 
-def _symbol(choice: Choice) -> str:
+def _render_symbol(choice: Choice) -> str:
     """Returns the symbol of a series as an SVG element in its colour."""
     from mousehole.html import pictures
 
     return (
         f'<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path d="{escape(choice.symbol)}" '
-        f'fill="{pictures.as_variable(choice.colour)}"/></svg>'
+        f'fill="{pictures.to_variable(choice.colour)}"/></svg>'
     )
 
 
@@ -95,23 +95,24 @@ def _has_chart(blocks: object) -> bool:
     )
 
 
-def _chart_scripts() -> str:
-    """Returns what the script draws charts with: Vega, once, and the look of charts."""
+def _render_chart_scripts() -> str:
+    """Returns the scripts that draw charts: their look as JSON, and Vega."""
     from mousehole.charts import style, writing
 
-    looks = rendering.json_in_script({"config": style.CONFIG, "dark": style.DARK})
+    looks = rendering.escape_json_for_script({"config": style.CONFIG, "dark": style.DARK})
     return (
         f'<script type="application/json" id="looks">{looks}</script>\n'
-        f"<script>{rendering.code_in_script(writing.script())}</script>\n"
+        f"<script>{rendering.escape_code_for_script(writing.load_vega_script())}</script>\n"
     )
 
 
-def _colours() -> str:
-    """Returns the colours of charts for light and for dark pages."""
+def _render_colours() -> str:
+    """Returns a style element with the colours of charts for light and for dark pages."""
     from mousehole.html import pictures
 
-    return f"<style>{pictures.colour_variables()}</style>\n"
+    return f"<style>{pictures.write_colour_variables()}</style>\n"
 
 
-def _file(name: str) -> str:
+def _read_resource(name: str) -> str:
+    """Returns the text of a file of this package."""
     return files("mousehole.html").joinpath(name).read_text(encoding="utf-8")

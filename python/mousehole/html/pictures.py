@@ -14,7 +14,7 @@ SPARE = 1.6
 """Pixels for each letter of a name that the reader's letters may be wider than those of vl-convert."""
 
 
-def choices(series: Series) -> list[Choice]:
+def list_choices(series: Series) -> list[Choice]:
     """Returns series for `Document.choices`."""
     return [
         Choice(name, colour, PATHS.get(symbol, symbol))
@@ -38,7 +38,12 @@ def render_svg(chart: Chart) -> str:
     spec = _set_size(chart)
     if chart.is_fluid:
         spec["width"] = STILL_WIDTH
-    spec["padding"] = {"left": 5 + round(SPARE * _longest_name(chart)), "top": 5, "right": 8, "bottom": 5}
+    spec["padding"] = {
+        "left": 5 + round(SPARE * _measure_longest_name(chart)),
+        "top": 5,
+        "right": 8,
+        "bottom": 5,
+    }
     return recolour_svg(writing.as_svg(spec), chart.name)
 
 
@@ -46,22 +51,23 @@ def recolour_svg(svg: str, name: str) -> str:
     """Returns the SVG element with variables of the page as colours; `name` is put before its ids."""
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)
-    return re.sub(r"#[0-9a-f]{6}\b", lambda found: as_variable(found[0]), svg)
+    return re.sub(r"#[0-9a-f]{6}\b", lambda found: to_variable(found[0]), svg)
 
 
-def as_variable(colour: str) -> str:
+def to_variable(colour: str) -> str:
     """Returns a colour of charts as the variable that differs between light and dark pages."""
     return f"var(--chart-{colour[1:]})" if colour in DARK else colour
 
 
-def colour_variables() -> str:
+def write_colour_variables() -> str:
     """Returns the style that gives every colour of charts its value on light and on dark pages."""
     light = "".join(f"--chart-{colour[1:]}:{colour};" for colour in DARK)
     dark = "".join(f"--chart-{colour[1:]}:{other};" for colour, other in DARK.items())
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
-def _longest_name(chart: Chart) -> int:
+def _measure_longest_name(chart: Chart) -> int:
+    """Returns the number of letters of the longest line of a name in the first column of the numbers."""
     heads = (row[0] for row in chart.numbers.rows)
     names = (head if isinstance(head, str) else head.text for head in heads)
     return max((len(line) for name in names for line in break_name(name)), default=0)
@@ -72,7 +78,7 @@ def _set_size(chart: Chart) -> dict[str, Any]:
 
     If the reader can choose series, the parameter `SHOWN` has all of them at first.
     """
-    spec = writing.specification(chart.picture)
+    spec = writing.to_specification(chart.picture)
     if chart.is_fluid:
         spec["height"] = chart.height
     if f"indexof({SHOWN}" in json.dumps(spec):  # the page's boxes set it

@@ -30,24 +30,26 @@ UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|[kMG]?B|[kMG]?b/s)(?!\w))")
 """The space between a number and its unit."""
 
 
-def section(part: Section) -> str:
+def render_section(part: Section) -> str:
     """Returns a section with its heading."""
     name = escape(part.name)
     return (
         f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escape(part.title)}</h2>'
-        f"{blocks(part.blocks)}</section>\n"
+        f"{render_blocks(part.blocks)}</section>\n"
     )
 
 
-def blocks(parts: Sequence[Block]) -> str:
+def render_blocks(parts: Sequence[Block]) -> str:
     """Returns the parts one after another."""
-    return "".join(_block(part) for part in parts)
+    return "".join(_render_block(part) for part in parts)
 
 
-def verdict(part: Verdict) -> str:
-    """Returns the answer as a region of its own, its first line large."""
+def render_verdict(part: Verdict) -> str:
+    """Returns the answer as a section of its own, with its first line large."""
     lines = [
-        code(line) if isinstance(line, Code) else f"<p{' class=lead' * (not place)}>{escape_prose(line)}</p>"
+        render_code(line)
+        if isinstance(line, Code)
+        else f"<p{' class=lead' * (not place)}>{escape_prose(line)}</p>"
         for place, line in enumerate(part.lines)
     ]
     return (
@@ -56,12 +58,14 @@ def verdict(part: Verdict) -> str:
     )
 
 
-def table(part: Table) -> str:
+def render_table(part: Table) -> str:
     """Returns a table inside a box that scrolls where the table is too wide."""
-    head = "".join(f'<th scope="col"{_side(column)}>{escape(column.heading)}</th>' for column in part.columns)
+    head = "".join(
+        f'<th scope="col"{_write_alignment(column)}>{escape(column.heading)}</th>' for column in part.columns
+    )
     keys = part.keys or [""] * len(part.rows)
     body = "".join(
-        f"<tr{_attribute('data-key', key)}>{_row(row, part.columns)}</tr>\n"
+        f"<tr{_write_attribute('data-key', key)}>{_render_row(row, part.columns)}</tr>\n"
         for row, key in zip(part.rows, keys, strict=True)
     )
     below = f"{part.ends} {part.note}".strip()
@@ -73,19 +77,19 @@ def table(part: Table) -> str:
     )
 
 
-def code(part: Code) -> str:
+def render_code(part: Code) -> str:
     """Returns a command or document in letters of one width."""
-    label = _attribute("aria-label", part.label)
+    label = _write_attribute("aria-label", part.label)
     role = ' role="group"' if part.label else ""
     return f'<div class="code"{role}{label}><pre>{escape(part.text)}</pre></div>\n'
 
 
-def chart(part: Chart) -> str:
+def render_chart(part: Chart) -> str:
     """Returns a chart: a still picture, the description that the script draws it from, and its numbers."""
     from mousehole.html import pictures
 
     name = escape(part.name)
-    spec = json_in_script(pictures.make_fluid(part))
+    spec = escape_json_for_script(pictures.make_fluid(part))
     still = pictures.render_svg(part)
     return (
         f'<figure class="chart" id="{name}"><figcaption><h3>{escape(part.title)}</h3>'
@@ -93,19 +97,19 @@ def chart(part: Chart) -> str:
         f'<div class="picture" role="img" aria-label="{escape(part.title)}"'
         f' aria-describedby="{name}-description">'
         f'<div class="static">{still}</div><div class="live" hidden></div></div>'
-        f"<details><summary>The numbers</summary>{table(part.numbers)}</details>"
+        f"<details><summary>The numbers</summary>{render_table(part.numbers)}</details>"
         f'<script type="application/json" class="spec">{spec}</script></figure>\n'
     )
 
 
-def json_in_script(document: object) -> str:
-    """Returns a JSON document that no text in it can end the script element of."""
+def escape_json_for_script(document: object) -> str:
+    """Returns a document as JSON in which no text can end the script element."""
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c")
 
 
-def code_in_script(text: str) -> str:
-    """Returns JavaScript whose texts cannot end the script element, nor begin a comment of HTML."""
+def escape_code_for_script(text: str) -> str:
+    """Returns JavaScript in which no text can end the script element or begin a comment of HTML."""
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
@@ -114,7 +118,7 @@ def escape_prose(text: str) -> str:
     return UNIT.sub("\u00a0", escape(text))
 
 
-def _block(part: Block) -> str:
+def _render_block(part: Block) -> str:
     """Returns a block as HTML; raises `TypeError` for a part that is no block."""
     for kind, render in _RENDERERS.items():
         if isinstance(part, kind):
@@ -122,83 +126,93 @@ def _block(part: Block) -> str:
     raise TypeError(f"{type(part).__name__} is no part of a page")
 
 
-def _prose(part: Prose) -> str:
+def _render_prose(part: Prose) -> str:
+    """Returns paragraphs in HTML."""
     tone = f' class="{part.tone}"' if part.tone else ""
     return "".join(f"<p{tone}>{escape_prose(text)}</p>\n" for text in part.text.split("\n\n"))
 
 
-def _items(part: Items) -> str:
+def _render_items(part: Items) -> str:
+    """Returns sentences as a list in HTML."""
     return f"<ul>{''.join(f'<li>{escape_prose(text)}</li>' for text in part.texts)}</ul>\n"
 
 
-def _facts(part: Facts) -> str:
+def _render_facts(part: Facts) -> str:
     """Returns pairs of names and values as a description list in HTML, under their title if they have one."""
     tones = part.tones or [""] * len(part.pairs)
     pairs = "".join(
-        f"<dt{_attribute('class', tone)}>{escape(name)}</dt><dd>{escape(value)}</dd>"
+        f"<dt{_write_attribute('class', tone)}>{escape(name)}</dt><dd>{escape(value)}</dd>"
         for (name, value), tone in zip(part.pairs, tones, strict=True)
     )
-    place = _attribute("id", part.name)
+    place = _write_attribute("id", part.name)
     title = f"<p{place} class=facts><strong>{escape_prose(part.title)}</strong></p>" if part.title else ""
     return f"{title}<dl>{pairs}</dl>\n"
 
 
-def _grid(part: Grid) -> str:
-    return f'<div class="grid">{blocks(part.blocks)}</div>\n'
+def _render_grid(part: Grid) -> str:
+    """Returns blocks in HTML, side by side where there is room."""
+    return f'<div class="grid">{render_blocks(part.blocks)}</div>\n'
 
 
-def _details(part: Details) -> str:
+def _render_details(part: Details) -> str:
+    """Returns blocks in HTML behind a summary that opens them."""
     state = " open" if part.is_open else ""
-    return f"<details{state}><summary>{escape(part.summary)}</summary>{blocks(part.blocks)}</details>\n"
+    return (
+        f"<details{state}><summary>{escape(part.summary)}</summary>{render_blocks(part.blocks)}</details>\n"
+    )
 
 
-def _raw(part: Raw) -> str:
+def _render_raw(part: Raw) -> str:
+    """Returns HTML as it is."""
     return part.text
 
 
 _RENDERERS: dict[type, Callable[[Any], str]] = {
-    Prose: _prose,
-    Items: _items,
-    Facts: _facts,
-    Code: code,
-    Table: table,
-    Chart: chart,
-    Grid: _grid,
-    Details: _details,
-    Raw: _raw,
+    Prose: _render_prose,
+    Items: _render_items,
+    Facts: _render_facts,
+    Code: render_code,
+    Table: render_table,
+    Chart: render_chart,
+    Grid: _render_grid,
+    Details: _render_details,
+    Raw: _render_raw,
 }
 
 
-def _row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
+def _render_row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
     """Returns the cells of a row in HTML; the first one is the row's heading."""
     return "".join(
-        _cell(cell, column, is_head=place == 0)
+        _render_cell(cell, column, is_head=place == 0)
         for place, (cell, column) in enumerate(zip(row, columns, strict=True))
     )
 
 
-def _cell(given: Cell | str, column: Column, is_head: bool) -> str:
+def _render_cell(given: Cell | str, column: Column, is_head: bool) -> str:
     """Returns a cell in HTML with its classes, and its value for sorting if the text is another."""
     cell = given if isinstance(given, Cell) else Cell(given, given)
     kind = "number" if column.is_number else "long" if len(cell.text) > LONG else ""
     classes = " ".join(filter(None, (kind, cell.tone)))
-    value = "" if cell.value == cell.text else f' data-value="{_sort_value(cell.value)}"'
+    value = "" if cell.value == cell.text else f' data-value="{_write_sort_value(cell.value)}"'
     tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
     text = escape(cell.text)
     if kind == "long":  # the parameters of a scheme may be broken after commas and bars
         text = re.sub(r"([,|])(?=\S)", r"\1<wbr>", text)
-    return f"<{tag}{scope}{_attribute('class', classes)}{value}>{text}</{tag}>"
+    return f"<{tag}{scope}{_write_attribute('class', classes)}{value}>{text}</{tag}>"
 
 
-def _sort_value(value: float | str | None) -> str:
+def _write_sort_value(value: float | str | None) -> str:
+    """Returns the value that a cell is sorted by as an attribute has it; empty for None and NaN."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return ""
     return escape(value if isinstance(value, str) else repr(float(value)))
 
 
-def _side(column: Column) -> str:
+def _write_alignment(column: Column) -> str:
+    """Returns the class attribute of a column of numbers; empty for texts."""
     return ' class="number"' if column.is_number else ""
 
 
-def _attribute(name: str, value: str) -> str:
+def _write_attribute(name: str, value: str) -> str:
+    """Returns an attribute with a space before it; empty for an empty value."""
     return f' {name}="{escape(value)}"' if value else ""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from mousehole.base import as_html, output
-from mousehole.document import Document, as_markdown, print_document, report_console
-from mousehole.html.page import write
+from mousehole.document import Document, as_markdown, make_report_console, print_document
+from mousehole.html.page import write_page
 
 Writers = Iterable[tuple[str | None, Callable[[str], object]]]
 """Files that were asked for, None for one that was not, and what writes each."""
@@ -19,10 +19,10 @@ def present(
     is_markdown: bool = False,
     to_stderr: bool = False,
 ) -> None:
-    """Writes files and prints the report, on standard error if the other output has a file.
+    """Writes the files, then prints the report, with `to_stderr` on standard error.
 
     Files come first, since the reader of the report may close the pipe early. The report is printed even if a
-    disk is full.
+    disk is full. Raises the errors of `output.write_all`.
     """
     try:
         output.write_all(files)
@@ -30,7 +30,7 @@ def present(
         if is_markdown:
             output.write_text("-", found.markdown())
         else:
-            print_document(report_console(stderr=to_stderr), found.document(), details)
+            print_document(make_report_console(stderr=to_stderr), found.document(), details)
 
 
 class Shown:
@@ -46,13 +46,14 @@ class Shown:
         `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
         a file that cannot be written.
         """
-        write(self.document(command), path)
+        write_page(self.document(command), path)
 
     def markdown(self, command: Sequence[str] | None = None) -> str:
         """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
         return as_markdown(self.document(command))
 
     def _repr_html_(self) -> str:
+        """Returns what notebooks show: the report of the terminal as HTML."""
         return as_html(lambda console: print_document(console, self.document()))
 
 

@@ -5,9 +5,9 @@ from mousehole.engine_types import Scenario, TrafficSummary
 
 
 def describe_replay(replay: str | None, scenario: Scenario, summary: TrafficSummary | None) -> str | None:
-    """Returns one line on the replay of files, such as `replay: open loop, as asked`; None without files.
+    """Returns a line on the replay of files, such as `replay: open loop, as asked`; None without files.
 
-    `replay` is what the engine used, `scenario` says what was asked for, and `summary` what the files told.
+    `replay` is the loop that the engine used, `scenario` holds the one asked for, `summary` is of the files.
     """
     if replay is None or summary is None:
         return None

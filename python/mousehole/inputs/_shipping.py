@@ -65,6 +65,7 @@ class TrafficShipment:
         }
 
     def _files(self) -> list[Path]:
+        """Returns the files of the traffic, each once."""
         return list(dict.fromkeys(self.given.files))
 
 
@@ -106,7 +107,10 @@ class Received:
 
 
 def make_shipment(given: TrafficInput, strict: bool, seed: int) -> TrafficShipment | None:
-    """Returns how other processes get this traffic; None if a scenario alone tells them what it is."""
+    """Returns how other processes get this traffic; None if the scenario alone describes it.
+
+    Raises `MouseholeError` for standard input, which other processes cannot read.
+    """
     if given.connections is None and not given.files:
         return None
     if any(str(file) == sizefiles.STANDARD_INPUT for file in given.files):
@@ -130,7 +134,7 @@ def unpack(content: bytes, folder: Path) -> Received:
         local[name] = str(place)
     section: TrafficSection = held["section"]
     if held["connections"] is None:
-        section = sizefiles.moved(section, lambda name: local.get(name, name))
+        section = sizefiles.with_moved_files(section, lambda name: local.get(name, name))
     files = tuple(Path(name) for name in local.values())
     here = TrafficInput(section, "", files, held["connections"], budget=(held["most_rows"], None))
     received = here.read(held["strict"], held["seed"])

@@ -22,6 +22,6 @@ class Remark:
         return f"{self.kind}: {self.text}"
 
 
-def remarks(summary: TrafficSummary) -> list[Remark]:
+def list_remarks(summary: TrafficSummary) -> list[Remark]:
     """Returns the account in sentences: rows left out by reason, faulty rows, then the notes."""
     return [Remark(kind, text) for kind, text in _engine.traffic_account(summary)[2]]

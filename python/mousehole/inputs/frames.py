@@ -55,7 +55,7 @@ class Given:
 
 
 def is_stream(source: object) -> bool:
-    """Returns whether the source hands over a table by Arrow's C stream: readers, relations of DuckDB."""
+    """Returns whether the source is a table behind Arrow's C stream: a reader, or a relation of DuckDB."""
     return hasattr(source, "__arrow_c_stream__")
 
 
@@ -65,7 +65,7 @@ def is_lazy(source: object) -> bool:
 
 
 def _is_polars(value: object, kind: str) -> bool:
-    """Returns whether a value is of this class of polars, which only its user need have imported."""
+    """Returns whether a value is of this class of polars; polars is not imported for it."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(value, getattr(polars, kind))
 
@@ -87,7 +87,7 @@ def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
     except MouseholeError:
         raise
     except Exception as error:
-        raise MouseholeError(f"data frame: cannot be read ({_first_line(error)})") from None
+        raise MouseholeError(f"data frame: cannot be read ({_take_first_line(error)})") from None
     return cast("FrameLike", source)
 
 
@@ -107,7 +107,8 @@ def _refuse_intervals(stream: Any) -> None:
             raise field_error("data frame", f"column {name}", seconds, is_it)
 
 
-def _first_line(error: Exception) -> str:
+def _take_first_line(error: Exception) -> str:
+    """Returns the first line of an exception's message, or its type if it has none."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0]
 
@@ -122,7 +123,7 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     """
     keys = _list_column_names(frame)
     known = {
-        meaning: _Column(str(keys[place]), _read(frame, keys[place]), unit_ns)
+        meaning: _Column(str(keys[place]), _read_column(frame, keys[place]), unit_ns)
         for meaning, place, unit_ns in _engine.table_columns([str(key) for key in keys], payload)
     }
     if "client" not in known:
@@ -139,9 +140,9 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
         "bytes": known["bytes"].sizes(flows)[order].tolist(),
     }
     for name in _SUMS if np.any(flows) else ():
-        columns[name] = _Column(name, _read(frame, name), 1).sizes(flows)[order].tolist()
+        columns[name] = _Column(name, _read_column(frame, name), 1).sizes(flows)[order].tolist()
     if _CLASS in keys:
-        columns[_CLASS] = _Column(_CLASS, _read(frame, _CLASS), 1).texts(A_CLASS)[order].tolist()
+        columns[_CLASS] = _Column(_CLASS, _read_column(frame, _CLASS), 1).texts(A_CLASS)[order].tolist()
     if "rtt" in known:
         columns["rtt_s"] = known["rtt"].spans()[order].tolist()
     if "duration" in known:
@@ -274,18 +275,20 @@ def _list_column_names(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
     return names
 
 
-def _read(frame: FrameLike | Mapping[str, Any], key: Any) -> NDArray[Any]:
+def _read_column(frame: FrameLike | Mapping[str, Any], key: Any) -> NDArray[Any]:
     """Returns a column as an array of one dimension; raises `MouseholeError` for one that is none."""
     try:
-        found = _column_values(frame[key])
+        found = _to_array(frame[key])
     except Exception as error:
-        raise MouseholeError(f"data frame, column {key}: cannot be read ({_first_line(error)})") from None
+        raise MouseholeError(
+            f"data frame, column {key}: cannot be read ({_take_first_line(error)})"
+        ) from None
     if found.ndim != 1:
         raise MouseholeError(f"data frame, column {key}: has lists, not one value in each row")
     return found
 
 
-def _column_values(column: Any) -> NDArray[Any]:
+def _to_array(column: Any) -> NDArray[Any]:
     """Returns a column as an array, of objects where NumPy has no type for it.
 
     Datetimes of pandas with a time zone become those of UTC.
@@ -299,11 +302,12 @@ def _column_values(column: Any) -> NDArray[Any]:
 
 
 def _has_several(value: object) -> bool:
-    """Returns whether a value of a column has values itself."""
+    """Returns whether a value of a column is itself a collection of values."""
     return isinstance(value, (list, tuple, set, dict, np.ndarray)) or _is_polars(value, "Series")
 
 
 def _make_array(values: list[Any]) -> NDArray[Any]:
+    """Returns an array of objects, which numpy does not try to convert."""
     found = np.empty(len(values), object)
     found[:] = values
     return found
@@ -350,12 +354,13 @@ def _to_seconds(spans: NDArray[Any], unit_ns: int) -> Floats:
 
 
 def _find_missing(times: NDArray[Any]) -> NDArray[np.bool_]:
+    """Returns where an array of times, time spans or numbers has no value."""
     missing = np.isnat(times) if times.dtype.kind in "mM" else ~np.isfinite(times)
     return cast("NDArray[np.bool_]", missing)
 
 
 def _is_missing(value: Any) -> bool:
-    """Returns whether a value stands for none: None, NaN, not-a-time, or pandas' NA."""
+    """Returns whether a value is missing: None, NaN, not-a-time, or pandas' NA."""
     if value is None:
         return True
     try:
@@ -371,7 +376,7 @@ def _number_hosts(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | No
     if all(map(_is_number, hosts)):
         return [int(host) for host in hosts], None
     places: dict[str, int] = {}
-    numbers = [places.setdefault(_host_name(host), len(places)) for host in hosts]
+    numbers = [places.setdefault(_name_host(host), len(places)) for host in hosts]
     return numbers, tuple(places)
 
 
@@ -386,7 +391,8 @@ def _is_number(host: Any) -> bool:
     return isfinite(number) and number.is_integer() and 0 <= number < HOSTS
 
 
-def _host_name(host: Any) -> str:
+def _name_host(host: Any) -> str:
+    """Returns the name of a host: a whole number without a decimal point, else its text."""
     return str(int(host)) if _is_number(host) else str(host)
 
 
@@ -397,8 +403,8 @@ def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArra
     """
     start = next(iter(keys))
     if "is_datagrams" not in keys:
-        return np.zeros(len(_read(frame, start)), np.bool_)
-    flows = np.array([value is True or value == 1 for value in _read(frame, "is_datagrams")], np.bool_)
+        return np.zeros(len(_read_column(frame, start)), np.bool_)
+    flows = np.array([value is True or value == 1 for value in _read_column(frame, "is_datagrams")], np.bool_)
     missing = [name for name in _SUMS if name not in keys]
     if np.any(flows) and missing:
         raise missing_error("data frame", f"a column {missing[0]}, for the rows whose is_datagrams is true")

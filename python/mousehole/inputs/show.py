@@ -50,10 +50,11 @@ def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[Part
     console.print(Text(hint, style="dim"))
 
 
-def scheme_entry(text: str) -> CatalogueEntry:
-    """Returns the entry of a scheme or part, `name` or `name(parameter=value,…)`, with these as defaults.
+def find_scheme_entry(text: str) -> CatalogueEntry:
+    """Returns the entry of a scheme or part; the values given in `name(parameter=value,…)` are its defaults.
 
-    The entry of `marker|queue` has the parameters of all its parts, each with its part's name before it.
+    The parameters of `marker|queue` are those of all its parts, each named after its part. Raises
+    `MouseholeError` for a scheme that there is not.
     """
     name = scheme_name(text)
     parts = {part["name"]: part for part in _engine.parts()}
@@ -110,16 +111,16 @@ _OWN_READERS = [
 
 
 def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
-    """Prints one scheme: what it does, its source, its parameters."""
+    """Prints the page of a scheme: what it does, its source, its parameters."""
     console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
     console.print(Text(f"\n{scheme['detail']}\n"))
     console.print(Text(f"Source: {scheme['source']}.", style="dim"))
     if scheme["params"]:
         console.print()
-        console.print(_parameters(scheme["params"]))
+        console.print(_make_parameter_table(scheme["params"]))
 
 
-def _parameters(params: list[ParameterEntry]) -> Table:
+def _make_parameter_table(params: list[ParameterEntry]) -> Table:
     """Returns a table of parameters with value, meaning and the source of the default."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for heading in ("parameter", "value", "meaning", "source of the default"):
@@ -130,20 +131,23 @@ def _parameters(params: list[ParameterEntry]) -> Table:
     return table
 
 
-def traffic_section(
+def make_traffic_section(
     summary: TrafficSummary | None, note: str | None = None, shown: Shown = "always"
 ) -> Section:
-    """Returns what was understood of the traffic, with all that was left out; `note` is said besides."""
+    """Returns the section on the traffic that was read, and on what was left out;
+
+    `note` is a paragraph after it.
+    """
     blocks: list[Block] = []
     if summary is None:
         blocks.append(Prose("The scenario generates all traffic; the manifest has its parameters."))
     else:
-        blocks += [Facts(_engine.traffic_account(summary)[1]), *_remarks(summary)]
+        blocks += [Facts(_engine.traffic_account(summary)[1]), *_list_remark_blocks(summary)]
     blocks += [Prose(note)] if note else []
     return Section("traffic", "The traffic as it was understood", blocks, "Traffic", shown)
 
 
-def formats_document() -> Document:
+def make_formats_document() -> Document:
     """Returns the formats of files: those with a reader of their own, then those that files describe."""
     described = [(name, title, refused) for name, title, _, refused in _engine.log_formats()]
     read = [(name, title) for name, title, refused in described if not refused]
@@ -157,15 +161,15 @@ def formats_document() -> Document:
     return Document("Formats of files", "", sections, footer=f"Mousehole {engine_text()}")
 
 
-def summary_document(summary: TrafficSummary) -> Document:
+def make_summary_document(summary: TrafficSummary) -> Document:
     """Returns the document of traffic: what was understood of it, and what was left out."""
     title, _, _ = _engine.traffic_account(summary)
-    return Document(title, "", [traffic_section(summary)], footer=f"Mousehole {engine_text()}")
+    return Document(title, "", [make_traffic_section(summary)], footer=f"Mousehole {engine_text()}")
 
 
-def _remarks(summary: TrafficSummary) -> list[Block]:
-    """Returns the account in sentences, those of a kind in the colour of the kind."""
+def _list_remark_blocks(summary: TrafficSummary) -> list[Block]:
+    """Returns the account in sentences, a list for each kind, in the tone of the kind."""
     kinds: dict[str, list[str]] = {}
-    for remark in account.remarks(summary):
+    for remark in account.list_remarks(summary):
         kinds.setdefault(remark.kind, []).append(str(remark))
     return [Items(texts, _REMARK_TONES[kind]) for kind, texts in kinds.items()]

@@ -106,7 +106,7 @@ class TrafficInput:
         return _engine.combine([*own, *parts])
 
     def in_memory(self) -> InputEntry | None:
-        """Returns name and SHA-256 of connections that were given as data."""
+        """Returns name and SHA-256 of connections that were given as data; None for other traffic."""
         if self.connections is None:
             return None
         digest = hashlib.sha256(json.dumps(self.connections).encode()).hexdigest()
@@ -183,14 +183,17 @@ def refuse_users(users: int | None, apps: Apps | None, other: str) -> None:
 
 
 def from_section(section: TrafficSection, label: str) -> TrafficInput:
-    """Returns the traffic of a scenario."""
+    """Returns the traffic of a scenario's section `traffic`; `label` is its name for titles."""
     if section.get("files"):
         section = {"payload": "down", **section}
-    return TrafficInput(section, label, sizefiles.named(section))
+    return TrafficInput(section, label, sizefiles.list_files(section))
 
 
 def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> TrafficInput:
-    """Returns the traffic with these classes of flows against the rule; only files have flows."""
+    """Returns the traffic with corrections of the classes of its flows, such as `port 5060=call`.
+
+    Raises `MouseholeError` for traffic that is not read from files, whose flows have no classes.
+    """
     texts = [classes] if isinstance(classes, str) else list(classes or ())
     if not texts:
         return given
@@ -224,7 +227,7 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
 
 
 def is_model(name: str) -> bool:
-    """Returns whether `name` is a place, a model or looks like one, such as `web:sfd`, and no file has it."""
+    """Returns whether `name` is a place, or is or looks like a model, such as `web:sfd`, and not a file."""
     if is_place(name):
         return True
     is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
@@ -236,7 +239,7 @@ def is_scenario(source: Source) -> bool:
 
     Raises `MouseholeError` for a scenario that is given together with something else.
     """
-    if scenario_path(source).suffix.lower() == ".toml":
+    if find_scenario_path(source).suffix.lower() == ".toml":
         return True
     several = [] if isinstance(source, str | Path) or _is_data(source) else list(source)
     names = [str(item) for item in several if isinstance(item, str | Path)]
@@ -258,8 +261,8 @@ def make_repeatable(source: Source) -> Source:
     return source
 
 
-def scenario_path(source: Source) -> Path:
-    """Returns the only name of a source as a path, an empty path if the source is something else."""
+def find_scenario_path(source: Source) -> Path:
+    """Returns the only name in a source as a path; an empty path if the source is anything else."""
     if isinstance(source, str | Path):
         return Path(source)
     if _is_data(source) or len(source) != 1 or isinstance(source[0], Mapping):
@@ -290,7 +293,7 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
 
     Raises `MouseholeError` for traffic that cannot be used.
     """
-    given, traffic = _read(paths, payload, strict, seed, params, class_, log_format=format_)
+    given, traffic = _describe_and_read(paths, payload, strict, seed, params, class_, log_format=format_)
     return make_frame(traffic.frame(), clients=given.clients)
 
 
@@ -311,15 +314,15 @@ def inspect(paths: Source, rate: str | float | None = None, payload: Direction =
     rate_text = None if rate is None else with_unit("rate", rate, BITS)
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
-    _, traffic = _read(paths, payload, strict, seed, params, class_, reporter, format_)
+    _, traffic = _describe_and_read(paths, payload, strict, seed, params, class_, reporter, format_)
     summary = run_interruptibly(lambda: traffic.summary(rate_text))
     if summary["native_load"] is not None:
         summary["native_load"] /= summary["share"]
     return cast("TrafficSummary", _Summary(summary))
 
 
-def transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
-    """Returns the bytes of each connection but flows of datagrams; nothing without traffic in memory."""
+def list_transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
+    """Returns the bytes of each connection except flows of datagrams; empty without traffic in memory."""
     return np.empty(0) if traffic is None else traffic.sizes_bytes()
 
 
@@ -328,19 +331,26 @@ class _Summary(dict[str, object]):
 
     def document(self) -> Document:
         """Returns the summary as a document, which terminal, page and Markdown show."""
-        return show.summary_document(cast("TrafficSummary", self))
+        return show.make_summary_document(cast("TrafficSummary", self))
 
     def _repr_html_(self) -> str:
+        """Returns what notebooks show: the output of `mousehole inspect` as HTML."""
         return as_html(lambda console: print_document(console, self.document()))
 
 
-def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
-          classes: str | Sequence[str] | None, reporter: Reporter | None = None,
-          log_format: str | Path | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+def _describe_and_read(
+    paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
+    classes: str | Sequence[str] | None, reporter: Reporter | None = None,
+    log_format: str | Path | None = None,
+) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+    """Returns the traffic of `read` and `inspect`, as it was given and as it was read.
+
+    Raises `MouseholeError` for a scenario or a place, and as `describe_traffic` does.
+    """
     paths = make_repeatable(paths)
     if is_scenario(paths):
         raise file_error(
-            scenario_path(paths), "a scenario; inspect and read show traffic, mousehole run runs it"
+            find_scenario_path(paths), "a scenario; inspect and read show traffic, mousehole run runs it"
         )
     if is_of_users(paths):
         raise MouseholeError(
@@ -358,11 +368,10 @@ def _read_files(
     section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter,
     classes: Sequence[str] = (), budget: tuple[int | None, int | None] = (None, None), log_format: str = "",
 ) -> _engine.Traffic:  # fmt: skip
-    """Reads files; `classes` are those of their flows against the rule, `budget` is of rows and bytes.
+    """Reads the files of a section; `classes` are corrections of classes, `budget` is that of `TrafficInput`.
 
-    `log_format` describes their format.
-
-    The progress of large files is reported in megabytes.
+    `log_format` is the text that describes the format of logs, or empty. The progress of large files is
+    reported in megabytes.
     """
     names, payload = section["files"], section.get("payload") or "down"
     tables = parquet.read_tables(names)
@@ -373,6 +382,7 @@ def _read_files(
         return _engine.read_traffic(names, payload, strict, seed, tables, list(classes), *budget, log_format)
 
     def advance() -> None:
+        """Reports the megabytes that were read since the last call."""
         nonlocal shown
         done = (_engine.bytes_read() - before) // MEGABYTE
         for _ in range(shown, min(done, megabytes)):
@@ -416,7 +426,7 @@ def _from_model(names: list[str], payload: str | None, params: Mapping[str, obje
     section: TrafficSection = {"model": names[0]}
     if params:
         section = with_params(section, params)
-    files = sizefiles.named(section)
+    files = sizefiles.list_files(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
     return TrafficInput(_set_direction(section, payload), label, files)
 

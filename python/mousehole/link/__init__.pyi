@@ -4,7 +4,7 @@ from ._link import Programs as Programs
 from ._link import check as check
 from ._link import make_base_scenario as make_base_scenario
 from ._link import play as play
-from ._report import congestion_line as congestion_line
-from ._report import status_line as status_line
+from ._report import describe_congestion as describe_congestion
+from ._report import write_status as write_status
 from ._rounds import ProgramsComparison as ProgramsComparison
 from ._rounds import plan_rounds as plan_rounds

@@ -1,4 +1,4 @@
-"""What `mousehole link` does."""
+"""Runs `mousehole link`: checks its options, runs the programs, writes the files and the report."""
 
 import os
 import re
@@ -24,13 +24,13 @@ from mousehole.base import (
     output,
 )
 from mousehole.base.cli_options import typed_command
-from mousehole.document import print_document, report_console
+from mousehole.document import make_report_console, print_document
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.link import _link as link
 from mousehole.link import _rounds as rounds
 from mousehole.link._link import Observer, Played, Programs
 from mousehole.link._options import MTU, ROUNDS, LinkOptions
-from mousehole.link._report import run_document, status_line, warnings
+from mousehole.link._report import list_warnings, make_run_document, write_status
 from mousehole.link._rounds import Run
 from mousehole.runs import Task, load_policies
 
@@ -42,12 +42,15 @@ HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 
 
 def run(options: LinkOptions, command: list[str] | None) -> int:
-    """Runs the command behind the link; returns the exit status of the command, or of an invalid run."""
+    """Runs the command behind the link; returns its exit status, or `INVALID_STATUS` for an invalid run.
+
+    Raises `MouseholeError` for a fault in the options, and where the system has no namespaces.
+    """
     if not hasattr(_engine, "link_run"):
         raise field_error("link", sys.platform, "run on Linux, which has the namespaces it needs")
     _check_options(options)
     load_policies(options.policy)
-    start = scenarios.default() if options.scenario is None else scenarios.load(options.scenario)
+    start = scenarios.make_default() if options.scenario is None else scenarios.load(options.scenario)
     shared = link.make_base_scenario(
         start,
         _pick_comparison_options(options),
@@ -57,9 +60,9 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
     if options.schemes is None:
         only: Scenario = {**shared.base, "scheme": options.scheme or start.get("scheme") or defaults.BASELINE}
         only["link"] = {**only["link"], "buffer": shared.buffers[0]}
-        status = _run_one(only, programs, options, is_shell=not command)
+        status = _run_single(only, programs, options, is_shell=not command)
     else:
-        status = _compare(shared, start, programs, options, command)
+        status = _run_schemes(shared, start, programs, options, command)
     return status
 
 
@@ -153,8 +156,8 @@ def _parse_names(given: str | None) -> list[str]:
     return names
 
 
-def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
-    """Runs one scheme. Returns the exit status of the command."""
+def _run_single(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
+    """Runs one scheme, writes what was asked for and prints the report; returns the exit status."""
     try:
         link.check(scenario, programs)
     except MouseholeError as error:
@@ -172,27 +175,31 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
             (options.save_scenario, lambda place: scenarios.write_toml(played.scenario, place)),
         ]
     )
-    console = report_console(stderr="-" in (options.json, options.save_scenario))
-    document = run_document(played, link.predict(played) if options.predict else None, typed_command())
+    console = make_report_console(stderr="-" in (options.json, options.save_scenario))
+    document = make_run_document(played, link.predict(played) if options.predict else None, typed_command())
     print_document(console, document)
     if options.html is not None:
-        html.write(document, options.html)
+        html.write_page(document, options.html)
     if options.json is not None:
-        output.write_text(options.json, link_json(played))
+        output.write_text(options.json, write_link_json(played))
     status = played.account["status"] or 0
     return status or (0 if played.account["is_valid"] else INVALID_STATUS)
 
 
-def link_json(played: Played) -> str:
+def write_link_json(played: Played) -> str:
     """Returns the JSON document of a run, with its account as `link`."""
     return played.records.to_json(link=played.account)
 
 
-def _compare(
+def _run_schemes(
     shared: scenarios.SharedScenario, start: Scenario, programs: Programs, options: LinkOptions,
     command: list[str] | None,
 ) -> int:  # fmt: skip
-    """Runs every scheme in rounds. Returns the exit status of the command."""
+    """Runs every scheme in rounds, writes what was asked for and prints the report.
+
+    Returns the first exit status of the command that is not 0. If all are 0, it returns 0, or
+    `INVALID_STATUS` if no round is left to compare.
+    """
     if not command:
         raise field_error(
             "--schemes", options.schemes or "", "given with a command, which is run for each scheme"
@@ -204,6 +211,7 @@ def _compare(
     errors = OutputConsole(stderr=True, highlight=False, soft_wrap=True)
 
     def observer(task: Task) -> Observer:
+        """Announces a run and returns its observer."""
         errors.print(
             f"round {task.replication + 1} of {plan.replications}: {plan.schemes[task.scheme]}", markup=False
         )
@@ -212,10 +220,11 @@ def _compare(
     statuses: list[int] = []
 
     def played(run: Run) -> None:
+        """Prints the warnings of a run; exits if the first run could not start its command."""
         name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
         status = run.account["status"] or 0
         ended = [f"the command ended with status {status}"] if status else []
-        for warning in (*warnings(run.account), *ended, *_explain_invalid(run)):
+        for warning in (*list_warnings(run.account), *ended, *_explain_invalid(run)):
             errors.print(f"warning: {name}: {warning}", markup=False)
         if not statuses and status in NOT_STARTED:
             errors.print("stopped after the first run, whose program could not be started", markup=False)
@@ -223,7 +232,7 @@ def _compare(
         statuses.append(status)
 
     trial = rounds.compare(plan, programs, shlex.join(command), observer, played)
-    console = report_console(stderr=options.json == "-")
+    console = make_report_console(stderr=options.json == "-")
     if trial.comparison is None:
         errors.print("INVALID: no round is left to compare; nothing was written", markup=False)
         return next(filter(None, statuses), INVALID_STATUS)
@@ -252,6 +261,7 @@ def _make_observer(
     """
 
     def begun(holders: tuple[int, int]) -> None:
+        """Prints how to start programs on the server's side, for a shell."""
         if is_shell:
             user = "" if os.geteuid() == 0 and not in_user_namespace else " --preserve-credentials -U"
             enter = f"nsenter{user} -n -m -t {holders[1]} COMMAND"
@@ -262,8 +272,9 @@ def _make_observer(
             )
 
     def report(status: LinkStatus) -> None:
+        """Prints the status of a second unless `is_quiet`."""
         if not is_quiet:
-            errors.print(status_line(status), markup=False)
+            errors.print(write_status(status), markup=False)
 
     return Observer(begun, report)
 

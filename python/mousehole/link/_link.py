@@ -52,7 +52,7 @@ class Programs:
     pcapng: Path | None = None
 
     def settings(self) -> LinkSettings:
-        """Returns them as the engine takes them."""
+        """Returns the settings in the form that the engine takes."""
         return {
             "command": list(self.command),
             "server": None if self.server is None else list(self.server),
@@ -90,7 +90,7 @@ class Played:
 
 
 def check(scenario: Mapping[str, object], programs: Programs) -> None:
-    """Raises `MouseholeError` for a fault in the scenario's link or scheme, or in the programs."""
+    """Raises `MouseholeError` for a scenario whose link or scheme, or for programs, that cannot be run."""
     try_scenarios([{**scenario, "traffic": NOTHING}])
     _engine.link_check({**scenario, "traffic": {}}, programs.settings())
 
@@ -107,6 +107,7 @@ def play(scenario: Scenario, programs: Programs, observer: Observer | None = Non
     has_begun = False
 
     def tick() -> None:
+        """Tells the observer of the namespaces once they exist, and of each second of the run."""
         nonlocal has_begun
         holders = monitor.holders()
         if holders is not None and not has_begun:
@@ -138,7 +139,7 @@ def _collect_records(scenario: Scenario, result: _engine.RunResult, account: Lin
 
     Section `traffic` of their scenario is `NOTHING`.
     """
-    whole = scenarios.filled({
+    whole = scenarios.fill_in({
         **scenario, "warmup": "0s", "duration": f"{account['seconds']:.6f}s", "max_windows": 5,
         "traffic": NOTHING,
     })  # fmt: skip
@@ -147,7 +148,7 @@ def _collect_records(scenario: Scenario, result: _engine.RunResult, account: Lin
         columns=take_columns(result),
         queues=result.queues(),
         summary=result.summary(),
-        inputs=scenarios.rate_traces(whole),
+        inputs=scenarios.list_rate_traces(whole),
         sources=[],
     )
 
@@ -177,9 +178,9 @@ def make_traffic(columns: RecordColumns) -> TrafficSection:
 
 
 def list_differences(columns: RecordColumns, congestion: str | None) -> list[str]:
-    """Returns the differences between a run and its `make_traffic`, each in words with its number.
+    """Returns the differences between a run and its `make_traffic`, each as a clause with its number.
 
-    `congestion` is the congestion control that the programs had, by the kernel's name, None if unknown.
+    `congestion` is the kernel's name of the congestion control that the programs had; None if unknown.
     """
     ended, uploads = list(_group_ended_transfers(columns).values()), int(np.sum(columns.flows["upload"]))
     transfers, flows = len(columns.transfers["key"]), len(columns.flows["key"])
@@ -206,7 +207,7 @@ def _group_ended_transfers(columns: RecordColumns) -> dict[int, list[dict[str, A
     return dict(sorted(ended.items()))
 
 
-def default_congestion() -> str | None:
+def read_default_congestion() -> str | None:
     """Returns the congestion control that programs have if they choose none; None if it cannot be read."""
     try:
         return CONGESTION.read_text(encoding="utf-8").strip() or None
@@ -229,4 +230,4 @@ def make_base_scenario(
     """
     if loss is not None:
         start = {**start, "faults": [*start.get("faults", []), {"link": "down", "bernoulli": loss}]}
-    return scenarios.shared(start, NOTHING, options)
+    return scenarios.make_shared(start, NOTHING, options)

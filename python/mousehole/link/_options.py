@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mousehole.base import RunOptions, Way, defaults, option, repeat, switch
+from mousehole.base import RunOptions, Way, defaults, option, repeat_option, switch
 
 LINK, SCHEME, PROGRAMS, OUTPUT = "Link", "Scheme", "Programs", "Output"
 MTU = 1500
@@ -16,8 +16,8 @@ class LinkOptions:
     """The options of `mousehole link`."""
 
     scenario: str | None = option(None, "Link and scheme of this scenario.", "FILE.toml", LINK)
-    down: str | None = repeat(RunOptions, "down")
-    up: str | None = repeat(RunOptions, "up")
+    down: str | None = repeat_option(RunOptions, "down")
+    up: str | None = repeat_option(RunOptions, "up")
     rate: str | None = option(None, "Rate of both directions.", "RATE", LINK)
     rtt: str | None = option(
         None, f"Round-trip time without queueing (default: {defaults.RTT}).", "TIME", LINK
@@ -29,8 +29,8 @@ class LinkOptions:
         "50p|64kB|200ms|1bdp",
         LINK,
     )
-    overhead: int | None = repeat(RunOptions, "overhead")
-    link_layer: str | None = repeat(RunOptions, "link_layer")
+    overhead: int | None = repeat_option(RunOptions, "overhead")
+    link_layer: str | None = repeat_option(RunOptions, "link_layer")
     burst: str | None = option(None, "Depth of a token bucket, as tc's tbf (default: none).", "8kB", LINK)
     loss: str | None = option(None, "Lose this share of the packets to the client on purpose.", "1%", LINK)
     mtu: int | None = option(None, f"Largest packet (default: {MTU}).", "BYTES", LINK, int)

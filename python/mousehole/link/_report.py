@@ -1,4 +1,4 @@
-"""What `mousehole link` shows beside the documents of `run` and `compare`."""
+"""What `mousehole link` shows in addition to the documents of `run` and `compare`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,25 +8,27 @@ import numpy as np
 from mousehole.base import counted, rate_text, share_text, time_text
 from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
 from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus, TransferColumns
-from mousehole.link._link import Played, default_congestion, list_differences
+from mousehole.link._link import Played, list_differences, read_default_congestion
 from mousehole.records import Records
-from mousehole.records import run_document as document_of_run
+from mousehole.records import make_run_document as document_of_run
 
 
-def status_line(status: LinkStatus) -> str:
-    """Returns one second of a run as one line."""
+def write_status(status: LinkStatus) -> str:
+    """Returns the line on one second of a run."""
     late = f"late up to {time_text(status['late_most_s'])}"
-    return f"{status['at_s']:4.0f} s  down {_way(status['down'])}; up {_way(status['up'])}; {late}"
+    down, up = _describe_direction(status["down"]), _describe_direction(status["up"])
+    return f"{status['at_s']:4.0f} s  down {down}; up {up}; {late}"
 
 
-def _way(way: LinkWayStatus) -> str:
+def _describe_direction(way: LinkWayStatus) -> str:
+    """Returns rate, queue length by colour, drops and marks of a direction within a second."""
     waiting = "/".join(str(count) for count in way["waiting"])
     marks = f", {way['marked']} marked" if way["marked"] else ""
     return f"{rate_text(way['rate_bps'])}, queue {waiting}, {way['dropped']} dropped{marks}"
 
 
-def account_lines(account: LinkAccount) -> Iterator[str]:
-    """Returns how a run went: lateness, what was not carried, and whether its figures can be relied on."""
+def describe_account(account: LinkAccount) -> Iterator[str]:
+    """Yields the lines on how a run went: lateness, packets not carried, warnings and faults."""
     late = account["lateness"]
     priority = "real-time priority" if account["is_real_time"] else "ordinary priority"
     yield (
@@ -41,7 +43,7 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
         yield f"not carried: {', '.join(refused)}"
     if account["left_out_of_pcapng"]:
         yield f"{account['left_out_of_pcapng']} packets are not in the file of packets: the disk was too slow"
-    for warning in warnings(account):
+    for warning in list_warnings(account):
         yield f"warning: {warning}"
     if account["status"]:
         yield f"the command ended with status {account['status']}"
@@ -49,13 +51,13 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
         yield f"INVALID: {fault}"
 
 
-def congestion_line(congestion: str | None) -> str:
+def describe_congestion(congestion: str | None) -> str:
     """Returns the congestion control of programs that chose none; `congestion` is None if it is unknown."""
     return f"congestion control of programs that chose none: {congestion or 'unknown'}, the machine's"
 
 
-def warnings(account: LinkAccount) -> Iterator[str]:
-    """Returns what the programs of a run did that they hardly should have."""
+def list_warnings(account: LinkAccount) -> Iterator[str]:
+    """Yields what went wrong with the programs of a run without making it invalid."""
     if account["server_status"]:
         yield f"the server's command ended before, with status {account['server_status']}"
     if account["left_behind"]:
@@ -63,7 +65,7 @@ def warnings(account: LinkAccount) -> Iterator[str]:
         yield f"the command left {left} running in the background, which ended with it"
 
 
-def run_document(
+def make_run_document(
     played: Played, simulated: Records | None = None, command: Sequence[str] | None = None
 ) -> Document:
     """Returns the document of a run on real packets; `simulated` has the same flows in the simulator.
@@ -71,18 +73,18 @@ def run_document(
     `command` is what was typed, None where Python was the caller.
     """
     own = document_of_run(played.records, command, how="in real time")
-    went = Items([*account_lines(played.account), congestion_line(default_congestion())])
+    went = Items([*describe_account(played.account), describe_congestion(read_default_congestion())])
     *shown, made = own.sections
     sections = [*shown, Section("account", "How the run went", [went])]
     if simulated is not None:
-        blocks = [_prediction_table(played, simulated), Prose(prediction_line(played))]
+        blocks = [_make_prediction_table(played, simulated), Prose(describe_prediction(played))]
         sections.append(Section("prediction", "The same flows simulated", blocks))
     return replace(own, sections=[*sections, made])
 
 
-def _prediction_table(played: Played, simulated: Records) -> Table:
-    """Returns the transfers of a run beside those of the simulator with the same flows."""
-    figures = [_figures(one.columns.transfers) for one in (played.records, simulated)]
+def _make_prediction_table(played: Played, simulated: Records) -> Table:
+    """Returns a table of response times in real time and simulated with the same flows."""
+    figures = [_summarise_times(one.columns.transfers) for one in (played.records, simulated)]
     rows: list[Row] = []
     for name, real in figures[0].items():
         other = figures[1].get(name)
@@ -96,13 +98,13 @@ def _prediction_table(played: Played, simulated: Records) -> Table:
     return Table("The same flows in real time and simulated", columns, rows)
 
 
-def prediction_line(played: Played) -> str:
-    """Returns what the prediction leaves out of a run or changes, as one line."""
-    found = list_differences(played.records.columns, default_congestion())
+def describe_prediction(played: Played) -> str:
+    """Returns the line on what the prediction leaves out of a run or changes."""
+    found = list_differences(played.records.columns, read_default_congestion())
     return f"simulated otherwise than in real time: {'; '.join(found) or 'nothing that is known'}"
 
 
-def _figures(transfers: TransferColumns) -> dict[str, float | None]:
+def _summarise_times(transfers: TransferColumns) -> dict[str, float | None]:
     """Returns mean and percentiles of the response time, seconds; empty if no transfer ended."""
     response = transfers["end_s"] - transfers["start_s"]
     response = response[~np.isnan(response)]

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mousehole import _engine
-from mousehole.answer import findings, jsonout, manifest
+from mousehole.answer import findings, jsonout, make_manifest
 from mousehole.base import Options
 from mousehole.comparison import Comparison
 from mousehole.document import Document, Items, Section
 from mousehole.engine_types import LinkAccount, LinkRunEntry, Scenario
 from mousehole.inputs import from_section
-from mousehole.link._link import Observer, Played, Programs, check, default_congestion, play
-from mousehole.link._report import congestion_line
-from mousehole.runs import Facts, Plan, Results, Task, checked, planned, reduce_run
+from mousehole.link._link import Observer, Played, Programs, check, play, read_default_congestion
+from mousehole.link._report import describe_congestion
+from mousehole.runs import Facts, Plan, Results, Task, check_plan, make_plan, reduce_run
 from mousehole.scenario import SharedScenario
 
 REPEATS = 2
@@ -27,11 +27,11 @@ class ProgramsComparison(Comparison):
         self.link_runs = list(link_runs)
 
     def document(self, command: Sequence[str] | None = None) -> Document:
-        """Returns the comparison as a document, with what is to be known of its programs."""
+        """Returns the comparison as a document, with a section on the programs."""
         own, faults = super().document(command), list_faults(self.link_runs)
         warned = [Items([f"warning: {fault}" for fault in faults], "open")] if faults else []
         controls = dict.fromkeys(entry["congestion"] for entry in self.link_runs)
-        blocks = [Items([congestion_line(one) for one in controls]), *warned]
+        blocks = [Items([describe_congestion(one) for one in controls]), *warned]
         return replace(own, sections=[*own.sections, Section("programs", "The programs", blocks)])
 
     def to_json(self) -> str:
@@ -71,8 +71,8 @@ class Trial:
         return list_faults(self.entries())
 
     def entries(self) -> list[LinkRunEntry]:
-        """Returns every run as the document of the comparison has it."""
-        left_out, congestion = self.left_out, default_congestion()
+        """Returns every run in the form of the JSON document."""
+        left_out, congestion = self.left_out, read_default_congestion()
         return [
             {
                 "scheme": self.plan.schemes[run.task.scheme],
@@ -88,7 +88,7 @@ class Trial:
 
 
 def list_faults(entries: Iterable[LinkRunEntry]) -> list[str]:
-    """Returns a line for each round that is left out, because all runs under some scheme were invalid."""
+    """Returns a line for each round that is left out because all its runs under some scheme were invalid."""
     own: dict[tuple[int, str], list[LinkRunEntry]] = {}
     for entry in entries:
         own.setdefault((entry["round"], entry["scheme"]), []).append(entry)
@@ -105,7 +105,7 @@ def plan_rounds(shared: SharedScenario, options: Options, own_scheme: str | None
 
     Raises `MouseholeError` for a fault in the input.
     """
-    return replace(checked(planned(shared, options, own_scheme)), in_rounds=True)
+    return replace(check_plan(make_plan(shared, options, own_scheme)), in_rounds=True)
 
 
 def compare(
@@ -165,4 +165,4 @@ def _compare_rounds(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[i
     base = {**base, "warmup": "0s", "duration": f"{seconds:.3g}s"}
     whole = replace(plan, base=base, replications=len(rounds))
     given = replace(from_section(whole.base["traffic"], label), label=label)
-    return findings.with_endpoint(Results(whole, facts, label, manifest(whole, given, None), None))
+    return findings.with_endpoint(Results(whole, facts, label, make_manifest(whole, given, None), None))

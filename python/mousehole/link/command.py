@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from mousehole.base.cli_options import CliCommand, command_app, with_options
+from mousehole.base.cli_options import CliCommand, make_command_app, with_options
 from mousehole.link._options import LinkOptions
 
-app = command_app()
+app = make_command_app()
 
 
 @app.command("link", cls=CliCommand, context_settings={"allow_interspersed_args": False})

@@ -1,4 +1,4 @@
-from ._browser import times_of_request as times_of_request
+from ._browser import compute_request_times as compute_request_times
 from ._found import PAGE_SCHEMA as PAGE_SCHEMA
 from ._found import PageLoads as PageLoads
 from ._found import restore_loads as restore_loads

@@ -1,4 +1,4 @@
-"""Headless Chromium loads a page once, and tells when what was asked for, arrived and was painted."""
+"""Loads a page once in headless Chromium, with the times of its requests, responses and paints."""
 
 import base64
 import contextlib
@@ -61,8 +61,8 @@ On a busy machine the first paint may come after the load event; it is waited fo
 """
 
 
-def find() -> str:
-    """Returns the path of Chromium. Raises `MouseholeError` if there is none."""
+def find_chromium() -> str:
+    """Returns the path of Chromium; raises `MouseholeError` if none is installed."""
     named = os.environ.get(VARIABLE)
     for name in (named,) if named else NAMES:
         found = shutil.which(name)
@@ -79,7 +79,7 @@ def find() -> str:
 
 
 def find_sandbox_obstacle() -> str:
-    """Returns why Chromium's sandbox cannot be on; empty if it can."""
+    """Returns why Chromium cannot use its sandbox; empty if it can."""
     if os.geteuid() == 0:
         return "Chromium refuses to use its sandbox as root"
     return ""
@@ -120,7 +120,7 @@ class Browser:
             raise
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the browser."""
         self.tools.close()
 
     def open(self) -> "Tab":
@@ -135,7 +135,7 @@ class Browser:
         return Tab(self, session)
 
     def histograms(self, pictures: Sequence[str]) -> list[list[int]]:
-        """Returns the number of pixels by colour of base64 pictures, which a tab of its own decodes."""
+        """Returns the pixel counts by colour of each base64 PNG, which a new tab decodes."""
         tab = self.open()
         expression = f"{progress.HISTOGRAMS}({json.dumps(list(pictures))})"
         found: list[list[int]] = json.loads(tab.evaluate(expression))
@@ -207,15 +207,15 @@ class Tab:
         if begin is None:
             begin = min((one.queued for one in self._requests), default=0.0)
         return Load(
-            outcome=outcome, reason=reason, first_paint_s=_seconds(paints.get("first")),
-            largest_paint_s=_seconds(paints.get("largest")), load_s=_seconds(paints.get("load")),
-            fetches=tuple(_fetch(one, begin) for one in self._requests if not one.is_cached), progress=steps,
-            bulk_bps=None, browser=self._browser.name,
+            outcome=outcome, reason=reason, first_paint_s=_to_seconds(paints.get("first")),
+            largest_paint_s=_to_seconds(paints.get("largest")), load_s=_to_seconds(paints.get("load")),
+            fetches=tuple(_make_fetch(one, begin) for one in self._requests if not one.is_cached),
+            progress=steps, bulk_bps=None, browser=self._browser.name,
             sandbox=self._browser.sandbox,
         )  # fmt: skip
 
     def read_body(self, fetch_url: str) -> bytes | None:
-        """Returns the body that came from an address, decompressed; None if there is none any more."""
+        """Returns the decompressed body that came from an address; None if the browser does not have it."""
         for number, one in self._open.items():
             if one.url == fetch_url:
                 with contextlib.suppress(BrowserError):
@@ -232,7 +232,7 @@ class Tab:
         return {}
 
     def _navigate(self, url: str, deadline: float, timeout_s: float) -> tuple[Outcome, str]:
-        """Begins the load and waits for its end."""
+        """Begins the load and waits for its end; returns the outcome, and why it failed or did not end."""
         number = self._tools.send("Page.navigate", self._session, url=url)
 
         def is_over() -> bool:
@@ -248,17 +248,18 @@ class Tab:
         return ("loaded", "") if ended else ("timeout", f"the load event did not come within {timeout_s:g} s")
 
     def _is_quiet(self) -> bool:
-        """Returns whether nothing has been on its way for a while."""
+        """Returns whether no request has been open or has changed for `QUIET_S` seconds."""
         self._consume()
         is_idle = all(one.end is not None or one.fault for one in self._requests)
         return is_idle and time.monotonic() - self._changed >= QUIET_S
 
     def _paints(self) -> dict[str, float | None]:
+        """Returns the page's times of load event and paints in milliseconds, None for missing ones."""
         found: dict[str, float | None] = json.loads(self.evaluate(PAINTS))
         return found
 
     def evaluate(self, expression: str) -> str:
-        """Returns the text that an expression of the page's language promises. Raises `BrowserError`."""
+        """Returns the text that a JavaScript expression promises; raises `BrowserError` if it fails."""
         answer = self._tools.call(
             "Runtime.evaluate", self._session, expression=expression, awaitPromise=True, returnByValue=True
         )
@@ -268,7 +269,7 @@ class Tab:
         return text
 
     def _progress(self, begin: float) -> progress.Steps:
-        """Returns the visual progress of the load that began at this time by the clock of the events."""
+        """Returns the visual progress of the filmed load; `begin` is its start by the clock of the events."""
         self._tools.call("Page.stopScreencast", self._session)
         self._consume()
         if self._clocks is None:
@@ -280,13 +281,13 @@ class Tab:
         )
 
     def _navigation_start(self) -> float | None:
-        """Returns when the navigation began by the clock of the events, in seconds."""
+        """Returns when the navigation began by the clock of the events, in seconds; None if unknown."""
         metrics = self._tools.call("Performance.getMetrics", self._session)["metrics"]
         values = {one["name"]: one["value"] for one in metrics}
         return values.get("NavigationStart") or None
 
     def _consume(self) -> None:
-        """Takes in the events that came since the last time."""
+        """Updates the tab's state by the events that came since the last call."""
         events = self._tools.events[self._read :]
         self._read += len(events)
         for event in events:
@@ -294,7 +295,7 @@ class Tab:
                 self._take(event["method"], event["params"])
 
     def _take(self, method: str, params: dict[str, Any]) -> None:
-        """Handles an event of DevTools."""
+        """Updates the tab's state by an event of DevTools."""
         if method == "Page.loadEventFired":
             self._is_loaded = True
         elif method == "Inspector.targetCrashed":
@@ -307,10 +308,10 @@ class Tab:
             self._on_request(params)
         elif method.startswith("Network.") and (request := self._open.get(params.get("requestId", ""))):
             self._changed = time.monotonic()
-            _note(request, method, params)
+            _apply_event_to(request, method, params)
 
     def _on_request(self, params: dict[str, Any]) -> None:
-        """Notes a new request over HTTP; if it follows a redirect, also the end of the request before."""
+        """Adds a new request over HTTP; if it follows a redirect, the request before it ends."""
         url, number = urldefrag(params["request"]["url"]).url, params["requestId"]
         if not url.startswith(("http:", "https:")):
             return
@@ -339,8 +340,8 @@ def _find_initiator(params: dict[str, Any]) -> str:
     return urldefrag(url).url
 
 
-def _note(request: _Request, method: str, params: dict[str, Any]) -> None:
-    """Notes what an event tells of a request."""
+def _apply_event_to(request: _Request, method: str, params: dict[str, Any]) -> None:
+    """Updates a request by an event of DevTools about it."""
     match method.removeprefix("Network."):
         case "responseReceived":
             request.response, request.kind = params["response"], params.get("type", request.kind)
@@ -355,7 +356,7 @@ def _note(request: _Request, method: str, params: dict[str, Any]) -> None:
             request.is_cached = True
 
 
-def times_of_request(timing: Mapping[str, float], begin: float) -> dict[str, float | None]:
+def compute_request_times(timing: Mapping[str, float], begin: float) -> dict[str, float | None]:
     """Returns when a connection was begun, the request sent and the answer's first byte received.
 
     `timing` is a `ResourceTiming` of the DevTools protocol; the times are in seconds after `begin`, None for
@@ -374,17 +375,18 @@ def times_of_request(timing: Mapping[str, float], begin: float) -> dict[str, flo
     return {"connecting_s": read_timing("connectStart"), "sent_s": sent, "first_byte_s": first_byte}
 
 
-def _fetch(request: _Request, begin: float) -> Fetch:
-    """Returns a request with its times after the navigation began."""
+def _make_fetch(request: _Request, begin: float) -> Fetch:
+    """Returns a request as a fetch; its times are in seconds after `begin`."""
     response = request.response
     return Fetch(
         url=request.url, kind=request.kind, status=int(response.get("status", 0)),
         protocol=str(response.get("protocol", "")), priority=request.priority,
         connection=int(response.get("connectionId", 0)), size=request.size, queued_s=request.queued - begin,
         end_s=None if request.end is None else request.end - begin, initiator=request.initiator,
-        fault=request.fault, **times_of_request(response.get("timing") or {}, begin),
+        fault=request.fault, **compute_request_times(response.get("timing") or {}, begin),
     )  # fmt: skip
 
 
-def _seconds(milliseconds: float | None) -> float | None:
+def _to_seconds(milliseconds: float | None) -> float | None:
+    """Returns milliseconds as seconds, None for None."""
     return None if milliseconds is None else milliseconds / 1000

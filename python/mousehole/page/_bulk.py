@@ -66,7 +66,7 @@ class Downloads:
         return sum(self._received)
 
     def close(self) -> None:
-        """Ends them."""
+        """Ends the downloads."""
         self._over = True
         for end in self._ends:
             with contextlib.suppress(OSError):
@@ -103,5 +103,6 @@ def _connect(address: str, port: int, deadline: float) -> socket.socket:
 
 
 def _clear_timeout(end: socket.socket) -> socket.socket:
+    """Returns the socket, whose calls now wait without a limit."""
     end.settimeout(None)
     return end

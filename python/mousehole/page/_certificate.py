@@ -20,7 +20,7 @@ class Certificate:
     fingerprint: str
 
 
-def make(hosts: Sequence[str], folder: Path) -> Certificate:
+def make_certificate(hosts: Sequence[str], folder: Path) -> Certificate:
     """Writes a certificate for these hosts and its key into the folder; nobody else may read the key."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization

@@ -80,13 +80,15 @@ def from_folder(folder: Path, secure: bool) -> Page:
         mime = mimetypes.guess_type(path.name)[0] or BINARY
         if mime.startswith("text/") or mime.endswith(("javascript", "json", "xml")):
             mime += "; charset=utf-8"
-        answers.append(Answer(f"{origin}/{quote(place)}", 200, mime, _read(path)))
+        answers.append(Answer(f"{origin}/{quote(place)}", 200, mime, _read_file(path)))
         if path.name == INDEX:  # a folder's address without the file's name
-            answers.append(Answer(f"{origin}/{quote(place.removesuffix(INDEX))}", 200, mime, _read(path)))
+            answers.append(
+                Answer(f"{origin}/{quote(place.removesuffix(INDEX))}", 200, mime, _read_file(path))
+            )
     return Page(folder.resolve().name, f"{origin}/", tuple(answers))
 
 
-def _read(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     """Reads a file; raises `MouseholeError` that names it."""
     try:
         return path.read_bytes()
@@ -94,7 +96,7 @@ def _read(path: Path) -> bytes:
         raise file_error(path, f"cannot be read; {error.strerror}") from error
 
 
-def write(page: Page, folder: Path) -> None:
+def write_page(page: Page, folder: Path) -> None:
     """Writes the page into a folder of its own, from which `Store` answers."""
     folder.mkdir()
     listed = []
@@ -106,7 +108,7 @@ def write(page: Page, folder: Path) -> None:
 
 
 class Store:
-    """The answers of a page that `write` wrote, by address."""
+    """The answers of a page that `write_page` wrote, by address."""
 
     def __init__(self, folder: Path) -> None:
         self._exact: dict[str, Answer] = {}

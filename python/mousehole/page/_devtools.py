@@ -38,12 +38,13 @@ class DevTools:
     def __init__(self, command: Sequence[str], messages: Path, environment: Mapping[str, str]) -> None:
         """Starts the browser; what it prints goes into the file `messages`."""
         self._messages = messages
-        reserved = _reserve()
+        reserved = _reserve_descriptors()
         reading, self._to = os.pipe()
         self._from, writing = os.pipe()
         library = ctypes.CDLL(None)
 
         def join() -> None:
+            """Puts the pipes where Chromium expects them, and ends the browser with this process."""
             library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             os.dup2(reading, FIRST)
             os.dup2(writing, LAST)
@@ -62,7 +63,10 @@ class DevTools:
         """Events that came so far, oldest first, each with the time of its arrival by `time.monotonic`."""
 
     def call(self, method: str, session: str = "", wait_s: float = 30.0, **params: Any) -> Any:
-        """Sends a command and returns its result. Raises `BrowserError`."""
+        """Sends a command and returns its result;
+
+        raises `BrowserError` if it is refused or not answered in time.
+        """
         number = self.send(method, session, **params)
         if not self.wait(lambda: number in self._answers, time.monotonic() + wait_s):
             raise BrowserError(f"the browser did not answer {method} within {wait_s:g} s")
@@ -72,7 +76,7 @@ class DevTools:
         return answer["result"]
 
     def send(self, method: str, session: str = "", **params: Any) -> int:
-        """Sends a command and returns its number, by which `answer` finds what came back."""
+        """Sends a command and returns its number; raises `BrowserError` if the browser has ended."""
         self._last += 1
         message: Event = {"id": self._last, "method": method, "params": params}
         if session:
@@ -127,7 +131,7 @@ class DevTools:
                 self.events.append({**message, "arrived": time.monotonic()})
 
     def _ending(self) -> str:
-        """Returns why the browser ended, by its last messages."""
+        """Returns why the browser ended, from its last messages."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         said = self._messages.read_text(errors="replace").strip().splitlines()
@@ -136,8 +140,11 @@ class DevTools:
         return f"the browser ended with status {self._process.returncode}{words}"
 
 
-def _reserve() -> list[int]:
-    """Takes the descriptors that the child needs, so that nothing else of this process is there."""
+def _reserve_descriptors() -> list[int]:
+    """Opens the descriptors that the child needs, so that this process uses them for nothing else;
+
+    returns all opened.
+    """
     taken = [os.open(os.devnull, os.O_RDWR)]
     while taken[-1] < LAST:
         taken.append(fcntl.fcntl(taken[0], fcntl.F_DUPFD_CLOEXEC, FIRST))
@@ -145,5 +152,6 @@ def _reserve() -> list[int]:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
+    """Writes all bytes to a descriptor; raises `OSError`."""
     while data:
         data = data[os.write(descriptor, data) :]

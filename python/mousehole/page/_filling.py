@@ -22,7 +22,7 @@ KINDS = {
 
 
 def classify(mime: str) -> str:
-    """Returns what a body of this type is to a page: css, html, script, image, font or data."""
+    """Returns the kind of a body by its MIME type: css, html, script, image, font or data."""
     plain = mime.partition(";")[0].strip().lower()
     if plain in KINDS:
         return KINDS[plain]
@@ -122,4 +122,5 @@ def _encode_png(width: int, height: int, colour: int) -> bytes:
 
 
 def _encode_chunk(name: bytes, data: bytes) -> bytes:
+    """Returns a chunk of a PNG with its length and check sum."""
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -11,7 +11,7 @@ from mousehole.html import Kept
 from mousehole.page._results import PageResults, Setting, Trial
 from mousehole.page._trial import Load
 from mousehole.page.predict import Prediction
-from mousehole.runs import or_nan
+from mousehole.runs import none_to_nan
 
 if TYPE_CHECKING:
     import altair as alt
@@ -31,7 +31,7 @@ class PageLoads(Kept):
         """Returns the loads as a document, which terminal, page and Markdown show."""
         from mousehole.page import _report  # loads Altair
 
-        return _report.document(self.results, self.prediction, command)
+        return _report.make_document(self.results, self.prediction, command)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the waterfalls of the schemes side by side, and writes them into a file if one is given.
@@ -42,7 +42,7 @@ class PageLoads(Kept):
         from mousehole import charts  # loads Altair
         from mousehole.page import _waterfall as waterfall
 
-        return charts.written(waterfall.draw_picture(self.results), path)
+        return charts.write_chart(waterfall.draw_picture(self.results), path)
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.page/1` (docs/json.md)."""
@@ -55,13 +55,16 @@ class PageLoads(Kept):
             "schema": PAGE_SCHEMA,
             "manifest": {**self.results.manifest, **simulated},
             "schemes": schemes,
-            "loads": [_record(trial) for trial in self.results.trials],
+            "loads": [_make_trial_entry(trial) for trial in self.results.trials],
         }
         return _engine.json_text(document)
 
 
 def restore_loads(document: Mapping[str, Any]) -> PageLoads:
-    """Returns the loads whose `to_json` a document is."""
+    """Returns the loads of a JSON document;
+
+    raises `KeyError`, `TypeError` or `ValueError` for a faulty one.
+    """
     manifest, schemes = document["manifest"], document["schemes"]
     given = {item.name: manifest[item.name] for item in fields(Setting)}
     setting = Setting(**{**given, "notes": tuple(given["notes"])})
@@ -69,12 +72,12 @@ def restore_loads(document: Mapping[str, Any]) -> PageLoads:
     trials = tuple(_restore_trial(entry) for entry in document["loads"])
     results = PageResults(setting, names, manifest["baseline"], manifest["loads"], trials)
     times = {entry["scheme"]: entry["predicted"]["loads_s"] for entry in schemes if entry["predicted"]}
-    numbers = {name: [or_nan(one) for one in own] for name, own in times.items()}
+    numbers = {name: [none_to_nan(one) for one in own] for name, own in times.items()}
     predicted = Prediction(results.baseline, numbers, manifest.get("simulated", "")) if times else None
     return PageLoads(results, predicted)
 
 
-def _record(trial: Trial) -> dict[str, object]:
+def _make_trial_entry(trial: Trial) -> dict[str, object]:
     """Returns the entry of a load in the JSON document."""
     return {
         "scheme": trial.scheme,
@@ -88,5 +91,6 @@ def _record(trial: Trial) -> dict[str, object]:
 
 
 def _restore_trial(entry: Mapping[str, Any]) -> Trial:
+    """Returns the load that an entry of the JSON document describes."""
     own = (entry[name] for name in ("link", "invalid", "repeats"))
     return Trial(entry["scheme"], entry["round"], Load.from_record(entry), *own)

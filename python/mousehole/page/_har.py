@@ -63,7 +63,7 @@ def read(path: Path, secure: bool = False) -> Page:
 def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = False) -> Page:
     """Returns the page of a recording's entries; `file` is what errors name."""
     own, pages = _select_first_page(entries)
-    origins = _map_origins(map(_url, own), secure)
+    origins = _map_origins(map(_find_url, own), secure)
     recorded: list[_Recorded] = []
     for number, entry in enumerate(own, 1):
         try:
@@ -112,8 +112,8 @@ def _select_first_page(entries: Sequence[Any]) -> tuple[list[Mapping[str, Any]],
     return sorted(kept, key=lambda entry: str(entry.get("startedDateTime", ""))), len(pages)
 
 
-def _url(entry: Mapping[str, Any]) -> str:
-    """Returns the address of an entry, empty if it has none."""
+def _find_url(entry: Mapping[str, Any]) -> str:
+    """Returns the address of an entry; empty if it has none."""
     request = entry.get("request")
     return str(request.get("url", "")) if isinstance(request, dict) else ""
 
@@ -144,6 +144,7 @@ def _map_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
 
 
 def _choose_host_name(found: Mapping[str, str]) -> str:
+    """Returns an unused name for a host that must be renamed."""
     taken = sum(origin.endswith(HOST) for origin in found.values())
     return HOST if not taken else f"{taken + 1}.{HOST}"
 
@@ -179,13 +180,13 @@ def _convert_entry(entry: Mapping[str, Any], colour: int, origins: Mapping[str, 
     if is_empty:
         body = b""
     elif is_made:
-        body = filling.fill_body(mime, _wire_size(response), colour)
+        body = filling.fill_body(mime, _find_wire_size(response), colour)
     else:
         body = _decode_body(content, mime, origins)
         if headers.get("content-encoding", "identity").strip() not in ("", "identity"):
             # Whatever compressed it: every browser knows gzip, and sizes differ little.
             body, kept = gzip.compress(body, 9, mtime=0), {**kept, "content-encoding": "gzip"}
-    version = _version(f"{response.get('httpVersion', '')} {asked.get('httpVersion', '')}")
+    version = _find_version(f"{response.get('httpVersion', '')} {asked.get('httpVersion', '')}")
     return _Recorded(Answer(_replace_origins(url, origins), status, mime, body, kept), is_made, version)
 
 
@@ -206,6 +207,7 @@ def _replace_origins(text: str, origins: Mapping[str, str]) -> str:
 
 
 def _is_document(answer: Answer) -> bool:
+    """Returns whether the answer is an HTML document with status 200."""
     return answer.status == 200 and filling.classify(answer.mime) == "html"
 
 
@@ -216,8 +218,8 @@ def _make_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
     return replace(document, body=filling.fill_document(name, parts, len(document.body)))
 
 
-def _wire_size(response: Mapping[str, Any]) -> int:
-    """Returns the bytes of a body as it crossed the network, as far as the recording tells."""
+def _find_wire_size(response: Mapping[str, Any]) -> int:
+    """Returns the bytes of a body as it crossed the network, as far as the recording has them."""
     content = response.get("content") or {}
     sizes = {name: int(response.get(name) or -1) for name in ("bodySize", "_transferSize", "headersSize")}
     if sizes["bodySize"] > 0:
@@ -227,8 +229,8 @@ def _wire_size(response: Mapping[str, Any]) -> int:
     return max(int(content.get("size") or 0) - int(content.get("compression") or 0), 0)
 
 
-def _version(named: str) -> str | None:
-    """Returns the version of HTTP that a recording names."""
+def _find_version(named: str) -> str | None:
+    """Returns the version of HTTP that a text names, such as `h2`; None if it names none."""
     for version, words in (("3", ("h3", "http/3")), ("2", ("h2", "http/2")), ("1.1", ("http/1",))):
         if any(word in named.lower() for word in words):
             return version

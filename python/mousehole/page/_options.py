@@ -1,4 +1,4 @@
-"""The options of `mousehole page`, declared once for the command line and for `measure`."""
+"""The options of `mousehole page`, declared once for the command line and for `measure_loads`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -64,4 +64,5 @@ def speed_index_s(progress: Steps) -> float | None:
 
 
 def _histogram_difference(own: Floats, other: Floats) -> float:
+    """Returns the sum of the absolute differences of two histograms."""
     return float(np.abs(own - other).sum())

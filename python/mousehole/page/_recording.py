@@ -22,18 +22,18 @@ TIMEOUT_S = 60.0
 
 
 def is_url(source: str) -> bool:
-    """Returns whether the source is an address of the web."""
+    """Returns whether the source begins with http: or https:."""
     return source.startswith(("http:", "https:"))
 
 
 def check(source: str) -> None:
-    """Raises `MouseholeError` for an address that is not of this machine."""
+    """Raises `MouseholeError` for an address that is malformed or not on this machine."""
     try:
         host, _ = urlsplit(source).hostname, urlsplit(source).port
     except ValueError as error:
-        raise _fault(source, f"is no address ({error})") from None
+        raise _url_error(source, f"is no address ({error})") from None
     if host not in LOCAL:
-        raise _fault(
+        raise _url_error(
             source, f"is not on this machine; it must be {', '.join(LOCAL[:-1])} or {LOCAL[-1]}, a folder or "
             "a HAR file, such as a browser's network panel saves of any page"
         )  # fmt: skip
@@ -53,10 +53,10 @@ def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
         tab = browser.open()
         load = tab.load(url, TIMEOUT_S)
         if load.outcome != "loaded":
-            raise _fault(url, f"cannot be loaded: {load.reason}")
+            raise _url_error(url, f"cannot be loaded: {load.reason}")
         entries = [_make_entry(tab, fetch) for fetch in load.fetches]
     except BrowserError as error:
-        raise _fault(url, f"cannot be loaded: {error}") from None
+        raise _url_error(url, f"cannot be loaded: {error}") from None
     finally:
         browser.close()
     return from_entries(urlsplit(url).netloc, entries, url, secure)
@@ -78,5 +78,6 @@ def _make_entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _fault(url: str, sentence: str) -> MouseholeError:
+def _url_error(url: str, sentence: str) -> MouseholeError:
+    """Returns the error of an address."""
     return MouseholeError(f"{url} {sentence}", kind="value", value=url)

@@ -23,12 +23,12 @@ from mousehole.document import (
     Tone,
     Verdict,
 )
-from mousehole.html.common import made_section
-from mousehole.html.figures import change_cell, changes_sentence, interval_chart
-from mousehole.html.pictures import choices
+from mousehole.html.common import make_provenance_section
+from mousehole.html.figures import describe_changes, make_change_cell, make_interval_chart
+from mousehole.html.pictures import list_choices
 from mousehole.page import _waterfall as waterfall
 from mousehole.page._progress import Steps
-from mousehole.page._results import PRIMARY, PageResults, SchemeRow, Trial, order
+from mousehole.page._results import PRIMARY, PageResults, SchemeRow, Trial, sort_by_request
 from mousehole.page.predict import Prediction
 from mousehole.statistics import LEAST_REPLICATIONS, Estimate
 
@@ -39,33 +39,36 @@ ENDS = "In parentheses: 95 % intervals over loads, paired by round. Those of the
        "together; paints and speed index are exploratory."  # fmt: skip
 
 
-def document(
+def make_document(
     results: PageResults, prediction: Prediction | None = None, command: Sequence[str] | None = None
 ) -> Document:
     """Returns the document of loads; `command` is what was typed, None where Python was the caller."""
     rows = results.rows()
     loads: list[Block] = [
-        _table(results, rows, prediction), *_changes(results, rows), *_progress(results)
-    ]  # fmt: skip
+        _make_times_table(results, rows, prediction),
+        *_list_change_charts(results, rows),
+        *_list_progress_charts(results),
+    ]
     remarks = [
-        Items(texts, tone) for tone, texts in _group_by_tone(_remarks(results, rows, prediction)).items()
+        Items(texts, tone)
+        for tone, texts in _group_by_tone(_yield_remarks(results, rows, prediction)).items()
     ]
     return Document(
         title=waterfall.write_title(results),
         subtitle=f"{counted(results.rounds, 'load')} under each of {len(results.schemes)} schemes.",
-        verdict=Verdict(_answer(results, rows), "open", "What was measured"),
-        choices=choices(make_scheme_series(results.schemes)),
+        verdict=Verdict(_describe_answer(results, rows), "open", "What was measured"),
+        choices=list_choices(make_scheme_series(results.schemes)),
         sections=[
             Section("loads", "Times of the page", [*loads, *remarks], "Times"),
             Section("objects", "The median loads, object by object",
-                    list(_waterfalls(results)), "Objects", "page"),
-            made_section(results.manifest, command, seed_note=False),
+                    list(_yield_waterfalls(results)), "Objects", "page"),
+            make_provenance_section(results.manifest, command, seed_note=False),
         ],
         footer=f"Mousehole {engine_text()}",
     )  # fmt: skip
 
 
-def _answer(results: PageResults, rows: Sequence[SchemeRow]) -> list[str]:
+def _describe_answer(results: PageResults, rows: Sequence[SchemeRow]) -> list[str]:
     """Returns a sentence for each scheme whose load is clearly faster or slower than the baseline's."""
     lines = []
     for row in rows:
@@ -79,8 +82,10 @@ def _answer(results: PageResults, rows: Sequence[SchemeRow]) -> list[str]:
     return lines or [f"No scheme clearly changes the load against {results.baseline}."]
 
 
-def _table(results: PageResults, rows: Sequence[SchemeRow], prediction: Prediction | None) -> Table:
-    """Returns times and changes by scheme; paints and downloads give way on a narrow terminal."""
+def _make_times_table(
+    results: PageResults, rows: Sequence[SchemeRow], prediction: Prediction | None
+) -> Table:
+    """Returns the table of times and changes by scheme; a narrow terminal leaves out paints and downloads."""
     baseline = results.baseline
     first_change, speed_change = f"first paint\nto {baseline}", f"speed index\nto {baseline}"
     headings = ["\nload", f"load to\n{baseline}"]
@@ -90,15 +95,16 @@ def _table(results: PageResults, rows: Sequence[SchemeRow], prediction: Predicti
     cells: list[Row] = []
     for row in rows:
         simulated = [] if prediction is None else [
-            _time(prediction.time(row.scheme)),
-            change_cell(None if row.scheme == baseline else prediction.change(row.scheme)),
+            _make_time_cell(prediction.time(row.scheme)),
+            make_change_cell(None if row.scheme == baseline else prediction.change(row.scheme)),
         ]  # fmt: skip
         bulk = [Cell(rate_text(row.bulk_bps.mean), row.bulk_bps.mean)] if results.setting.bulk else []
         cells.append([
-            row.scheme, _time(row.times["load"]), change_cell(row.changes.get("load")), *simulated,
-            _time(row.times["speed_index"]), change_cell(row.changes.get("speed_index")),
-            _time(row.times["first_paint"]), change_cell(row.changes.get("first_paint")),
-            _time(row.times["largest_paint"]), *bulk,
+            row.scheme, _make_time_cell(row.times["load"]), make_change_cell(row.changes.get("load")),
+            *simulated,
+            _make_time_cell(row.times["speed_index"]), make_change_cell(row.changes.get("speed_index")),
+            _make_time_cell(row.times["first_paint"]), make_change_cell(row.changes.get("first_paint")),
+            _make_time_cell(row.times["largest_paint"]), *bulk,
         ])  # fmt: skip
     columns = [Column("\nscheme", is_number=False), *map(Column, headings)]
     return Table(
@@ -108,22 +114,23 @@ def _table(results: PageResults, rows: Sequence[SchemeRow], prediction: Predicti
     )  # fmt: skip
 
 
-def _time(time: Estimate) -> Cell:
+def _make_time_cell(time: Estimate) -> Cell:
+    """Returns a table cell with a mean time."""
     return Cell(time_text(time.mean), time.mean)
 
 
-def _changes(results: PageResults, rows: Sequence[SchemeRow]) -> list[Chart]:
+def _list_change_charts(results: PageResults, rows: Sequence[SchemeRow]) -> list[Chart]:
     """Returns the chart of the changes of the load's time, in a list; empty if no change is known."""
     changes = {row.scheme: row.changes[PRIMARY] for row in rows if PRIMARY in row.changes}
     if not any(isfinite(change.mean) for change in changes.values()):
         return []
-    seen = changes_sentence(changes, "loads", results.baseline)
+    seen = describe_changes(changes, "loads", results.baseline)
     title = f"Change of the load's time against {results.baseline}"
-    return [interval_chart("changes", title, title, changes, seen)]
+    return [make_interval_chart("changes", title, title, changes, seen)]
 
 
-def _progress(results: PageResults) -> list[Chart]:
-    """Returns the visual progress of the median loads, if any was filmed."""
+def _list_progress_charts(results: PageResults) -> list[Chart]:
+    """Returns the chart of the visual progress of the median loads, in a list; empty if none was filmed."""
     known = {
         scheme: trial.load.progress
         for scheme in results.schemes
@@ -145,7 +152,9 @@ def _progress(results: PageResults) -> list[Chart]:
         color=series.colour(), strokeDash=series.dash(),
     )  # fmt: skip
     names = [f"{share_text(part)} complete" for part in PARTS]
-    reached = {scheme: [_time_to_reach(steps, part) for part in PARTS] for scheme, steps in known.items()}
+    reached = {
+        scheme: [_find_time_to_reach(steps, part) for part in PARTS] for scheme, steps in known.items()
+    }
     table = Table(
         "When the median loads looked so complete", [Column("scheme", is_number=False), *map(Column, names)],
         [[scheme, *(Cell(time_text(time), time) for time in times)] for scheme, times in reached.items()],
@@ -158,16 +167,16 @@ def _progress(results: PageResults) -> list[Chart]:
     return [Chart("progress", title, seen, lines, table, height=260, printed="details")]
 
 
-def _time_to_reach(steps: Steps, part: float) -> float:
-    """Returns the time in seconds from which on at least the share `part` of a page is shown."""
+def _find_time_to_reach(steps: Steps, part: float) -> float:
+    """Returns the time, in seconds, from which on at least the share `part` of a page is shown."""
     below = [place for place, (_, share) in enumerate(steps) if share < part]
     return steps[min(below[-1] + 1, len(steps) - 1)][0] if below else 0.0
 
 
-def _remarks(
+def _yield_remarks(
     results: PageResults, rows: Sequence[SchemeRow], prediction: Prediction | None
 ) -> Iterator[tuple[str, Tone]]:
-    """Yields what is to be said of the loads, each with its tone."""
+    """Yields the remarks on the loads, each with its tone."""
     repeats = sum(trial.repeats for trial in results.trials)
     if repeats:
         yield f"{counted(repeats, 'load')} repeated because the link was late.", "dim"
@@ -202,8 +211,8 @@ def _group_by_tone(remarks: Iterator[tuple[str, Tone]]) -> dict[Tone, list[str]]
     return found
 
 
-def _waterfalls(results: PageResults) -> Iterator[Chart | Prose]:
-    """Yields the load nearest to each scheme's median, with the times of its objects."""
+def _yield_waterfalls(results: PageResults) -> Iterator[Chart | Prose]:
+    """Yields a waterfall chart for each scheme of its median load, or a sentence if it has none."""
     drawn = waterfall.Drawing.from_results(results)
     for place, (scheme, trial) in enumerate(drawn.shown.items()):
         if trial is None:
@@ -212,15 +221,16 @@ def _waterfalls(results: PageResults) -> Iterator[Chart | Prose]:
         yield Chart(
             f"waterfall-{place}",
             scheme,
-            f"{waterfall.caption(results, scheme, trial)}. Each line is an object, in the order in which the "
-            "page asked for it: thin while it waits, pale until its first byte, full until its last.",
+            f"{waterfall.write_caption(results, scheme, trial)}. Each line is an object, in the order in "
+            "which the page asked for it: thin while it waits, pale until its first byte, full until its "
+            "last.",
             drawn.panel(trial, is_first=True),
-            _objects(scheme, trial),
+            _make_object_table(scheme, trial),
             height=drawn.height,
         )
 
 
-def _objects(scheme: str, trial: Trial) -> Table:
+def _make_object_table(scheme: str, trial: Trial) -> Table:
     """Returns a table of the objects of a load with sizes, times and faults."""
     rows: list[Row] = [
         [
@@ -229,7 +239,7 @@ def _objects(scheme: str, trial: Trial) -> Table:
               for time in (fetch.queued_s, fetch.sent_s, fetch.first_byte_s, fetch.end_s)),
             fetch.fault,
         ]
-        for fetch in order(trial.load.fetches)
+        for fetch in sort_by_request(trial.load.fetches)
     ]  # fmt: skip
     columns = [
         Column("object", is_number=False), Column("kind", is_number=False),

@@ -11,7 +11,7 @@ from mousehole import _engine
 from mousehole.base import REVISION
 from mousehole.page._progress import speed_index_s
 from mousehole.page._trial import Fetch, Load
-from mousehole.runs import or_nan
+from mousehole.runs import none_to_nan
 from mousehole.statistics import (
     Design,
     Estimate,
@@ -37,7 +37,7 @@ SETTLE_SPREAD_S = 1.0
 
 
 def make_draws(seed: int, number: int) -> np.random.Generator:
-    """Returns the random draws of a round, the first of which is its share of `SETTLE_SPREAD_S`."""
+    """Returns the random numbers of a round; the first is its share of `SETTLE_SPREAD_S`."""
     return np.random.default_rng([seed, number])
 
 
@@ -132,7 +132,7 @@ class PageResults:
         """Returns a figure by round, NaN for rounds that do not count."""
         found = [nan] * self.rounds
         for trial in self.trials_under(scheme):
-            found[trial.round] = or_nan(FIGURES[figure](trial.load) if trial.counts else None)
+            found[trial.round] = none_to_nan(FIGURES[figure](trial.load) if trial.counts else None)
         return found
 
     def change(self, scheme: str, figure: str) -> Estimate:
@@ -153,7 +153,7 @@ class PageResults:
         return [self._row(scheme) for scheme in self.schemes]
 
     def middle(self, scheme: str) -> Trial | None:
-        """Returns the load whose time is the median of the scheme's; None if no load counts."""
+        """Returns the load with the scheme's median time, the lower of two; None if no load counts."""
         own = [trial for trial in self.trials_under(scheme) if trial.counts]
         if not own:
             return None
@@ -171,18 +171,19 @@ class PageResults:
             scheme=scheme,
             loads=len(counted),
             missing=tuple(trial.invalid or trial.load.reason for trial in own if not trial.counts),
-            objects=_mean(whole),
-            incomplete=_mean(rest),
+            objects=_mean_or_nan(whole),
+            incomplete=_mean_or_nan(rest),
             times={figure: positive_interval(self.values(scheme, figure)) for figure in FIGURES},
             changes={figure: self.change(scheme, figure) for figure in others},
-            bulk_bps=t_interval([or_nan(load.bulk_bps) for load in counted]),
+            bulk_bps=t_interval([none_to_nan(load.bulk_bps) for load in counted]),
         )
 
 
-def order(fetches: Sequence[Fetch]) -> list[Fetch]:
+def sort_by_request(fetches: Sequence[Fetch]) -> list[Fetch]:
     """Returns fetches in the order in which the page asked for them."""
     return sorted(fetches, key=lambda one: one.queued_s)
 
 
-def _mean(values: Sequence[int]) -> float:
+def _mean_or_nan(values: Sequence[int]) -> float:
+    """Returns the mean; NaN without values."""
     return sum(values) / len(values) if values else nan

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 import altair as alt
 
 from mousehole.base import counted, size_text, time_text
-from mousehole.charts import Panel, picture
-from mousehole.charts.axes import label_list
-from mousehole.charts.marks import Datum, empty, make_chart
+from mousehole.charts import Panel, arrange_picture
+from mousehole.charts.axes import label_ticks
+from mousehole.charts.marks import Datum, empty_chart, make_chart
 from mousehole.charts.style import COLOURS, FORE, QUIET, WORSE
-from mousehole.page._results import PageResults, Trial, order
+from mousehole.page._results import PageResults, Trial, sort_by_request
 from mousehole.page._trial import Fetch
 
 KINDS = dict(zip(("Document", "Stylesheet", "Script", "Image", "Font", "other"),
@@ -39,7 +39,7 @@ HIGHEST = 1300
 
 
 def write_title(results: PageResults) -> str:
-    """Returns page, protocol, downloads and link in words."""
+    """Returns page, protocol, number of downloads and link as text."""
     own = results.setting
     beside = f" beside {counted(own.bulk, 'download')}" if own.bulk else ""
     page = f"{own.page} ({size_text(own.size)}) over HTTP/{own.version}{beside}"
@@ -60,7 +60,7 @@ class Drawing:
         """Returns what is drawn of the results."""
         shown = {scheme: results.middle(scheme) for scheme in results.schemes}
         known = [trial for trial in shown.values() if trial is not None]
-        return Drawing(shown, _rows(known), _last_s(known))
+        return Drawing(shown, _list_addresses(known), _find_last_s(known))
 
     @property
     def height(self) -> int:
@@ -71,34 +71,34 @@ class Drawing:
         """Returns the chart of a load; the first of several names the objects."""
         scale = alt.Scale(domain=[0, 1.02 * self.last_s], nice=False)
         x = alt.X("begin:Q", title="seconds", axis=alt.Axis(tickCount=6), scale=scale)
-        return _panel(trial, list(self.rows), x, is_first=is_first)
+        return _draw_load(trial, list(self.rows), x, is_first=is_first)
 
 
 def draw_picture(results: PageResults) -> alt.VConcatChart:
-    """Returns a panel per scheme."""
+    """Returns the picture with a panel for the median load of each scheme."""
     drawn = Drawing.from_results(results)
     width = WIDTH if len(drawn.shown) <= MANY_PANELS else NARROW_WIDTH
     panels = [
         Panel("\n".join(wrap(scheme, LONGEST_NAME)), drawn.panel(trial, is_first=not place),
-              width, drawn.height, [caption(results, scheme, trial)])
+              width, drawn.height, [write_caption(results, scheme, trial)])
         for place, (scheme, trial) in enumerate(drawn.shown.items())
     ]  # fmt: skip
-    return picture(write_title(results), [panels])
+    return arrange_picture(write_title(results), [panels])
 
 
-def _rows(trials: list[Trial]) -> list[str]:
+def _list_addresses(trials: list[Trial]) -> list[str]:
     """Returns the addresses in the order in which the first load asked for them, then those of others."""
-    return list(dict.fromkeys(fetch.url for trial in trials for fetch in order(trial.load.fetches)))
+    return list(dict.fromkeys(fetch.url for trial in trials for fetch in sort_by_request(trial.load.fetches)))
 
 
-def _last_s(trials: Iterable[Trial]) -> float:
-    """Returns the last moment of all loads, at least a little."""
+def _find_last_s(trials: Iterable[Trial]) -> float:
+    """Returns the last moment of all loads in seconds, at least 0.1."""
     known = [trial.load for trial in trials]
     ends = [fetch.end_s or 0.0 for load in known for fetch in load.fetches]
     return max([0.1, *ends, *(load.load_s or 0.0 for load in known)])
 
 
-def caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
+def write_caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
     """Returns how long a load took, and of how many it is the median."""
     if trial is None:
         return ""
@@ -107,17 +107,17 @@ def caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
     return f"load {time_text(trial.load.load_s)}{median}"
 
 
-def _panel(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> Any:
+def _draw_load(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> Any:
     """Returns the waterfall of a load, with an object in each of `rows`; an empty chart for None."""
     if trial is None:
-        return empty("no load that counts")
-    bars = make_chart([datum for fetch in trial.load.fetches for datum in _bars(fetch, rows)])
+        return empty_chart("no load that counts")
+    bars = make_chart([datum for fetch in trial.load.fetches for datum in _list_bars(fetch, rows)])
     names = [kind.lower() for kind in KINDS]
     colour = alt.Color("kind:N", scale=alt.Scale(domain=[*names, WAITING], range=[*KINDS.values(), QUIET]),
                        legend=alt.Legend(columns=4))  # fmt: skip
     opacity = alt.Opacity("state:N", legend=alt.Legend(columns=1),
                           scale=alt.Scale(domain=[PALE_NAME, "arriving"], range=[PALE, 1.0]))  # fmt: skip
-    y = _row_axis(rows, is_first)
+    y = _make_row_axis(rows, is_first)
     base = bars.encode(x=x, x2="end:Q", y=y, color=colour, tooltip=[alt.Tooltip("url:N")])
     thick = base.transform_filter(f"datum.kind !== '{WAITING}'").mark_bar(height={"band": 0.72})
     thin = base.transform_filter(f"datum.kind === '{WAITING}'").mark_bar(height={"band": 0.12})
@@ -137,8 +137,8 @@ def _panel(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> An
     )
 
 
-def _bars(fetch: Fetch, rows: list[str]) -> list[Datum]:
-    """Returns one object: waiting, then pale until its first byte, then full until its last."""
+def _list_bars(fetch: Fetch, rows: list[str]) -> list[Datum]:
+    """Returns the bars of an object: waiting, pale until its first byte, full until its last."""
     kind = (fetch.kind if fetch.kind in KINDS else "other").lower()
     sent = fetch.queued_s if fetch.sent_s is None else fetch.sent_s
     first = sent if fetch.first_byte_s is None else fetch.first_byte_s
@@ -166,19 +166,19 @@ def _mark_faults(trial: Trial, rows: list[str]) -> list[Datum]:
     return found
 
 
-def _row_axis(rows: list[str], is_first: bool) -> alt.Y:
+def _make_row_axis(rows: list[str], is_first: bool) -> alt.Y:
     """Returns the axis of objects, which the first panel names."""
     places = list(range(len(rows)))
-    names = [_short_name(url) for url in rows]
+    names = [_shorten_name(url) for url in rows]
     is_named = is_first and len(rows) <= MOST_NAMED
     words = f"{len(rows)} objects, in the order in which they were asked for"
-    axis = alt.Axis(labels=is_named, labelExpr=label_list(places, names), ticks=False, domain=False,
+    axis = alt.Axis(labels=is_named, labelExpr=label_ticks(places, names), ticks=False, domain=False,
                     grid=False, labelFontSize=10)  # fmt: skip
     heading = words if is_first and not is_named else None
     return alt.Y("row:O", scale=alt.Scale(domain=places), axis=axis, title=heading)
 
 
-def _short_name(url: str) -> str:
+def _shorten_name(url: str) -> str:
     """Returns the last part of an address' path, cut in the middle to 24 characters."""
     path = urlsplit(url).path
     name = path.rsplit("/", 1)[-1] or path.rsplit("/", 2)[0] or "/"

@@ -11,13 +11,13 @@ from mousehole.base.cli_options import (
     PICTURE,
     WHERE,
     CliCommand,
-    command_app,
+    make_command_app,
     typed_command,
     with_options,
 )
 from mousehole.page._options import PageOptions
 
-app = command_app()
+app = make_command_app()
 
 NO_LOAD_STATUS = 1
 """Under some scheme no load counts, so that nothing was measured of it."""
@@ -53,7 +53,7 @@ def page_command(
 
     reporter = console_reporter()
     try:
-        results = conduct.measure(page, options, reporter)
+        results = conduct.measure_loads(page, options, reporter)
     except MouseholeError as error:
         raise error.renamed({item.name: f"--{item.name}" for item in fields(PageOptions)}) from None
     found = PageLoads(results, predict.predict_loads(results, options, reporter) if options.predict else None)

@@ -1,4 +1,4 @@
-"""Has a page loaded through the emulated link, once per scheme and round, and gathers what was measured."""
+"""Runs the loads of a page through the emulated link, once per scheme and round, and gathers the results."""
 
 import contextlib
 import json
@@ -18,8 +18,8 @@ from mousehole.base import (
     counted,
     field_error,
     file_error,
-    least,
     output,
+    require_at_least,
     require_extra,
     span_text,
 )
@@ -33,8 +33,8 @@ from mousehole.page._content import Page
 from mousehole.page._options import PageOptions
 from mousehole.page._results import SETTLE_SPREAD_S, PageResults, Setting, Trial, make_draws
 from mousehole.page._trial import CONGESTION, VERSIONS, Load, Task
-from mousehole.runs import chosen_schemes, known_baseline, load_policies, with_baseline
-from mousehole.scenario import default
+from mousehole.runs import check_baseline, load_policies, parse_schemes, with_baseline
+from mousehole.scenario import make_default
 
 AROUND_S = 45.0
 """Seconds that a load may take beside settling and loading: namespaces, browser, server."""
@@ -75,23 +75,23 @@ class Errand:
 Joining = Callable[[Errand], Behind]
 
 
-def measure(
+def measure_loads(
     source: str, options: PageOptions, reporter: Reporter, join: Joining | None = None
 ) -> PageResults:
-    """Returns what loads of a page under each scheme found.
+    """Loads the page under each scheme and returns the results.
 
     `join` starts server and browser with a link between them; by default it is `mousehole link`. Raises
     `MouseholeError` for a fault in the input or where there is no link, and `Stopped` on Ctrl-C.
     """
     plan = _make_plan(options)
-    chromium = browser.find()
+    chromium = browser.find_chromium()
     with output.make_scratch_folder("page") as folder:
         page = find_page(source, options.http, chromium, folder)
         version = options.http or page.version or "1.1"
         require_extra("page", "the page's server", without=() if version == "3" else ("aioquic",))
-        setting = _setting(page, version, options, plan)
-        content.write(page, folder / "page")
-        own = certificate.make(page.hosts, folder)
+        setting = _make_setting(page, version, options, plan)
+        content.write_page(page, folder / "page")
+        own = certificate.make_certificate(page.hosts, folder)
         task = Task(
             folder=str(folder / "page"), url=page.url, hosts=page.hosts, version=version,
             certificate=str(own.chain), key=str(own.key), fingerprint=own.fingerprint,
@@ -127,8 +127,8 @@ def _make_plan(options: PageOptions) -> _Plan:
     if options.congestion not in CONGESTION:
         raise field_error("congestion", options.congestion, f"one of {', '.join(CONGESTION)}")
     load_policies(options.policy)
-    baseline = known_baseline(options.baseline)
-    schemes = with_baseline(chosen_schemes(options.schemes, options.down, options.up), baseline)
+    baseline = check_baseline(options.baseline)
+    schemes = with_baseline(parse_schemes(options.schemes, options.down, options.up), baseline)
     for scheme in schemes:
         _engine.scheme_parameters(scheme)
     for field, given in options.rates.items():
@@ -139,8 +139,8 @@ def _make_plan(options: PageOptions) -> _Plan:
         raise field_error("timeout", options.timeout, "a time above zero")
     _engine.parse_duration("rtt", options.rtt)
     return _Plan(
-        schemes, baseline, least("loads", 20 if options.loads is None else options.loads, 1),
-        least("seed", 1 if options.seed is None else options.seed, 0),
+        schemes, baseline, require_at_least("loads", 20 if options.loads is None else options.loads, 1),
+        require_at_least("seed", 1 if options.seed is None else options.seed, 0),
         _engine.parse_duration("settle", options.settle), timeout_s,
     )  # fmt: skip
 
@@ -164,9 +164,9 @@ def find_page(source: str, version: str | None, chromium: str, folder: Path) -> 
     raise file_error(source, f"no such page; it must be {allowed}")
 
 
-def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:
-    """Returns how the loads were made, for the report."""
-    bulk = least("bulk", 0 if options.bulk is None else options.bulk, 0)
+def _make_setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:
+    """Returns the conditions of all loads, for the report."""
+    bulk = require_at_least("bulk", 0 if options.bulk is None else options.bulk, 0)
     return Setting(
         page=page.name, size=page.size, notes=page.notes, version=version, bulk=bulk,
         congestion=options.congestion, rate=options.rate_down, rtt=options.rtt, buffer=options.buffer,
@@ -224,19 +224,20 @@ def _run_trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int
 
 
 def _join_by_link(options: PageOptions) -> Joining:
-    """Returns a function that joins server and browser by the emulated link, for `measure`.
+    """Returns a function that joins server and browser by the emulated link, for `measure_loads`.
 
     Raises `MouseholeError` for a fault in the link's options. The function raises it if the server ended.
     """
     own = Options(rate=options.rates["rate"], down=options.down, up=options.up, rtt=options.rtt,
                   buffer=options.buffer, schemes=options.schemes, baseline=options.baseline,
                   seed=options.seed)  # fmt: skip
-    plan = link.plan_rounds(link.make_base_scenario(default(), own), own, None)
+    plan = link.plan_rounds(link.make_base_scenario(make_default(), own), own, None)
     (cell,) = plan.cells
     for scheme in plan.schemes:
         link.check(plan.scenario(cell, scheme), link.Programs(command=["true"]))
 
     def join(errand: Errand) -> Behind:
+        """Runs server and browser of one load behind the link."""
         programs = link.Programs(
             command=_redirect_to_log(errand.visitor, errand.folder / "visitor.log"),
             server=_redirect_to_log(errand.server, errand.folder / "server.log"),
@@ -262,5 +263,6 @@ def _redirect_to_log(command: Sequence[str], log: Path) -> list[str]:
 
 
 def _read_last_line(log: Path) -> str:
+    """Returns the last line of a log; empty if there is none."""
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
     return lines[-1] if lines else ""

@@ -50,6 +50,7 @@ def make_page(secure: bool = False, seed: int = SEED) -> Page:
 
 
 def _draw_sizes(draws: np.random.Generator, count: int, total: int, deviation: float) -> list[int]:
+    """Returns this many sizes in bytes, each at least `LEAST_BYTES`, that add up to about `total`."""
     weights = draws.lognormal(0.0, deviation, count)
     spare = total - count * LEAST_BYTES
     return [LEAST_BYTES + int(spare * weight / weights.sum()) for weight in weights]

@@ -20,7 +20,7 @@ from mousehole.page._options import PageOptions
 from mousehole.page._results import SETTLE_SPREAD_S, PageResults, make_draws
 from mousehole.page._trial import Fetch, Load
 from mousehole.runs import run_one
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 from mousehole.statistics import (
     Design,
     Estimate,
@@ -52,18 +52,21 @@ class Prediction:
     """What was simulated, for people."""
 
     def time(self, scheme: str) -> Estimate:
-        """Returns the mean."""
+        """Returns the mean time of a scheme in seconds, with its interval."""
         return positive_interval(self.times[scheme])
 
     def change(self, scheme: str) -> Estimate:
-        """Returns the change of the mean against the baseline."""
+        """Returns the relative change of the mean against the baseline;
+
+        intervals hold for all schemes together.
+        """
         base = self.times[self.baseline]
         others = [own for name, own in self.times.items() if name != self.baseline]
         design = Design(effective_comparisons(paired_logs(own, base) for own in others))
         return log_ratio(self.times[scheme], base, design).as_change()
 
     def record(self, scheme: str) -> dict[str, Any]:
-        """Returns what is known of a scheme as plain data for JSON."""
+        """Returns the prediction for a scheme as plain data for JSON."""
         change = None if scheme == self.baseline else self.change(scheme).as_dict()
         return {"load_s": self.time(scheme).as_dict(), "change": change, "loads_s": list(self.times[scheme])}
 
@@ -114,7 +117,7 @@ def predict_loads(
         shown.start(len(results.schemes) * rounds, "simulated loads")
         try:
             for scheme, number in product(results.schemes, range(rounds)):
-                work = partial(_load_s, model, results, scenario, scheme, number)
+                work = partial(_simulate_load_s, model, results, scenario, scheme, number)
                 found[scheme][number] = run_interruptibly(work)
                 shown.advance()
         finally:
@@ -131,16 +134,16 @@ def predict_loads(
 
 
 def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) -> PageModel | None:
-    """Returns what the loads have in common: the first one's objects and their order, and median pauses.
+    """Returns a model of the page: the first load's objects in their order, with median pauses of all loads.
 
-    Other loads tell only what an object waits for. Returns None if there is no load.
+    The loads in `others` only tell which objects wait for which. Returns None without a load.
     """
     if not loads:
         return None
-    own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_request_time_s)
+    own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_find_request_time_s)
     numbers = {fetch.url: number for number, fetch in reversed(list(enumerate(own)))}
     parts = _order_pauses(
-        Part(fetch.size, _find_parent(fetch, number, numbers), *_pause_s(fetch, loads, others))
+        Part(fetch.size, _find_parent(fetch, number, numbers), *_find_pause_s(fetch, loads, others))
         for number, fetch in enumerate(own)
     )
     tails = [(load.load_s or 0.0) - max(one.end_s or 0.0 for one in load.fetches) for load in loads]
@@ -148,7 +151,7 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
     return PageModel(parts, max(float(np.median(tails)), 0.0), secure, secure and version != "1.1")
 
 
-def _request_time_s(fetch: Fetch) -> float:
+def _find_request_time_s(fetch: Fetch) -> float:
     """Returns when a request was sent, or when it was queued if that is not known.
 
     Requests need not be sent in the order in which the page asked.
@@ -167,14 +170,14 @@ def _find_parent(fetch: Fetch, number: int, numbers: Mapping[str, int]) -> int |
     return found if found < number else 0
 
 
-def _pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -> tuple[float, bool]:
+def _find_pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -> tuple[float, bool]:
     """Returns the median time until an object was asked for, and whether it is early.
 
     It is early, and the time counts from its parent's first byte, if in any load it was asked for before the
     parent had ended: then the end is not what it waits for. Else the time counts from the parent's end.
     """
-    own = [pair for load in loads if (pair := _with_parent(fetch, load))]
-    every = [*own, *(pair for load in others if (pair := _with_parent(fetch, load)))]
+    own = [pair for load in loads if (pair := _find_with_parent(fetch, load))]
+    every = [*own, *(pair for load in others if (pair := _find_with_parent(fetch, load)))]
     is_early = any(
         parent is not None and parent.end_s is not None and one.queued_s < parent.end_s
         for one, parent in every
@@ -186,8 +189,8 @@ def _pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -> tup
     return max(float(np.median(pauses)), 0.0) if pauses else 0.0, is_early
 
 
-def _with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
-    """Returns the same object of a load and what asked for it, None if the load does not have it."""
+def _find_with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
+    """Returns the same object of a load and the object that asked for it; None if the load lacks it."""
     by_url = {one.url: one for one in load.fetches}
     own = by_url.get(fetch.url)
     return None if own is None else (own, by_url.get(fetch.initiator))
@@ -234,7 +237,7 @@ class _Connection:
     """The objects of each write; none for a handshake."""
 
 
-def _load_s(
+def _simulate_load_s(
     model: PageModel, results: PageResults, scenario: Mapping[str, Any], scheme: str, number: int
 ) -> float:
     """Returns the simulated time of one load; NaN if it is not over within the bound."""
@@ -247,12 +250,13 @@ def _load_s(
     ]
 
     def moments(connections: Sequence[_Connection], until_s: float) -> list[list[_Moments]]:
+        """Simulates the connections and returns the moments of each write."""
         specs = [*bulk, *({"start_s": one.start_s, "writes": one.writes} for one in connections)]
         run: Any = {**scenario, "scheme": scheme, "seed": own.seed, "replication": number,
                     "duration": f"{until_s:.6f}s",
                     "traffic": {"connections": specs, "server_think": "0s"}}  # fmt: skip
         traffic = _engine.connections_traffic(specs)
-        columns = run_one(filled(run), traffic, _engine.Cancel()).transfers()
+        columns = run_one(fill_in(run), traffic, _engine.Cancel()).transfers()
         found = [[(nan, nan)] * len(one.writes) for one in connections]
         rows = zip(columns["key"], columns["write"], columns["first_byte_s"], columns["end_s"], strict=True)
         for key, write, first_byte_s, end_s in rows:
@@ -281,7 +285,7 @@ class _Player:
         self._free: list[float] = []
 
     def play(self) -> float:
-        """Returns when the last object has arrived; NaN if that is beyond the bound."""
+        """Returns when the last object has arrived, in seconds; NaN if that is beyond the bound."""
         while self._waiting:
             self._ask(self._next_s())
             if not self._simulate():
@@ -315,13 +319,13 @@ class _Player:
         return (self._begun if own.is_early else self._done).get(own.parent, inf) + own.pause_s
 
     def _next_s(self) -> float:
-        """Returns the first moment at which something can be asked for."""
+        """Returns the first moment at which a request can be sent."""
         ready = min(self._ready_s(part) for part in self._waiting)
         can_open = len(self._connections) < (1 if self._model.is_shared else PARALLEL)
         return ready if can_open else max(ready, min(self._free))
 
     def _ask(self, now: float) -> None:
-        """Asks for what can be asked for at this moment, on connections that are free, then on new ones."""
+        """Sends all requests that can be sent at this moment, on free connections first, then on new ones."""
         # What is asked for while a shared connection is busy is answered as one.
         by = max([now, *self._free]) if self._model.is_shared else now
         ready = [part for part in self._waiting if self._ready_s(part) <= by]

@@ -61,6 +61,7 @@ def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], 
     """Returns the ASGI application that answers requests from the store; `NOTHING` for what it lacks."""
 
     async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """Answers one request, as ASGI prescribes."""
         if scope["type"] == "lifespan":
             for step in ("startup", "shutdown"):
                 await receive()
@@ -135,7 +136,7 @@ async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
 
 
 def main(given: list[str]) -> int:
-    """Answers until it is ended."""
+    """Serves the page and the downloads until a signal; returns the exit status."""
     task, address = parse_arguments(given)
     try:
         clear, secure, endless = (

@@ -15,7 +15,7 @@ from mousehole.page._devtools import BrowserError
 from mousehole.page._trial import BULK_PORT, Load, Task, parse_arguments
 
 
-def browser_flags(task: Task, address: str) -> list[str]:
+def list_browser_flags(task: Task, address: str) -> list[str]:
     """Returns the browser's flags that lead every name to `address` and accept the server's certificate.
 
     QUIC is forced for HTTP/3 and disabled for the others.
@@ -36,7 +36,7 @@ def browser_flags(task: Task, address: str) -> list[str]:
 def visit(task: Task, address: str) -> Load:
     """Loads the page once beside the downloads and returns what was measured."""
     bulk.wait_for(address, BULK_PORT)
-    browser = Browser(task.chromium, Path(task.profile), browser_flags(task, address))
+    browser = Browser(task.chromium, Path(task.profile), list_browser_flags(task, address))
     try:
         tab = browser.open()
         downloads = bulk.Downloads(address, BULK_PORT, task.bulk)
@@ -59,6 +59,7 @@ def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
     rate: list[float] = []
 
     def measure() -> None:
+        """Notes the rate of the downloads up to now."""
         rate.append(8 * (downloads.received - received) / (time.monotonic() - begin))
 
     load = tab.load(task.url, task.timeout_s, measure, is_filmed=True)
@@ -69,7 +70,7 @@ def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
 
 
 def main(given: list[str]) -> int:
-    """Writes the record of the load, or one that says what went wrong."""
+    """Writes the record of the load, or one that says why it failed; returns 0."""
     task, address = parse_arguments(given)
     try:
         load = visit(task, address)

@@ -7,14 +7,14 @@ import typer
 from mousehole import _engine
 from mousehole.base import conflict_error, output, parse_whole
 from mousehole.base.arguments import JsonFile
-from mousehole.base.cli_options import CliCommand, command_app
+from mousehole.base.cli_options import CliCommand, make_command_app
 from mousehole.engine_types import PolicyReport
 from mousehole.policy import _policy as policy
 
 CHECK_SCHEMA = "mousehole.policy-check/1"
 VERDICTS = {"passed": "passed", "warning": "warning", "failed": "FAILED", "not_run": "NOT RUN"}
 
-app = command_app(no_args_is_help=True)
+app = make_command_app(no_args_is_help=True)
 
 
 @app.command("new", cls=CliCommand)

@@ -7,8 +7,8 @@ import altair as alt
 import polars as pl
 
 from mousehole.base import time_text
-from mousehole.charts import Panel, picture
-from mousehole.charts.marks import empty, make_chart
+from mousehole.charts import Panel, arrange_picture
+from mousehole.charts.marks import empty_chart, make_chart
 from mousehole.charts.style import BETTER, COLOURS, DIM, QUIET, WORSE
 from mousehole.engine_types import RunSummary, Scenario
 
@@ -26,7 +26,7 @@ OF_COLOURS = {"green": BETTER, "yellow": COLOURS[1], "red": WORSE}
 """How the colours of packets are drawn."""
 
 
-def series_picture(series: pl.DataFrame, scenario: Scenario, summary: RunSummary) -> alt.VConcatChart:
+def draw_series(series: pl.DataFrame, scenario: Scenario, summary: RunSummary) -> alt.VConcatChart:
     """Returns the samples of a run as panels below each other, with a common axis of time.
 
     `series` is `Records.series` with samples. A dashed line is where the measured window begins.
@@ -38,7 +38,7 @@ def series_picture(series: pl.DataFrame, scenario: Scenario, summary: RunSummary
     panels = [panel for link in links for panel in _link_panels(shown.filter(pl.col("link") == link), link)]
     panels += _sender_panels(shown.filter(pl.col("link") == ""))
     rows = [[_finish_panel(panel, begin, span, is_last=panel is panels[-1])] for panel in panels]
-    return picture(f"{scenario['scheme']} over time", rows)
+    return arrange_picture(f"{scenario['scheme']} over time", rows)
 
 
 def _thin_out(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:
@@ -61,70 +61,83 @@ def _thin_out(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:
 
 
 def _link_panels(series: pl.DataFrame, link: str) -> list[Panel]:
-    """Returns what waits at a link, what it sends, and what it drops and marks, if it does."""
-    waits = _rows(series.filter(pl.col("name") == "backlog_s"), 1000)
-    sent = _rows(series.filter(pl.col("name") == "sent_bps"), 1e-6)
-    rate = _rows(series.filter(pl.col("name") == "capacity_bps"), 1e-6)
+    """Returns the panels of a link: queue and rate, and drops and marks if there are any."""
+    waits = _list_data(series.filter(pl.col("name") == "backlog_s"), 1000)
+    sent = _list_data(series.filter(pl.col("name") == "sent_bps"), 1e-6)
+    rate = _list_data(series.filter(pl.col("name") == "capacity_bps"), 1e-6)
     drawn = [
-        Panel(f"What waits at link {link}, in time to send it", _area(waits, "ms"), WIDTH, HEIGHT),
+        Panel(f"What waits at link {link}, in time to send it", _draw_area(waits, "ms"), WIDTH, HEIGHT),
         Panel(f"Sent by link {link}, by colour; the line is its rate",
-              alt.layer(_stacked(sent, "Mb/s"), _step(rate)), WIDTH, HEIGHT),
+              alt.layer(_draw_stacked(sent, "Mb/s"), _draw_steps(rate)), WIDTH, HEIGHT),
     ]  # fmt: skip
     for name, what in (("dropped", "Dropped at"), ("marked", "Marked (ECN) at")):
-        counts = _rows(series.filter((pl.col("name") == name) & (pl.col("value") > 0)), 1)
+        counts = _list_data(series.filter((pl.col("name") == name) & (pl.col("value") > 0)), 1)
         if counts:
-            drawn.append(Panel(f"{what} link {link}, by colour", _bars(counts), WIDTH, HEIGHT))
+            drawn.append(Panel(f"{what} link {link}, by colour", _draw_bars(counts), WIDTH, HEIGHT))
     return drawn
 
 
 def _sender_panels(series: pl.DataFrame) -> list[Panel]:
     """Returns the congestion windows of long-lived flows, if there are any, and the number of connections."""
     windows = series.filter(pl.col("name") == "cwnd_segments")
-    connections = _rows(series.filter(pl.col("name") == "connections"), 1)
-    panels = [Panel("Open connections", _area(connections, "connections"), WIDTH, HEIGHT)]
+    connections = _list_data(series.filter(pl.col("name") == "connections"), 1)
+    panels = [Panel("Open connections", _draw_area(connections, "connections"), WIDTH, HEIGHT)]
     if len(windows):
-        panels.insert(0, Panel("Congestion windows of long-lived flows", _windows(windows), WIDTH, HEIGHT))
+        panels.insert(
+            0, Panel("Congestion windows of long-lived flows", _draw_windows(windows), WIDTH, HEIGHT)
+        )
     return panels
 
 
-def _rows(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
-    """Returns values in the unit of a chart, with their times and colours."""
+def _list_data(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
+    """Returns the rows of a chart: times, values multiplied by `factor`, colours."""
     return [
-        {"t": _short(row["time_s"]), "v": _short(row["value"] * factor), "colour": row["colour"]}
+        {
+            "t": _round_digits(row["time_s"]),
+            "v": _round_digits(row["value"] * factor),
+            "colour": row["colour"],
+        }
         for row in series.iter_rows(named=True)
     ]
 
 
-def _short(value: float) -> float:
+def _round_digits(value: float) -> float:
+    """Returns the number with six significant digits."""
     return float(f"{value:.6g}")
 
 
-def _y(title: str, **more: Any) -> alt.Y:
+def _make_y_axis(title: str, **more: Any) -> alt.Y:
+    """Returns the encoding of the values `v`, from zero."""
     return alt.Y("v:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=True), **more)
 
 
-def _area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
+def _draw_area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     """Returns rows `t` and `v` as an area over time."""
     marks = make_chart([dict(row) for row in rows]).mark_area(
         line={"color": COLOURS[2], "strokeWidth": 1}, color=COLOURS[2], fillOpacity=0.25, interpolate="linear"
     )
-    return marks.encode(y=_y(title))
+    return marks.encode(y=_make_y_axis(title))
 
 
-def _stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
+def _draw_stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     """Returns areas by colour of packets on top of each other; an empty chart without rows."""
     if not rows:
-        return empty("nothing was sent")
+        return empty_chart("nothing was sent")
     marks = make_chart([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)
-    return marks.encode(y=_y(title, stack="zero"), color=_packet_colour(rows), order=_best_first())
+    return marks.encode(
+        y=_make_y_axis(title, stack="zero"), color=_encode_packet_colour(rows), order=_order_by_name()
+    )
 
 
-def _bars(rows: Sequence[Mapping[str, Any]]) -> Any:
+def _draw_bars(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Returns bars over time, by colour of packets on top of each other."""
     marks = make_chart([dict(row) for row in rows]).mark_bar(size=WIDTH / PLACES + 0.5)
-    return marks.encode(y=_y("packets", stack="zero"), color=_packet_colour(rows), order=_best_first())
+    return marks.encode(
+        y=_make_y_axis("packets", stack="zero"), color=_encode_packet_colour(rows), order=_order_by_name()
+    )
 
 
-def _step(rows: Sequence[Mapping[str, Any]]) -> Any:
+def _draw_steps(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Returns a line of steps over time."""
     line = make_chart([dict(row) for row in rows]).mark_line(
         color=DIM, strokeWidth=1.2, interpolate="step-before"
@@ -132,33 +145,39 @@ def _step(rows: Sequence[Mapping[str, Any]]) -> Any:
     return line.encode(y="v:Q")
 
 
-def _best_first() -> alt.Order:
+def _order_by_name() -> alt.Order:
+    """Returns the order of a stack by the names of the colours."""
     return alt.Order("colour:N", sort="ascending")
 
 
-def _packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
+def _encode_packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
+    """Returns the encoding by colour of packets; a single colour has no legend."""
     names = [name for name in OF_COLOURS if any(row["colour"] == name for row in rows)]
     scale = alt.Scale(domain=names, range=[OF_COLOURS[name] for name in names])
     return alt.Color("colour:N", scale=scale, legend=alt.Legend() if len(names) > 1 else None)
 
 
-def _windows(series: pl.DataFrame) -> Any:
+def _draw_windows(series: pl.DataFrame) -> Any:
     """Returns a line per flow; they are numbered by the order of their opening."""
     flows = series["flow"].unique(maintain_order=True).to_list()
     number = {flow: place + 1 for place, flow in enumerate(flows)}
     rows = [
-        {"t": _short(row["time_s"]), "v": _short(row["value"]), "flow": f"flow {number[row['flow']]}"}
+        {
+            "t": _round_digits(row["time_s"]),
+            "v": _round_digits(row["value"]),
+            "flow": f"flow {number[row['flow']]}",
+        }
         for row in series.iter_rows(named=True)
     ]
     base = make_chart(rows)
     if len(flows) > MOST_LINES:
         marks = base.mark_line(strokeWidth=1, color=QUIET, opacity=0.7)
-        return marks.encode(y=_y("segments"), detail="flow:N")
+        return marks.encode(y=_make_y_axis("segments"), detail="flow:N")
     names = [f"flow {place + 1}" for place in range(len(flows))]
     scale = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
     legend = alt.Legend() if len(names) > 1 else None
     marks = base.mark_line(strokeWidth=1.2)
-    return marks.encode(y=_y("segments"), color=alt.Color("flow:N", scale=scale, legend=legend))
+    return marks.encode(y=_make_y_axis("segments"), color=alt.Color("flow:N", scale=scale, legend=legend))
 
 
 def _finish_panel(panel: Panel, begin: float, span: tuple[float, float], is_last: bool) -> Panel:

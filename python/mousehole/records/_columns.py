@@ -29,11 +29,11 @@ def take_columns(result: _engine.RunResult) -> RecordColumns:
     """Returns the tables of a run's result."""
     return RecordColumns(
         result.transfers(), result.flows(), result.datagrams(), result.series(), result.trace(),
-        _application_columns(result),
+        _list_application_columns(result),
     )  # fmt: skip
 
 
-def _application_columns(result: _engine.RunResult) -> ApplicationColumns:
+def _list_application_columns(result: _engine.RunResult) -> ApplicationColumns:
     """Returns the figures of applications in one run, a row each, from the same reduction as in `compare`."""
     numbers = result.reduce((), quantities.table())["numbers"]
     figures, kinds = numbers["groups"], numbers["kinds"]

@@ -40,8 +40,16 @@ from mousehole.html import Shown
 from mousehole.inputs import describe_traffic, from_section, is_of_users, refuse_users
 from mousehole.records import _report
 from mousehole.records._columns import RecordColumns, take_columns
-from mousehole.runs import cost_text, estimate_run, lengths_s, require_memory, run_one
-from mousehole.scenario import default, filled, load, rate_traces, shared, try_scenarios, with_params
+from mousehole.runs import estimate_run, read_lengths_s, require_memory, run_one, write_cost
+from mousehole.scenario import (
+    fill_in,
+    list_rate_traces,
+    load,
+    make_default,
+    make_shared,
+    try_scenarios,
+    with_params,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -146,7 +154,7 @@ class Records(Shown):
 
     def document(self, command: Sequence[str] | None = None) -> Document:
         """Returns the run as a document, which terminal, page and Markdown show."""
-        return _report.run_document(self, command)
+        return _report.make_run_document(self, command)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the run over time as a chart: queues, rates, drops, congestion windows.
@@ -154,15 +162,15 @@ class Records(Shown):
         With a `path` it is written too, as PNG, SVG or PDF by its suffix. Raises `MouseholeError` if the
         scenario asks for no `series`.
         """
-        from mousehole.charts import written
+        from mousehole.charts import write_chart
         from mousehole.records import _charts
 
         if self.scenario.get("series") is None:
             raise missing_error("series", "the interval of the samples that are drawn, such as 100ms")
-        return written(_charts.series_picture(self.series, self.scenario, self.summary), path)
+        return write_chart(_charts.draw_series(self.series, self.scenario, self.summary), path)
 
     def __repr__(self) -> str:
-        return _report.run_text(self)
+        return _report.describe_run(self)
 
 
 def run(
@@ -198,7 +206,7 @@ def run(
     if replay is not None:
         traffic["replay"] = replay
     try_scenarios([{**given, "traffic": traffic}])
-    whole = filled({**given, "traffic": traffic})
+    whole = fill_in({**given, "traffic": traffic})
     source = from_section(whole["traffic"], "")
     engine_traffic = source.read(seed=whole["seed"], reporter=reporter)
     cancel, clock = _engine.Cancel(), _Clock(whole, engine_traffic, reporter or Silent())
@@ -213,7 +221,7 @@ def run(
         columns=take_columns(result),
         queues=result.queues(),
         summary=result.summary(),
-        inputs=(*source.files, *rate_traces(whole)),
+        inputs=(*source.files, *list_rate_traces(whole)),
         sources=list_sources(engine_traffic),
     )
 
@@ -225,7 +233,7 @@ def _load_scenario(scenario: str | Path | Mapping[str, object], options: Options
     """
     if isinstance(scenario, str) and is_of_users(scenario):
         place = describe_traffic(scenario, users=options.users, apps=options.apps)
-        return shared(default(), place.section, options).base
+        return make_shared(make_default(), place.section, options).base
     refuse_users(options.users, options.apps, "a scenario")
     for name, rate in (("down", options.down), ("up", options.up)):
         if rate is not None:
@@ -243,13 +251,16 @@ class _Clock:
         self._percent = 0
 
     def before(self) -> None:
-        """Called before the run begins: estimates a run whose length alone is unusual."""
-        if sum(lengths_s(self._scenario)) > LONG_S:
+        """Estimates a run whose length alone is unusual; called before the run begins."""
+        if sum(read_lengths_s(self._scenario)) > LONG_S:
             self._estimate()
         self._begin_s = time.monotonic()
 
     def tick(self) -> None:
-        """Called again and again while the run goes on."""
+        """Estimates a run that takes long, and reports its progress;
+
+        called again and again while it lasts.
+        """
         waited_s = time.monotonic() - self._begin_s
         if self._expected_s is None and waited_s > PATIENCE_S:
             self._estimate()
@@ -260,7 +271,7 @@ class _Clock:
                 self._reporter.advance()
 
     def finish(self) -> None:
-        """Called when the run is over."""
+        """Ends the report of the progress; called when the run is over."""
         if self._expected_s is not None:
             self._reporter.finish()
 
@@ -272,7 +283,7 @@ class _Clock:
         estimate = estimate_run(self._scenario, self._traffic)
         require_memory(estimate, available_bytes())
         self._expected_s = max(estimate.seconds(1), 1e-3)
-        self._reporter.say(f"{cost_text(estimate, 1)}: one run")
+        self._reporter.say(f"{write_cost(estimate, 1)}: one run")
         self._reporter.start(100, "percent")
 
 

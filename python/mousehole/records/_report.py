@@ -19,7 +19,7 @@ from mousehole.base import (
 )
 from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
 from mousehole.engine_types import Counter, QueueCounters, RunSummary, Scenario
-from mousehole.html.common import made_section
+from mousehole.html.common import make_provenance_section
 from mousehole.records._columns import RecordColumns
 
 SIMULATED = "simulated"
@@ -51,34 +51,38 @@ class OneRun(Protocol):
         """Load, goodput, and how much was simulated."""
 
 
-def run_document(done: OneRun, command: Sequence[str] | None = None, how: str = SIMULATED) -> Document:
-    """Returns the document of a run; `command` is what was typed, `how` says what its seconds are."""
-    beside = list(_beside_transfers(done))
+def make_run_document(done: OneRun, command: Sequence[str] | None = None, how: str = SIMULATED) -> Document:
+    """Returns the document of a run; `command` is what was typed, None where Python was the caller.
+
+    `how` says whether its seconds are simulated or real time.
+    """
+    beside = list(_describe_other_flows(done))
     blocks = [
-        _queue_table(done.queues),
-        Prose(_simulated_text(done, how)),
+        _make_queue_table(done.queues),
+        Prose(_describe_simulated(done, how)),
         *([Items(beside)] if beside else []),
     ]
-    made = made_section(done.manifest, command, seed_note=how == SIMULATED)
+    made = make_provenance_section(done.manifest, command, seed_note=how == SIMULATED)
     sections = [Section("links", "The links", blocks), made]
-    return Document(_measured_text(done), "", sections, footer=f"Mousehole {engine_text()}")
+    return Document(_describe_measured(done), "", sections, footer=f"Mousehole {engine_text()}")
 
 
-def run_text(done: OneRun) -> str:
-    """Returns a run as text of at most ten lines."""
-    links = [_link_text(queue) for queue in done.queues]
-    lines = [_measured_text(done), _simulated_text(done), *links, *_beside_transfers(done)]
+def describe_run(done: OneRun) -> str:
+    """Returns a run as text of at most `MOST_LINES` lines."""
+    links = [_describe_link(queue) for queue in done.queues]
+    lines = [_describe_measured(done), _describe_simulated(done), *links, *_describe_other_flows(done)]
     rest = len(lines) - MOST_LINES + 1
     return "\n".join(lines if rest <= 1 else [*lines[:-rest], f"and {rest} lines more"])
 
 
-def _measured_text(done: OneRun) -> str:
+def _describe_measured(done: OneRun) -> str:
+    """Returns the scheme, the number of measured transfers, and that of unfinished ones."""
     ends = done.columns.transfers["end_s"]
     count, unfinished = len(ends), int(np.isnan(ends).sum())
     return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
 
 
-def _simulated_text(done: OneRun, how: str = SIMULATED) -> str:
+def _describe_simulated(done: OneRun, how: str = SIMULATED) -> str:
     """Returns a clause with goodput, packets and simulated time."""
     summary = done.summary
     return (
@@ -87,7 +91,7 @@ def _simulated_text(done: OneRun, how: str = SIMULATED) -> str:
     )
 
 
-def _link_text(queue: QueueCounters) -> str:
+def _describe_link(queue: QueueCounters) -> str:
     """Returns a line with rate, utilisation, loss and 95th percentile of delay of a link."""
     arrived, dropped = (sum(colour[name] for colour in queue["colours"]) for name in ("arrived", "dropped"))
     rate, used = rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])
@@ -95,21 +99,23 @@ def _link_text(queue: QueueCounters) -> str:
     return f"link {queue['name']}: {rate}, {used} utilised, {lost} lost, delay p95 {delay}"
 
 
-def _beside_transfers(done: OneRun) -> Iterator[str]:
-    """Returns a line per source and direction of long-lived flows and datagrams, and per application."""
+def _describe_other_flows(done: OneRun) -> Iterator[str]:
+    """Yields a line per source and direction of long-lived flows and datagrams, and per application."""
     tables = done.columns
     for (source, upload), flows in _group_rows(tables.flows, "source", "upload"):
         rate = rate_text(sum(flow["goodput_bps"] for flow in flows))
         noun = "flow" if len(flows) == 1 else "flows"
-        yield f"{source} {_direction(upload)}: {len(flows)} long-lived {noun}, {rate}"
+        yield f"{source} {_name_direction(upload)}: {len(flows)} long-lived {noun}, {rate}"
     for (source, upload), flows in _group_rows(tables.datagrams, "source", "upload"):
         sent, lost = (sum(flow[name] for flow in flows) for name in ("sent", "lost"))
         share = share_text(lost / sent if sent else 0.0)
         late = [flow["delay_p95_s"] for flow in flows if not isnan(flow["delay_p95_s"])]
         delay = f", one-way delay p95 up to {time_text(max(late))}" if late else ""
-        yield f"{source} {_direction(upload)}: {sent} datagrams, {share} lost{delay}"
+        yield f"{source} {_name_direction(upload)}: {sent} datagrams, {share} lost{delay}"
     for (group,), rows in _group_rows(tables.applications, "group"):
-        figures = [_figure(row["what"], row["value"]) for row in rows if row["kind"] and row["is_primary"]]
+        figures = [
+            _describe_figure(row["what"], row["value"]) for row in rows if row["kind"] and row["is_primary"]
+        ]
         if figures:
             yield f"{group}: {', '.join(figures)}"
 
@@ -124,16 +130,18 @@ def _group_rows(
     return groups.items()
 
 
-def _figure(what: str, value: float) -> str:
+def _describe_figure(what: str, value: float) -> str:
+    """Returns a figure of an application with its short name."""
     one = quantities.find("application", what)
     return f"{one.short} {unit_text(one.unit, value)}"
 
 
-def _direction(upload: object) -> str:
+def _name_direction(upload: object) -> str:
+    """Returns `up` for an upload, else `down`."""
     return "up" if upload else "down"
 
 
-def _queue_table(queues: list[QueueCounters]) -> Table:
+def _make_queue_table(queues: list[QueueCounters]) -> Table:
     """Returns a row per link and colour; a reason for which nothing was dropped has no column."""
     colours = [colour for queue in queues for colour in queue["colours"]]
     reasons = [name for name in DROP_REASONS if any(colour[name] for colour in colours)]

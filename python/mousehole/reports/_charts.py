@@ -18,14 +18,20 @@ from mousehole.charts.marks import (
     UNKNOWN,
     Datum,
     change_datum,
-    empty,
-    fields,
+    draw_fields,
+    empty_chart,
     make_chart,
-    rounded,
+    round_digits,
 )
 from mousehole.document import INTERVALS, Chart, Column, Row, Table
 from mousehole.document import Cell as TableCell
-from mousehole.html.figures import Point, change_cell, changes_sentence, interval_chart, plane_chart
+from mousehole.html.figures import (
+    Point,
+    describe_changes,
+    make_change_cell,
+    make_interval_chart,
+    make_plane_chart,
+)
 from mousehole.runs import BucketRow, Cell, Plan, Results, SizeRow
 
 LEAST_TRANSFERS = 20
@@ -36,34 +42,34 @@ LOW_STEP = 28
 """Height of a scheme's line in the heat map, in pixels."""
 
 
-def _change_chart(
+def _make_change_chart(
     name: str, title: str, results: Results, role: Summary, rows: Iterable[BucketRow], what: str
 ) -> Chart:
     """Returns the change of the mean response time against the baseline: a line per scheme."""
     plan = results.plan
     own = [row for row in rows if row.bucket.role == role and not row.is_baseline]
     changes = {row.scheme: row.response_mean_change for row in own}
-    return interval_chart(
+    return make_interval_chart(
         name,
         title,
         f"Change of the mean response time of {what} against {plan.baseline}",
         changes,
-        changes_sentence(changes, what, plan.baseline),
+        describe_changes(changes, what, plan.baseline),
     )
 
 
-def change_charts(results: Results, cell: Cell) -> list[Chart]:
+def list_change_charts(results: Results, cell: Cell) -> list[Chart]:
     """Returns the changes of short and of long transfers against the baseline, with their intervals."""
     plan = results.plan
     rows = tables.bucket_rows(results, cell)
     short, long = name_sizes(plan)
     return [
-        _change_chart("short-change", "Short transfers", results, "short", rows, short),
-        _change_chart("long-change", "Long transfers", results, "long", rows, long),
+        _make_change_chart("short-change", "Short transfers", results, "short", rows, short),
+        _make_change_chart("long-change", "Long transfers", results, "long", rows, long),
     ]
 
 
-def trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> Chart:
+def make_trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> Chart:
     """Returns what short transfers gain against what long ones pay, a point per scheme and cell."""
     plan, points = results.plan, []
     for cell in cells:
@@ -78,18 +84,18 @@ def trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> 
             for scheme in plan.schemes
             if scheme != plan.baseline
         ]
-    return plane_chart(
+    return make_plane_chart(
         "trade-off", points, *name_sizes(plan), plan.baseline, series.without(plan.baseline), "cell"
     )
 
 
-def heat_chart(results: Results, cell: Cell) -> Chart:
+def make_heat_chart(results: Results, cell: Cell) -> Chart:
     """Returns the change by transfer size and scheme against FQ-CoDel, as colours with numbers.
 
     Schemes stand in groups by what installs them, ideals last; in each, the one that serves short transfers
     best is first.
     """
-    reference = overview.heat_reference(results)
+    reference = overview.find_size_reference(results)
     rows = overview.by_size_rows(results, cell)
     groups = overview.group_schemes(results, cell)
     schemes = [scheme for group in groups.values() for scheme in group]
@@ -99,18 +105,18 @@ def heat_chart(results: Results, cell: Cell) -> Chart:
     by_place = {(row.scheme, row.bucket): row for row in shown}
     columns = [Column("scheme", is_number=False), Column("group", is_number=False), *map(Column, sizes)]
     lines: list[Row] = [
-        [scheme, group, *(_heat_cell(by_place.get((scheme, size)), reference) for size in sizes)]
+        [scheme, group, *(_make_heat_cell(by_place.get((scheme, size)), reference) for size in sizes)]
         for group, own in groups.items()
         for scheme in own
     ]
     doubt = "95 % interval" if rows and rows[0].response_mean_change.is_interval else "range of replications"
     left_out = f" Too few transfers: {', '.join(few)}." if few and shown else ""
     return Chart(
-        figure_name("sizes", results, cell),
+        name_figure("sizes", results, cell),
         f"Change by transfer size, against {reference}",
         f"Change of the mean response time in percent, by size: violet is faster than {reference}, orange "
         f"slower; bold where the {doubt} excludes zero. The colours end at a factor of four.{left_out}",
-        _heat_fields(shown, groups, sizes, few),
+        _draw_heat_fields(shown, groups, sizes, few),
         Table(
             f"By transfer size: change of the mean response time against {reference}",
             columns,
@@ -123,12 +129,12 @@ def heat_chart(results: Results, cell: Cell) -> Chart:
     )
 
 
-def _heat_fields(
+def _draw_heat_fields(
     shown: Sequence[SizeRow], groups: dict[str, list[str]], sizes: Sequence[str], few: Sequence[str]
 ) -> Any:
-    """Returns the fields, with a line of its own for the name of each group."""
+    """Returns the fields of the heat map, with a line for the name of each group."""
     if not shown:
-        return empty(f"no size has {LEAST_TRANSFERS} transfers under any scheme")
+        return empty_chart(f"no size has {LEAST_TRANSFERS} transfers under any scheme")
     names = [name for group, own in groups.items() for name in (group, *own)]
     if len(groups) == 1:
         names = names[1:]
@@ -138,15 +144,15 @@ def _heat_fields(
     y = name_axis("scheme", names, bold=list(groups)).scale(domain=names)
     tip = [alt.Tooltip("scheme:N"), alt.Tooltip("size:N"), alt.Tooltip("text:N", title="change")]
     known = {(row.scheme, row.bucket) for row in shown}
-    data = [_heat_datum(row) for row in shown]
+    data = [_make_heat_datum(row) for row in shown]
     data += [
         {"scheme": scheme, "size": size, "label": "few", "weight": UNKNOWN, "text": "too few transfers"}
         for own in groups.values() for scheme in own for size in wide if (scheme, size) not in known
     ]  # fmt: skip
-    return fields(data, x, y, tip, Series((), (), (), ()))
+    return draw_fields(data, x, y, tip, Series((), (), (), ()))
 
 
-def _heat_datum(row: SizeRow) -> Datum:
+def _make_heat_datum(row: SizeRow) -> Datum:
     """Returns the datum of a field of the heat map; `change` is log2 of the ratio.
 
     Its number is pale where the interval covers no change, or where there is none.
@@ -156,18 +162,20 @@ def _heat_datum(row: SizeRow) -> Datum:
     return {
         "scheme": row.scheme,
         "size": row.bucket,
-        "change": 0.0 if is_own else rounded(log2(1 + change.mean)),
+        "change": 0.0 if is_own else round_digits(log2(1 + change.mean)),
         "label": "reference" if is_own else whole_percent(change.mean),
         "weight": DIMMED if is_own else UNCLEAR_NUMBER if unclear else CLEAR,
         "text": "reference" if is_own else change_text(change.mean, change.low, change.high),
     }
 
 
-def grid_charts(results: Results, series: Series) -> list[Chart]:
+def list_grid_charts(results: Results, series: Series) -> list[Chart]:
     """Returns the change of short and of long transfers over the grid of buffers and loads."""
     plan, series = results.plan, series.without(results.plan.baseline)
     over = "buffer" if len(plan.buffers) > 1 else "load"
-    order = [str(buffer) for buffer in plan.buffers] if over == "buffer" else list(map(load_text, plan.loads))
+    order = (
+        [str(buffer) for buffer in plan.buffers] if over == "buffer" else list(map(write_load, plan.loads))
+    )
     roles: tuple[tuple[Summary, str], ...] = (
         ("short", name_sizes(plan)[0]),
         ("long", name_sizes(plan)[1]),
@@ -175,7 +183,7 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
     found: list[Chart] = []
     for role, words in roles:
         rows = [row for row in tables.bucket_rows(results) if row.bucket.role == role and not row.is_baseline]
-        places = [_grid_datum(row, plan, over) for row in rows]
+        places = [_make_grid_datum(row, plan, over) for row in rows]
         data = [datum for row, datum in zip(rows, places, strict=True)
                 if isfinite(row.response_mean_change.mean)]  # fmt: skip
         y = change_axis(
@@ -184,7 +192,7 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
         )
         for panel in dict.fromkeys(datum["panel"] for datum in places):
             own = [datum for datum in data if datum["panel"] == panel]
-            cells = {(row.scheme, datum["x"]): change_cell(row.response_mean_change)
+            cells = {(row.scheme, datum["x"]): make_change_cell(row.response_mean_change)
                      for row, datum in zip(rows, places, strict=True) if datum["panel"] == panel}  # fmt: skip
             lines: list[Row] = [[scheme, *(cells[scheme, place] for place in order)]
                                 for scheme in series.names]  # fmt: skip
@@ -195,7 +203,7 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
                     f"Mean response time of {words}{at}",
                     f"Change against {plan.baseline} with 95 % intervals, over the {over}; on the line "
                     "nothing changes.",
-                    _grid_lines(own, y, over, order, series),
+                    _draw_grid_lines(own, y, over, order, series),
                     Table(
                         f"Change of the mean response time of {words} against {plan.baseline}{at}",
                         [Column("scheme", is_number=False), *(Column(f"{over} {place}") for place in order)],
@@ -208,13 +216,13 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
     return found
 
 
-def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], series: Series) -> Any:
+def _draw_grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], series: Series) -> Any:
     """Returns the change over one axis of the grid, a line per scheme; an empty chart without data.
 
     `over` is the title of the axis and `order` that of its values.
     """
     if not own:
-        return empty("too few transfers to compare")
+        return empty_chart("too few transfers to compare")
     base = series.filter_chosen(make_chart(own)).encode(
         x=alt.X("x:N", sort=list(order), title=over, axis=alt.Axis(labelAngle=0),
                 scale=alt.Scale(paddingInner=0.35)),
@@ -234,36 +242,36 @@ def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], s
     )
 
 
-def _grid_datum(row: BucketRow, plan: Plan, over: str) -> Datum:
+def _make_grid_datum(row: BucketRow, plan: Plan, over: str) -> Datum:
     """Returns the datum of a point of the grid's chart; `over` is `buffer` or `load`, its axis."""
     is_both = len(plan.loads) > 1 and len(plan.buffers) > 1
     return {
         **change_datum("scheme", row.scheme, row.response_mean_change),
-        "x": str(row.buffer) if over == "buffer" else load_text(row.load),
-        "panel": f"load {load_text(row.load)}" if is_both else "",
+        "x": str(row.buffer) if over == "buffer" else write_load(row.load),
+        "panel": f"load {write_load(row.load)}" if is_both else "",
     }
 
 
 def name_sizes(plan: Plan) -> tuple[str, str]:
-    """Returns what short and long transfers are, in words."""
+    """Returns the names of short and of long transfers, such as `transfers ≤ 15 kB`."""
     return f"transfers ≤ {size_text(plan.short_bytes)}", f"transfers > {size_text(plan.long_bytes)}"
 
 
-def figure_name(name: str, results: Results, cell: Cell) -> str:
-    """Returns the name of a figure, which is unique in the page."""
+def name_figure(name: str, results: Results, cell: Cell) -> str:
+    """Returns the name of a figure with the number of its cell, so that it is unique in the page."""
     return name if len(results.plan.cells) == 1 else f"{name}-{results.plan.cells.index(cell)}"
 
 
-def _heat_cell(row: Any, reference: str) -> TableCell:
+def _make_heat_cell(row: Any, reference: str) -> TableCell:
     """Returns a cell of the heat map's table; a dash for None, a dot for the reference."""
     if row is None:
         return TableCell("–", None)
     if row.scheme == reference:
         return TableCell("·", 0.0, "dim")
     change = row.response_mean_change
-    return replace(change_cell(change), shade=log2(1 + change.mean) if change.mean > -1 else None)
+    return replace(make_change_cell(change), shade=log2(1 + change.mean) if change.mean > -1 else None)
 
 
-def load_text(load: float | None) -> str:
-    """Returns a load of the grid as text."""
+def write_load(load: float | None) -> str:
+    """Returns a load of the grid as text; `own` for the native load."""
     return "own" if load is None else f"{load:g}"

@@ -5,24 +5,24 @@ from mousehole.base import counted, size_text
 from mousehole.runs import Cell, LoadRow, Plan, Results
 
 
-def conditions(results: Results) -> list[str]:
-    """Returns for each cell its load and runs, and what of a capture stands behind its verdicts."""
+def list_conditions(results: Results) -> list[str]:
+    """Returns the load and runs of each cell, and how much of a capture its verdicts rest on."""
     plan: Plan = results.plan
     found: list[str] = []
     for cell in plan.cells:
-        load = _load_parts(tables.load_row(results, cell))
+        load = _list_load_clauses(tables.load_row(results, cell))
         if plan.in_rounds:
-            found.append(_rounds_text(results, cell))
+            found.append(_describe_rounds(results, cell))
             continue
         window = f"{plan.base['duration']} after {plan.choose_warmup(cell)} of warm-up"
         found.append(
             "; ".join([cell.title, *load, f"{counted(plan.replications, 'replication')} of {window}"])
         )
-        found += filter(None, [_evidence_text(results, cell)])
+        found += filter(None, [_describe_evidence(results, cell)])
     return found
 
 
-def _load_parts(load: LoadRow) -> list[str]:
+def _list_load_clauses(load: LoadRow) -> list[str]:
     """Returns clauses on native and offered load, copies, time dilation and the windows' load, if known."""
     parts = []
     if load.load_native is not None:
@@ -36,7 +36,7 @@ def _load_parts(load: LoadRow) -> list[str]:
     return parts
 
 
-def _rounds_text(results: Results, cell: Cell) -> str:
+def _describe_rounds(results: Results, cell: Cell) -> str:
     """Returns buffer, load and length of rounds, which have neither windows nor a load of their choice."""
     plan, row = results.plan, tables.load_row(results, cell)
     rounds = (
@@ -46,8 +46,8 @@ def _rounds_text(results: Results, cell: Cell) -> str:
     return f"buffer {cell.buffer}; {load}; {rounds}"
 
 
-def _evidence_text(results: Results, cell: Cell) -> str:
-    """Returns what of a capture stands behind the verdicts; empty for a model."""
+def _describe_evidence(results: Results, cell: Cell) -> str:
+    """Returns how much of a capture the verdicts of a cell rest on; empty for a model."""
     row, plan = tables.evidence_row(results, cell), results.plan
     if row is None:
         return ""

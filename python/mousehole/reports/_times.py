@@ -21,12 +21,12 @@ from mousehole.charts.axes import (
     name_axis,
     zero_line,
 )
-from mousehole.charts.marks import Datum, empty, estimate_datum, make_chart, rounded
+from mousehole.charts.marks import Datum, empty_chart, estimate_datum, make_chart, round_digits
 from mousehole.charts.style import DIM, Series
 from mousehole.document import INTERVALS, Chart, Column, Row, Table
 from mousehole.document import Cell as TableCell
-from mousehole.html.figures import STEP, estimate_cell
-from mousehole.reports._charts import figure_name, name_sizes
+from mousehole.html.figures import STEP, make_estimate_cell
+from mousehole.reports._charts import name_figure, name_sizes
 from mousehole.runs import (
     BucketRow,
     Cell,
@@ -46,14 +46,14 @@ LEAST_TAIL = 0.0005
 """The distribution is drawn down to this share of transfers that take longer."""
 
 
-def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
+def make_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns the mean response time by transfer size, with intervals."""
     plan = results.plan
     buckets = [bucket for bucket in plan.buckets if bucket.role == "size"]
     by_bucket = {(row.scheme, row.bucket.name): row for row in tables.bucket_rows(results, cell)}
     columns = [Column("scheme", is_number=False), *(Column(bucket.name) for bucket in buckets)]
     lines: list[Row] = [
-        [scheme, *(time_cell(by_bucket[scheme, bucket.name], "response_mean_s") for bucket in buckets)]
+        [scheme, *(make_time_cell(by_bucket[scheme, bucket.name], "response_mean_s") for bucket in buckets)]
         for scheme in plan.schemes
     ]
     seen = (
@@ -62,10 +62,10 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
         "out."
     )
     return Chart(
-        figure_name("by-size", results, cell),
+        name_figure("by-size", results, cell),
         "Response time by transfer size",
         seen,
-        _curves(results, cell, series),
+        _draw_curves(results, cell, series),
         Table(
             "Mean response time by transfer size (95 %)",
             columns,
@@ -78,16 +78,16 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
     )
 
 
-def _curves(results: Results, cell: Cell, series: Series) -> Any:
+def _draw_curves(results: Results, cell: Cell, series: Series) -> Any:
     """Returns the chart of mean time by size, a line per scheme; empty if no bin has `LEAST_TRANSFERS`."""
     plan = results.plan
     rows = [row for row in tables.curve_rows(results, cell) if row.count >= LEAST_TRANSFERS]
     if not rows:
-        return empty(f"no size bin has {LEAST_TRANSFERS} transfers,\nall replications together")
+        return empty_chart(f"no size bin has {LEAST_TRANSFERS} transfers,\nall replications together")
     order = series.order_quiet_first()
-    data = [_curve_datum(row) for row in sorted(rows, key=lambda row: order.index(row.scheme))]
+    data = [_make_curve_datum(row) for row in sorted(rows, key=lambda row: order.index(row.scheme))]
     sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
-    y = log_axis(_sample_places(data), "mean response time", TIME_LABEL)
+    y = log_axis(_list_ends(data), "mean response time", TIME_LABEL)
     base = series.filter_chosen(make_chart(data)).encode(x=sizes("size"), color=series.colour())
     nearest = alt.selection_point(
         nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"
@@ -108,12 +108,12 @@ def _curves(results: Results, cell: Cell, series: Series) -> Any:
             ],
         )
         .add_params(nearest),
-        _edges(plan, data).encode(x=sizes("edge")),
+        _draw_limits(plan, data).encode(x=sizes("edge")),
     ]
     return alt.layer(*layers)
 
 
-def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
+def make_tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns the share of short transfers that take longer than a time, on logarithmic scales."""
     plan = results.plan
     data: list[Datum] = []
@@ -128,8 +128,8 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
             data.append(
                 {
                     "scheme": scheme,
-                    "time": rounded(row.response_s),
-                    "share": rounded(longer),
+                    "time": round_digits(row.response_s),
+                    "share": round_digits(longer),
                     "text": f"{share_text(longer)} take longer than {time_text(row.response_s)}",
                 }
             )
@@ -149,19 +149,19 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
         base.mark_line(interpolate="step-after").encode(strokeDash=series.dash()),
         base.mark_point(opacity=0, size=60).encode(shape=series.shape()),
     )
-    drawn = lines_and_marks if data else empty(f"no {short} responded\nwithin the measured windows")
-    percentiles = [one for one in quantities.shown_in("short", "bucket") if one.is_percentile]
+    drawn = lines_and_marks if data else empty_chart(f"no {short} responded\nwithin the measured windows")
+    percentiles = [one for one in quantities.list_columns("short", "bucket") if one.is_percentile]
     columns = [Column("scheme", is_number=False), *(Column(one.short) for one in percentiles)]
     found = {row.scheme: row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"}
     lines: list[Row] = [
-        [scheme, *(time_cell(found[scheme], one.name) for one in percentiles)] for scheme in plan.schemes
+        [scheme, *(make_time_cell(found[scheme], one.name) for one in percentiles)] for scheme in plan.schemes
     ]
     seen = (
         f"The share of {short} that take longer than a time: the lower the line, the fewer wait. A line that "
         f"falls late has a long tail. It ends at {share_text(LEAST_TAIL)}."
     )
     return Chart(
-        figure_name("tail", results, cell),
+        name_figure("tail", results, cell),
         "Who waits long: the tail of short transfers",
         seen,
         drawn,
@@ -170,13 +170,13 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
     )
 
 
-def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
+def make_percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns median, p95 and p99 of short transfers with their intervals, one line per scheme."""
-    times = [one for one in quantities.shown_in("short", "bucket") if one.unit == "seconds"]
+    times = [one for one in quantities.list_columns("short", "bucket") if one.unit == "seconds"]
     rows = [row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"]
     short, _ = name_sizes(results.plan)
-    return _figures_chart(
-        figure_name("percentiles", results, cell),
+    return _make_figures_chart(
+        name_figure("percentiles", results, cell),
         "Short transfers: median, mean, p95 and p99",
         f"Response times of {short} with 95 % intervals over replications, on a logarithmic scale.",
         f"Response time of {short} (95 %)",
@@ -187,7 +187,7 @@ def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
     )
 
 
-def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
+def make_replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns the mean of short transfers in every replication against the baseline in the same one."""
     plan = results.plan
     base_values = results.bucket_values(cell, plan.baseline, "short", "response_mean_s")
@@ -205,7 +205,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
             {
                 "scheme": scheme,
                 "replication": number,
-                "change": rounded(log2(ratio)),
+                "change": round_digits(log2(ratio)),
                 "text": f"{signed(ratio - 1)} %: {time_text(own[number])}, {plan.baseline} "
                 f"{time_text(base_values[number])}",
             }
@@ -217,8 +217,8 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
             [
                 scheme,
                 f"{faster} of {len(shares)}",
-                _share_cell(min(shares, default=float("nan"))),
-                _share_cell(max(shares, default=float("nan"))),
+                _make_share_cell(min(shares, default=float("nan"))),
+                _make_share_cell(max(shares, default=float("nan"))),
             ]
         )
     x = change_axis([datum["change"] for datum in data], TIMES.title)
@@ -236,7 +236,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
     short, _ = name_sizes(plan)
     columns = [Column("scheme", is_number=False), Column("faster in"), Column("least"), Column("greatest")]
     return Chart(
-        figure_name("replications", results, cell),
+        name_figure("replications", results, cell),
         "How much replications differ",
         f"Each mark is one replication: the mean response time of {short} against {plan.baseline} with the "
         "same traffic. Marks on both sides of the line mean that the outcome hangs on the traffic.",
@@ -246,17 +246,18 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
     )
 
 
-def link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
+def list_link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
     """Returns utilisation, loss and marks, and queueing delay at the bottleneck."""
     rows = tables.scheme_rows(results, cell)
 
     def chart(name: str, title: str, told: str, names: list[str], axis: str, words: Words) -> Chart:
+        """Returns a chart of quantities of the link; those that are 0 under every scheme are left out."""
         # A figure that is zero under every scheme, such as marks, is left out.
         shown = [one for one in names if any(row.estimates[one].mean for row in rows)] or names
         figures = {one: quantities.find("scheme", one).short for one in shown}
         look = _Look(axis, words, "value (95 %)", ("circle", "square"))
-        place = figure_name(name, results, cell)
-        return _figures_chart(place, title, told, f"{title} (95 %)", rows, figures, look, series)
+        place = name_figure(name, results, cell)
+        return _make_figures_chart(place, title, told, f"{title} (95 %)", rows, figures, look, series)
 
     return [
         chart(
@@ -288,10 +289,10 @@ def link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
     ]
 
 
-def time_cell(row: BucketRow, name: str) -> TableCell:
+def make_time_cell(row: BucketRow, name: str) -> TableCell:
     """Returns a time of a bucket with its interval, marked where it is only a lower bound."""
     estimate = row.estimates[name]
-    return estimate_cell(estimate, time_text, row.is_bound)
+    return make_estimate_cell(estimate, time_text, row.is_bound)
 
 
 @dataclass(frozen=True)
@@ -305,7 +306,7 @@ class _Look:
     shapes: Sequence[str]
 
 
-def _figures_chart(
+def _make_figures_chart(
     name: str, title: str, told: str, caption: str, rows: Sequence[BucketRow] | Sequence[SchemeRow],
     figures: Mapping[str, str], look: _Look, series: Series,
 ) -> Chart:  # fmt: skip
@@ -316,7 +317,7 @@ def _figures_chart(
         for figure, word in figures.items()
         if isfinite((estimate := row.estimates[figure]).mean)
     ]
-    x = _value_axis(data, look)
+    x = _choose_value_axis(data, look)
     schemes = [row.scheme for row in rows]
     base = series.filter_chosen(make_chart(data)).encode(
         y=name_axis("scheme", schemes),
@@ -337,7 +338,7 @@ def _figures_chart(
     ]
     columns = [Column("scheme", is_number=False), *(Column(word) for word in figures.values())]
     lines: list[Row] = [
-        [row.scheme, *(estimate_cell(row.estimates[one], look.words, _is_bound(row)) for one in figures)]
+        [row.scheme, *(make_estimate_cell(row.estimates[one], look.words, _is_bound(row)) for one in figures)]
         for row in rows
     ]
     return Chart(
@@ -351,20 +352,21 @@ def _figures_chart(
 
 
 def _is_bound(row: BucketRow | SchemeRow) -> bool:
+    """Returns whether the times of a row are only lower bounds."""
     return isinstance(row, BucketRow) and row.is_bound
 
 
-def _value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
+def _choose_value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
     """Returns an axis of shares, or of times: logarithmic where all of them are above zero."""
     if look.words is not share_text and all(datum["low"] > 0 for datum in data):
-        return log_axis(_sample_places(data), look.axis, TIME_LABEL)
+        return log_axis(_list_ends(data), look.axis, TIME_LABEL)
     label = SHARE_LABEL if look.words is share_text else TIME_LABEL
     axis = alt.Axis(labelExpr=label, tickCount=6)
     return lambda field: alt.X(f"{field}:Q", title=look.axis, axis=axis)
 
 
-def _edges(plan: Plan, data: Sequence[Datum]) -> Any:
-    """Returns lines at the limits of short and of long transfers, where the sizes reach them."""
+def _draw_limits(plan: Plan, data: Sequence[Datum]) -> Any:
+    """Returns lines at the limits of short and of long transfers that are within the sizes shown."""
     sizes = [datum["size"] for datum in data]
     limits = (plan.short_bytes, plan.long_bytes)
     edges = make_chart([
@@ -378,21 +380,23 @@ def _edges(plan: Plan, data: Sequence[Datum]) -> Any:
     )
 
 
-def _sample_places(data: Sequence[Datum]) -> list[float]:
+def _list_ends(data: Sequence[Datum]) -> list[float]:
+    """Returns the means of rows and the ends of their intervals, all of which an axis must show."""
     return [datum[end] for datum in data for end in ("low", "mean", "high")]
 
 
-def _curve_datum(row: CurveRow) -> Datum:
+def _make_curve_datum(row: CurveRow) -> Datum:
     """Returns the datum of a point of the curve, at the geometric middle of its bin."""
     middle = (row.low_bytes * row.high_bytes) ** 0.5
     return {
         "scheme": row.scheme,
-        "size": rounded(middle),
+        "size": round_digits(middle),
         "count": row.count,
-        "bin": f"{size_text(rounded(row.low_bytes, 3))}–{size_text(rounded(row.high_bytes, 3))}",
+        "bin": f"{size_text(round_digits(row.low_bytes, 3))}–{size_text(round_digits(row.high_bytes, 3))}",
         **estimate_datum(row.response_mean_s, time_text),
     }
 
 
-def _share_cell(share: float) -> TableCell:
+def _make_share_cell(share: float) -> TableCell:
+    """Returns a table cell with a signed share in percent; a dash if it is not finite."""
     return TableCell(f"{signed(share)} %", share) if isfinite(share) else TableCell("–", None)

@@ -38,13 +38,13 @@ from mousehole.document import (
     read_block,
 )
 from mousehole.document import Cell as TableCell
-from mousehole.html.common import made_section
-from mousehole.html.figures import change_cell
-from mousehole.html.pictures import choices
+from mousehole.html.common import make_provenance_section
+from mousehole.html.figures import make_change_cell
+from mousehole.html.pictures import list_choices
 from mousehole.inputs import account, describe_replay
-from mousehole.inputs.show import traffic_section
+from mousehole.inputs.show import make_traffic_section
 from mousehole.reports import _charts, _times
-from mousehole.reports._conditions import conditions
+from mousehole.reports._conditions import list_conditions
 from mousehole.runs import (
     Cell,
     Results,
@@ -57,7 +57,7 @@ MOST_ANSWERS = 6
 """So many answers of the cells of a grid are named."""
 
 
-def document(results: Results, command: Sequence[str] | None = None) -> Document:
+def make_document(results: Results, command: Sequence[str] | None = None) -> Document:
     """Returns the document of a comparison; `command` is what was typed, None where Python was the caller."""
     plan = results.plan
     series = make_scheme_series(plan.schemes)
@@ -66,20 +66,27 @@ def document(results: Results, command: Sequence[str] | None = None) -> Document
         title=f"{results.label} over {bottleneck.describe(results.manifest['scenario'])}",
         subtitle=f"{len(plan.schemes)} schemes compared with common traffic, against {plan.baseline}; "
         f"{counted(plan.replications, plan.run_word)} of {plan.base['duration']}.",
-        verdict=verdict([advice(results, cell)[0] for cell in plan.cells], plan.baseline),
-        choices=choices(series),
+        verdict=make_verdict([advice(results, cell)[0] for cell in plan.cells], plan.baseline),
+        choices=list_choices(series),
         sections=[
-            *(_grid_sections(results, series) if is_grid else _cell_sections(results, plan.cells[0], series)),
-            _conditions_section(results),
-            traffic_section(results.traffic, shown="details"),
-            made_section(results.manifest, command),
+            *(
+                _list_grid_sections(results, series)
+                if is_grid
+                else _list_cell_sections(results, plan.cells[0], series)
+            ),
+            _make_conditions_section(results),
+            make_traffic_section(results.traffic, shown="details"),
+            make_provenance_section(results.manifest, command),
         ],
         footer=f"Mousehole {engine_text()}",
     )
 
 
-def verdict(found: Sequence[Advice], baseline: str) -> Verdict:
-    """Returns the answer of one cell with the commands that install it, or which answer holds where."""
+def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
+    """Returns the answer of one cell with the commands that install it;
+
+    of a grid, which answer holds where.
+    """
     if len(found) > 1:
         lines: list[str | Code] = list(summarise_grid(found, baseline))
         return Verdict(lines, "good" if any(one.outcome == RECOMMENDED for one in found) else "open")
@@ -125,15 +132,15 @@ def _describe_cells(cells: Iterable[Advice]) -> list[str]:
     ]
 
 
-def _grid_sections(results: Results, series: Series) -> list[Section]:
-    """Returns the grid as a whole with what to know of its cells, then each cell with its tables."""
+def _list_grid_sections(results: Results, series: Series) -> list[Section]:
+    """Returns a section on the whole grid with the remarks on its cells, then one for each cell."""
     cells = results.plan.cells
-    charts = _charts.grid_charts(results, series)
-    trade = _charts.trade_off_chart(results, cells, series)
+    charts = _charts.list_grid_charts(results, series)
+    trade = _charts.make_trade_off_chart(results, cells, series)
     remarks = [
         f"{capitalise(cell.title)}: {note}" for cell in cells for note in notes.cell_notes(results, cell)
     ]
-    blocks = [*_grid_tables(results), Grid([*charts, trade]), Items(remarks, "open")]
+    blocks = [*_list_grid_tables(results), Grid([*charts, trade]), Items(remarks, "open")]
     return [
         Section("grid", "Over the grid", blocks, "Over the grid"),
         *(
@@ -141,7 +148,7 @@ def _grid_sections(results: Results, series: Series) -> list[Section]:
                 f"cell-{place}",
                 capitalise(cell.title),
                 [
-                    *(report := cell_report(results, cell))["overview"],
+                    *(report := read_cell_report(results, cell))["overview"],
                     *report["verdicts"],
                     Details("All tables", [*report["applications"], *report["tables"]]),
                 ],
@@ -153,20 +160,20 @@ def _grid_sections(results: Results, series: Series) -> list[Section]:
     ]
 
 
-def _grid_tables(results: Results) -> list[Block]:
+def _list_grid_tables(results: Results) -> list[Block]:
     """Returns the mean times by scheme and buffer, a table per load, with the best cell named."""
     plan = results.plan
     words: dict[Summary, str] = {
         "short": f"≤ {size_text(plan.short_bytes)}", "long": f"> {size_text(plan.long_bytes)}"
     }  # fmt: skip
     return [
-        _grid_table(results, role, load, f"Mean response time of transfers {limit}")
+        _make_grid_table(results, role, load, f"Mean response time of transfers {limit}")
         for role, limit in words.items()
         for load in plan.loads
     ]
 
 
-def _grid_table(results: Results, role: Summary, load: float | None, title: str) -> Table:
+def _make_grid_table(results: Results, role: Summary, load: float | None, title: str) -> Table:
     """Returns a table of the mean times of class `role` by scheme and buffer, at one load."""
     plan, times = results.plan, overview.grid_times(results, role, load)
     note = f"All percentages are against one cell, {plan.baseline} with buffer {plan.buffers[0]}."
@@ -174,7 +181,7 @@ def _grid_table(results: Results, role: Summary, load: float | None, title: str)
         buffers = ", ".join(one.buffer for one in best)
         note = f"Smallest: {best[0].scheme} with buffer {buffers}, {time_text(best[0].mean_s)}. {note}"
     rows: list[Row] = [
-        [name + "*" * is_ideal(name), *(_grid_cell(one) for one in times if one.scheme == name)]
+        [name + "*" * is_ideal(name), *(_make_grid_cell(one) for one in times if one.scheme == name)]
         for name in plan.schemes
     ]
     columns = [Column("scheme", is_number=False), *(Column(f"buffer {buffer}") for buffer in plan.buffers)]
@@ -182,26 +189,26 @@ def _grid_table(results: Results, role: Summary, load: float | None, title: str)
     return Table(f"{title}{at_load}", columns, rows, list(plan.schemes), note=note)
 
 
-def _grid_cell(one: overview.GridTime) -> TableCell:
+def _make_grid_cell(one: overview.GridTime) -> TableCell:
     """Returns a time with its change, if that is known."""
-    text, change = time_text(one.mean_s), change_cell(one.change)
+    text, change = time_text(one.mean_s), make_change_cell(one.change)
     return TableCell(text if change.value is None else f"{text}  {change.text}", one.mean_s, change.tone)
 
 
-def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section]:
+def _list_cell_sections(results: Results, cell: Cell, series: Series) -> list[Section]:
     """Returns the sections of a comparison of one cell."""
     gains = [
-        *_charts.change_charts(results, cell),
-        _charts.trade_off_chart(results, [cell], series),
-        _charts.heat_chart(results, cell),
+        *_charts.list_change_charts(results, cell),
+        _charts.make_trade_off_chart(results, [cell], series),
+        _charts.make_heat_chart(results, cell),
     ]
     times = [
-        _times.by_size_chart(results, cell, series),
-        _times.tail_chart(results, cell, series),
-        _times.percentile_chart(results, cell, series),
-        _times.replication_chart(results, cell, series),
+        _times.make_size_chart(results, cell, series),
+        _times.make_tail_chart(results, cell, series),
+        _times.make_percentile_chart(results, cell, series),
+        _times.make_replication_chart(results, cell, series),
     ]
-    report = cell_report(results, cell)
+    report = read_cell_report(results, cell)
     applications = report["applications"]
     remarks = Items(notes.cell_notes(results, cell), "open")
     has_transfers = any(row.count for row in tables.bucket_rows(results, cell))
@@ -216,27 +223,33 @@ def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section
         Section("verdicts", "The verdicts", report["verdicts"], "Verdicts"),
         *([Section("applications", "Applications", applications, "Applications")] if applications else []),
         *response,
-        Section("link", "The link", [Grid(_times.link_charts(results, cell, series))], "The link"),
+        Section("link", "The link", [Grid(_times.list_link_charts(results, cell, series))], "The link"),
         Section("tables", "All tables", report["tables"], "Tables", "details"),
         *([Section("remarks", "What to know of this link", [remarks], "Remarks")] if remarks.texts else []),
     ]
 
 
-def cell_report(results: Results, cell: Cell) -> dict[ReportPart, list[Block]]:
+def read_cell_report(results: Results, cell: Cell) -> dict[ReportPart, list[Block]]:
     """Returns overview, verdicts, applications and all tables of a cell (`answer/src/report.rs`)."""
     parts = results.compared(cell).report(results.plan.base["duration"])
     return {name: [read_block(block) for block in blocks] for name, blocks in parts.items()}
 
 
-def _conditions_section(results: Results) -> Section:
-    """Returns what the account of the traffic remarks, and how the load and the replay came about."""
+def _make_conditions_section(results: Results) -> Section:
+    """Returns the section on the remarks of the traffic's account, the load and the replay."""
     replay = tables.load_row(results, results.plan.cells[0]).replay
     words = describe_replay(replay, results.manifest["scenario"], results.traffic)
-    said = [] if results.traffic is None else [str(remark) for remark in account.remarks(results.traffic)]
+    said = (
+        [] if results.traffic is None else [str(remark) for remark in account.list_remarks(results.traffic)]
+    )
     blocks: list[Block] = [
         *([Items(said, "open")] if said else []),
         Items(
-            [*conditions(results), *([words] if words else []), findings.first_cell(results).coverage_note()],
+            [
+                *list_conditions(results),
+                *([words] if words else []),
+                findings.first_cell(results).coverage_note(),
+            ],
             "dim",
         ),
     ]

@@ -13,20 +13,20 @@ from mousehole.engine_types import Scenario
 from mousehole.runs._facts import reduce_run
 from mousehole.runs._plan import Plan, Task
 from mousehole.runs._pool import default_jobs, run_one
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 
 STEPS = 6
 """The first part that is timed is 4^-6 of a run, and each one four times as long as the one before."""
 FIRST_S = 0.1
 """The first part is no longer than so many simulated seconds, however long the run is."""
 ALWAYS_S, MOST_S = 0.6, 2.4
-"""Parts are timed up to the first of these, set-up left out; up to the second if the last two disagree."""
+"""Parts are timed up to the first of these, without the set-up; up to the second if the last two disagree."""
 SAMPLES_S = 1.5
 """The parts of all schemes together are to take no longer, set-up left out."""
 AGREEMENT = 1.25
 """Two parts agree if neither costs more per simulated second than so many times the other."""
 BYTES_PER_RUN = 40_000_000
-"""Memory of a run beside its transfers and connections: queues, events, histograms."""
+"""Memory of a run without its transfers and connections: queues, events, histograms."""
 BYTES_PER_TRANSFER = 370
 """Memory of a measured transfer: the engine's record, its ideal time, and the columns it is reduced from."""
 BYTES_PER_EVENT = 200
@@ -34,7 +34,7 @@ BYTES_PER_EVENT = 200
 BYTES_PER_CONNECTION = 1500
 """Memory of a live connection: its state, and its packets and timers under way."""
 WORTH_SAYING_GB = 1.0
-"""Least memory, bytes, that is reported beside the time."""
+"""Least memory, in gigabytes, that is reported in addition to the time."""
 SAFE_SHARE = 0.9
 """Share of the memory that is left which a plan may take."""
 
@@ -63,11 +63,11 @@ class Estimate:
     runs: int
 
     def seconds(self, jobs: int, cores: int | None = None) -> float:
-        """Returns the wall time with so many parallel runs on so many cores (by default those here)."""
+        """Returns the wall time with this many parallel runs on this many cores, by default those here."""
         return self.cpu_s * self.slowdown / min(jobs, cores or default_jobs(), self.runs)
 
     def bytes_at_once(self, jobs: int) -> float:
-        """Returns the memory with so many parallel runs."""
+        """Returns the memory that this many parallel runs need, in bytes."""
         return self.bytes_per_run * min(jobs, self.runs)
 
 
@@ -83,11 +83,13 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
     def timed(share: float, task: Task) -> Part:
         return run_interruptibly(lambda: _time_plan_part(plan, traffic, share, task, cancel))
 
-    first_run = filled(plan.scenario(plan.cells[0], plan.baseline))
+    first_run = fill_in(plan.scenario(plan.cells[0], plan.baseline))
     threads = ThreadPoolExecutor(max_workers=min(jobs, default_jobs(), len(plan.schemes)))
     try:
-        parts = _time_baseline_parts(lambda share: timed(share, Task(0, 0, 0)), sum(lengths_s(first_run)))
-        setup_s = _setup_s(parts)
+        parts = _time_baseline_parts(
+            lambda share: timed(share, Task(0, 0, 0)), sum(read_lengths_s(first_run))
+        )
+        setup_s = _estimate_setup_s(parts)
         tasks = [Task(0, number, number % plan.replications) for number in range(len(plan.schemes))]
         if setup_s * len(tasks) > SAMPLES_S:
             tasks = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
@@ -121,6 +123,7 @@ def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int 
     cancel, events = _engine.Cancel(), 0
 
     def count_events(result: _engine.RunResult) -> None:
+        """Notes the number of events of a packet trace, 0 without one."""
         nonlocal events
         trace = result.trace()
         events = 0 if trace is None else len(trace["time_s"])
@@ -129,10 +132,10 @@ def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int 
         return run_interruptibly(lambda: _time_part(scenario, traffic, share, count_events, cancel))
 
     try:
-        parts = _time_baseline_parts(timed, sum(lengths_s(scenario)))
+        parts = _time_baseline_parts(timed, sum(read_lengths_s(scenario)))
     finally:
         cancel.cancel()
-    whole = _extrapolate_run(parts[-1], parts, _setup_s(parts), scenario)
+    whole = _extrapolate_run(parts[-1], parts, _estimate_setup_s(parts), scenario)
     return Estimate(
         cpu_s=whole.cpu_s * runs,
         slowdown=max(1.0, sum(part.wall_s for part in parts) / max(sum(part.cpu_s for part in parts), 1e-9)),
@@ -145,30 +148,30 @@ def require_memory(estimate: Estimate, available: int | None) -> None:
     """Raises `MouseholeError` if one run does not fit into `available` bytes."""
     if available is not None and estimate.bytes_per_run > SAFE_SHARE * available:
         raise MouseholeError(
-            f"this run needs about {_memory_text(estimate.bytes_per_run)} of memory, and "
-            f"{_memory_text(available)} are left here; give a shorter duration, a lower rate or a lower load"
+            f"this run needs about {_write_memory(estimate.bytes_per_run)} of memory, and "
+            f"{_write_memory(available)} are left here; give a shorter duration, a lower rate or a lower load"
         )
 
 
-def lengths_s(run: Scenario) -> tuple[float, float]:
-    """Returns the lengths of warm-up and window."""
+def read_lengths_s(run: Scenario) -> tuple[float, float]:
+    """Returns the lengths of warm-up and window of a scenario, in seconds."""
     return (
         _engine.parse_duration("warmup", run["warmup"]),
         _engine.parse_duration("duration", run["duration"]),
     )
 
 
-def cost_text(estimate: Estimate, jobs: int, cores: int | None = None) -> str:
-    """Returns time and, where it is worth saying, memory: `about 3 min and 2.1 GB of memory`.
+def write_cost(estimate: Estimate, jobs: int, cores: int | None = None) -> str:
+    """Returns the estimated time and, if it is large, the memory: `about 3 min and 2.1 GB of memory`.
 
     `cores` are those that share the work, by default those here.
     """
     gigabytes = estimate.bytes_at_once(jobs) / 1e9
     memory = f" and {gigabytes:.1f} GB of memory" if gigabytes >= WORTH_SAYING_GB else ""
-    return f"{about_text(estimate.seconds(jobs, cores))}{memory}"
+    return f"{write_rough_time(estimate.seconds(jobs, cores))}{memory}"
 
 
-def about_text(seconds: float) -> str:
+def write_rough_time(seconds: float) -> str:
     """Returns a time that is only estimated, such as `about 25 s` or `about 3.1 h`."""
     if seconds < 2:
         return "about a second"
@@ -188,15 +191,15 @@ def choose_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> 
     wanted = default_jobs() if jobs is None else jobs
     if available is None:
         return wanted
-    left = f"{_memory_text(available)} are left here"
+    left = f"{_write_memory(available)} are left here"
     fitting = int(SAFE_SHARE * available // estimate.bytes_per_run)
     if fitting < 1:
         raise MouseholeError(
-            f"a run of this comparison needs about {_memory_text(estimate.bytes_per_run)} of memory, "
+            f"a run of this comparison needs about {_write_memory(estimate.bytes_per_run)} of memory, "
             f"and {left}; give a shorter --duration, a lower --rate or a lower --load"
         )
     if jobs is not None and min(jobs, estimate.runs) > fitting:
-        needed = _memory_text(estimate.bytes_at_once(jobs))
+        needed = _write_memory(estimate.bytes_at_once(jobs))
         allowed = f"at most {fitting}, or the duration, the rate or the load lower"
         raise field_error("jobs", jobs, allowed, f"needs about {needed} of memory, and {left}")
     return min(wanted, fitting)
@@ -212,9 +215,9 @@ def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[
     shares = [4.0 ** (step - steps) for step in range(steps + 1)]
     parts = [timed(shares[0]), timed(shares[1])]
     for share in shares[2:]:
-        setup_s, last = _setup_s(parts), parts[-1]
+        setup_s, last = _estimate_setup_s(parts), parts[-1]
         computed = last.cpu_s - setup_s
-        ratio = _rate(last, setup_s) / max(_rate(parts[-2], setup_s), 1e-12)
+        ratio = _cpu_per_second(last, setup_s) / max(_cpu_per_second(parts[-2], setup_s), 1e-12)
         agrees = 1 / AGREEMENT <= ratio <= AGREEMENT
         if 4 * computed > (ALWAYS_S if agrees else MOST_S):
             break
@@ -222,16 +225,16 @@ def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[
     return parts
 
 
-def _setup_s(parts: list[Part]) -> float:
-    """Returns the time to set up, from the two shortest parts: what a part of no length would cost."""
+def _estimate_setup_s(parts: list[Part]) -> float:
+    """Returns the set-up time from the two shortest parts: the cost of a part of length zero."""
     one, other = parts[:2]
     gained = max(other.simulated_s - one.simulated_s, 1e-9)
     rate = max(other.cpu_s - one.cpu_s, 0.0) / gained
     return max(0.0, min(one.cpu_s, other.cpu_s) - rate * one.simulated_s)
 
 
-def _rate(part: Part, setup_s: float) -> float:
-    """Returns the CPU seconds per simulated second."""
+def _cpu_per_second(part: Part, setup_s: float) -> float:
+    """Returns the CPU seconds of a part per simulated second, without the set-up."""
     return max(part.cpu_s - setup_s, 0.0) / max(part.simulated_s, 1e-9)
 
 
@@ -246,19 +249,19 @@ def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenari
     After the window a run goes on until its measured transfers have ended. That time, and the connections
     alive at once, grow with the run as they did between the last two parts of the baseline.
     """
-    warmup_s, window_s = lengths_s(run)
+    warmup_s, window_s = read_lengths_s(run)
     steps = -log(part.share) / log(4)
     extra_s = [max(one.simulated_s - one.share * (warmup_s + window_s), 0.0) for one in (*parts[-2:], part)]
     most_s = (run["max_windows"] - 1) * window_s
-    extra = min(extra_s[2] * _growth(extra_s[0], extra_s[1]) ** steps, most_s)
+    extra = min(extra_s[2] * _bound_growth(extra_s[0], extra_s[1]) ** steps, most_s)
     simulated_s = warmup_s + window_s + extra
-    live = part.live * _growth(parts[-2].live, parts[-1].live) ** steps
-    cpu_s = setup_s + _rate(part, setup_s) * simulated_s if steps else part.cpu_s
+    live = part.live * _bound_growth(parts[-2].live, parts[-1].live) ** steps
+    cpu_s = setup_s + _cpu_per_second(part, setup_s) * simulated_s if steps else part.cpu_s
     return Part(1.0, cpu_s, cpu_s, simulated_s, round(part.transfers / part.share), round(live))
 
 
-def _growth(before: float, after: float) -> float:
-    """Returns the factor by which something grows when a part is four times as long, from 1 to 4."""
+def _bound_growth(before: float, after: float) -> float:
+    """Returns the growth from one part to the next, which is four times as long: from 1 to 4."""
     return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
 
 
@@ -274,7 +277,10 @@ def _time_part(
     run: Scenario, traffic: _engine.Traffic | None, share: float,
     reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
-    """Runs a run in this thread with warm-up and window cut to `share`, reduces it and returns its cost."""
+    """Runs a scenario in this thread with warm-up and window cut to `share`;
+
+    returns the cost of run and reduction.
+    """
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
     scenario["duration"] = _scale_duration("duration", run["duration"], share)
@@ -289,10 +295,11 @@ def _time_part(
 
 
 def _scale_duration(field: str, duration: str, share: float) -> str:
+    """Returns a share of a duration as text in seconds; `field` is named in errors."""
     return f"{_engine.parse_duration(field, duration) * share:.9f}s"
 
 
-def _memory_text(amount: float) -> str:
+def _write_memory(amount: float) -> str:
     """Returns an amount of memory in bytes as text: `42 MB` below 0.1 GB, then `2.1 GB`, then `21 GB`."""
     if amount < 1e8:
         return f"{amount / 1e6:.0f} MB"

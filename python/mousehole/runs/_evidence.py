@@ -1,4 +1,4 @@
-"""What stands behind a verdict on a capture: distinct transfers, clients, copies and laps."""
+"""The evidence of a capture: its distinct transfers and clients, and the design that they imply."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,11 +38,11 @@ class Capture:
 
     @property
     def least(self) -> int:
-        """How many distinct transfers of a class a verdict on it needs."""
+        """Number of distinct transfers of a class that a verdict on it needs."""
         return LEAST_FITTED if self.is_fitted else LEAST_TRANSFERS
 
     def is_enough(self, role: Summary) -> bool:
-        """Returns whether there are transfers enough for a verdict on a class."""
+        """Returns whether a class has enough distinct transfers for a verdict."""
         return self.counted[role].transfers >= self.least
 
 
@@ -67,13 +67,13 @@ def find_capture(
     return Capture(counted=counted, **found)
 
 
-def overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
-    """Returns the design of intervals over replications of one link that overlay a capture to meet a load.
+def make_overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
+    """Returns the design of intervals over replications that overlay a capture to meet a load.
 
-    The scenario is filled. Its replications play load ÷ native load times as much as was recorded.
+    The scenario is filled in. Its replications play load ÷ native load times as much as was recorded.
     """
-    rate, load = bottleneck.mean_rate(scenario), scenario["traffic"]["load"]
-    summary = traffic.summary(bottleneck.load_rate(scenario))
+    rate, load = bottleneck.read_mean_rate(scenario), scenario["traffic"]["load"]
+    summary = traffic.summary(bottleneck.compute_load_rate(scenario))
     native = summary["native_load"]
     if native is None or load is None or rate is None:
         return Design()

@@ -54,12 +54,12 @@ GATHER_S = 10.0
 
 
 @contextmanager
-def opened(
+def open_backend(
     dask: str | None = None, executor: Executor | None = None, reporter: Reporter | None = None
 ) -> Iterator[Backend | None]:
     """Gives the backend that the options `dask` and `executor` name; None stands for threads of this process.
 
-    Raises `MouseholeError` if both are given, if no scheduler answers, or if a worker is another Mousehole.
+    Raises `MouseholeError` if both are given, if no scheduler answers, or if a worker has another Mousehole.
     """
     if dask is not None and executor is not None:
         raise conflict_error("dask", dask, "executor", "give one of them")
@@ -96,7 +96,7 @@ class Futures:
         return 1
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
-        """Takes a job over."""
+        """Submits a job to the executor; its traffic is written to a temporary file once."""
         parcel, content = pack_job(job), None
         if job.shipment is not None:
             place = self._spool / job.shipment.digest
@@ -130,7 +130,7 @@ class Futures:
         return found
 
     def abandon(self) -> None:
-        """Cancels what has not begun."""
+        """Cancels the jobs that have not begun, and forgets the others."""
         for future in self._waiting:
             future.cancel()
         self._waiting.clear()
@@ -182,21 +182,21 @@ class _Batches:
     _shipment: Shipment | None = None
 
     def add(self, key: Hashable, parcel: bytes, shipment: Shipment | None) -> Iterator[_Flight]:
-        """Takes a job in; yields what is full, or of another traffic."""
-        if _digest(shipment) != _digest(self._shipment):
+        """Adds a job; yields the tasks that are full, or whose jobs have another traffic."""
+        if _digest_or_none(shipment) != _digest_or_none(self._shipment):
             yield from self.rest()
         self._parcels[key], self._shipment = parcel, shipment
         if len(self._parcels) >= self.size:
             yield from self.rest()
 
     def rest(self) -> Iterator[_Flight]:
-        """Yields the jobs that have not filled a task; none if there are none."""
+        """Yields the collected jobs as a task, although they do not fill it; nothing without any."""
         if self._parcels:
             yield _Flight(self._parcels, self._shipment)
             self._parcels = {}
 
     def learn(self, jobs: int, seconds: float) -> None:
-        """Takes in how long a task with so many jobs took."""
+        """Notes how long a task with this many jobs took, and adapts `size`."""
         newest = max(seconds, 1e-6) / jobs
         self._job_s = newest if self._job_s is None else (self._job_s + newest) / 2
         self.size = min(max(int(BATCH_S / self._job_s), 1), LARGEST_BATCH)
@@ -252,7 +252,7 @@ class Dask:
         return self._batches.size
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
-        """Takes a job over; it goes out when it and others fill a task, else with the next `collect`."""
+        """Adds a job to the next task, which goes out when it is full, or with the next `collect`."""
         self._launch(self._batches.add(key, pack_job(job), job.shipment))
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
@@ -276,7 +276,7 @@ class Dask:
         return found
 
     def abandon(self) -> None:
-        """Cancels what is not over; runs that have begun end at their workers, and nobody takes notice."""
+        """Cancels the jobs that are not over; runs that have begun end at their workers without effect."""
         if self._is_silent:
             self._flights.clear()
         futures = [flight.future for flight in self._flights.values()]
@@ -288,14 +288,17 @@ class Dask:
                 self._client.cancel(futures, force=True)
 
     def close(self) -> None:
-        """Leaves the scheduler."""
+        """Disconnects from the scheduler."""
         self.abandon()
         self._contents.clear()
         with suppress(Exception):
             self._client.close(timeout=2)
 
     def _check_workers(self) -> None:
-        """Refuses a worker that is another Mousehole; one that joins later is checked by its first task."""
+        """Raises `MouseholeError` for a worker with another Mousehole;
+
+        later ones are checked by their first task.
+        """
         try:
             answers = self._client.run(explain_refusal, identify_build(), on_error="return")
         except (OSError, TimeoutError) as error:
@@ -304,7 +307,9 @@ class Dask:
             if isinstance(answer, OSError):
                 continue  # it has just ended; what follows it is checked by its first task
             if isinstance(answer, BaseException):
-                raise self._fault(f"the worker at {address} cannot run mousehole ({_first_line(answer)})")
+                raise self._fault(
+                    f"the worker at {address} cannot run mousehole ({_take_first_line(answer)})"
+                )
             if answer is not None:
                 raise self._fault(answer)
 
@@ -324,6 +329,7 @@ class Dask:
             self._watch(name, flight)
 
     def _watch(self, name: str, flight: _Flight) -> None:
+        """Has the name of a task put into the queue of finished ones when it is over."""
         flight.future.add_done_callback(lambda _: self._over.put(name))
 
     def _submit_content(self, shipment: Shipment) -> Any:
@@ -378,7 +384,7 @@ class Dask:
             self._launch([flight])
             return []
         except (ImportError, AttributeError) as error:
-            raise self._fault(f"a worker cannot run mousehole ({_first_line(error)})") from None
+            raise self._fault(f"a worker cannot run mousehole ({_take_first_line(error)})") from None
         for kind, outcome in answers.each:
             if kind != DONE:
                 raise self._fault(str(outcome))
@@ -388,7 +394,10 @@ class Dask:
         return [(key, outcome) for key, (_, outcome) in zip(flight.parcels, answers.each, strict=False)]
 
     def _note(self, event: Any) -> None:
-        """Called in the client's thread with every event of the scheduler's topic `all`."""
+        """Notes a worker that has ended unexpectedly;
+
+        called in the client's thread with every event of the topic `all`.
+        """
         told = event[1] if isinstance(event, tuple | list) else event
         if isinstance(told, dict) and told.get("action") == "remove-worker" and not told.get("expected"):
             self._ended.put(told)
@@ -462,7 +471,7 @@ class Dask:
             )
 
     def _hear(self, answer: "Future[dict[str, int]]") -> None:
-        """Takes in how many threads the workers have."""
+        """Notes how many threads the workers have; reports once if there is no worker."""
         with suppress(Exception):  # a connection that broke; the status of the client tells the rest
             self._workers = sum(answer.result().values())
             if self._workers == 0 and not self._has_waited:
@@ -478,6 +487,7 @@ class Dask:
         return all(count == 0 for count in running.values())
 
     def _fault(self, sentence: str) -> MouseholeError:
+        """Returns the error of this scheduler."""
         return MouseholeError(sentence, field="dask", value=self._address)
 
 
@@ -511,19 +521,21 @@ async def _count_threads(client: Any) -> dict[str, int]:
     return found
 
 
-def _digest(shipment: Shipment | None) -> str | None:
+def _digest_or_none(shipment: Shipment | None) -> str | None:
+    """Returns the digest of a traffic, None for None."""
     return None if shipment is None else shipment.digest
 
 
 def _unreachable_error(address: str, error: BaseException) -> MouseholeError:
     """Returns the error for a scheduler that does not answer."""
     return MouseholeError(
-        f"no Dask scheduler answers at {address} ({_first_line(error)}); "
+        f"no Dask scheduler answers at {address} ({_take_first_line(error)}); "
         "give its address, such as tcp://10.0.0.1:8786",
         field="dask", value=address,
     )  # fmt: skip
 
 
-def _first_line(error: BaseException) -> str:
+def _take_first_line(error: BaseException) -> str:
+    """Returns the first line of an exception's message, shortened, or its type if it has none."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:150].rstrip(".")

@@ -63,7 +63,7 @@ class RunFacts:
 
 
 def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
-    """Returns the facts of one run; other threads go on while the engine computes them.
+    """Returns the facts of one run; other threads run meanwhile.
 
     Raises `RuntimeError` if packets were lost or invented, which is a fault of the engine.
     """
@@ -76,7 +76,7 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
 
 
 def with_shares(runs: Mapping[str, RunFacts], references: Iterable[str]) -> dict[str, RunFacts]:
-    """Returns one replication's facts by scheme, with the shares against `references` in place of times."""
+    """Returns the facts of a replication by scheme, with shares against `references` instead of times."""
     times = {scheme: run.short_times for scheme, run in runs.items()}
     return {
         scheme: replace(

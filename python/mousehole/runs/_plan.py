@@ -15,15 +15,15 @@ from mousehole.base import (
     buckets,
     defaults,
     field_error,
-    least,
-    load_list,
+    parse_loads,
+    parse_texts,
+    require_at_least,
     scheme_name,
-    text_list,
     with_load,
     with_unit,
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSection
-from mousehole.scenario import SharedScenario, bottleneck, filled, try_headers, try_scenarios
+from mousehole.scenario import SharedScenario, bottleneck, fill_in, try_headers, try_scenarios
 
 MOST_RUNS = 1_000_000
 """Largest number of runs of one comparison; the results of more would not fit into memory."""
@@ -103,17 +103,17 @@ class Plan:
     """The traffic that was given, and why ready-made traffic stands in its place; None if none does."""
 
     def in_cell(self, buffer: str, load: float | None, sentence: str) -> str:
-        """Returns a sentence on a cell; it names the cell where the plan has several."""
+        """Returns a sentence on a cell, with the cell's name before it if the plan has several."""
         return sentence if len(self.cells) == 1 else f"{Cell(buffer, load).title}: {sentence}"
 
     def describe(self, where: str, found: Iterable[Any]) -> str:
-        """Returns a line on the comparison, and the sentences of those findings that are its verdicts."""
+        """Returns a line on the comparison, and the sentences of its findings that are not exploratory."""
         verdicts = [self.in_cell(one.buffer, one.load, one.sentence) for one in found if not one.exploratory]
         return "\n".join([f"Comparison of {len(self.schemes)} schemes {where}", *verdicts])
 
     @property
     def run_word(self) -> str:
-        """What a replication is called where people read."""
+        """The noun for a replication in texts."""
         return "round" if self.in_rounds else "replication"
 
     @property
@@ -147,15 +147,15 @@ class Plan:
         traffic = self.base["traffic"].copy()
         if cell.load is not None:
             traffic = with_load(traffic, cell.load)
-        if overlaid(traffic) and not traffic.get("fitted"):
+        if is_overlaid(traffic) and not traffic.get("fitted"):
             traffic["resample"] = True
-        at_buffer = bottleneck.changed(self.base, {"buffer": cell.buffer})
+        at_buffer = bottleneck.with_changes(self.base, {"buffer": cell.buffer})
         number = self.first_replication + replication
         run: Scenario = {**at_buffer, "scheme": scheme, "replication": number, "traffic": traffic}
         return {**run, "warmup": self.choose_warmup(cell)}
 
     def choose_warmup(self, cell: Cell) -> str:
-        """Returns the time before the measured window: what is needed, but no longer than the window."""
+        """Returns the warm-up of a cell: what is needed, but no longer than the window, or what was given."""
         given = self.base["warmup"]
         if self.warmup is None or not self.warmup.is_chosen:
             return given
@@ -166,27 +166,27 @@ class Plan:
         return self.scenario(self.cells[task.cell], self.schemes[task.scheme], task.replication)
 
 
-def overlaid(traffic: TrafficSection) -> bool:
+def is_overlaid(traffic: TrafficSection) -> bool:
     """Returns whether files are overlaid to meet a load, so that replications resample them."""
     files_of_mix = (entry for entry in traffic.get("mix") or () if entry.get("files"))
     main = bool(traffic.get("files")) and traffic.get("load") is not None
     return main or any(entry.get("load") is not None for entry in files_of_mix)
 
 
-def planned(shared: SharedScenario, options: Options, own_scheme: str | None) -> Plan:
+def make_plan(shared: SharedScenario, options: Options, own_scheme: str | None) -> Plan:
     """Returns the plan of grid, schemes and replications; `own_scheme` is that of the user's scenario.
 
-    Raises `MouseholeError` for an option that is not allowed; the engine's own checks are those of `checked`.
+    Raises `MouseholeError` for an option that is not allowed; `check_plan` has the engine check the rest.
     """
-    load, baseline = options.load, known_baseline(options.baseline)
+    load, baseline = options.load, check_baseline(options.baseline)
     seeds = defaults.QUICK_REPLICATIONS if options.quick else defaults.REPLICATIONS
     return Plan(
         base=shared.base,
         buffers=shared.buffers,
-        loads=load_list("load", shared.base["traffic"].get("load") if load is None else load),
-        schemes=with_baseline(_chosen(options, own_scheme, shared.base), baseline),
+        loads=parse_loads("load", shared.base["traffic"].get("load") if load is None else load),
+        schemes=with_baseline(_choose_schemes(options, own_scheme, shared.base), baseline),
         baseline=baseline,
-        replications=least("seeds", seeds if options.seeds is None else options.seeds, 1),
+        replications=require_at_least("seeds", seeds if options.seeds is None else options.seeds, 1),
         short_bytes=_engine.parse_size("short", with_unit("short", options.short, BYTES)),
         long_bytes=_engine.parse_size("long", with_unit("long", options.long, BYTES)),
         is_sequential=options.sequential,
@@ -195,11 +195,11 @@ def planned(shared: SharedScenario, options: Options, own_scheme: str | None) ->
     )
 
 
-def checked(plan: Plan) -> Plan:
-    """Returns the plan itself.
+def check_plan(plan: Plan) -> Plan:
+    """Returns the plan unchanged.
 
-    Raises `MouseholeError` if its sizes make no sense, if it has too many runs, if the engine refuses a
-    scenario of it, or if two of its schemes are the same.
+    Raises `MouseholeError` for sizes that contradict each other, for too many runs, for a scenario that the
+    engine refuses, and for two schemes that are the same.
     """
     check_sizes(plan)
     runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
@@ -209,14 +209,14 @@ def checked(plan: Plan) -> Plan:
         )
     try_scenarios([plan.scenario(cell, scheme) for cell in plan.cells for scheme in plan.schemes])
     meanings = [
-        [filled(plan.scenario(cell, scheme))["scheme"] for scheme in plan.schemes] for cell in plan.cells
+        [fill_in(plan.scenario(cell, scheme))["scheme"] for scheme in plan.schemes] for cell in plan.cells
     ]
     _engine.refuse_duplicates(plan.schemes, meanings[0])
     return plan
 
 
 def check_sizes(plan: Plan) -> None:
-    """Raises `MouseholeError` if the sizes of short and long transfers make no sense."""
+    """Raises `MouseholeError` unless 1 B ≤ `short` ≤ `long`."""
     if plan.short_bytes < 1:
         raise field_error("short", plan.short_bytes, "a size of at least 1 byte")
     if plan.long_bytes < plan.short_bytes:
@@ -229,7 +229,7 @@ def load_policies(given: str | Sequence[str] | None) -> list[str]:
 
     Raises `MouseholeError` for a header that is at fault, also if its set-up crashes or does not end.
     """
-    headers = () if given is None else text_list("policy", given)
+    headers = () if given is None else parse_texts("policy", given)
     try_headers(headers)
     return [_engine.load_policy(path) for path in headers]
 
@@ -239,27 +239,27 @@ def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
     return (baseline, *(scheme for scheme in schemes if scheme != baseline))
 
 
-def _chosen(options: Options, own: str | None, base: Scenario) -> tuple[str, ...]:
+def _choose_schemes(options: Options, own: str | None, base: Scenario) -> tuple[str, ...]:
     """Returns the schemes to compare; where none is named, `own` of the user's scenario is among them."""
     link: Mapping[str, object] = base["link"]
     down, up = (None if link.get(way) is None else str(link[way]) for way in bottleneck.EACH)
-    chosen = chosen_schemes(options.schemes, down, up)
+    chosen = parse_schemes(options.schemes, down, up)
     return chosen if options.schemes or not own else tuple(dict.fromkeys((*chosen, own.strip())))
 
 
-def chosen_schemes(
+def parse_schemes(
     given: str | Sequence[str] | None, down: str | None = None, up: str | None = None
 ) -> tuple[str, ...]:
     """Returns the schemes to compare: those named (`all` names all), or the default ones for these rates."""
     if given is None:
         return default_schemes(down, up)
-    named = text_list("schemes", given)
-    each = (all_schemes() if item == "all" else (item,) for item in named)
+    named = parse_texts("schemes", given)
+    each = (list_all_schemes() if item == "all" else (item,) for item in named)
     return tuple(dict.fromkeys(chain.from_iterable(each)))
 
 
-def known_baseline(given: str) -> str:
-    """Returns the baseline; raises `MouseholeError` if there is no such scheme."""
+def check_baseline(given: str) -> str:
+    """Returns the baseline without spaces around it; raises `MouseholeError` if there is no such scheme."""
     try:
         _engine.scheme_parameters(given.strip())
     except MouseholeError as error:
@@ -267,7 +267,7 @@ def known_baseline(given: str) -> str:
     return given.strip()
 
 
-def all_schemes() -> tuple[str, ...]:
+def list_all_schemes() -> tuple[str, ...]:
     """Returns every scheme with its defaults and SFD in mode coupled, without those that only repeat ns-2."""
     names = [scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")]
     after_sfd = names.index("sfd") + 1
@@ -275,14 +275,14 @@ def all_schemes() -> tuple[str, ...]:
 
 
 @cache
-def ideals() -> frozenset[str]:
+def list_ideals() -> frozenset[str]:
     """Returns the schemes that nobody can deploy; their summaries in the catalogue begin with `ideal`."""
     return frozenset(entry["name"] for entry in _engine.schemes() if entry["summary"].startswith("ideal"))
 
 
 def is_ideal(scheme: str) -> bool:
-    """Returns whether nobody can deploy the scheme."""
-    return scheme_name(scheme) in ideals()
+    """Returns whether the scheme is an ideal, which nobody can deploy."""
+    return scheme_name(scheme) in list_ideals()
 
 
 def default_schemes(down: str | None, up: str | None) -> tuple[str, ...]:

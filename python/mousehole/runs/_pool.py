@@ -69,7 +69,7 @@ class Backend(Protocol):
         """Returns how many jobs a worker is given together, as far as is known now."""
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
-        """Takes a job over; `key` names it in what `collect` returns."""
+        """Accepts a job; `key` identifies it in what `collect` returns."""
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of jobs that are over, an `Apart` for one that was given up.
@@ -101,7 +101,7 @@ class Threads:
         return 1
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
-        """Takes a job over."""
+        """Starts a job as soon as a thread is free."""
         if self._pool is None:
             self._pool, self._cancel = ThreadPoolExecutor(max_workers=self._jobs), _engine.Cancel()
         self._waiting[self._pool.submit(_run_job, job, self._cancel)] = key
@@ -112,7 +112,7 @@ class Threads:
         return [(self._waiting.pop(future), future.result()) for future in over]
 
     def abandon(self) -> None:
-        """Stops all runs, and waits a moment for those that are under way."""
+        """Stops all runs, and waits up to `GRACE_S` seconds for those that have begun."""
         self._cancel.cancel()
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
@@ -122,6 +122,7 @@ class Threads:
 
 
 def _run_job(job: Job[T], cancel: _engine.Cancel) -> T:
+    """Runs a job in this thread and returns its outcome."""
     return job.reduce(run_one(job.scenario, job.traffic, cancel))
 
 
@@ -133,7 +134,7 @@ def default_jobs() -> int:
 def run_one(
     scenario: Mapping[str, object], traffic: _engine.Traffic | None, cancel: _engine.Cancel
 ) -> _engine.RunResult:
-    """Runs a scenario and returns its records; other threads go on meanwhile."""
+    """Runs a scenario and returns its records; other threads run meanwhile."""
     return _engine.run(scenario, traffic, cancel)
 
 
@@ -151,7 +152,7 @@ def run_plan(
         reporter,
         jobs,
         traffic,
-        lambda facts: _finished_text(plan, facts),
+        lambda facts: _describe_finished(plan, facts),
         lambda task, facts: _pair_transfers(plan, task, facts),
         backend=backend,
         shipment=shipment,
@@ -237,7 +238,7 @@ def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
         facts.update({each: compared[plan.schemes[each.scheme]] for each in tasks})
 
 
-def _finished_text(plan: Plan, facts: Facts) -> str:
+def _describe_finished(plan: Plan, facts: Facts) -> str:
     """Returns a sentence on how many runs and replications were finished before a stop."""
     done, total = len(facts), len(plan.tasks)
     if not done:

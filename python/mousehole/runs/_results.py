@@ -18,7 +18,7 @@ from mousehole.engine_types import Floats, Manifest, TrafficSummary
 from mousehole.quantities import Measure
 from mousehole.runs._evidence import Capture
 from mousehole.runs._facts import RunFacts
-from mousehole.runs._plan import Cell, Plan, Task, overlaid
+from mousehole.runs._plan import Cell, Plan, Task, is_overlaid
 from mousehole.runs._row import Change, Row
 from mousehole.runs._rows import EvidenceRow, FindingRow, LoadRow
 from mousehole.statistics import Design, Estimate
@@ -58,9 +58,9 @@ class Results:
     """Rows that have been computed already, by the function that computes them and the cell."""
 
     def compared(self, cell: Cell) -> ComparedCell:
-        """Returns the plan of a cell and the facts of its runs as the engine has them.
+        """Returns the engine's object for a cell: its plan and the facts of its runs.
 
-        All that is said of the cell follows from it.
+        It is made at the first call. All findings, tables and answers of the cell come from it.
         """
         if ("compared", cell) not in self.kept:
             runs = [self.runs(cell, scheme) for scheme in self.plan.schemes]
@@ -77,7 +77,7 @@ class Results:
             "load": cell.load,
             "schemes": list(plan.schemes),
             "window_s": _engine.parse_duration("duration", plan.base["duration"]),
-            "is_overlaid": overlaid(plan.scenario(cell, plan.baseline)["traffic"]),
+            "is_overlaid": is_overlaid(plan.scenario(cell, plan.baseline)["traffic"]),
         }
 
     def _capture_entry(self) -> dict[str, object] | None:
@@ -91,24 +91,24 @@ class Results:
         return {**vars(self), "kept": {}}
 
     def design(self, cell: Cell, family: Mapping[str, Floats] | None = None, reference: str = "") -> Design:
-        """Returns what an interval in a cell must allow for.
+        """Returns the design of an interval in a cell.
 
-        `family` has one value per replication for every scheme. The intervals of the schemes' ratios to the
-        `reference` then hold together, and at every look if the plan has several.
+        With `family`, one value per replication for every scheme, the intervals of the schemes' ratios to the
+        `reference` hold together, and at every look if the plan has several.
         """
         if family is None:
             return self.compared(cell).design()
         return self.compared(cell).family_design(list(family.values()), list(family).index(reference))
 
     def primary_design(self, cell: Cell, reference: str) -> Design:
-        """Returns the design of the primary endpoint, of all schemes together."""
+        """Returns the design of the primary endpoint's intervals, which hold for all schemes together."""
         return self.compared(cell).primary_design(reference)
 
     def primary(self, cell: Cell) -> Measure:
-        """Returns the primary endpoint: the mean of short transfers, or without any what calls feel first.
+        """Returns the primary endpoint: the mean of short transfers, or else the first figure of calls.
 
-        So it is, too, for a capture with too few short transfers for a verdict. Without calls it is that of
-        games, and so on in the order of `quantities.KINDS`.
+        The second is that of traffic without short transfers, and of a capture with too few of them for a
+        verdict. Without calls it is the first figure of games, and so on in the order of `quantities.KINDS`.
         """
         source = self.compared(cell).primary.source
         return Measure(source.quantity, None if source.kind else "short", source.kind)
@@ -126,15 +126,16 @@ class Results:
 
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """Returns the replications of a scheme in a cell, in order."""
-        place = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
-        return [self.facts[Task(*place, replication)] for replication in range(self.plan.replications)]
+        indices = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
+        return [self.facts[Task(*indices, replication)] for replication in range(self.plan.replications)]
 
     def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: str) -> Floats:
         """Returns a statistic of a summary bucket, one value per replication."""
-        place = self._find_place(role)
-        return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
+        index = self._find_bucket(role)
+        return np.array([run.statistics[statistic][index] for run in self.runs(cell, scheme)])
 
-    def _find_place(self, role: Summary) -> int:
+    def _find_bucket(self, role: Summary) -> int:
+        """Returns the index of a summary bucket among the buckets."""
         return [bucket.role for bucket in self.plan.buckets].index(role)
 
 
@@ -147,23 +148,23 @@ class Finding(FindingRow):
 
     def as_row(self) -> Record:
         """Returns the finding as plain values by column name."""
-        return as_record(self)
+        return to_record(self)
 
     def __repr__(self) -> str:
         return f"<Finding: {self.sentence} ({Cell(self.buffer, self.load).title})>"
 
 
-def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
+def to_record(row: Row | LoadRow | EvidenceRow) -> Record:
     """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None."""
     columns: Record = {}
     for item in fields(row):
-        columns |= _columns(item.name, getattr(row, item.name))
+        columns |= _to_columns(item.name, getattr(row, item.name))
     return columns
 
 
-def frame_rows(rows: Iterable[Row]) -> "Frame":
+def make_row_frame(rows: Iterable[Row]) -> "Frame":
     """Returns rows as a frame for users."""
-    return make_frame([as_record(row) for row in rows])
+    return make_frame([to_record(row) for row in rows])
 
 
 def nan_to_none(value: float) -> float | None:
@@ -171,18 +172,18 @@ def nan_to_none(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def or_nan(value: float | None) -> float:
-    """Returns the value, NaN for None; the inverse of `nan_to_none` but for infinity."""
+def none_to_nan(value: float | None) -> float:
+    """Returns the value, NaN for None."""
     return nan if value is None else float(value)
 
 
-def _columns(name: str, value: _Column) -> Record:
+def _to_columns(name: str, value: _Column) -> Record:
     """Returns a value as columns by name: three of an estimate, four of a change, four of a bucket.
 
     A mapping gives the columns of all its values, and anything else one column.
     """
     if isinstance(value, Estimate):
-        names = (name, *quantities.ends(name))
+        names = (name, *quantities.name_ends(name))
         return dict(zip(names, map(nan_to_none, (value.mean, value.low, value.high)), strict=True))
     if isinstance(value, Change):
         names = (name, f"{name}_low", f"{name}_high")
@@ -192,5 +193,5 @@ def _columns(name: str, value: _Column) -> Record:
         edges: Record = {"low_bytes": value.low_bytes, "high_bytes": value.high_bytes}
         return {"bucket": value.name, "role": value.role, **edges}
     if isinstance(value, Mapping):
-        return {key: cell for each, item in value.items() for key, cell in _columns(each, item).items()}
+        return {key: cell for each, item in value.items() for key, cell in _to_columns(each, item).items()}
     return {name: value}

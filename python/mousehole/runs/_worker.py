@@ -71,7 +71,7 @@ def identify_build() -> tuple[str, str]:
 
 
 def list_sources() -> dict[str, Path]:
-    """Returns the files of the package's code by their names in it; `bundled` has none."""
+    """Returns the files of the package's code by their names in it, without those in `bundled`."""
     package = Path(__file__).parent.parent
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     return {name: files[name] for name in sorted(files) if not name.startswith("bundled/")}
@@ -93,16 +93,16 @@ def pack_job(job: Job[Any]) -> bytes:
 
 
 def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None) -> Answer:
-    """Runs a parcel and returns the answer; workers of an executor are asked to call it.
+    """Runs a parcel and returns the answer; called in workers of an executor.
 
-    `content` is the packed traffic, or the file that has it, where the parcel needs any. Every version of
-    this function must take these arguments, since it is here that another version is noticed.
+    `content` is the packed traffic, or the path of the file that has it, if the parcel needs any. Every
+    version must accept these arguments, since another version is recognised here.
     """
     fault = explain_refusal(made_by)
     if fault is not None:
         return REFUSED, fault
     given = _unpickle(parcel)
-    fault = _load(given.headers)
+    fault = _load_headers(given.headers)
     if fault is not None:
         return REFUSED, fault
     received = Received(None, {})
@@ -118,10 +118,10 @@ def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None
 def execute_all(
     made_by: tuple[str, str], parcels: Sequence[bytes], content: bytes | None, limit_s: float
 ) -> Answers:
-    """Runs parcels of one traffic one after the other; workers of Dask are asked to call it.
+    """Runs parcels of one traffic one after the other; called in workers of Dask.
 
-    It begins none after `limit_s` seconds, nor after one that cannot be run. Every version must take these
-    arguments, as of `execute`.
+    It begins none after `limit_s` seconds, nor after one that cannot be run. Every version must accept these
+    arguments, as those of `execute`.
     """
     begin = time.monotonic()
     each: list[Answer] = []
@@ -142,7 +142,7 @@ def count_tasks() -> int:
 
 
 def explain_refusal(made_by: tuple[str, str]) -> str | None:
-    """Returns why this process cannot run what a process sends; None if both run the same Mousehole.
+    """Returns why this process cannot run the sender's parcels; None if both have the same Mousehole.
 
     `made_by` is the sender's `identify_build`.
     """
@@ -151,10 +151,13 @@ def explain_refusal(made_by: tuple[str, str]) -> str | None:
     if own_digest == digest:
         return None
     other = own_text if own_text != text else f"another build of {own_text}"
-    return f"the worker at {_place()} has mousehole {other}, not {text}; install the same on all workers"
+    return (
+        f"the worker at {_name_process()} has mousehole {other}, not {text}; install the same on all workers"
+    )
 
 
-def _place() -> str:
+def _name_process() -> str:
+    """Returns host and process, for messages."""
     return f"{socket.gethostname()} (process {os.getpid()})"
 
 
@@ -227,8 +230,11 @@ def _receive_traffic(digest: str, content: bytes | str | None) -> Received | Non
         return _traffics[digest]
 
 
-def _load(headers: tuple[PolicyHeader, ...]) -> str | None:
-    """Loads own policies that are not loaded yet; returns why not if another header has the name."""
+def _load_headers(headers: tuple[PolicyHeader, ...]) -> str | None:
+    """Loads own policies that are not loaded yet.
+
+    Returns a sentence if another header has the name of one, else None.
+    """
     if not headers:
         return None
     with _lock:
@@ -241,7 +247,7 @@ def _load(headers: tuple[PolicyHeader, ...]) -> str | None:
                 _engine.load_policy(str(place / header.file))
             elif known[header.name] != header.sha256:
                 return (
-                    f"the worker at {_place()} has loaded another header as policy {header.name} "
+                    f"the worker at {_name_process()} has loaded another header as policy {header.name} "
                     f"(SHA-256 {str(known[header.name])[:12]}, not {header.sha256[:12]}); restart the workers"
                 )
     return None

@@ -43,21 +43,25 @@ def try_headers(headers: Sequence[str]) -> None:
     not, or gives an answer that is out of range.
     """
     if headers:
-        _try(headers, [])
+        _try_in_process(headers, [])
 
 
 def try_scenarios(scenarios: Sequence[Mapping[str, object]]) -> None:
-    """Does the same with the own policies that are loaded here, if any, and the scenarios' parameters.
+    """Tries the own policies that are loaded here with the parameters that they have in these scenarios.
 
-    The scenarios are first run there for a moment with a single packet. Raises `MouseholeError` as
-    `try_headers` does.
+    The scenarios are first run in another process for a moment with a single packet. Raises `MouseholeError`
+    as `try_headers` does; does nothing without own policies.
     """
     loaded = [part["header"] for part in _engine.parts() if part["header"]]
     if loaded and scenarios:
-        _try(loaded, [{**scenario, **MOMENT} for scenario in scenarios])
+        _try_in_process(loaded, [{**scenario, **MOMENT} for scenario in scenarios])
 
 
-def _try(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> None:
+def _try_in_process(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> None:
+    """Tries headers with the scenarios' parameters in another process; defaults without scenarios.
+
+    Raises `MouseholeError` for a header at fault, and if the trial crashes, ends or takes too long.
+    """
     command = [sys.executable, "-c", CHILD, _engine.__file__]
     given = json.dumps({"headers": list(headers), "scenarios": list(scenarios)})
     limit_s = LIMIT_S * (len(headers) + (1 if scenarios else 0))
@@ -69,7 +73,7 @@ def _try(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> N
             _, said = process.communicate(given, timeout=limit_s)
         except subprocess.TimeoutExpired:
             process.kill()
-            raise _fault(headers, f"cannot be tried within {limit_s:.0f} s") from None
+            raise _headers_error(headers, f"cannot be tried within {limit_s:.0f} s") from None
         except BaseException:
             process.kill()
             raise
@@ -82,12 +86,12 @@ def _try(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> N
     if last.startswith(SAID):
         sentence = last.removeprefix(SAID)
         blamed = [header for header in headers if sentence.startswith(f"{header}: ")]
-        raise _fault(blamed, sentence.removeprefix(f"{blamed[0]}: ") if blamed else sentence)
+        raise _headers_error(blamed, sentence.removeprefix(f"{blamed[0]}: ") if blamed else sentence)
     if process.returncode < 0:
-        raise _fault(headers, f"crashes ({signal.Signals(-process.returncode).name})")
-    raise _fault(headers, f"ends the program (exit status {process.returncode})")
+        raise _headers_error(headers, f"crashes ({signal.Signals(-process.returncode).name})")
+    raise _headers_error(headers, f"ends the program (exit status {process.returncode})")
 
 
-def _fault(headers: Sequence[str], what: str) -> MouseholeError:
-    """Returns the error of the headers that may be at fault."""
+def _headers_error(headers: Sequence[str], what: str) -> MouseholeError:
+    """Returns the error about the headers that may be at fault."""
     return MouseholeError(what, kind="file", file=", ".join(headers) or None)

@@ -15,15 +15,15 @@ from mousehole.base import (
     MouseholeError,
     Options,
     Unit,
-    buffer_checked,
+    check_buffer,
     conflict_error,
     defaults,
     field_error,
-    least,
     missing_error,
     output,
+    parse_texts,
     read_text,
-    text_list,
+    require_at_least,
     with_unit,
 )
 from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario, TrafficSection
@@ -46,12 +46,12 @@ class SharedScenario(NamedTuple):
     buffers: tuple[str, ...]
 
 
-def default() -> Scenario:
-    """Returns the scenario that options change where the user has none: without rate, buffer, traffic."""
+def make_default() -> Scenario:
+    """Returns the scenario that options change if the user has none; it lacks rate, buffer and traffic."""
     return _engine.default_scenario()
 
 
-def filled(scenario: Mapping[str, object]) -> Scenario:
+def fill_in(scenario: Mapping[str, object]) -> Scenario:
     """Returns the scenario with every parameter filled in.
 
     Raises `MouseholeError` if the engine refuses it.
@@ -65,18 +65,18 @@ def load(path: str | Path) -> Scenario:
     text = read_text(source, "the scenario")
     scenario = _engine.scenario_from_toml(text, str(source))
     if "traffic" in scenario:
-        moved = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))
+        moved = sizefiles.with_moved_files(scenario["traffic"], lambda file: str(source.parent / file))
         scenario["traffic"] = moved
     return with_traces_moved(scenario, lambda file: str(source.parent / file))
 
 
-def rate_traces(scenario: Scenario) -> tuple[Path, ...]:
+def list_rate_traces(scenario: Scenario) -> tuple[Path, ...]:
     """Returns the files of the scenario's rate traces."""
     return tuple(Path(name) for name in bottleneck.name_traces(scenario).values())
 
 
 def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenario:
-    """Returns the scenario with other names of the files of its rate traces."""
+    """Returns the scenario with each file of a rate trace replaced by what `move` returns for it."""
     link: Mapping[str, object] = scenario.get("link") or {}
     traces = {name: move(file) for name, file in bottleneck.name_traces(scenario).items()}
     return {**scenario, "link": cast("LinkSection", {**link, **traces})} if traces else scenario
@@ -89,7 +89,9 @@ def to_toml(scenario: Scenario, folder: Path) -> str:
             "scenario: connections given from Python cannot be saved; write them to a file first"
         )
     root = folder.resolve()
-    moved = sizefiles.moved(scenario["traffic"], lambda file: os.path.relpath(Path(file).resolve(), root))
+    moved = sizefiles.with_moved_files(
+        scenario["traffic"], lambda file: os.path.relpath(Path(file).resolve(), root)
+    )
     named = with_traces_moved(scenario, lambda file: os.path.relpath(Path(file).resolve(), root))
     return _engine.scenario_to_toml({**named, "traffic": moved})
 
@@ -99,30 +101,30 @@ def write_toml(scenario: Scenario, place: str) -> None:
     output.write_text(place, to_toml(scenario, Path.cwd() if place == "-" else Path(place).parent))
 
 
-def shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:
-    """Returns what all runs of a comparison share: `start` with this traffic and with the options given.
+def make_shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:
+    """Returns what all runs of a comparison share: `start` with this traffic and these options.
 
-    Options of the link are applied to the bottleneck. Of a topology, the bottleneck is written out, as its
-    buffer is needed for the grid; this asks the engine, which refuses options that it does not allow.
+    Options of the link are applied to the bottleneck. A topology is filled in, as its buffer is needed for
+    the grid. Raises `MouseholeError` for options that are not allowed.
     """
-    _check(options)
-    buffers = None if options.buffer is None else text_list("buffer", _buffers(options.buffer))
+    _check_options(options)
+    buffers = None if options.buffer is None else parse_texts("buffer", _write_buffers(options.buffer))
     for buffer in buffers or ():
-        buffer_checked("buffer", buffer)
+        check_buffer("buffer", buffer)
     base = _with_link(_with_runs(start, traffic, options), options)
     _check_rates(base)
     if "topology" not in base:
-        return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
-    first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})
+        return SharedScenario(base, buffers or parse_texts("buffer", base["link"]["buffer"]))
+    first = bottleneck.with_changes(base, {"buffer": buffers[0] if buffers else None})
     try_scenarios([first])
-    topology = filled(first)["topology"]
+    topology = fill_in(first)["topology"]
     return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
 
 
-def _check(options: Options) -> None:
-    """Raises `MouseholeError` for options that make no sense whatever the scenario is."""
+def _check_options(options: Options) -> None:
+    """Raises `MouseholeError` for options that are wrong in any scenario."""
     for field, number in (("seed", options.seed), ("overhead", options.overhead)):
-        least(field, 0 if number is None else number, 0)
+        require_at_least(field, 0 if number is None else number, 0)
     if options.seed is not None and options.seed > _engine.MOST_SEED:
         raise field_error("seed", str(options.seed), WHOLE["seed"])
     if options.at is not None and options.at not in AT:
@@ -161,13 +163,14 @@ def _with_link(start: Scenario, options: Options) -> Scenario:
     if "buffer" not in start["link"] and "topology" not in start:
         buffer = defaults.BUFFER if options.down is None else defaults.LINE_BUFFER
         start = {**start, "link": {**start["link"], "buffer": buffer}}
-    base = bottleneck.changed(start, {
-        "rate": _given("rate", options.rate, BITS), "down": _given("down", options.down, BITS),
-        "up": _given("up", options.up, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
+    base = bottleneck.with_changes(start, {
+        "rate": _write_given("rate", options.rate, BITS), "down": _write_given("down", options.down, BITS),
+        "up": _write_given("up", options.up, BITS), "rtt": _write_given("rtt", options.rtt, SECONDS),
         "overhead": options.overhead, "layer": options.link_layer,
-        "burst": _given("burst", options.burst, BYTES),
-        "shape": _given("shape", options.shape, BITS), "up_shape": _given("up_shape", options.up_shape, BITS),
-        "modem_buffer": _given("modem_buffer", options.modem_buffer, BUFFER),
+        "burst": _write_given("burst", options.burst, BYTES),
+        "shape": _write_given("shape", options.shape, BITS),
+        "up_shape": _write_given("up_shape", options.up_shape, BITS),
+        "modem_buffer": _write_given("modem_buffer", options.modem_buffer, BUFFER),
         "shape_layer": options.shape_layer,
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip
@@ -189,25 +192,28 @@ def _check_rates(base: Scenario) -> None:
 
 
 def _with_server_think(traffic: TrafficSection, think: object) -> TrafficSection:
-    given = _given("server_think", think, SECONDS)
+    """Returns section `traffic` with this think time of servers; unchanged for None."""
+    given = _write_given("server_think", think, SECONDS)
     return traffic if given is None else {**traffic, "server_think": given}
 
 
-def _given(field: str, value: object, unit: Unit) -> str | None:
+def _write_given(field: str, value: object, unit: Unit) -> str | None:
+    """Returns a quantity as text with its unit, None for None."""
     return None if value is None else with_unit(field, value, unit)
 
 
-def _buffers(given: str | float | Sequence[str | float]) -> str | list[str]:
+def _write_buffers(given: str | float | Sequence[str | float]) -> str | list[str]:
+    """Returns buffers as texts with their units; a text is returned unchanged."""
     if isinstance(given, str):
         return given
     each = given if isinstance(given, Iterable) else [given]
     return [with_unit("buffer", item, BUFFER) for item in each]
 
 
-def traffic_section(
+def make_traffic_section(
     scenario: Scenario, payload: str | None, params: Mapping[str, object] | None
 ) -> TrafficSection:
-    """Returns the traffic of the user's scenario with the way of its payload and the parameters given."""
+    """Returns the traffic of the user's scenario with this direction of payload and these parameters."""
     section: TrafficSection = {**scenario["traffic"]}
     if payload is not None:
         section["payload"] = payload

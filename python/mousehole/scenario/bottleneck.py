@@ -41,7 +41,7 @@ class Facts(TypedDict):
     rtt: str | None
 
 
-def changed(scenario: Scenario, changes: LinkChanges) -> Scenario:
+def with_changes(scenario: Scenario, changes: LinkChanges) -> Scenario:
     """Returns the scenario with the changes made to its bottleneck."""
     given = {name: value for name, value in changes.items() if value is not None}
     other = {replaced for name in given for replaced in WIRE.get(name, ())}
@@ -60,7 +60,7 @@ def changed(scenario: Scenario, changes: LinkChanges) -> Scenario:
 
 
 def is_up(scenario: Scenario) -> bool:
-    """Returns whether all payload goes from clients to servers, as the engine has it (`Plan::data_link`)."""
+    """Returns whether all payload goes from clients to servers, as the engine's `Plan::data_link` does."""
     traffic = scenario.get("traffic", {})
     sources: list[object] = [*(traffic.get("mix") or ()), *(traffic.get("connections") or ())]
     sources += [traffic] if traffic.get("files") or traffic.get("model") or traffic.get("bulk") else []
@@ -69,74 +69,77 @@ def is_up(scenario: Scenario) -> bool:
     return bool(known) and all(source.get("payload") == "up" for source in known)
 
 
-def rates(scenario: Scenario) -> tuple[str | None, str | None]:
-    """Returns the rates of both directions, down and up, as they are given; the file of one that varies.
+def read_rates(scenario: Scenario) -> tuple[str | None, str | None]:
+    """Returns the rates down and up as they are given; for one that varies, the name of its file.
 
-    The rate of a topology is None where it is not filled in.
+    The rate of a topology is None if it is not filled in. A missing rate up is the mean of the rate down.
     """
     topology, link = scenario.get("topology"), scenario["link"]
     down = topology.get("rate") if topology else link.get("down") or link.get("rate")
-    return down, (topology or link).get("up") or _mean(down)
+    return down, (topology or link).get("up") or _replace_by_mean(down)
 
 
-def shape(scenario: Scenario, is_up: bool) -> str | None:
-    """Returns the rate of the shaper before the modem of a direction as it is given, None without one."""
+def read_shape(scenario: Scenario, is_up: bool) -> str | None:
+    """Returns the rate of the shaper in a direction as it is given; None without a shaper."""
     link = scenario["link"]
     return (link.get("up_shape") if is_up else None) or link.get("shape")
 
 
-def rtt(scenario: Scenario) -> str | None:
+def read_rtt(scenario: Scenario) -> str | None:
     """Returns the round-trip time of a bottleneck, None where a topology does not have it."""
     return (scenario.get("topology") or scenario["link"]).get("rtt")
 
 
-def facts(scenario: Scenario) -> Facts:
+def read_facts(scenario: Scenario) -> Facts:
     """Returns rate, buffer and round-trip time of the bottleneck of a scenario."""
     section = scenario.get("topology") or scenario["link"]
-    rate = rates(scenario)[is_up(scenario)]
+    rate = read_rates(scenario)[is_up(scenario)]
     return {
-        "rate": None if varies(rate) else rate,
+        "rate": None if is_varying(rate) else rate,
         "buffer": section.get("buffer"),
-        "rtt": rtt(scenario),
+        "rtt": read_rtt(scenario),
     }
 
 
-def mean_rate(scenario: Scenario) -> str | None:
-    """Returns the rate in the direction of the payload, of one that varies the mean.
+def read_mean_rate(scenario: Scenario) -> str | None:
+    """Returns the rate in the direction of the payload, or its mean if it varies.
 
-    Raises `MouseholeError` for a file that cannot be read; a manifest has names without folders.
+    Raises `MouseholeError` for a file that cannot be read, as those of a manifest, which have no folders.
     """
-    return _mean(rates(scenario)[is_up(scenario)])
+    return _replace_by_mean(read_rates(scenario)[is_up(scenario)])
 
 
-def mean_rates(scenario: Scenario) -> dict[str, int]:
-    """Returns the mean in bit/s of each direction whose rate varies, `down` or `up`, as `mean_rate` does."""
+def read_mean_rates(scenario: Scenario) -> dict[str, int]:
+    """Returns the mean in bit/s of each direction, `down` or `up`, whose rate varies.
+
+    Raises `MouseholeError` for a file that cannot be read.
+    """
     return {way: _engine.link_rate(way, file) for way, file in name_traces(scenario).items()}
 
 
 def name_traces(scenario: Scenario) -> dict[str, str]:
-    """Returns the files of rates that vary by their directions, `down` or `up`."""
+    """Returns the files of rates that vary, by direction, `down` or `up`."""
     link: Mapping[str, object] = scenario.get("link") or {}
     given = {way: link.get(way) for way in EACH}
-    return {way: rate for way, rate in given.items() if isinstance(rate, str) and varies(rate)}
+    return {way: rate for way, rate in given.items() if isinstance(rate, str) and is_varying(rate)}
 
 
-def load_rate(scenario: Scenario) -> str | None:
-    """Returns the rate that loads in the direction of the payload are parts of, as the engine has it.
+def compute_load_rate(scenario: Scenario) -> str | None:
+    """Returns the rate in the direction of the payload of which a load is a share; None if it is unknown.
 
-    Raises `MouseholeError` as `mean_rate` does.
+    Raises `MouseholeError` as `read_mean_rate` does.
     """
-    rate = mean_rate(scenario)
+    rate = read_mean_rate(scenario)
     layer = scenario["link"].get("layer")
     return rate if rate is None or layer is None else f"{_engine.load_rate(rate, layer)}bit"
 
 
 def describe(scenario: Scenario) -> str:
     """Returns the bottleneck in words for titles: `10mbit, 80ms RTT`, or `20mbit down, 1mbit up, …`."""
-    (down, up), topology = rates(scenario), scenario.get("topology")
+    (down, up), topology = read_rates(scenario), scenario.get("topology")
     name = f"{topology['bottleneck']}, " if topology else ""
     each = down if up == down else f"{down} down, {up} up"
-    rtt = facts(scenario)["rtt"]
+    rtt = read_facts(scenario)["rtt"]
     return f"{name}{each}" + (f", {rtt} RTT" if rtt else "") + _describe_shaper(scenario)
 
 
@@ -151,11 +154,11 @@ def _describe_shaper(scenario: Scenario) -> str:
     return f", shaped at {each} before a modem" + (f" of {modem}" if modem else "")
 
 
-def varies(rate: str | None) -> bool:
-    """Returns whether a rate is given as the file of one that varies."""
+def is_varying(rate: str | None) -> bool:
+    """Returns whether a rate is given as the file of a rate trace."""
     return rate is not None and _engine.is_rate_trace(rate)
 
 
-def _mean(rate: str | None) -> str | None:
-    """Returns the mean of a rate that varies, in bit/s; any other rate unchanged."""
-    return f"{_engine.link_rate('rate', rate)}bit" if rate is not None and varies(rate) else rate
+def _replace_by_mean(rate: str | None) -> str | None:
+    """Returns the mean, in bit/s, of a rate that varies; any other rate unchanged."""
+    return f"{_engine.link_rate('rate', rate)}bit" if rate is not None and is_varying(rate) else rate

@@ -15,27 +15,32 @@ STANDARD_INPUT = "-"
 Section = TypeVar("Section", TrafficSection, MixEntry)
 
 
-def moved(section: TrafficSection, move: Callable[[str], str]) -> TrafficSection:
+def with_moved_files(section: TrafficSection, move: Callable[[str], str]) -> TrafficSection:
     """Returns the section with the name of every file replaced by what `move` returns for it."""
-    whole = _moved_files(_moved_sizes(section, move), move)
+    whole = _with_moved_traces(_with_moved_sizes(section, move), move)
     if section.get("mix"):
-        whole["mix"] = [_moved_files(_moved_sizes(entry, move), move) for entry in section["mix"]]
+        whole["mix"] = [_with_moved_traces(_with_moved_sizes(entry, move), move) for entry in section["mix"]]
     return whole
 
 
-def named(section: TrafficSection) -> tuple[Path, ...]:
-    """Returns every file that the section names, in order; its own `files` as often as they are given."""
+def list_files(section: TrafficSection) -> tuple[Path, ...]:
+    """Returns every file that the section names, in order;
+
+    the files of the section itself as often as given.
+    """
     found: list[str] = []
 
     def note(name: str) -> str:
+        """Notes the name of a file and returns it unchanged."""
         found.append(name)
         return name
 
-    moved({**section, "files": []}, note)
+    with_moved_files({**section, "files": []}, note)
     return tuple(Path(name) for name in (*section.get("files", ()), *dict.fromkeys(found)))
 
 
-def _moved_files(entry: Section, move: Callable[[str], str]) -> Section:
+def _with_moved_traces(entry: Section, move: Callable[[str], str]) -> Section:
+    """Returns an entry with the names of its traces moved, except standard input."""
     whole = entry.copy()
     if whole.get("files"):
         names = [str(file) for file in whole["files"]]
@@ -43,7 +48,8 @@ def _moved_files(entry: Section, move: Callable[[str], str]) -> Section:
     return whole
 
 
-def _moved_sizes(entry: Section, move: Callable[[str], str]) -> Section:
+def _with_moved_sizes(entry: Section, move: Callable[[str], str]) -> Section:
+    """Returns an entry with the name of its file of flow sizes moved, in parameter and model."""
     whole = entry.copy()
     params, model = whole.get("params"), whole.get("model")
     sizes = params.get("sizes") if params else None

@@ -13,13 +13,13 @@ from mousehole.base import (
     MouseholeError,
     Options,
     field_error,
-    load_list,
+    parse_loads,
     scheme_name,
     unknown_error,
     with_unit,
     with_units,
 )
-from mousehole.comparison import chosen_warmup, starting_point
+from mousehole.comparison import find_start, make_warmup
 from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
 from mousehole.inputs import TrafficShipment, make_shipment
 from mousehole.inputs import traffic as traffics
@@ -39,7 +39,7 @@ class Loaded:
 
     def __init__(self, engine: _engine.Traffic | None) -> None:
         self.engine = engine
-        self.sizes: Floats = traffics.transfer_sizes(engine)
+        self.sizes: Floats = traffics.list_transfer_sizes(engine)
         self._summaries: dict[str | None, TrafficSummary] = {}
 
     def summary(self, rate: str | None) -> TrafficSummary | None:
@@ -65,13 +65,13 @@ class CellPlan:
     chooses_warmup: bool
 
     def scenario(self, scheme: int, replication: int) -> Scenario:
-        """Returns the scenario of one run, given the place of its scheme."""
+        """Returns the scenario of one run, by the index of its scheme."""
         return self.plan.scenario(self.plan.cells[0], self.plan.schemes[scheme], replication)
 
     @property
     def weight(self) -> float:
-        """Returns what the cost of one of its runs grows with: bits that its link carries."""
-        rate = bottleneck.mean_rate(self.plan.base)
+        """What the cost of one of its runs grows with: bits that its link carries."""
+        rate = bottleneck.read_mean_rate(self.plan.base)
         bps = _engine.parse_rate("rate", rate) if rate else 1e6
         load, base = min(self.plan.cells[0].load or 1.0, 1.0), self.plan.base
         spans = [_engine.parse_duration(name, base[name]) for name in ("warmup", "duration")]
@@ -101,18 +101,18 @@ class Planner:
         """Returns the scenarios of a cell's first replication; raises `MouseholeError` for a fault in one."""
         made = [cell.scenario(place, 0) for place in range(len(cell.schemes))]
         try:
-            meanings = [scenarios.filled(scenario)["scheme"] for scenario in made]
+            meanings = [scenarios.fill_in(scenario)["scheme"] for scenario in made]
             _engine.refuse_duplicates(cell.plan.schemes, meanings)
         except MouseholeError as error:
             raise _locate_error(error, cell.number, cell.settings) from None
         return made
 
     def ready(self, cell: CellPlan) -> tuple[CellPlan, _engine.Traffic | None]:
-        """Returns the plan with its warm-up, and the traffic."""
+        """Returns the plan of a cell with its warm-up, and the traffic, which is read."""
         loaded = self._load(cell)
         own = cell.plan.loads[0] is None
-        summary = loaded.summary(bottleneck.load_rate(cell.plan.base) if own else None)
-        warmup = chosen_warmup(cell.plan, loaded.sizes, summary, cell.chooses_warmup)
+        summary = loaded.summary(bottleneck.compute_load_rate(cell.plan.base) if own else None)
+        warmup = make_warmup(cell.plan, loaded.sizes, summary, cell.chooses_warmup)
         return replace(cell, plan=replace(cell.plan, warmup=warmup)), loaded.engine
 
     def files(self, cell: CellPlan) -> list[Path]:
@@ -138,18 +138,18 @@ class Planner:
         whole = {**made.options, **settings}
         options = _select_options(whole)
         source = resolve_traffic(made, whole.get(TRAFFIC, made.traffic))
-        start, given = starting_point(source, options)
+        start, given = find_start(source, options)
         if options.replay is not None:
             given = replace(given, section={**given.section, "replay": options.replay})
         for name, value in whole.items():
-            start, given = _with_field(name, value, start, given)
-        shared = scenarios.shared(cast("Scenario", with_units(start)), given.section, options)
+            start, given = _apply_setting(name, value, start, given)
+        shared = scenarios.make_shared(cast("Scenario", with_units(start)), given.section, options)
         load = shared.base["traffic"].get("load") if options.load is None else options.load
-        loads = load_list("load", load)
+        loads = parse_loads("load", load)
         for field, count in (("buffer", len(shared.buffers)), ("load", len(loads))):
             if count != 1:
                 raise field_error(field, str(whole[field]), "one value in each cell; an axis has several")
-        run = tuple(_with_parts(scheme, whole) for scheme in schemes)
+        run = tuple(_with_part_settings(scheme, whole) for scheme in schemes)
         plan = Plan(
             base=shared.base, buffers=shared.buffers, loads=loads, schemes=run, baseline=run[0],
             replications=made.seeds,
@@ -189,10 +189,13 @@ def _select_options(settings: Mapping[str, Value]) -> Options:
     return Options(**given, params=params or None)
 
 
-def _with_field(
+def _apply_setting(
     name: str, value: Value, start: Scenario, given: traffics.TrafficInput
 ) -> tuple[Scenario, traffics.TrafficInput]:
-    """Returns scenario and traffic with a setting that is the path of a field."""
+    """Returns scenario and traffic with a setting that is the path of a field; others change nothing.
+
+    Raises `MouseholeError` for a path within a mix or listed connections.
+    """
     head, _, rest = name.partition(".")
     if head == "traffic" and rest.partition(".")[0] in ("mix", "connections"):
         raise field_error(name, str(value), "in a scenario, which traffic may name; a setting is one value")
@@ -218,7 +221,7 @@ def _with_path(table: dict[str, Any], path: str, value: Value) -> dict[str, Any]
     }
 
 
-def _with_parts(scheme: str, settings: Mapping[str, Value]) -> str:
+def _with_part_settings(scheme: str, settings: Mapping[str, Value]) -> str:
     """Returns a scheme with the settings that are parameters of its parts."""
     for name, value in settings.items():
         if is_part_setting(name):
@@ -242,7 +245,7 @@ def with_parameter(scheme: str, part: str, parameter: str, value: str) -> str:
 
 
 def _locate_error(error: MouseholeError, number: int, settings: Mapping[str, Value]) -> MouseholeError:
-    """Returns the error with the cell that it is of, or with a suggestion for an unknown field."""
+    """Returns the error with its cell before its field; for an unknown field, one with a suggestion."""
     if "unknown field `" in error.sentence and _KNOWN in error.sentence:
         unknown = error.sentence.split("`")[1]
         known = error.sentence.partition(_KNOWN)[2].split("`")[1::2]

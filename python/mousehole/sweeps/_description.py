@@ -1,4 +1,4 @@
-"""What a sweep is to run, as a TOML file or a dictionary says it: settings, axes, schemes, replications."""
+"""The description of a sweep in a TOML file or a dictionary: settings, axes, schemes, replications."""
 
 import hashlib
 import json
@@ -14,11 +14,11 @@ from mousehole.base import (
     Options,
     field_error,
     file_error,
-    least,
     missing_error,
+    parse_texts,
     read_text,
+    require_at_least,
     scheme_name,
-    text_list,
     unknown_error,
 )
 from mousehole.engine_types import Scenario
@@ -78,7 +78,7 @@ class Range:
     is_log: bool
 
     def at(self, name: str, share: float) -> Value:
-        """Returns the value at a share of the way."""
+        """Returns the value at a share, 0 to 1, of the way from `low` to `high`."""
         return interpolate(f"axes.{name}", self.low, self.high, share, self.is_log)
 
 
@@ -109,11 +109,11 @@ class Description:
 
     @property
     def part_axes(self) -> dict[str, str]:
-        """Returns the axes that are parameters of a scheme's part, with the name of that part."""
+        """The axes that are parameters of a scheme's part, with the name of that part."""
         return {name: name.partition(".")[0] for name in self.axes if is_part_setting(name)}
 
     def document(self) -> dict[str, Any]:
-        """Returns what determines the cells and is not in the rows, as JSON can hold it."""
+        """Returns everything but the rows' own columns that determines the cells, as JSON can hold it."""
         axes = [
             {"setting": name, "from": axis.low, "to": axis.high, "scale": "log" if axis.is_log else "linear"}
             if isinstance(axis, Range)
@@ -179,7 +179,7 @@ def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
     traffic = given.get("traffic", axes[TRAFFIC][0] if isinstance(axes.get(TRAFFIC), tuple) else None)  # type: ignore[index]
     if traffic is None:
         raise missing_error("traffic", "a model, files or a scenario, such as web:sfd")
-    policy = () if given.get("policy") is None else text_list("policy", given["policy"])
+    policy = () if given.get("policy") is None else parse_texts("policy", given["policy"])
     made = Description(
         traffic=_check_value("traffic", traffic),
         schemes=schemes,
@@ -187,9 +187,9 @@ def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
         options={name: _check_value(f"options.{name}", value) for name, value in options.items()},
         design=design,
         cells=tuple({name: value for name, value in cell.items() if name != SCHEME} for cell in cells),
-        count=_count(listed) if design == "latin-hypercube" else 0,
-        seeds=least("seeds", given.get("seeds", 5), 1),
-        draw_seed=least("draw_seed", given.get("draw_seed", 1), 0),
+        count=_parse_count(listed) if design == "latin-hypercube" else 0,
+        seeds=require_at_least("seeds", given.get("seeds", 5), 1),
+        draw_seed=require_at_least("draw_seed", given.get("draw_seed", 1), 0),
         policy=tuple(str(folder / one) for one in policy),
         folder=folder,
     )
@@ -210,16 +210,20 @@ def _parse_schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
     if axis is None:
         if given is None:
             raise missing_error("schemes", 'a list of schemes, such as ["droptail", "sfd"]')
-        return text_list("schemes", given)
+        return parse_texts("schemes", given)
     if isinstance(axis, Range):
         raise field_error("axes.scheme", f"{axis.low} to {axis.high}", "a list of schemes")
-    return text_list("axes.scheme", list(dict.fromkeys(map(str, axis))))
+    return parse_texts("axes.scheme", list(dict.fromkeys(map(str, axis))))
 
 
-def _count(given: Any) -> int:
+def _parse_count(given: Any) -> int:
+    """Returns the number of cells of a Latin hypercube;
+
+    raises `MouseholeError` for none and for a faulty one.
+    """
     if given is None:
         raise missing_error("cells", "the number of cells of the Latin hypercube")
-    return least("cells", given, 1)
+    return require_at_least("cells", given, 1)
 
 
 def _parse_list(given: Any) -> tuple[dict[str, Value], ...]:
@@ -310,13 +314,14 @@ def _parse_range(field: str, name: str, given: Mapping[str, Any], design: str) -
         return made
     if "steps" not in given:
         raise missing_error(f"{field}.steps", "the number of values between the ends of a grid's range")
-    steps = least(f"{field}.steps", given["steps"], 2)
+    steps = require_at_least(f"{field}.steps", given["steps"], 2)
     if steps > MOST_STEPS:
         raise field_error(f"{field}.steps", steps, f"at most {MOST_STEPS}")
     return tuple(dict.fromkeys(made.at(name, step / (steps - 1)) for step in range(steps)))
 
 
 def _check_table(field: str, given: Any) -> Mapping[str, Any]:
+    """Returns `given` if it is a table; raises `MouseholeError` for anything else."""
     if not isinstance(given, Mapping):
         raise field_error(field, str(given), "a table")
     return given
@@ -366,7 +371,7 @@ def list_parts(scheme: str) -> list[str]:
 
 
 def _check_names(made: Description) -> None:
-    """Raises `MouseholeError` for a setting that nothing knows, and for one that is given twice."""
+    """Raises `MouseholeError` for an unknown setting, and for one that is both an axis and an option."""
     parts = sorted({part for scheme in made.schemes for part in list_parts(scheme)})
     shared = [*list_options(), *sorted(FOR_ALL)]
     top = [name for name in Scenario.__annotations__ if name not in (*SECTIONS, "schema", "replication")]
@@ -392,12 +397,13 @@ def _suggest_names(name: str, known: list[str], parts: list[str]) -> list[str]:
     if "." not in name:
         return known
     head, _, rest = name.partition(".")
-    of_parts = [f"{part}.{param}" for part in parts for param in _list_params(part)]
+    of_parts = [f"{part}.{param}" for part in parts for param in _list_part_parameters(part)]
     named = [f"{section}.{rest}" for section in (*SECTIONS, "params")]
     return [*(path for path in of_parts if rest in path or head in path), *named] or known
 
 
-def _list_params(part: str) -> list[str]:
+def _list_part_parameters(part: str) -> list[str]:
+    """Returns the names of the parameters of a part or scheme; empty for an unknown one."""
     known = {entry["name"]: entry["params"] for entry in [*_engine.parts(), *_engine.schemes()]}
     return [entry["name"] for entry in known.get(part, [])]
 
@@ -408,10 +414,11 @@ def list_traffic_names(value: Value) -> list[str]:
 
 
 def resolve_traffic(made: Description, value: Value) -> list[str]:
-    """Returns the names of a traffic; those of files and scenarios start from the description's folder."""
+    """Returns the names of a traffic; files and scenarios are relative to the description's folder."""
     names = list_traffic_names(value)
     return [name if traffics.is_model(name) or name == "-" else str(made.folder / name) for name in names]
 
 
 def _digest(cells: tuple[dict[str, Value], ...]) -> str:
+    """Returns the SHA-256 of the cells of a list."""
     return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()

@@ -21,7 +21,9 @@ class Cells:
         """Raises `MouseholeError` if there are too many cells, rows counted."""
         self._made = made
         # Reading traffic takes longest, so its axes change slowest.
-        self._axes: dict[str, Axis] = dict(sorted(made.axes.items(), key=lambda item: not _reads(item[0])))
+        self._axes: dict[str, Axis] = dict(
+            sorted(made.axes.items(), key=lambda item: not _is_about_traffic(item[0]))
+        )
         rows = len(self) * len(made.schemes) * made.seeds
         if rows > MOST_CELLS:
             sizes = " × ".join(
@@ -42,7 +44,7 @@ class Cells:
 
     @property
     def axes(self) -> Mapping[str, Axis]:
-        """Returns the axes; in a grid the last one changes fastest."""
+        """The axes; in a grid the last one changes fastest."""
         return self._axes
 
     def settings(self, number: int) -> dict[str, Value]:
@@ -61,8 +63,7 @@ class Cells:
     def schemes(self, number: int) -> list[str]:
         """Returns the schemes that are run in a cell.
 
-        A scheme without the part that an axis is a parameter of is run once in a grid, at the axis' first
-        value.
+        In a grid, a scheme that lacks the part of some axes is run only at the first value of these axes.
         """
         if self._made.design != "grid":
             return list(self._made.schemes)
@@ -72,19 +73,19 @@ class Cells:
         ]
 
     def foreign(self, scheme: str) -> list[str]:
-        """Returns the axes that are parameters of parts which this scheme does not have."""
+        """Returns the axes that are parameters of parts which a scheme does not have."""
         parts = list_parts(scheme)
         return [name for name, part in self._made.part_axes.items() if part not in parts]
 
     def digest(self) -> str:
-        """Returns the SHA-256 of all cells: a hypercube's draws might differ in another version of scipy."""
+        """Returns the SHA-256 of a hypercube's cells; another version of scipy might draw others."""
         whole = hashlib.sha256()
         for number in range(len(self)) if self._made.design == "latin-hypercube" else ():
             whole.update(json.dumps(self.settings(number), sort_keys=True).encode())
         return whole.hexdigest()
 
     def _places(self, number: int) -> dict[str, int]:
-        """Returns the place of a cell of a grid on each axis."""
+        """Returns the index of a grid's cell on each axis."""
         places: dict[str, int] = {}
         for name, axis in reversed(self._axes.items()):
             if isinstance(axis, tuple):
@@ -102,11 +103,13 @@ class Cells:
         return made
 
 
-def _reads(name: str) -> bool:
+def _is_about_traffic(name: str) -> bool:
+    """Returns whether a setting changes which traffic is read."""
     return name in (TRAFFIC, "payload") or name.startswith(("params.", "traffic."))
 
 
 def _draw_value(name: str, axis: Axis, share: float) -> Value:
+    """Returns the value of an axis at a share of it, 0 to 1."""
     if isinstance(axis, Range):
         return axis.at(name, float(share))
     return axis[min(int(share * len(axis)), len(axis) - 1)]

@@ -22,13 +22,13 @@ from mousehole.base import (
     unknown_error,
     whole_percent,
 )
-from mousehole.charts import Panel, Series, looks, make_scheme_series, picture
+from mousehole.charts import Panel, Series, arrange_picture, looks, make_scheme_series
 from mousehole.charts.axes import (
     CHANGE_LABEL,
     TIME_LABEL,
     Encoding,
     change_axis,
-    label_list,
+    label_ticks,
     zero_line,
 )
 from mousehole.charts.marks import (
@@ -36,13 +36,13 @@ from mousehole.charts.marks import (
     LEAST_RATIO,
     UNCLEAR_NUMBER,
     Datum,
-    empty,
-    fields,
+    draw_fields,
+    empty_chart,
     make_chart,
-    rounded,
+    round_digits,
 )
 from mousehole.charts.style import DIM, SEQUENTIAL, STRONG
-from mousehole.runs import or_nan
+from mousehole.runs import none_to_nan
 from mousehole.sweeps._found import VALUE, Found
 from mousehole.sweeps._views import Scale, Trend, What, choose_scale, compute_trend, write_title
 
@@ -93,16 +93,16 @@ class Drawing:
         return lambda field, kind=alt.Y: kind(f"{field}:Q", scale=scale, title=None, axis=axis)
 
     def height(self, number: float) -> float:
-        """Returns where a number of cells is drawn: changes as log2 of ratios."""
-        return rounded(log2(max(1 + number, LEAST_RATIO)) if self.what.of_change is not None else number)
+        """Returns the place of a number on the axis: a change as log2 of its ratio."""
+        return round_digits(log2(max(1 + number, LEAST_RATIO)) if self.what.of_change is not None else number)
 
     def text(self, mean: float, count: int) -> str:
-        """Returns a mean over cells as text."""
+        """Returns a mean over cells as text, with the number of cells."""
         number = self.number(mean) if self.what.of_change is None else f"{signed(mean)} %"
         return f"{number} ({counted(count, 'cell')})"
 
     def number(self, value: float) -> str:
-        """Returns a value as a short text."""
+        """Returns a value as a short text with its unit."""
         if self.what.of_change is not None:
             return whole_percent(value)
         if self.what.unit == "bits_per_second":
@@ -110,7 +110,7 @@ class Drawing:
         return time_text(value) if self.what.unit == "seconds" else f"{value:.3g}"
 
     def schemes(self) -> list[str]:
-        """Returns the schemes that have something to draw."""
+        """Returns the schemes that are drawn: all but the one that changes are against."""
         return [scheme for scheme in self.sweep.schemes if scheme != self.what.of_change]
 
     def own(self, scheme: str, cells: pl.DataFrame) -> pl.DataFrame:
@@ -118,28 +118,28 @@ class Drawing:
         return cells.filter((pl.col("scheme") == scheme) & pl.col(self.what.column).is_not_null())
 
     def zero(self) -> list[Any]:
-        """Returns the line of no change, for changes."""
+        """Returns the line of no change as a list; empty unless changes are drawn."""
         return [zero_line(alt.Y)] if self.what.of_change is not None else []
 
 
-def small_multiples(
+def draw_small_multiples(
     sweep: Found, *, value: str = VALUE, against: str | None = None, x: str | None = None,
     columns: str | None = None, rows: str | None = None, absolute: bool = False,
 ) -> alt.VConcatChart:  # fmt: skip
     """Returns a measure along the axis `x`, one line per scheme, a panel for each value of other axes.
 
-    `columns` and `rows` are the axes of the panels; the mean is taken over axes that have no place. Where
-    cells are scattered, as in a Latin hypercube, there is a panel for each axis instead, with the trend of
-    the cells. What is drawn is the change against the scheme `against`, or the measure itself if `absolute`
-    is set or if there is one scheme only.
+    `columns` and `rows` are the axes of the panels; the mean is taken over the remaining axes. Scattered
+    cells, as those of a Latin hypercube, have a panel for each axis instead, with the trend of the cells.
+    What is drawn is the change against the scheme `against`, or the measure itself if `absolute` is set or if
+    there is one scheme only.
     """
     drawing = Drawing(sweep, sweep.cells(value, against), What.choose(sweep, value, against, absolute))
     if sweep.manifest["sweep"]["design"] == "grid" or columns or rows:
-        return _facets(drawing, x, columns, rows)
-    return _trends(drawing, [x] if x else sweep.axes)
+        return _draw_facets(drawing, x, columns, rows)
+    return _draw_trends(drawing, [x] if x else sweep.axes)
 
 
-def surfaces(
+def draw_surfaces(
     sweep: Found, *, x: str | None = None, y: str | None = None, value: str = VALUE,
     against: str | None = None, absolute: bool = False,
 ) -> alt.VConcatChart:  # fmt: skip
@@ -152,7 +152,7 @@ def surfaces(
     x, y = _choose_two_axes(sweep, numeric, x, y)
     drawing = Drawing(sweep, sweep.cells(value, against), What.choose(sweep, value, against, absolute))
     panels = [
-        Panel(scheme, _surface(drawing, scheme, x, y, value, against), 260, 230)
+        Panel(scheme, _draw_surface(drawing, scheme, x, y, value, against), 260, 230)
         for scheme in drawing.schemes()
     ]
     rest = [axis for axis in sweep.axes if axis not in (x, y)]
@@ -160,10 +160,10 @@ def surfaces(
     over = f"  ·  {how} over {', '.join(rest)}" if rest else ""
     percent = ", %" if drawing.what.of_change is not None else ""
     heading = f"{capitalise(drawing.what.description)}{percent}  ·  {write_title(sweep)}{over}"
-    return picture(heading, _arrange_in_rows(panels), one_legend=True)
+    return arrange_picture(heading, _arrange_in_rows(panels), one_legend=True)
 
 
-def axis_encoding(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any = alt.X) -> Any:
+def encode_axis(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any = alt.X) -> Any:
     """Returns the encoding of a setting: numbers with their units, or names in order.
 
     `room` is a share of the axis that is left free at either end. The channel is x unless `altair.Y` is
@@ -175,13 +175,13 @@ def axis_encoding(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: A
     names = [scale.text(tick) for tick in ticks] if scale.column is not None else list(scale.names)
     low, high = (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
     domain = _pad_range(low, high, scale.is_log, room)
-    axis = alt.Axis(values=ticks, labelExpr=label_list(ticks, names), labelFlush=False)
+    axis = alt.Axis(values=ticks, labelExpr=label_ticks(ticks, names), labelFlush=False)
     form: Any = "log" if scale.is_log else "linear"
     field = "x:Q" if kind is alt.X else "y:Q"
     return kind(field, title=scale.setting, axis=axis, scale=alt.Scale(type=form, domain=domain, nice=False))
 
 
-def trend_chart(drawing: Drawing, setting: str, most: int | None = None) -> tuple[Any, list[Datum]]:
+def draw_trend(drawing: Drawing, setting: str, most: int | None = None) -> tuple[Any, list[Datum]]:
     """Returns scattered cells along a setting with the trend of each scheme, and the trend's points.
 
     With `most`, only every second, third, … cell is drawn if there are more.
@@ -194,16 +194,16 @@ def trend_chart(drawing: Drawing, setting: str, most: int | None = None) -> tupl
         if not len(own):
             continue
         places, values = scale.places(own), own[drawing.what.column].to_numpy()
-        lines += [_trend_datum(drawing, scale, scheme, point)
+        lines += [_make_trend_datum(drawing, scale, scheme, point)
                   for point in compute_trend(places, values, drawing.what, scale)]  # fmt: skip
         every = 1 if most is None else ceil(len(drawing.cells) / most)
-        dots += [_dot(drawing, row, place)
+        dots += [_make_dot(drawing, row, place)
                  for row, place in zip(own.gather_every(every).iter_rows(named=True), places[::every],
                                        strict=True)]  # fmt: skip
     if not lines:
-        return empty(NONE_DRAWN), []
+        return empty_chart(NONE_DRAWN), []
     series, y = drawing.series, drawing.y
-    x = axis_encoding(scale, drawing.cells)
+    x = encode_axis(scale, drawing.cells)
     tip = [alt.Tooltip("scheme:N"), alt.Tooltip("settings:N"), alt.Tooltip("text:N", title="value")]
     small, means = (
         series.filter_chosen(make_chart(data)).encode(x=x, color=series.colour()) for data in (dots, lines)
@@ -217,7 +217,7 @@ def trend_chart(drawing: Drawing, setting: str, most: int | None = None) -> tupl
     ), lines  # fmt: skip
 
 
-def field_chart(
+def draw_field_chart(
     drawing: Drawing,
     data: Sequence[Datum],
     across: tuple[str, Sequence[str]],
@@ -228,7 +228,7 @@ def field_chart(
     Each row of `data` has both as texts `x` and `y`, the number `value`, and a `text`.
     """
     if not data:
-        return empty(NONE_DRAWN)
+        return empty_chart(NONE_DRAWN)
     is_small = len(across[1]) * len(down[1]) <= MOST_NUMBERS
     rows = [
         {**datum, "change": drawing.height(datum["value"]), "weight": UNCLEAR_NUMBER if is_small else CLEAR,
@@ -240,13 +240,13 @@ def field_chart(
               axis=alt.Axis(labelAngle=0, labelFlush=False, values=list(across[1])[::step]))  # fmt: skip
     y = alt.Y("y:N", sort=list(down[1])[::-1], title=down[0])
     tip = [alt.Tooltip("x:N", title=across[0]), alt.Tooltip("y:N", title=down[0]), alt.Tooltip("text:N")]
-    return fields(
-        rows, x, y, tip, colour=None if drawing.what.of_change is not None else _sequential(drawing)
+    return draw_fields(
+        rows, x, y, tip, colour=None if drawing.what.of_change is not None else _encode_sequential(drawing)
     )
 
 
-def _facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | None) -> alt.VConcatChart:
-    """Draws a grid: lines along x, panels by two other axes."""
+def _draw_facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | None) -> alt.VConcatChart:
+    """Returns the picture of a grid: lines along x, panels by two other axes."""
     sweep, cells = drawing.sweep, drawing.cells
     for field, name in (("x", x), ("columns", columns), ("rows", rows)):
         if name is not None and name not in sweep.axes:
@@ -261,37 +261,41 @@ def _facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | No
     rows = rows or next((axis for axis in few if axis != columns), None)
     scale = choose_scale(sweep, cells, x)
     panels = []
-    for low in _values(cells, rows):
+    for low in _list_values(cells, rows):
         line = []
-        for left in _values(cells, columns):
+        for left in _list_values(cells, columns):
             part = _select_cells(_select_cells(cells, columns, left), rows, low)
-            titles = [f"{name} {_short(entry)}" for name, entry in ((columns, left), (rows, low)) if name]
-            line.append(Panel(", ".join(titles), _lines(drawing, part, scale), 230, 180))
+            titles = [
+                f"{name} {_write_entry(entry)}" for name, entry in ((columns, left), (rows, low)) if name
+            ]
+            line.append(Panel(", ".join(titles), _draw_lines(drawing, part, scale), 230, 180))
         panels.append(line)
     rest = [axis for axis in sweep.axes if axis not in (x, columns, rows) and counts[axis] > 1]
     over = f"  ·  mean over {', '.join(rest)}" if rest else ""
     heading = f"{capitalise(drawing.what.description)} along {x}  ·  {write_title(sweep)}{over}"
-    return picture(heading, panels, sweep.schemes, one_legend=True)
+    return arrange_picture(heading, panels, sweep.schemes, one_legend=True)
 
 
-def _trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
-    """Draws scattered cells: a panel for each axis, a dot for each cell, and the trend of each scheme."""
+def _draw_trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
+    """Returns the picture of scattered cells: per axis a panel with dots and the trend of each scheme."""
     for name in settings:
         if name not in drawing.sweep.axes:
             raise unknown_error("x", "setting", name, drawing.sweep.axes)
-    panels = [Panel("", trend_chart(drawing, name)[0], 300, 220) for name in settings]
+    panels = [Panel("", draw_trend(drawing, name)[0], 300, 220) for name in settings]
     how = "Each dot is a cell; lines are the trend along one axis over all others."
     panels[0] = replace(panels[0], subtitle=[how])
     heading = f"{capitalise(drawing.what.description)}  ·  {write_title(drawing.sweep)}"
-    return picture(heading, _arrange_in_rows(panels), drawing.sweep.schemes, one_legend=True)
+    return arrange_picture(heading, _arrange_in_rows(panels), drawing.sweep.schemes, one_legend=True)
 
 
 def _arrange_in_rows(panels: list[Panel]) -> list[list[Panel]]:
+    """Returns panels in rows: two by two for four panels, else up to three in a row."""
     across = 2 if len(panels) == 4 else min(len(panels), 3)
     return [panels[first : first + across] for first in range(0, len(panels), across)]
 
 
-def _values(cells: pl.DataFrame, axis: str | None) -> list[Any]:
+def _list_values(cells: pl.DataFrame, axis: str | None) -> list[Any]:
+    """Returns the values on an axis in the order of the cells; None alone for no axis."""
     return [None] if axis is None else cells[axis].drop_nulls().unique(maintain_order=True).to_list()
 
 
@@ -303,12 +307,13 @@ def _select_cells(cells: pl.DataFrame, axis: str | None, entry: Any) -> pl.DataF
     return cells if axis is None else cells.filter(pl.col(axis).eq_missing(entry) | pl.col(axis).is_null())
 
 
-def _short(entry: Any) -> str:
+def _write_entry(entry: Any) -> str:
+    """Returns a value of a setting as text."""
     return f"{entry:g}" if isinstance(entry, float) else str(entry)
 
 
-def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
-    """Draws one line per scheme, with intervals where each point is a single cell."""
+def _draw_lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
+    """Returns a panel with one line per scheme, and intervals where each point is a single cell."""
     series, y = drawing.series, drawing.y
     flat: list[Datum] = []
     data: list[Datum] = []
@@ -322,11 +327,11 @@ def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
             flat.append({"scheme": scheme, "y": drawing.height(mean), "text": drawing.text(mean, len(own))})
             continue
         aside = DODGE * (number - (len(schemes) - 1) / 2)
-        data += _line_data(drawing, own.drop_nulls(scale.setting), scheme, scale, aside)
+        data += _list_line_data(drawing, own.drop_nulls(scale.setting), scheme, scale, aside)
     if not data and not flat:
-        return empty(NONE_DRAWN)
+        return empty_chart(NONE_DRAWN)
     base = series.filter_chosen(make_chart(data)).encode(
-        x=axis_encoding(scale, drawing.cells), color=series.colour(),
+        x=encode_axis(scale, drawing.cells), color=series.colour(),
         tooltip=[alt.Tooltip("scheme:N"), alt.Tooltip("text:N", title="value")],
     )  # fmt: skip
     layers = [
@@ -341,7 +346,9 @@ def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
     return alt.layer(*layers)
 
 
-def _line_data(drawing: Drawing, own: pl.DataFrame, scheme: str, scale: Scale, aside: float) -> list[Datum]:
+def _list_line_data(
+    drawing: Drawing, own: pl.DataFrame, scheme: str, scale: Scale, aside: float
+) -> list[Datum]:
     """Returns the points of a scheme's line, means over cells at the same place.
 
     They have intervals if each is a single cell. `aside` moves them by a share of the axis.
@@ -371,8 +378,8 @@ def _shift_place(place: float, aside: float, whole: Any, scale: Scale) -> float:
     """
     low, high = float(whole.min()), float(whole.max())
     if scale.is_log:
-        return rounded(exp(log(place) + aside * (log(high) - log(low))))
-    return rounded(place + aside * (high - low))
+        return round_digits(exp(log(place) + aside * (log(high) - log(low))))
+    return round_digits(place + aside * (high - low))
 
 
 def _pad_range(low: float, high: float, is_log: bool, share: float) -> list[float]:
@@ -399,22 +406,23 @@ def _choose_ticks(places: Any, is_log: bool) -> list[float]:
                 break
         return shown
     step = next(step for step in looks.steps() if (high - low) / step <= 5)
-    return [rounded(step * number, 12) for number in range(ceil(low / step), floor(high / step) + 1)]
+    return [round_digits(step * number, 12) for number in range(ceil(low / step), floor(high / step) + 1)]
 
 
-def _trend_datum(drawing: Drawing, scale: Scale, scheme: str, point: Trend) -> Datum:
+def _make_trend_datum(drawing: Drawing, scale: Scale, scheme: str, point: Trend) -> Datum:
+    """Returns the datum of a point of a trend."""
     label = scale.text(point.place) if scale.column is not None else scale.names[round(point.place)]
-    return {"scheme": scheme, "x": rounded(point.place), "label": label, "y": drawing.height(point.mean),
+    return {"scheme": scheme, "x": round_digits(point.place), "label": label, "y": drawing.height(point.mean),
             "text": drawing.text(point.mean, point.count)}  # fmt: skip
 
 
-def _dot(drawing: Drawing, row: dict[str, Any], place: float) -> Datum:
+def _make_dot(drawing: Drawing, row: dict[str, Any], place: float) -> Datum:
     """Returns the datum of a cell's point, with its settings as text."""
     settings = ", ".join(f"{name}={row[name]}" for name in drawing.sweep.axes if row[name] is not None)
-    low, high = (or_nan(row[end]) for end in drawing.what.ends)
+    low, high = (none_to_nan(row[end]) for end in drawing.what.ends)
     number = row[drawing.what.column]
     text = change_text(number, low, high) if drawing.what.of_change is not None else drawing.number(number)
-    return {"scheme": row["scheme"], "x": rounded(float(place)), "y": drawing.height(number),
+    return {"scheme": row["scheme"], "x": round_digits(float(place)), "y": drawing.height(number),
             "settings": settings, "text": text}  # fmt: skip
 
 
@@ -435,18 +443,18 @@ def _choose_two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | N
     return wanted[0], wanted[1]
 
 
-def _surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against: str | None) -> Any:
-    """Draws one panel: fields of a grid with their numbers, or a surface fitted to scattered cells."""
+def _draw_surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against: str | None) -> Any:
+    """Returns a panel: fields of a grid with their numbers, or a surface fitted to scattered cells."""
     column = drawing.what.column
     frame = drawing.sweep.surface(x, y, scheme, value, against).drop_nulls(column)
     if not len(frame):
-        return empty(NONE_DRAWN)
+        return empty_chart(NONE_DRAWN)
     merged = frame.group_by("x", "y", maintain_order=True).agg(pl.col(column).mean())
     places, values = (merged["x"].to_numpy(), merged["y"].to_numpy()), merged[column].to_numpy()
     across, down = (np.unique(own) for own in places)
     scales = choose_scale(drawing.sweep, drawing.cells, x), choose_scale(drawing.sweep, drawing.cells, y)
     if len(across) * len(down) > 4 * len(values) or len(across) < 2 or len(down) < 2:
-        return _surface_chart(drawing, places, values, scales)
+        return _fit_surface(drawing, places, values, scales)
     texts = [{float(place): scale.text(float(place)) for place in own}
              for own, scale in zip((across, down), scales, strict=True)]  # fmt: skip
     data = [
@@ -454,24 +462,22 @@ def _surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against:
          "text": drawing.number(float(number))}
         for left, low, number in zip(*places, values, strict=True)
     ]  # fmt: skip
-    return field_chart(drawing, data, (x, list(texts[0].values())), (y, list(texts[1].values())))
+    return draw_field_chart(drawing, data, (x, list(texts[0].values())), (y, list(texts[1].values())))
 
 
-def _surface_chart(
-    drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tuple[Scale, Scale]
-) -> Any:
+def _fit_surface(drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tuple[Scale, Scale]) -> Any:
     """Returns the chart of a smooth surface through scattered cells, with the cells on it.
 
     Below `LEAST_CELLS` cells, or three places on an axis, it shows only the cells. Raises `MouseholeError` if
     the surface needs a library that is not installed.
     """
     logs = [np.log(own) if scale.is_log else own for own, scale in zip(places, scales, strict=True)]
-    x = axis_encoding(scales[0], drawing.cells, 0.0)
-    y = axis_encoding(scales[1], drawing.cells, 0.0, alt.Y)
-    colour = _surface_colour(drawing)
+    x = encode_axis(scales[0], drawing.cells, 0.0)
+    y = encode_axis(scales[1], drawing.cells, 0.0, alt.Y)
+    colour = _encode_surface_colour(drawing)
     cells = [
-        {"x": rounded(float(left)), "y": rounded(float(low)), "level": drawing.height(float(number)),
-         "text": drawing.number(float(number))}
+        {"x": round_digits(float(left)), "y": round_digits(float(low)),
+         "level": drawing.height(float(number)), "text": drawing.number(float(number))}
         for left, low, number in zip(*places, values, strict=True)
     ]  # fmt: skip
     dots = make_chart(cells).encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="value")])
@@ -480,7 +486,7 @@ def _surface_chart(
     require_extra("sweep", "a surface through scattered cells")
     from scipy.interpolate import RBFInterpolator
 
-    points = np.column_stack([_unit(own) for own in logs])
+    points = np.column_stack([_scale_to_unit(own) for own in logs])
     smooth = RBFInterpolator(points, values, smoothing=0.05 * len(values), kernel="thin_plate_spline")
     steps = (np.arange(FINE) + 0.5) / FINE
     grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
@@ -488,32 +494,34 @@ def _surface_chart(
     heights = np.array([drawing.height(float(number)) for number in table])
     levels = np.linspace(heights.min(), heights.max(), STEPS)
     nearest = levels[np.abs(heights[:, None] - levels).argmin(axis=1)]
-    begins, ends = ([_back(own_steps, own, scale) for own, scale in zip(logs, scales, strict=True)]
+    begins, ends = ([_scale_back(own_steps, own, scale) for own, scale in zip(logs, scales, strict=True)]
                     for own_steps in (steps - 0.5 / FINE, np.minimum(steps + 0.6 / FINE, 1.0)))  # fmt: skip
     data = [
         {"x": begins[0][number % FINE], "x2": ends[0][number % FINE], "y": begins[1][number // FINE],
-         "y2": ends[1][number // FINE], "level": rounded(float(level), 4)}
+         "y2": ends[1][number // FINE], "level": round_digits(float(level), 4)}
         for number, level in enumerate(nearest)
     ]  # fmt: skip
     fine = make_chart(data).mark_rect().encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=colour)
     return alt.layer(fine, dots.mark_point(size=14, opacity=0.5, color=DIM))
 
 
-def _surface_colour(drawing: Drawing) -> Any:
+def _encode_surface_colour(drawing: Drawing) -> Any:
     """Returns the encoding of levels by colour: diverging around no change for changes, else sequential."""
     legend = alt.Legend(type="gradient", orient="right", gradientLength=200, title=None)
     if drawing.what.of_change is None:
-        return _sequential(drawing, legend)
-    end = max(0.1, float(np.quantile(np.abs([drawing.height(number) for number in _numbers(drawing)]), 0.9)))
+        return _encode_sequential(drawing, legend)
+    end = max(
+        0.1, float(np.quantile(np.abs([drawing.height(number) for number in _list_numbers(drawing)]), 0.9))
+    )
     scale = alt.Scale(domain=[-end, -end / 2, 0, end / 2, end], range=list(STRONG), interpolate="rgb",
                       clamp=True)  # fmt: skip
     legend.labelExpr, legend.values = CHANGE_LABEL, looks.ratio_ticks(-end, end)
     return alt.Color("level:Q", scale=scale, legend=legend)
 
 
-def _sequential(drawing: Drawing, legend: Any = None) -> Any:
-    """Returns the colours of a measure itself: darker is more."""
-    numbers = _numbers(drawing)
+def _encode_sequential(drawing: Drawing, legend: Any = None) -> Any:
+    """Returns the encoding of a measure by colour: darker is more."""
+    numbers = _list_numbers(drawing)
     kind: Any = "log" if numbers and min(numbers) > 0 and max(numbers) / min(numbers) > 8 else "linear"
     scale = alt.Scale(type=kind, domain=[min(numbers), max(numbers)], range=list(SEQUENTIAL), nice=False,
                       interpolate="rgb")  # fmt: skip
@@ -523,16 +531,18 @@ def _sequential(drawing: Drawing, legend: Any = None) -> Any:
     return alt.Color("level:Q", scale=scale, legend=legend)
 
 
-def _numbers(drawing: Drawing) -> list[float]:
-    """Returns what is drawn of all cells."""
+def _list_numbers(drawing: Drawing) -> list[float]:
+    """Returns the numbers of all cells that are drawn."""
     return [number for scheme in drawing.schemes()
             for number in drawing.own(scheme, drawing.cells)[drawing.what.column].to_list()]  # fmt: skip
 
 
-def _unit(own: Any) -> Any:
+def _scale_to_unit(own: Any) -> Any:
+    """Returns numbers scaled to 0 to 1."""
     return (own - own.min()) / (own.max() - own.min())
 
 
-def _back(steps: Any, own: Any, scale: Scale) -> list[float]:
+def _scale_back(steps: Any, own: Any, scale: Scale) -> list[float]:
+    """Returns steps from 0 to 1 as numbers in the range of `own`; logarithms become numbers again."""
     made = own.min() + steps * (own.max() - own.min())
-    return [rounded(float(place), 6) for place in (np.exp(made) if scale.is_log else made)]
+    return [round_digits(float(place), 6) for place in (np.exp(made) if scale.is_log else made)]

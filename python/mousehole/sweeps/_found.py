@@ -1,4 +1,4 @@
-"""What a sweep has found so far: its rows, and frames of means, changes and effects."""
+"""The results of a sweep so far: its rows, and frames of means, changes and effects."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -14,7 +14,7 @@ from mousehole import quantities
 from mousehole.base import field_error, file_error, make_frame, unknown_error
 from mousehole.statistics import log_ratio, positive_interval
 from mousehole.sweeps._description import is_part_setting
-from mousehole.sweeps._quantities import format_number, mean_change, read_unit
+from mousehole.sweeps._quantities import average_changes, format_number, read_unit
 from mousehole.sweeps._rows import FAULT
 from mousehole.sweeps._store import ROWS, read_manifest
 
@@ -65,7 +65,7 @@ class Found:
         if schema[axis].is_numeric():
             return axis
         return next((name for name in schema if name.startswith(f"{axis}_") and schema[name].is_numeric()
-                     and name not in _measures()), None)  # fmt: skip
+                     and name not in _list_measures()), None)  # fmt: skip
 
     def cells(self, value: str = VALUE, against: str | None = None) -> pl.DataFrame:
         """Returns one row per cell and scheme: its settings, and mean and interval of a measure.
@@ -84,9 +84,9 @@ class Found:
             .sort("cell", "scheme", "replication")
         )
         keys = self._keys(reference, rows)
-        base = dict(_groups(rows.filter(pl.col("scheme") == reference), keys))
+        base = dict(_group_rows(rows.filter(pl.col("scheme") == reference), keys))
         found: list[dict[str, Any]] = []
-        for _, group in _groups(rows, ["cell", "scheme"]):
+        for _, group in _group_rows(rows, ["cell", "scheme"]):
             first = group.row(0, named=True)
             mean = positive_interval(_to_floats(group[value]))
             entry = {name: first[name] for name in own}
@@ -120,14 +120,14 @@ class Found:
                         changes = own["change"].drop_nulls().to_numpy()
                         found.append({
                             "axis": axis, "value": label, "scheme": scheme, "cells": len(own),
-                            "mean": own["mean"].mean(), **_measure_changes(changes),
+                            "mean": own["mean"].mean(), **_summarise_changes(changes),
                         })  # fmt: skip
         return make_frame(found)
 
     def surface(
         self, x: str, y: str, scheme: str, value: str = VALUE, against: str | None = None
     ) -> pl.DataFrame:
-        """Returns a scheme's cells with `x` and `y` as numbers, beside mean and change of the measure.
+        """Returns a scheme's cells with `x` and `y` as numbers, and mean and change of the measure.
 
         Raises `MouseholeError` for an axis that has no numbers, and as `cells` does.
         """
@@ -145,8 +145,8 @@ class Found:
 
     def require(self, value: str, against: str | None) -> None:
         """Raises `MouseholeError` for a measure or a scheme that the rows do not have."""
-        if value not in _measures():
-            raise unknown_error("value", "measure", value, _measures())
+        if value not in _list_measures():
+            raise unknown_error("value", "measure", value, _list_measures())
         if against is not None and against not in self.schemes:
             raise unknown_error("against", "scheme", against, self.schemes)
 
@@ -164,14 +164,14 @@ class Found:
         return f"Sweep of {self.manifest['cells']} cells in {self.folder}: {self.finished} of {rows} rows"
 
     def _settings(self) -> list[str]:
-        """Returns the columns of settings, those of numbers beside their texts."""
+        """Returns the columns of settings: each axis, then its column of numbers if it has one."""
         columns = [(axis, self.number_column(axis)) for axis in self.axes]
         return [name for axis, number in columns for name in (axis, number) if name is not None]
 
     def _keys(self, reference: str, rows: pl.DataFrame) -> list[str]:
-        """Returns the columns that a cell must share with that of the reference.
+        """Returns the columns in which a cell must agree with the cell of the reference.
 
-        In a grid a scheme without a swept part is run once for all its parameters.
+        In a grid, a scheme without a swept part is run once for all values of the part's parameters.
         """
         if self.manifest["sweep"]["design"] != "grid":
             return ["cell"]
@@ -203,26 +203,29 @@ class Found:
             yield f"{format_number(low, unit)} to {format_number(high, unit)}", part
 
 
-def _measures() -> list[str]:
+def _list_measures() -> list[str]:
+    """Returns the names of the columns of counts and measures."""
     return [one.name for one in (*quantities.counts(), *quantities.measures())]
 
 
-def _groups(rows: pl.DataFrame, keys: list[str]) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:
+def _group_rows(rows: pl.DataFrame, keys: list[str]) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:
+    """Returns keys and rows of each group of rows; without keys, all rows are one group."""
     if not keys:
         return [((), rows)] if len(rows) else []
     return rows.group_by(keys, maintain_order=True)
 
 
 def _to_floats(column: pl.Series) -> Any:
+    """Returns a column as floating-point numbers, NaN for null."""
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def _measure_changes(changes: Any) -> dict[str, float | None]:
-    """Returns the geometric mean of changes, the least and the most."""
+def _summarise_changes(changes: Any) -> dict[str, float | None]:
+    """Returns the geometric mean of changes, the smallest and the largest; None for each without changes."""
     if not len(changes):
         return dict.fromkeys(("change", "change_least", "change_most"))
     return {
-        "change": mean_change(changes),
+        "change": average_changes(changes),
         "change_least": float(changes.min()),
         "change_most": float(changes.max()),
     }

@@ -29,7 +29,7 @@ def parse_numbers(values: Sequence[Value]) -> tuple[str, list[float]] | None:
 
     Returns None if a value is no number or if units differ.
     """
-    found = [_number(value) for value in values]
+    found = [_parse_number(value) for value in values]
     known = [item for item in found if item is not None]
     if len(known) < len(found) or len({unit for unit, _ in known}) != 1:
         return None
@@ -53,7 +53,7 @@ def interpolate(field: str, low: Value, high: Value, share: float, is_log: bool)
     `DIGITS` digits. Raises `MouseholeError` for ends that are not in rising order, not above 0 if `is_log`,
     or of different units.
     """
-    ends = [_split(field, value) for value in (low, high)]
+    ends = [_split_end(field, value) for value in (low, high)]
     (least, unit, is_whole), (most, other, also_whole) = ends
     if unit != other:
         raise field_error(field, f"{low} to {high}", "from one number to another with the same unit")
@@ -69,7 +69,7 @@ def interpolate(field: str, low: Value, high: Value, share: float, is_log: bool)
 
 
 def format_number(number: float, unit: str) -> str:
-    """Returns a number of one of the units of `numbers` as text for people; an empty unit adds nothing."""
+    """Returns a number in a unit of `parse_numbers` as text for people; an empty unit adds nothing."""
     if unit == "bps":
         return rate_text(number)
     if unit == "s":
@@ -80,19 +80,22 @@ def format_number(number: float, unit: str) -> str:
 
 
 def write_value(value: Value) -> str:
-    """Returns a value as a file has it: `true`, `0.5`, items with commas."""
+    """Returns a value as text: `true`, `0.5`, the items of a list with commas."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def mean_change(changes: Any) -> float:
-    """Returns the geometric mean of the ratios of changes, less one."""
+def average_changes(changes: Any) -> float:
+    """Returns the geometric mean of the ratios of changes, as a change."""
     return float(np.expm1(np.mean(np.log1p(changes))))
 
 
-def _split(field: str, value: Value) -> tuple[float, str, bool]:
-    """Returns number and unit of an end of a range, and whether it is a whole number."""
+def _split_end(field: str, value: Value) -> tuple[float, str, bool]:
+    """Returns number and unit of an end of a range, and whether it is a whole number.
+
+    Raises `MouseholeError` for anything else.
+    """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), "", isinstance(value, int)
     match = _NUMBER.fullmatch(value) if isinstance(value, str) else None
@@ -101,7 +104,7 @@ def _split(field: str, value: Value) -> tuple[float, str, bool]:
     return float(match[1]), match[2], False
 
 
-def _number(value: Any) -> tuple[str, float] | None:
+def _parse_number(value: Any) -> tuple[str, float] | None:
     """Returns unit and number of a value such as `20p`; None for a boolean and for any other text.
 
     The unit of a plain number is empty.

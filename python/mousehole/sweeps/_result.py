@@ -24,7 +24,7 @@ class Sweep(Found, html.Shown):
         from mousehole import charts
         from mousehole.sweeps import _drawing as drawing  # loads Altair
 
-        return charts.written(drawing.small_multiples(self, **options), path)
+        return charts.write_chart(drawing.draw_small_multiples(self, **options), path)
 
     def plot_surface(self, path: str | Path | None = None, **options: Any) -> "alt.VConcatChart":
         """Returns a response surface for each scheme; the options are those of `sweeps.drawing.surfaces`.
@@ -34,7 +34,7 @@ class Sweep(Found, html.Shown):
         from mousehole import charts
         from mousehole.sweeps import _drawing as drawing
 
-        return charts.written(drawing.surfaces(self, **options), path)
+        return charts.write_chart(drawing.draw_surfaces(self, **options), path)
 
     def document(
         self, command: Sequence[str] | None = None, value: str = VALUE, against: str | None = None
@@ -46,14 +46,14 @@ class Sweep(Found, html.Shown):
         """
         from mousehole.sweeps import _report  # loads Altair
 
-        return _report.document(self, value, against, command)
+        return _report.make_document(self, value, against, command)
 
     def html(
         self, path: str | Path, command: Sequence[str] | None = None, value: str = VALUE,
         against: str | None = None,
     ) -> None:  # fmt: skip
         """Writes the sweep as one self-contained page, as `Comparison.html` does; raises as `document`."""
-        html.write(self.document(command, value, against), path)
+        html.write_page(self.document(command, value, against), path)
 
     def markdown(
         self, command: Sequence[str] | None = None, value: str = VALUE, against: str | None = None

@@ -49,11 +49,11 @@ class Columns:
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
-        """Returns the type of each column."""
+        """The type of each column, by name."""
         settings: dict[str, pl.DataType] = {}
         for name, axis in self.axes.items():
-            settings[name] = _kind(axis)
-            column = number_column(name, axis)
+            settings[name] = _choose_type(axis)
+            column = name_number_column(name, axis)
             if column is not None and column != name:
                 settings[column] = pl.Float64()
         return {
@@ -69,11 +69,11 @@ class Columns:
         """Returns the columns of a cell's settings; those that the scheme does not have are null."""
         found: dict[str, Any] = {}
         for name, axis in self.axes.items():
-            column, known = number_column(name, axis), name not in foreign
+            column, known = name_number_column(name, axis), name not in foreign
             if column is not None and column != name:
                 parsed = parse_numbers([values[name]])
                 found[column] = parsed[1][0] if known and parsed else None
-            found[name] = _cast_value(values[name], _kind(axis)) if known else None
+            found[name] = _cast_value(values[name], _choose_type(axis)) if known else None
         return found
 
     def frame(self, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
@@ -82,15 +82,15 @@ class Columns:
         return pl.DataFrame({name: [row.get(name) for row in rows] for name in schema}, schema=schema)
 
 
-def number_column(name: str, axis: Axis) -> str | None:
-    """Returns the column that has an axis as numbers: `rate_bps` of `rate`, `load` itself; None without."""
+def name_number_column(name: str, axis: Axis) -> str | None:
+    """Returns the name of an axis' column of numbers: `rate_bps`, or `load` itself; None for names."""
     found = parse_numbers([axis.low, axis.high] if isinstance(axis, Range) else list(axis))
     if found is None:
         return None
     return name_column(name, found[0])
 
 
-def _kind(axis: Axis) -> pl.DataType:
+def _choose_type(axis: Axis) -> pl.DataType:
     """Returns the type of an axis' column: texts, unless all values are booleans or all are numbers."""
     values = [axis.low, axis.high] if isinstance(axis, Range) else list(axis)
     if all(isinstance(value, bool) for value in values):
@@ -103,6 +103,7 @@ def _kind(axis: Axis) -> pl.DataType:
 
 
 def _cast_value(value: Value, kind: pl.DataType) -> Any:
+    """Returns a value as its column holds it."""
     if kind == pl.String():
         return write_value(value)
     return float(value) if kind == pl.Float64() else value  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from mousehole.base import (
     available_bytes,
     choose_evenly,
     engine_digest,
-    least,
+    require_at_least,
 )
 from mousehole.engine_types import InputEntry, Scenario
 from mousehole.runs import (
@@ -29,15 +29,15 @@ from mousehole.runs import (
     Estimate,
     Job,
     Threads,
-    about_text,
     choose_jobs,
     default_jobs,
     estimate_run,
     load_policies,
-    opened,
+    open_backend,
+    write_rough_time,
     yield_outcomes,
 )
-from mousehole.scenario import filled, try_scenarios
+from mousehole.scenario import fill_in, try_scenarios
 from mousehole.sweeps._cells import Planner
 from mousehole.sweeps._description import SCHEMA, Description, read
 from mousehole.sweeps._design import Cells
@@ -83,8 +83,8 @@ class Forecast:
         return [
             f"cells: {self.cells:,}",
             f"rows: {self.rows:,} in {self.parts:,} files, about {self.rows * BYTES_PER_ROW / 1e6:.1f} MB",
-            f"time: {about_text(self.seconds)} with {self.jobs} runs at once; "
-            f"{about_text(self.estimate.cpu_s)} of one core",
+            f"time: {write_rough_time(self.seconds)} with {self.jobs} runs at once; "
+            f"{write_rough_time(self.estimate.cpu_s)} of one core",
             f"memory: about {gigabytes:.2f} GB",
         ]
 
@@ -106,7 +106,7 @@ class Prepared:
 
     @property
     def parts(self) -> int:
-        """Returns the number of files."""
+        """The number of files."""
         return ceil(len(self.cells) / self.part_cells)
 
     def numbers(self, part: int) -> range:
@@ -125,7 +125,7 @@ class Prepared:
         for turn, number in enumerate(dict.fromkeys(chosen)):
             cell, traffic = self.planner.ready(self.planner.plan(number))
             scenario = cell.scenario(turn % len(cell.schemes), 0)
-            found = estimate_run(filled(scenario), traffic)
+            found = estimate_run(fill_in(scenario), traffic)
             seconds, bits = seconds + found.cpu_s, bits + cell.weight
             needed, slowdown = max(needed, found.bytes_per_run), max(slowdown, found.slowdown)
         whole = Estimate(seconds / max(bits, 1.0) * self.weight, slowdown, needed, self.rows)
@@ -136,7 +136,7 @@ class Prepared:
         return Forecast(len(self.cells), self.rows, self.parts, whole, at_once)
 
     def manifest(self) -> dict[str, Any]:
-        """Returns all that determines the rows, and nothing else."""
+        """Returns everything that determines the rows, and nothing else."""
         document = self.made.document()
         return {
             "schema": SCHEMA,
@@ -148,13 +148,13 @@ class Prepared:
             "cells_sha256": self.cells.digest(),
             "rows": self.rows,
             "rows_of_first_file": self.size(0),
-            "scenario": strip_directories(filled(self.planner.plan(self.heaviest).scenario(0, 0))),
+            "scenario": strip_directories(fill_in(self.planner.plan(self.heaviest).scenario(0, 0))),
             "inputs": self._inputs(),
             "policies": self._policies(),
         }
 
     def _inputs(self) -> list[InputEntry]:
-        """Returns name and SHA-256 of every file that the sweep reads, of the cells that were checked."""
+        """Returns name and SHA-256 of every file that the checked cells read."""
         entries = [input_entry(file, []) for file in self._files]
         return sorted(entries, key=lambda entry: (entry["name"], entry["sha256"]))
 
@@ -205,9 +205,9 @@ def sweep(
     """
     prepared, show = Prepared(read(source)), reporter or Silent()
     if jobs is not None:
-        least("jobs", jobs, 1)
-    with opened(dask, executor, show) as backend:
-        run(prepared, Path(folder), jobs, backend, show)
+        require_at_least("jobs", jobs, 1)
+    with open_backend(dask, executor, show) as backend:
+        run_missing(prepared, Path(folder), jobs, backend, show)
     return Sweep(folder)
 
 
@@ -216,14 +216,14 @@ def forecast(
 ) -> Forecast:
     """Returns what a sweep will cost, from parts of some of its runs; nothing is written."""
     prepared = Prepared(read(source))
-    with opened(dask) as backend:
+    with open_backend(dask) as backend:
         return prepared.forecast(jobs, backend)
 
 
-def run(
+def run_missing(
     prepared: Prepared, folder: Path, jobs: int | None, backend: Backend | None, reporter: Reporter
 ) -> None:
-    """Runs the rows that the folder does not have."""
+    """Runs the rows that the folder lacks; raises as `sweep` does."""
     store = Store(folder, prepared.manifest(), prepared.columns)
     try:
         store.tidy()
@@ -232,7 +232,7 @@ def run(
         if there:
             reporter.say(f"{there:,} of {prepared.rows:,} rows are there already")
         if missing:
-            _run(
+            _run_rows(
                 prepared,
                 store,
                 missing,
@@ -263,7 +263,7 @@ def _count_missing(prepared: Prepared, store: Store) -> int:
     return missing
 
 
-def _run(prepared: Prepared, store: Store, missing: int, backend: Backend, reporter: Reporter) -> None:
+def _run_rows(prepared: Prepared, store: Store, missing: int, backend: Backend, reporter: Reporter) -> None:
     """Runs the rows that are missing and stores each as its run ends.
 
     Raises `Stopped` on Ctrl-C and `Terminated` on a signal to end; rows that are stored stay.
@@ -279,9 +279,9 @@ def _run(prepared: Prepared, store: Store, missing: int, backend: Backend, repor
                 done += 1
                 reporter.advance()
     except KeyboardInterrupt:
-        raise Stopped(_stop_text("stopped", done, missing)) from None
+        raise Stopped(_describe_stop("stopped", done, missing)) from None
     except Terminated:
-        raise Terminated(_stop_text("terminated", done, missing)) from None
+        raise Terminated(_describe_stop("terminated", done, missing)) from None
     finally:
         reporter.finish()
     if given_up:
@@ -322,5 +322,6 @@ def _yield_missing_jobs(
                 yield (part, place), Job(scenario, reduce, traffic, shipment)
 
 
-def _stop_text(word: str, done: int, missing: int) -> str:
+def _describe_stop(word: str, done: int, missing: int) -> str:
+    """Returns the sentence on how many rows were finished before a stop."""
     return f"{word} after {done:,} of {missing:,} rows, which are kept; the same command goes on from there"

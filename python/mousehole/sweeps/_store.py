@@ -54,7 +54,7 @@ class Store:
             ) from None
 
     def tidy(self) -> None:
-        """Deletes what a stop between two steps has left: drafts, and the lines of files that are whole."""
+        """Deletes what a stop between two steps leaves: drafts, and the lines of parts with whole files."""
         for path in (self.folder / UNFINISHED).iterdir():
             number = path.stem.removeprefix("part-")
             if path.suffix != ".jsonl" or (number.isdecimal() and self.is_written(int(number))):
@@ -71,36 +71,40 @@ class Store:
             return False
 
     def stored(self, part: int) -> set[int]:
-        """Returns which rows of an unfinished part are there, by their places."""
+        """Returns the indices of the stored rows of an unfinished part, whose rows stay in memory."""
         if part not in self._kept:
             self._kept[part] = self._read(self._journal(part))
         return set(self._kept[part])
 
     def count(self, part: int) -> int:
-        """Returns how many rows of an unfinished part are there, without keeping them in memory."""
+        """Returns how many rows of an unfinished part are stored;
+
+        reads them without keeping them in memory.
+        """
         return len(self._kept[part] if part in self._kept else self._read(self._journal(part)))
 
     def add(self, part: int, place: int, row: Mapping[str, Any], size: int) -> None:
-        """Keeps a row of a part that has `size` rows, and writes the part's file once it has all of them.
+        """Stores a row of a part that has `size` rows; writes the part's file once all rows are stored.
 
-        Raises `MouseholeError` if the disk is full; what is there is whole, and the sweep can go on.
+        `stored` must have been called for the part before. Raises `MouseholeError` if the disk is full; what
+        is stored is whole, and the sweep can go on.
         """
         rows = self._kept[part]
         line = json.dumps([place, row], allow_nan=False)
         with _Written(self.folder):
-            _append(self._journal(part), f"{line}\n".encode())
+            _append_line(self._journal(part), f"{line}\n".encode())
         rows[place] = line
         if len(rows) == size:
             self._finish(part)
 
     def finish_if_whole(self, part: int, size: int) -> None:
-        """Writes the file of a part whose rows are all kept, as after a stop just before it was written."""
+        """Writes the file of a part whose rows are all stored, as after a stop just before it was written."""
         if self.count(part) == size:
             self.stored(part)
             self._finish(part)
 
     def close(self) -> None:
-        """Lets other processes write; deletes the folder of unfinished parts if it is empty."""
+        """Releases the lock; deletes the folder of unfinished parts if it is empty."""
         with suppress(OSError):
             (self.folder / UNFINISHED).rmdir()
         if self._lock is not None:
@@ -108,7 +112,7 @@ class Store:
             self._lock = None
 
     def _finish(self, part: int) -> None:
-        """Writes the Parquet file of a part whose rows are all kept, then deletes the part's journal.
+        """Writes the Parquet file of a part whose rows are all stored, then deletes the part's journal.
 
         The file is whole or absent, also after a crash.
         """
@@ -119,16 +123,19 @@ class Store:
         with _Written(self.folder):
             try:
                 frame.write_parquet(draft, metadata={METADATA: self._text})
-                _sync(draft)
+                _sync_to_disk(draft)
                 draft.replace(target)
-                _sync(target.parent)
+                _sync_to_disk(target.parent)
             finally:
                 with suppress(OSError):
                     draft.unlink(missing_ok=True)
             self._journal(part).unlink(missing_ok=True)
 
     def _read(self, journal: Path) -> dict[int, str]:
-        """Returns the rows of a journal by their places; cuts off a last line that is not whole."""
+        """Returns the lines of a journal by the index of their row;
+
+        cuts off a last line that is not whole.
+        """
         found: dict[int, str] = {}
         whole = 0
         try:
@@ -170,12 +177,15 @@ class Store:
             )
 
     def _folder_error(self, reason: str) -> MouseholeError:
+        """Returns the error about the folder."""
         return file_error(self.folder, reason)
 
     def _place(self, part: int) -> Path:
+        """Returns the path of a part's Parquet file."""
         return self.folder / ROWS / f"part-{part:05}.parquet"
 
     def _journal(self, part: int) -> Path:
+        """Returns the path of an unfinished part's lines."""
         return self.folder / UNFINISHED / f"part-{part:05}.jsonl"
 
 
@@ -201,12 +211,12 @@ class _Written:
         if isinstance(error, output.list_write_errors()):
             raise file_error(
                 self._folder,
-                f"cannot be written; {output.explain(error)}; what is there is whole, and the same command "
-                "goes on from it",
+                f"cannot be written; {output.explain_write_error(error)}; what is there is whole, and the "
+                "same command goes on from it",
             ) from None
 
 
-def _append(path: Path, line: bytes) -> None:
+def _append_line(path: Path, line: bytes) -> None:
     """Appends a line; takes it back if only a piece of it could be written."""
     with path.open("ab", buffering=0) as stream:
         before = stream.seek(0, os.SEEK_END)
@@ -220,13 +230,14 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _write_whole(draft: Path, target: Path, content: bytes) -> None:
+    """Writes a file that is whole or absent, also after a crash, by way of a draft."""
     draft.write_bytes(content)
-    _sync(draft)
+    _sync_to_disk(draft)
     draft.replace(target)
 
 
-def _sync(path: Path) -> None:
-    """Has a file, or the names in a folder, written to the disk."""
+def _sync_to_disk(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -237,17 +248,18 @@ def _sync(path: Path) -> None:
 def _find_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
     """Returns the path of the first field in which two documents differ, and both values as text."""
     if isinstance(there, dict) and isinstance(here, dict):
-        for key in _keys(there, here):
+        for key in _list_keys(there, here):
             if there.get(key) != here.get(key):
                 return _find_difference(there.get(key), here.get(key), f"{name}.{key}" if name else key)
-    return name, _shown(there), _shown(here)
+    return name, _write_short(there), _write_short(here)
 
 
-def _keys(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterable[str]:
-    """Returns the keys; what the sweep is comes before the version that ran it."""
+def _list_keys(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterable[str]:
+    """Returns the keys of two documents; `sweep`, which describes the sweep, is first."""
     return sorted({*there, *here}, key=lambda key: (key != "sweep", key))
 
 
-def _shown(value: Any) -> str:
+def _write_short(value: Any) -> str:
+    """Returns a value as JSON of at most 60 characters."""
     text = "not given" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}…"

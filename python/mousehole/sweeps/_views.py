@@ -10,7 +10,7 @@ import polars as pl
 from mousehole import quantities
 from mousehole.charts.axes import TIMES, Sides
 from mousehole.sweeps._found import MOST_LEVELS, Found
-from mousehole.sweeps._quantities import format_number, mean_change, read_unit
+from mousehole.sweeps._quantities import average_changes, format_number, read_unit
 
 WINDOWS = 8
 """Points at which the trend of scattered cells is taken."""
@@ -26,7 +26,7 @@ class Scale:
     is_log: bool
 
     def places(self, cells: pl.DataFrame) -> Any:
-        """Returns where the cells lie."""
+        """Returns the places of cells on the axis: their numbers, or the indices of their names."""
         if self.column is not None:
             return cells[self.column].cast(pl.Float64).to_numpy()
         return np.array([self.names.index(str(name)) for name in cells[self.setting]], float)
@@ -45,35 +45,35 @@ class What:
 
     @classmethod
     def choose(cls, sweep: Found, value: str, against: str | None, absolute: bool) -> "What":
-        """Returns what is drawn; raises `MouseholeError` for an unknown measure or scheme."""
+        """Returns what is drawn of a sweep; raises `MouseholeError` for an unknown measure or scheme."""
         sweep.require(value, against)
         reference = against or sweep.schemes[0]
         return cls(value, None if absolute or len(sweep.schemes) < 2 else reference)
 
     @property
     def column(self) -> str:
-        """Returns the column of `Found.cells` that is drawn."""
+        """The column of `Found.cells` that is drawn."""
         return "mean" if self.of_change is None else "change"
 
     @property
     def ends(self) -> tuple[str, str]:
-        """Returns the columns with the ends of its interval."""
+        """The columns with the ends of its interval."""
         return ("low", "high") if self.of_change is None else ("change_low", "change_high")
 
     @property
     def unit(self) -> str:
-        """Returns what the measure is measured in."""
+        """The unit of the measure."""
         return quantities.find_measure(self.value).quantity.unit
 
     @property
     def description(self) -> str:
-        """Returns what is drawn in words."""
+        """What is drawn, in words."""
         named = quantities.find_measure(self.value).description
         return named if self.of_change is None else f"change of the {named} against {self.of_change}"
 
     @property
     def sides(self) -> Sides:
-        """Returns what less and more of the measure are called."""
+        """The words for less and more of the measure."""
         if self.unit == "seconds":
             return TIMES
         better = quantities.find_measure(self.value).quantity.better
@@ -83,7 +83,7 @@ class What:
         """Returns the mean over cells: geometric for changes, which are ratios."""
         if self.of_change is None:
             return float(np.mean(values))
-        return mean_change(values)
+        return average_changes(values)
 
 
 def choose_scale(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:
@@ -117,11 +117,11 @@ def compute_trend(places: Any, values: Any, what: What, scale: Scale) -> list[Tr
     else:
         order = np.argsort(places, kind="stable")
         parts = np.array_split(order, min(WINDOWS, max(2, len(order) // 3)))
-    return [Trend(_middle(places[part], scale), what.mean(values[part]), len(part)) for part in parts]
+    return [Trend(_find_middle(places[part], scale), what.mean(values[part]), len(part)) for part in parts]
 
 
 def write_title(sweep: Found) -> str:
-    """Returns traffic, cells and seeds in words, and how far the sweep is."""
+    """Returns traffic, cells and seeds as text, and how many rows are there if some are missing."""
     traffic = sweep.manifest["sweep"]["traffic"]
     names = traffic if isinstance(traffic, list) else [traffic]
     cells, seeds = sweep.manifest["cells"], sweep.manifest["sweep"]["seeds"]
@@ -130,5 +130,6 @@ def write_title(sweep: Found) -> str:
     return f"{', '.join(Path(name).name for name in names)}  ·  {cells:,} cells × {seeds} seeds{progress}"
 
 
-def _middle(places: Any, scale: Scale) -> float:
+def _find_middle(places: Any, scale: Scale) -> float:
+    """Returns the mean of places: geometric on a logarithmic scale."""
     return float(np.exp(np.mean(np.log(places)))) if scale.is_log else float(np.mean(places))

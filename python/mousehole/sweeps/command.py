@@ -14,7 +14,7 @@ from mousehole.base.cli_options import (
     PICTURE,
     TABLE,
     CliCommand,
-    command_app,
+    make_command_app,
     typed_command,
     with_options,
 )
@@ -33,7 +33,7 @@ class SweepGroup(TyperGroup):
         return list(super().parse_args(ctx, args))
 
 
-app = command_app(cls=SweepGroup, no_args_is_help=True)
+app = make_command_app(cls=SweepGroup, no_args_is_help=True)
 
 
 @app.command(RUN, cls=CliCommand)
@@ -54,10 +54,10 @@ def run_command(
 
     For example: mousehole sweep examples/sweeps/buffer-and-load.toml --out found
     """
-    from mousehole.runs import opened
+    from mousehole.runs import open_backend
     from mousehole.sweeps import Sweep
     from mousehole.sweeps._description import read
-    from mousehole.sweeps._running import Prepared, forecast, run
+    from mousehole.sweeps._running import Prepared, forecast, run_missing
 
     at_once = parse_whole("jobs", jobs, 1)
     if dry_run:
@@ -67,8 +67,8 @@ def run_command(
     if not str(out or folder.name):
         raise MouseholeError("needs the name of a folder", field="--out")
     prepared, reporter = Prepared(read(source)), console_reporter()
-    with opened(dask, reporter=reporter) as backend:
-        run(prepared, folder, at_once, backend, reporter)
+    with open_backend(dask, reporter=reporter) as backend:
+        run_missing(prepared, folder, at_once, backend, reporter)
     found = Sweep(folder)
     print(f"{found.finished:,} rows in {folder / 'rows'}; mousehole sweep show {folder} shows them")
 
@@ -101,7 +101,7 @@ def show_command(
     views: Views,
 ) -> None:
     """Shows a sweep: how far it is, what each axis changes, and pictures."""
-    from mousehole.document import print_document, report_console
+    from mousehole.document import make_report_console, print_document
     from mousehole.records import write_frame
     from mousehole.sweeps import Sweep
     from mousehole.sweeps._found import VALUE
@@ -121,4 +121,4 @@ def show_command(
     if views.markdown:
         output.write_text("-", found.markdown(None, value, against))
     else:
-        print_document(report_console(), found.document(None, value, against), views.details)
+        print_document(make_report_console(), found.document(None, value, against), views.details)

@@ -1,4 +1,4 @@
-from ._answer import change_text as change_text
+from ._answer import write_change as write_change
 from ._document import SCHEMA as SCHEMA
 from ._document import restore_results as restore_results
 from ._options import TuneOptions as TuneOptions
@@ -13,8 +13,8 @@ from ._results import TuneResults as TuneResults
 from ._search import Score as Score
 from ._search_space import Space as Space
 from ._search_space import check_ranges as check_ranges
+from ._search_space import find_meaning as find_meaning
 from ._search_space import make_space as make_space
-from ._search_space import meaning as meaning
 from ._search_space import read_range as read_range
 from ._tuning import FAMILIES as FAMILIES
 from ._tuning import Tuned as Tuned

@@ -1,4 +1,4 @@
-"""The answer of a search in sentences: what to set, what it gains and costs, how much better it looked."""
+"""The answer of a search in sentences: the best setting, its gain and cost, and how it looked when chosen."""
 
 from math import expm1, isfinite, log1p
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole._engine import Verdict
-from mousehole.answer import BETTER, Link, findings, link_of_cell, stand_in
+from mousehole.answer import BETTER, Link, find_link_of_cell, findings, stand_in
 from mousehole.base import counted, find_shaper_rate, percent, rate_text, signed
 from mousehole.runs import Cell, Results
 from mousehole.scenario import bottleneck
@@ -21,7 +21,7 @@ from mousehole.tuning._results import (
     LimitRow,
     TuneResults,
 )
-from mousehole.tuning._search_space import meaning
+from mousehole.tuning._search_space import find_meaning
 from mousehole.tuning.objectives import Quantity
 
 MOST_SHOWN = 10.0
@@ -30,35 +30,41 @@ RIVALS = ("fq-codel", "cake")
 """What people would install instead."""
 
 
-def answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
-    """Returns the sentences; `results` are those on the unseen replications."""
+def write_answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
+    """Returns the answer in sentences; `results` are those on the unseen replications."""
     if found.recommended is None:
-        return (*stand_in(results), *_nothing(found), *_curse(found))
-    lines = [*stand_in(results), _best(found), *_shaper(found, results, cell), *_prices(found)]
-    lines += [_against_rival(found, results, cell, rival) for rival in RIVALS if rival != found.baseline]
-    lines += _against_own(found, results, cell)
-    return (*lines, *_curse(found))
+        return (*stand_in(results), *_explain_no_setting(found), *_describe_curse(found))
+    lines = [
+        *stand_in(results),
+        _describe_best(found),
+        *_describe_shaper(found, results, cell),
+        *_describe_prices(found),
+    ]
+    lines += [_compare_with_rival(found, results, cell, rival) for rival in RIVALS if rival != found.baseline]
+    lines += _compare_with_default(found, results, cell)
+    return (*lines, *_describe_curse(found))
 
 
-def change_text(change: Estimate) -> str:
-    """Returns a change in percent with its interval: `−32 % (−36…−28)`; `unknown` if it is."""
+def write_change(change: Estimate) -> str:
+    """Returns a change in percent with its interval: `−32 % (−36…−28)`; `unknown` for NaN."""
     if not isfinite(change.mean):
         return "unknown"
-    interval = f" ({_end(change.low)}…{_end(change.high)})" if change.has_interval else ""
-    return f"{_end(change.mean)} %{interval}"
+    interval = f" ({_write_share(change.low)}…{_write_share(change.high)})" if change.has_interval else ""
+    return f"{_write_share(change.mean)} %{interval}"
 
 
-def _end(share: float) -> str:
-    """Returns a share in percent with its sign; what is more than ten times as much is undecided."""
+def _write_share(share: float) -> str:
+    """Returns a share in percent with its sign; one above `MOST_SHOWN` is only said to be over that."""
     return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
 
 
 def describe_limit(row: LimitRow) -> str:
-    """Returns what became of a limit on unseen replications."""
+    """Returns whether a limit is kept on unseen replications, as a clause."""
     return {KEPT: "kept", BROKEN: "broken"}.get(row.outcome, "kept by the mean, not by the whole interval")
 
 
-def _best(found: TuneResults) -> str:
+def _describe_best(found: TuneResults) -> str:
+    """Returns the sentence on the recommended setting, its gain, and how it looked in the search."""
     account = found.account
     first = found.goal.objectives[0]
     row = found.change(found.recommended or "", first.name)
@@ -70,21 +76,25 @@ def _best(found: TuneResults) -> str:
     seen = "" if row.seen is None else f"; where it was chosen it looked like {signed(row.seen)} %"
     seen += "" if _is_shown(first, row.unseen) else f"; it is not shown to beat {found.baseline}"
     return (
-        f"{said}, {first.name} {change_text(row.unseen)} against {found.baseline} on "
+        f"{said}, {first.name} {write_change(row.unseen)} against {found.baseline} on "
         f"{counted(account.judged_replications, 'unseen replication')}{seen}."
     )
 
 
-def _shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns which rate the shaper before the modem has, or that of those searched none is shown to help."""
-    scheme, link = found.recommended or "", link_of_cell(results, cell)
+def _describe_shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
+    """Returns the sentence on the rate of the shaper before the modem, in a list.
+
+    Without such a shaper it is empty. If shapers were searched and none is shown to help, it says that.
+    """
+    scheme, link = found.recommended or "", find_link_of_cell(results, cell)
     first = found.goal.objectives[0]
     row = found.change(scheme, first.name)
     if link is None or link.line_bps is None or row is None:
         return []
     each = sorted((one for one in (link, link.other) if one is not None), key=lambda one: one.is_upload)
     rates = " and ".join(
-        f"{rate_text(_shaper_bps(scheme, results, one))} {'up' if one.is_upload else 'down'}" for one in each
+        f"{rate_text(_find_shaper_bps(scheme, results, one))} {'up' if one.is_upload else 'down'}"
+        for one in each
     )
     mean = "mean rate" if link.varies else "rate"
     rate = _name_rate(scheme, results, link)
@@ -95,13 +105,13 @@ def _shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
 
 
 def _name_rate(scheme: str, results: Results, link: Link) -> str:
-    """Returns the rate of the shaper of a direction under a scheme, which may have its own, as given."""
+    """Returns the rate of the shaper in a direction as it is given: by the scheme, or else by the link."""
     own = None if link.has_own_shape else find_shaper_rate(scheme)
-    return own or bottleneck.shape(results.manifest["scenario"], link.is_upload) or ""
+    return own or bottleneck.read_shape(results.manifest["scenario"], link.is_upload) or ""
 
 
-def _shaper_bps(scheme: str, results: Results, link: Link) -> int:
-    """Returns that rate in bit/s."""
+def _find_shaper_bps(scheme: str, results: Results, link: Link) -> int:
+    """Returns the rate of the shaper in a direction in bit/s."""
     text = _name_rate(scheme, results, link)
     return _engine.shaped_rate("link.shape", text, link.line_bps or 0, link.varies)
 
@@ -112,14 +122,14 @@ def _is_shown(one: Quantity, change: Estimate) -> bool:
     return gain.has_interval and gain.low > 0
 
 
-def _prices(found: TuneResults) -> list[str]:
-    """Returns what other quantities pay, and whether the limits are kept."""
+def _describe_prices(found: TuneResults) -> list[str]:
+    """Returns the sentence on what other quantities pay and whether limits are kept, in a list."""
     parts = []
     own = {row.limit: row for row in found.limits if row.scheme == found.recommended}
     for one in found.goal.prices:
         row = found.change(found.recommended or "", one.name)
         if row is not None:
-            parts.append(f"{one.name} {change_text(row.unseen)} against {found.baseline}")
+            parts.append(f"{one.name} {write_change(row.unseen)} against {found.baseline}")
     given = {one.text for one in found.goal.limits if not one.is_default}
     parts += [f"the limit {text} is {describe_limit(row)}" for text, row in own.items() if text in given]
     others = [row for text, row in own.items() if text not in given]
@@ -130,21 +140,25 @@ def _prices(found: TuneResults) -> list[str]:
     return [f"It costs: {'; '.join(parts)}."] if parts else []
 
 
-def _verdict(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Verdict:
-    ratio = objectives.change(results, cell, one, scheme, reference, is_primary=True)
+def _judge(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Verdict:
+    """Returns the verdict on a quantity under one scheme against another;
+
+    intervals hold for all schemes together.
+    """
+    ratio = objectives.estimate_change(results, cell, one, scheme, reference, is_primary=True)
     ratio = ratio if one.smaller_is_better else ratio.negated()
-    return findings.verdict(ratio, objectives.family_design(results, cell, one, reference))
+    return findings.verdict(ratio, objectives.make_family_design(results, cell, one, reference))
 
 
-def _against_rival(found: TuneResults, results: Results, cell: Cell, rival: str) -> str:
+def _compare_with_rival(found: TuneResults, results: Results, cell: Cell, rival: str) -> str:
     """Returns whether the recommended setting, or else another finalist within the limits, beats a rival."""
     first = found.goal.objectives[0]
-    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
-    own, other = known[meaning(found.recommended or "")], known[meaning(rival)]
+    known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
+    own, other = known[find_meaning(found.recommended or "")], known[find_meaning(rival)]
     if own == other:
         return f"The recommended setting is {rival} as it is."
-    price = _paid(found, own, other)
-    own_verdict = _verdict(results, cell, first, own, other)
+    price = _write_prices(found, own, other)
+    own_verdict = _judge(results, cell, first, own, other)
     if own_verdict.outcome == BETTER:
         return f"Against {rival}: {first.name} {own_verdict.text}{price}."
     broken = {row.scheme for row in found.limits if row.outcome == BROKEN}
@@ -152,7 +166,7 @@ def _against_rival(found: TuneResults, results: Results, cell: Cell, rival: str)
     better = [
         scheme
         for scheme in dict.fromkeys(others)
-        if scheme not in (own, other) and _verdict(results, cell, first, scheme, other).outcome == BETTER
+        if scheme not in (own, other) and _judge(results, cell, first, scheme, other).outcome == BETTER
     ]
     said = f"{first.name} {own_verdict.text}{price}"
     if better:
@@ -160,24 +174,25 @@ def _against_rival(found: TuneResults, results: Results, cell: Cell, rival: str)
     return f"No setting is shown to beat {rival}: for the recommended one, {said}."
 
 
-def _paid(found: TuneResults, scheme: str, reference: str) -> str:
+def _write_prices(found: TuneResults, scheme: str, reference: str) -> str:
+    """Returns clauses on what other quantities pay under a scheme, each with a semicolon before it."""
     rows = [found.change(scheme, one.name, reference) for one in found.goal.prices]
-    return "".join(f"; {row.quantity} {change_text(row.unseen)}" for row in rows if row is not None)
+    return "".join(f"; {row.quantity} {write_change(row.unseen)}" for row in rows if row is not None)
 
 
-def _against_own(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns whether the search found more than its scheme's own setting gives, at the same cost."""
-    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
-    own, template = known[meaning(found.recommended or "")], known[meaning(found.family or "")]
+def _compare_with_default(found: TuneResults, results: Results, cell: Cell) -> list[str]:
+    """Returns whether the recommended setting beats its scheme's own setting, and at what cost."""
+    known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
+    own, template = known[find_meaning(found.recommended or "")], known[find_meaning(found.family or "")]
     if own == template:
         return [f"No setting is better than {found.family} as it is."]
     if template == found.baseline:
         return []
     first = found.goal.objectives[0]
-    judged = _verdict(results, cell, first, own, template)
+    judged = _judge(results, cell, first, own, template)
     rows = [found.change(own, one.name, template) for one in found.goal.prices]
     dearer = [row for row in rows if row is not None and _is_dearer(found, row)]
-    price = _paid(found, own, template)
+    price = _write_prices(found, own, template)
     if judged.outcome != BETTER:
         word = "is not shown to beat"
     else:
@@ -186,13 +201,13 @@ def _against_own(found: TuneResults, results: Results, cell: Cell) -> list[str]:
 
 
 def _is_dearer(found: TuneResults, row: JudgedRow) -> bool:
-    """Returns whether a price is shown to be higher than the reference's."""
+    """Returns whether the interval shows that a quantity is worse than under the reference."""
     one = next(each for each in found.goal.quantities if each.name == row.quantity)
     return row.unseen.low > 0 if one.smaller_is_better else row.unseen.high < 0
 
 
-def _curse(found: TuneResults) -> list[str]:
-    """Returns by how much the finalists looked better on the replications that chose them."""
+def _describe_curse(found: TuneResults) -> list[str]:
+    """Returns the sentence, in a list, on how much better finalists looked where they were chosen."""
     first = found.goal.objectives[0]
     rows = [
         row
@@ -205,20 +220,21 @@ def _curse(found: TuneResults) -> list[str]:
     mean = expm1(float(np.mean([log1p(row.shrinkage or 0.0) for row in rows])))
     whose = "of the finalist" if len(rows) == 1 else f"of {len(rows)} finalists"
     own = next((row for row in rows if row.scheme == found.recommended and len(rows) > 1), None)
-    also = f" (of the recommended one {_moved(own.shrinkage or 0.0)})" if own else ""
+    also = f" (of the recommended one {_write_shift(own.shrinkage or 0.0)})" if own else ""
     return [
-        f"The winner's curse: unseen, {first.name} {whose} is {_moved(mean)} than on the "
+        f"The winner's curse: unseen, {first.name} {whose} is {_write_shift(mean)} than on the "
         f"{counted(found.account.search_replications, 'replication')} that chose it{also}, each as a ratio "
         f"to {found.baseline}."
     ]
 
 
-def _moved(share: float) -> str:
+def _write_shift(share: float) -> str:
+    """Returns a change in percent as `higher` or `lower`."""
     return f"{percent(abs(share))} % {'higher' if share >= 0 else 'lower'}"
 
 
-def _nothing(found: TuneResults) -> list[str]:
-    """Returns that no finalist keeps the limits on unseen replications, and which comes nearest."""
+def _explain_no_setting(found: TuneResults) -> list[str]:
+    """Returns the sentence that no finalist keeps the limits, and which one comes nearest, in a list."""
     broken = [row for row in found.limits if row.outcome == BROKEN and isfinite(row.excess.mean)]
     if not broken:
         return ["No setting is recommended: its quantities are unknown on unseen replications."]
@@ -232,14 +248,15 @@ def _nothing(found: TuneResults) -> list[str]:
     return [
         f"No setting is recommended: none of {counted(len(worst), 'finalist')} keeps the limits on "
         f"{counted(found.account.judged_replications, 'unseen replication')}. {nearest.scheme} comes "
-        f"nearest: beyond {nearest.limit} by {_excess_text(nearest)}."
+        f"nearest: beyond {nearest.limit} by {_write_excess(nearest)}."
     ]
 
 
-def _excess_text(row: LimitRow) -> str:
+def _write_excess(row: LimitRow) -> str:
+    """Returns by how much a limit is exceeded, with its interval."""
     if not row.unit:
-        return change_text(row.excess)
+        return write_change(row.excess)
     mean, low, high = (
-        objectives.amount_text(one, row.unit) for one in (row.excess.mean, row.excess.low, row.excess.high)
+        objectives.write_amount(one, row.unit) for one in (row.excess.mean, row.excess.low, row.excess.high)
     )
     return f"{mean} ({low}…{high})" if row.excess.has_interval else mean

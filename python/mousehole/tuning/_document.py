@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from mousehole import quantities
 from mousehole.answer import Settings, WredProfile, install_script, jsonout, wred_table
 from mousehole.comparison import Comparison
-from mousehole.runs import Results, Row, as_record, or_nan
+from mousehole.runs import Results, Row, none_to_nan, to_record
 from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
 from mousehole.tuning._results import Account, JudgedRow, LimitRow, SensitivityRow, TrialRow, TuneResults
@@ -17,7 +17,7 @@ SCHEMA = "mousehole.tune/2"
 R = TypeVar("R", bound=Row)
 
 
-def tune_document(found: TuneResults, judged: Results) -> jsonout.Document:
+def make_tune_document(found: TuneResults, judged: Results) -> jsonout.Document:
     """Returns the document of schema `mousehole.tune/2`; `judged` are the results on unseen replications."""
     ways = found.settings
     return {
@@ -32,17 +32,17 @@ def tune_document(found: TuneResults, judged: Results) -> jsonout.Document:
         "recommended": found.recommended,
         "family": found.family,
         "lines": found.lines,
-        "trials": [as_record(row) for row in found.trials],
-        "judged": [as_record(row) for row in found.judged],
-        "limits_judged": [as_record(row) for row in found.limits],
-        "sensitivity": [as_record(row) for row in found.sensitivity],
-        "installation": None if ways is None else {**asdict(ways), "files": install_files(ways)},
+        "trials": [to_record(row) for row in found.trials],
+        "judged": [to_record(row) for row in found.judged],
+        "limits_judged": [to_record(row) for row in found.limits],
+        "sensitivity": [to_record(row) for row in found.sensitivity],
+        "installation": None if ways is None else {**asdict(ways), "files": make_install_files(ways)},
         "why_nothing": found.why_nothing,
         "comparison": jsonout.comparison_document(judged),
     }
 
 
-def install_files(found: Settings) -> dict[str, str]:
+def make_install_files(found: Settings) -> dict[str, str]:
     """Returns the files that install a scheme, by their names: those of each direction if it is at both."""
     files: dict[str, str] = {}
     for way in found.directions:
@@ -57,7 +57,7 @@ def install_files(found: Settings) -> dict[str, str]:
 
 
 def restore_results(document: Mapping[str, Any], judged: Comparison) -> TuneResults:
-    """Returns what a document of `tune_document` holds beside the comparison, which is `judged`.
+    """Returns the results that a document of `make_tune_document` describes; `judged` is its comparison.
 
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.
     """
@@ -65,49 +65,53 @@ def restore_results(document: Mapping[str, Any], judged: Comparison) -> TuneResu
     return TuneResults(
         label=document["label"],
         goal=Goal(
-            tuple(objectives.quantity("objectives", one) for one in document["objectives"]),
+            tuple(objectives.parse_quantity("objectives", one) for one in document["objectives"]),
             (
-                *(objectives.limit("limits", one) for one in document["limits"]),
+                *(objectives.parse_limit("limits", one) for one in document["limits"]),
                 *(
-                    replace(objectives.limit("default_limits", one), is_default=True)
+                    replace(objectives.parse_limit("default_limits", one), is_default=True)
                     for one in document["default_limits"]
                 ),
             ),
         ),
         baseline=document["baseline"],
         families=tuple(document["schemes"]),
-        trials=_rows(TrialRow, document["trials"], replications),
-        judged=_rows(JudgedRow, document["judged"], replications),
-        limits=_rows(LimitRow, document["limits_judged"], replications),
+        trials=_restore_rows(TrialRow, document["trials"], replications),
+        judged=_restore_rows(JudgedRow, document["judged"], replications),
+        limits=_restore_rows(LimitRow, document["limits_judged"], replications),
         recommended=document["recommended"],
         family=document["family"],
         lines=tuple(document["lines"]),
-        sensitivity=_rows(SensitivityRow, document["sensitivity"], replications),
-        settings=_settings(document["installation"]),
+        sensitivity=_restore_rows(SensitivityRow, document["sensitivity"], replications),
+        settings=_restore_settings(document["installation"]),
         why_nothing=document["why_nothing"],
         account=Account(**document["account"]),
     )
 
 
-def _rows(kind: type[R], records: list[Mapping[str, Any]], replications: int) -> tuple[R, ...]:
+def _restore_rows(kind: type[R], records: list[Mapping[str, Any]], replications: int) -> tuple[R, ...]:
+    """Returns rows of a class from records of a document."""
     return tuple(
-        kind(**{item.name: _value(record, item.name, item.type, replications) for item in fields(kind)})
+        kind(
+            **{item.name: _restore_value(record, item.name, item.type, replications) for item in fields(kind)}
+        )
         for record in records
     )
 
 
-def _value(record: Mapping[str, Any], name: str, kind: object, replications: int) -> Any:
+def _restore_value(record: Mapping[str, Any], name: str, kind: object, replications: int) -> Any:
     """Returns the value of a field, as `as_record` has written it."""
     if kind is Estimate:
-        mean, low, high = (or_nan(record[one]) for one in (name, *quantities.ends(name)))
+        mean, low, high = (none_to_nan(record[one]) for one in (name, *quantities.name_ends(name)))
         return Estimate(mean, low, high, replications)
-    return or_nan(record[name]) if kind is float else record[name]
+    return none_to_nan(record[name]) if kind is float else record[name]
 
 
-def _settings(entry: Mapping[str, Any] | None) -> Settings | None:
+def _restore_settings(entry: Mapping[str, Any] | None) -> Settings | None:
+    """Returns the settings that a document holds, None for None."""
     if entry is None:
         return None
     own = {item.name: entry[item.name] for item in fields(Settings)}
     wred = tuple(WredProfile(**profile) for profile in own["wred"])
     lists = {"lines": tuple(own["lines"]), "needs": tuple(own["needs"])}
-    return Settings(**{**own, **lists, "wred": wred, "back": _settings(own["back"])})
+    return Settings(**{**own, **lists, "wred": wred, "back": _restore_settings(own["back"])})

@@ -1,4 +1,4 @@
-"""The picture of a search: what one quantity gains against what another pays, schemes beside each other."""
+"""The picture of a search: the gain of one quantity against the cost of another, for all schemes."""
 
 from collections.abc import Sequence
 from math import isfinite, log2
@@ -8,9 +8,9 @@ import altair as alt
 import numpy as np
 
 from mousehole.base import signed
-from mousehole.charts import Panel, Series, make_series, picture
+from mousehole.charts import Panel, Series, arrange_picture, make_series
 from mousehole.charts.axes import TIMES, Sides, change_axis, core_range, zero_line
-from mousehole.charts.marks import Datum, make_chart, plane, plane_datum, rounded
+from mousehole.charts.marks import Datum, draw_plane, make_chart, plane_datum, round_digits
 from mousehole.charts.style import DIM, FORE
 from mousehole.document import Cell, Chart, Column, Row, Table
 from mousehole.tuning._results import DEFAULT, FINALIST, JudgedRow, TuneResults
@@ -33,15 +33,15 @@ ROOM = 0.06
 
 
 def draw_picture(found: TuneResults) -> alt.VConcatChart:
-    """Returns what the first objective gains against the first price as a picture."""
-    made = plane_chart(found, found.goal.prices[0])
+    """Returns the picture of the first objective's gain against the first price."""
+    made = make_plane_chart(found, found.goal.prices[0])
     account = found.account
     words = (
         f"large: {account.judged_replications} unseen replications, 95 % intervals; "
         f"small: settings tried, on {account.search_replications} others; hollow: schemes as they are"
     )
     panel = Panel(made.title, made.picture, 640, 460, [words])
-    return picture(found.label, [[panel]], [*found.families, OTHERS])
+    return arrange_picture(found.label, [[panel]], [*found.families, OTHERS])
 
 
 def choose_series(found: TuneResults) -> Series:
@@ -49,26 +49,26 @@ def choose_series(found: TuneResults) -> Series:
     return make_series([*found.families, OTHERS], "scheme")
 
 
-def plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
-    """Returns the plane of the first objective and a price: settings tried, and schemes that were judged."""
+def make_plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
+    """Returns the chart of the first objective against a price: settings tried, and schemes judged."""
     gain, series = found.goal.objectives[0], choose_series(found)
-    tried, judged = _tried(found, price, gain), _judged(found, price, gain)
+    tried, judged = _list_tried(found, price, gain), _list_judged(found, price, gain)
     x, y = (_Axis(axis, judged, tried) for axis in "xy")
     shown = [datum for datum in judged if x.holds(datum) and y.holds(datum)]
-    beyond = _at_edges([datum for datum in judged if datum not in shown], x, y)
-    across = change_axis(x.ends, f"{price.name} ({_arrows(price, '←', '→')})")
-    down = change_axis(y.ends, f"{gain.name} ({_arrows(gain, '↓', '↑')})")
+    beyond = _place_at_edges([datum for datum in judged if datum not in shown], x, y)
+    across = change_axis(x.ends, f"{price.name} ({_write_arrows(price, '←', '→')})")
+    down = change_axis(y.ends, f"{gain.name} ({_write_arrows(gain, '↓', '↑')})")
     tip = [alt.Tooltip("setting:N"), alt.Tooltip("role:N"), alt.Tooltip("y_text:N", title=gain.name),
            alt.Tooltip("x_text:N", title=price.name)]  # fmt: skip
     small = series.filter_chosen(make_chart(tried)).mark_point(opacity=0.45, clip=True, size=18)
     layers = [
-        *_limits(found, price, gain, across, down),
+        *_draw_limits(found, price, gain, across, down),
         small.encode(x=across("x"), y=down("y", alt.Y), color=series.colour(), tooltip=tip),
-        *_fronts(shown, series, across, down),
-        plane(shown, across, down, series, tip),
-        *_rings(shown, across, down),
-        *_names(_named(found, shown, x, y), across, down),
-        *_edges(beyond, series, across, down, tip),
+        *_draw_fronts(shown, series, across, down),
+        draw_plane(shown, across, down, series, tip),
+        *_draw_rings(shown, across, down),
+        *_draw_names(_place_names(found, shown, x, y), across, down),
+        *_draw_edges(beyond, series, across, down, tip),
     ]
     columns = [Column("name", is_number=False), Column("role", is_number=False),
                Column(f"{gain.name} (95 %)"), Column(f"{price.name} (95 %)")]  # fmt: skip
@@ -79,7 +79,7 @@ def plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
     return Chart(
         f"gain-{place}",
         f"What {gain.name} gains, and what {price.name} pays",
-        _seen(found, bool(beyond)),
+        _describe_plane(found, bool(beyond)),
         alt.layer(*layers),
         Table(f"Changes against {found.baseline} on unseen replications", columns, rows,
               [datum["scheme"] for datum in judged]),
@@ -115,8 +115,8 @@ class _Axis:
         return (place - self.ends[0]) / (self.ends[1] - self.ends[0])
 
 
-def _tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
-    """Returns the settings that were run on all replications of the search."""
+def _list_tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
+    """Returns the points of the settings that ran all replications of the search."""
     by_setting: dict[tuple[str, int], Datum] = {}
     for row in found.trials:
         if row.is_stopped or row.quantity not in (price.name, gain.name) or row.change <= -1:
@@ -126,12 +126,12 @@ def _tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
         )
         axis = "x" if row.quantity == price.name else "y"
         if isfinite(row.change):
-            datum |= {axis: rounded(log2(1 + row.change)), f"{axis}_text": f"{signed(row.change)} %"}
+            datum |= {axis: round_digits(log2(1 + row.change)), f"{axis}_text": f"{signed(row.change)} %"}
     return [datum for datum in by_setting.values() if "x" in datum and "y" in datum]
 
 
-def _judged(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
-    """Returns the schemes that were judged."""
+def _list_judged(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
+    """Returns the points of the schemes that were judged, if both changes are known."""
     points = []
     for scheme in dict.fromkeys(row.scheme for row in found.judged):
         across, down = (found.change(scheme, one.name) for one in (price, gain))
@@ -139,15 +139,16 @@ def _judged(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
             continue
         points.append(
             plane_datum(
-                across.unseen, down.unseen, scheme=find_family(found, across), name=short_name(found, scheme),
-                setting=scheme, role=across.role, recommended=scheme == found.recommended,
+                across.unseen, down.unseen, scheme=find_family(found, across),
+                name=shorten_name(found, scheme), setting=scheme, role=across.role,
+                recommended=scheme == found.recommended,
                 filled=across.role != DEFAULT,
             )
         )  # fmt: skip
     return points
 
 
-def _fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list[Any]:
+def _draw_fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list[Any]:
     """Returns a line for each searched scheme through the finalists that no cheaper one gains as much as."""
     kept: list[Datum] = []
     for family in dict.fromkeys(datum["scheme"] for datum in shown):
@@ -162,7 +163,8 @@ def _fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list[Any]
     return [line.encode(x=x("x"), y=y("y", alt.Y), color=series.colour(), order="x:Q")] if kept else []
 
 
-def _rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
+def _draw_rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
+    """Returns a ring with a text around the recommended setting; empty if it is not shown."""
     chosen = [{"x": datum["x"], "y": datum["y"], "text": "recommended"} for datum in shown
               if datum["recommended"]]  # fmt: skip
     if not chosen:
@@ -173,10 +175,10 @@ def _rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
     return [ring, words]
 
 
-def _named(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
-    """Returns the names of the schemes that were not searched, and on which side of their points they stand.
+def _place_names(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
+    """Returns the names of the schemes that were not searched, each with a side of its point.
 
-    They stand where there are the fewest other names and points.
+    That is the side with the fewest other names and points.
     """
     points = {datum["setting"]: (datum["x"], datum["y"]) for datum in shown if datum["scheme"] == OTHERS}
     points[found.baseline] = (0.0, 0.0)
@@ -194,7 +196,8 @@ def _named(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis) -> li
     return named
 
 
-def _names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
+def _draw_names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
+    """Returns the layers with the names of `_place_names`."""
     return [
         make_chart(own)
         .mark_text(fontSize=11.5, color=FORE, dx=9 * right, dy=-9 * above,
@@ -205,19 +208,19 @@ def _names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
     ]  # fmt: skip
 
 
-def _at_edges(beyond: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
-    """Returns points beyond the axes as marks at their edges; names that would meet stand in lines."""
+def _place_at_edges(beyond: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
+    """Returns points beyond the axes as marks at their edges; marks that would overlap are stacked."""
     found: list[Datum] = []
     for datum in beyond:
-        one = _at_the_edge(datum, x, y)
-        meet = [other for other in found if _meets(one, other, x) and other["edge"] == one["edge"]]
+        one = _make_edge_mark(datum, x, y)
+        meet = [other for other in found if _is_overlapping(one, other, x) and other["edge"] == one["edge"]]
         step = LINE * (y.ends[1] - y.ends[0]) * len(meet)
         found.append(one | {"y": one["y"] + (step if y.share(one["y"]) < 0.5 else -step)})
     return found
 
 
-def _meets(one: Datum, other: Datum, x: _Axis) -> bool:
-    """Returns whether two names at one height would lie over each other."""
+def _is_overlapping(one: Datum, other: Datum, x: _Axis) -> bool:
+    """Returns whether two names at the same height would overlap."""
     ends = []
     for datum in (one, other):
         at, width = x.share(datum["x"]), LETTER * len(datum["text"])
@@ -226,8 +229,8 @@ def _meets(one: Datum, other: Datum, x: _Axis) -> bool:
     return left < end and start < right
 
 
-def _at_the_edge(datum: Datum, x: _Axis, y: _Axis) -> Datum:
-    """Returns a point beyond the axes as a mark at their edge, with its name and where it really lies."""
+def _make_edge_mark(datum: Datum, x: _Axis, y: _Axis) -> Datum:
+    """Returns a point beyond the axes as a mark at their edge, with its name and its true changes."""
     parts = [f"{datum[f'{axis.name}_text'].partition(' (')[0]}" for axis in (x, y) if not axis.holds(datum)]
     is_left = x.share(x.nearest(datum)) < 0.5
     label = f"{datum['setting'] if datum['scheme'] == OTHERS else datum['name']} {', '.join(parts)}"
@@ -237,7 +240,10 @@ def _at_the_edge(datum: Datum, x: _Axis, y: _Axis) -> Datum:
     return datum | place | {"text": text, "left": is_left}
 
 
-def _edges(beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequence[alt.Tooltip]) -> list[Any]:
+def _draw_edges(
+    beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequence[alt.Tooltip]
+) -> list[Any]:
+    """Returns the layers with the marks of `_place_at_edges`."""
     return [
         series.filter_chosen(make_chart(own))
         .mark_text(fontSize=11.5, align="left" if is_left else "right", fontStyle="italic")
@@ -247,13 +253,13 @@ def _edges(beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequenc
     ]
 
 
-def _limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any) -> list[Any]:
-    """Returns a line for each limit against the baseline, what it forbids, and the lines of no change."""
+def _draw_limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any) -> list[Any]:
+    """Returns the lines of no change, and of each relative limit against the baseline."""
     lines = [zero_line(), zero_line(alt.Y)]
     for limit in found.goal.limits:
         if limit.reference not in (None, found.baseline) or not limit.is_relative or limit.change <= -1:
             continue
-        one = make_chart([{"at": rounded(log2(1 + limit.change)), "text": f"limit {limit.text}"}])
+        one = make_chart([{"at": round_digits(log2(1 + limit.change)), "text": f"limit {limit.text}"}])
         rule = one.mark_rule(strokeDash=[5, 3], color=DIM, clip=True)
         if limit.quantity == price:
             edge = alt.value("width" if price.smaller_is_better else 0)
@@ -266,8 +272,8 @@ def _limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any)
     return lines
 
 
-def _seen(found: TuneResults, has_outliers: bool) -> str:
-    """Returns in words what the plane shows."""
+def _describe_plane(found: TuneResults, has_outliers: bool) -> str:
+    """Returns the sentences on what the plane shows."""
     beyond = " What lies far outside is named at the edge, with its change." if has_outliers else ""
     return (
         f"Each small mark is a setting that was tried, on the search's {found.account.search_replications} "
@@ -277,15 +283,15 @@ def _seen(found: TuneResults, has_outliers: bool) -> str:
     )
 
 
-def letters(found: TuneResults) -> dict[str, str]:
-    """Returns a short name for each finalist: A, B, C …"""
+def letter_finalists(found: TuneResults) -> dict[str, str]:
+    """Returns a letter for each finalist, A, B, C …, by its scheme."""
     finalists = dict.fromkeys(row.scheme for row in found.judged if row.role == FINALIST)
     return {scheme: chr(ord("A") + place) for place, scheme in enumerate(finalists)}
 
 
-def short_name(found: TuneResults, scheme: str) -> str:
+def shorten_name(found: TuneResults, scheme: str) -> str:
     """Returns the letter of a finalist, or the scheme, with a star if it is recommended."""
-    return letters(found).get(scheme, scheme) + (" *" if scheme == found.recommended else "")
+    return letter_finalists(found).get(scheme, scheme) + (" *" if scheme == found.recommended else "")
 
 
 def find_family(found: TuneResults, row: JudgedRow) -> str:
@@ -298,6 +304,7 @@ def name_sides(one: Quantity) -> Sides:
     return TIMES if one.source.quantity.unit == "seconds" else Sides("lower", "higher", one.smaller_is_better)
 
 
-def _arrows(one: Quantity, less: str, more: str) -> str:
+def _write_arrows(one: Quantity, less: str, more: str) -> str:
+    """Returns the words for less and more of a quantity with arrows, for a title of an axis."""
     sides = name_sides(one)
     return f"{less} {sides.less}, {sides.more} {more}"

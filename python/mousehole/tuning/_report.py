@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 
-from mousehole.answer import Settings, installation, link_of_cell, wred_table
+from mousehole.answer import Settings, find_installation, find_link_of_cell, wred_table
 from mousehole.base import change_text, counted, engine_text, signed, span_text
 from mousehole.document import (
     Block,
@@ -22,10 +22,10 @@ from mousehole.document import (
     Verdict,
 )
 from mousehole.document import Cell as TableCell
-from mousehole.html.common import made_section
-from mousehole.html.figures import change_cell, interval_chart
-from mousehole.html.pictures import choices
-from mousehole.inputs.show import traffic_section
+from mousehole.html.common import make_provenance_section
+from mousehole.html.figures import make_change_cell, make_interval_chart
+from mousehole.html.pictures import list_choices
+from mousehole.inputs.show import make_traffic_section
 from mousehole.runs import Results
 from mousehole.tuning import _pareto as pareto
 from mousehole.tuning._results import DEFAULT, FINALIST, KEPT, Spent, TuneResults
@@ -42,7 +42,7 @@ MOST_LINES = 6
 """Commands up to this number stand in the answer itself."""
 
 
-def document(
+def make_document(
     found: TuneResults,
     judged: Results,
     spent: Spent | None = None,
@@ -54,34 +54,40 @@ def document(
     `command` is what was typed, None where Python was the caller; `with_settings` adds what installs the
     recommended setting.
     """
-    ways = _both_ways(found, judged) if with_settings else None
+    ways = _find_settings_of_both(found, judged) if with_settings else None
     return Document(
         title=f"Settings for {found.label}",
         subtitle=f"{', '.join(found.families)}; changes are against {found.baseline}.",
-        verdict=_verdict(found, ways),
-        choices=choices(pareto.choose_series(found)),
+        verdict=_make_verdict(found, ways),
+        choices=list_choices(pareto.choose_series(found)),
         sections=[
-            Section("gain", "What is gained, and what it costs", _gain(found), "Gain and cost"),
-            *_sensitivity(found),
-            *_install(ways),
-            Section("account", "What was run", [_account(found, spent), Prose(NOTE, "dim")], "Account"),
-            Section("trials", "What was tried", [_trials(found)], "Trials", "details"),
-            traffic_section(judged.traffic, shown="details"),
-            made_section(judged.manifest, command, seed_note=False),
+            Section("gain", "What is gained, and what it costs", _list_gain_blocks(found), "Gain and cost"),
+            *_list_sensitivity_sections(found),
+            *_list_install_sections(ways),
+            Section(
+                "account", "What was run", [_list_account_facts(found, spent), Prose(NOTE, "dim")], "Account"
+            ),
+            Section("trials", "What was tried", [_make_trials_table(found)], "Trials", "details"),
+            make_traffic_section(judged.traffic, shown="details"),
+            make_provenance_section(judged.manifest, command, seed_note=False),
         ],
         footer=f"Mousehole {engine_text()}",
     )
 
 
-def _both_ways(found: TuneResults, judged: Results) -> Settings | None:
-    """Returns what installs the recommended setting, with the lines of both directions if it is at both."""
+def _find_settings_of_both(found: TuneResults, judged: Results) -> Settings | None:
+    """Returns the settings of the recommended scheme, whose lines are those of both directions.
+
+    None if nothing is recommended or nothing installs it.
+    """
     if found.settings is None or found.recommended is None:
         return found.settings
-    way = installation(found.recommended, link_of_cell(judged, judged.plan.cells[0]))
+    way = find_installation(found.recommended, find_link_of_cell(judged, judged.plan.cells[0]))
     return found.settings if way is None else replace(found.settings, lines=way.lines)
 
 
-def _verdict(found: TuneResults, ways: Settings | None) -> Verdict:
+def _make_verdict(found: TuneResults, ways: Settings | None) -> Verdict:
+    """Returns the answer, with the commands that install it if they are few, or with why nothing does."""
     lines: list[str | Code] = list(found.lines)
     if ways is not None and not _needs_section(ways):
         lines += [f"Install on {ways.place}:", Code("\n".join(ways.lines), "Commands")]
@@ -91,20 +97,21 @@ def _verdict(found: TuneResults, ways: Settings | None) -> Verdict:
 
 
 def _needs_section(ways: Settings) -> bool:
-    """Returns whether the settings are more than a few commands."""
+    """Returns whether the settings are more than `MOST_LINES` commands."""
     return ways.live is not None or bool(ways.wred) or len(ways.lines) > MOST_LINES
 
 
-def _gain(found: TuneResults) -> list[Block]:
+def _list_gain_blocks(found: TuneResults) -> list[Block]:
+    """Returns the table of the judged schemes, their names, and the charts of gain and cost."""
     first = found.goal.objectives[0]
-    plane = [pareto.plane_chart(found, price, place) for place, price in enumerate(found.goal.prices)]
+    plane = [pareto.make_plane_chart(found, price, place) for place, price in enumerate(found.goal.prices)]
     changes = {
         row.scheme: row.unseen
         for row in found.judged
         if row.quantity == first.name and row.reference == found.baseline
     }
-    names = {scheme: pareto.short_name(found, scheme) for scheme in changes}
-    judged = interval_chart(
+    names = {scheme: pareto.shorten_name(found, scheme) for scheme in changes}
+    judged = make_interval_chart(
         "judged",
         f"{first.name}: every judged scheme",
         f"Change of {first.name} against {found.baseline}, unseen replications",
@@ -116,18 +123,18 @@ def _gain(found: TuneResults) -> list[Block]:
     )
     finalists = [
         (letter, f"{scheme} (recommended)" if scheme == found.recommended else scheme)
-        for scheme, letter in pareto.letters(found).items()
+        for scheme, letter in pareto.letter_finalists(found).items()
     ]
-    return [_judged_table(found), Facts(finalists, "Settings that were judged:"), Grid([*plane, judged])]
+    return [_make_judged_table(found), Facts(finalists, "Settings that were judged:"), Grid([*plane, judged])]
 
 
-def _judged_table(found: TuneResults) -> Table:
+def _make_judged_table(found: TuneResults) -> Table:
     """Returns what was judged: the first objective where it was chosen, and every quantity unseen."""
     quantities, first = found.goal.quantities, found.goal.objectives[0]
     given = {one.text for one in found.goal.limits if not one.is_default}
     rows: list[Row] = []
     keys = []
-    for scheme in _ranked(found):
+    for scheme in _rank_schemes(found):
         own = {
             row.quantity: row
             for row in found.judged
@@ -143,10 +150,10 @@ def _judged_table(found: TuneResults) -> Table:
         kept = "; ".join(limits) or ("kept" if judged else "–")
         rows.append(
             [
-                pareto.short_name(found, scheme),
+                pareto.shorten_name(found, scheme),
                 head.role,
                 TableCell("–", None) if head.seen is None else TableCell(f"{signed(head.seen)} %", head.seen),
-                *(change_cell(own[one.name].unseen if one.name in own else None, one.smaller_is_better)
+                *(make_change_cell(own[one.name].unseen if one.name in own else None, one.smaller_is_better)
                   for one in quantities),
                 *([kept] if found.limits else []),
             ]
@@ -169,26 +176,27 @@ def _judged_table(found: TuneResults) -> Table:
     )
 
 
-def _ranked(found: TuneResults) -> list[str]:
-    """Returns the judged schemes: finalists, own settings, then references."""
+def _rank_schemes(found: TuneResults) -> list[str]:
+    """Returns the judged schemes in order: finalists, schemes' own settings, references."""
     roles = {row.scheme: row.role for row in found.judged}
     order = (FINALIST, DEFAULT)
     return sorted(roles, key=lambda scheme: (*order, roles[scheme]).index(roles[scheme]))
 
 
-def _sensitivity(found: TuneResults) -> list[Section]:
+def _list_sensitivity_sections(found: TuneResults) -> list[Section]:
+    """Returns the section on what the recommended setting depends on, in a list; empty without runs."""
     if not found.sensitivity:
         return []
-    charts = [_sensitivity_chart(found, one, place) for place, one in enumerate(found.goal.quantities)]
+    charts = [_make_sensitivity_chart(found, one, place) for place, one in enumerate(found.goal.quantities)]
     said = Prose(
         f"One parameter of {found.recommended} changed at a time, on unseen replications. A change that is "
         "undecided means that the parameter need not be set exactly."
     )
-    blocks = [said, _sensitivity_table(found), Grid(charts)]
+    blocks = [said, _make_sensitivity_table(found), Grid(charts)]
     return [Section("sensitivity", "What the recommended setting depends on", blocks, "Sensitivity")]
 
 
-def _sensitivity_table(found: TuneResults) -> Table:
+def _make_sensitivity_table(found: TuneResults) -> Table:
     """Returns a line per changed value with the value that is recommended."""
     quantities = found.goal.quantities
     by_place = {(row.parameter, row.value, row.quantity): row for row in found.sensitivity}
@@ -196,7 +204,7 @@ def _sensitivity_table(found: TuneResults) -> Table:
     for parameter, value in dict.fromkeys((row.parameter, row.value) for row in found.sensitivity):
         own = [by_place.get((parameter, value, one.name)) for one in quantities]
         recommended = next(row.recommended for row in own if row is not None)
-        changes = (change_cell(None if row is None else row.change, one.smaller_is_better)
+        changes = (make_change_cell(None if row is None else row.change, one.smaller_is_better)
                    for row, one in zip(own, quantities, strict=True))  # fmt: skip
         rows.append([parameter, recommended, value, *changes])
     columns = [
@@ -206,12 +214,13 @@ def _sensitivity_table(found: TuneResults) -> Table:
     return Table("One parameter changed at a time, against the recommended setting", columns, rows)
 
 
-def _sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Chart:
+def _make_sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Chart:
+    """Returns the chart of the changes of a quantity by changed parameter."""
     changes = {
         f"{row.parameter}={row.value}": row.change for row in found.sensitivity if row.quantity == one.name
     }
     values = dict.fromkeys(f"{row.parameter}={row.recommended}" for row in found.sensitivity)
-    return interval_chart(
+    return make_interval_chart(
         f"sensitivity-{place}",
         one.name,
         f"Change of {one.name} against the recommended setting",
@@ -222,13 +231,15 @@ def _sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Chart:
     )
 
 
-def _install(ways: Settings | None) -> list[Section]:
+def _list_install_sections(ways: Settings | None) -> list[Section]:
+    """Returns the section with the settings to install, in a list; empty if the answer has them."""
     if ways is None or not _needs_section(ways):
         return []
-    return [Section("install", "Settings to install", _settings(ways), "Install")]
+    return [Section("install", "Settings to install", _list_setting_blocks(ways), "Install")]
 
 
-def _settings(ways: Settings) -> list[Block]:
+def _list_setting_blocks(ways: Settings) -> list[Block]:
+    """Returns the blocks of settings: commands, configuration, WRED profiles."""
     blocks: list[Block] = [Prose(f"Install on {ways.place}:"), Code("\n".join(ways.lines), "Commands")]
     if ways.live is not None:
         blocks += [Prose("mousehole-live.toml:"), Code(ways.live, "Configuration of mousehole-live")]
@@ -247,14 +258,14 @@ def _settings(ways: Settings) -> list[Block]:
     return blocks
 
 
-def _account(found: TuneResults, spent: Spent | None) -> Facts:
-    """Returns what was run in what time, and how the same is run again."""
+def _list_account_facts(found: TuneResults, spent: Spent | None) -> Facts:
+    """Returns what was run in how much time, and which options run the same again."""
     account = found.account
     again = f"--trials {account.trials_per_scheme} --seed {account.seed}"
     if spent is not None and spent.budget_s is not None:
         again = f"{again} in the place of --budget"
     times = (None, None, None) if spent is None else (spent.search_s, spent.judged_s, spent.sensitivity_s)
-    search, judgement, sensitivity = map(_time, times)
+    search, judgement, sensitivity = map(_write_time, times)
     tried = counted(account.trials, "setting")
     judged = counted(account.judged_schemes, "scheme")
     pairs = [
@@ -270,11 +281,12 @@ def _account(found: TuneResults, spent: Spent | None) -> Facts:
     return Facts([*pairs, ("the same on any machine", again)], "What was run:")
 
 
-def _time(seconds: float | None) -> str:
+def _write_time(seconds: float | None) -> str:
+    """Returns a clause with a time; empty for None."""
     return "" if seconds is None else f" in {span_text(round(seconds, 1))}"
 
 
-def _trials(found: TuneResults) -> Table:
+def _make_trials_table(found: TuneResults) -> Table:
     """Returns the settings that were run on all replications of the search, best first."""
     quantities = found.goal.quantities
     by_setting: dict[tuple[str, int], dict[str, float]] = {}
@@ -291,7 +303,8 @@ def _trials(found: TuneResults) -> Table:
     ranked = sorted(by_setting, key=lambda key: sign * by_setting[key].get(first.name, float("inf")))
     shown = ranked[:MOST_TRIALS]
     rows: list[Row] = [
-        [TableCell(str(key[1]), key[1]), *(_single(by_setting[key].get(one.name)) for one in quantities),
+        [TableCell(str(key[1]), key[1]),
+         *(_make_single_change_cell(by_setting[key].get(one.name)) for one in quantities),
          "yes" if good[key] else "no", schemes[key]]
         for key in shown
     ]  # fmt: skip
@@ -306,7 +319,8 @@ def _trials(found: TuneResults) -> Table:
     return Table(caption, columns, rows, [family for family, _ in shown], note)
 
 
-def _single(change: float | None) -> TableCell:
+def _make_single_change_cell(change: float | None) -> TableCell:
+    """Returns a table cell with a change without interval; a dash if it is unknown."""
     if change is None or not isfinite(change):
         return TableCell("–", None)
     return TableCell(change_text(change, float("nan"), float("nan")), change)

@@ -29,7 +29,7 @@ from mousehole.runs import (
     reduce_run,
     run_all,
 )
-from mousehole.scenario import filled
+from mousehole.scenario import fill_in
 from mousehole.tuning import objectives
 from mousehole.tuning._search_space import Space, Value, Values
 from mousehole.tuning.objectives import Goal, Limit, Quantity
@@ -135,7 +135,9 @@ class Search:
     ) -> None:  # fmt: skip
         self._plan, self._traffic, self._spaces, self._goal, self._where = plan, traffic, spaces, goal, where
         self._facts: dict[tuple[str, int], RunFacts] = {}
-        self._studies = [_study(space, goal, _seed(seed, place)) for place, space in enumerate(spaces)]
+        self._studies = [
+            _make_study(space, goal, _derive_seed(seed, place)) for place, space in enumerate(spaces)
+        ]
         self._asked = 0
         self._reached: dict[tuple[str, int], list[Score]] = {}
         self.trials: list[Trial] = []
@@ -144,7 +146,7 @@ class Search:
 
     @property
     def per_scheme(self) -> int:
-        """The number of settings tried of each scheme."""
+        """Number of settings tried of each scheme."""
         return self._asked
 
     @property
@@ -161,7 +163,10 @@ class Search:
             self._run([(scheme, replication) for scheme in self._plan.schemes])
 
     def without_unknown(self) -> Goal:
-        """Returns the goal without the default limits on what the references lack; the search follows it."""
+        """Returns the goal without the default limits on quantities that the references do not have.
+
+        The search uses it from then on. `run_references` must have been called before.
+        """
         limits = (
             one
             for one in self._goal.limits
@@ -171,7 +176,10 @@ class Search:
         return self._goal
 
     def why_unknown(self, one: Quantity, reference: str | None = None, is_relative: bool = True) -> str:
-        """Returns why changes against a reference, or the baseline, are unknown; empty if they are not."""
+        """Returns why changes against a reference, or else the baseline, are unknown;
+
+        empty if they are known.
+        """
         (cell,) = self._plan.cells
         results = self._results(self._plan.schemes, self._plan.replications)
         scheme = reference or self._plan.baseline
@@ -204,12 +212,15 @@ class Search:
             shown.advance()
 
     def _ask(self, space: Space, study: Any, number: int) -> _Candidate:
-        """Returns the next setting; one that the engine refuses is drawn again."""
+        """Returns the next setting of a scheme; one that the engine refuses is drawn again.
+
+        Setting 0 is the scheme as given. Raises `MouseholeError` after `MOST_DRAWS` refused settings.
+        """
         from optuna.trial import TrialState
 
         for _ in range(MOST_DRAWS):
             asked = study.ask()
-            chosen = {dimension.name: _suggest(asked, dimension) for dimension in space.dimensions}
+            chosen = {dimension.name: _suggest_value(asked, dimension) for dimension in space.dimensions}
             if number == 0:
                 return _Candidate(space, study, asked, number, space.template, space.defaults())
             values = space.values(chosen)
@@ -221,6 +232,7 @@ class Search:
         raise field_error("scheme", space.template, allowed, f"had {MOST_DRAWS} settings refused")
 
     def _tell(self, one: _Candidate) -> None:
+        """Passes the score of a setting to its study, and adds it to the trials."""
         for place, reached in enumerate(one.scores):
             self._reached.setdefault((one.space.template, place), []).append(reached)
         score, family, count = one.scores[-1], one.space.template, len(one.scores)
@@ -230,12 +242,12 @@ class Search:
         self.trials.append(Trial(family, one.number, one.scheme, one.values, score, count, one.is_stopped))
 
     def _run(self, wanted: Iterable[tuple[str, int]]) -> None:
-        """Runs what has not been run yet; equal settings are run once."""
+        """Runs the replications of schemes that have not been run yet."""
         missing = [key for key in dict.fromkeys(wanted) if key not in self._facts]
         (cell,) = self._plan.cells
         scenarios = {key: self._plan.scenario(cell, *key) for key in missing}
-        reduce = partial(lasting_facts, buckets=self._plan.buckets)
-        account = partial(_stopped_text, len(self.trials))
+        reduce = partial(reduce_without_times, buckets=self._plan.buckets)
+        account = partial(_describe_stop, len(self.trials))
         self._facts |= run_all(
             scenarios, reduce, Silent(), self._where.jobs, self._traffic, account,
             backend=self._where.backend, shipment=self._where.shipment,
@@ -249,9 +261,10 @@ class Search:
         others = [limit.reference for limit in self._goal.limits if limit.reference]
         schemes = tuple(dict.fromkeys([self._plan.baseline, *others, scheme]))
         results = self._results(schemes, count)
-        return score(results, cell, self._goal, scheme)
+        return compute_score(results, cell, self._goal, scheme)
 
     def _results(self, schemes: tuple[str, ...], count: int) -> Results:
+        """Returns results of these schemes over the first `count` replications, which have been run."""
         plan = replace(self._plan, schemes=schemes, replications=count)
         facts: Facts = {
             Task(0, number, replication): self._facts[scheme, replication]
@@ -263,38 +276,40 @@ class Search:
 
 
 def is_accepted(plan: Plan, scheme: str) -> bool:
-    """Returns whether the engine takes a setting on this link."""
+    """Returns whether the engine accepts a setting on this link."""
     try:
-        filled(plan.scenario(plan.cells[0], scheme))
+        fill_in(plan.scenario(plan.cells[0], scheme))
     except MouseholeError:
         return False
     return True
 
 
-def score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
-    """Returns the score of a scheme among results that have the references."""
+def compute_score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
+    """Returns the score of a scheme, from results that have the references of the goal as well."""
 
     def changed(one: objectives.Quantity) -> float:
-        return objectives.change(results, cell, one, scheme, results.plan.baseline).mean
+        """Returns the logarithm of a quantity's ratio to the baseline."""
+        return objectives.estimate_change(results, cell, one, scheme, results.plan.baseline).mean
 
     return Score(
-        costs=tuple(objectives.cost(one, changed(one)) for one in goal.objectives),
+        costs=tuple(objectives.to_cost(one, changed(one)) for one in goal.objectives),
         excess=tuple(
-            _excess(limit, objectives.beyond(results, cell, limit, scheme).mean) for limit in goal.limits
+            _weigh_excess(limit, objectives.estimate_excess(results, cell, limit, scheme).mean)
+            for limit in goal.limits
         ),
         changes=tuple(changed(one) for one in goal.quantities),
     )
 
 
-def front(trials: Iterable[Trial]) -> list[Trial]:
-    """Returns the feasible trials that no other one dominates, each once, best first objective first."""
+def find_front(trials: Iterable[Trial]) -> list[Trial]:
+    """Returns the feasible trials that no other one dominates, each scheme once, by their costs."""
     feasible = {trial.scheme: trial for trial in trials if trial.is_feasible}.values()
     kept = [one for one in feasible if not any(other.score.dominates(one.score) for other in feasible)]
     return sorted(kept, key=lambda trial: (*trial.score.costs, trial.number))
 
 
-def lasting_facts(result: _engine.RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
-    """Returns the facts of a run without the times of single transfers, which are not compared here."""
+def reduce_without_times(result: _engine.RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
+    """Returns the facts of a run without the times of single transfers, which the search does not compare."""
     return replace(reduce_run(result, buckets), short_times=None)
 
 
@@ -311,7 +326,8 @@ def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
     return better << len(own.costs) > len(earlier)
 
 
-def _study(space: Space, goal: Goal, seed: int) -> Any:
+def _make_study(space: Space, goal: Goal, seed: int) -> Any:
+    """Returns an Optuna study with the TPE sampler; it first tries the scheme's own setting."""
     import optuna  # takes a fifth of a second to load
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -322,12 +338,16 @@ def _study(space: Space, goal: Goal, seed: int) -> Any:
     return study
 
 
-def _seed(seed: int, place: int) -> int:
-    """Returns the seed of one scheme's search, which is no other one's under any seed of the user's."""
+def _derive_seed(seed: int, place: int) -> int:
+    """Returns the seed of one scheme's search;
+
+    searches of different schemes or user's seeds draw independently.
+    """
     return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
 
 
-def _suggest(asked: Any, dimension: Any) -> Value:
+def _suggest_value(asked: Any, dimension: Any) -> Value:
+    """Returns the value of a dimension that the study suggests: a word, or a number of its range."""
     kind = dimension.kind
     if kind is None:
         return str(asked.suggest_categorical(dimension.name, list(dimension.choices)))
@@ -339,12 +359,17 @@ def _suggest(asked: Any, dimension: Any) -> Value:
     return float(asked.suggest_float(dimension.name, dimension.low, dimension.high, log=is_log))
 
 
-def _excess(limit: Limit, beyond: float) -> float:
+def _weigh_excess(limit: Limit, beyond: float) -> float:
+    """Returns an excess over a limit as the search adds them up;
+
+    unknown ones break limits unless they are default.
+    """
     if isfinite(beyond):
         return limit.weight(beyond)
     return 0.0 if limit.keeps(beyond) else WORST
 
 
-def _stopped_text(trials: int, done: dict[Any, Any]) -> str:  # noqa: ARG001 (what the pool calls it with)
+def _describe_stop(trials: int, done: dict[Any, Any]) -> str:  # noqa: ARG001 (what the pool calls it with)
+    """Returns the sentence on how many settings were tried before a stop."""
     settings = "1 setting" if trials == 1 else f"{trials} settings"
     return f"stopped after {settings}; nothing was written"

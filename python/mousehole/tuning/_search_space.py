@@ -91,11 +91,11 @@ class Dimension:
     """The ends of the user's range, which hold for tied parameters too."""
 
     def text(self, value: Value) -> str:
-        """Returns a value as schemes have it."""
+        """Returns a value as schemes take it."""
         return value if isinstance(value, str) else self.kind.write(value) if self.kind else str(value)
 
     def start(self, defaults: Mapping[str, Value]) -> Any:
-        """Returns what the search calls the default, moved into the range."""
+        """Returns the default in the form that the search suggests values in, moved into the range."""
         if self.kind is None:
             return self.default if self.default in self.choices else self.choices[0]
         value = float(self.default)
@@ -122,7 +122,7 @@ class Space:
         return {dimension.name: dimension.default for dimension in self.dimensions}
 
     def values(self, found: Mapping[str, Any]) -> Values:
-        """Returns the values of the parameters for what the search chose, with ties resolved."""
+        """Returns the values of the parameters from what the search chose, with ties resolved and rounded."""
         values: Values = {}
         for dimension in self.dimensions:
             chosen = found[dimension.name]
@@ -132,7 +132,7 @@ class Space:
             if dimension.part_of is not None:
                 chosen = min(chosen, float(values[dimension.part_of]) - dimension.gap)
             if dimension.kind is not None:
-                chosen = _rounded(dimension.kind, float(chosen))
+                chosen = _round_value(dimension.kind, float(chosen))
                 if other is None:
                     chosen = min(max(chosen, dimension.low), dimension.high)
             values[dimension.name] = chosen
@@ -144,14 +144,15 @@ class Space:
         return f"{self._parts(values)}{shaper}"
 
     def _texts(self, values: Mapping[str, Value]) -> dict[str, str]:
+        """Returns values as texts by the names of their dimensions."""
         return {dimension.name: dimension.text(values[dimension.name]) for dimension in self.dimensions}
 
     def _parts(self, values: Mapping[str, Value]) -> str:
-        """Returns the scheme with these values and without the rate of a shaper."""
+        """Returns the scheme with these values, without the rate of a shaper."""
         found = self._texts(values)
         texts = {name: found[name] for name in _engine.scheme_parameters(self.template) if name in found}
         parts = []
-        for part in _parts(self.template):
+        for part in _split_parts(self.template):
             prefix = f"{part.name}." if "|" in self.template else ""
             own = {name.removeprefix(prefix): text for name, text in texts.items() if name.startswith(prefix)}
             given = {name: text for name, text in part.given.items() if name not in own}
@@ -160,16 +161,17 @@ class Space:
         return "|".join(parts)
 
     def neighbours(self, values: Values) -> list[tuple[Dimension, Value]]:
-        """Returns other values of one parameter at a time: half, twice, a quarter less or more, a word."""
+        """Returns other values of one parameter at a time: half, twice, a quarter less or more, a choice."""
         found = []
         for dimension in self.dimensions:
-            for value in _around(dimension, values[dimension.name]):
+            for value in _list_neighbours(dimension, values[dimension.name]):
                 changed = {**values, dimension.name: value}
                 if value != values[dimension.name] and self._is_ordered(changed):
                     found.append((dimension, value))
         return found
 
     def _is_ordered(self, values: Values) -> bool:
+        """Returns whether the values of tied parameters are in order."""
         for dimension in self.dimensions:
             own = values[dimension.name]
             if (
@@ -203,7 +205,7 @@ def make_space(
     ranges: Sequence[Range] = (),
     shaped_percent: float | None = None,
 ) -> Space:
-    """Returns the parameters of a scheme that are searched, on a link with such a buffer.
+    """Returns the parameters of a scheme that are searched, on a link with this buffer.
 
     On a link before a modem, which is shaped to `shaped_percent`, the range `shape` is that of the shaper.
 
@@ -220,16 +222,16 @@ def make_space(
         raise field_error("range", SHAPER, "a rate that the scheme leaves open", fault)
     found = [
         dimension
-        for part in _parts(template)
-        for dimension in _dimensions(template, part, buffer, given_ranges)
+        for part in _split_parts(template)
+        for dimension in _list_dimensions(template, part, buffer, given_ranges)
     ]
     if shaper is not None and shaped_percent is not None:
-        found.append(_shaper(shaper, shaped_percent))
+        found.append(_make_shaper_dimension(shaper, shaped_percent))
     if not found:
-        given = any(part.given for part in _parts(template))
+        given = any(part.given for part in _split_parts(template))
         fault = "leaves no parameter to search" if given else "has no parameter to search"
         raise field_error("scheme", template, "a scheme such as sfd or sfd|multi-red", fault)
-    return Space(template, tuple(_ordered(_tied(found, buffer))))
+    return Space(template, tuple(_order_dimensions(_tie_pairs(found, buffer))))
 
 
 def read_range(text: str) -> Range:
@@ -247,15 +249,18 @@ def read_range(text: str) -> Range:
     return Range(name, words, is_choice=True)
 
 
-def _shaper(asked: Range, percent: float) -> Dimension:
-    """Returns how the rate of the shaper before a modem is searched: in percent of the line's rate."""
+def _make_shaper_dimension(asked: Range, percent: float) -> Dimension:
+    """Returns how the rate of the shaper before a modem is searched, in percent of the line's rate.
+
+    Raises `MouseholeError` for a range that is not of percentages.
+    """
     text = f"{asked.name}={'..'.join(asked.words)}"
     form = "shares of the line's rate, such as shape=50%..100%"
     if not all(word.endswith("%") for word in asked.words):
         raise field_error("range", text, form)
     if asked.is_choice:
         return Dimension(RATE_OF_SHAPER, None, 0, 0, asked.words[0], choices=asked.words)
-    low, high = _asked(asked, SHAPE)
+    low, high = _read_ends(asked, SHAPE)
     return Dimension(RATE_OF_SHAPER, SHAPE, low, high, min(max(percent, low), high))
 
 
@@ -272,13 +277,14 @@ def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: b
             raise field_error("range", name, "given once", "is given twice")
 
 
-def meaning(scheme: str) -> tuple[object, ...]:
-    """Returns what two texts of one scheme have in common: its parts' names, every parameter's value."""
+def find_meaning(scheme: str) -> tuple[object, ...]:
+    """Returns what all texts of a scheme share: part names, the shaper's rate, all parameter values."""
     names = tuple(scheme_name(part) for part in scheme.split("|"))
     return (names, find_shaper_rate(scheme), tuple(sorted(_engine.scheme_parameters(scheme).items())))
 
 
-def _parts(template: str) -> list[_Part]:
+def _split_parts(template: str) -> list[_Part]:
+    """Returns the parts of a scheme with the parameters that are given in it."""
     parts = []
     for text in without_rate(template).split("|"):
         inside = text.strip().partition("(")[2].removesuffix(")")
@@ -288,12 +294,16 @@ def _parts(template: str) -> list[_Part]:
     return parts
 
 
-def _dimensions(template: str, part: _Part, buffer: int, ranges: Mapping[str, Range]) -> list[Dimension]:
+def _list_dimensions(template: str, part: _Part, buffer: int, ranges: Mapping[str, Range]) -> list[Dimension]:
+    """Returns the dimensions of a part: its parameters that are not given and are searched or in `ranges`.
+
+    Raises `MouseholeError` for a range of a given parameter, and for a value that the engine refuses.
+    """
     prefix = f"{part.name}." if "|" in template else ""
-    named, parts = _catalogue(_engine.schemes()), _catalogue(_engine.parts())
+    named, parts = _list_parameters_by_name(_engine.schemes()), _list_parameters_by_name(_engine.parts())
     entries = ({**named, **parts} if "|" in template else {**parts, **named})[part.name]
     own_policy = bool(_engine.scheme_policies(part.name)) if "|" not in template else False
-    unused = _unused_colours(template, part)
+    unused = _list_unused_colours(template, part)
     is_wred = part.given.get("mode") == "total"
     found = []
     for entry in entries:
@@ -308,14 +318,14 @@ def _dimensions(template: str, part: _Part, buffer: int, ranges: Mapping[str, Ra
             continue
         if asked is not None and asked.is_choice:
             _check_words(template, part, name, asked)
-        dimension = _dimension(entry, f"{prefix}{name}", buffer, asked, is_wred)
+        dimension = _make_dimension(entry, f"{prefix}{name}", buffer, asked, is_wred)
         if dimension is not None:
             found.append(dimension)
     return found
 
 
 def _check_words(template: str, part: _Part, name: str, asked: Range) -> None:
-    """Raises `MouseholeError` for a value that the engine does not take."""
+    """Raises `MouseholeError` for a value of a range that the engine refuses."""
     is_marker = "|" in template and part.name != scheme_name(template.rpartition("|")[2])
     for word in asked.words:
         try:
@@ -324,15 +334,16 @@ def _check_words(template: str, part: _Part, name: str, asked: Range) -> None:
             raise error.renamed({error.field or "": "range"}) from None
 
 
-def _catalogue(entries: Sequence[Any]) -> dict[str, list[ParameterEntry]]:
+def _list_parameters_by_name(entries: Sequence[Any]) -> dict[str, list[ParameterEntry]]:
+    """Returns the parameters of schemes or parts by their names."""
     return {entry["name"]: entry["params"] for entry in entries}
 
 
-def _unused_colours(template: str, part: _Part) -> tuple[str, ...]:
-    """Returns what the names of thresholds begin with that no packet meets."""
+def _list_unused_colours(template: str, part: _Part) -> tuple[str, ...]:
+    """Returns the prefixes of the thresholds of colours that no packet has."""
     if part.name not in ("multi-red", "priority-red"):
         return ()
-    markers = [one.name for one in _parts(template)[:-1]]
+    markers = [one.name for one in _split_parts(template)[:-1]]
     colours = int(part.given.get("colours", "3"))
     if markers and all(name in TWO_COLOURED for name in markers):
         colours = min(colours, 2)
@@ -340,6 +351,7 @@ def _unused_colours(template: str, part: _Part) -> tuple[str, ...]:
 
 
 def _is_structure(name: str, entry: ParameterEntry, part: _Part) -> bool:
+    """Returns whether a parameter decides what the scheme is, so that it is searched only on request."""
     if name == "k":
         return part.name in TWO_COLOURED - {"s-sfd"} and part.given.get("promotion") != "one-of-k"
     is_auto = part.name == "ared" and part.given.get("auto") != "false"  # it sets what the rate decides
@@ -348,28 +360,32 @@ def _is_structure(name: str, entry: ParameterEntry, part: _Part) -> bool:
     return name in STRUCTURE or entry["default"] == "never" or (name == "wq" and entry["default"] == "0")
 
 
-def _dimension(
+def _make_dimension(
     entry: ParameterEntry, name: str, buffer: int, asked: Range | None, is_wred: bool
 ) -> Dimension | None:
-    """Returns how a parameter is searched, None for one that has nothing to choose."""
-    kind = _kind(entry, buffer, is_wred)
+    """Returns how a parameter is searched; None if there is nothing to choose."""
+    kind = _find_kind(entry, buffer, is_wred)
     if asked is not None and asked.is_choice:
         return Dimension(name, None, 0, 0, entry["default"], choices=asked.words)
     if kind is None:
-        choices = _choices(entry["unit"])
+        choices = _parse_choices(entry["unit"])
         if asked is not None:
             given = f"{asked.name}={'..'.join(asked.words)}"
             raise field_error("range", given, f"two or more of {', '.join(choices)}, with commas")
         return Dimension(name, None, 0, 0, entry["default"], choices=choices) if choices else None
     default = kind.read("1s" if entry["default"] == "never" else entry["default"])
     if asked is not None:
-        low, high = _asked(asked, kind)
+        low, high = _read_ends(asked, kind)
         return Dimension(name, kind, low, high, min(max(default, low), high), least=low, most=high)
-    low, high = _range(kind, entry, default, buffer)
+    low, high = _choose_range(kind, entry, default, buffer)
     return Dimension(name, kind, low, high, default) if low < high else None
 
 
-def _asked(asked: Range, kind: Kind) -> tuple[float, float]:
+def _read_ends(asked: Range, kind: Kind) -> tuple[float, float]:
+    """Returns the ends of a range as numbers of a kind, in rising order.
+
+    Raises `MouseholeError` for texts of another form, and for ends that are not in order.
+    """
     text = f"{asked.name}={'..'.join(asked.words)}"
     try:
         low, high = (kind.read(word) for word in asked.words)
@@ -385,7 +401,7 @@ def _asked(asked: Range, kind: Kind) -> tuple[float, float]:
     return low, high
 
 
-def _range(kind: Kind, entry: ParameterEntry, default: float, buffer: int) -> tuple[float, float]:
+def _choose_range(kind: Kind, entry: ParameterEntry, default: float, buffer: int) -> tuple[float, float]:
     """Returns the range in which a parameter is searched unless the user gives one."""
     if kind.name == "share":
         return min(max(LEAST_SHARE, 100 * LEAST_UPPER / buffer), 99.5), 100.0
@@ -395,15 +411,15 @@ def _range(kind: Kind, entry: ParameterEntry, default: float, buffer: int) -> tu
         return 1.0, 14.0
     if kind.name == "rate share":
         return 5.0, 100.0
-    least, most = _allowed(entry["unit"])
+    least, most = _parse_allowed_range(entry["unit"])
     low, high = max(default / kind.below, least), min(default * kind.above, most)
     if kind.is_whole:
         low, high = max(round(low), 1), max(round(high), 2)
     return low, high
 
 
-def _allowed(unit: str) -> tuple[float, float]:
-    """Returns the least and the greatest number that a catalogue's text of a kind allows."""
+def _parse_allowed_range(unit: str) -> tuple[float, float]:
+    """Returns the least and the greatest number that the catalogue's text of a unit allows."""
     _, _, said = unit.partition(";")
     numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", said)]
     if " to " in said and len(numbers) == 2:
@@ -416,14 +432,14 @@ def _allowed(unit: str) -> tuple[float, float]:
     return least, most
 
 
-def _kind(entry: ParameterEntry, buffer: int, is_wred: bool) -> Kind | None:
-    """Returns the kind of a parameter by the catalogue's text of its unit, None for one of several words."""
+def _find_kind(entry: ParameterEntry, buffer: int, is_wred: bool) -> Kind | None:
+    """Returns the kind of a parameter by the catalogue's text of its unit; None for one with choices."""
     unit = entry["unit"]
     if is_wred and entry["name"] == "wq":
         return WEIGHT
     if unit.startswith("packets (30p), or %"):
         kind = PACKETS if is_wred else SHARE
-        return replace(kind, read=partial(_threshold, kind.name, buffer))
+        return replace(kind, read=partial(_parse_threshold, kind.name, buffer))
     if unit.startswith("a rate") and entry["default"].endswith("%"):
         return RATE_SHARE
     if unit.startswith("a number") and "at most 1" in unit.replace("to 1", "at most 1"):
@@ -431,14 +447,15 @@ def _kind(entry: ParameterEntry, buffer: int, is_wred: bool) -> Kind | None:
     return next((kind for words, kind in BY_UNIT.items() if unit.startswith(words)), None)
 
 
-def _choices(unit: str) -> tuple[str, ...]:
+def _parse_choices(unit: str) -> tuple[str, ...]:
+    """Returns the words of a unit such as `a, b or c`; empty for any other unit."""
     if re.fullmatch(r"[\w-]+(, [\w-]+)* or [\w-]+", unit) is None:
         return ()
     return tuple(word for words in unit.split(" or ") for word in words.split(", "))
 
 
-def _tied(found: Sequence[Dimension], buffer: int) -> list[Dimension]:
-    """Returns the dimensions with pairs tied: lower thresholds are parts of upper ones, sizes multiples."""
+def _tie_pairs(found: Sequence[Dimension], buffer: int) -> list[Dimension]:
+    """Returns the dimensions with pairs tied: a threshold as a part of another, a size as a multiple."""
     names = {dimension.name: dimension for dimension in found}
     made = dict(names)
     for name, lower in names.items():
@@ -455,12 +472,13 @@ def _tied(found: Sequence[Dimension], buffer: int) -> list[Dimension]:
     return list(made.values())
 
 
-def _ordered(found: Iterable[Dimension]) -> list[Dimension]:
-    """Returns the dimensions with those last that depend on another."""
+def _order_dimensions(found: Iterable[Dimension]) -> list[Dimension]:
+    """Returns the dimensions, those that depend on another one last."""
     return sorted(found, key=lambda dimension: dimension.part_of is not None or dimension.times is not None)
 
 
-def _around(dimension: Dimension, value: Value) -> list[Value]:
+def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
+    """Returns the values next to a value that may be tried, rounded."""
     kind = dimension.kind
     if kind is None:
         return list(dimension.choices)
@@ -480,10 +498,11 @@ def _around(dimension: Dimension, value: Value) -> list[Value]:
     least, most = (0.0, 100.0 if kind.name in ("share", "percent") else float("inf"))
     if not is_tied:
         least, most = min(dimension.low, own), max(dimension.high, own)
-    return [_rounded(kind, other) for other in others if least <= other <= most and other > 0]
+    return [_round_value(kind, other) for other in others if least <= other <= most and other > 0]
 
 
-def _rounded(kind: Kind, value: float) -> float:
+def _round_value(kind: Kind, value: float) -> float:
+    """Returns a value with the precision of its kind."""
     if kind.is_whole or kind.name == "packets":
         return float(max(round(value), 1))
     if kind.name == "share":
@@ -493,8 +512,8 @@ def _rounded(kind: Kind, value: float) -> float:
     return round(value, FINE - 1 - floor(log10(abs(value))))
 
 
-def _threshold(kind: str, buffer: int, text: str) -> float:
-    """Returns a queue's threshold as a share of the buffer in percent, or in packets."""
+def _parse_threshold(kind: str, buffer: int, text: str) -> float:
+    """Returns a queue's threshold in percent of the buffer for kind `share`, else in packets."""
     is_share = text.endswith("%")
     number = float(text.removesuffix("%") if is_share else text.removesuffix("p"))
     if kind == "share":
@@ -502,49 +521,55 @@ def _threshold(kind: str, buffer: int, text: str) -> float:
     return max(1.0, round(number / 100 * buffer)) if is_share else number
 
 
-def _size(text: str) -> float:
+def _parse_size(text: str) -> float:
+    """Returns the bytes of a size; packets count 1500."""
     if text.endswith("p"):  # SFD's threshold may be in packets
         return 1500.0 * int(text.removesuffix("p"))
     return float(_engine.parse_size("size", text))
 
 
-def _size_text(value: float) -> str:
+def _write_size(value: float) -> str:
+    """Returns a size in bytes as schemes take it."""
     whole = round(value)
     return f"{whole // 1000}kB" if whole % 1000 == 0 and whole else f"{whole}B"
 
 
-def _time_text(value: float) -> str:
+def _write_time(value: float) -> str:
+    """Returns a time in seconds as schemes take it."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= scale:
-            return f"{_plain(value / scale)}{unit}"
+            return f"{_write_plain(value / scale)}{unit}"
     return f"{round(value * 1e9)}ns"
 
 
-def _rate(text: str) -> float:
+def _parse_rate(text: str) -> float:
+    """Returns the bits per second of a rate."""
     return float(_engine.parse_rate("rate", text))
 
 
-def _plain(value: float) -> str:
+def _write_plain(value: float) -> str:
+    """Returns a number without an exponent and without trailing zeros."""
     return np.format_float_positional(float(f"{value:.12g}"), trim="-")
 
 
-def _percent(text: str) -> float:
+def _parse_percent(text: str) -> float:
+    """Returns the number of a percentage, with or without its sign."""
     return float(text.removesuffix("%"))
 
 
-SHAPE = Kind("percent", _percent, lambda value: f"{_plain(value)}%", is_log=False)
-SIZE = Kind("size", _size, _size_text, above=64.0)
-TIME = Kind("time", partial(_engine.parse_duration, "time"), _time_text)
-SHARE = Kind("share", _percent, lambda value: f"{_plain(value)}%", is_log=False)
+SHAPE = Kind("percent", _parse_percent, lambda value: f"{_write_plain(value)}%", is_log=False)
+SIZE = Kind("size", _parse_size, _write_size, above=64.0)
+TIME = Kind("time", partial(_engine.parse_duration, "time"), _write_time)
+SHARE = Kind("share", _parse_percent, lambda value: f"{_write_plain(value)}%", is_log=False)
 PACKETS = Kind("packets", float, lambda value: f"{round(value)}", is_log=False, is_whole=True)
 COUNT = Kind("count", float, lambda value: f"{round(value)}", is_whole=True)
-PERCENT = Kind("percent", _percent, _plain, is_log=False)
-RATE = Kind("rate", _rate, lambda value: f"{round(value)}bit")
-RATE_SHARE = Kind("rate share", _percent, lambda value: f"{_plain(value)}%")
-NUMBER = Kind("number", float, _plain)
-PART = Kind("number", float, _plain, below=50.0, above=50.0)
+PERCENT = Kind("percent", _parse_percent, _write_plain, is_log=False)
+RATE = Kind("rate", _parse_rate, lambda value: f"{round(value)}bit")
+RATE_SHARE = Kind("rate share", _parse_percent, lambda value: f"{_write_plain(value)}%")
+NUMBER = Kind("number", float, _write_plain)
+PART = Kind("number", float, _write_plain, below=50.0, above=50.0)
 WEIGHT = Kind("weight", lambda text: float(max(0, round(-log2(float(text))))),
-              lambda value: _plain(2.0**-value), is_log=False, is_whole=True)  # fmt: skip
+              lambda value: _write_plain(2.0**-value), is_log=False, is_whole=True)  # fmt: skip
 BY_UNIT = {
     "bytes (15kB) or packets": SIZE, "a size": SIZE, "a time": TIME, "a whole number": COUNT,
     "percent": PERCENT, "a rate": RATE, "a number": NUMBER,

@@ -1,4 +1,4 @@
-"""The Python interface of the search: `tune` finds settings and judges them where it has not looked.
+"""The Python interface of the search: `tune` finds settings and judges them on unseen replications.
 
 `_search_space` says what may be tried, `objectives` what is wanted, `_search` tries; the package `comparison`
 judges the finalists on replications of their own. `_results` holds what came out, `_report`, `_pareto` and
@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mousehole import _engine
-from mousehole.answer import Link, find_link, link_of_cell, settings, vetoes, why_nothing
+from mousehole.answer import (
+    Link,
+    explain_no_installation,
+    find_link,
+    find_link_of_cell,
+    find_settings,
+    vetoes,
+)
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -26,30 +33,30 @@ from mousehole.base import (
     counted,
     defaults,
     field_error,
-    least,
     missing_error,
     output,
+    parse_texts,
+    require_at_least,
     require_extra,
     scheme_name,
     span_text,
-    text_list,
     with_unit,
 )
-from mousehole.comparison import Comparison, Prepared, compared_with, forecast, prepare
+from mousehole.comparison import Comparison, Prepared, forecast, prepare, run_with_jobs
 from mousehole.html import Kept
 from mousehole.inputs import Source
 from mousehole.runs import (
     Backend,
     Cell,
     Results,
-    frame_rows,
-    known_baseline,
+    check_baseline,
     load_policies,
-    opened,
+    make_row_frame,
+    open_backend,
 )
 from mousehole.tuning import objectives
-from mousehole.tuning._answer import answer
-from mousehole.tuning._document import install_files, tune_document
+from mousehole.tuning._answer import write_answer
+from mousehole.tuning._document import make_install_files, make_tune_document
 from mousehole.tuning._options import SEARCH_SEEDS, SENSITIVITY_SEEDS, TRIALS, TuneOptions
 from mousehole.tuning._results import (
     BROKEN,
@@ -66,14 +73,14 @@ from mousehole.tuning._results import (
     TrialRow,
     TuneResults,  # fmt: skip
 )
-from mousehole.tuning._search import ROUND, Search, Trial, Where, front, is_accepted
+from mousehole.tuning._search import ROUND, Search, Trial, Where, find_front, is_accepted
 from mousehole.tuning._search_space import (
     SHAPER,
     Range,
     Space,
     check_ranges,
+    find_meaning,
     make_space,
-    meaning,
     read_range,
 )
 from mousehole.tuning.objectives import Goal, Limit, Quantity
@@ -159,16 +166,16 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
         2
     """
     require_extra("tune", "tune")
-    with opened(options.dask, options.executor, options.reporter) as backend:
-        return _tuned(traffic, options, backend)
+    with open_backend(options.dask, options.executor, options.reporter) as backend:
+        return _run_tuning(traffic, options, backend)
 
 
-def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
-    """Searches, judges and changes one parameter at a time, in threads or by a backend."""
+def _run_tuning(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
+    """Searches, judges the finalists, and changes one parameter at a time, in threads or by a backend."""
     begin = time.monotonic()
     load_policies(options.policy)
-    wanted = _wanted(options)
-    prepared = _prepared(traffic, options, wanted)
+    wanted = _parse_wanted(options)
+    prepared = _prepare(traffic, options, wanted)
     (cell,) = prepared.plan.cells
     link = find_link(prepared.plan.base, cell.buffer)
     packets = link.buffer_packets if link else None
@@ -179,21 +186,21 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
     else:
         _refuse_shape(wanted)
     spaces = [make_space(one, packets, wanted.ranges, percent) for one in wanted.templates]
-    where = _where(prepared, wanted, len(spaces), backend)
-    search, wanted = _searched(prepared, wanted, spaces, where, begin)
-    finalists = _finalists(search.trials, wanted, spaces)
+    where = _choose_where(prepared, wanted, len(spaces), backend)
+    search, wanted = _run_search(prepared, wanted, spaces, where, begin)
+    finalists = _choose_finalists(search.trials, wanted, spaces)
     if not finalists:
-        raise _unmet(search.trials, wanted)
+        raise _unmet_limits_error(search.trials, wanted)
     search_s, searched_at = time.monotonic() - begin, time.monotonic()
-    judged = _judged(prepared, wanted, finalists, where)
+    judged = _judge_finalists(prepared, wanted, finalists, where)
     judged_s, judged_at = time.monotonic() - searched_at, time.monotonic()
-    chosen = _recommended(judged.results, cell, wanted.goal, finalists)
+    chosen = _choose_recommended(judged.results, cell, wanted.goal, finalists)
     space = next((space for space in spaces if chosen and space.template == chosen.family), None)
     more = None
     if chosen is not None and space is not None and wanted.sensitivity_seeds:
         more = _Sensitivity.run(prepared, wanted, chosen, space, where)
     spent = Spent(search_s, judged_s, time.monotonic() - judged_at, wanted.budget_s)
-    found = _results(judged, wanted, search, finalists, chosen, more)
+    found = _make_results(judged, wanted, search, finalists, chosen, more)
     return Tuned(found, judged, spent)
 
 
@@ -211,17 +218,17 @@ class Tuned(Kept):
     @cached_property
     def trials(self) -> "pl.DataFrame":
         """One row per setting that was tried and quantity."""
-        return frame_rows(self.results.trials)
+        return make_row_frame(self.results.trials)
 
     @cached_property
     def table(self) -> "pl.DataFrame":
         """One row per judged scheme, quantity and reference: the change where it was chosen, and unseen."""
-        return frame_rows(self.results.judged)
+        return make_row_frame(self.results.judged)
 
     @cached_property
     def sensitivity(self) -> "pl.DataFrame":
         """One row per changed parameter of the recommended setting, its value, and quantity."""
-        return frame_rows(self.results.sensitivity)
+        return make_row_frame(self.results.sensitivity)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns what the first objective gains against what another quantity pays, as a picture.
@@ -232,17 +239,17 @@ class Tuned(Kept):
         from mousehole import charts  # loads Altair
         from mousehole.tuning import _pareto as pareto
 
-        return charts.written(pareto.draw_picture(self.results), path, "plot")
+        return charts.write_chart(pareto.draw_picture(self.results), path, "plot")
 
     def document(self, command: Sequence[str] | None = None) -> "Document":
         """Returns the search as a document, which terminal, page and Markdown show."""
         from mousehole.tuning import _report  # loads Altair
 
-        return _report.document(self.results, self.judged.results, self.spent, command)
+        return _report.make_document(self.results, self.judged.results, self.spent, command)
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.tune/2` (docs/json.md); equal trials give equal bytes."""
-        return _engine.json_text(tune_document(self.results, self.judged.results))
+        return _engine.json_text(make_tune_document(self.results, self.judged.results))
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
@@ -262,7 +269,7 @@ class Tuned(Kept):
                 f"cannot write {place}; {error.strerror}", kind="file", field="install"
             ) from None
         written = []
-        for name, text in install_files(found).items():
+        for name, text in make_install_files(found).items():
             output.write_text(str(place / name), text)
             written.append(place / name)
         return written
@@ -271,12 +278,13 @@ class Tuned(Kept):
         return "\n".join([f"Search of settings on {self.results.label}", *self.results.lines])
 
 
-def _wanted(options: TuneOptions) -> _Wanted:
-    templates = _templates(options)
-    wants = _list("objective", options.objectives) or ["short mean"]
-    aims = tuple(objectives.quantity("objective", one) for one in wants)
-    goal = Goal(aims, _limits(options, aims, templates))
-    beside = _list("beside", options.beside)
+def _parse_wanted(options: TuneOptions) -> _Wanted:
+    """Returns what the options ask for; raises `MouseholeError` for a fault in them."""
+    templates = _choose_templates(options)
+    wants = _parse_list("objective", options.objectives) or ["short mean"]
+    aims = tuple(objectives.parse_quantity("objective", one) for one in wants)
+    goal = Goal(aims, _list_limits(options, aims, templates))
+    beside = _parse_list("beside", options.beside)
     for field, schemes in (("scheme", templates), ("beside", beside)):
         for scheme in schemes:
             objectives.check_scheme(field, scheme)
@@ -290,65 +298,74 @@ def _wanted(options: TuneOptions) -> _Wanted:
         budget_s = _engine.parse_duration("budget", with_unit("budget", options.budget, SECONDS))
         if budget_s <= 0:
             raise field_error("budget", str(options.budget), "a time above 0, such as 10min")
-    trials = TRIALS if options.trials is None else least("trials", options.trials, 1)
-    baseline = _baseline(options)
+    trials = TRIALS if options.trials is None else require_at_least("trials", options.trials, 1)
+    baseline = _choose_baseline(options)
     search_seeds = SEARCH_SEEDS if options.search_seeds is None else options.search_seeds
     return _Wanted(
         _with_known_references(goal, baseline), templates, ranges, baseline,
-        None if budget_s is not None else trials, budget_s, least("search_seeds", search_seeds, 1),
-        _sensitivity_seeds(options.sensitivity_seeds), beside,
+        None if budget_s is not None else trials, budget_s, require_at_least("search_seeds", search_seeds, 1),
+        _parse_sensitivity_seeds(options.sensitivity_seeds), beside,
     )  # fmt: skip
 
 
-def _limits(options: TuneOptions, aims: Sequence[Quantity], templates: Sequence[str]) -> tuple[Limit, ...]:
+def _list_limits(
+    options: TuneOptions, aims: Sequence[Quantity], templates: Sequence[str]
+) -> tuple[Limit, ...]:
     """Returns the limits given, and the margins of the vetoes on what neither a limit nor an aim is about.
 
     These are against CAKE where a scheme that is searched has it, and else against the baseline.
     """
-    words = _list("limit", options.limits)
-    given = tuple(objectives.limit("limit", one) for one in words if one != vetoes.NONE)
+    words = _parse_list("limit", options.limits)
+    given = tuple(objectives.parse_limit("limit", one) for one in words if one != vetoes.NONE)
     if vetoes.NONE in words:
         return given
     stages = {entry["name"]: entry["stages"] for entry in _engine.schemes()}
     queues = (scheme_name(one.split("|")[-1]) for one in templates)
     has_cake = any(stages.get(queue, [queue])[-1] == "cake" for queue in queues)
     named = {one.name for one in (*aims, *(limit.quantity for limit in given))}
-    defaults = objectives.default_limits("cake" if has_cake else None)
+    defaults = objectives.list_default_limits("cake" if has_cake else None)
     return (*given, *(one for one in defaults if one.quantity.name not in named))
 
 
 def _with_known_references(goal: Goal, baseline: str) -> Goal:
     """Returns the goal with the schemes of its limits as they are written where they are compared."""
     others = [limit.reference for limit in goal.limits if limit.reference]
-    known = {meaning(scheme): scheme for scheme in reversed([baseline, *REFERENCES, *others])}
+    known = {find_meaning(scheme): scheme for scheme in reversed([baseline, *REFERENCES, *others])}
     limits = tuple(
-        replace(limit, reference=known[meaning(limit.reference)]) if limit.reference else limit
+        replace(limit, reference=known[find_meaning(limit.reference)]) if limit.reference else limit
         for limit in goal.limits
     )
     return replace(goal, limits=limits)
 
 
-def _list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
+def _parse_list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Returns the items of an option; empty for none."""
     if given is None or not given:
         return ()
-    return text_list(field, given if isinstance(given, str) else ",".join(given))
+    return parse_texts(field, given if isinstance(given, str) else ",".join(given))
 
 
-def _sensitivity_seeds(given: int | None) -> int:
-    return SENSITIVITY_SEEDS if given is None else least("sensitivity_seeds", given, 0)
+def _parse_sensitivity_seeds(given: int | None) -> int:
+    """Returns the replications of the sensitivity; raises `MouseholeError` for a number below 0."""
+    return SENSITIVITY_SEEDS if given is None else require_at_least("sensitivity_seeds", given, 0)
 
 
-def _baseline(options: TuneOptions) -> str:
-    return known_baseline(options.baseline or BASELINES.get(options.for_ or "", defaults.BASELINE))
+def _choose_baseline(options: TuneOptions) -> str:
+    """Returns the baseline that is given, or else that of `for_`."""
+    return check_baseline(options.baseline or BASELINES.get(options.for_ or "", defaults.BASELINE))
 
 
-def _templates(options: TuneOptions) -> tuple[str, ...]:
+def _choose_templates(options: TuneOptions) -> tuple[str, ...]:
+    """Returns the schemes to search: those given, or those of `for_`;
+
+    raises `MouseholeError` for both or neither.
+    """
     if options.for_ is None:
         if not options.schemes:
             raise missing_error(
                 "scheme", "a scheme to search, such as sfd or sfd|multi-red, or --for wred or cake"
             )
-        return _list("scheme", options.schemes)
+        return _parse_list("scheme", options.schemes)
     if options.for_ not in FAMILIES:
         raise field_error("for", options.for_, " or ".join(FAMILIES))
     if options.schemes:
@@ -376,10 +393,10 @@ def _refuse_shape(wanted: _Wanted) -> None:
             raise field_error("range", SHAPER, allowed) from None
 
 
-def _prepared(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared:
-    """Returns traffic and plan; the plan's schemes are the references and the templates."""
+def _prepare(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared:
+    """Returns traffic and plan, whose schemes are the references and the schemes to search."""
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
-    schemes = _distinct([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
+    schemes = _drop_duplicates([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
     shared = {item.name: getattr(options, item.name) for item in fields(RunOptions)}
     shared |= {"policy": None, "seeds": defaults.REPLICATIONS if options.seeds is None else options.seeds}
     asked = Options(**shared, schemes=schemes, baseline=wanted.baseline)
@@ -392,16 +409,16 @@ def _prepared(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepare
     return prepared
 
 
-def _distinct(schemes: Iterable[str]) -> list[str]:
-    """Returns the schemes without those that only write an earlier one differently."""
+def _drop_duplicates(schemes: Iterable[str]) -> list[str]:
+    """Returns the schemes without those that an earlier one means as well."""
     found: dict[object, str] = {}
     for scheme in schemes:
-        found.setdefault(meaning(scheme), scheme)
+        found.setdefault(find_meaning(scheme), scheme)
     return list(found.values())
 
 
-def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
-    """Says what the search will cost, and returns where its runs are."""
+def _choose_where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
+    """Reports what the search will cost, and returns where its runs are."""
     estimate, jobs, cores = forecast(prepared, backend)
     each_s = estimate.seconds(jobs, cores) / estimate.runs
     schemes = counted(families, "scheme")
@@ -410,7 +427,7 @@ def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend 
         text = f"a run takes about {run}; settings of {schemes} within {wanted.budget_s:g} s"
     else:
         runs = families * wanted.trials * wanted.search_seeds
-        judged = len(prepared.plan.schemes) + families * _most_finalists(wanted, families)
+        judged = len(prepared.plan.schemes) + families * _count_finalists(wanted, families)
         runs += judged * prepared.plan.replications
         most = span_text(round(runs * each_s))
         text = f"at most about {most}: {counted(wanted.trials, 'setting')} of {schemes}"
@@ -418,15 +435,15 @@ def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend 
     return Where(jobs, backend, None if backend is None else prepared.shipment)
 
 
-def _searched(
+def _run_search(
     prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], where: Where, begin: float
 ) -> tuple[Search, _Wanted]:
     """Runs the search within its number of trials or its time.
 
-    Returns also what is wanted, without default limits on what is not in this traffic.
+    Also returns what is wanted, without default limits on quantities that this traffic does not have.
     """
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
-    schemes = tuple(_distinct([wanted.baseline, *others]))
+    schemes = tuple(_drop_duplicates([wanted.baseline, *others]))
     plan = replace(prepared.plan, schemes=schemes, replications=wanted.search_seeds)
     search = Search(plan, prepared.traffic, spaces, wanted.goal, plan.base["seed"], where)
     search.run_references()
@@ -450,7 +467,7 @@ def _run_within(
 ) -> None:
     """Runs rounds while another one, the judgement and the sensitivity fit into the budget."""
     budget_s = wanted.budget_s or 0.0
-    schemes = len(prepared.plan.schemes) + len(spaces) * _most_finalists(wanted, len(spaces))
+    schemes = len(prepared.plan.schemes) + len(spaces) * _count_finalists(wanted, len(spaces))
     changed = 2 * max(len(space.dimensions) for space in spaces) + 1
     later = schemes * prepared.plan.replications + changed * min(
         wanted.sensitivity_seeds, prepared.plan.replications
@@ -471,7 +488,7 @@ def _run_within(
 
 
 def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
-    """Raises `MouseholeError` for a quantity that this traffic does not have on every replication."""
+    """Raises `MouseholeError` for an objective or a given limit that some replication does not have."""
     goal = wanted.goal
     asked = [("objective", one.name, search.why_unknown(one)) for one in goal.objectives]
     asked += [
@@ -485,32 +502,32 @@ def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
             raise field_error(field, name, allowed, f"is about what is unknown here: {why}")
 
 
-def _finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]) -> list[Trial]:
-    """Returns the best settings of each scheme, or points along its front for several objectives."""
+def _choose_finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]) -> list[Trial]:
+    """Returns the best settings of each scheme; for several objectives, points along its front."""
     chosen: list[Trial] = []
-    most = _most_finalists(wanted, len(spaces))
+    most = _count_finalists(wanted, len(spaces))
     for space in spaces:
         own = [trial for trial in trials if trial.family == space.template]
         if len(wanted.goal.objectives) > 1:
-            chosen += choose_evenly(front(own), most)
+            chosen += choose_evenly(find_front(own), most)
             continue
         feasible = {trial.scheme: trial for trial in reversed(own) if trial.is_feasible}.values()
         chosen += sorted(feasible, key=lambda trial: (trial.score.costs, trial.number))[:most]
     once: dict[object, Trial] = {}
     for trial in chosen:
-        once.setdefault(meaning(trial.scheme), trial)
+        once.setdefault(find_meaning(trial.scheme), trial)
     return list(once.values())
 
 
-def _most_finalists(wanted: _Wanted, families: int) -> int:
-    """Returns the number of settings of each scheme that are judged."""
+def _count_finalists(wanted: _Wanted, families: int) -> int:
+    """Returns how many settings of each scheme are judged."""
     if len(wanted.goal.objectives) > 1:
         return ON_FRONT
     return FINALISTS if families == 1 else FINALISTS_OF_MANY
 
 
-def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
-    """Returns the error that no setting keeps the limits: which ones bind, and what comes nearest."""
+def _unmet_limits_error(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
+    """Returns the error that no setting keeps the limits, with those that bind and the nearest one."""
     limits = wanted.goal.limits
     if not limits:
         objective = wanted.goal.objectives[0].name
@@ -532,21 +549,26 @@ def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
     )  # fmt: skip
 
 
-def _judged(prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], where: Where) -> Comparison:
-    """Runs the finalists, their schemes' own settings and the references where the search has not looked."""
-    schemes = _distinct([*prepared.plan.schemes, *(trial.scheme for trial in finalists)])
+def _judge_finalists(
+    prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], where: Where
+) -> Comparison:
+    """Runs the finalists, their schemes' own settings and the references on unseen replications."""
+    schemes = _drop_duplicates([*prepared.plan.schemes, *(trial.scheme for trial in finalists)])
     plan = replace(prepared.plan, schemes=tuple(schemes), first_replication=wanted.search_seeds)
-    return compared_with(replace(prepared, plan=plan), where.jobs, where.backend)
+    return run_with_jobs(replace(prepared, plan=plan), where.jobs, where.backend)
 
 
-def _recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> Trial | None:
-    """Returns the finalist within the limits whose objectives are best together, None if none is within."""
-    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
+def _choose_recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> Trial | None:
+    """Returns the finalist within the limits with the smallest sum of costs; None if none is within."""
+    known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
 
     def total(trial: Trial) -> float:
-        scheme = known[meaning(trial.scheme)]
+        """Returns the sum of the costs of all objectives."""
+        scheme = known[find_meaning(trial.scheme)]
         changes = (
-            objectives.cost(one, objectives.change(results, cell, one, scheme, results.plan.baseline).mean)
+            objectives.to_cost(
+                one, objectives.estimate_change(results, cell, one, scheme, results.plan.baseline).mean
+            )
             for one in goal.objectives
         )
         return sum(changes)
@@ -555,7 +577,7 @@ def _recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[T
         trial
         for trial in finalists
         if all(
-            one.keeps(objectives.beyond(results, cell, one, known[meaning(trial.scheme)]).mean)
+            one.keeps(objectives.estimate_excess(results, cell, one, known[find_meaning(trial.scheme)]).mean)
             for one in goal.limits
         )
         and isfinite(total(trial))
@@ -578,19 +600,19 @@ class _Sensitivity:
             for dimension, value in space.neighbours(chosen.values)
         ]
         moved = [one for one in moved if is_accepted(prepared.plan, one[2])]
-        schemes = tuple(_distinct([chosen.scheme, *(scheme for _, _, scheme in moved)]))
+        schemes = tuple(_drop_duplicates([chosen.scheme, *(scheme for _, _, scheme in moved)]))
         count = min(wanted.sensitivity_seeds, prepared.plan.replications)
         plan = replace(
             prepared.plan, schemes=schemes, baseline=chosen.scheme, replications=count,
             first_replication=wanted.search_seeds,
         )  # fmt: skip
-        found = compared_with(replace(prepared, plan=plan), where.jobs, where.backend).results
+        found = run_with_jobs(replace(prepared, plan=plan), where.jobs, where.backend).results
         (cell,) = plan.cells
         rows = tuple(
             SensitivityRow(
                 cell.buffer, cell.load, scheme, dimension.name, dimension.text(value),
                 dimension.text(chosen.values[dimension.name]), one.name,
-                objectives.change(found, cell, one, scheme, chosen.scheme).as_change(),
+                objectives.estimate_change(found, cell, one, scheme, chosen.scheme).as_change(),
             )
             for dimension, value, scheme in moved
             if scheme in schemes
@@ -599,41 +621,43 @@ class _Sensitivity:
         return cls(rows, len(schemes) * count)
 
 
-def _results(
+def _make_results(
     judged: Comparison, wanted: _Wanted, search: Search, finalists: Sequence[Trial], chosen: Trial | None,
     more: _Sensitivity | None,
 ) -> TuneResults:  # fmt: skip
+    """Returns everything that the search found, with the answer in sentences."""
     results = judged.results
     (cell,) = results.plan.cells
-    link = link_of_cell(results, cell)
-    ways = settings(chosen.scheme, link) if chosen else None
+    link = find_link_of_cell(results, cell)
+    ways = find_settings(chosen.scheme, link) if chosen else None
     stopped = sum(trial.is_stopped for trial in search.trials)
-    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
+    known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     found = TuneResults(
         label=judged.label,
         goal=wanted.goal,
         baseline=wanted.baseline,
         families=wanted.templates,
-        trials=_trial_rows(search.trials, wanted.goal, cell),
-        judged=_judged_rows(results, cell, wanted, search.trials, finalists),
-        limits=_limit_rows(results, cell, wanted.goal, finalists),
-        recommended=known[meaning(chosen.scheme)] if chosen else None,
+        trials=_list_trial_rows(search.trials, wanted.goal, cell),
+        judged=_list_judged_rows(results, cell, wanted, search.trials, finalists),
+        limits=_list_limit_rows(results, cell, wanted.goal, finalists),
+        recommended=known[find_meaning(chosen.scheme)] if chosen else None,
         family=chosen.family if chosen else None,
         lines=(),
         sensitivity=more.rows if more else (),
         settings=ways,
-        why_nothing=why_nothing(chosen.scheme, link) if chosen else "",
+        why_nothing=explain_no_installation(chosen.scheme, link) if chosen else "",
         account=Account(
             search.per_scheme, len(search.trials), stopped, wanted.search_seeds, search.runs,
             len(results.plan.schemes), results.plan.replications, more.runs if more else 0,
             results.plan.base["seed"],
         ),
     )  # fmt: skip
-    return replace(found, lines=answer(found, results, cell))
+    return replace(found, lines=write_answer(found, results, cell))
 
 
-def _trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[TrialRow, ...]:
-    on_front = {trial.scheme for trial in front(trials)}
+def _list_trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[TrialRow, ...]:
+    """Returns a row per setting tried and quantity."""
+    on_front = {trial.scheme for trial in find_front(trials)}
     return tuple(
         TrialRow(
             cell.buffer, cell.load, trial.scheme, trial.family, trial.number, one.name, expm1(change),
@@ -644,30 +668,35 @@ def _trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[TrialR
     )  # fmt: skip
 
 
-def _judged_rows(
+def _list_judged_rows(
     results: Results, cell: Cell, wanted: _Wanted, trials: Sequence[Trial], finalists: Sequence[Trial]
 ) -> tuple[JudgedRow, ...]:
-    """Returns every judged scheme against the baseline, FQ-CoDel, CAKE and its own setting."""
-    seen = {meaning(trial.scheme): trial for trial in reversed(trials) if not trial.is_stopped}
-    chosen = {meaning(trial.scheme) for trial in finalists}
-    own = {meaning(template): template for template in wanted.templates}
+    """Returns a row per judged scheme, quantity and reference.
+
+    The references are the baseline, the schemes of limits, FQ-CoDel, CAKE and the scheme's own setting.
+    """
+    seen = {find_meaning(trial.scheme): trial for trial in reversed(trials) if not trial.is_stopped}
+    chosen = {find_meaning(trial.scheme) for trial in finalists}
+    own = {find_meaning(template): template for template in wanted.templates}
     plan, rows = results.plan, []
-    known = {meaning(scheme): scheme for scheme in plan.schemes}
-    rivals = [known[meaning(rival)] for rival in ("fq-codel", "cake")]
+    known = {find_meaning(scheme): scheme for scheme in plan.schemes}
+    rivals = [known[find_meaning(rival)] for rival in ("fq-codel", "cake")]
     limited = [limit.reference for limit in wanted.goal.limits if limit.reference]
     for scheme in plan.schemes:
-        what = meaning(scheme)
+        what = find_meaning(scheme)
         trial = seen.get(what)
         role = FINALIST if what in chosen else DEFAULT if what in own else REFERENCE
         family = trial.family if trial else ""
         against = [plan.baseline, *rivals, *limited]
-        against += [known[meaning(family)]] if family else []
+        against += [known[find_meaning(family)]] if family else []
         for place, one in enumerate(wanted.goal.quantities):
             for reference in dict.fromkeys(against):
                 if reference == scheme:
                     continue
                 is_primary = one in wanted.goal.objectives
-                found = objectives.change(results, cell, one, scheme, reference, is_primary).as_change()
+                found = objectives.estimate_change(
+                    results, cell, one, scheme, reference, is_primary
+                ).as_change()
                 where = expm1(trial.score.changes[place]) if trial and reference == plan.baseline else None
                 shrinkage = None if where is None else (1 + found.mean) / (1 + where) - 1
                 rows.append(
@@ -687,13 +716,16 @@ def _judged_rows(
     return tuple(rows)
 
 
-def _limit_rows(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> tuple[LimitRow, ...]:
+def _list_limit_rows(
+    results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]
+) -> tuple[LimitRow, ...]:
+    """Returns a row per finalist and limit."""
     rows = []
-    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
+    known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     for trial in finalists:
-        scheme = known[meaning(trial.scheme)]
+        scheme = known[find_meaning(trial.scheme)]
         for limit in goal.limits:
-            excess = objectives.beyond(results, cell, limit, scheme)
+            excess = objectives.estimate_excess(results, cell, limit, scheme)
             kept = KEPT if excess.has_interval and excess.high <= 0 else NOT_SHOWN
             outcome = kept if limit.keeps(excess.mean) else BROKEN
             shown, unit = (excess.as_change(), "") if limit.is_relative else (excess, limit.quantity.unit)

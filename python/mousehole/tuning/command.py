@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mousehole.base import MouseholeError, console_reporter, field_error, option, output
-from mousehole.base.arguments import TrafficOrUsers, traffic_given
+from mousehole.base.arguments import TrafficOrUsers, require_traffic
 from mousehole.base.cli_options import (
     OUTPUT,
     PICTURE,
     WHERE,
     CliCommand,
-    command_app,
+    make_command_app,
     typed_command,
     with_options,
 )
@@ -21,7 +21,7 @@ from mousehole.tuning._options import TuneOptions
 if TYPE_CHECKING:
     from mousehole.tuning import Tuned
 
-app = command_app()
+app = make_command_app()
 
 OPTION_OF_FIELD = {
     "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit",
@@ -57,7 +57,7 @@ def tune_command(
 
     For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
     """
-    sources = traffic_given(traffic, options.users, options.apps)
+    sources = require_traffic(traffic, options.users, options.apps)
     from mousehole.inputs import is_model
     from mousehole.tuning import tune
 
@@ -84,7 +84,7 @@ def _check_folder(given: str | None) -> None:
 
 def _write(found: "Tuned", outputs: TuneOutputs) -> None:
     """Writes the files asked for, then the report, also where a file cannot be written."""
-    from mousehole.document import print_document, report_console
+    from mousehole.document import make_report_console, print_document
     from mousehole.tuning import _report
 
     try:
@@ -97,7 +97,7 @@ def _write(found: "Tuned", outputs: TuneOutputs) -> None:
             ]
         )
     finally:
-        shown = _report.document(
+        shown = _report.make_document(
             found.results, found.judged.results, found.spent, with_settings=outputs.install is None
         )
-        print_document(report_console(stderr=outputs.json == "-"), shown, more=_report.MORE)
+        print_document(make_report_console(stderr=outputs.json == "-"), shown, more=_report.MORE)

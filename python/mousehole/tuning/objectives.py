@@ -90,14 +90,14 @@ class Limit:
         return over if self.quantity.smaller_is_better else -over
 
     def weight(self, excess: float) -> float:
-        """Returns an excess as a number to add to those of other limits: as a part of what is allowed."""
+        """Returns an excess as a share of what is allowed, so that it can be added to others."""
         return excess if self.is_relative or not self.change else excess / abs(self.change)
 
     def amount(self, weight: float) -> str:
-        """Returns what `weight` has returned as text, such as `12 %` or `3.1 ms`."""
+        """Returns a result of `weight` as text, such as `12 %` or `3.1 ms`."""
         if self.is_relative:
             return f"{percent(expm1(weight))} %"
-        return amount_text(weight * (abs(self.change) or 1), self.quantity.unit)
+        return write_amount(weight * (abs(self.change) or 1), self.quantity.unit)
 
     def keeps(self, excess: float) -> bool:
         """Returns whether an excess, as a mean, keeps the limit."""
@@ -108,7 +108,7 @@ _SCALES = {"seconds": (1000, "ms"), "share": (100, "%")}
 """How changes in a quantity's own unit are written in limits: the factor, and the unit."""
 
 
-def amount_text(amount: float, unit: str) -> str:
+def write_amount(amount: float, unit: str) -> str:
     """Returns a difference in a quantity's own unit as text, such as `3.1 ms` or `0.2 points`."""
     scale, name = _engine.difference_scale(unit)
     return f"{scale * amount:.3g}{name}".replace("-", "−")
@@ -131,7 +131,7 @@ class Goal:
         wanted = (*self.objectives, *limited)
         named = {quantity.name: quantity for quantity in wanted}
         if len(named) == 1 and "long mean" not in named:
-            named["long mean"] = quantities()["long mean"]
+            named["long mean"] = list_quantities()["long mean"]
         return tuple(named.values())
 
     @property
@@ -140,26 +140,26 @@ class Goal:
         return tuple(one for one in self.quantities if one != self.objectives[0])
 
 
-def quantities() -> dict[str, Quantity]:
+def list_quantities() -> dict[str, Quantity]:
     """Returns every quantity by its name."""
     found: dict[str, Quantity] = {}
     for measure in measured.measures():
         one = measure.quantity
         if measure.asked_as is not None:
             found[measure.asked_as] = Quantity(measure.asked_as, find_source(measure))
-    for one in measured.about("application"):
+    for one in measured.list_of_subject("application"):
         if one.measure is not None and not one.primary_of:
             found[one.measure] = Quantity(one.measure, Source(one, group=PAGES[0]))
     return found
 
 
-def quantity(field: str, text: str) -> Quantity:
+def parse_quantity(field: str, text: str) -> Quantity:
     """Returns a quantity by its name, or by a part of it as vetoes have it, such as `calls p95`.
 
-    Raises `MouseholeError` for an unknown one, with the nearest name.
+    Raises `MouseholeError` for an unknown one, with a suggestion.
     """
     name = " ".join(text.split())
-    known = quantities()
+    known = list_quantities()
     if name in known:
         return known[name]
     if _engine.find_class(name) not in (None, *measured.CLASSES):
@@ -167,14 +167,14 @@ def quantity(field: str, text: str) -> Quantity:
     raise unknown_error(field, "measure", name, list(known))
 
 
-def limit(field: str, text: str) -> Limit:
-    """Reads a limit such as `long mean +10%`, `calls p95 +5ms` or `long mean +5% against fq-codel`.
+def parse_limit(field: str, text: str) -> Limit:
+    """Returns a limit such as `long mean +10%`, `calls p95 +5ms` or `long mean +5% against fq-codel`.
 
-    Of shares, percent are percentage points, as in vetoes.
+    For shares, percent are percentage points, as in vetoes. Raises `MouseholeError` for any other text.
     """
     body, against, other = " ".join(text.split()).partition(" against ")
     name, sign, number, unit = vetoes.split_change(field, body, _FORM)
-    one = quantity(field, name)
+    one = parse_quantity(field, name)
     change, is_relative = _engine.in_own_unit(field, text, one.name, one.source.quantity, number, unit)
     change = -change if sign == "−" else change
     if is_relative and not -1 < change <= 100:
@@ -184,8 +184,8 @@ def limit(field: str, text: str) -> Limit:
     return Limit(one, change, other or None, is_relative)
 
 
-def default_limits(reference: str | None) -> tuple[Limit, ...]:
-    """Returns the margins of the vetoes as limits against a scheme, None being the baseline."""
+def list_default_limits(reference: str | None) -> tuple[Limit, ...]:
+    """Returns the margins of the vetoes as limits against a scheme; None stands for the baseline."""
     found = []
     for margin in vetoes.margins(()):
         one = _find_quantity(margin.whose, margin.name)
@@ -195,47 +195,50 @@ def default_limits(reference: str | None) -> tuple[Limit, ...]:
 
 
 def _find_quantity(whose: str, what: str) -> Quantity:
-    """Returns the quantity of a veto's figure; pages have another name here."""
+    """Returns the quantity of a figure of the vetoes."""
     name = f"{whose} {what}"
-    return quantities().get(name) or quantities()[name.replace("pages", "page")]
+    return list_quantities().get(name) or list_quantities()[name.replace("pages", "page")]
 
 
 def check_scheme(field: str, scheme: str) -> None:
-    """Raises `MouseholeError` about `field` for a scheme that there is not."""
+    """Raises `MouseholeError` about `field` for a text that is not a scheme."""
     try:
         _engine.scheme_parameters(scheme)
     except MouseholeError as error:
         raise error.renamed({"scheme": field}) from None
 
 
-def change(
+def estimate_change(
     results: Results, cell: Cell, one: Quantity, scheme: str, reference: str, is_primary: bool = False
 ) -> Estimate:
     """Returns the logarithm of the ratio of a quantity under `scheme` to that under `reference`.
 
-    With `is_primary` the intervals hold together for all schemes of the results, as those of compare's
-    primary endpoint do.
+    It is NaN if a quantity is unknown. With `is_primary` the intervals hold together for all schemes of the
+    results, as those of `compare`'s primary endpoint do.
     """
     own, other = (results.values(cell, name, one.source) for name in (scheme, reference))
-    design = family_design(results, cell, one, reference) if is_primary else results.design(cell)
+    design = make_family_design(results, cell, one, reference) if is_primary else results.design(cell)
     return log_ratio(own, other, design) if own.shape == other.shape else log_ratio([], [])
 
 
-def beyond(results: Results, cell: Cell, one: Limit, scheme: str) -> Estimate:
-    """Returns how far a scheme is beyond a limit, with its interval: as `Limit.excess` has it.
+def estimate_excess(results: Results, cell: Cell, one: Limit, scheme: str) -> Estimate:
+    """Returns how far a scheme is beyond a limit, with its interval, on the scale of `Limit.excess`.
 
     Replications in which a quantity is unknown are left out.
     """
     reference = one.reference or results.plan.baseline
     if one.is_relative:
-        found = change(results, cell, one.quantity, scheme, reference)
+        found = estimate_change(results, cell, one.quantity, scheme, reference)
     else:
-        found = _difference(results, cell, one.quantity, scheme, reference)
+        found = _estimate_difference(results, cell, one.quantity, scheme, reference)
     low, high = sorted(one.excess(end) for end in (found.low, found.high))
     return Estimate(one.excess(found.mean), low, high, found.count)
 
 
-def _difference(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Estimate:
+def _estimate_difference(
+    results: Results, cell: Cell, one: Quantity, scheme: str, reference: str
+) -> Estimate:
+    """Returns the difference of a quantity between two schemes, in its own unit; NaN if it is unknown."""
     own, other = (results.values(cell, name, one.source) for name in (scheme, reference))
     if own.shape != other.shape:
         return log_ratio([], [])
@@ -243,7 +246,7 @@ def _difference(results: Results, cell: Cell, one: Quantity, scheme: str, refere
     return difference(own[known], other[known], results.design(cell)) if known.any() else log_ratio([], [])
 
 
-def family_design(results: Results, cell: Cell, one: Quantity, reference: str) -> Design:
+def make_family_design(results: Results, cell: Cell, one: Quantity, reference: str) -> Design:
     """Returns the design of intervals of a quantity that hold together for all schemes of the results."""
     key = (f"design of {one.name} against {reference}", cell)
     if key not in results.kept:
@@ -252,8 +255,8 @@ def family_design(results: Results, cell: Cell, one: Quantity, reference: str) -
     return cast("Design", results.kept[key][0])
 
 
-def cost(one: Quantity, log_change: float) -> float:
-    """Returns a change as something to lower, infinite where the quantity is unknown."""
+def to_cost(one: Quantity, log_change: float) -> float:
+    """Returns a change as a number to be lowered; infinite if the quantity is unknown."""
     if not isfinite(log_change):
         return float("inf")
     return log_change if one.smaller_is_better else -log_change
