@@ -4,7 +4,7 @@
 //! tokens for all of it. What `busy_until` is to a transmitter is then the time at which the bucket will be full again.
 //! `policy/include/mousehole/virtual_fifo.h` has the formulae; a test holds both equal.
 //!
-//! With a modem behind it, the queue sends into the modem's FIFO at once, at a rate of its own, and the modem transmits.
+//! With a modem behind it, the queue sends into the modem's FIFO at once, at its own rate, and the modem transmits.
 //!
 //! With a rate trace, the rate changes over time. The trace is known beforehand, so a FIFO still knows at the arrival when
 //! a packet will leave.
@@ -153,7 +153,7 @@ pub struct Link {
     wire: Wire,
     /// Bytes on the wire of those packets whose transmission starts within the measured time; counted with a link layer.
     wire_bytes: u64,
-    /// The modem behind the queue: a link of its own, which nobody else reaches.
+    /// The modem behind the queue: a separate link that only this queue feeds.
     modem: Option<Box<Link>>,
     drops: Vec<Dropped>,
     /// Start of transmission, colour and size of the packets that this link has marked and that may still wait (fast

@@ -256,17 +256,19 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
+    /// Returns the time `number` milliseconds after the start.
     fn ms(number: u64) -> Time {
         Time(number * 1_000_000)
     }
 
-    fn trace(text: &str) -> RateTrace {
+    /// Returns a valid trace.
+    fn parse_trace(text: &str) -> RateTrace {
         RateTrace::parse(text, "trace").expect("a valid trace")
     }
 
     #[test]
     fn parse_opportunities__repeat_and_what_nobody_uses_is_lost() {
-        let trace = trace("0\n5\n5\n20\n");
+        let trace = parse_trace("0\n5\n5\n20\n");
         assert_eq!(trace.mean(), Rate(4 * 12_000 * 50));
         let mut link = Position::new(Arc::new(trace));
         // Those at 0 are over; 1500 bytes leave at 5 ms, and 750 of the next 1500 at the same time.
@@ -281,7 +283,7 @@ mod tests {
 
     #[test]
     fn parse_steps__hold_until_the_next() {
-        let trace = trace("# a radio link\n0 1mbit\n1s 0\n1500ms 8mbit # better\n");
+        let trace = parse_trace("# a radio link\n0 1mbit\n1s 0\n1500ms 8mbit # better\n");
         assert_eq!(trace.mean(), Rate(666_666));
         let mut link = Position::new(Arc::new(trace));
         assert_eq!(link.transmit(1250, ms(0), true), ms(10));

@@ -138,7 +138,7 @@ pub enum Played {
     Not,
     /// As sound.
     Sound {
-        /// What made it.
+        /// The codec that encoded it.
         codec: Codec,
         /// From mouth to ear: sound in a packet, least delay of the network, and the time it was held back, in
         /// seconds; NaN if nothing arrived.
@@ -194,7 +194,7 @@ pub struct ProbeRecord {
     pub source: u16,
     /// Client host.
     pub client: u32,
-    /// It had a connection of its own; else it was a request within a load-generating one.
+    /// It had its own connection; otherwise it was a request within a load-generating one.
     pub is_foreign: bool,
     /// Its connection had a TLS handshake.
     pub has_tls: bool,
@@ -261,7 +261,7 @@ pub struct ColourCounts {
     pub arrived: Count,
     /// Dropped, by [`DropReason`].
     pub drops: [Count; DropReason::ALL.len()],
-    /// Left the queue for transmission with a congestion mark of its own.
+    /// Left the queue for transmission with a congestion mark set by this queue.
     pub marked: Count,
     /// Left the queue for transmission.
     pub sent: Count,

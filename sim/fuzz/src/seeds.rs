@@ -97,7 +97,7 @@ pub fn corpora() -> Result<Vec<(&'static str, Vec<Vec<u8>>)>> {
     ])
 }
 
-/// Scenarios, every scheme by its name alone, and a unit.
+/// Returns scenarios, every scheme by its name alone, and a size with a unit.
 fn scenarios() -> Vec<Vec<u8>> {
     let texts = [SCENARIO, "s-sfd(th=15p,k=4,mode=coupled)", "64kB"].into_iter().chain(EXAMPLES);
     texts.chain(SCHEMES.iter().map(|doc| doc.name)).map(|text| text.as_bytes().to_vec()).collect()

@@ -21,7 +21,7 @@ pub struct Rules {
     pub share: f64,
     /// Number of pieces; 1 leaves the transfer whole.
     pub split: u32,
-    /// All pieces are sent at once; else one after the other.
+    /// Whether all pieces are sent at once, and not one after the other.
     pub parallel: bool,
     /// Window in segments that every packet claims; 0 for the true window.
     pub hint: u8,

@@ -46,7 +46,7 @@ impl Default for Y {
 /// before it, an eighth at each host.
 ///
 /// # Errors
-/// [`Error::Field`] naming the parameter.
+/// [`crate::error::Error::Field`] naming the parameter.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(Y::default(), params)?;
     check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;
