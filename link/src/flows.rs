@@ -8,7 +8,7 @@
 use crate::driver::Way;
 use crate::header::{Ends, Header, TCP, Tcp, UDP};
 use mousehole_sim::flow::{Class, Flow};
-use mousehole_sim::packet::{Kind, Packet, flag};
+use mousehole_sim::packet::{DSCP_NQB, Kind, Packet, flag};
 use mousehole_sim::traffic::read::classify_port;
 use mousehole_sim::units::{Dur, Time};
 use std::collections::HashMap;
@@ -221,7 +221,8 @@ impl Flows {
         packet.flags = flag::bits_if(way == Way::Up, flag::REVERSE)
             | flag::bits_if(header.ect, flag::ECT)
             | flag::bits_if(header.l4s, flag::L4S)
-            | flag::bits_if(header.ce, flag::CE);
+            | flag::bits_if(header.ce, flag::CE)
+            | flag::bits_if(header.dscp == DSCP_NQB && header.tcp.is_none(), flag::NQB);
         let mut carried = Carried { payload: header.payload, end: None };
         match &header.tcp {
             Some(tcp) => carried.end = Some(one.enter_tcp(&mut packet, way, header.payload, tcp, now)),
@@ -518,6 +519,7 @@ mod tests {
                 ect: false,
                 l4s: false,
                 ce: false,
+                dscp: 0,
                 tcp: Some(tcp),
             };
             (self.flows.enter(way, &header, at), way)
@@ -563,8 +565,16 @@ mod tests {
     fn enter__distinguishes_quic_from_datagrams() {
         let kind = |port| {
             let ends = Ends { from: (CLIENT, 4000), to: (SERVER, port), protocol: UDP };
-            let header =
-                Header { ends, bytes: 128, payload: 100, ect: false, l4s: false, ce: false, tcp: None };
+            let header = Header {
+                ends,
+                bytes: 128,
+                payload: 100,
+                ect: false,
+                l4s: false,
+                ce: false,
+                dscp: 0,
+                tcp: None,
+            };
             Flows::default().enter(Way::Up, &header, ms(1)).packet.kind
         };
         assert_eq!([443, 5060].map(kind), [Kind::Quic, Kind::Datagram]);
@@ -641,7 +651,8 @@ mod tests {
         assert_eq!((row.upload, row.bytes, row.end), (true, 1450, ms(40)));
         let mut flows = Flows::default();
         let ends = Ends { from: (CLIENT, 5), to: (SERVER, 443), protocol: UDP };
-        let header = Header { ends, bytes: 128, payload: 100, ect: true, l4s: false, ce: false, tcp: None };
+        let header =
+            Header { ends, bytes: 128, payload: 100, ect: true, l4s: false, ce: false, dscp: 0, tcp: None };
         let sent = flows.enter(Way::Up, &header, ms(0));
         assert!(sent.packet.has(flag::ECT | flag::REVERSE) && sent.opened.is_some());
         flows.note_delivery(Way::Up, sent.packet.flow, sent.carried, ms(10));
@@ -660,7 +671,8 @@ mod tests {
         for number in 0..1_000_000u64 {
             let port = (number % 60_000) as u16;
             let ends = Ends { from: (CLIENT, port), to: (SERVER, 80), protocol: TCP };
-            let header = Header { ends, bytes: 40, payload: 0, ect: false, l4s: false, ce: false, tcp: None };
+            let header =
+                Header { ends, bytes: 40, payload: 0, ect: false, l4s: false, ce: false, dscp: 0, tcp: None };
             let at = ms(number);
             for (tcp, payload) in [
                 (build_syn(number as u32, None), 0),

@@ -71,6 +71,8 @@ pub struct Header {
     pub l4s: bool,
     /// Whether it carries a congestion mark.
     pub ce: bool,
+    /// Differentiated Services code point.
+    pub dscp: u8,
     /// Its TCP header; `None` for other protocols and fragments.
     pub tcp: Option<Tcp>,
 }
@@ -80,21 +82,22 @@ impl Header {
     /// above IP do not matter, and fragments have no ports.
     pub fn read(frame: &[u8]) -> Option<Header> {
         let sliced = LaxSlicedPacket::from_ip(frame).ok()?;
-        let (from, to, ecn, inner) = match sliced.net.as_ref()? {
+        let (from, to, traffic_class, inner) = match sliced.net.as_ref()? {
             LaxNetSlice::Ipv4(ip) => {
                 let header = ip.header();
                 let from = IpAddr::V4(Ipv4Addr::from(header.source()));
                 let to = IpAddr::V4(Ipv4Addr::from(header.destination()));
-                (from, to, header.ecn().value(), ip.payload())
+                (from, to, header.dcp().value() << 2 | header.ecn().value(), ip.payload())
             }
             LaxNetSlice::Ipv6(ip) => {
                 let header = ip.header();
                 let from = IpAddr::V6(Ipv6Addr::from(header.source()));
                 let to = IpAddr::V6(Ipv6Addr::from(header.destination()));
-                (from, to, header.traffic_class() & CE, ip.payload())
+                (from, to, header.traffic_class(), ip.payload())
             }
             LaxNetSlice::Arp(_) => return None,
         };
+        let ecn = traffic_class & CE;
         let (protocol, payload, is_fragment) = (inner.ip_number.0, inner.payload.len(), inner.fragmented);
         if inner.incomplete {
             return None;
@@ -108,6 +111,7 @@ impl Header {
             ect: ecn != 0,
             l4s: ecn & 1 != 0,
             ce: ecn == CE,
+            dscp: traffic_class >> 2,
             tcp,
         };
         Some(match sliced.transport.as_ref().filter(|_| !is_fragment) {
@@ -214,6 +218,7 @@ mod tests {
                 prop_assert!(changed.iter().all(|at| *at == 1), "{:?}", changed);
                 prop_assert_eq!(after[0], before[0]);
             }
+            prop_assert_eq!(header.dscp, tos >> 2);
         }
 
         /// No bytes make the reader panic.

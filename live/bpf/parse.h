@@ -285,6 +285,7 @@ counted:
 			packet->view.flags |= MH_ECT;
 		if (packet->traffic_class & 1)
 			packet->view.flags |= MH_L4S;
+		packet->view.dscp = packet->traffic_class >> 2;
 		ml_note_transport(packet);
 	}
 }

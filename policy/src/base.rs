@@ -109,7 +109,8 @@ pub struct View {
     pub flags: u8,
     /// What the connection is for.
     pub application: Application,
-    pub(crate) reserved: u8,
+    /// Differentiated Services code point; 0 where the caller does not know it.
+    pub dscp: u8,
     /// Where the packet's data ends, in bytes from the first; of a [`View::REVERSE`] packet, up to where it
     /// acknowledges. Wraps.
     pub sequence: u32,
@@ -132,6 +133,8 @@ impl View {
     pub const DATAGRAM: u8 = 64;
     /// Of a sender of L4S by its identifier, ECT(1) or CE (RFC 9331 section 5.1).
     pub const L4S: u8 = 128;
+    /// The code point of non-queue-building flows (RFC 9956), a value of [`View::dscp`].
+    pub const NQB: u8 = 45;
 
     /// Returns the view of one green packet of `ip_bytes` without flags, hint or application.
     #[inline]
@@ -167,6 +170,12 @@ impl View {
     #[inline]
     pub fn with_sequence(self, sequence: u32) -> View {
         View { sequence, ..self }
+    }
+
+    /// Returns the same with this Differentiated Services code point.
+    #[inline]
+    pub fn with_dscp(self, dscp: u8) -> View {
+        View { dscp, ..self }
     }
 
     /// Returns the same as a super-packet of this many segments.

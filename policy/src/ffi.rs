@@ -5,7 +5,7 @@ use crate::waiting::RawWaiting;
 use std::ffi::{CStr, c_char, c_void};
 
 /// `MH_POLICY_ABI`.
-pub(crate) const ABI: u32 = 6;
+pub(crate) const ABI: u32 = 7;
 pub(crate) const MARKER: u32 = 1;
 pub(crate) const DROPPER: u32 = 2;
 pub(crate) const QUEUE: u32 = 3;
@@ -195,7 +195,7 @@ mod tests {
             std::slice::from_raw_parts((&raw const mh_layout).cast::<u32>(), mh_layout_length as usize)
         };
         let rust = [
-            layout!(View: ip_bytes, segments, window_hint, colour, flags, application, sequence),
+            layout!(View: ip_bytes, segments, window_hint, colour, flags, application, dscp, sequence),
             layout!(Backlog: bytes, idle_since_ns, colour_bytes, packets, colour_packets),
             crate::full_buffer::layout(),
             crate::waiting::layout(),
@@ -229,7 +229,7 @@ mod tests {
             View::DATAGRAM,
             View::L4S,
         ];
-        let units = [0, 1];
+        let (code_points, units) = ([u32::from(View::NQB)], [0, 1]);
         let applications =
             [Application::Unknown, Application::Interactive, Application::Web, Application::Bulk];
         let kinds: Vec<u32> = (0..13).collect();
@@ -239,6 +239,7 @@ mod tests {
             &colours,
             &verdicts,
             &flags.map(u32::from),
+            &code_points,
             &units,
             &applications.map(|application| application as u32),
             &kinds,

@@ -10,7 +10,7 @@
 const unsigned int mh_layout[] = {
 	sizeof(struct mh_view), offsetof(struct mh_view, ip_bytes), offsetof(struct mh_view, segments),
 	offsetof(struct mh_view, window_hint), offsetof(struct mh_view, colour), offsetof(struct mh_view, flags),
-	offsetof(struct mh_view, application), offsetof(struct mh_view, sequence),
+	offsetof(struct mh_view, application), offsetof(struct mh_view, dscp), offsetof(struct mh_view, sequence),
 
 	sizeof(struct mh_backlog), offsetof(struct mh_backlog, bytes), offsetof(struct mh_backlog, idle_since_ns),
 	offsetof(struct mh_backlog, colour_bytes), offsetof(struct mh_backlog, packets),
@@ -57,7 +57,7 @@ const unsigned int mh_layout_length = sizeof(mh_layout) / sizeof(mh_layout[0]);
 /* Values of the constants that Rust mirrors, in the order of the test in src/ffi.rs. */
 const unsigned int mh_constants[] = {
 	MH_POLICY_ABI, MH_GREEN, MH_YELLOW, MH_RED, MH_DISCARD, MH_PASS, MH_MARK, MH_DROP_EARLY, MH_DROP_FORCED,
-	MH_ECT, MH_SYN, MH_RETRANSMISSION, MH_IN_RECOVERY, MH_REVERSE, MH_ACK, MH_DATAGRAM, MH_L4S, MH_BYTES, MH_PACKETS,
+	MH_ECT, MH_SYN, MH_RETRANSMISSION, MH_IN_RECOVERY, MH_REVERSE, MH_ACK, MH_DATAGRAM, MH_L4S, MH_DSCP_NQB, MH_BYTES, MH_PACKETS,
 	MH_UNKNOWN_APPLICATION, MH_INTERACTIVE, MH_WEB, MH_BULK, MH_TIME, MH_SIZE, MH_THRESHOLD, MH_FRACTION,
 	MH_LENGTH, MH_RATE, MH_COUNT, MH_NUMBER, MH_PERCENT, MH_FLAG, MH_CHOICE, MH_TIMEOUT, MH_BUFFER, MH_MARKER_POLICY,
 	MH_DROPPER_POLICY, MH_QUEUE_POLICY, MH_PER_FLOW, MH_PER_CONNECTION, MH_PER_USER, MH_COLOUR, MH_HINT, MH_LEAST_IS_STRICTEST,

@@ -245,6 +245,10 @@ class TrafficSection(TypedDict, total=False):
     """Time from a request to its answer at servers of which the traffic says nothing; the TCP
     profile's if absent.
     """
+    nqb: bool
+    """Packets of calls, games and video calls carry the code point of flows that build no queue (NQB,
+    RFC 9956).
+    """
     model: str
     """Name of a traffic model."""
     params: dict[str, JsonValue]

@@ -213,7 +213,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "a queue for L4S senders before one for all others, coupled so that flows of both get equal rates",
         "RFC 9332",
         "Packets of L4S senders (`--tcp prague`, or shares of them) wait for about a millisecond, all others for some 15, \
-         and flows of both kinds get about the same rate. Without L4S senders it is a single queue under PI2.",
+         and flows of both kinds get about the same rate. Without L4S senders it is a single queue under PI2. Calls, games \
+         and video calls that mark their packets (`--nqb`) wait with the L4S senders.",
         &[Preset { part: "dualpi2", settings: &[] }],
     ),
     named_scheme(

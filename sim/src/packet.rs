@@ -42,6 +42,8 @@ pub mod flag {
     pub const L4S: u8 = 8;
     /// Data: sent before.
     pub const RETRANSMISSION: u8 = 16;
+    /// Datagrams and QUIC, which are never sent again: of a flow that builds no queue, DSCP 45 (RFC 9956).
+    pub const NQB: u8 = RETRANSMISSION;
     /// Data: sent in fast recovery.
     pub const IN_RECOVERY: u8 = 32;
     /// Travels from the receiver of data to its sender.
@@ -65,6 +67,9 @@ pub struct SackBlock {
     /// Segments in the block.
     pub length: u16,
 }
+
+/// The Differentiated Services code point of flows that build no queue (RFC 9956).
+pub const DSCP_NQB: u8 = View::NQB;
 
 /// A packet in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,11 +195,13 @@ impl Packet {
             Kind::Datagram => View::DATAGRAM,
             Kind::Data | Kind::Request | Kind::Quic => 0,
         };
-        let flags = kind | VIEW_FLAGS[usize::from(self.flags)];
+        let is_nqb = matches!(self.kind, Kind::Datagram | Kind::Quic) && self.has(flag::NQB);
+        let flags = kind | VIEW_FLAGS[usize::from(self.flags & !flag::bits_if(is_nqb, flag::NQB))];
         View::new(u32::from(self.bytes))
             .with_colour(self.colour)
             .with_flags(flags)
             .with_window(u16::from(self.window_hint))
+            .with_dscp(flag::bits_if(is_nqb, View::NQB))
             .with_sequence(self.position)
     }
 }
@@ -218,5 +225,15 @@ mod tests {
         assert_eq!([Kind::Ack, Kind::RequestAck].map(flags), [View::ACK; 2]);
         assert_eq!(flags(Kind::Datagram), View::DATAGRAM);
         assert_eq!([Kind::Data, Kind::Request, Kind::Quic].map(flags), [0; 3]);
+    }
+
+    #[test]
+    fn view__has_the_code_point_of_datagrams_alone() {
+        let seen = |kind| {
+            let view = Packet { flags: flag::NQB, ..Packet::new(0, kind, 0, 40) }.view();
+            (view.dscp, view.flags & View::RETRANSMISSION)
+        };
+        assert_eq!([Kind::Datagram, Kind::Quic].map(seen), [(View::NQB, 0); 2]);
+        assert_eq!(seen(Kind::Data), (0, View::RETRANSMISSION));
     }
 }

@@ -47,6 +47,9 @@ enum {
 	MH_L4S = 128           /* of a sender of L4S by its identifier, ECT(1) or CE (RFC 9331 section 5.1) */
 };
 
+/* The code point of non-queue-building flows, which send little and evenly (RFC 9956). */
+enum { MH_DSCP_NQB = 45 };
+
 /* Units in which flows are counted. */
 enum { MH_BYTES = 0, MH_PACKETS = 1 };
 
@@ -75,7 +78,8 @@ struct mh_view {
 	u8 colour;       /* MH_GREEN.., set by a marker */
 	u8 flags;        /* MH_ECT | MH_SYN | .. */
 	u8 application;  /* MH_INTERACTIVE, .. */
-	u8 reserved;
+	u8 dscp;         /* Differentiated Services code point. 0 where the caller does not know it: simulator and
+	                  * link program know MH_DSCP_NQB, of packets without TCP */
 	u32 sequence;    /* bytes of the shaped direction's data from its first byte, or the first seen, wrapping: to
 	                  * where this packet's data ends (0 of a SYN); with MH_REVERSE: up to where it acknowledges.
 	                  * 0 where no flow is kept: a kernel's drop policy or queue without a marker before it */

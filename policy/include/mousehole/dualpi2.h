@@ -4,12 +4,13 @@
  *
  * RFC 9332; defaults are those of Linux's sch_dualpi2.
  *
- *   band = 0 (L) of a packet with the identifier of L4S (RFC 9331 section 5.1), else 1 (C)
+ *   band = 0 (L) of a packet with the identifier of L4S (RFC 9331 section 5.1) or, with `nqb`, with DSCP 45 (RFC 9956),
+ *          else 1 (C)
  *   p'   : every `period`, p' <- p' + alpha (d - target) + beta (d - d_before), within 0 .. 1; d is the longer of the
  *          times that the heads of L and C have waited
  *   C    : an arrival is dropped, or marked if it is ECN-capable and `ecn` is set, with probability p'^2
  *   L    : an arrival is marked with probability k p', and at its departure if it waited longer than `step` and is not
- *          the last of its band
+ *          the last of its band. What is not ECN-capable is not marked.
  *   short queue : while less than 3000 bytes wait in all, an arrival is neither dropped nor marked by chance
  *   overload : once k p' is 1, nothing is marked in place of a drop: arrivals of both bands are dropped with probability
  *              p'^2, and arrivals of L that stay are marked
@@ -22,7 +23,8 @@
  * Worst error: 2^-25 of the relative value of a gain, and half a unit of p' per step.
  * Deviations: both bands decide at arrival (Linux: `drop_enqueue`; the RFC's appendix A at departure), except for the step.
  * p' changes at the first event after its period; what waited then is what the RFC's timer would have seen. The share of
- * C is by bytes sent, the RFC's appendix A leaves the scheduler open.
+ * C is by bytes sent, the RFC's appendix A leaves the scheduler open. Linux has no `nqb`; that such packets are dropped in
+ * overload only, since they cannot be marked, is a reading.
  */
 #ifndef MOUSEHOLE_DUALPI2_H
 #define MOUSEHOLE_DUALPI2_H
@@ -47,7 +49,7 @@ struct mh_dualpi2_params {
 	u64 coupling_q16;
 	u64 share_q16; /* of C; computed by set-up */
 	u32 ecn;
-	u32 reserved;
+	u32 nqb;
 	struct {
 		u64 alpha_q32; /* 1/s */
 		u64 beta_q32;
@@ -98,6 +100,12 @@ MH_FN u64 mh_dualpi2_add_term(u64 p_q32, u64 gain_q24, u64 now_ns, u64 before_ns
 	return p_q32 > change ? p_q32 - change : 0;
 }
 
+/* Returns the band of a packet. */
+MH_FN u32 mh_dualpi2_band(const struct mh_dualpi2_params *params, const struct mh_view *view)
+{
+	return view->flags & MH_L4S || (params->nqb && view->dscp == MH_DSCP_NQB) ? MH_DUALPI2_L : MH_DUALPI2_C;
+}
+
 /*
  * Takes the steps of p' that have become due up to `now_ns`. Called first at every arrival and departure, so that
  * `waiting` is what each of these steps would have seen.
@@ -136,7 +144,7 @@ MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_d
 			     const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,
 			     u32 random)
 {
-	u32 band = view->flags & MH_L4S ? MH_DUALPI2_L : MH_DUALPI2_C, is_hit, verdict;
+	u32 band = mh_dualpi2_band(params, view), can_mark = view->flags & MH_ECT, is_hit, verdict;
 	u32 full = mh_is_full(&params->limit, &waiting->all, view->ip_bytes, mh_segments(view));
 	u64 coupled;
 
@@ -147,11 +155,11 @@ MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_d
 	if (waiting->all.bytes < MH_DUALPI2_SHORT_BYTES)
 		verdict = MH_PASS;
 	else if (coupled >= MH_ONE_Q32)
-		verdict = is_hit ? MH_DROP_EARLY : band == MH_DUALPI2_L ? MH_MARK : MH_PASS;
+		verdict = is_hit ? MH_DROP_EARLY : band == MH_DUALPI2_L && can_mark ? MH_MARK : MH_PASS;
 	else if (band == MH_DUALPI2_L)
-		verdict = random < coupled ? MH_MARK : MH_PASS;
+		verdict = can_mark && random < coupled ? MH_MARK : MH_PASS;
 	else
-		verdict = !is_hit ? MH_PASS : params->ecn && view->flags & MH_ECT ? MH_MARK : MH_DROP_EARLY;
+		verdict = !is_hit ? MH_PASS : params->ecn && can_mark ? MH_MARK : MH_DROP_EARLY;
 	return mh_into(band, mh_verdict_with_buffer(full, verdict));
 }
 
@@ -174,7 +182,8 @@ MH_FN u32 mh_dualpi2_dequeue(const struct mh_dualpi2_params *params, struct mh_d
 		}
 		state->owed_scaled += (u64)l->head.ip_bytes * params->share_q16;
 	}
-	if (l->waiting.packets > mh_segments(&l->head) && now_ns - l->head_since_ns > params->step_ns)
+	if (l->head.flags & MH_ECT && l->waiting.packets > mh_segments(&l->head) &&
+	    now_ns - l->head_since_ns > params->step_ns)
 		marked = MH_MARKED;
 	return MH_DUALPI2_L | marked;
 }
@@ -200,6 +209,8 @@ static const struct mh_parameter mh_dualpi2_parameters[] = {
 	{ MH_FIELD(mh_dualpi2_params, ecn), .kind = MH_FLAG, .mask = 1, .name = "ecn", .value = "true",
 	  .meaning = "packets without L4S that are ECN-capable are marked instead of dropped",
 	  .source = "Linux sch_dualpi2" },
+	{ MH_FIELD(mh_dualpi2_params, nqb), .kind = MH_FLAG, .mask = 1, .name = "nqb", .value = "true",
+	  .meaning = "packets with DSCP 45 (NQB) wait with those of L4S", .source = "RFC 9956" },
 };
 
 /* Takes the link's buffer as limit and converts the gains and the share to fixed point. Refuses nothing. */
@@ -229,8 +240,8 @@ MH_QUEUE(dualpi2, mh_dualpi2_params, mh_dualpi2_state, MH_DUALPI2_BANDS,
 	 .flags = MH_MARKS,
 	 .summary = "a queue for L4S senders before one for all others, coupled so that flows of both get equal rates",
 	 .source = "RFC 9332",
-	 .detail = "Packets with the identifier of L4S (ECT(1) or CE) wait in a queue of their own, which goes first and marks "
-		   "what waits longer than a millisecond. All others are dropped or marked by PI2, so that they wait for 15 "
+	 .detail = "Packets with the identifier of L4S (ECT(1) or CE), or of flows that build no queue (NQB, `--nqb`), wait in "
+		   "a queue of their own, which goes first and marks what waits longer than a millisecond. All others are dropped or marked by PI2, so that they wait for 15 "
 		   "ms. The marks of L4S grow with the square root of these drops, which gives flows of both kinds about the "
 		   "same rate. Senders of the profile `prague` use it; without them it is a single queue under PI2.",
 	 .unread = "limit.reserved",

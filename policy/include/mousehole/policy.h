@@ -100,7 +100,7 @@ struct mh_counts {
 #include <stddef.h>
 
 /* Changes with the layout of the structs below, and with the meaning of what packets bring. */
-#define MH_POLICY_ABI 6
+#define MH_POLICY_ABI 7
 
 /* What a parameter's text may be, and the format of the field that it sets. */
 enum mh_kind {

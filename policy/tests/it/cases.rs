@@ -45,8 +45,19 @@ fn assert_step(case: &Case, step: &Step, got: &str) {
     assert_eq!(got, step.expected, "{}: {}", step.line, case.title);
 }
 
-const VIEW: &[&str] =
-    &["at", "flow", "random", "bytes", "segments", "colour", "flags", "window", "sequence", "application"];
+const VIEW: &[&str] = &[
+    "at",
+    "flow",
+    "random",
+    "bytes",
+    "segments",
+    "colour",
+    "flags",
+    "dscp",
+    "window",
+    "sequence",
+    "application",
+];
 
 /// Plays the steps of a case to a marker; each named flow has a state.
 fn play_marker(case: &Case, params: Params) {

@@ -489,7 +489,7 @@ MH_CONTROL(adrift)
 fn fault__made_for_another_version_of_the_description() {
     let text = marker("stale", &limit("stale", "1B"))
         .replace("MH_SETUP(stale)", "#undef MH_POLICY_ABI\n#define MH_POLICY_ABI 99\nMH_SETUP(stale)");
-    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 6");
+    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 7");
 }
 
 #[test]

@@ -154,6 +154,7 @@ class RunOptions:
         None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS
     )
     ecn: bool = switch("Hosts use ECN (RFC 3168).", HOSTS)
+    nqb: bool = switch("Calls, games and video calls mark their packets NQB (RFC 9956).", HOSTS)
     server_think: str | float | timedelta | None = option(  # noqa: RUF009
         None, "Time from a request to its answer where captures do not tell it (default: 6ms).", "TIME", HOSTS
     )

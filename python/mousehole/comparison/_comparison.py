@@ -122,6 +122,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `tcp`: TCP profile: "linux", "bbr", "prague", "rfc", "ns2-2.35" or "ns2-2001", or shares such
       as "linux:0.6,bbr:0.4" ("linux"; a scenario's own)
     - `ecn`: hosts use ECN, RFC 3168 (False)
+    - `nqb`: calls, games and video calls mark their packets NQB, RFC 9956 (False)
     - `server_think`: time from a request to its answer where the traffic does not tell it ("6ms" with
       "linux", "bbr" and "prague", else none)
 

@@ -151,7 +151,7 @@ def _with_runs(start: Scenario, traffic: TrafficSection, options: Options) -> Sc
         if options.duration is None
         else with_unit("duration", options.duration, SECONDS),
         "tcp": hosts,
-        "traffic": _with_server_think(traffic, options.server_think),
+        "traffic": _with_host_options(traffic, options),
         "trace": False,
     }
     base.pop("series", None)
@@ -191,10 +191,11 @@ def _check_rates(base: Scenario) -> None:
             _engine.link_rate(field, given)
 
 
-def _with_server_think(traffic: TrafficSection, think: object) -> TrafficSection:
-    """Returns section `traffic` with this think time of servers; unchanged for None."""
-    given = _write_given("server_think", think, SECONDS)
-    return traffic if given is None else {**traffic, "server_think": given}
+def _with_host_options(traffic: TrafficSection, options: Options) -> TrafficSection:
+    """Returns the traffic with those options of hosts that are fields of it."""
+    think = _write_given("server_think", options.server_think, SECONDS)
+    with_think: TrafficSection = traffic if think is None else {**traffic, "server_think": think}
+    return {**with_think, "nqb": True} if options.nqb else with_think
 
 
 def _write_given(field: str, value: object, unit: Unit) -> str | None:

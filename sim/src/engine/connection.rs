@@ -85,6 +85,15 @@ impl Open {
     pub fn flow(&self) -> Flow {
         Flow { key: self.key, client: self.client, server: self.server, class: self.class }
     }
+
+    /// Returns whether its datagrams are small and evenly spaced, so that they build no queue: of a model of the class
+    /// interactive, or recorded and by their behaviour a call, a game or a video call.
+    pub fn builds_no_queue(&self) -> bool {
+        match self.flow_class {
+            Some(class) => matches!(class, FlowClass::Call | FlowClass::Game | FlowClass::VideoCall),
+            None => self.class == Class::Interactive,
+        }
+    }
 }
 
 /// The writes of a connection.

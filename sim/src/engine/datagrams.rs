@@ -7,7 +7,7 @@ use super::connection::Payload;
 use super::receive_stats::ReceiveStats;
 use super::recorded::Recorded;
 use super::world::World;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Kind, Packet, flag};
 use crate::playback::Playback;
 use crate::record::DatagramRecord;
 use crate::traffic::class::FlowClass;
@@ -82,8 +82,10 @@ impl World {
             stats.record_sent(now, first, packets);
             self.outstanding += u64::from(packets);
         }
+        let is_nqb = self.setup.nqb && self.live[slot as usize].open.builds_no_queue();
         for number in 0..packets {
-            let packet = Packet::new(slot, Kind::Datagram, first.wrapping_add(number), bytes);
+            let mut packet = Packet::new(slot, Kind::Datagram, first.wrapping_add(number), bytes);
+            packet.flags = flag::bits_if(is_nqb, flag::NQB);
             // The packet carries its time of sending: a table of packets in flight would have to be searched.
             self.inject(Packet { window_hint: 0, ..packet.with_tag(now.0) });
         }

@@ -55,6 +55,8 @@ pub struct Setup {
     pub trace: bool,
     /// Some policy reads the position of packets in their flow's data.
     pub positions: bool,
+    /// Datagrams of flows that build no queue carry their code point.
+    pub nqb: bool,
     /// Sample links and senders at this interval.
     pub sampled: Option<Dur>,
 }

@@ -284,6 +284,7 @@ fn make_idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>
         seed: 0,
         trace: false,
         positions: false,
+        nqb: false,
         sampled: None,
         data_link: plan.data_link,
     }

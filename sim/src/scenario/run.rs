@@ -86,6 +86,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         seed,
         trace: plan.scenario.trace,
         positions: plan.scheme.policies().iter().any(|policy| policy.reads_positions()),
+        nqb: plan.scenario.traffic.nqb,
         sampled: plan.sampled,
         data_link: plan.data_link,
     };

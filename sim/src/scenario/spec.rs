@@ -273,6 +273,9 @@ pub struct TrafficSpec {
     /// Time from a request to its answer at servers of which the traffic says nothing; the TCP profile's if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_think: Option<String>,
+    /// Packets of calls, games and video calls carry the code point of flows that build no queue (NQB, RFC 9956).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nqb: bool,
     /// Name of a traffic model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

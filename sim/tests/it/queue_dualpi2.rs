@@ -75,6 +75,27 @@ fn flows_of_both_kinds__get_about_the_same_rate() {
     assert!((0.5..2.0).contains(&ratio), "{ratio}");
 }
 
+/// Calls that mark their packets NQB (RFC 9956) do not wait behind CUBIC's queue; unmarked ones do, and other schemes do
+/// not read the mark.
+#[test]
+fn calls__wait_with_l4s_if_they_are_marked() {
+    let delay_p95 = |scheme: &str, nqb: bool| {
+        let base = bulk("linux", scheme);
+        let traffic = TrafficSpec { model: Some("voip".into()), nqb, ..base.traffic };
+        let result = play(&Scenario { traffic, ..base });
+        assert!(result.is_conserved());
+        let delays: Vec<f64> =
+            result.outcome.datagrams.iter().filter(|call| !call.upload).map(|call| call.delay_s[2]).collect();
+        assert_eq!(delays.len(), 10);
+        delays.iter().sum::<f64>() / 10.0 - 0.010
+    };
+    let [marked, unmarked] = [true, false].map(|nqb| delay_p95("dualpi2", nqb));
+    println!("calls wait {:.1} ms (p95) with NQB, {:.1} ms without", marked * 1e3, unmarked * 1e3);
+    assert!(marked < 0.002 && unmarked > 0.010, "{marked} {unmarked}");
+    assert_eq!(delay_p95("dualpi2(nqb=false)", true), unmarked);
+    assert_eq!(delay_p95("droptail", true), delay_p95("droptail", false));
+}
+
 /// A packet that waited longer than the step leaves with a mark, unless nothing waits behind it.
 #[test]
 fn step__marks_at_departure() {

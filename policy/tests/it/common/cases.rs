@@ -173,6 +173,7 @@ impl Step {
             .with_window(self.number("window").unwrap_or(0.0) as u16)
             .with_sequence(self.number("sequence").unwrap_or(0.0) as u32)
             .with_application(self.application())
+            .with_dscp(self.number("dscp").unwrap_or(0.0) as u8)
             .with_flags(self.flags())
     }
 
