@@ -15,6 +15,7 @@ use std::{env, fs, thread};
 
 include!("src/compile.rs");
 
+/// Compiles all programs on all CPUs and writes the tables of them to `programs.rs`.
 fn main() {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));

@@ -134,6 +134,7 @@ struct Write {
 }
 
 impl Write {
+    /// Returns a transfer that starts at `start`, when each direction had delivered `before` bytes.
     fn new(start: Time, before: [u64; 2]) -> Write {
         Write {
             start,
@@ -664,7 +665,7 @@ mod tests {
         assert_eq!((row.start, row.end, row.bytes, row.is_quic), (ms(0), ms(30), 900, true));
     }
 
-    /// What is kept of a million flows is their rows alone: slots are as many as are alive at once.
+    /// Of a million flows only the rows use memory: there are as many slots as flows alive at once.
     #[test]
     fn slots__are_reused_over_a_million_flows() {
         let mut flows = Flows::default();

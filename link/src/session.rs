@@ -340,6 +340,7 @@ impl Session {
     fn wait_for_events(&mut self, most: Dur) -> Result<(), Failure> {
         let [client, server] = &self.devices.sides;
         // The socket of a command that has ended is not polled, since it would always be ready.
+        /// Returns what to poll for the end of a side's command.
         fn control(side: &Running) -> PollFd<'_> {
             match side.exit {
                 Some(_) => PollFd::new(side.tun.as_fd(), PollFlags::empty()),

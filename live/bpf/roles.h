@@ -9,7 +9,7 @@
  *   ML_DROPPER, ML_DROPPER_HEADER   that queue's drop policy; without it only its buffer decides
  *   ML_MARKER_SHARES                1: packets of several flows share a part of the marker's state
  *   ML_MARKER_PUBLISHES             1: the agent writes a part of it that packets read
- *   ML_MARKER_RESTARTS              1: the agent is told the states of flows that restart
+ *   ML_MARKER_RESTARTS              1: the agent receives the states of flows that restart
  *   ML_MARKER_DRAWS, ML_USER_DRAWS, ML_DROPPER_DRAWS    1: the policy says whether it reads random numbers
  *   ML_MARKER_READS_HINTS, ML_DROPPER_READS_HINTS       1: the policy reads the state of the sending socket
  *   ML_USER_SHAPES                  1: that marker computes how long a packet waits for tokens; see shape.h

@@ -79,6 +79,7 @@ struct Event {
     arrival: Option<usize>,
 }
 
+/// Compares every queue and prints a line for each; fails if one differs.
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [first, second] = words.as_slice() else {

@@ -296,7 +296,7 @@ pub fn load_instructions(name: &CStr, instructions: &[u64]) -> io::Result<OwnedF
 /// The kernel's error, for example if there are more than `most`.
 pub(crate) fn list_programs(device: u32, hook: bpf_attach_type, most: usize) -> io::Result<Vec<u32>> {
     let mut ids = vec![0_u32; most];
-    // SAFETY: the struct is numbers, which may be zero; the array has the length that is said.
+    // SAFETY: the struct is numbers, which may be zero; the array has the given length.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         let query = &mut attributes.query;
@@ -376,7 +376,7 @@ pub struct Tested {
 /// The kernel's error.
 pub fn run_test(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
     let before = run.context.to_vec();
-    // SAFETY: the struct is numbers, which may be zero; each buffer is as long as is said.
+    // SAFETY: the struct is numbers, which may be zero; each buffer has the given length.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         let test = &mut attributes.test;

@@ -132,7 +132,8 @@ impl Changes {
 mod tests {
     use super::*;
 
-    fn message(index: u32, bytes: usize) -> Vec<u8> {
+    /// Returns a message of `bytes` bytes about the device with this interface index.
+    fn build_message(index: u32, bytes: usize) -> Vec<u8> {
         let mut whole = vec![0; bytes];
         whole[..4].copy_from_slice(&(bytes as u32).to_ne_bytes());
         whole[HEADER + 4..HEADER + 8].copy_from_slice(&index.to_ne_bytes());
@@ -142,7 +143,7 @@ mod tests {
     #[test]
     fn changed_devices__of_the_devices_of_all_messages_in_a_datagram() {
         let mut changed = ChangedDevices::default();
-        changed.take(&[message(3, 36), message(70_000, 32), message(9, 24)].concat());
+        changed.take(&[build_message(3, 36), build_message(70_000, 32), build_message(9, 24)].concat());
         assert_eq!([3, 70_000, 9, 4].map(|index| changed.contains(index)), [true, true, true, false]);
         assert!(ChangedDevices::everything().contains(4));
     }

@@ -211,7 +211,7 @@ pub struct Fifo {
 
 impl Fifo {
     /// Returns it as a line of the scheme's install plan.
-    fn to_line(&self) -> Line {
+    fn to_line(self) -> Line {
         let buffer_packets = match self.buffer {
             Buffer::Packets(packets) => u64::from(packets),
             Buffer::Bytes(bytes) => bytes / FULL_PACKET,

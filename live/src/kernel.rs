@@ -141,7 +141,7 @@ fn load_failure(error: &(dyn Error + 'static), log: &str) -> Failure {
 /// Returns numbers that nobody can guess.
 pub(crate) fn draw_random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     let mut words = [0; COUNT];
-    // SAFETY: the buffer has room for as many bytes as are asked for.
+    // SAFETY: the buffer has the given length.
     let done = unsafe { libc::getrandom(words.as_mut_ptr().cast(), size_of_val(&words), 0) };
     match done as usize == size_of_val(&words) {
         true => Ok(words),

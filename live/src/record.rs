@@ -46,7 +46,7 @@ pub struct Record {
     pub address: Option<[u8; 6]>,
     /// The command as given, with the program's name first.
     pub command: Vec<String>,
-    /// Everything that was asked for.
+    /// The request that it carries out.
     pub request: crate::request::Request,
     /// The SHA-256 of the header of each of the user's policies, in the request's order.
     #[serde(default)]

@@ -55,6 +55,7 @@ pub fn plan_trial(request: &Request) -> Result<Trial> {
 mod tests {
     use super::*;
 
+    /// Returns a `mark` with this `--ab` and `--ab-key`.
     fn request_trial(ab: &str, key: Option<&str>) -> Request {
         Request { ab: Some(ab.into()), ab_key: key.map(String::from), ..Request::new(Mode::Mark) }
     }

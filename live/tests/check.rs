@@ -456,7 +456,7 @@ fn dscps_of_better_service__are_refused_for_long_flows() {
         let fault = deployment(dscp).unwrap_err().to_string();
         assert!(fault.contains(reason), "{dscp}: {fault}");
     }
-    // Short flows may have it: CAKE's three tins are told so.
+    // Short flows may have such a DSCP, by which CAKE gives them a better tin.
     assert_eq!(deployment("46,0,1").unwrap().action.dscp, [46, 0, 1]);
     assert_eq!(deployment("45,0,1").unwrap().action.dscp, [45, 0, 1]);
 }

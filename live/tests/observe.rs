@@ -526,7 +526,7 @@ fn jumbo_frames__are_marked_and_queued() {
     run_ok("up w0 --rate 2mbit --scheme sfd");
     assert_eq!(read_status()["problems"], Value::Array(Vec::new()));
     run_ok("down w0");
-    // What a device cannot have any more is said, and not left out.
+    // A value that the device does not allow any more is reported, and not left out.
     mtu("1500");
     run_ok("up w0 --rate 2mbit --burst 8kB --scheme sfd");
     mtu("9000");

@@ -154,6 +154,7 @@ def drain(end: socket.socket) -> None:
 
 @pytest.fixture
 def mixed(lab: Lab, before: dict[str, Any]) -> Iterator[Mixed]:
+    """Sends TCP connections through the device while the test lasts."""
     del before  # made first
     made = Mixed(lab)
     yield made

@@ -73,6 +73,7 @@ class Guard:
 
 @pytest.fixture
 def guard(lab: Lab, tmp_path: Path) -> Iterator[Guard]:
+    """Returns a guard that is not started; it is killed when the test ends."""
     made = Guard(lab, tmp_path / "guard.log")
     yield made
     made.kill()

@@ -81,6 +81,7 @@ class Arrivals:
 
 @pytest.fixture
 def arrivals(router: Lab) -> Iterator[Arrivals]:
+    """Counts arrivals at the host behind the router."""
     made = Arrivals(router)
     yield made
     made.wire.close()

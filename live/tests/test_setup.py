@@ -67,6 +67,7 @@ class Caked:
 
 @pytest.fixture
 def caked(router: Lab, tmp_path: Path) -> Iterator[Caked]:
+    """Runs commands with a pretended CAKE; all devices are taken down when the test ends."""
     made = Caked(router, tmp_path)
     yield made
     made.live("down", "--all")

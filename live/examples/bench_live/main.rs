@@ -99,6 +99,7 @@ pub(crate) fn shuffle(call: u32) -> u32 {
     call.wrapping_mul(2_654_435_761) >> 15
 }
 
+/// Prints all tables, or that of threads alone.
 fn main() {
     if !can_run() {
         return;
