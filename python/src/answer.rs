@@ -207,7 +207,7 @@ fn judge(
 // python: unit: str
 fn describe(ratio: &Estimate, quantity: &Quantity, unit: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     let unit: Unit = pythonize::depythonize(unit)?;
-    Ok(Verdict(verdicts::describe(&ratio.0, &quantity.0, unit)))
+    Ok(Verdict(verdicts::describe_change(&ratio.0, &quantity.0, unit)))
 }
 
 /// Returns the endpoints of transfers, and with `has_pages` of pages; the primary one is first.

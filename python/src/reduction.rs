@@ -2,7 +2,9 @@
 
 use crate::convert::to_python;
 use crate::quantities::{Bucket, Quantity};
-use mousehole_answer::reduction::{Colour, Facts, PROFILES, Profile, Records, ShortTimes, compare_short_times, reduce};
+use mousehole_answer::reduction::{
+    Colour, Facts, PROFILES, Profile, Records, ShortTimes, compare_short_times, reduce,
+};
 use mousehole_compare::run_facts;
 use mousehole_sim::scenario::{Plan, RunResult};
 use numpy::{PyArray1, PyReadonlyArray1};

@@ -110,7 +110,7 @@ impl Traffic {
     // python: scenario: Scenario
     fn set_up(&self, py: Python<'_>, scenario: &Bound<'_, PyAny>) -> PyResult<()> {
         let scenario: Scenario = convert::from_python("", scenario)?;
-        py.detach(|| capture::set_up(&scenario, &self.0)).map_err(|error| to_python(py, error))
+        py.detach(|| capture::try_short_run(&scenario, &self.0)).map_err(|error| to_python(py, error))
     }
 
     /// Returns one row per connection; round-trip times and durations that are unknown are NaN.
@@ -310,7 +310,8 @@ fn traffic_account(
     summary: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<(String, String)>, Vec<(&'static str, String)>)> {
     let summary: Summary = convert::from_python("traffic", summary)?;
-    let remarks = account::list_remarks(&summary).into_iter().map(|one| (one.kind.name(), one.text)).collect();
+    let remarks =
+        account::list_remarks(&summary).into_iter().map(|one| (one.kind.name(), one.text)).collect();
     Ok((account::title_text(&summary), account::list_facts(&summary), remarks))
 }
 
