@@ -58,5 +58,5 @@ class Sweep(Found, html.Shown):
     def markdown(
         self, command: Sequence[str] | None = None, value: str = VALUE, against: str | None = None
     ) -> str:
-        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        """Returns what `html` writes as Markdown, with the numbers of charts instead of the charts."""
         return as_markdown(self.document(command, value, against))
