@@ -1,7 +1,7 @@
 """The Python interface of the search: `tune` finds settings and judges them on unseen replications.
 
 `_search_space` has the settings that may be tried, `objectives` the goal, `_search` tries; `comparison`
-judges the finalists on replications of their own. `_results` holds what came out, `_report`, `_pareto` and
+judges the finalists on replications of their own. `_results` holds the results, `_report`, `_pareto` and
 `Tuned.to_json` show it.
 """
 
