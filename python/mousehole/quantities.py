@@ -1,7 +1,7 @@
-"""What is measured, in words and units: the engine's table of quantities, and the columns that come of it.
+"""The quantities that are measured, with names and units: the engine's table, and the columns made of it.
 
 `answer/src/quantities.rs` holds the table. Tables, charts, objectives and limits of `tune`, measures of
-sweeps, JSON and its documents take names and words from here; nothing takes a name apart.
+sweeps, JSON and its documents take names and texts from here; no code splits a name.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

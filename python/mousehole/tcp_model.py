@@ -9,7 +9,7 @@ probability that a packet is lost, independently of all others, 0 ≤ p < 1. `pa
 transfer, 0 or more; fractions are allowed, as the model has no rounds. Windows are in packets, times in
 seconds, rates in packets per second. Acknowledgements are not lost, there is no handshake, nothing queues.
 
-docs/tcp-model.md says what the model leaves out and where a simulation parts from it.
+docs/tcp-model.md lists what the model leaves out, and where simulations differ from it.
 """
 
 from dataclasses import dataclass

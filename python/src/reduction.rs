@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Returns the facts of a run as [`facts_dict`] does; other Python threads run meanwhile.
+/// Returns the facts of a run as `facts_dict` does; other Python threads run meanwhile.
 pub fn reduce_run<'py>(
     py: Python<'py>,
     run: &RunResult,

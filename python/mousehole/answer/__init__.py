@@ -1,4 +1,4 @@
-"""What a comparison says: tables, findings, notes, advice, how to install it, and its JSON."""
+"""The answer of a comparison: tables, findings, notes, advice, installation, and its JSON."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What a manifest says of files: digests, and a scenario without directories; the engine makes the rest."""
+"""The entries of a manifest on files: digests, scenario without directories; the rest is the engine's."""
 
 import errno
 import hashlib
@@ -23,7 +23,7 @@ PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "w
 def make_manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
     """Returns the manifest of a comparison; `read` is what was read of the traffic.
 
-    What only the runs tell is added by `findings.with_endpoint`.
+    `findings.with_endpoint` adds what follows only from the runs.
     """
     first = plan.scenario(plan.cells[0], plan.baseline)
     given = {

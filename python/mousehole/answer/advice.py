@@ -1,6 +1,6 @@
 """The answer of a comparison: what to install, what every class gains or pays, how sure that is.
 
-`answer/src/advice.rs` makes it of findings and vetoes; `_setting.py` says what installs each scheme.
+`answer/src/advice.rs` makes it from findings and vetoes, in the context that `_setting.py` returns.
 """
 
 from typing import Final, Literal

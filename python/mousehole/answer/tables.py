@@ -31,7 +31,7 @@ class Rows(Protocol[R]):
 def allow_all_cells(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
     """Lets a function that returns the rows of one cell also take None, which means all cells.
 
-    The rows of a cell are made once and kept in `Results.kept`; tables, plots and documents share them.
+    The rows of a cell are made once and stored in `Results.kept`; tables, plots and documents share them.
     """
 
     @wraps(make)
@@ -70,11 +70,11 @@ group_rows = table_rows("group", GroupRow)
 
 
 def load_row(results: Results, cell: Cell) -> LoadRow:
-    """Returns how the load of a cell came about; means over the replications of the baseline."""
+    """Returns native and achieved load, copies and dilation of a cell, over the baseline's replications."""
     return LoadRow(**results.compared(cell).load())
 
 
 def evidence_row(results: Results, cell: Cell) -> EvidenceRow | None:
-    """Returns what of a capture stands behind the verdicts of a cell, None for a model."""
+    """Returns how much of a capture the verdicts of a cell rest on; None for a model."""
     found = results.compared(cell).evidence()
     return None if found is None else EvidenceRow(**found)

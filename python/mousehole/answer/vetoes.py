@@ -2,7 +2,7 @@
 
 Users write a margin as CLASS QUANTITY ±N with a unit: `calls p95 +10ms`, `games loss +0.2%`, `pages mean
 +10%`. Of shares, percent are percentage points; of times and rates they are relative. `answer/src/margins.rs`
-reads them, and `answer/src/vetoes.rs` says who pays.
+reads them, and `answer/src/vetoes.rs` decides who pays.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,7 +52,7 @@ def read_margin(text: str) -> Margin:
 def split_change(field: str, text: str, form: str) -> tuple[str, str, float, str]:
     """Splits a change such as `calls p95 +10ms` into what changes, sign, number and unit.
 
-    Raises `MouseholeError`, which says that `form` is allowed.
+    Raises `MouseholeError` for any other text; `form` is what its message names as allowed.
     """
     found = _engine.read_change(text)
     if found is None:

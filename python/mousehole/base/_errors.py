@@ -70,7 +70,7 @@ def _shorten_message(message: str) -> str:
 def _shorten(text: str, most: int) -> str:
     """Returns the text, cut in the middle to about `most` characters if it is longer.
 
-    A note in the gap says how many characters are left out.
+    A note in the gap has the number of characters left out.
     """
     if len(text) <= most:
         return text

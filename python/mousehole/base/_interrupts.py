@@ -1,4 +1,4 @@
-"""Waits that Ctrl-C ends at once, though what is waited for runs in the engine."""
+"""Calls of the engine that Ctrl-C interrupts at once."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, wait
@@ -14,7 +14,7 @@ POLL_S = 0.1
 def run_interruptibly(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
     """Calls `work` in another thread and returns its result, or raises its exception.
 
-    Ctrl-C ends the wait at once; the other thread then goes on alone. `while_waiting` is called in this
+    Ctrl-C ends the wait at once; the other thread then continues alone. `while_waiting` is called in this
     thread several times a second until the work is done.
     """
     future: Future[T] = Future()

@@ -15,7 +15,7 @@ SHARE = 0.7
 
 
 def available_bytes() -> int | None:
-    """Returns the bytes that this process may still take; None where the system does not tell.
+    """Returns the bytes that this process may still take; None where the system does not report it.
 
     This is the least of what the machine has left, what the process's control groups leave, and the limit
     on address space (`ulimit -v`).
@@ -30,7 +30,7 @@ def estimate_reading_room() -> tuple[int | None, int | None]:
     """Returns how many rows of traffic may be held at once, and how many bytes reading may take.
 
     The number of rows is a power of two, so that a machine whose memory is used a little differently reads
-    the same. Both are None where the system does not tell how much memory is left.
+    the same. Both are None where the system does not report the memory that is left.
     """
     left = available_bytes()
     if left is None:

@@ -15,7 +15,7 @@ from mousehole.base._errors import field_error
 
 @dataclass(frozen=True)
 class Unit:
-    """What a number without a unit counts, and how to write it."""
+    """The unit of numbers without a unit: its suffix, and the words for what is allowed."""
 
     suffix: str
     words: str

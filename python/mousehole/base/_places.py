@@ -36,7 +36,7 @@ class Application:
 
 @dataclass(frozen=True)
 class Place:
-    """Ready-made traffic: so many users, of whom these shares run each application."""
+    """Ready-made traffic: a number of users, and the share of them who run each application."""
 
     name: str
     summary: str

@@ -9,7 +9,7 @@ MOST_BYTES = 16_000_000
 
 
 def read_text(path: Path, what: str) -> str:
-    """Returns the text of a file; `what` says what it is to be, such as "the scenario".
+    """Returns the text of a file; `what` names it in errors, such as "the scenario".
 
     Raises `MouseholeError` for one that is not there, too large, no file, or not in UTF-8.
     """

@@ -1,8 +1,8 @@
 """Charts as descriptions in Vega-Lite, which pages embed and vl-convert draws as PNG, SVG and PDF.
 
-`style` has the look of all charts and tells series apart, `looks` chooses it, `axes` and `marks` have what
-charts consist of, `layout` makes whole pictures of panels, `writing` makes files of them. This package knows
-nothing of comparisons, sweeps or papers; what draws those builds on it.
+`style` has the look of all charts and distinguishes series, `looks` chooses colours and symbols, `axes` and
+`marks` have the parts of charts, `layout` makes pictures of panels, `writing` makes files of them. This
+package does not depend on comparisons, sweeps or papers; the modules that draw those build on it.
 """
 
 from mousehole.charts import looks as looks

@@ -14,7 +14,7 @@ Datum = dict[str, Any]
 """A row of a chart's data."""
 
 UNDECIDED = "undecided"
-"""What a change is called whose interval contains zero."""
+"""The verdict on a change whose interval contains zero."""
 VERDICT_SYMBOLS = ("circle", "diamond", "square")
 """Symbols of changes for the better, undecided, and for the worse."""
 LEAST_RATIO = 1e-3
@@ -47,7 +47,7 @@ def make_chart(values: Sequence[Datum]) -> Any:
 
 
 def empty_chart(reason: str) -> Any:
-    """Returns a chart that says why there is nothing to draw; a line of text for each line of `reason`."""
+    """Returns a chart with only a text: why there is nothing to draw, in the lines of `reason`."""
     text = make_chart([{"reason": reason.split("\n")}]).mark_text(color=DIM, align="center")
     return text.encode(text="reason:N")
 

@@ -56,7 +56,7 @@ PATHS = {
     "diamond": "M0,-1.1L0.9,0L0,1.1L-0.9,0Z",
     "cross": "M-1,-0.35H-0.35V-1H0.35V-0.35H1V0.35H0.35V1H-0.35V0.35H-1Z",
 }
-"""Paths of Vega's symbols, for symbols beside text."""
+"""Paths of Vega's symbols, for symbols in text."""
 DASHES = ([1, 0], [8, 2], [1, 0], [2, 2], [6, 2, 2, 2], [8, 2, 2, 2, 2, 2], [4, 3], [6, 3])
 """Dashes of series, in the order of `looks`."""
 SHOWN = "shown"

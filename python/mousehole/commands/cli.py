@@ -140,7 +140,7 @@ OPTION_OF_FIELD = {
 PANIC = "PanicException"
 """The name of the exception, no `Exception`, of Rust code that has given up."""
 NO_THREAD = "can't start new thread"
-"""What Python says where there is no memory for a thread."""
+"""Python's message if there is no memory for a thread."""
 OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower --rate or a lower --load"
 
 

@@ -1,4 +1,4 @@
-"""The Python interface: `compare` runs a comparison, `Comparison` gives access to what it found.
+"""The Python interface: `compare` runs a comparison, `Comparison` gives access to its results.
 
 The layers are: `results` holds the data; `tables`, `findings`, `notes` and `overview` compute from it;
 `reports` and `jsonout` show it; this module calls all of them, and none imports it.
@@ -364,9 +364,9 @@ def prepare(
 ) -> Prepared:
     """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
 
-    `is_sent` says that other processes will need the traffic, so that standard input is refused. `is_fitted`
-    says that a capture with too few short transfers to be played as it is gives way to a model of it, and
-    `is_replaced` that one with too few for a model gives way to ready-made traffic.
+    With `is_sent` other processes will need the traffic, so that standard input is refused. With `is_fitted`
+    a model replaces a capture that has too few short transfers to be played as it is, and with `is_replaced`
+    ready-made traffic replaces one that has too few for a model.
     """
     load_policies(options.policy)
     source = traffics.make_repeatable(source)
@@ -451,7 +451,7 @@ def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Compar
 def _try_vetoes(prepared: Prepared) -> None:
     """Raises `MouseholeError` for a veto on a kind of application that is not in the traffic.
 
-    A second of the traffic tells which kinds there are; transfers and pages may yet come.
+    The kinds are those of the first second of the traffic; transfers and pages may still come later.
     """
     plan = prepared.plan
     if not vetoes.list_given_margins(plan):

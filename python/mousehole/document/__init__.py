@@ -1,6 +1,6 @@
 """A result as a document: sections of prose, tables, charts and commands, which are shown in three ways.
 
-`blocks` says what a document consists of, `terminal` prints it, `markdown` writes it, and the package `html`
+`blocks` has the parts of a document, `terminal` prints it, `markdown` writes it, and the package `html`
 makes a page of it.
 """
 

@@ -106,7 +106,7 @@ class Chart:
 
     `picture` is an `altair` chart without size and configuration, which the page gives it: as wide as its
     place, in the colours of the page. Where it has colours of its own, they must be those of `charts`,
-    which have counterparts on dark pages. `description` says in one or two sentences what the axes are and
+    which have counterparts on dark pages. `description` explains in one or two sentences the axes and
     what can be seen; `numbers` has the same data as a table, for those who do not see the chart.
     """
 
@@ -133,7 +133,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Details:
-    """Parts behind a summary that opens them; `is_open` says that pages show them from the beginning.
+    """Parts behind a summary that opens them; with `is_open` pages show them from the beginning.
 
     A terminal shows them with the details only.
     """

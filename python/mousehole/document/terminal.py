@@ -34,7 +34,7 @@ WIDEST = 110
 LONG = 40
 """Longer texts in tables are sentences."""
 MOST_LINES = 12
-"""The commands of an answer are printed in full up to so many lines."""
+"""Number of lines up to which the commands of an answer are printed in full."""
 FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
     "#f7f7f7", "#fee0b6", "#fdb863", "#e08214", "#b35806")  # fmt: skip
 """Background colours, from no change to a factor of four."""
@@ -50,7 +50,7 @@ def make_report_console(stderr: bool = False) -> Console:
 def print_document(console: Console, document: Document, details: bool = False, more: str = MORE) -> None:
     """Prints a document; `details` adds the sections and blocks that are folded otherwise.
 
-    Without them, `more` says how to have what is folded.
+    Without `details`, `more` is printed at the end if something is folded.
     """
     console.print(Text(document.title, style="bold"))
     if document.verdict is not None:
@@ -201,7 +201,7 @@ def _print_in_parts(console: Console, block: Table) -> None:
 def _fallback_forms(block: Table) -> Iterator[tuple[Sequence[str], bool]]:
     """Yields the forms of a table, the fullest first: columns to leave out, and whether ends are shown.
 
-    Columns are given by heading; the ends are those of intervals. A table of which nothing gives way has one
+    Columns are given by heading; the ends are those of intervals. A table without `gives_way` has one
     form.
     """
     names = list(block.gives_way)

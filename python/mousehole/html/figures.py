@@ -53,7 +53,7 @@ class Point:
     scheme: str
     """Its series."""
     label: str
-    """What tells it from others of the series, such as the cell or the parameters; empty if nothing does."""
+    """What distinguishes it from others of the series, such as its cell; empty if nothing does."""
     short: Interval
     """Change of the mean response time of short transfers."""
     long: Interval

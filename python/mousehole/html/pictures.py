@@ -25,7 +25,7 @@ def list_choices(series: Series) -> list[Choice]:
 def make_fluid(chart: Chart) -> dict[str, Any]:
     """Returns the chart in Vega-Lite for the page's script.
 
-    It is as wide as its place, unless `is_fluid` says that the chart keeps its own width.
+    It is as wide as its container, unless it is not `is_fluid` and has a width of its own.
     """
     spec = _set_size(chart)
     if chart.is_fluid:

@@ -49,7 +49,7 @@ class Shown:
         write_page(self.document(command), path)
 
     def markdown(self, command: Sequence[str] | None = None) -> str:
-        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        """Returns what `html` writes as Markdown, with the numbers of charts instead of the charts."""
         return as_markdown(self.document(command))
 
     def _repr_html_(self) -> str:

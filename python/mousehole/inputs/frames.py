@@ -23,7 +23,7 @@ HOSTS = 1 << 32
 LONGEST_S = 1e9
 """Spans of time are shorter than this."""
 _SUMS = ("packets", "reverse_packets", "reverse_bytes")
-"""Columns of flows of datagrams beside `bytes`, which are those in the direction of the data."""
+"""Columns of flows of datagrams in addition to `bytes`, which count the direction of the data."""
 _CLASS = "flow_class"
 """The column of classes of flows, as `read` gives it."""
 A_CLASS = "the name of a class of flows, or nothing"
@@ -71,7 +71,7 @@ def _is_polars(value: object, kind: str) -> bool:
 
 
 def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
-    """Returns a frame whose columns are at hand: lazy frames are computed, streams read to their end.
+    """Returns a frame whose columns are in memory: lazy frames are computed, streams read to their end.
 
     Any other source is returned as it is. Raises `MouseholeError` for a source that its library cannot read,
     and for a stream with a column of intervals.

@@ -60,7 +60,7 @@ Source = (
 
 MEGABYTE = 1_000_000
 LARGE_MB = 50
-"""Files of so many megabytes together take a second to read, so that progress is reported."""
+"""Files of this many megabytes together take a second to read; progress is reported from there on."""
 
 NEARLY = 0.75
 """Likeness from which a name is taken for a misspelt one."""
@@ -419,7 +419,7 @@ def _from_files(names: list[str], payload: str | None) -> TrafficInput:
 
 
 def _from_model(names: list[str], payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
-    """Returns the traffic of a model; raises `MouseholeError` beside other traffic."""
+    """Returns the traffic of a model; raises `MouseholeError` if other traffic is given as well."""
     if len(names) > 1:
         (model, *_) = [name for name in names if is_model(name)]
         raise conflict_error("traffic", model, "other traffic", "a model stands alone")
@@ -437,7 +437,7 @@ def _from_users(
 ) -> TrafficInput:  # fmt: skip
     """Returns the traffic of users with applications, who may be those of a place.
 
-    Raises `MouseholeError` beside other traffic, with `payload` or `params`, and as `place_traffic` does.
+    Raises `MouseholeError` together with other traffic, `payload` or `params`, and as `place_traffic` does.
     """
     place = next((name for name in names if is_place(name)), None)
     if place is not None and len(names) > 1:

@@ -144,7 +144,7 @@ class Browser:
 
 @dataclass
 class _Request:
-    """What events told of a request so far; times are Chromium's own, in seconds."""
+    """A request as far as events have described it; times are of Chromium's clock, in seconds."""
 
     url: str
     kind: str
@@ -179,7 +179,7 @@ class Tab:
         meanwhile: Callable[[], object] = lambda: None,
         is_filmed: bool = False,
     ) -> Load:
-        """Loads a page; the outcome says what failed or did not end in time.
+        """Loads a page and returns the load, also if it failed or did not end in time.
 
         `meanwhile` is called once, when the load event has come or the time is over. Filmed, a load that
         ended has its visual progress.
@@ -360,8 +360,8 @@ def compute_request_times(timing: Mapping[str, float], begin: float) -> dict[str
     """Returns when a connection was begun, the request sent and the answer's first byte received.
 
     `timing` is a `ResourceTiming` of the DevTools protocol; the times are in seconds after `begin`, None for
-    what did not happen. The network service notes `sendEnd` when it is told that a write has ended, and on a
-    busy machine the answer may be told of first; the request counts as sent by the answer's first byte.
+    what did not happen. The network service sets `sendEnd` when it learns that a write has ended, and on a
+    busy machine it may learn of the answer first; so the request counts as sent by the answer's first byte.
     """
 
     def read_timing(name: str) -> float | None:

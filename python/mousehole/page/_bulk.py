@@ -1,4 +1,4 @@
-"""Downloads without end beside a page: the server's side sends until nobody reads, the other side counts."""
+"""Downloads without end during the load of a page: the server sends until nobody reads, the client counts."""
 
 import contextlib
 import socket

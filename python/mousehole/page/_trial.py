@@ -1,4 +1,4 @@
-"""What the conductor tells the two processes behind the link, and what the browser's process answers."""
+"""The task that the conductor gives the two processes behind the link, and the load that is returned."""
 
 import json
 import os
@@ -13,7 +13,7 @@ VERSIONS = ("1.1", "2", "3")
 CONGESTION = ("cubic", "reno", "bbr")
 """Congestion control that both the kernel and the simulator have."""
 SERVER_VARIABLE = "MOUSEHOLE_SERVER"
-"""The environment variable by which the link tells both sides the server's address."""
+"""The environment variable in which the link gives both sides the server's address."""
 
 Outcome = Literal["loaded", "timeout", "failed"]
 
@@ -34,7 +34,7 @@ class Task:
     fingerprint: str
     """SHA-256 of the certificate's public key in base64, which the browser accepts by a flag."""
     bulk: int
-    """Downloads beside the page."""
+    """Number of downloads during the load."""
     congestion: str
     """Congestion control of the server, by the kernel's name."""
     settle_s: float
@@ -117,7 +117,7 @@ class Load:
     progress: tuple[tuple[float, float], ...]
     """Visual progress: times, each with the progress from then on, 0 to 1; empty if it is not known."""
     bulk_bps: float | None
-    """What the downloads beside the page received together meanwhile; None without any."""
+    """What all downloads together received during the load; None without any."""
     browser: str
     """Name and version."""
     sandbox: str

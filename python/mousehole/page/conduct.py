@@ -37,11 +37,11 @@ from mousehole.runs import check_baseline, load_policies, parse_schemes, with_ba
 from mousehole.scenario import make_default
 
 AROUND_S = 45.0
-"""Seconds that a load may take beside settling and loading: namespaces, browser, server."""
+"""Seconds that a load may take in addition to settling and loading: namespaces, browser, server."""
 REPEATS = 2
 """How often a load is repeated because the link was not what it should have been."""
 TYPICAL_S = 5.0
-"""Seconds that a load usually takes beside settling."""
+"""Seconds that a load usually takes without settling."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Behind:
     fault: str
     """Why there is no measurement, empty if there is."""
     link: Mapping[str, object] | None
-    """What the link said of itself."""
+    """The link's account of the run."""
     invalid: str = ""
     """Why the link was not what it should have been, empty if it was."""
 
@@ -69,7 +69,7 @@ class Errand:
     folder: Path
     """For files of this load."""
     patience_s: float
-    """After so many seconds it is to be ended."""
+    """Seconds after which it must be ended."""
 
 
 Joining = Callable[[Errand], Behind]

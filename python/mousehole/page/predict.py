@@ -1,4 +1,4 @@
-"""The same page in the simulator: its objects as writes of TCP connections, beside the same downloads.
+"""The same page in the simulator: its objects as writes of TCP connections, with the same downloads.
 
 A browser decides while it loads which connection fetches what. So does this: it simulates what has been asked
 for so far, finds the first moment at which something else can be asked for, adds that, and simulates again.
@@ -136,7 +136,7 @@ def predict_loads(
 def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) -> PageModel | None:
     """Returns a model of the page: the first load's objects in their order, with median pauses of all loads.
 
-    The loads in `others` only tell which objects wait for which. Returns None without a load.
+    The loads in `others` only show which objects wait for which. Returns None without a load.
     """
     if not loads:
         return None

@@ -34,7 +34,7 @@ def list_browser_flags(task: Task, address: str) -> list[str]:
 
 
 def visit(task: Task, address: str) -> Load:
-    """Loads the page once beside the downloads and returns what was measured."""
+    """Loads the page once during the downloads, and returns the load as it was measured."""
     bulk.wait_for(address, BULK_PORT)
     browser = Browser(task.chromium, Path(task.profile), list_browser_flags(task, address))
     try:
@@ -51,7 +51,7 @@ def visit(task: Task, address: str) -> Load:
 
 
 def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
-    """Loads the page once beside the downloads, and measures their rate in bit/s.
+    """Loads the page once during the downloads, and measures their rate in bit/s.
 
     The load has failed if a download ended before.
     """

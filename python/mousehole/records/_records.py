@@ -56,14 +56,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 PATIENCE_S = 2.0
-"""Seconds after which a run says how long it will take."""
+"""Seconds after which the expected time of a run is reported."""
 SERIES_TYPES = {"link": "String", "name": "String", "colour": "String", "flow": "UInt64"}
 APPLICATION_TYPES = {
     "group": "String", "kind": "String", "what": "String", "value": "Float64", "is_primary": "Boolean",
 }  # fmt: skip
 """Types of the columns of `Records.series` and `Records.applications` that may be empty or hold no value."""
 LONG_S = 3600.0
-"""A run of more simulated seconds says so before it begins."""
+"""The cost of a run of more simulated seconds is reported before it begins."""
 
 
 @dataclass(frozen=True, repr=False)

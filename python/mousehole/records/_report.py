@@ -1,4 +1,4 @@
-"""One run as a document: what was measured, every link, and the flows beside the transfers."""
+"""One run as a document: its transfers, every link, and its other flows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
@@ -54,7 +54,7 @@ class OneRun(Protocol):
 def make_run_document(done: OneRun, command: Sequence[str] | None = None, how: str = SIMULATED) -> Document:
     """Returns the document of a run; `command` is what was typed, None where Python was the caller.
 
-    `how` says whether its seconds are simulated or real time.
+    `how` is the word for its seconds: simulated, or in real time.
     """
     beside = list(_describe_other_flows(done))
     blocks = [

@@ -18,13 +18,13 @@ from mousehole.scenario import fill_in
 STEPS = 6
 """The first part that is timed is 4^-6 of a run, and each one four times as long as the one before."""
 FIRST_S = 0.1
-"""The first part is no longer than so many simulated seconds, however long the run is."""
+"""Largest length of the first part in simulated seconds, however long the run is."""
 ALWAYS_S, MOST_S = 0.6, 2.4
 """Parts are timed up to the first of these, without the set-up; up to the second if the last two disagree."""
 SAMPLES_S = 1.5
 """The parts of all schemes together are to take no longer, set-up left out."""
 AGREEMENT = 1.25
-"""Two parts agree if neither costs more per simulated second than so many times the other."""
+"""Two parts agree if neither costs more than this many times the other per simulated second."""
 BYTES_PER_RUN = 40_000_000
 """Memory of a run without its transfers and connections: queues, events, histograms."""
 BYTES_PER_TRANSFER = 370
@@ -246,7 +246,7 @@ def _estimate_bytes(part: Part) -> float:
 def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part:
     """Returns the cost of a whole run, extrapolated from `part`; `parts` are those of the baseline.
 
-    After the window a run goes on until its measured transfers have ended. That time, and the connections
+    After the window a run continues until its measured transfers have ended. That time, and the connections
     alive at once, grow with the run as they did between the last two parts of the baseline.
     """
     warmup_s, window_s = read_lengths_s(run)

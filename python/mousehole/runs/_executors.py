@@ -1,4 +1,4 @@
-"""Where runs may be besides threads of this process: an executor of `concurrent.futures`, or Dask's workers.
+"""Backends for runs in other processes: an executor of `concurrent.futures`, or Dask's workers.
 
 The outcome of a run depends on its scenario and traffic only, so that all backends give the same bytes.
 """
@@ -42,9 +42,9 @@ After twice that it begins no other job; those that are left go out again.
 LARGEST_BATCH = 256
 """Jobs in one task at most."""
 ALONE = 2
-"""Times that a job may end its worker with no other job beside it; then it is given up."""
+"""Times that a job may end its worker while it runs alone; then it is given up."""
 CRASHES = 2
-"""Workers that may end while they run a job beside others; after so many it waits to run alone."""
+"""Workers that may end while they run a job among others; after that it waits to run alone."""
 COUNT_S = 0.5
 """Seconds between two counts of the workers, some of which may join late."""
 SILENT_S, LOST_S = 5.0, 60.0
@@ -87,7 +87,7 @@ class Futures:
 
     @property
     def at_once(self) -> int:
-        """Returns the executor's number of workers, or that of cores where it does not tell."""
+        """Returns the executor's number of workers, or that of cores if it is not known."""
         return int(getattr(self._executor, "_max_workers", None) or default_jobs())
 
     @property
@@ -165,7 +165,7 @@ class _Flight:
     crashes: int = 0
     last_worker: str = ""
     alone: int = 0
-    """How often it has gone out with no other job beside it."""
+    """How often it has gone out alone."""
     future: Any = None
     """Dask's future; None while it waits to run alone."""
 
@@ -215,8 +215,8 @@ class Dask:
 
     The scheduler repeats the tasks of a worker that ends; tasks of several jobs are divided into their jobs
     first. A job that was under way in two workers that ended runs again after all others, alone; if that
-    worker ends as well, it runs alone once more before the job is given up. So jobs that were beside it are
-    not blamed, nor those beside which a task that was taken back was still running.
+    worker ends as well, it runs alone once more before the job is given up. So jobs that ran
+    with it are not blamed, nor those that ran with a cancelled task.
     """
 
     def __init__(self, address: str, reporter: Reporter) -> None:
@@ -472,7 +472,7 @@ class Dask:
 
     def _hear(self, answer: "Future[dict[str, int]]") -> None:
         """Notes how many threads the workers have; reports once if there is no worker."""
-        with suppress(Exception):  # a connection that broke; the status of the client tells the rest
+        with suppress(Exception):  # a connection that broke; the status of the client shows it
             self._workers = sum(answer.result().values())
             if self._workers == 0 and not self._has_waited:
                 self._has_waited = True

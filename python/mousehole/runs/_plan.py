@@ -1,4 +1,4 @@
-"""What a comparison runs: grid of buffers and loads, schemes, replications, and the scenario of each run."""
+"""The plan of a comparison: grid of buffers and loads, schemes, replications, scenarios of all runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,7 +63,7 @@ class Warmup:
     rate_bps: float
     own_load: float | None
     is_chosen: bool
-    """Whether it follows from these; otherwise it was given, and they tell only whether it is enough."""
+    """Whether it follows from these; otherwise it was given, and they only show whether it is enough."""
     known: Mapping[float | None, float | None] = field(default_factory=dict, repr=False)
     """What `needed_s` returns by load, where the sizes are no longer kept."""
 
@@ -96,7 +96,7 @@ class Plan:
     is_sequential: bool = False
     """Whether the user may look, double the replications and look again."""
     vetoes: tuple[str, ...] = ()
-    """What the user gave as margins of harm, as it was written; the default ones hold beside them."""
+    """The margins of harm that the user gave, as texts; the default ones hold in addition."""
     reference: str | None = None
     """The scheme that harm is measured against; None is what people would have anyway."""
     instead_of: str | None = None

@@ -32,7 +32,7 @@ class Shipment(Protocol):
 
     @property
     def digest(self) -> str:
-        """Returns what tells it from others: the SHA-256 of all that determines the traffic."""
+        """The SHA-256 of all that determines the traffic, which identifies it."""
 
     def packed(self) -> bytes:
         """Returns the content, from which a worker makes the same traffic."""
@@ -144,7 +144,7 @@ def run_plan(
 ) -> Facts:  # fmt: skip
     """Runs the plan with `jobs` threads, or by `backend`, and returns the facts of every run.
 
-    Ctrl-C raises `Stopped`, whose message says what was finished.
+    Ctrl-C raises `Stopped`, with a message on what was finished.
     """
     return run_all(
         {task: plan.task_scenario(task) for task in plan.tasks},
@@ -179,7 +179,7 @@ def run_all(
     `reduce`, and get the traffic from `shipment`. `settle` is called in this thread after each run. It takes
     the run's key and the outcomes so far, which it may change.
     Ctrl-C cancels all runs and raises `Stopped` with the message that `account` makes of the outcomes so far.
-    Raises `MouseholeError` for a run that the backend gave up; `name` says which one it was.
+    Raises `MouseholeError` for a run that the backend gave up; `name` names the run.
     """
     done = dict[K, T]()
     each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in scenarios.items())

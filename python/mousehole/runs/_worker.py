@@ -1,4 +1,4 @@
-"""What another process does for a run: checks that it is the same Mousehole, makes the traffic, runs."""
+"""Runs jobs in a worker process: checks that it is the same Mousehole, makes the traffic, runs."""
 
 import atexit
 import hashlib
@@ -210,7 +210,7 @@ def _make_folder() -> Path:
 def _receive_traffic(digest: str, content: bytes | str | None) -> Received | None:
     """Returns the traffic of this digest, unpacked from `content` if it is not here yet.
 
-    `content` may be the file that holds it. Returns None if the traffic is nowhere at hand. The `KEPT`
+    `content` may be the file that holds it. Returns None if it has the traffic from neither. The `KEPT`
     traffics that were used last are kept.
     """
     with _lock:

@@ -33,7 +33,7 @@ print(json.dumps({"fault": fault}), file=sys.stderr)
 """What the other process does. What raises an exception there is found and reported here as well."""
 
 SAID = "mousehole: error: "
-"""How the line begins in which the engine says what an own policy has done."""
+"""Beginning of the line in which the engine reports what an own policy has done."""
 
 
 def try_headers(headers: Sequence[str]) -> None:

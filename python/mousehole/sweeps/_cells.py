@@ -118,7 +118,7 @@ class Planner:
     def files(self, cell: CellPlan) -> list[Path]:
         """Returns the files that a cell is made of: scenario, traces, flow sizes.
 
-        Raises `MouseholeError` for standard input, which cannot be read again when a sweep goes on.
+        Raises `MouseholeError` for standard input, which cannot be read again when a sweep is resumed.
         """
         source = resolve_traffic(
             self._made, {**self._made.options, **cell.settings}.get(TRAFFIC, self._made.traffic)

@@ -53,7 +53,7 @@ FINE = 48
 LEAST_CELLS = 6
 """Scattered cells from which on a surface is fitted."""
 DODGE = 0.012
-"""How far lines of different schemes stand beside each other, as a share of the axis."""
+"""Distance between the lines of different schemes, as a share of the axis."""
 STEPS = 9
 """Levels of colour of a fitted surface, whose borders are lines of equal height."""
 MOST_NUMBERS = 120

@@ -18,7 +18,7 @@ class Sweep(Found, html.Shown):
     def plot(self, path: str | Path | None = None, **options: Any) -> "alt.VConcatChart":
         """Returns small multiples, and writes them into a file if `path` is given.
 
-        The options are those of `sweeps.drawing.small_multiples`. Raises `MouseholeError` for a suffix other
+        The options are those of `_drawing.draw_small_multiples`. Raises `MouseholeError` for a suffix other
         than .png, .svg and .pdf, and for a measure, scheme or axis that the rows do not have.
         """
         from mousehole import charts
@@ -27,7 +27,7 @@ class Sweep(Found, html.Shown):
         return charts.write_chart(drawing.draw_small_multiples(self, **options), path)
 
     def plot_surface(self, path: str | Path | None = None, **options: Any) -> "alt.VConcatChart":
-        """Returns a response surface for each scheme; the options are those of `sweeps.drawing.surfaces`.
+        """Returns a response surface for each scheme; the options are those of `_drawing.draw_surfaces`.
 
         Raises `MouseholeError` as `plot` does, and where there are no two axes of numbers.
         """
@@ -58,5 +58,5 @@ class Sweep(Found, html.Shown):
     def markdown(
         self, command: Sequence[str] | None = None, value: str = VALUE, against: str | None = None
     ) -> str:
-        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        """Returns what `html` writes as Markdown, with the numbers of charts instead of the charts."""
         return as_markdown(self.document(command, value, against))

@@ -1,4 +1,4 @@
-"""Runs what a sweep's folder does not have yet; `mousehole.sweep` is here."""
+"""Runs the rows that a sweep's folder lacks, for `mousehole.sweep`."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor

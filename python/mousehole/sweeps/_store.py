@@ -1,10 +1,10 @@
 """The folder of a sweep: a manifest, the rows in Parquet files, and what is not yet a whole file.
 
-`sweep.json` tells what the sweep is, and never changes. `rows/part-00000.parquet` has the rows of the
+`sweep.json` describes the sweep, and never changes. `rows/part-00000.parquet` has the rows of the
 first cells; a file appears when all its rows are there, whole and in the order of the plan, so that its bytes
 do not depend on how often the sweep was stopped. Rows of unfinished files are lines of
 `unfinished/part-00000.jsonl`, which are appended as runs end; a line that was cut short is dropped when the
-sweep goes on.
+sweep is resumed.
 """
 
 import fcntl
@@ -199,7 +199,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 class _Written:
-    """Turns a fault of writing into a `MouseholeError` that says how to go on."""
+    """Turns a fault of writing into a `MouseholeError` that names the way to resume."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -222,7 +222,7 @@ def _append_line(path: Path, line: bytes) -> None:
         before = stream.seek(0, os.SEEK_END)
         try:
             rest = memoryview(line)
-            while rest:  # a full disk takes a piece, and says at the next one why
+            while rest:  # a full disk takes a piece, and raises the error at the next one
                 rest = rest[stream.write(rest) :]
         except OSError:
             os.truncate(path, before)

@@ -84,7 +84,7 @@ def _describe_best(found: TuneResults) -> str:
 def _describe_shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
     """Returns the sentence on the rate of the shaper before the modem, in a list.
 
-    Without such a shaper it is empty. If shapers were searched and none is shown to help, it says that.
+    Without such a shaper it is empty. If none of the shapers searched is shown to help, it states that.
     """
     scheme, link = found.recommended or "", find_link_of_cell(results, cell)
     first = found.goal.objectives[0]

@@ -100,7 +100,7 @@ def _restore_rows(kind: type[R], records: list[Mapping[str, Any]], replications:
 
 
 def _restore_value(record: Mapping[str, Any], name: str, kind: object, replications: int) -> Any:
-    """Returns the value of a field, as `as_record` has written it."""
+    """Returns the value of a field, as `to_record` has written it."""
     if kind is Estimate:
         mean, low, high = (none_to_nan(record[one]) for one in (name, *quantities.name_ends(name)))
         return Estimate(mean, low, high, replications)

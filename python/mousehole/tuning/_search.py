@@ -37,7 +37,7 @@ from mousehole.tuning.objectives import Goal, Limit, Quantity
 ROUND = 4
 """Settings of each scheme that are tried at once, before the search learns from them."""
 LEAST_BEFORE_STOP = 4
-"""A setting is stopped early only if so many others have run as many replications before."""
+"""A setting is stopped early only if at least this many others have run as many replications."""
 STARTUP = 8
 """Settings of each scheme that are drawn at random before the search follows a model of what was found."""
 MOST_DRAWS = 50
@@ -98,7 +98,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Where:
-    """Where runs are: in so many threads of this process, or by a backend, which gets the traffic shipped."""
+    """Where runs are: in `jobs` threads of this process, or by a backend, to which the traffic is shipped."""
 
     jobs: int
     backend: Backend | None = None

@@ -46,9 +46,9 @@ UPPER_ENDS = {"min": "max", "first": "second", "high": "med"}
 FINE = 2
 """Significant digits of a searched value; more would be noise."""
 SHARE_STEP = 0.5
-"""Thresholds are searched in steps of so many percent of the buffer."""
+"""Step of searched thresholds in percent of the buffer."""
 LEAST_SHARE, LEAST_UPPER = 5.0, 2.0
-"""An upper threshold is searched from so many percent of the buffer, and so many packets."""
+"""Least searched value of an upper threshold: in percent of the buffer, and in packets."""
 LEAST_PART, MOST_PART = 0.02, 0.95
 """The parts of an upper threshold that its lower one may be."""
 MOST_TIMES = {"size": 256.0, "count": 8.0}

@@ -1,7 +1,7 @@
 """The Python interface of the search: `tune` finds settings and judges them on unseen replications.
 
-`_search_space` says what may be tried, `objectives` what is wanted, `_search` tries; the package `comparison`
-judges the finalists on replications of their own. `_results` holds what came out, `_report`, `_pareto` and
+`_search_space` has the settings that may be tried, `objectives` the goal, `_search` tries; `comparison`
+judges the finalists on replications of their own. `_results` holds the results, `_report`, `_pareto` and
 `Tuned.to_json` show it.
 """
 
@@ -96,7 +96,7 @@ FINALISTS, FINALISTS_OF_MANY = 3, 2
 ON_FRONT = 5
 """Points of a scheme's front that are judged if there are several objectives."""
 REFERENCES = ("droptail", "red", "fq-codel", "cake")
-"""What people have today: judged beside the finalists."""
+"""What people have today: judged together with the finalists."""
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "wred": (
         "sfd(timeout=1s,mode=total,gentle=false,unit=packets)",
@@ -127,7 +127,7 @@ class _Wanted:
     search_seeds: int
     sensitivity_seeds: int
     beside: tuple[str, ...]
-    """Schemes that are judged beside the finalists because the user asks for it."""
+    """Schemes that the user wants judged in addition to the finalists."""
 
 
 @accepts_options(TuneOptions)

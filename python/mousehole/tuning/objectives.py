@@ -1,6 +1,6 @@
 """What a search of settings wants: quantities to lower or raise, and limits of what others may pay.
 
-A quantity, which users give as MEASURE, is named by whose it is and what of it: `short mean`, `long p95`,
+A quantity, which users give as MEASURE, is named by its subject and its figure: `short mean`, `long p95`,
 `page mean`, `queue p99`. All changes are geometric means of the replications' ratios, by the statistics of
 `compare`.
 """
