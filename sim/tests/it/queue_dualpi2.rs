@@ -80,7 +80,7 @@ fn flows_of_both_kinds__get_about_the_same_rate() {
 #[test]
 fn calls__wait_with_l4s_if_they_are_marked() {
     let delay_p95 = |scheme: &str, nqb: bool| {
-        let base = bulk("linux", scheme);
+        let base = bulk_scenario("linux", scheme);
         let traffic = TrafficSpec { model: Some("voip".into()), nqb, ..base.traffic };
         let result = play(&Scenario { traffic, ..base });
         assert!(result.is_conserved());
