@@ -245,6 +245,10 @@ class TrafficSection(TypedDict, total=False):
     """Time from a request to its answer at servers of which the traffic says nothing; the TCP
     profile's if absent.
     """
+    qoo: list[str]
+    """Profiles of Quality of Outcome for classes of datagram flows, in place of those of their kinds,
+    such as `games=p99 40ms..150ms, loss 0.1%..2%`.
+    """
     model: str
     """Name of a traffic model."""
     params: dict[str, JsonValue]

@@ -152,6 +152,7 @@ fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult
         goodput_up_bps,
         sources,
         groups: Vec::new(),
+        needs: Vec::new(),
     };
     Ok(RunResult::new(records, plan))
 }

@@ -149,7 +149,7 @@ def _with_runs(start: Scenario, traffic: TrafficSection, options: Options) -> Sc
         if options.duration is None
         else with_unit("duration", options.duration, SECONDS),
         "tcp": hosts,
-        "traffic": _with_server_think(traffic, options.server_think),
+        "traffic": with_qoo(_with_server_think(traffic, options.server_think), options.qoo),
         "trace": False,
     }
     base.pop("series", None)
@@ -191,6 +191,13 @@ def _check_rates(base: Scenario) -> None:
 def _with_server_think(traffic: TrafficSection, think: object) -> TrafficSection:
     given = _given("server_think", think, SECONDS)
     return traffic if given is None else {**traffic, "server_think": given}
+
+
+def with_qoo(traffic: TrafficSection, profiles: str | Sequence[str] | None) -> TrafficSection:
+    """Returns the traffic with these profiles of Quality of Outcome in place of its own, if any are given."""
+    if profiles is None:
+        return traffic
+    return {**traffic, "qoo": [profiles] if isinstance(profiles, str) else list(profiles)}
 
 
 def _given(field: str, value: object, unit: Unit) -> str | None:

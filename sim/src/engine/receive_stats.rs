@@ -74,8 +74,8 @@ impl ReceiveStats {
         self.bytes += u64::from(bytes);
     }
 
-    /// Returns the record of the flow, if it began.
-    pub(super) fn record(&self) -> Option<DatagramRecord> {
+    /// Returns the record of the flow, if it began, with these percentiles of its delay beside the usual ones.
+    pub(super) fn record(&self, percentiles: &[f64]) -> Option<DatagramRecord> {
         let open = self.open?;
         let mut sorted: Vec<u64> = self.delays_ns.iter().copied().filter(|&delay| delay != MISSING).collect();
         let received = sorted.len();
@@ -96,6 +96,7 @@ impl ReceiveStats {
             lost: self.lost,
             bytes: self.bytes,
             delay_s: [sum as f64 / received as f64 / 1e9, rank(0.5), rank(0.95), rank(0.99)],
+            asked_s: percentiles.iter().map(|percentile| (*percentile, rank(percentile / 100.0))).collect(),
             jitter_s: if received == 0 {
                 f64::NAN
             } else {

@@ -11,6 +11,7 @@ use crate::engine::layout::{Access, DOWN, Layout, UP};
 use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
 use crate::error::{Error, Result, quote};
+use crate::outcome_profile::{self, Profile};
 use crate::rate_trace::RateTrace;
 use crate::tcp::Senders;
 use crate::tcp::profile::Opening;
@@ -65,6 +66,8 @@ pub struct Plan {
     pub mix: Vec<Entry>,
     /// Whether files are replayed in an open or a closed loop, if the scenario says.
     pub replay: Option<Loop>,
+    /// Profiles of Quality of Outcome that the user gave to classes.
+    pub profiles: Vec<Profile>,
     /// How senders misbehave, if some do.
     pub misbehaviour: Option<Rules>,
 }
@@ -103,6 +106,7 @@ impl Plan {
             server: scenario.server.as_ref().map(|spec| parse_server(spec, direction)).transpose()?,
             mix: mix::parse_entries(scenario)?,
             replay: replay(&scenario.traffic)?,
+            profiles: outcome_profile::parse_profiles(outcome_profile::FIELD, &scenario.traffic.qoo)?,
             misbehaviour: mix::parse_misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }

@@ -272,6 +272,10 @@ pub struct TrafficSpec {
     /// Time from a request to its answer at servers of which the traffic says nothing; the TCP profile's if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_think: Option<String>,
+    /// Profiles of Quality of Outcome for classes of datagram flows, in place of those of their kinds, such as
+    /// `games=p99 40ms..150ms, loss 0.1%..2%`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub qoo: Vec<String>,
     /// Name of a traffic model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
