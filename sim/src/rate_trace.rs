@@ -101,6 +101,11 @@ impl RateTrace {
         }
     }
 
+    /// Returns the bits that may have been sent by `at`, that time included.
+    pub fn bits_by(&self, at: Time) -> f64 {
+        self.served_by(at) as f64 / BIT as f64
+    }
+
     /// Returns what may have been sent by `at`, that time included.
     pub fn served_by(&self, at: Time) -> Service {
         match &self.kind {

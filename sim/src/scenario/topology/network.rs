@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) const MOST_PATHS: usize = 250_000;
 
 /// The packet by which links are found too slow, in bytes.
-pub(super) const FULL_PACKET: u32 = 1500;
+pub(in crate::scenario) const FULL_PACKET: u32 = 1500;
 
 /// A rate at which nothing takes time.
 pub(super) const UNLIMITED: Rate = Rate(u64::MAX);
