@@ -73,7 +73,7 @@ fn run_scenario(
 // python: scenario: Mapping[str, object], -> Scenario
 fn validate<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let plan = parse_plan(scenario)?;
-    plan.refuse_outages().map_err(|error| errors::to_python(py, &error))?;
+    plan.refuse_outages().map_err(|error| errors::to_python(py, error))?;
     to_python(py, &plan.filled())
 }
 

@@ -90,7 +90,9 @@ def test_tune__names_the_rate(tmp_path: Path) -> None:
     assert "bandwidth 900kbit" in shown
 
 
-@pytest.mark.parametrize("text", ["0 0\n100 10mbit\n200 10mbit\n", "3600000\n", "0 1kbit\n60 1mbit\n"])
+@pytest.mark.parametrize(
+    "text", ["0 0\n100 10mbit\n200 10mbit\n", "0 1kbit\n60 1mbit\n120 1mbit\n", "4000\n" * 1000]
+)
 def test_trace__that_sends_nothing_within_the_run_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "out.trace").write_text(text)
     with pytest.raises(MouseholeError, match=r"sends no packet within the 3 s of the run") as caught:
