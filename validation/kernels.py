@@ -431,6 +431,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--here", action="store_true",
         help="of --lines FIFO only, by this machine's own kernel in real time, one run after the other",
     )  # fmt: skip
+    parser.add_argument(
+        "--acks", choices=("late", "each"), help="of --here: clients delay every ACK that may wait, or none"
+    )
     parser.add_argument("--no-checks", action="store_true", help="only the lists of flows")
     parser.add_argument(
         "--costs", action="store_true", help="instructions of a packet in native queues and in Linux's (7.2)"
@@ -448,8 +451,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         options.seconds = SECONDS if options.lines is None else kernels_lines.SECONDS
     if options.lines is not None:
         return parse_lines(parser, options)
-    if options.here:
-        parser.error("--here is of --lines")
+    if options.here or options.acks:
+        parser.error("--here and --acks are of --lines")
     options.kernels = (options.kernels or DEFAULT).split(",")
     unknown = [series for series in options.kernels if series not in ATTACHMENT]
     if unknown:
@@ -475,8 +478,10 @@ def parse_lines(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         parser.error(f"--lines has {unknown[0]!r}; it must be of {'; '.join(LINES)}")
     if options.kernels or options.costs or options.queues != ",".join(QUEUES):
         parser.error("--lines has a kernel and queues of its own; leave --kernels, --queues and --costs out")
-    if options.write and options.lines != list(LINES):
-        parser.error("--write renews the page of all lines; give --lines without names")
+    if options.write and (options.lines != list(LINES) or options.acks):
+        parser.error("--write renews the page of all lines; give --lines without names, and no --acks")
+    if options.acks and not options.here:
+        parser.error("--acks is of --here")
     if options.lists < 1 or options.jobs < 1 or not 5 <= options.seconds <= 600:
         parser.error("--lines needs --lists and --jobs of at least 1, --seconds from 5 to 600")
     options.kernels, options.no_checks = [kernels_lines.KERNEL], True
@@ -588,11 +593,12 @@ def play_lines(options: argparse.Namespace) -> int:
     """Plays the lists of other lines; returns the exit code."""
     runs: list[kernels_lines.Run] = []
     if options.here:
-        if reason := live_lab.find_obstacle():
+        if reason := live_lab.find_obstacle(needs_program=False):
             raise ObstacleError(reason)
+        acks_each = None if options.acks is None else options.acks == "each"
         for seed in range(1, options.lists + 1):
             for name in options.lines:
-                runs.append(kernels_lines.play_here(name, seed, options.seconds))
+                runs.append(kernels_lines.play_here(name, seed, options.seconds, acks_each))
                 record_run(kernels_lines.to_json(runs[-1]), options)
         return report_lines(runs, options)
     todo = kernels_lines.make_tasks(options.lines, range(1, options.lists + 1), options.seconds)

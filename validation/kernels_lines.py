@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
@@ -107,6 +107,10 @@ class Run:
     """Standard deviation of the mean over the simulator's replications, as a share of it."""
     is_here: bool = False
     """Whether the kernel is that of the machine, which has no virtual time; `busy` is its load then."""
+    acks_each: bool | None = None
+    """Whether clients acknowledge each segment at once, or never do; None: as the kernel does."""
+    acks: float = nan
+    """Segments that the clients sent for each that arrived, where that was counted."""
 
 
 def draw(line: Line, seed: int, window_s: float) -> FlowList:
@@ -122,13 +126,16 @@ def make_tasks(names: Sequence[str], seeds: Iterable[int], seconds: float) -> li
     return [make_task(name, queue, seed, seconds) for seed in seeds for name in names for queue in QUEUES]
 
 
-def draw_task(name: str, queue: str, seed: int, seconds: float) -> Task:
+def draw_task(
+    name: str, queue: str, seed: int, seconds: float, acks_each: bool | None = None
+) -> Task:  # fmt: skip
     """Returns a list of a line with what puts a queue there."""
     line = LINES[name]
     window_s = seconds * STRETCH[line.rate_bps]
     flows = draw(line, seed, window_s)
     commands = QUEUES[queue].commands(line)
-    return Task(commands, RTT_S, line.bulk, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
+    times = (BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s)
+    return Task(commands, RTT_S, line.bulk, *times, flows.sizes, acks_each)
 
 
 def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
@@ -142,7 +149,7 @@ def simulate(run: Run) -> Run:
     """Returns a run with the simulator's side of it; a machine's programs think longer than a guest's."""
     line, queue = LINES[run.line], QUEUES[run.queue]
     if run.is_here:
-        line = replace(line, think=live.SERVER_THINK)
+        line = replace(line, think=live.SERVER_THINK, acks_each=run.acks_each is True)
     flows = draw(line, run.seed, run.window_s)
     runs = live.play_simulated(
         flows, queue.scheme, run.window_s, queue.burst_bytes, (), line, REPLICATIONS, LATE_S
@@ -154,14 +161,27 @@ def simulate(run: Run) -> Run:
     return replace(run, simulated=[one for own in each for one in own], bulk_mbps=bulk_mbps, spread=spread)
 
 
-def play_here(name: str, seed: int, seconds: float) -> Run:
+def play_here(name: str, seed: int, seconds: float, acks_each: bool | None = None) -> Run:
     """Returns a list of a line through FIFO of this machine's kernel in real time, and the simulator's."""
-    task = draw_task(name, FIFO, seed, seconds)
+    task = draw_task(name, FIFO, seed, seconds, acks_each)
     said = live.play_in_kernel(task)
     measured: Times = list(zip(task.sizes, said["seconds"], strict=True))
     mbps = (nan, said["bulk_bps"] / 1e6)
     return simulate(
-        Run(said["kernel"], name, FIFO, seed, task.window_s, [], measured, mbps, said["load"], is_here=True)
+        Run(
+            said["kernel"],
+            name,
+            FIFO,
+            seed,
+            task.window_s,
+            [],
+            measured,
+            mbps,
+            said["load"],
+            is_here=True,
+            acks_each=acks_each,
+            acks=said["acks"],
+        )
     )
 
 
@@ -274,6 +294,8 @@ def write_text(runs: Sequence[Run]) -> str:
         f"for each, whose fetches start up to {1e3 * LATE_S:g} ms late. {machine}. ± is half of the 95 % "
         f"interval over the lists. {unfinished} fetches in the kernel did not end in time."
     )
+    if not isnan(acks := fmean(run.acks for run in runs)):
+        conditions += f" The clients sent {acks:.2f} segments for each that arrived."
     if spreads:
         conditions += (
             " Through FIFO, so small a change of the starts moves a list's simulated mean by a standard "

@@ -74,6 +74,8 @@ class Line:
     bulk: int = BULK
     buffer_packets: int = BUFFER_PACKETS
     think: str = SERVER_THINK
+    acks_each: bool = False
+    """Whether clients acknowledge each segment at once."""
 
 
 LINE = Line()
@@ -170,7 +172,7 @@ def scenario(
             "overhead": ETHERNET,
             **({"burst": f"{burst_bytes}B"} if burst_bytes else {}),
         },
-        "tcp": {"profile": "linux"},
+        "tcp": {"profile": "linux", **({"delayed_ack": "0s"} if line.acks_each else {})},
         "traffic": {
             "connections": connections,
             "bulk": {"flows": line.bulk, "start_spread_s": BULK_SPREAD_S},

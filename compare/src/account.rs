@@ -131,7 +131,10 @@ fn amount_facts(summary: &Summary) -> Facts {
     ];
     if kinds.quic_connections > 0 {
         let bytes = size_text(kinds.quic_bytes as f64);
-        found.push(("QUIC", format!("{} flows, {bytes}, replayed as TCP", kinds.quic_connections)));
+        found.push((
+            "QUIC",
+            format!("{}, {bytes}, replayed as TCP", counted(kinds.quic_connections as i64, "flow")),
+        ));
     }
     if kinds.datagram_flows > 0 {
         found.push(("datagrams", datagrams_text(kinds)));
@@ -203,14 +206,15 @@ fn times_text(times: &TimePercentiles) -> String {
 
 /// Returns the facts that a replay on a link uses: ends of connections, round-trip times, think times and the load.
 fn link_facts(summary: &Summary) -> Facts {
+    let connections = |number: u64| counted(number as i64, "connection");
     let waiting = format!("{} wait for an earlier one{}", summary.waiting, describe_sharing(summary));
     let times = summary.rtt_s.map_or(String::new(), |times| format!(": {}", times_text(&times)));
     let mut found = vec![
-        ("ends", format!("known for {} connections; {waiting}", summary.ends_known)),
-        ("RTT", format!("known for {} connections{times}", summary.rtt_known)),
+        ("ends", format!("known for {}; {waiting}", connections(summary.ends_known))),
+        ("RTT", format!("known for {}{times}", connections(summary.rtt_known))),
     ];
     if let Some(thinks) = &summary.server_think_s {
-        let known = count_text(summary.server_think_known as i64, "connection");
+        let known = connections(summary.server_think_known);
         found.push(("server think", format!("known for {known}: {}", times_text(thinks))));
     }
     if let Some(load) = summary.native_load {

@@ -34,6 +34,8 @@ fn convert_run(run: &RunResult, plan: &Plan) -> Records {
     for (number, class, _) in &run.groups {
         kinds[sources.index(*number, Some(*class))] = find_recorded_kind(*class);
     }
+    let needs =
+        run.needs.iter().map(|(number, class, needs)| (sources.place(*number, *class), needs.clone()));
     let outcome = &run.outcome;
     let probes = outcome.probes.iter().map(|probe| {
         let [tcp_s, tls_s, http_s] = probe.stage_durations_s(outcome.ended);
@@ -57,6 +59,7 @@ fn convert_run(run: &RunResult, plan: &Plan) -> Records {
         links: if is_up { [up, down] } else { [down, up] },
         sources: sources.names.clone(),
         kinds,
+        needs: needs.collect(),
         load: Load {
             target: load.target,
             native: load.native,
@@ -110,6 +113,11 @@ fn convert_datagrams(flow: &record::DatagramRecord, sources: &Sources) -> Datagr
         delay_p50_s: none_if_nan(flow.delay_s[1]),
         delay_p95_s: none_if_nan(flow.delay_s[2]),
         delay_p99_s: none_if_nan(flow.delay_s[3]),
+        asked_s: flow
+            .asked_s
+            .iter()
+            .map(|(percentile, delay_s)| (*percentile, none_if_nan(*delay_s)))
+            .collect(),
         jitter_s: none_if_nan(flow.jitter_s),
         played: convert_played(flow.played),
     }

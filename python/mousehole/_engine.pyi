@@ -574,9 +574,9 @@ def reduce_records(
 ) -> dict[str, Any]:
     """Reduces records that were made by hand, as tests do."""
 
-def outcome_profiles() -> list[dict[str, Any]]:
-    """Returns the profiles of the Quality of Outcome: name, kind, needs (percentile, seconds of
-    perfection and uselessness), shares of loss.
+def outcome_profiles() -> list[tuple[str, str, str]]:
+    """Returns the profiles of Quality of Outcome that have a name: the name, the kind of application,
+    the needs.
     """
 
 def shares_of_same(own: tuple[UInts64, Floats], other: tuple[UInts64, Floats]) -> tuple[float, float] | None:

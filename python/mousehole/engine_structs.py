@@ -249,6 +249,10 @@ class TrafficSection(TypedDict, total=False):
     """Packets of calls, games and video calls carry the code point of flows that build no queue (NQB,
     RFC 9956).
     """
+    qoo: list[str]
+    """Profiles of Quality of Outcome for classes of datagram flows, in place of those of their kinds,
+    such as `games=p99 40ms..150ms, loss 0.1%..2%`.
+    """
     model: str
     """Name of a traffic model."""
     params: dict[str, JsonValue]

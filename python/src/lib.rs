@@ -73,7 +73,9 @@ fn run_scenario(
 #[pyfunction]
 // python: scenario: Mapping[str, object], -> Scenario
 fn validate<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    to_python(py, &parse_plan(scenario)?.filled())
+    let plan = parse_plan(scenario)?;
+    plan.refuse_outages().map_err(|error| errors::to_python(py, error))?;
+    to_python(py, &plan.filled())
 }
 
 /// Returns every TCP parameter in force in a scenario; by profile where several profiles share the senders.

@@ -153,6 +153,7 @@ fn make_records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunR
         goodput_up_bps,
         sources,
         groups: Vec::new(),
+        needs: Vec::new(),
     };
     Ok(RunResult::new(records, plan))
 }

@@ -3,9 +3,10 @@
 use crate::convert::to_python;
 use crate::quantities::{Bucket, Quantity};
 use mousehole_answer::reduction::{
-    Colour, Facts, PROFILES, Profile, Records, ShortTimes, compare_short_times, reduce,
+    Colour, Facts, PROFILE_OF_KIND, Records, ShortTimes, compare_short_times, reduce,
 };
 use mousehole_compare::run_facts;
+use mousehole_sim::outcome_profile::PROFILES;
 use mousehole_sim::scenario::{Plan, RunResult};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -39,20 +40,11 @@ fn reduce_records<'py>(
     facts_dict(py, reduce(&records, &buckets, &table))
 }
 
-/// Returns the profiles of the Quality of Outcome. Each has its name, its kind of applications, `delays` (percentile, and
-/// the delays in seconds for a perfect and for a useless outcome) and `losses` (the shares lost for both).
+/// Returns the profiles of Quality of Outcome that have a name: the name, the kind of application, the needs.
 #[pyfunction]
-fn outcome_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let described = |profile: &Profile| {
-        let all = PyDict::new(py);
-        all.set_item("name", profile.name)?;
-        all.set_item("kind", to_python(py, &profile.kind)?)?;
-        let needs = profile.delays.iter().map(|need| (need.percentile, need.perfect_s, need.useless_s));
-        all.set_item("delays", needs.collect::<Vec<_>>())?;
-        all.set_item("losses", profile.losses)?;
-        Ok(all)
-    };
-    PROFILES.iter().map(described).collect()
+fn outcome_profiles() -> Vec<(&'static str, &'static str, &'static str)> {
+    let of_kind = |name| PROFILE_OF_KIND.iter().find(|(_, own)| *own == name);
+    PROFILES.iter().filter_map(|(name, needs)| Some((*name, of_kind(*name)?.0.name(), *needs))).collect()
 }
 
 /// Returns the shares of transfers that were slower and faster than in another run, over those that both runs measured;

@@ -86,3 +86,11 @@ def test_model_traffic__takes_every_kind_of_parameter() -> None:
     assert set(drawn["client"].tolist()) == {0, 1}
     with pytest.raises(MouseholeError, match=r"^traffic\.params: \[1\] is not allowed; it must be a table"):
         _engine.model_traffic("ftp", [1])  # type: ignore[arg-type]
+
+
+def test_renamed__replaces_paths_in_what_is_allowed() -> None:
+    error = field_error("link.shape_layer", "link.shape", "link.shape as well, or link.buffers")
+    other = error.renamed({"link.shape_layer": "--shape-layer", "link.shape": "--shape"})
+    assert str(other) == (
+        '--shape-layer: "link.shape" is not allowed; it must be --shape as well, or link.buffers'
+    )

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import mousehole
+import polars as pl
 import pytest
 from mousehole import _engine
 from mousehole.base import applications, buckets
@@ -55,15 +57,49 @@ def test_outcome_quality__falls_with_the_queue_that_a_call_meets() -> None:
 def test_profiles__stand_in_the_documents() -> None:
     text = DOCUMENT.read_text("utf-8").partition("### Quality of Outcome")[2].partition("\n## ")[0]
     rows = [re.findall(r"[^|]+", line) for line in text.splitlines() if line.startswith("| `")]
-    documented = {row[0].strip(" `"): [cell.strip(" `") for cell in row[1:7]] for row in rows}
-    profiles = _engine.outcome_profiles()
-    assert set(documented) == {one["name"] for one in profiles}
-    for one in profiles:
-        percentiles = " and ".join(f"{percentile:g}" for percentile, _, _ in one["delays"])
-        ((perfect, useless),) = {tuple(times) for _, *times in one["delays"]}
-        losses = [f"{100 * share:g} %" for share in one["losses"]]
-        expected = [one["kind"], percentiles, f"{1e3 * perfect:g} ms", f"{1e3 * useless:g} ms", *losses]
-        assert documented[one["name"]] == expected
+    documented = [tuple(cell.strip(" `") for cell in row) for row in rows]
+    assert documented == _engine.outcome_profiles()
+
+
+def quality(qoo: str | list[str] | None) -> dict[str, float]:
+    found = mousehole.compare(
+        "home", down="20mbit", up="2mbit", schemes="droptail", seeds=1, duration="5s", warmup="1s", qoo=qoo
+    )
+    rows = found.groups.filter(pl.col("what") == "outcome_quality")
+    return dict(rows.select("group", "value").iter_rows())
+
+
+def test_qoo__is_a_profile_of_ones_own() -> None:
+    named = quality(None)
+    assert set(named) == {"calls", "games", "video"}
+    assert quality(["calls=voice", "video calls = videophone"]) == named
+    own = quality(["calls=p99.9 1ms..2ms", "Games=p90 1s..2s", "dns=loss 0%..100%"])
+    assert (own["calls"], own["games"], own["dns"]) == (0, 1, 1)
+    assert own["video"] == named["video"]
+
+
+def test_qoo__at_a_percentile_is_that_of_the_records() -> None:
+    mix = [{"model": "voip", "count": 1, "payload": "down"}, {"model": "ftp", "params": {"endless": True}}]
+    scenario = {"link": {"rate": "5mbit", "rtt": "20ms"}, "duration": "5s", "traffic": {"mix": mix}}
+    done = mousehole.run(scenario, qoo="calls=p95 10ms..1s")
+    (delay_s,) = done.datagrams["delay_p95_s"]
+    found = next(row for row in done.applications.iter_rows(named=True) if row["what"] == "outcome_quality")
+    assert found["value"] == pytest.approx(1 - (delay_s - 0.01) / 0.99)
+
+
+@pytest.mark.parametrize(
+    ("qoo", "words"),
+    [
+        ("web=voice", "is about web, of which no datagrams are sent; it must be a class of this traffic"),
+        ("calls=voise", 'did you mean "voice"?'),
+        ("calls=p99 60ms..40ms", "the second above the first"),
+        (["calls=voice", "CALLS=game"], "is a second profile of CALLS"),
+    ],
+)
+def test_qoo__is_checked(qoo: str | list[str], words: str) -> None:
+    with pytest.raises(mousehole.MouseholeError, match=re.escape(words)) as caught:
+        quality(qoo)
+    assert caught.value.field == "traffic.qoo"
 
 
 def test_application__of_a_place_is_one_tester_both_ways() -> None:

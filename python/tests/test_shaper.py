@@ -88,3 +88,21 @@ def test_tune__names_the_rate(tmp_path: Path) -> None:
     shown = found.markdown()
     assert "as it was simulated" in shown
     assert "bandwidth 900kbit" in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["0 0\n100 10mbit\n200 10mbit\n", "0 1kbit\n60 1mbit\n120 1mbit\n", "4000\n" * 1000]
+)
+def test_trace__that_sends_nothing_within_the_run_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "out.trace").write_text(text)
+    with pytest.raises(MouseholeError, match=r"sends no packet within the 3 s of the run") as caught:
+        mousehole.compare(
+            "poisson", down=str(tmp_path / "out.trace"), up="1mbit", seeds=1, duration="2s", warmup="1s"
+        )
+    assert caught.value.field == "link.down"
+
+
+@pytest.mark.parametrize("shape", ["0.9", "0%", "-5%", "nan%", "90", "1e9gbit", "fast"])
+def test_shape__that_is_none_is_refused_with_both_forms(shape: str) -> None:
+    with pytest.raises(MouseholeError, match="a share above 0 such as 90%, or a rate"):
+        mousehole.compare("poisson", down="5mbit", up="1mbit", seeds=1, duration="2s", shape=shape)

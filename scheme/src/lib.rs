@@ -9,6 +9,7 @@ pub mod install;
 pub mod link_context;
 pub mod link_layer;
 pub mod native_part;
+pub mod outcome_profile;
 pub mod parts;
 pub mod scheme;
 pub mod schemes;

@@ -27,15 +27,16 @@ impl Shape {
     /// # Errors
     /// [`Error::Field`] naming `field` for any other text, and for a share of 0.
     pub fn parse(field: &str, text: &str) -> Result<Shape> {
-        let Some(number) = text.trim().strip_suffix('%') else {
-            return parse_rate(field, text).map(Shape::Rate);
-        };
-        match number.trim().parse::<f64>() {
-            Ok(percent) if percent.is_finite() && percent > 0.0 => Ok(Shape::Share(percent / 100.0)),
-            _ => {
-                Err(Error::field(field, quote(text), "a share above 0 such as 90%, or a rate such as 18mbit"))
+        let shape = match text.trim().strip_suffix('%') {
+            None => parse_rate(field, text).ok().map(Shape::Rate),
+            Some(number) => {
+                let percent = number.trim().parse::<f64>().ok();
+                let percent = percent.filter(|percent| percent.is_finite() && *percent > 0.0);
+                percent.map(|percent| Shape::Share(percent / 100.0))
             }
-        }
+        };
+        let allowed = "a share above 0 such as 90%, or a rate from 1bit to 1000gbit such as 18mbit";
+        shape.ok_or_else(|| Error::field(field, quote(text), allowed))
     }
 
     /// Returns the rate on a line of `rate`.

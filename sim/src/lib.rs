@@ -20,7 +20,7 @@ pub mod tcp;
 pub mod traffic;
 pub mod wheel;
 
-pub use mousehole_scheme::{error, link_layer, units};
+pub use mousehole_scheme::{error, link_layer, outcome_profile, units};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

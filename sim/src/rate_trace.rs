@@ -107,6 +107,11 @@ impl RateTrace {
         }
     }
 
+    /// Returns the bits that may have been sent by `at`, that time included.
+    pub fn bits_by(&self, at: Time) -> f64 {
+        self.service_by(at) as f64 / BIT as f64
+    }
+
     /// Returns the cumulative service by `at`, that time included.
     pub fn service_by(&self, at: Time) -> Service {
         match &self.kind {

@@ -95,7 +95,7 @@ impl FlowRecord {
 }
 
 /// The fate of one datagram flow's packets that were sent within the measured window.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DatagramRecord {
     /// Names the flow across schemes.
     pub key: u64,
@@ -117,6 +117,8 @@ pub struct DatagramRecord {
     pub bytes: u64,
     /// One-way delay: mean, p50, p95, p99 (nearest rank), in seconds; NaN if nothing arrived.
     pub delay_s: [f64; 4],
+    /// Other percentiles of it that a profile of Quality of Outcome asks for, each with its delay.
+    pub asked_s: Vec<(f64, f64)>,
     /// Mean over arrivals of the interarrival jitter of RFC 3550 section 6.4.1, in seconds.
     pub jitter_s: f64,
     /// Of those that arrived, packets later than [`DatagramRecord::LATE`].

@@ -41,13 +41,15 @@ class Hosts:
     """Clients and servers, all in this process, their sockets in two namespaces."""
 
     def __init__(
-        self, server: Namespace, client: Namespace, congestion: str, *, resets_both: bool = False
-    ) -> None:
+        self, server: Namespace, client: Namespace, congestion: str, *, resets_both: bool = False,
+        acks_each: bool | None = None,
+    ) -> None:  # fmt: skip
         """Listens; `resets_both` says whether the server's end is reset with the client's.
 
-        A reset by the server crosses the queue, where the simulator has no packet.
+        A reset by the server crosses the queue, where the simulator has no packet. `acks_each` has clients
+        acknowledge each segment at once, or delay ACKs whenever they may; None leaves it to the kernel.
         """
-        self.client, self.resets_both = client, resets_both
+        self.client, self.resets_both, self.acks_each = client, resets_both, acks_each
         self.selector = selectors.DefaultSelector()
         self.left: dict[int, Transfer] = {}
         self.received = 0
@@ -116,6 +118,8 @@ class Hosts:
             self.selector.unregister(end)
 
     def _receive(self, end: socket.socket, transfer: Transfer) -> None:
+        if self.acks_each is not None:  # the kernel forgets it
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, int(self.acks_each))
         while True:
             count = len(end.recv(1 << 20))
             transfer.received += count

@@ -57,14 +57,16 @@ def program() -> Path | None:
     return max(built, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def find_obstacle() -> str | None:
-    """Returns the reason why nothing can be tried here, if there is one."""
+def find_obstacle(*, needs_program: bool = True) -> str | None:
+    """Returns the reason why nothing can be tried here, if there is one, such as a program not built."""
     if sys.platform != "linux":
         return "network namespaces are Linux's"
     if os.geteuid() != 0:
         return "network namespaces and programs for the kernel need root"
     if reason := find_missing(TOOLS):
         return reason
+    if not needs_program:
+        return None
     found = program()
     if found is None or not found.exists():
         return "mousehole-live is not built; 'cargo build -p mousehole-live' builds it"

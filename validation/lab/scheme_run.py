@@ -23,7 +23,7 @@ from typing import Any
 
 from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import ENDLESS, Hosts, Transfer
-from validation.lab.namespaces import die_with_parent, hurry, private_mounts
+from validation.lab.namespaces import Namespace, die_with_parent, hurry, private_mounts
 
 DEVICE = "r1"
 LAST_S = 15.0
@@ -43,6 +43,8 @@ class Task:
     window_s: float
     starts_s: list[float]
     sizes: list[int]
+    acks_each: bool | None = None
+    """Whether clients acknowledge each segment at once, or never do; None: as the kernel does."""
 
     @property
     def seconds(self) -> float:
@@ -89,6 +91,15 @@ def play(hosts: Hosts, task: Task) -> dict[str, Any]:
     }
 
 
+def count_segments(end: Namespace) -> tuple[int, int]:
+    """Returns how many TCP segments have arrived in a namespace and were sent there."""
+    with end:
+        rows = Path("/proc/thread-self/net/snmp").read_text(encoding="ascii").splitlines()
+    names, values = (row.split() for row in rows if row.startswith("Tcp:"))
+    found = dict(zip(names[1:], values[1:], strict=True))
+    return int(found["InSegs"]), int(found["OutSegs"])
+
+
 def measure(task: Task) -> dict[str, Any]:
     """Builds the laboratory, puts the scheme at the router's device, and plays the transfers."""
     private_mounts()
@@ -100,14 +111,17 @@ def measure(task: Task) -> dict[str, Any]:
         lab.router.command(line)
     delay: dict[str, object] = {}
     with lab.delay_line(case, delay):
-        hosts = Hosts(lab.sender, lab.receiver, "cubic")
+        hosts = Hosts(lab.sender, lab.receiver, "cubic", acks_each=task.acks_each)
         time.sleep(0.5)
+        before = count_segments(lab.receiver)
         hurry()
         gc.disable()
         result = play(hosts, task)
+        arrived, sent = (now - then for now, then in zip(count_segments(lab.receiver), before, strict=True))
         for transfer in list(hosts.left.values()):
             hosts.end(transfer)
     result |= {"kernel": os.uname().release, "delay": delay, "load": os.getloadavg()[0]}
+    result["acks"] = sent / max(arrived, 1)
     return result
 
 

@@ -3,7 +3,7 @@
 //! Every figure is one number per run, addressed by group and name, so that a comparison can treat all in the same way.
 
 use super::e_model::{opinion_score, rating};
-use super::outcome::quality_of_flow;
+use super::outcome::{find_needs, quality_of_flow};
 use super::responsiveness::compute_responsiveness;
 use super::{Datagrams, Played, Records, Transfer};
 use crate::quantities::Kind;
@@ -161,8 +161,9 @@ fn add_datagrams(records: &Records, all: &mut Figures) {
         set_figure(all, name, "jitter_s", mean_of(|flow| flow.jitter_s));
         add_sound(&flows, name, all);
         add_frames(&flows, name, all);
-        let quality = |kind| flows.iter().filter_map(|flow| quality_of_flow(kind, flow)).collect::<Vec<_>>();
-        if let Some(qualities) = records.kinds[source].map(quality).filter(|found| !found.is_empty()) {
+        let quality =
+            |needs| flows.iter().filter_map(|flow| quality_of_flow(&needs, flow)).collect::<Vec<_>>();
+        if let Some(qualities) = find_needs(records, source).map(quality).filter(|found| !found.is_empty()) {
             set_figure(all, name, "outcome_quality", mean(&qualities));
         }
     }

@@ -10,7 +10,7 @@ mod times;
 
 pub use applications::{HONEST, MISBEHAVING};
 pub use e_model::Codec;
-pub use outcome::{Delay, PROFILES, Profile};
+pub use outcome::PROFILE_OF_KIND;
 pub use records::{Colour, Datagrams, Flow, Link, Load, Played, Probe, Records, Transfer, View};
 pub use same_transfers::{NOTICED, SAME_TRANSFERS, Shares, ShortTimes, compare_short_times};
 

@@ -2,6 +2,7 @@
 
 use super::e_model::Codec;
 use crate::quantities::Kind;
+use mousehole_scheme::outcome_profile::Needs;
 use serde::{Deserialize, Serialize};
 
 /// One measured transfer. A time that did not come is None.
@@ -42,7 +43,7 @@ pub struct Transfer {
 }
 
 /// One datagram flow.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Datagrams {
     /// Number of its source among the names.
     pub source: usize,
@@ -60,6 +61,9 @@ pub struct Datagrams {
     pub delay_p95_s: Option<f64>,
     /// The 99th.
     pub delay_p99_s: Option<f64>,
+    /// Other percentiles that a profile of Quality of Outcome asks for, each with its delay; None if nothing arrived.
+    #[serde(default)]
+    pub asked_s: Vec<(f64, Option<f64>)>,
     /// Mean interarrival jitter.
     pub jitter_s: Option<f64>,
     /// How they were played.
@@ -235,6 +239,9 @@ pub struct Records {
     pub sources: Vec<String>,
     /// The kinds of their applications, where they are known.
     pub kinds: Vec<Option<Kind>>,
+    /// What the sources need of delay and loss by the user's profiles, by the source's number.
+    #[serde(default)]
+    pub needs: Vec<(usize, Needs)>,
     /// How the load came about.
     pub load: Load,
     /// All data go from clients to servers.

@@ -55,6 +55,7 @@ fn records(transfers: Vec<Transfer>) -> Records {
         links: [link(), Link { utilisation: 0.1, ..link() }],
         sources: vec!["web".to_owned(), "files".to_owned()],
         kinds: vec![None, None],
+        needs: Vec::new(),
         load: Load {
             target: None,
             native: None,
@@ -191,6 +192,7 @@ fn datagrams(played: Played) -> Datagrams {
         delay_p50_s: Some(0.1),
         delay_p95_s: Some(0.2),
         delay_p99_s: Some(0.3),
+        asked_s: Vec::new(),
         jitter_s: Some(0.01),
         played,
     }

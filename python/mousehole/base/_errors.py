@@ -37,23 +37,32 @@ class MouseholeError(ValueError):
         """Returns the error with its field, or the part of a path that its field begins with, renamed.
 
         `names` maps fields to new names. After the name of an option, the dot of a path becomes a space:
-        `--param sessions`.
+        `--param sessions`. Paths in what is allowed are renamed, too.
         """
         field = self.field or ""
         fits = [name for name in names if re.match(rf"{re.escape(name)}(?![\w-])", field)]
         if not fits:
             return self
+        allowed = self.allowed and _rename_paths(self.allowed, names)
+        sentence = self.sentence.replace(self.allowed, allowed) if self.allowed and allowed else self.sentence
         name = max(fits, key=len)
         rest = field[len(name) :]
         if names[name].startswith("--") and rest.startswith("."):
             rest = f" {rest[1:]}"
-        return self.moved(names[name] + rest)
+        return MouseholeError(
+            sentence, kind=self.kind, field=names[name] + rest, value=self.value, allowed=allowed
+        )
 
     def moved(self, field: str) -> "MouseholeError":
         """Returns a copy of the error about another field."""
         return MouseholeError(
             self.sentence, kind=self.kind, field=field, value=self.value, allowed=self.allowed
         )
+
+
+def _rename_paths(text: str, names: Mapping[str, str]) -> str:
+    """Returns a text in which every path of a field, such as `link.shape`, has its new name."""
+    return re.sub(r"\b[a-z_]+\.[a-z_]+\b", lambda found: names.get(found[0], found[0]), text)
 
 
 def file_error(file: object, sentence: str) -> MouseholeError:

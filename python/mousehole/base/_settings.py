@@ -150,6 +150,10 @@ class RunOptions:
         None, "File that describes the format of the logs (default: recognised by content).", "FILE.toml",
         TRAFFIC,
     )  # fmt: skip
+    qoo: str | Sequence[str] | None = option(
+        None, "Quality of Outcome of a class by a profile of your own; repeat it for several.",
+        "'games=p99 40ms..150ms, loss 0.1%..2%'", TRAFFIC, list,
+    )  # fmt: skip
     tcp: str | None = option(
         None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS
     )

@@ -133,7 +133,7 @@ OPTION_OF_FIELD = {
     "baseline": "--baseline", "veto": "--veto", "reference": "--reference",
     "dask": "--dask", "days": "--days",
     "traffic.params": "--param", "params": "--param", "traffic.classes": "--class",
-    "traffic.format": "--format",
+    "traffic.format": "--format", "traffic.qoo": "--qoo",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 

@@ -1,6 +1,6 @@
 """The command `mousehole run`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -50,6 +50,7 @@ class RunChanges:
         None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", OPTIONS
     )
     params: Mapping[str, object] | None = repeat_option(RunOptions, "params", OPTIONS)
+    qoo: str | Sequence[str] | None = repeat_option(RunOptions, "qoo", OPTIONS)
     seed: str | None = option(None, "Number to use instead of the scenario's.", "N", OPTIONS)
     replication: str | None = option(None, "Number to use instead of the scenario's.", "N", OPTIONS)
     replay: Replay | None = option(  # noqa: RUF009 (the call only declares)
@@ -97,6 +98,7 @@ def run_command(
         apps=given.apps,
         duration=given.duration,
         params=given.params,
+        qoo=given.qoo,
         seed=parse_whole("seed", given.seed, 0),
         replication=parse_whole("replication", given.replication, 0),
         replay=given.replay,

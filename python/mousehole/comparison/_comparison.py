@@ -115,6 +115,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `strict`: treat a faulty row of a file as an error (False)
     - `params`: parameters of the model that differ from its defaults
     - `class_`: classes of flows against the rule, such as "port 5060=call", or several (none)
+    - `qoo`: profile of Quality of Outcome of a class, such as "games=p99 40ms..150ms, loss 0.1%..2%", or
+      several (those of docs/compare.md)
     - `format_`: file that describes the format of logs (recognised by content)
 
     The hosts:

@@ -49,6 +49,7 @@ from mousehole.scenario import (
     make_shared,
     try_scenarios,
     with_params,
+    with_qoo,
 )
 
 if TYPE_CHECKING:
@@ -177,30 +178,30 @@ def run(
     scenario: str | Path | Mapping[str, object], *, reporter: Reporter | None = None,
     replay: Replay | None = None, params: Mapping[str, object] | None = None,
     users: int | None = None, apps: Apps | None = None, down: str | float | None = None,
-    up: str | float | None = None, **changes: object,
+    up: str | float | None = None, qoo: str | Sequence[str] | None = None, **changes: object,
 ) -> Records:  # fmt: skip
     """Runs a scenario and returns its records.
 
     `scenario` is a TOML file or a dictionary with the fields of docs/scenario.md. A quantity may also be a
     number: of bits per second, seconds or bytes. `changes` replace fields of the scenario, such as
-    `scheme="sfd"` or `seed=3`; `replay` replaces its `traffic.replay`, and `params` some of its
-    `traffic.params`. A change that is None is ignored. In place of a scenario, `scenario` may be the name
-    of a place, such as `"home"`; then `down` and `up` are the rates of its link, and `users` and `apps` may
-    replace its users and what they run (docs/homes.md). `reporter` receives how long a run will take that is
-    not over within two seconds, and then its progress. The same scenario, seed and replication give the same
-    records on any machine.
+    `scheme="sfd"` or `seed=3`; `replay` and `qoo` replace its `traffic.replay` and `traffic.qoo`, and
+    `params` some of its `traffic.params`. A change that is None is ignored. In place of a scenario,
+    `scenario` may be the name of a place, such as `"home"`; then `down` and `up` are the rates of its link,
+    and `users` and `apps` may replace its users and what they run (docs/homes.md). `reporter` receives how
+    long a run will take that is not over within two seconds, and then its progress. The same scenario, seed
+    and replication give the same records on any machine.
 
     Raises `MouseholeError` for a fault in the input, or if the run would not fit into the memory that is
     left, `TypeError` for an unknown keyword, and `KeyboardInterrupt` at once on Ctrl-C.
     """
-    known = ["reporter", "replay", "params", "users", "apps", "down", "up"]
+    known = ["reporter", "replay", "params", "users", "apps", "down", "up", "qoo"]
     refuse_unknown("run", changes, [*Scenario.__annotations__, *known])
     loaded = _load_scenario(scenario, Options(users=users, apps=apps, down=down, up=up))
     given = with_units({**loaded, **{name: value for name, value in changes.items() if value is not None}})
     section = given.get("traffic", {})
     if not isinstance(section, Mapping):
         raise field_error("traffic", str(section), 'a table, such as {model = "web:sfd"}')
-    traffic = cast("TrafficSection", {**section})
+    traffic = with_qoo(cast("TrafficSection", {**section}), qoo)
     if params:
         traffic = with_params(traffic, params)
     if replay is not None:

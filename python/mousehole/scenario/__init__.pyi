@@ -10,6 +10,7 @@ from ._scenario import make_shared as make_shared
 from ._scenario import make_traffic_section as make_traffic_section
 from ._scenario import to_toml as to_toml
 from ._scenario import with_params as with_params
+from ._scenario import with_qoo as with_qoo
 from ._scenario import with_traces_moved as with_traces_moved
 from ._scenario import write_toml as write_toml
 from .sizefiles import STANDARD_INPUT as STANDARD_INPUT

@@ -151,7 +151,7 @@ def _with_runs(start: Scenario, traffic: TrafficSection, options: Options) -> Sc
         if options.duration is None
         else with_unit("duration", options.duration, SECONDS),
         "tcp": hosts,
-        "traffic": _with_host_options(traffic, options),
+        "traffic": with_qoo(_with_host_options(traffic, options), options.qoo),
         "trace": False,
     }
     base.pop("series", None)
@@ -196,6 +196,13 @@ def _with_host_options(traffic: TrafficSection, options: Options) -> TrafficSect
     think = _write_given("server_think", options.server_think, SECONDS)
     with_think: TrafficSection = traffic if think is None else {**traffic, "server_think": think}
     return {**with_think, "nqb": True} if options.nqb else with_think
+
+
+def with_qoo(traffic: TrafficSection, profiles: str | Sequence[str] | None) -> TrafficSection:
+    """Returns the traffic with these profiles of Quality of Outcome in place of its own, if any are given."""
+    if profiles is None:
+        return traffic
+    return {**traffic, "qoo": [profiles] if isinstance(profiles, str) else list(profiles)}
 
 
 def _write_given(field: str, value: object, unit: Unit) -> str | None:

@@ -135,7 +135,13 @@ impl World {
     /// one only if they sent something in the window.
     pub(super) fn datagram_records(&self) -> Vec<DatagramRecord> {
         let of_apps = self.setup.apps.streams.len();
+        let percentiles = &self.setup.apps.percentiles;
         let shown = |(index, stats): &(usize, &ReceiveStats)| *index < of_apps || stats.is_measured();
-        self.datagrams.iter().enumerate().filter(shown).filter_map(|(_, stats)| stats.record()).collect()
+        self.datagrams
+            .iter()
+            .enumerate()
+            .filter(shown)
+            .filter_map(|(_, stats)| stats.record(percentiles))
+            .collect()
     }
 }

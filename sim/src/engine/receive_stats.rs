@@ -75,8 +75,9 @@ impl ReceiveStats {
         self.bytes += u64::from(bytes);
     }
 
-    /// Returns the record of the flow, `None` if it has not begun.
-    pub(super) fn record(&self) -> Option<DatagramRecord> {
+    /// Returns the record of the flow, with these percentiles of its delay in addition to the usual ones; `None` if it
+    /// has not begun.
+    pub(super) fn record(&self, percentiles: &[f64]) -> Option<DatagramRecord> {
         let open = self.open?;
         let mut sorted: Vec<u64> = self.delays_ns.iter().copied().filter(|&delay| delay != MISSING).collect();
         let received = sorted.len();
@@ -97,6 +98,7 @@ impl ReceiveStats {
             lost: self.lost,
             bytes: self.bytes,
             delay_s: [sum as f64 / received as f64 / 1e9, rank(0.5), rank(0.95), rank(0.99)],
+            asked_s: percentiles.iter().map(|percentile| (*percentile, rank(percentile / 100.0))).collect(),
             jitter_s: if received == 0 {
                 f64::NAN
             } else {

@@ -19,6 +19,8 @@ pub struct Apps {
     pub keystrokes: Vec<Keystrokes>,
     /// Datagram flows, for [`Payload::Datagrams`](super::connection::Payload).
     pub streams: Vec<Stream>,
+    /// Percentiles of a datagram flow's delay that records have beside the usual ones.
+    pub percentiles: Vec<f64>,
 }
 
 /// The setup of a run, from which [`World::new`](super::World::new) starts.

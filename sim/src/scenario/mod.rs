@@ -11,6 +11,7 @@ pub mod lasting_call;
 pub mod load;
 pub mod mix;
 mod mix_spec;
+mod outcomes;
 pub mod places;
 pub mod plan;
 pub mod run;

@@ -5,12 +5,13 @@ use super::mix::{self, Entry};
 use super::scheme::Scheme;
 use super::server::parse_server;
 use super::spec::{BulkSpec, ConnectionSpec, DatagramsSpec, SCHEMA, Scenario, TrafficSpec};
-use super::topology::{self, Network, PlannedLink};
+use super::topology::{self, FULL_PACKET, Network, PlannedLink};
 use super::{build, tcp};
 use crate::engine::layout::{Access, DOWN, Layout, UP};
 use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
 use crate::error::{Error, Result, quote};
+use crate::outcome_profile::{self, Profile};
 use crate::rate_trace::RateTrace;
 use crate::tcp::Senders;
 use crate::tcp::profile::Opening;
@@ -65,6 +66,8 @@ pub struct Plan {
     pub mix: Vec<Entry>,
     /// Whether files are replayed in an open or a closed loop, if the scenario says.
     pub replay: Option<Loop>,
+    /// Profiles of Quality of Outcome that the user gave to classes.
+    pub profiles: Vec<Profile>,
     /// The rules of misbehaving senders, if there are any.
     pub misbehaviour: Option<Rules>,
 }
@@ -103,6 +106,7 @@ impl Plan {
             server: scenario.server.as_ref().map(|spec| parse_server(spec, direction)).transpose()?,
             mix: mix::parse_entries(scenario)?,
             replay: parse_replay(&scenario.traffic)?,
+            profiles: outcome_profile::parse_profiles(outcome_profile::FIELD, &scenario.traffic.qoo)?,
             misbehaviour: mix::parse_misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }
@@ -236,6 +240,25 @@ impl Plan {
     /// Returns the time at which the run ends at the latest.
     pub fn deadline(&self) -> Time {
         Time::ZERO + self.warmup + Dur(self.duration.0.saturating_mul(u64::from(self.scenario.max_windows)))
+    }
+
+    /// Refuses a rate trace by which the link sends no full packet up to the end of the measured window. Parts of a run
+    /// may lie within an outage.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `link.down` or `link.up`.
+    pub fn refuse_outages(&self) -> Result<()> {
+        let (_, end) = self.window();
+        let link = &self.scenario.link;
+        for ((field, text), number) in [(link.down_rate(), DOWN), (link.up_rate(), UP)] {
+            let trace = self.links[usize::from(number)].trace.as_ref();
+            if trace.is_some_and(|trace| trace.bits_by(end) < 8.0 * f64::from(FULL_PACKET)) {
+                let fault = format!("sends no packet within the {} s of the run", end.as_secs());
+                let allowed = "a trace whose rate is above 0 for some of that time";
+                return Err(Error::faulty(field, quote(text), fault, allowed));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the connections listed in the scenario, as traffic in order of start.

@@ -2,6 +2,7 @@
 
 use super::link_context::LinkContext;
 use super::load::Load;
+use super::outcomes::{self, Needed};
 use super::plan::Plan;
 use super::scheme::Scheme;
 use super::topology::{PlannedLink, Runs, Shaper};
@@ -36,6 +37,8 @@ pub struct RunResult {
     pub sources: Vec<(u16, String)>,
     /// Names of the groups of sources whose recorded flows have several classes, by the source's number.
     pub groups: Vec<(u16, FlowClass, String)>,
+    /// What flows need by the profiles that the user gave.
+    pub needs: Vec<Needed>,
 }
 
 impl RunResult {
@@ -65,10 +68,13 @@ fn name_groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowCl
 /// gave an answer out of range, `Error::Cancelled` after a cancel.
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = plan.replication_seed();
-    let mut apps = Apps::default();
+    let mut apps = Apps { percentiles: outcomes::list_percentiles(plan), ..Apps::default() };
     let replayed = sources::load_replay(plan, traffic)?;
     let (source, load) = sources::build_sources(plan, &replayed, &mut apps)?;
     let traffic = replayed.traffic;
+    let sources = mix::source_names(&plan.scenario.traffic);
+    let groups = name_groups(&traffic, &sources);
+    let needs = outcomes::find_needs(plan, &traffic, &sources, &groups)?;
     let bottlenecks = Parts::new(plan);
     let setup = Setup {
         senders: plan.senders.clone(),
@@ -96,9 +102,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     let ideal_s = ideal_time::compute_ideal_times(plan, &traffic, &outcome, cancel)?;
     let [goodput_bps, goodput_up_bps] = [outcome.goodput_bytes, outcome.goodput_up_bytes]
         .map(|bytes| bytes as f64 * 8.0 / plan.duration.as_secs());
-    let sources = mix::source_names(&plan.scenario.traffic);
-    let groups = name_groups(&traffic, &sources);
-    Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources, groups })
+    Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources, groups, needs })
 }
 
 /// Refuses a run in which a user's policy gave an answer out of range in this thread, and forgets

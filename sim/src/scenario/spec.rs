@@ -276,6 +276,10 @@ pub struct TrafficSpec {
     /// Packets of calls, games and video calls carry the code point of flows that build no queue (NQB, RFC 9956).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nqb: bool,
+    /// Profiles of Quality of Outcome for classes of datagram flows, in place of those of their kinds, such as
+    /// `games=p99 40ms..150ms, loss 0.1%..2%`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub qoo: Vec<String>,
     /// Name of a traffic model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

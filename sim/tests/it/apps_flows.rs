@@ -180,7 +180,7 @@ fn udp__delay_is_exact_on_an_empty_link() {
             scenario("droptail"),
             vec![with_direction(direction, entry("udp", json!({"rate_bps": 800_000})))],
         ));
-        let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
+        let [flow] = &result.outcome.datagrams[..] else { panic!("one flow") };
         assert_eq!(flow.delay_s, [0.022; 4], "{direction}");
         assert_eq!(flow.jitter_s, 0.0);
         assert_eq!((flow.lost, flow.sent), (0, flow.received));
@@ -194,7 +194,7 @@ fn udp__delay_is_exact_on_an_empty_link() {
 #[test]
 fn udp__ignores_loss() {
     let result = play_alone("udp", json!({"rate_bps": 8_000_000}));
-    let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
+    let [flow] = &result.outcome.datagrams[..] else { panic!("one flow") };
     assert_eq!(flow.sent, flow.received + flow.lost);
     assert_near(flow.lost as f64 / flow.sent as f64, 0.5, 0.01);
     // 30 packets wait, one is in transmission: (30 + 1) × 2 ms at the most.
@@ -230,7 +230,7 @@ fn game__is_exact_on_an_empty_link() {
 fn videocall__is_exact_on_an_empty_link() {
     let params = json!({"calls": 1, "direction": "down", "start_spread_s": 0});
     let result = play_alone("videocall", params);
-    let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
+    let [flow] = &result.outcome.datagrams[..] else { panic!("one flow") };
     let Played::Frames { frames, missing, freezes, length_s } = flow.played else { panic!("frames") };
     assert_eq!((flow.sent, flow.received, missing, freezes), (6 * frames, 6 * frames, 0, 0));
     assert!(frames.abs_diff(600) <= 1 && (length_s - frames as f64 / 30.0).abs() < 1e-6);

@@ -30,7 +30,7 @@ pub fn build_network(scenario: &Scenario) -> Result<Network> {
     let (layout, shared) = build_layout(scenario.access.as_ref(), delay)?;
     check_rtt(link, rtt, layout.base_rtt)?;
     let (up_rate, up_trace) = match &link.up {
-        Some(_) => self::parse_link_rate(link, link.up_rate())?,
+        Some(_) => parse_link_rate(link, link.up_rate())?,
         None => (rate, None),
     };
     let wire = parse_wire(link)?;

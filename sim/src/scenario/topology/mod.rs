@@ -19,7 +19,7 @@ use crate::link_layer::Wire;
 use crate::units::{Dur, Rate};
 pub use bottleneck::fill_bottleneck;
 pub use kinds::write_out;
-use network::FULL_PACKET;
+pub(super) use network::FULL_PACKET;
 pub use network::{Network, PlannedLink, Runs, Shaper};
 
 /// A full packet must not occupy a link for longer: TCP's retransmission timer expires after this time at the latest,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) const MOST_PATHS: usize = 250_000;
 
 /// Bytes of the packet by which the speed of links is checked.
-pub(super) const FULL_PACKET: u32 = 1500;
+pub(in crate::scenario) const FULL_PACKET: u32 = 1500;
 
 /// A rate at which transmission takes no time.
 pub(super) const UNLIMITED: Rate = Rate(u64::MAX);
