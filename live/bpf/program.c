@@ -37,10 +37,11 @@ ML_INLINE u32 ml_begin(struct ml_work *work)
 
 /*
  * Parses a frame into the CPU's scratch. Returns 0; 1 where a header lies beyond the frame's linear part; 2 where a map
- * is missing. A function of its own, with external linkage: the verifier walks it once by itself, and not once for each
- * path to what follows.
+ * is missing. A function of its own, so that what follows is walked once and not once for each path through it. Its
+ * linkage is internal: of a global function the verifier takes the context for what it is only where the kernel has type
+ * information (BTF), which those of routers lack.
  */
-__attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb, u32 link_header_bytes)
+static __attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb, u32 link_header_bytes)
 {
 	u32 zero = 0;
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
