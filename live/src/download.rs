@@ -9,7 +9,7 @@ use crate::home::{self, Home, Place};
 use crate::links::{self, Link};
 use crate::netlink::{Filter, TC_H_INGRESS};
 use crate::record::{Record, Redirect};
-use crate::{kernel, netlink};
+use crate::{kernel, netlink, qdisc};
 
 /// Preference of our filter, of which others use lower ones.
 const PREFERENCE: u32 = 28_008;
@@ -137,12 +137,13 @@ pub fn commands(name: &str) -> Vec<String> {
     ]
 }
 
-/// Refuses a device whose incoming packets go elsewhere already.
+/// Refuses a device whose incoming packets go elsewhere already, or cannot be redirected for it alone.
 ///
 /// # Errors
-/// A sentence that names where they go.
+/// A sentence that names where they go, or the block of filters that is shared.
 pub fn refuse_others(name: &str) -> Result<()> {
-    let filters = netlink::filters(Device::find(name)?.index, TC_H_INGRESS);
+    let index = Device::find(name)?.index;
+    let filters = netlink::filters(index, TC_H_INGRESS);
     let others = filters.iter().filter(|one| one.preference != PREFERENCE);
     for to in others.flat_map(|one| &one.targets).filter_map(|index| Device::name_of(*index)) {
         if to != ifb_of(name) {
@@ -151,7 +152,13 @@ pub fn refuse_others(name: &str) -> Result<()> {
             )));
         }
     }
-    Ok(())
+    match qdisc::shared_blocks(&netlink::qdiscs(index)?)[0] {
+        0 => Ok(()),
+        block => Err(Failure::new(format!(
+            "what comes in at {name} is filtered by block {block}, which other devices may share, and the kernel takes no \
+             filter of one device there; redirect it in that block yourself, to an IFB that `mark` or `up` is given"
+        ))),
+    }
 }
 
 /// Takes a redirection back: the filter, the `clsact` if it was added, the IFB. What is gone already is no fault.

@@ -26,6 +26,9 @@ pub struct Qdisc {
     pub cake: Cake,
     /// The horizon of an `fq`, µs: what is to leave later than that from now is dropped or sent too early.
     pub horizon_us: Option<u32>,
+    /// Of a `clsact` or `ingress`: the blocks that hold its filters of what comes in and of what goes out, which other
+    /// devices may share; 0 where the filters are its own.
+    pub blocks: [u32; 2],
 }
 
 /// What a CAKE does, of which marks depend.
@@ -120,6 +123,12 @@ pub fn id(number: u32) -> String {
 /// Returns the clause that says that the kernel lacks a kind of queue discipline.
 pub fn lacking(kind: &str) -> String {
     format!("the kernel has no {kind}; where it is a module, `modprobe sch_{kind}` loads it")
+}
+
+/// Returns the shared blocks in which a device has its filters of what comes in and of what goes out, of all its queue
+/// disciplines; 0 where the filters are its own.
+pub fn shared_blocks(all: &[Qdisc]) -> [u32; 2] {
+    all.iter().map(|one| one.blocks).find(|blocks| *blocks != [0, 0]).unwrap_or_default()
 }
 
 /// Returns the queue discipline at the root, of all those of a device; the kernel's default has the handle `0:`.
