@@ -38,7 +38,7 @@ pub fn spawn(name: &str) -> Result<u32> {
 /// A sentence when nothing runs at the device, or it needs no agent.
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
-    let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
+    let place = stop::find(name)?.ok_or_else(|| stop::nothing(name))?;
     let alone = home::serve_alone(&place.agent_lock())?;
     // A link says itself when its device is gone; a filter has to be looked for at the device.
     if place.record()?.attachment == Some(Attachment::Tcx) {

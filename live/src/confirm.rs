@@ -3,7 +3,7 @@
 //! The timer is a process of its own, away from the shell that may be cut off by what was just started.
 
 use crate::error::{Failure, Result};
-use crate::home::{self, Home};
+use crate::home::Home;
 use crate::kernel::{boot_s, monotonic_ns};
 use crate::{download, stop};
 use std::thread;
@@ -53,7 +53,7 @@ pub fn confirm(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();
     for side in download::sides(name) {
-        let place = home::find(&side)?.ok_or_else(|| stop::nothing(&side))?;
+        let place = stop::find(&side)?.ok_or_else(|| stop::nothing(&side))?;
         let mut record = place.record()?;
         let Some(by) = record.confirm_by.take() else { continue };
         place.write_record(&record)?;

@@ -97,6 +97,8 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
     })?;
     let mut wards: BTreeMap<String, Ward> = BTreeMap::new();
     let mut written_ns = 0;
+    // The last fault of each thing that is done at every look; it is said once.
+    let mut faults: [Option<String>; 3] = Default::default();
     let mut changed = ChangedDevices::everything();
     loop {
         match names(folder) {
@@ -105,8 +107,9 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
                 for name in names {
                     wards.entry(name).or_default();
                 }
+                faults[0] = None;
             }
-            Err(error) => say(&Failure::system(folder.display(), &error).to_string()),
+            Err(error) => say_once(&mut faults[0], Failure::system(folder.display(), &error), say),
         }
         let mut wait = LOOK_EVERY;
         for (name, ward) in &mut wards {
@@ -117,16 +120,31 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
             }
             wait = wait.min(ward.sweep().unwrap_or(LOOK_EVERY));
         }
-        for line in end_unconfirmed().unwrap_or_else(|failure| vec![failure.to_string()]) {
-            say(&line);
+        match end_unconfirmed() {
+            Ok(lines) => {
+                lines.iter().for_each(|line| say(line));
+                faults[1] = None;
+            }
+            Err(failure) => say_once(&mut faults[1], failure, say),
         }
         let now_ns = monotonic_ns();
         if let Some(path) = metrics.filter(|_| now_ns - written_ns >= METRICS_EVERY_NS) {
             written_ns = now_ns;
-            let done = status::status(None).and_then(|all| metrics::write(path, &all));
-            done.unwrap_or_else(|failure| say(&failure.to_string()));
+            match status::status(None).and_then(|all| metrics::write(path, &all)) {
+                Ok(()) => faults[2] = None,
+                Err(failure) => say_once(&mut faults[2], failure, say),
+            }
         }
         changed = changes.wait(wait);
+    }
+}
+
+/// Says a fault unless it is the last one that was said.
+fn say_once(last: &mut Option<String>, failure: Failure, say: &mut dyn FnMut(&str)) {
+    let sentence = failure.to_string();
+    if last.as_ref() != Some(&sentence) {
+        say(&sentence);
+        *last = Some(sentence);
     }
 }
 
@@ -158,7 +176,9 @@ pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
         entries => entries?,
     };
     let files = entries.flatten().map(|entry| entry.file_name());
-    Ok(files.filter_map(|file| file.to_str()?.strip_suffix(".toml").map(String::from)).collect())
+    let names = files.filter_map(|file| file.to_str()?.strip_suffix(".toml").map(String::from));
+    // No device is called `.` or `..`, or by no name at all.
+    Ok(names.filter(|name| !matches!(name.as_str(), "" | "." | "..")).collect())
 }
 
 /// Takes back what was to be confirmed by now. Returns lines for the user.
@@ -189,7 +209,7 @@ impl Ward {
         };
         let now = Some((device.index, digest.clone()));
         let find = || -> Result<Option<(Place, Record)>> {
-            Ok(home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record))))
+            Ok(stop::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record))))
         };
         let mut kept = self.look(name, find()?, changed)?;
         if kept.is_some() && !self.seen.as_ref().is_some_and(|seen| seen.is_redirected) {

@@ -107,7 +107,7 @@ struct Keep {
 impl Keep {
     fn gather(name: String) -> Result<Keep> {
         let home = Home::lock()?;
-        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
+        let place = stop::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
         let record = place.record()?;
         drop(home);
         let device = Device::find(&name)?;

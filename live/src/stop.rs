@@ -35,8 +35,21 @@ pub fn stop_one(name: &str) -> Result<Vec<String>> {
     take_back_of(name)
 }
 
+/// Returns the place of what is kept of a device by its name. A device that was renamed goes by its former name too, as
+/// long as no other one has that.
+///
+/// # Errors
+/// As [`home::find`].
+pub fn find(name: &str) -> Result<Option<Place>> {
+    let is_of_another = |place: &Place| {
+        let Ok(record) = place.record() else { return false };
+        Device::find(name).is_ok() && device_of(place, &record).is_some_and(|now| now != name)
+    };
+    Ok(home::find(name)?.filter(|place| !is_of_another(place)))
+}
+
 fn take_back_of(name: &str) -> Result<Vec<String>> {
-    match home::find(name)?.map(|place| (place.record(), place)) {
+    match find(name)?.map(|place| (place.record(), place)) {
         None => Ok(Vec::new()),
         Some((Ok(record), place)) => take_back(&place, &record),
         Some((Err(_), place)) => remove_leftovers(&place, name),
@@ -54,15 +67,20 @@ fn remove_leftovers(place: &Place, name: &str) -> Result<Vec<String>> {
 pub fn waits_for_confirmation(name: &str, since: u64) -> bool {
     // The command that starts the timer holds the lock until its record is written.
     let Ok(_home) = Home::lock() else { return true };
-    match home::find(name) {
-        Ok(None) => false,
-        Ok(Some(place)) => place.record().map_or(true, |record| is_unconfirmed(&record, since)),
-        Err(_) => true,
-    }
+    unconfirmed(name, since).map_or(true, |found| found.is_some())
 }
 
-fn is_unconfirmed(record: &Record, since: u64) -> bool {
-    record.since == since && record.confirm_by.is_some()
+/// Returns what was started under this name at a certain time and has not been confirmed, however its device is called
+/// now.
+fn unconfirmed(name: &str, since: u64) -> Result<Option<(Place, Record)>> {
+    let namespace = namespace::here()?;
+    let is_wanted = |record: &Record| {
+        (record.namespace, record.since) == (namespace, since)
+            && record.device == name
+            && record.confirm_by.is_some()
+    };
+    let all = places()?.into_iter().filter_map(|place| Some((place.record().ok()?, place)));
+    Ok(all.map(|(record, place)| (place, record)).find(|(_, record)| is_wanted(record)))
 }
 
 /// Ends what was started at a certain time and has not been confirmed; does nothing otherwise.
@@ -71,10 +89,9 @@ fn is_unconfirmed(record: &Record, since: u64) -> bool {
 /// As [`stop`].
 pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
     let _home = Home::lock()?;
-    let Some(place) = home::find(name)? else { return Ok(Vec::new()) };
-    match place.record() {
-        Ok(record) if is_unconfirmed(&record, since) => take_back(&place, &record),
-        _ => Ok(Vec::new()),
+    match unconfirmed(name, since)? {
+        Some((place, record)) => take_back(&place, &record),
+        None => Ok(Vec::new()),
     }
 }
 
