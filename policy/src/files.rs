@@ -23,6 +23,7 @@ pub const OBJECT_BYTES: u64 = 1 << 28;
 
 /// Where root's things are: gone with the machine's next start, or kept where `/run` runs no programs.
 const SYSTEM: [&str; 2] = ["/run/mousehole", "/var/cache/mousehole"];
+const NO_FILE: &str = "it must be a regular file, no folder, pipe or device";
 /// What the names of scratch folders begin with.
 const WORK: &str = "work-";
 /// No compilation and no trial lasts so long.
@@ -186,12 +187,15 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes a file for whoever reads it: it is there whole, the former one or the new one. A link at its name is
-/// replaced, not followed.
+/// replaced, not followed. A pipe, a device such as `/dev/null` and a link to one stay, and so does a folder.
 ///
 /// # Errors
-/// What the system says, or that the path names no file; the former file stays.
+/// What the system says, or that the path names no file; what was there stays.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+        return Err(refusal(NO_FILE.into()));
+    }
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     // Hidden, so that who reads all files of a kind never takes one that is not finished.
     let mut prefix = OsString::from(".");
@@ -329,11 +333,17 @@ extern "C" fn remove_passing() {
 fn open_regular(path: &Path, more: i32) -> io::Result<(File, Metadata)> {
     // A pipe without a writer would have the call wait.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | more;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| {
+        match (error.raw_os_error(), more & libc::O_NOFOLLOW) {
+            (Some(libc::ENXIO), _) => refusal(NO_FILE.into()), // a socket
+            (Some(libc::ELOOP), 1..) => refusal("it is a symbolic link, which is not followed here".into()),
+            _ => error,
+        }
+    })?;
     let data = file.metadata()?;
     match data.is_file() {
         true => Ok((file, data)),
-        false => Err(refusal("it must be a regular file, no folder, pipe or device".into())),
+        false => Err(refusal(NO_FILE.into())),
     }
 }
 
@@ -488,6 +498,20 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "two");
         let left: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|one| one.file_name()).collect();
         assert_eq!(left.len(), 2, "{left:?}");
+    }
+
+    #[test]
+    fn replace__leaves_pipes_sockets_and_devices() {
+        let place = TempDir::new().unwrap();
+        let (socket, null) = (place.path().join("socket"), place.path().join("null"));
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        symlink("/dev/null", &null).unwrap();
+        for path in [&socket, &null] {
+            let before = fs::symlink_metadata(path).unwrap().ino();
+            assert_eq!(replace(path, b"x").unwrap_err().to_string(), NO_FILE);
+            assert_eq!(fs::symlink_metadata(path).unwrap().ino(), before);
+        }
+        assert_eq!(read(&socket, 9).unwrap_err().to_string(), NO_FILE);
     }
 
     #[test]
