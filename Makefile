@@ -70,7 +70,7 @@ live_here = $(call live_program,$(MACHINE))
 # What a wheel installs beside `mousehole`.
 WHEEL_SCRIPTS := python/mousehole.data/scripts
 
-live: ## build mousehole-live, the kernel's side (needs what `make deps` installs); TARGETS="x86_64 aarch64 armv7" static; PACKAGES=1 also packs into dist/
+live: ## build mousehole-live, the kernel's side (needs what `make deps` installs); TARGETS="x86_64 aarch64 armv7 mipsel" static; PACKAGES=1 also packs into dist/
 	@echo "live: building mousehole-live (a few minutes the first time)"
 	@CARGO=$(CARGO) tools/live-build $(TARGETS)
 	@$(if $(PACKAGES),tools/live-packages dist $(or $(foreach one,$(TARGETS),$(call live_program,$(one))),$(call live_program)))

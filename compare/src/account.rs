@@ -133,7 +133,7 @@ fn amount_facts(summary: &Summary) -> Facts {
         let bytes = size_text(kinds.quic_bytes as f64);
         found.push((
             "QUIC",
-            format!("{}, {bytes}, replayed as TCP", counted(kinds.quic_connections as i64, "flow")),
+            format!("{}, {bytes}, replayed as TCP", count_text(kinds.quic_connections as i64, "flow")),
         ));
     }
     if kinds.datagram_flows > 0 {
@@ -206,7 +206,7 @@ fn times_text(times: &TimePercentiles) -> String {
 
 /// Returns the facts that a replay on a link uses: ends of connections, round-trip times, think times and the load.
 fn link_facts(summary: &Summary) -> Facts {
-    let connections = |number: u64| counted(number as i64, "connection");
+    let connections = |number: u64| count_text(number as i64, "connection");
     let waiting = format!("{} wait for an earlier one{}", summary.waiting, describe_sharing(summary));
     let times = summary.rtt_s.map_or(String::new(), |times| format!(": {}", times_text(&times)));
     let mut found = vec![

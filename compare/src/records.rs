@@ -35,7 +35,7 @@ fn convert_run(run: &RunResult, plan: &Plan) -> Records {
         kinds[sources.index(*number, Some(*class))] = find_recorded_kind(*class);
     }
     let needs =
-        run.needs.iter().map(|(number, class, needs)| (sources.place(*number, *class), needs.clone()));
+        run.needs.iter().map(|(number, class, needs)| (sources.index(*number, *class), needs.clone()));
     let outcome = &run.outcome;
     let probes = outcome.probes.iter().map(|probe| {
         let [tcp_s, tls_s, http_s] = probe.stage_durations_s(outcome.ended);

@@ -37,10 +37,11 @@ ML_INLINE u32 ml_look_up_maps(struct ml_work *work)
 
 /*
  * Parses a frame into the CPU's scratch. Returns 0; 1 if a header extends beyond the frame's linear part; 2 if a map is
- * missing. It has external linkage, so that the verifier checks it once by itself, and not once for each path through
- * the program.
+ * missing. It is not inlined, so that the verifier walks what follows once, and not once for each path through it. Its
+ * linkage is internal: the verifier accepts the context as argument of a global function only where the kernel has type
+ * information (BTF), which kernels of routers lack.
  */
-__attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb, u32 link_header_bytes)
+static __attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb, u32 link_header_bytes)
 {
 	u32 zero = 0;
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);

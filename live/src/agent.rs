@@ -41,7 +41,7 @@ pub fn spawn(name: &str) -> Result<u32> {
 /// A sentence when nothing runs at the device, it needs no agent, or it has one.
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
-    let place = home::find(name)?.ok_or_else(|| stop::nothing_here(name))?;
+    let place = stop::find(name)?.ok_or_else(|| stop::nothing_here(name))?;
     let alone = home::lock_service(&place.agent_lock())?;
     // A link reports that its device is gone; a filter has to be looked up at the device, in its namespace.
     if place.record()?.attachment == Some(Attachment::Tcx) {

@@ -3,7 +3,7 @@
 //! The timer is a separate process, since what was just started may cut off the user's shell.
 
 use crate::error::{Failure, Result};
-use crate::home::{self, Home};
+use crate::home::Home;
 use crate::kernel::{boot_s, monotonic_ns};
 use crate::{download, stop};
 use std::thread;
@@ -54,7 +54,7 @@ pub fn confirm(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();
     for side in download::list_sides(name) {
-        let place = home::find(&side)?.ok_or_else(|| stop::nothing_here(&side))?;
+        let place = stop::find(&side)?.ok_or_else(|| stop::nothing_here(&side))?;
         let mut record = place.record()?;
         let Some(by) = record.confirm_by.take() else { continue };
         place.write_record(&record)?;

@@ -714,9 +714,15 @@ pub(crate) fn plan_action(request: &Request, root: Option<&Qdisc>, device: &str)
         Via::Priority if request.brings_cake() => action.priority = [0, MAJOR | BULK, MAJOR | BULK],
         Via::Priority => {
             let cake = root.filter(|qdisc| qdisc.kind == "cake").ok_or_else(|| {
+                // Somebody's own queue discipline is never to be replaced.
+                let first = match root.is_none_or(Qdisc::is_default) {
+                    true => format!(
+                        ", or `tc qdisc replace dev {device} root cake bandwidth RATE diffserv4` first"
+                    ),
+                    false => String::new(),
+                };
                 Failure::new(format!(
-                    "--via priority names a tin of CAKE, but the root of {device} is {}; use --via dscp, or `tc qdisc replace \
-                     dev {device} root cake bandwidth RATE diffserv4` first",
+                    "--via priority names a tin of CAKE, but the root of {device} is {}; use --via dscp{first}",
                     if kind.is_empty() { "without a queue discipline" } else { kind }
                 ))
             })?;

@@ -10,7 +10,7 @@ use crate::home::{self, Home, Place};
 use crate::links::{self, Link};
 use crate::netlink::{Filter, TC_H_INGRESS};
 use crate::record::{Record, Redirect};
-use crate::{kernel, netlink};
+use crate::{kernel, netlink, qdisc};
 
 /// The preference of our filter; others use lower ones.
 const PREFERENCE: u32 = 28_008;
@@ -142,12 +142,14 @@ pub fn list_commands(name: &str) -> Vec<String> {
     ]
 }
 
-/// Rejects a device whose incoming packets somebody else redirects to another device than our IFB.
+/// Rejects a device whose incoming packets somebody else redirects to another device than our IFB, or whose filters of
+/// incoming packets stand in a block that other devices may share.
 ///
 /// # Errors
-/// A sentence that names the other device.
+/// A sentence that names the other device, or the block.
 pub fn refuse_others(name: &str) -> Result<()> {
-    let filters = netlink::list_filters(Device::find(name)?.index, TC_H_INGRESS);
+    let index = Device::find(name)?.index;
+    let filters = netlink::list_filters(index, TC_H_INGRESS);
     let others = filters.iter().filter(|one| one.preference != PREFERENCE);
     for to in others.flat_map(|one| &one.targets).filter_map(|index| Device::find_name(*index)) {
         if to != ifb_name(name) {
@@ -156,7 +158,13 @@ pub fn refuse_others(name: &str) -> Result<()> {
             )));
         }
     }
-    Ok(())
+    match qdisc::shared_blocks(&netlink::list_qdiscs(index)?)[0] {
+        0 => Ok(()),
+        block => Err(Failure::new(format!(
+            "what comes in at {name} is filtered by block {block}, which other devices may share, and the kernel takes no \
+             filter of one device there; redirect it in that block yourself, to an IFB that `mark` or `up` is given"
+        ))),
+    }
 }
 
 /// Removes a redirection: the filter, the `clsact` if we added it and nobody uses it, and the IFB.

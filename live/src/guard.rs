@@ -103,6 +103,8 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
     })?;
     let mut wards: BTreeMap<String, Ward> = BTreeMap::new();
     let mut written_ns = 0;
+    // The last fault of each thing that is done at every look; it is said once.
+    let mut faults: [Option<String>; 3] = Default::default();
     let mut changed = ChangedDevices::everything();
     loop {
         match list_devices(folder) {
@@ -111,8 +113,9 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
                 for name in names {
                     wards.entry(name).or_default();
                 }
+                faults[0] = None;
             }
-            Err(error) => say(&Failure::system(folder.display(), &error).to_string()),
+            Err(error) => say_once(&mut faults[0], Failure::system(folder.display(), &error), say),
         }
         let mut wait = LOOK_EVERY;
         for (name, ward) in &mut wards {
@@ -123,16 +126,31 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
             }
             wait = wait.min(ward.sweep().unwrap_or(LOOK_EVERY));
         }
-        for line in end_unconfirmed().unwrap_or_else(|failure| vec![failure.to_string()]) {
-            say(&line);
+        match end_unconfirmed() {
+            Ok(lines) => {
+                lines.iter().for_each(|line| say(line));
+                faults[1] = None;
+            }
+            Err(failure) => say_once(&mut faults[1], failure, say),
         }
         let now_ns = monotonic_ns();
         if let Some(path) = metrics.filter(|_| now_ns - written_ns >= METRICS_EVERY_NS) {
             written_ns = now_ns;
-            let done = status::read_status(None).and_then(|all| metrics::write(path, &all));
-            done.unwrap_or_else(|failure| say(&failure.to_string()));
+            match status::read_status(None).and_then(|all| metrics::write(path, &all)) {
+                Ok(()) => faults[2] = None,
+                Err(failure) => say_once(&mut faults[2], failure, say),
+            }
         }
         changed = changes.wait(wait);
+    }
+}
+
+/// Reports a fault with `say`, unless it is the same as `last`, the one reported before.
+fn say_once(last: &mut Option<String>, failure: Failure, say: &mut dyn FnMut(&str)) {
+    let sentence = failure.to_string();
+    if last.as_ref() != Some(&sentence) {
+        say(&sentence);
+        *last = Some(sentence);
     }
 }
 
@@ -168,7 +186,9 @@ pub(crate) fn list_devices(folder: &Path) -> io::Result<Vec<String>> {
         entries => entries?,
     };
     let files = entries.flatten().map(|entry| entry.file_name());
-    Ok(files.filter_map(|file| file.to_str()?.strip_suffix(".toml").map(String::from)).collect())
+    let names = files.filter_map(|file| file.to_str()?.strip_suffix(".toml").map(String::from));
+    // No device is called `.` or `..`, or by no name at all.
+    Ok(names.filter(|name| !matches!(name.as_str(), "" | "." | "..")).collect())
 }
 
 /// Takes back what was not confirmed in time in this namespace. Returns lines for the user.
@@ -199,7 +219,7 @@ impl Ward {
         };
         let now = Some((device.index, digest.clone()));
         let find = || -> Result<Option<(Place, Record)>> {
-            Ok(home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record))))
+            Ok(stop::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record))))
         };
         let mut kept = self.look_at_queue(name, find()?, changed)?;
         if kept.is_some() && !self.seen.as_ref().is_some_and(|seen| seen.is_redirected) {

@@ -7,7 +7,7 @@ use crate::layout::{BUCKET, Control, Plain};
 use crate::record::Attachment;
 use crate::request::Attach;
 use crate::types::Types;
-use crate::{bpf, netlink};
+use crate::{bpf, netlink, qdisc};
 use aya::EbpfLoader;
 use aya::programs::{ProgramError, SchedClassifier};
 use mousehole_policy::files;
@@ -211,6 +211,14 @@ impl Loaded {
                     ));
                 }
             }
+        }
+        let [_, block] = qdisc::shared_blocks(&netlink::list_qdiscs(device.index)?);
+        if block > 0 {
+            return Err(Failure::new(format!(
+                "what goes out of {} is filtered by block {block}, which other devices may share, and the kernel takes no \
+                 filter of one device there; a kernel of 6.6 or later attaches the program beside it, by tcx",
+                device.name
+            )));
         }
         pin(program, &place.program())?;
         let added = attach_filter(program, device.index, false).map_err(|error| {

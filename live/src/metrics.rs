@@ -5,15 +5,75 @@ use crate::error::{Failure, Result};
 use crate::status::{Amount, State, Status};
 use mousehole_policy::files;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::counter::{self, Counter};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{self, Gauge};
 use prometheus_client::registry::Registry;
+use std::ops::{AddAssign, SubAssign};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Labels = Vec<(&'static str, String)>;
-type Counts = Family<Labels, Counter>;
-type Gauges = Family<Labels, Gauge>;
+type Counts = Family<Labels, Counter<u64, Number<u64>>>;
+type Gauges = Family<Labels, Gauge<i64, Number<i64>>>;
+
+/// A value of a metric. MIPS has no atomic of 64 bits, and in 32 bits counters of bytes would begin anew.
+#[derive(Debug, Default)]
+struct Number<N>(Mutex<N>);
+
+impl<N: Copy + AddAssign + SubAssign + From<bool>> Number<N> {
+    fn value(&self) -> MutexGuard<'_, N> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the value and changes it.
+    fn change(&self, change: impl FnOnce(&mut N)) -> N {
+        let mut value = self.value();
+        let former = *value;
+        change(&mut value);
+        former
+    }
+}
+
+impl<N: Copy + AddAssign + SubAssign + From<bool>> counter::Atomic<N> for Number<N> {
+    fn inc(&self) -> N {
+        counter::Atomic::inc_by(self, N::from(true))
+    }
+
+    fn inc_by(&self, more: N) -> N {
+        self.change(|value| *value += more)
+    }
+
+    fn get(&self) -> N {
+        *self.value()
+    }
+}
+
+impl<N: Copy + AddAssign + SubAssign + From<bool>> gauge::Atomic<N> for Number<N> {
+    fn inc(&self) -> N {
+        gauge::Atomic::inc_by(self, N::from(true))
+    }
+
+    fn inc_by(&self, more: N) -> N {
+        self.change(|value| *value += more)
+    }
+
+    fn dec(&self) -> N {
+        gauge::Atomic::dec_by(self, N::from(true))
+    }
+
+    fn dec_by(&self, less: N) -> N {
+        self.change(|value| *value -= less)
+    }
+
+    fn set(&self, new: N) -> N {
+        self.change(|value| *value = new)
+    }
+
+    fn get(&self) -> N {
+        *self.value()
+    }
+}
 
 /// Returns the devices' metrics as OpenMetrics text, with `# EOF` at the end.
 pub fn format_metrics(all: &[Status]) -> String {

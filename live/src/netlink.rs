@@ -58,6 +58,10 @@ const TCA_INGRESS_REDIR: u32 = 3;
 const KEPT: [u16; 2] = [TCA_KIND, TCA_OPTIONS];
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
+const TCA_INGRESS_BLOCK: u16 = 13;
+const TCA_EGRESS_BLOCK: u16 = 14;
+/// Stands for the device where filters are those of a block.
+const TCM_IFINDEX_MAGIC_BLOCK: u32 = 0xffff_ffff;
 const NLMSGERR_ATTR_MSG: u16 = 1;
 /// Bytes of a message's header.
 pub(crate) const HEADER: usize = 16;
@@ -138,8 +142,12 @@ fn dump_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
 fn read_qdisc(message: &[u8]) -> Qdisc {
     let (handle, parent) = (word(message, 8), word(message, 12));
     let parent = (parent != TC_H_ROOT && parent != 0).then(|| qdisc::format_id(parent));
-    Qdisc::new(&kind_of(message), &format!("{:x}:", handle >> 16), parent.as_deref())
-        .with_options(options_of(message))
+    let described = message.get(TCMSG..).unwrap_or_default();
+    let block = |kind| attribute(described, kind).map_or(0, |block| word(block, 0));
+    let blocks = [TCA_INGRESS_BLOCK, TCA_EGRESS_BLOCK].map(block);
+    let kind = kind_of(message);
+    let read = Qdisc::new(&kind, &format!("{:x}:", handle >> 16), parent.as_deref());
+    Qdisc { blocks, ..read.with_options(options_of(message)) }
 }
 
 /// Creates or changes a queue discipline (`what` is RTM_NEWQDISC) or a class (RTM_NEWTCLASS) of a
@@ -196,6 +204,8 @@ pub struct Filter {
     pub actions: Vec<String>,
     /// Interface indexes of the devices that it redirects to.
     pub targets: Vec<u32>,
+    /// The block that it is in, which other devices may share; `None` of a device's own.
+    pub block: Option<u32>,
 }
 
 /// Returns the filters of a device. `side` is [`TC_H_INGRESS`] or [`TC_H_EGRESS`], or 0 for those
@@ -228,6 +238,7 @@ fn read_filter(message: &[u8]) -> Option<Filter> {
         id: of_bpf(TCA_BPF_ID).map(|id| word(id, 0)),
         actions: actions.iter().map(kind_of).collect(),
         targets: actions.iter().filter(|one| kind_of(one) == "mirred").filter_map(target).collect(),
+        block: (word(message, 4) == TCM_IFINDEX_MAGIC_BLOCK).then(|| word(message, 12)),
         kind,
     })
 }
@@ -362,11 +373,11 @@ fn filter_head(index: u32, priority: u32, handle: u32, side: u32) -> Vec<u8> {
 }
 
 /// Returns the messages that the kernel lists for the request `kind` at a device, below `parent`
-/// unless it is 0.
+/// unless it is 0; filters also of a block that the device shares with others.
 fn dump(kind: u16, index: u32, parent: u32) -> io::Result<Vec<Vec<u8>>> {
     let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
     let mut all = exchange(kind, dump, &encode_tcmsg(index, 0, parent), true)?;
-    all.retain(|message| word(message, 4) == index);
+    all.retain(|message| [index, TCM_IFINDEX_MAGIC_BLOCK].contains(&word(message, 4)));
     Ok(all)
 }
 
@@ -557,6 +568,19 @@ mod tests {
         let wanted =
             Filter { kind: "bpf".into(), program: "qosify_tc".into(), id: Some(41), ..Filter::default() };
         assert_eq!(read_filter(&body), Some(wanted));
+    }
+
+    #[test]
+    fn read_filter__of_a_shared_block() {
+        let mut body = encode_message("u32", 1, 7);
+        body[4..8].copy_from_slice(&TCM_IFINDEX_MAGIC_BLOCK.to_ne_bytes());
+        add_attribute(&mut body, TCA_OPTIONS, &encode_redirect("u32", 7, 77));
+        let read = read_filter(&body).unwrap();
+        assert_eq!((read.block, &read.targets[..]), (Some(7), &[77][..]));
+        let mut body = encode_message("clsact", CLSACT, TC_H_CLSACT);
+        add_attribute(&mut body, TCA_INGRESS_BLOCK, &7u32.to_ne_bytes());
+        add_attribute(&mut body, TCA_EGRESS_BLOCK, &8u32.to_ne_bytes());
+        assert_eq!(read_qdisc(&body).blocks, [7, 8]);
     }
 
     #[test]

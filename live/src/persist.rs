@@ -114,7 +114,7 @@ impl Snapshot {
     /// A sentence when nothing of ours is there, or its record or device cannot be read.
     fn take(name: String) -> Result<Snapshot> {
         let home = Home::lock()?;
-        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing_here(&name))?;
+        let place = stop::find(&name)?.ok_or_else(|| stop::nothing_here(&name))?;
         let record = place.record()?;
         drop(home);
         let device = Device::find(&name)?;

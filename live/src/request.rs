@@ -268,12 +268,12 @@ impl Request {
     /// line in an error.
     fn from_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
         table.entry("scheme").or_insert_with(|| Request::new(mode).scheme.into());
+        let lacks_scheme = text.parse::<toml::Table>().is_ok_and(|given| !given.contains_key("scheme"));
         // Parsed again from the text, so that an error has its line.
+        let again = format!("{text}{}", if lacks_scheme { "\nscheme = ''" } else { "" });
         let whole = table.try_into::<Request>();
-        whole.map_err(|error| match toml::from_str::<Request>(text) {
-            Err(other) if other.span().is_some() && other.message() == error.message() => {
-                toml_failure(path, text, &other)
-            }
+        whole.map_err(|error| match toml::from_str::<Request>(&again) {
+            Err(other) if other.span().is_some() => toml_failure(path, &again, &other),
             _ => {
                 Failure::new(format!("{}: {}", path.display(), error.message().trim_end().replace('\n', " ")))
             }

@@ -9,7 +9,7 @@ use crate::deployment::{self, Cake, Deployment, Fifo, HANDLE, MAJOR, Objects, Pl
 use crate::device::Device;
 use crate::download;
 use crate::error::{Failure, Result};
-use crate::home::{self, Home, Place};
+use crate::home::{Home, Place};
 use crate::kernel::{self, Loaded, Maps, boot_s};
 use crate::layout::{Action, Transfer};
 use crate::object;
@@ -54,7 +54,7 @@ fn start_behind_redirect(
 ) -> Result<Vec<String>> {
     let Some(of) = &request.download else { return start(None) };
     if let Some((place, record)) =
-        home::find(name)?.and_then(|place| place.record().ok().map(|one| (place, one)))
+        stop::find(name)?.and_then(|place| place.record().ok().map(|one| (place, one)))
     {
         refuse_running(&place, &record, name)?;
         stop::stop_one(name)?;
@@ -204,7 +204,7 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     refuse_missing_support(request)?;
     let objects = deployment.objects()?;
     // Without the right to read the folder, whether the device is in use stays unknown.
-    let place = home::find(name).ok().flatten();
+    let place = stop::find(name).ok().flatten();
     if let Some((place, record)) = place.and_then(|place| place.record().ok().map(|record| (place, record))) {
         refuse_running(&place, &record, name)?;
     }

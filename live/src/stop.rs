@@ -35,10 +35,23 @@ pub fn stop_one(name: &str) -> Result<Vec<String>> {
     take_back_device(name)
 }
 
+/// Returns the folder of a device's record by its name. A renamed device is also looked up by its former name, as long
+/// as no other device has that.
+///
+/// # Errors
+/// As [`home::find`].
+pub fn find(name: &str) -> Result<Option<Place>> {
+    let is_of_another = |place: &Place| {
+        let Ok(record) = place.record() else { return false };
+        Device::find(name).is_ok() && find_device(place, &record).is_some_and(|now| now != name)
+    };
+    Ok(home::find(name)?.filter(|place| !is_of_another(place)))
+}
+
 /// Removes what is at a device; the caller holds the lock. Returns lines for the user; none if
 /// nothing of ours is there.
 fn take_back_device(name: &str) -> Result<Vec<String>> {
-    match home::find(name)?.map(|place| (place.record(), place)) {
+    match find(name)?.map(|place| (place.record(), place)) {
         None => Ok(Vec::new()),
         Some((Ok(record), place)) => take_back(&place, &record),
         Some((Err(_), place)) => remove_leftovers(&place, name),
@@ -57,16 +70,20 @@ fn remove_leftovers(place: &Place, name: &str) -> Result<Vec<String>> {
 pub fn waits_for_confirmation(name: &str, since: u64) -> bool {
     // The command that starts the timer holds the lock until its record is written.
     let Ok(_home) = Home::lock() else { return true };
-    match home::find(name) {
-        Ok(None) => false,
-        Ok(Some(place)) => place.record().map_or(true, |record| is_unconfirmed(&record, since)),
-        Err(_) => true,
-    }
+    find_unconfirmed(name, since).map_or(true, |found| found.is_some())
 }
 
-/// Returns whether a record is of that start and waits for confirmation.
-fn is_unconfirmed(record: &Record, since: u64) -> bool {
-    record.since == since && record.confirm_by.is_some()
+/// Returns the folder and the record of what was started under this name at `since` and waits for confirmation, whatever
+/// its device is called now; `None` if nothing waits.
+fn find_unconfirmed(name: &str, since: u64) -> Result<Option<(Place, Record)>> {
+    let namespace = namespace::current_cookie()?;
+    let is_wanted = |record: &Record| {
+        (record.namespace, record.since) == (namespace, since)
+            && record.device == name
+            && record.confirm_by.is_some()
+    };
+    let all = list_places()?.into_iter().filter_map(|place| Some((place.record().ok()?, place)));
+    Ok(all.map(|(record, place)| (place, record)).find(|(_, record)| is_wanted(record)))
 }
 
 /// Removes what was started at `since` (seconds since 1970), unless it was confirmed or is gone.
@@ -76,10 +93,9 @@ fn is_unconfirmed(record: &Record, since: u64) -> bool {
 /// As [`stop`].
 pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
     let _home = Home::lock()?;
-    let Some(place) = home::find(name)? else { return Ok(Vec::new()) };
-    match place.record() {
-        Ok(record) if is_unconfirmed(&record, since) => take_back(&place, &record),
-        _ => Ok(Vec::new()),
+    match find_unconfirmed(name, since)? {
+        Some((place, record)) => take_back(&place, &record),
+        None => Ok(Vec::new()),
     }
 }
 

@@ -23,6 +23,8 @@ pub const OBJECT_BYTES: u64 = 1 << 28;
 
 /// Root's folders: the first is emptied when the machine starts; the second serves where `/run` runs no programs.
 const SYSTEM: [&str; 2] = ["/run/mousehole", "/var/cache/mousehole"];
+/// The refusal of what is no regular file.
+const NO_FILE: &str = "it must be a regular file, no folder, pipe or device";
 /// Prefix of the names of scratch folders.
 const WORK: &str = "work-";
 /// Age from which a scratch folder is a killed process's: no compilation and no trial lasts so long.
@@ -193,12 +195,16 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Replaces a file, or creates it, in one step: a reader finds the whole former file or the whole new one. Others may read
-/// it, as the umask allows. A symbolic link at the path is replaced, not followed.
+/// it, as the umask allows. A symbolic link at the path is replaced, not followed. A pipe, a device such as `/dev/null`, a
+/// link to one and a folder stay.
 ///
 /// # Errors
-/// The system's error; `IsADirectory` if the path has no file name. The former file then stays.
+/// The system's error; `IsADirectory` if the path has no file name. What was there then stays.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+        return Err(refusal(NO_FILE.into()));
+    }
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     // Hidden, so that a program that reads all files of a kind does not read an unfinished one.
     let mut prefix = OsString::from(".");
@@ -346,11 +352,17 @@ extern "C" fn remove_temporary_folder() {
 fn open_regular(path: &Path, more: i32) -> io::Result<(File, Metadata)> {
     // Without O_NONBLOCK the call would wait for a pipe's writer.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | more;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| {
+        match (error.raw_os_error(), more & libc::O_NOFOLLOW) {
+            (Some(libc::ENXIO), _) => refusal(NO_FILE.into()), // a socket
+            (Some(libc::ELOOP), 1..) => refusal("it is a symbolic link, which is not followed here".into()),
+            _ => error,
+        }
+    })?;
     let data = file.metadata()?;
     match data.is_file() {
         true => Ok((file, data)),
-        false => Err(refusal("it must be a regular file, no folder, pipe or device".into())),
+        false => Err(refusal(NO_FILE.into())),
     }
 }
 
@@ -505,6 +517,20 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "two");
         let left: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|one| one.file_name()).collect();
         assert_eq!(left.len(), 2, "{left:?}");
+    }
+
+    #[test]
+    fn replace__leaves_pipes_sockets_and_devices() {
+        let place = TempDir::new().unwrap();
+        let (socket, null) = (place.path().join("socket"), place.path().join("null"));
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        symlink("/dev/null", &null).unwrap();
+        for path in [&socket, &null] {
+            let before = fs::symlink_metadata(path).unwrap().ino();
+            assert_eq!(replace(path, b"x").unwrap_err().to_string(), NO_FILE);
+            assert_eq!(fs::symlink_metadata(path).unwrap().ino(), before);
+        }
+        assert_eq!(read(&socket, 9).unwrap_err().to_string(), NO_FILE);
     }
 
     #[test]

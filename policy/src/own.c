@@ -19,7 +19,7 @@ struct mousehole_own_call {
 	const char *volatile function; /* null outside of calls */
 	const void *volatile view;
 	volatile u64 now_ns;
-	volatile u64 calls;
+	volatile unsigned long calls;
 };
 
 /* Filled in by own.rs once the library is loaded. */

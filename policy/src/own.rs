@@ -8,11 +8,11 @@
 use crate::base::View;
 use crate::fault::{self, Fault};
 use crate::ffi::{RawPolicy, text as c_text};
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt::Write;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
@@ -29,8 +29,9 @@ struct Call {
     header: AtomicPtr<c_char>,
     function: AtomicPtr<c_char>,
     view: AtomicPtr<View>,
-    now_ns: AtomicU64,
-    calls: AtomicU64,
+    /// For messages only: `own.c` writes it without a lock, so what is read of another thread may be of two calls.
+    now_ns: UnsafeCell<u64>,
+    calls: AtomicUsize,
     is_taken: AtomicBool,
     /// Clock of the processor time of the thread.
     clock: AtomicU32,
@@ -93,8 +94,8 @@ fn take_record() -> &'static Call {
         header: AtomicPtr::new(null_mut()),
         function: AtomicPtr::new(null_mut()),
         view: AtomicPtr::new(null_mut()),
-        now_ns: AtomicU64::new(0),
-        calls: AtomicU64::new(0),
+        now_ns: UnsafeCell::new(0),
+        calls: AtomicUsize::new(0),
         is_taken: AtomicBool::new(true),
         clock: AtomicU32::new(0),
         next: AtomicPtr::new(null_mut()),
@@ -170,7 +171,8 @@ pub(crate) fn call_watched<T>(header: *const c_char, function: *const c_char, wo
     let call = unsafe { &*current_record() };
     call.header.store(header.cast_mut(), Relaxed);
     call.view.store(null_mut(), Relaxed);
-    call.now_ns.store(0, Relaxed);
+    // SAFETY: the record is this thread's.
+    unsafe { call.now_ns.get().write_volatile(0) };
     call.calls.fetch_add(1, Relaxed);
     call.function.store(function.cast_mut(), Relaxed);
     let done = work();
@@ -221,7 +223,8 @@ fn describe_call(call: &Call, text: &mut Text) {
     // SAFETY: the view is the caller's, which waits for the call to end.
     if let Some(view) = unsafe { call.view.load(Relaxed).as_ref() } {
         let _ = write!(text, ", a packet of {} B with flags {:#04x}", view.ip_bytes, view.flags);
-        let _ = write!(text, " at {} ns", call.now_ns.load(Relaxed));
+        // SAFETY: records are never freed; `own.c` writes the number as it is read here.
+        let _ = write!(text, " at {} ns", unsafe { call.now_ns.get().read_volatile() });
     }
     let _ = write!(text, ")");
 }
@@ -479,7 +482,7 @@ impl Drop for SignalStack {
 // ---- calls that do not return ----
 
 /// Processor time after which a call counts as endless, ms.
-static LIMIT_MS: AtomicU64 = AtomicU64::new(10_000);
+static LIMIT_MS: AtomicUsize = AtomicUsize::new(10_000);
 
 /// The limit by the clock as a multiple of [`LIMIT_MS`], for calls that wait or whose thread gets no processor.
 const WAITING: u64 = 5;
@@ -490,7 +493,7 @@ const PAUSE_MS: u64 = 100;
 /// Sets the processor time after which a policy's call is reported as endless and the process ended, in whole ms; by the
 /// clock, five times as long. Without it the limit is 10 s.
 pub fn limit_calls(longest: Duration) {
-    LIMIT_MS.store(longest.as_millis() as u64, Relaxed);
+    LIMIT_MS.store(longest.as_millis() as usize, Relaxed);
 }
 
 /// Starts the thread that reports calls that do not return, unless this process has one. A forked child has none, so
@@ -506,7 +509,7 @@ pub(crate) fn start_watching() {
 /// A call that was running at the last check.
 struct Seen {
     record: *const Call,
-    calls: u64,
+    calls: usize,
     since_ms: u64,
     busy_ms: u64,
 }
@@ -539,7 +542,7 @@ fn check_calls(seen: &[Seen], now_ms: u64) -> Vec<Seen> {
             let busy_ms = clock_ms(call.clock.load(Relaxed), now_ms);
             let same = seen.iter().find(|one| std::ptr::eq(one.record, call) && one.calls == calls);
             let (since_ms, began_ms) = same.map_or((now_ms, busy_ms), |one| (one.since_ms, one.busy_ms));
-            let limit_ms = LIMIT_MS.load(Relaxed);
+            let limit_ms = LIMIT_MS.load(Relaxed) as u64;
             if busy_ms.saturating_sub(began_ms) >= limit_ms || now_ms - since_ms >= WAITING * limit_ms {
                 end_process(call, format_args!("did not return within {} s", limit_ms / 1000));
             }

@@ -4,7 +4,7 @@ use super::finding::Finding;
 use crate::device::Device;
 use crate::links::Link;
 use crate::netlink::{self, Filter, TC_H_EGRESS, TC_H_INGRESS};
-use crate::qdisc::Qdisc;
+use crate::qdisc::{self, Qdisc};
 use crate::{bpf, kernel};
 use aya_obj::generated::bpf_attach_type;
 use std::os::fd::AsFd as _;
@@ -106,6 +106,7 @@ pub fn inspect(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding
             .find(|link| link.index == *target)
             .map_or(format!("device {target}"), |link| link.name.clone())
     };
+    found.extend(judge_blocks(name, qdisc::shared_blocks(qdiscs)));
     if qdiscs.iter().any(|qdisc| qdisc.kind == "clsact") {
         found.extend(judge_egress(name, &netlink::list_filters(device.index, TC_H_EGRESS), names));
     }
@@ -128,6 +129,27 @@ pub fn inspect(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding
     found
 }
 
+/// Returns findings about the shared blocks that hold a device's filters of incoming and of outgoing packets; 0 is none.
+fn judge_blocks(name: &str, blocks: [u32; 2]) -> Vec<Finding> {
+    let means =
+        [("comes in at", "`--download` cannot redirect it"), ("goes out of", "`mark` and `up` need tcx")];
+    means
+        .iter()
+        .zip(blocks)
+        .filter(|(_, block)| *block > 0)
+        .map(|((where_to, effect), block)| {
+            Finding::worth_knowing(
+                "blocks",
+                format!(
+                    "what {where_to} {name} is filtered by block {block}, which other devices may share and where the kernel \
+                     takes no filter of one device: {effect}"
+                ),
+                format!("tc filter show block {block}"),
+            )
+        })
+        .collect()
+}
+
 /// Returns whether it is our filter.
 fn is_ours(filter: &Filter) -> bool {
     filter.kind == "bpf" && filter.preference == kernel::FILTER_PRIORITY
@@ -136,11 +158,14 @@ fn is_ours(filter: &Filter) -> bool {
 /// Returns findings about filters of outgoing packets; `names` gives the name of a device by its
 /// index.
 fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
-    let show = format!("tc filter show dev {name} egress");
     filters
         .iter()
         .filter(|filter| !is_ours(filter))
         .map(|filter| {
+            let (place, show) = match filter.block {
+                None => (String::new(), format!("tc filter show dev {name} egress")),
+                Some(block) => (format!(" (block {block})"), format!("tc filter show block {block}")),
+            };
             let what = match filter.kind.as_str() {
                 "bpf" => format!("a program, {},", describe_program(filter.id.unwrap_or(0), &filter.program)),
                 kind => format!("a {kind} filter"),
@@ -157,8 +182,11 @@ fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) 
             };
             Finding::worth_knowing(
                 "filters",
-                format!("{what} of preference {} is at the egress of {name}, {effect}", filter.preference),
-                targets.first().map_or(show.clone(), |target| format!("mousehole-live check {target}")),
+                format!(
+                    "{what} of preference {} is at the egress of {name}{place}, {effect}",
+                    filter.preference
+                ),
+                targets.first().map_or(show, |target| format!("mousehole-live check {target}")),
             )
         })
         .collect()
@@ -263,6 +291,17 @@ mod tests {
         let found = judge_egress("eth0", &build_redirect(["ctinfo", "mirred"]), name_device_7);
         assert_eq!(found[0].cure.as_deref(), Some("mousehole-live check ifb0"));
         assert!(found[0].sentence.contains("a u32 filter of preference 5"), "{found:?}");
+    }
+
+    #[test]
+    fn blocks__are_named_with_what_they_bar() {
+        assert!(judge_blocks("eth0", [0, 0]).is_empty());
+        let found = judge_blocks("eth0", [7, 8]);
+        assert!(found[0].sentence.starts_with("what comes in at eth0 is filtered by block 7"), "{found:?}");
+        assert_eq!(found[1].cure.as_deref(), Some("tc filter show block 8"));
+        let filter = Filter { kind: "u32".into(), block: Some(8), ..Filter::default() };
+        let found = judge_egress("eth0", &[filter], name_device_7);
+        assert!(found[0].sentence.contains("at the egress of eth0 (block 8)"), "{found:?}");
     }
 
     #[test]
