@@ -153,10 +153,11 @@ def test_core_range__leaves_out_what_would_squeeze_the_rest() -> None:
 
 NO_FONTS = """
 import sys
-from mousehole.charts import Panel, picture
-from mousehole.charts.marks import empty
+from mousehole.charts import Panel, arrange_picture
+from mousehole.charts.marks import empty_chart
 from mousehole.charts.writing import draw_chart
-sys.stdout.buffer.write(draw_chart(picture("heading", [[Panel("title", empty("words"), 200, 80)]]), ".png"))
+panel = Panel("title", empty_chart("words"), 200, 80)
+sys.stdout.buffer.write(draw_chart(arrange_picture("heading", [[panel]]), ".png"))
 """
 
 
