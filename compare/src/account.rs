@@ -1,4 +1,4 @@
-//! What was understood of traffic as it was read, and what was left out, in words: every report takes its sentences from here.
+//! Describes traffic that was read, and the rows that were left out, as text: every report takes its sentences from here.
 
 use mousehole_answer::sizes::size_text;
 use mousehole_answer::texts::{counted, rate_text, share_text, significant, span_text, time_text};
@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Kinds of files whose rows are packets.
 const CAPTURES: [&str; 4] = ["pcap", "pcapng", "snoop", "erf"];
 
-/// What a sentence of the account is about.
+/// The subject of a sentence of the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RemarkKind {
@@ -23,7 +23,7 @@ pub enum RemarkKind {
 }
 
 impl RemarkKind {
-    /// Returns its word.
+    /// Returns its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             RemarkKind::Skipped => "skipped",
@@ -36,14 +36,14 @@ impl RemarkKind {
 /// One sentence of the account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// What it is about.
+    /// Its subject.
     pub kind: RemarkKind,
     /// The sentence.
     pub text: String,
 }
 
 /// Returns the account in sentences: rows left out by reason, faulty rows, then the notes.
-pub fn remarks(summary: &Summary) -> Vec<Remark> {
+pub fn list_remarks(summary: &Summary) -> Vec<Remark> {
     let unit = row_unit(&summary.sources);
     let remark = |kind, text| Remark { kind, text };
     let skipped = summary.skipped.iter().map(|entry| remark(RemarkKind::Skipped, skipped_text(entry, unit)));
@@ -56,28 +56,28 @@ pub fn remarks(summary: &Summary) -> Vec<Remark> {
 }
 
 /// Returns the sentences on rows that were left out, one for each reason.
-pub fn describe_left_out(summary: &Summary) -> Vec<String> {
-    let all = remarks(summary).into_iter();
+pub fn list_left_out(summary: &Summary) -> Vec<String> {
+    let all = list_remarks(summary).into_iter();
     all.filter(|one| one.kind == RemarkKind::Skipped).map(|one| one.text).collect()
 }
 
 /// Returns the traffic in a line: its files, connections and bytes.
-pub fn title(summary: &Summary) -> String {
+pub fn title_text(summary: &Summary) -> String {
     let names: Vec<&str> = summary.sources.iter().map(|source| source.name.as_str()).collect();
     let names = if names.is_empty() { "A model of traffic".to_owned() } else { names.join(", ") };
     let connections = counted(summary.connections as i64, "connection");
     format!("{names}: {connections}, {}", size_text(summary.payload_bytes as f64))
 }
 
-/// Returns what was understood of the traffic as names with values.
-pub fn facts(summary: &Summary) -> Vec<(String, String)> {
+/// Returns the facts about the traffic, each a name and its value as text: sources, amounts, sizes, then the link.
+pub fn list_facts(summary: &Summary) -> Vec<(String, String)> {
     let sources = summary.sources.iter().map(|source| (source.name.clone(), source_text(source)));
     let named = |(name, value): (&str, String)| (name.to_owned(), value);
     let amounts = amount_facts(summary).into_iter().chain(size_facts(summary)).chain(link_facts(summary));
     sources.chain(amounts.map(named)).collect()
 }
 
-/// Returns how many clients are taken for several users, as the end of a sentence; empty if none are.
+/// Returns the end of a sentence that says how many clients are taken for several users; empty if none are.
 pub fn describe_sharing(summary: &Summary) -> String {
     match summary.shared_addresses {
         0 => String::new(),
@@ -88,11 +88,12 @@ pub fn describe_sharing(summary: &Summary) -> String {
     }
 }
 
-/// Returns what a row is: a packet if all files are captures.
+/// Returns the noun for a row of the sources: `packet` if all are captures, else `row`.
 fn row_unit(sources: &[Source]) -> &'static str {
     if sources.iter().all(|source| CAPTURES.contains(&source.kind.as_str())) { "packet" } else { "row" }
 }
 
+/// Returns the sentence on rows left out for one reason; `unit` is the noun for a row.
 fn skipped_text(entry: &Skipped, unit: &str) -> String {
     let within = match entry.connections {
         0 => String::new(),
@@ -102,6 +103,7 @@ fn skipped_text(entry: &Skipped, unit: &str) -> String {
     format!("{rows} with {}{within}: {}", size_text(entry.bytes as f64), entry.reason)
 }
 
+/// Returns a source's kind, its rows, how many were used and, of a capture, the share of its bytes used.
 fn source_text(source: &Source) -> String {
     let wire = match source.capture {
         Some(capture) if capture.bytes > 0 => {
@@ -115,6 +117,7 @@ fn source_text(source: &Source) -> String {
 
 type Facts = Vec<(&'static str, String)>;
 
+/// Returns the facts on the amount of traffic: connections, hosts, time, bytes, datagrams and applications.
 fn amount_facts(summary: &Summary) -> Facts {
     let kinds = &summary.kinds;
     let hosts = [(summary.clients, "client"), (summary.servers, "server")];
@@ -149,6 +152,7 @@ fn datagrams_text(kinds: &Kinds) -> String {
     format!("{flows}, {packets}, {along} with the data, {against} against it, replayed as recorded")
 }
 
+/// Returns the connections and bytes of each application class, on one line.
 fn classes_text(classes: &Classes) -> String {
     let all = [
         ("interactive", classes.interactive_connections, classes.interactive_bytes),
@@ -167,6 +171,7 @@ fn flow_classes_text(summary: &Summary) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Returns the facts on the sizes of transfers; none without transfers.
 fn size_facts(summary: &Summary) -> Facts {
     if summary.transfers == 0 {
         return Vec::new();
@@ -190,11 +195,13 @@ fn size_facts(summary: &Summary) -> Facts {
     ]
 }
 
+/// Returns the percentiles 10, 50 and 90 of a time, on one line.
 fn times_text(times: &TimePercentiles) -> String {
     let all = [("p10", times.p10), ("p50", times.p50), ("p90", times.p90)];
     all.map(|(name, time)| format!("{name} {}", time_text(time, false))).join(", ")
 }
 
+/// Returns the facts that a replay on a link uses: ends of connections, round-trip times, think times and the load.
 fn link_facts(summary: &Summary) -> Facts {
     let waiting = format!("{} wait for an earlier one{}", summary.waiting, describe_sharing(summary));
     let times = summary.rtt_s.map_or(String::new(), |times| format!(": {}", times_text(&times)));

@@ -1,4 +1,5 @@
-//! How a capture is played, and what is said of it: as it is, by a model of it, or by ready-made traffic in its place.
+//! Plays a capture as recorded, by a model that is fitted to it, or by ready-made traffic in its place: the labels, the
+//! warm-up, and the check that its resamples are not too large.
 
 use crate::given::Given;
 use mousehole_answer::comparison::LEAST_FITTED;
@@ -15,9 +16,10 @@ use std::sync::atomic::AtomicBool;
 pub const READY_MADE: &str = "home";
 /// The engine refuses a load that takes more connections, all copies together.
 const MOST_ARRIVALS: f64 = 5e7;
-/// So many of the largest are taken to be missing from a resample: the chance is e^-14, one in a million.
+/// How many of the largest clients or transfers may be missing from a resample: the chance that more are is e^-14, one in a
+/// million.
 const LEFT_OUT: usize = 14;
-/// Factor for whatever else makes a resample smaller than the capture.
+/// Safety factor for everything else that makes a resample smaller than the capture.
 const OTHERWISE: f64 = 2.0;
 
 /// Returns the name of a model that is fitted to a capture with so many transfers.
@@ -25,7 +27,7 @@ pub fn fitted_label(transfers: u64, label: &str) -> String {
     format!("a model fitted to the {} of {label}", counted(transfers as i64, "transfer"))
 }
 
-/// Returns the name of ready-made traffic, and why it stands in the place of a capture with so many short transfers.
+/// Returns the name of ready-made traffic, and why it replaces a capture with so many short transfers, as a clause.
 pub fn ready_made_labels(label: &str, short: u64, short_bytes: u64) -> (String, String) {
     let transfers = counted(short as i64, "transfer");
     let size = size_text(short_bytes as f64);
@@ -33,8 +35,8 @@ pub fn ready_made_labels(label: &str, short: u64, short_bytes: u64) -> (String, 
     (format!("{READY_MADE}, in place of {label}"), why)
 }
 
-/// Returns the time after which a link is near its steady state, None if it has none; `own_load` is that of the traffic,
-/// which holds where no `load` is asked for.
+/// Returns the time after which a link is near its steady state, s; `None` at a load of 1 or more, or an unknown one. The load
+/// is `load`, or `own_load`, that of the traffic.
 pub fn needed_warmup_s(
     sizes_bytes: &[f64],
     rate_bps: f64,
@@ -45,11 +47,11 @@ pub fn needed_warmup_s(
     Some(TIME_CONSTANTS * relaxation_s(sizes_bytes, rate_bps, load))
 }
 
-/// Returns the warm-up that is chosen: what is needed, but no longer than the window, and at least what is `given`.
+/// Returns the warm-up as text, in whole seconds: the time needed, but no longer than the window, and at least `given`.
 ///
 /// # Errors
 /// [`mousehole_sim::error::Error::Field`] for a time that cannot be read.
-pub fn chosen_warmup(given: &str, duration: &str, needed_s: Option<f64>) -> Result<String> {
+pub fn choose_warmup(given: &str, duration: &str, needed_s: Option<f64>) -> Result<String> {
     let least = parse_dur("warmup", given)?.as_secs();
     let most = parse_dur("duration", duration)?.as_secs();
     let wanted = needed_s.map_or(least, |needed| needed.min(most));
@@ -57,11 +59,11 @@ pub fn chosen_warmup(given: &str, duration: &str, needed_s: Option<f64>) -> Resu
     Ok(if wanted <= least { given.to_owned() } else { format!("{whole}s") })
 }
 
-/// Refuses a load for which some replication's resample takes more connections than the engine has; `scenarios` are those
-/// of the replications.
+/// Refuses a load for which some replication's resample needs more connections than the engine allows; `scenarios` are
+/// those of the replications. Returns how many replications were set up to find out.
 ///
-/// A resample may lack the largest transfers of the capture, so that its copies are many times more. Where that may come
-/// near the limit, each replication is set up, which is what refuses it. Returns how many were.
+/// A resample may lack the largest transfers of the capture, and then needs many more copies for the load. If a bound on
+/// them exceeds the limit, each replication is set up, which fails if it is too large.
 ///
 /// # Errors
 /// Those of [`run()`].
@@ -69,15 +71,15 @@ pub fn check_resamples(scenarios: &[Scenario], given: &Given, load: f64, native_
     if bound_arrivals(given, load / native_load) <= MOST_ARRIVALS {
         return Ok(0);
     }
-    scenarios.iter().try_for_each(|one| set_up(one, given))?;
+    scenarios.iter().try_for_each(|one| try_short_run(one, given))?;
     Ok(scenarios.len())
 }
 
-/// Plays no more than a moment of traffic, which refuses what cannot be played as asked.
+/// Runs a scenario for a millisecond, so that a scenario that cannot be played fails now.
 ///
 /// # Errors
 /// Those of [`Plan::new`] and [`run()`].
-pub fn set_up(scenario: &Scenario, given: &Given) -> Result<()> {
+pub fn try_short_run(scenario: &Scenario, given: &Given) -> Result<()> {
     let short = Scenario {
         warmup: "0s".into(),
         duration: "0.001s".into(),
@@ -88,8 +90,8 @@ pub fn set_up(scenario: &Scenario, given: &Given) -> Result<()> {
     run(&Plan::new(&short)?, given.replayed(), &AtomicBool::new(false)).map(drop)
 }
 
-/// Returns a number of connections that a resample hardly exceeds, if the capture itself needs `copies` to meet the
-/// load. Infinite without more than [`LEFT_OUT`] clients.
+/// Returns a bound on the connections of a resample, which one in a million exceeds, if the capture itself needs `copies` for
+/// the load; infinite for a capture of at most [`LEFT_OUT`] clients.
 fn bound_arrivals(given: &Given, copies: f64) -> f64 {
     let all = &given.connections.connections;
     let sizes: Vec<f64> = all.iter().map(|one| one.bytes() as f64).collect();
@@ -115,6 +117,7 @@ mod tests {
     use mousehole_sim::traffic::Traffic;
     use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 
+    /// Returns traffic with a connection for each client and size in bytes.
     fn given(rows: &[(u32, u64)]) -> Given {
         let lines = rows.iter().enumerate().map(|(n, (client, bytes))| format!("{n},c{client},{bytes}\n"));
         let table = format!("start_s,client,bytes\n{}", lines.collect::<String>());
@@ -137,8 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn chosen_warmup__is_what_is_needed_within_the_window() {
-        let chosen = |needed| chosen_warmup("30s", "300s", needed).unwrap();
+    fn choose_warmup__is_what_is_needed_within_the_window() {
+        let chosen = |needed| choose_warmup("30s", "300s", needed).unwrap();
         assert_eq!(
             [None, Some(12.0), Some(30.0), Some(41.2), Some(1e9)].map(chosen),
             ["30s", "30s", "30s", "42s", "300s"]

@@ -1,7 +1,7 @@
-//! Runs the cells of a request, scheme by scheme, and makes the document.
+//! Runs the cells of a request under each scheme, judges them, and makes the document.
 
 use crate::given::Given;
-use crate::records::facts;
+use crate::records::run_facts;
 use crate::setting::Around;
 use mousehole_answer::comparison::{Capture, Cell, Plan, Scheme};
 use mousehole_answer::document::{CellEntry, RunEntry, cell_entry, common_notes, run_entries};
@@ -19,7 +19,7 @@ use mousehole_sim::traffic::summary::Summary;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 
-/// What is to be compared.
+/// A comparison to run: cells, schemes and replications.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -46,37 +46,39 @@ pub struct Request {
     /// The scheme that harm is measured against; what people would have anyway if absent.
     #[serde(default)]
     pub reference: Option<String>,
-    /// What is known of the traffic beside the scenarios; nothing where it comes as JSON.
+    /// Knowledge of the traffic in addition to the scenarios; none for a request in JSON.
     #[serde(skip)]
     pub known: Known,
 }
 
-/// What is known of the traffic of a comparison of one cell beside its scenario.
+/// Knowledge of the traffic of a comparison of one cell in addition to its scenario.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     /// The traffic, if it was read or is one model.
     pub given: Option<Given>,
-    /// What was understood of it, with its load on the link.
+    /// Its summary, with its load on the link.
     pub summary: Option<Summary>,
-    /// The load that was asked for; that of the scenario if absent.
+    /// The load requested; that of the scenario if absent.
     pub load: Option<f64>,
-    /// What warm-up the load needs; None if sizes are not known beforehand.
+    /// The warm-up that the load needs; `None` if sizes are not known beforehand.
     pub warmup: Option<WarmupEntry>,
-    /// What stands behind verdicts, if a capture is played.
+    /// The amounts on which verdicts rest, if a capture is played.
     pub capture: Option<Capture>,
-    /// The traffic that was given, and why ready-made traffic stands in its place.
+    /// The traffic that was given, and why ready-made traffic replaces it.
     pub instead_of: Option<String>,
 }
 
+/// Returns the default of `short_bytes`, for serde.
 fn short_bytes() -> u64 {
     sizes::SHORT_BYTES
 }
 
+/// Returns the default of `long_bytes`, for serde.
 fn long_bytes() -> u64 {
     sizes::LONG_BYTES
 }
 
-/// What a comparison found: the parts of the document of `mousehole compare --json` that follow from the runs.
+/// The results of a comparison: the parts of the document of `mousehole compare --json` that follow from the runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document {
     /// Name of the traffic.
@@ -89,21 +91,21 @@ pub struct Document {
     pub runs: Vec<RunEntry>,
 }
 
-/// Runs everything that a request asks for and says what follows.
+/// Runs a request and returns the document of its results.
 ///
 /// # Errors
-/// [`Error::Field`] for a request that makes no sense, and those of [`scenario::Plan::new`] and [`run()`].
+/// [`Error::Field`] for a field of the request that is not allowed, and those of [`scenario::Plan::new`] and [`run()`].
 pub fn compare(request: &Request) -> Result<Document> {
-    check(request)?;
+    check_request(request)?;
     Ok(make_document(request, &judge_cells(request, request.run_all()?)?))
 }
 
-/// Returns the cells with their settings; `runs` are the facts of every run in the order of [`Request::tasks`].
+/// Returns each cell with its results and its setting; `runs` are the facts of every run in the order of [`Request::tasks`].
 ///
 /// # Errors
-/// [`Error::Field`] as [`compare`], or where runs are missing.
+/// As [`compare`]; [`Error::Field`] for another number of runs.
 pub fn judge_cells(request: &Request, runs: Vec<Facts>) -> Result<Vec<(Judged, Setting)>> {
-    check(request)?;
+    check_request(request)?;
     let wanted = request.tasks().count();
     if runs.len() != wanted {
         return Err(Error::field("runs", runs.len(), format!("{wanted} runs")));
@@ -112,7 +114,7 @@ pub fn judge_cells(request: &Request, runs: Vec<Facts>) -> Result<Vec<(Judged, S
     (0..request.cells.len()).map(|cell| judge_cell(request, cell, &mut runs)).collect()
 }
 
-/// Returns the document of cells that were judged.
+/// Returns the document of the cells of [`judge_cells`], of which there is at least one.
 pub fn make_document(request: &Request, cells: &[(Judged, Setting)]) -> Document {
     Document {
         label: request.label.clone(),
@@ -123,8 +125,8 @@ pub fn make_document(request: &Request, cells: &[(Judged, Setting)]) -> Document
 }
 
 impl Request {
-    /// Returns the request for runs of one scenario under its own scheme.
-    pub fn of_runs(cell: Scenario) -> Request {
+    /// Returns the request for one run of a scenario under its scheme.
+    pub fn for_runs(cell: Scenario) -> Request {
         Request {
             label: String::new(),
             schemes: vec![cell.scheme.clone()],
@@ -139,7 +141,8 @@ impl Request {
         }
     }
 
-    /// Returns all runs in the order of the document: cell, replication and scheme, by number; the scheme changes fastest.
+    /// Returns the indices of cell, replication and scheme of every run, in the order of the document: the scheme changes
+    /// fastest.
     pub fn tasks(&self) -> impl Iterator<Item = (usize, u32, usize)> + '_ {
         (0..self.cells.len()).flat_map(move |cell| {
             let schemes = self.schemes.len();
@@ -153,7 +156,7 @@ impl Request {
         Scenario { scheme: scheme.to_owned(), replication, ..self.cells[cell].clone() }
     }
 
-    /// Makes one run, and returns its facts.
+    /// Runs a cell under a scheme, both by index, and returns the facts.
     ///
     /// # Errors
     /// Those of [`scenario::Plan::new`] and [`run()`].
@@ -165,10 +168,10 @@ impl Request {
         let read = self.known.given.as_ref().and_then(Given::replayed);
         let result = run(&plan, read, &AtomicBool::new(false))?;
         assert!(result.is_conserved(), "the engine lost or invented packets; please report this");
-        Ok(facts(&result, &plan, &buckets(self.short_bytes, self.long_bytes), &table()))
+        Ok(run_facts(&result, &plan, &buckets(self.short_bytes, self.long_bytes), &table()))
     }
 
-    /// Makes all runs, one after the other; returns their facts in the order of [`Request::tasks`].
+    /// Runs everything, one run after the other, and returns the facts in the order of [`Request::tasks`].
     ///
     /// # Errors
     /// Those of [`Request::run`].
@@ -182,7 +185,11 @@ impl Request {
     }
 }
 
-fn check(request: &Request) -> Result<()> {
+/// Checks the fields of a request against each other.
+///
+/// # Errors
+/// [`Error::Field`] naming the field, the value and what is allowed.
+fn check_request(request: &Request) -> Result<()> {
     let is_known = |scheme: &&String| request.schemes.contains(scheme);
     if request.cells.is_empty() {
         return Err(Error::field("cells", "[]", "at least one scenario"));
@@ -190,9 +197,9 @@ fn check(request: &Request) -> Result<()> {
     if request.schemes.is_empty() {
         return Err(Error::field("schemes", "[]", "at least one scheme"));
     }
-    for (place, scheme) in request.schemes.iter().enumerate() {
+    for (index, scheme) in request.schemes.iter().enumerate() {
         scenario::Scheme::parse(scheme)?;
-        if request.schemes[..place].contains(scheme) {
+        if request.schemes[..index].contains(scheme) {
             return Err(Error::field("schemes", scheme, "every scheme once"));
         }
     }
@@ -216,6 +223,10 @@ fn check(request: &Request) -> Result<()> {
     Ok(())
 }
 
+/// Returns a cell, by index, with its results and its setting; takes the facts of its runs from `runs`.
+///
+/// # Errors
+/// [`Error::Field`] for traffic files that were not read, and for a scenario that cannot be planned.
 fn judge_cell(
     request: &Request,
     cell: usize,
@@ -238,6 +249,7 @@ fn judge_cell(
     Ok((Judged::new(Cell::new(plan, capture, table(), by_scheme)), setting))
 }
 
+/// Returns the answer's plan for a cell with this scenario; `first` is the plan of the baseline's first run.
 fn make_plan(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> Plan {
     let baseline = request.baseline().to_owned();
     let schemes: Vec<Scheme> = request.schemes.iter().cloned().map(Scheme::from).collect();
@@ -263,16 +275,16 @@ fn make_plan(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> 
     }
 }
 
-/// Puts how the same transfers fared against the references of a plan in the place of their times; `runs` are by scheme and
-/// replication.
+/// Replaces the times of short transfers in the facts by the comparison of the same transfers with the plan's references;
+/// `runs` are by scheme and replication.
 fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
     for replication in 0..runs.first().map_or(0, Vec::len) {
         let times: Vec<Option<ShortTimes>> =
             runs.iter_mut().map(|own| own[replication].short_times.take()).collect();
-        for (place, own) in runs.iter_mut().enumerate() {
-            for name in plan.references.iter().filter(|name| **name != plan.schemes[place].text) {
+        for (index, own) in runs.iter_mut().enumerate() {
+            for name in plan.references.iter().filter(|name| **name != plan.schemes[index].text) {
                 let other = plan.schemes.iter().position(|scheme| scheme.text == *name);
-                let both = other.and_then(|other| shares(times[place].as_ref()?, times[other].as_ref()?));
+                let both = other.and_then(|other| shares(times[index].as_ref()?, times[other].as_ref()?));
                 if let Some(found) = both {
                     own[replication].shares.insert(name.clone(), found);
                 }
@@ -281,7 +293,7 @@ fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
     }
 }
 
-/// Returns what stands around a cell whose baseline's first run has this plan.
+/// Returns the surroundings of a cell; `first` is the plan of the baseline's first run.
 fn find_surroundings(request: &Request, plan: &Plan, first: &scenario::Plan) -> Around {
     let known = &request.known;
     let spec = &first.scenario;

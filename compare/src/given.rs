@@ -1,4 +1,4 @@
-//! Traffic that was given: connections read from files or listed, or a model.
+//! The traffic of a comparison: connections read from files or listed, or a model; and how it is played.
 
 use mousehole_answer::comparison::{Capture, Counted, LEAST_FITTED, LEAST_TRANSFERS};
 use mousehole_answer::quantities::Kind as Users;
@@ -27,7 +27,7 @@ pub struct Given {
     model: Option<Model>,
 }
 
-/// What is played of a capture.
+/// The traffic that a comparison plays for a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Played {
     /// The capture itself.
@@ -39,7 +39,7 @@ pub enum Played {
 }
 
 impl Played {
-    /// Returns its word.
+    /// Returns its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Played::Recorded => "recorded",
@@ -56,22 +56,23 @@ impl From<Traffic> for Given {
 }
 
 impl Given {
-    /// Returns a named model; `params` are those that differ from its defaults, `payload` says which way its payload goes.
+    /// Returns a named model with a sample of its connections; `params` are those that differ from its defaults, `payload` is
+    /// the direction of its payload.
     ///
     /// # Errors
     /// [`mousehole_sim::error::Error::Field`] inside `traffic` for an unknown model or parameter.
-    pub fn of_model(name: &str, params: &Value, payload: Option<&str>) -> Result<Given> {
+    pub fn from_model(name: &str, params: &Value, payload: Option<&str>) -> Result<Given> {
         let model = model::build_model(name, params).and_then(|model| model.with_payload(payload));
         let model = model.map_err(|error| error.inside("traffic"))?;
         Ok(Given { connections: Arc::new(model.sample(1, SAMPLE)), model: Some(model) })
     }
 
-    /// Returns the connections that the engine replays, None for a model.
+    /// Returns the connections that the engine replays; `None` for a model.
     pub fn replayed(&self) -> Option<Arc<Traffic>> {
         self.model.is_none().then(|| self.connections.clone())
     }
 
-    /// Returns what was understood; `native_load` is the load on a link of `rate`.
+    /// Returns the summary of the connections, or of the model's sample; with a `rate` it has the load on a link of that rate.
     pub fn summary(&self, rate: Option<Rate>) -> Summary {
         let mut summary = self.connections.summary(rate, MSS);
         if let (Some(model), Some(rate)) = (&self.model, rate) {
@@ -81,7 +82,7 @@ impl Given {
     }
 
     /// Returns how many transfers have more than `low` and at most `high` bytes, and how many clients they belong to.
-    pub fn distinct(&self, low: u64, high: Option<u64>) -> Counted {
+    pub fn count_distinct(&self, low: u64, high: Option<u64>) -> Counted {
         let within = |write: &&Write| write.bytes > low && high.is_none_or(|high| write.bytes <= high);
         let count = |one: &Connection| one.writes.iter().filter(within).count() as u64;
         let mut transfers = 0;
@@ -102,10 +103,10 @@ impl Given {
         transfers.map(|one| one.bytes() as f64).collect()
     }
 
-    /// Returns what a comparison plays of a capture: a verdict needs so many distinct short transfers, a model some, and
-    /// what has an application with a figure of its own speaks for itself.
+    /// Returns what a comparison plays for a capture: the capture itself, if it has enough distinct short transfers for a
+    /// verdict or an application with a quantity of its own; a model, if it has enough for a fit; else ready-made traffic.
     pub fn played(&self, short_bytes: u64) -> Played {
-        let short = self.distinct(0, Some(short_bytes)).transfers;
+        let short = self.count_distinct(0, Some(short_bytes)).transfers;
         match short {
             LEAST_TRANSFERS.. => Played::Recorded,
             LEAST_FITTED.. => Played::Fitted,
@@ -114,7 +115,7 @@ impl Given {
         }
     }
 
-    /// Returns whether some flow of datagrams is of an application whose users feel something that is measured.
+    /// Returns whether some flow of datagrams belongs to an application that has quantities of its own, such as calls.
     fn has_users(&self) -> bool {
         let flows = self.connections.connections.iter().filter(|one| one.kind == Kind::Datagrams);
         flows.filter_map(|one| one.flow_class).any(|class| {
@@ -123,16 +124,16 @@ impl Given {
         })
     }
 
-    /// Returns what stands behind a verdict on the traffic; `pipe_bytes` is the bandwidth-delay product.
+    /// Returns the amounts in the traffic on which verdicts rest; `pipe_bytes` is the bandwidth-delay product.
     pub fn capture(&self, short_bytes: u64, long_bytes: u64, pipe_bytes: f64, is_fitted: bool) -> Capture {
         let sizes = self.sizes_bytes();
-        // A fitted model has large transfers of its own, so that only the number of what it is fitted to counts.
+        // A fitted model draws new large transfers, so that only the number of transfers it is fitted to counts.
         let freedom = if is_fitted { sizes.len() as f64 - 1.0 } else { capture_freedom(&sizes, pipe_bytes) };
         Capture {
             period_s: self.summary(None).period_s,
-            short: self.distinct(0, Some(short_bytes)),
-            long: self.distinct(long_bytes, None),
-            all: self.distinct(0, None),
+            short: self.count_distinct(0, Some(short_bytes)),
+            long: self.count_distinct(long_bytes, None),
+            all: self.count_distinct(0, None),
             freedom,
             large: sizes.iter().filter(|size| **size > pipe_bytes).count() as u64,
             pipe_bytes,

@@ -1,4 +1,4 @@
-//! What installs a scheme on the bottleneck of a scenario.
+//! Finds the bottleneck of a scenario and the commands that install a scheme on it.
 
 use mousehole_answer::installation::{Direction, ModemLine, join_directions};
 use mousehole_answer::setting::Installation;
@@ -11,11 +11,11 @@ use mousehole_sim::scenario::{Scenario, Scheme, Shape};
 use mousehole_sim::units::{Buffer, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use std::collections::BTreeMap;
 
-/// Why nothing is installed where there is no [`Link`], as a clause.
+/// Why nothing is installed without a [`Link`], as a clause.
 pub const NO_LINK: &str = "its commands have a fixed rate and buffer, and those of this link vary or are not known \
     (--shape simulates a fixed rate before it)";
 
-/// The name of no link layer, by which a shaper counts nothing for it.
+/// The name in `link.shape_layer` of a shaper without a link layer.
 const NO_LAYER: &str = "none";
 
 /// The mean in bit/s of each direction whose rate varies, `down` or `up`.
@@ -24,15 +24,15 @@ pub type Means = BTreeMap<String, u64>;
 /// One direction of a bottleneck, as the commands that install a scheme there need it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// The line; the shaper where a modem is behind.
+    /// The line; before a modem, the shaper.
     pub line: Line,
-    /// The modem behind, if there is one.
+    /// The modem behind the shaper, if there is one.
     pub shaping: Option<Shaping>,
-    /// The other direction, if the scheme is there too.
+    /// The other direction, if the scheme runs there too.
     pub other: Option<Box<Link>>,
 }
 
-/// How a scheme stands before a modem.
+/// The modem behind a shaper, and the buffer that the shaper's rate turns into packets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shaping {
     /// The modem's line.
@@ -43,7 +43,7 @@ pub struct Shaping {
     rtt: Option<String>,
 }
 
-/// What is asked of a bottleneck: a scenario that is filled in, but for its traffic, and what that does not have.
+/// A bottleneck: a scenario whose fields are filled in, except its traffic, and what the scenario does not have.
 #[derive(Debug, Clone, Copy)]
 pub struct Bottleneck<'a> {
     /// The scenario.
@@ -57,14 +57,13 @@ pub struct Bottleneck<'a> {
 }
 
 impl Bottleneck<'_> {
-    /// Returns the link on which a scheme is installed, None if its rate is not constant or not known.
-    ///
-    /// A rate that varies must have a shaper at a constant one before it.
+    /// Returns the link on which a scheme is installed; `None` if its rate is unknown, or varies without a shaper at a
+    /// constant rate.
     ///
     /// # Errors
-    /// [`mousehole_sim::error::Error::Field`] for what cannot be read.
+    /// [`mousehole_sim::error::Error::Field`] for a text of the scenario that cannot be parsed.
     pub fn find_link(&self) -> Result<Option<Link>> {
-        // The scheme is where `at` has it, also if the data go the other way.
+        // The field `at` decides where the scheme runs, also if the data go the other way.
         let at = self.scenario.at.filter(|_| self.scenario.topology.is_none());
         let is_upload = match at {
             Some(Ends::Down) => false,
@@ -80,10 +79,11 @@ impl Bottleneck<'_> {
         Ok(other.map(|other| Link { other: Some(Box::new(other)), ..own }))
     }
 
-    /// Returns the rate in the direction of the data in bit/s, of one that varies its mean; None of a topology.
+    /// Returns the rate in the direction of the data in bit/s, or its mean if it varies; `None` if it is unknown or the
+    /// scenario has a topology.
     ///
     /// # Errors
-    /// [`mousehole_sim::error::Error::Field`] for what cannot be read.
+    /// [`mousehole_sim::error::Error::Field`] for a rate that cannot be parsed.
     pub fn rate_bps(&self) -> Result<Option<u64>> {
         if self.scenario.topology.is_some() {
             return Ok(None);
@@ -91,7 +91,10 @@ impl Bottleneck<'_> {
         Ok(self.find_rate(self.is_up)?.map(|(rate, _)| rate.0))
     }
 
-    /// Returns the rate of a direction, of one that varies its mean, and whether it varies.
+    /// Returns the rate of a direction, or its mean if it varies, and whether it varies; `None` if it is unknown.
+    ///
+    /// # Errors
+    /// [`mousehole_sim::error::Error::Field`] for a rate that cannot be parsed.
     fn find_rate(&self, is_upload: bool) -> Result<Option<(Rate, bool)>> {
         let (topology, link) = (self.scenario.topology.as_ref(), &self.scenario.link);
         let (down, up) = match topology {
@@ -103,11 +106,15 @@ impl Bottleneck<'_> {
         if !RateTrace::is_named(text) {
             return Ok(Some((parse_rate("rate", text)?, false)));
         }
-        // An upload without a rate of its own has the mean of the download, and does not vary.
+        // An upload without a rate in the scenario has the mean of the download, and does not vary.
         let varies = is_upload == (way == "up");
         Ok(self.means.get(way).map(|mean| (Rate(*mean), varies)))
     }
 
+    /// Returns one direction of the link, with this buffer; `None` as [`Bottleneck::find_link`].
+    ///
+    /// # Errors
+    /// [`mousehole_sim::error::Error::Field`] for a text of the scenario that cannot be parsed.
     fn find_direction(&self, buffer: &str, is_upload: bool) -> Result<Option<Link>> {
         let link = &self.scenario.link;
         let shape = if is_upload { link.shape_up() } else { link.shape_down() };
@@ -134,16 +141,16 @@ impl Bottleneck<'_> {
 }
 
 impl Link {
-    /// Returns what installs a scheme in each direction in which something does, with the link as the scheme has it; first
-    /// in its own.
+    /// Returns the installation of a scheme in this direction and, if there is one, in the other, each with the link at the
+    /// rate of the scheme's shaper.
     ///
     /// # Errors
-    /// Why nothing does, as a clause.
+    /// Why nothing installs it in this direction, as a clause.
     pub fn install(
         &self,
         scheme: &Scheme,
     ) -> std::result::Result<Vec<(Link, install::Installation)>, String> {
-        let own = self.under(scheme).map_err(|error| error.to_string())?;
+        let own = self.with_scheme_shape(scheme).map_err(|error| error.to_string())?;
         let way = install::plan(scheme, &own.line)?;
         let other = own
             .other
@@ -152,10 +159,10 @@ impl Link {
         Ok([(own, way)].into_iter().chain(other).collect())
     }
 
-    /// Returns how Linux or a common router installs a scheme: the lines of each direction.
+    /// Returns the lines that install a scheme on Linux or a common router, of both directions if it runs in both.
     ///
     /// # Errors
-    /// Why nothing does, as a clause.
+    /// Why nothing installs it, as a clause.
     pub fn list_lines(&self, scheme: &Scheme) -> std::result::Result<Installation, String> {
         let found = self.install(scheme)?;
         let place = found[0].1.place.name();
@@ -168,18 +175,19 @@ impl Link {
         Ok(join_directions(place, directions.collect()))
     }
 
-    /// Returns the link under a scheme, whose shaper may have a rate of its own.
+    /// Returns the link at the rate of the scheme's shaper, if the scheme gives one and the link has a shaper.
     ///
     /// # Errors
     /// Those of [`Link::before_modem`].
-    fn under(&self, scheme: &Scheme) -> Result<Link> {
+    fn with_scheme_shape(&self, scheme: &Scheme) -> Result<Link> {
         let (Some(own), Some(shaping)) = (scheme.shape(), &self.shaping) else { return Ok(self.clone()) };
-        let other = self.other.as_ref().map(|other| other.under(scheme).map(Box::new)).transpose()?;
+        let other =
+            self.other.as_ref().map(|other| other.with_scheme_shape(scheme).map(Box::new)).transpose()?;
         let link = Link { other, ..self.clone() };
         if shaping.is_of_direction { Ok(link) } else { link.before_modem(shaping, own) }
     }
 
-    /// Returns the link before a modem, with the rate of the shaper, and with the buffer as that rate has it.
+    /// Returns the link with a shaper of this rate before the modem, and with the buffer in packets at that rate.
     ///
     /// # Errors
     /// Those of [`Shape::resolve`] and [`count_packets`].
@@ -196,7 +204,7 @@ impl Link {
 /// Returns a buffer in packets of full size; `None` for bandwidth-delay products of an unknown round-trip time.
 ///
 /// # Errors
-/// [`mousehole_sim::error::Error::Field`] for a buffer or a round-trip time that cannot be read.
+/// [`mousehole_sim::error::Error::Field`] for a buffer or a round-trip time that cannot be parsed.
 fn count_packets(buffer: &str, rate: Rate, rtt: Option<&str>) -> Result<Option<u64>> {
     if rtt.is_none() && buffer.to_lowercase().ends_with("bdp") {
         return Ok(None);
@@ -208,8 +216,8 @@ fn count_packets(buffer: &str, rate: Rate, rtt: Option<&str>) -> Result<Option<u
     }))
 }
 
-/// Returns the overhead and the link layer from which a packet's length on the wire follows. If `is_shaped`, they are
-/// those that the shaper counts, where it has a layer of its own.
+/// Returns the link's rule for bytes on the wire: with `is_shaped` that of the shaper, if `link.shape_layer` gives one, else
+/// that of the link.
 ///
 /// # Errors
 /// [`mousehole_sim::error::Error::Field`] for a link layer that does not exist.

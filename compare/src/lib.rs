@@ -1,6 +1,7 @@
-//! One whole comparison: scenarios in, runs of the simulator, and the document of what `mousehole-answer` says of them.
+//! Runs a whole comparison: it simulates the scenarios of a request and returns the document with the results of
+//! `mousehole-answer`.
 //!
-//! It stands above `sim` and `answer`, which do not know each other: a live router has an answer and no simulator. Like
+//! It depends on `sim` and `answer`, which do not depend on each other: a live router has an answer and no simulator. Like
 //! both it compiles for `wasm32-unknown-unknown`, and starts no threads.
 
 pub mod account;
@@ -16,16 +17,18 @@ mod text;
 
 pub use comparison::{Document, Known, Request, compare, judge_cells};
 pub use given::{Given, Played};
-pub use manifest::{Made, ManifestInput, SCHEMA, document_text, manifest, options_document, tcp_parameters};
+pub use manifest::{
+    Made, ManifestInput, SCHEMA, document_text, make_manifest, options_document, tcp_parameters,
+};
 pub use options::{
     Asked, BASELINE, BUFFER, LINE_BUFFER, MOST_REPLICATIONS, Options, REPLICATIONS, default_scenario,
     default_schemes, refuse_duplicates,
 };
-pub use records::{BULK, COLOURS, facts};
+pub use records::{BULK, COLOURS, run_facts};
 pub use setting::Around;
 pub use text::json_text;
 
-// What the answer says of short captures is what the simulator does with them.
+// The answer's sentences on short captures must name the simulator's limit.
 const _: () = assert!(mousehole_answer::advice::SHORT_CAPTURE_S == mousehole_sim::traffic::together::LEAST);
 
 /// Compares what a request in JSON asks for ([`Request`]); returns the document in JSON.

@@ -1,4 +1,4 @@
-//! What is around cells and runs in the document: everything that determines them.
+//! The parts of the document in addition to cells and runs: the manifest, with everything that determines the results.
 
 use crate::comparison::{Request, judge_cells, make_document};
 use crate::given::Given;
@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Name of the form of the document, with its version.
+/// Name and version of the document's schema.
 pub const SCHEMA: &str = "mousehole.compare/3";
 
-/// TCP parameters that the engine gives in nanoseconds.
+/// TCP parameters that are times, in nanoseconds.
 const TCP_TIMES: [&str; 7] =
     ["initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_tick", "delayed_ack"];
 
-/// Which program made a document.
+/// The program that makes a document.
 #[derive(Debug, Clone, Copy)]
 pub struct Made {
     /// Its version.
@@ -34,11 +34,11 @@ pub struct Made {
     pub revision: &'static str,
 }
 
-/// What a manifest holds beside what follows from the scenarios: what only those know who read the files.
+/// The fields of a manifest that do not follow from the scenarios, from a caller that has read the files.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestInput {
-    /// What was run.
+    /// The plan that was run.
     pub plan: PlanEntry,
     /// The baseline's scenario in the first cell with every parameter filled in, without directories.
     pub scenario: Object,
@@ -48,12 +48,12 @@ pub struct ManifestInput {
     pub mean_rates: Option<BTreeMap<String, u64>>,
 }
 
-/// Returns the manifest of a comparison, but for its primary endpoint, which only the runs tell; `first` is the baseline's
-/// scenario in the first cell.
+/// Returns the manifest of a comparison without its primary endpoint, which follows from the runs; `first` is the baseline's
+/// plan in the first cell.
 ///
 /// # Errors
 /// Those of [`Scheme::parse`].
-pub fn manifest(first: &Plan, given: ManifestInput, made: Made) -> Result<Manifest> {
+pub fn make_manifest(first: &Plan, given: ManifestInput, made: Made) -> Result<Manifest> {
     let ManifestInput { plan, scenario, inputs, mean_rates } = given;
     Ok(Manifest {
         mean_rates,
@@ -68,7 +68,7 @@ pub fn manifest(first: &Plan, given: ManifestInput, made: Made) -> Result<Manife
         baseline: plan.baseline,
         scenario,
         tcp: tcp_parameters(first),
-        statistics: statistics(plan.is_sequential, plan.short_bytes, plan.long_bytes),
+        statistics: describe_statistics(plan.is_sequential, plan.short_bytes, plan.long_bytes),
     })
 }
 
@@ -84,15 +84,16 @@ pub fn document_text(asked: &Asked, cells: &[(Judged, Setting)], made: Made) -> 
     let plan = make_plan(request, asked.base.clone());
     let first = Plan::new(&request.scenario(0, request.baseline(), 0))?;
     let scenario = make_object(first.filled());
-    let given = ManifestInput { plan: plan.clone(), scenario, inputs: inputs(request), mean_rates: None };
-    let mut manifest = manifest(&first, given, made)?;
+    let given =
+        ManifestInput { plan: plan.clone(), scenario, inputs: list_inputs(request), mean_rates: None };
+    let mut manifest = make_manifest(&first, given, made)?;
     let primary = cells[0].0.cell.primary().words.clone();
     manifest.statistics.insert("primary_endpoint".to_owned(), primary.into());
     let around = json!({
         "schema": SCHEMA,
         "manifest": manifest,
         "traffic": request.known.summary.as_ref().map_or_else(|| json!({}), |summary| json!(summary)),
-        "capture": request.known.capture.as_ref().map(capture),
+        "capture": request.known.capture.as_ref().map(capture_value),
         "plan": plan,
     });
     let fields = whole.as_object_mut().expect("a document has fields");
@@ -100,8 +101,8 @@ pub fn document_text(asked: &Asked, cells: &[(Judged, Setting)], made: Made) -> 
     Ok(json_text(&whole))
 }
 
-/// Makes the runs that options ask for, of traffic that was read if they name files, one after the other; returns the
-/// document as [`document_text`] does.
+/// Runs the comparison that options describe, one run after the other, and returns the document as [`document_text`] does.
+/// `read` is the traffic in their files, if they name files.
 ///
 /// # Errors
 /// Those of [`Options::asked`], [`judge_cells`] and [`Request::run`].
@@ -110,8 +111,8 @@ pub fn options_document(options: &Options, read: Option<&Given>, made: Made) -> 
     document_text(&asked, &judge_cells(&asked.request, asked.request.run_all()?)?, made)
 }
 
-/// Returns what stands behind verdicts on a capture.
-fn capture(capture: &Capture) -> Value {
+/// Returns the document's field `capture`: the amounts on which verdicts on a capture rest.
+fn capture_value(capture: &Capture) -> Value {
     json!({
         "period_s": capture.period_s,
         "counted": { "short": capture.short, "long": capture.long, "all": capture.all },
@@ -123,14 +124,14 @@ fn capture(capture: &Capture) -> Value {
 }
 
 /// Returns name and SHA-256 of each file of the traffic; empty for a model.
-fn inputs(request: &Request) -> Vec<InputEntry> {
+fn list_inputs(request: &Request) -> Vec<InputEntry> {
     let traffic = request.known.given.as_ref().and_then(Given::replayed);
     let sources = traffic.iter().flat_map(|traffic| &traffic.sources);
     sources.map(|source| InputEntry { name: source.name.clone(), sha256: source.sha256.clone() }).collect()
 }
 
-/// Returns every TCP parameter in force in a plan; the names of times end in `_ns`. Where senders have shares, these are
-/// the values by profile, each with its `share`.
+/// Returns every TCP parameter in force in a plan; the names of times end in `_ns`. If there are several profiles of senders,
+/// returns these values for each profile, with its `share`.
 pub fn tcp_parameters(plan: &Plan) -> Object {
     let name = |name: String| if TCP_TIMES.contains(&name.as_str()) { format!("{name}_ns") } else { name };
     let named = |params| -> Object {
@@ -149,8 +150,8 @@ pub fn tcp_parameters(plan: &Plan) -> Object {
     }
 }
 
-/// Returns how intervals and verdicts come about.
-fn statistics(is_sequential: bool, short_bytes: u64, long_bytes: u64) -> Object {
+/// Returns the manifest's field `statistics`: the methods and levels of intervals and verdicts.
+fn describe_statistics(is_sequential: bool, short_bytes: u64, long_bytes: u64) -> Object {
     let looks = match is_sequential {
         true => "the error halves at each look: at up to 10 replications, at up to 20, at up to 40, …",
         false => "one, at this number of replications",
@@ -170,6 +171,10 @@ fn statistics(is_sequential: bool, short_bytes: u64, long_bytes: u64) -> Object 
     }))
 }
 
+/// Returns the value of every parameter of a scheme, and the digests of users' headers in it.
+///
+/// # Errors
+/// Those of [`Scheme::parse`].
 fn scheme_parameters(scheme: &str) -> Result<SchemeParameters> {
     let parsed = Scheme::parse(scheme)?;
     let own = parsed.own_headers();
@@ -201,6 +206,7 @@ fn make_plan(request: &Request, base: Value) -> PlanEntry {
     }
 }
 
+/// Returns the JSON object of a struct or map; panics for any other value.
 fn make_object(value: impl Serialize) -> Object {
     match serde_json::to_value(value).expect("it is JSON") {
         Value::Object(fields) => fields,
@@ -215,6 +221,7 @@ mod tests {
 
     const MADE: Made = Made { version: "0.0.0", revision: "none" };
 
+    /// Returns options for two runs of two seconds, with the greatest seed.
     fn small() -> Options {
         Options {
             schemes: vec!["sfd".into()],

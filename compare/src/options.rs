@@ -1,7 +1,8 @@
-//! A comparison as the options of `mousehole compare` describe it, as a page asks for it; it reads the files itself.
+//! Turns options like those of `mousehole compare` into a comparison, for a page that has read the files itself.
 
 use crate::capture::{
-    READY_MADE, check_resamples, chosen_warmup, fitted_label, needed_warmup_s, ready_made_labels, set_up,
+    READY_MADE, check_resamples, choose_warmup, fitted_label, needed_warmup_s, ready_made_labels,
+    try_short_run,
 };
 use crate::comparison::{Known, Request};
 use crate::given::{Given, Played};
@@ -19,12 +20,12 @@ use serde_json::{Value, json};
 
 /// The scheme that the others are compared with.
 pub const BASELINE: &str = "droptail";
-/// Replications where no number is given.
+/// The default number of replications.
 pub const REPLICATIONS: u32 = 10;
-/// Replications that a page may ask for at most: none has the patience for more.
+/// Most replications that a page may request; more would take too long in a browser.
 pub const MOST_REPLICATIONS: u32 = 100;
 
-/// The largest load that may be asked for.
+/// The largest load that options may request.
 const MOST_LOAD: f64 = 2.0;
 
 /// Buffer of a link with one rate for both directions, as the literature has it.
@@ -32,9 +33,9 @@ pub const BUFFER: &str = "1bdp";
 /// Buffer of each direction of a line with a rate for each, as modems and access routers have it (docs/homes.md).
 pub const LINE_BUFFER: &str = "250ms";
 
-/// Returns the schemes of `mousehole compare` where none is named, on a line of these rates in bit/s: of the first paper, what
-/// Linux has, and CAKE behind markers. On an asymmetric line three tins with CAKE's ACK filter stand in the place of coupled
-/// SFD, and the other marker has that filter as well.
+/// Returns the default schemes of `mousehole compare` on a line of these rates in bit/s: SFD and its baselines, queues of
+/// Linux, and CAKE behind markers. On an asymmetric line, CAKE with its ACK filter replaces coupled SFD, and the scheme
+/// `excess-cake` has that filter too.
 pub fn default_schemes(down_bps: u64, up_bps: u64) -> [&'static str; 8] {
     match is_asymmetric(Rate(down_bps), Rate(up_bps)) {
         true => [
@@ -51,7 +52,7 @@ pub fn default_schemes(down_bps: u64, up_bps: u64) -> [&'static str; 8] {
     }
 }
 
-/// Returns the scenario that options change where the user has none, as JSON; it has no rate, buffer and traffic.
+/// Returns the scenario in JSON to which options are applied if the user gives none; it has no rate, buffer or traffic.
 pub fn default_scenario() -> Value {
     json!({
         "schema": SCHEMA,
@@ -131,13 +132,13 @@ impl Default for Options {
     }
 }
 
-/// Options that were checked.
+/// The comparison that checked options describe.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The comparison, of one cell.
     pub request: Request,
-    /// The scenario that all cells share, as the options have it: without the buffer, which is the cells', and without what
-    /// they leave to the engine's defaults.
+    /// The scenario that all cells share, with the fields that the options set: without the cells' buffer and the engine's
+    /// defaults.
     pub base: Value,
 }
 
@@ -151,7 +152,7 @@ struct Subject {
 }
 
 impl Options {
-    /// Checks the options; `read` is what was read of their files.
+    /// Checks the options and returns the comparison that they describe; `read` is the traffic in their files.
     ///
     /// # Errors
     /// [`Error::Field`] naming the option or the field of the scenario, the value and what is allowed.
@@ -164,14 +165,14 @@ impl Options {
             let allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9";
             return Err(Error::field("load", load.to_string(), allowed));
         }
-        // Elsewhere a text that is no rate is the file of one that varies; a page has no files of rates.
+        // For the command a text that is no rate names a file of a varying one; a page has no such files.
         parse_rate("down", &self.down)?;
         parse_rate("up", &self.up)?;
         let Some(read) = read.filter(|_| !self.files.is_empty()) else {
             if let Some(name) = self.files.first() {
                 return Err(Error::field("files", name.clone(), "a file that was read"));
             }
-            return self.planned(self.generated()?);
+            return self.plan_comparison(self.generated_traffic()?);
         };
         let mut section = json!({ "files": self.files, "payload": "down" });
         let label = self.files.join(", ");
@@ -185,22 +186,25 @@ impl Options {
         };
         let subject = Subject { section, label: label_played, given: Some(read.clone()), is_capture: true };
         if played != Played::ReadyMade {
-            return self.planned(subject);
+            return self.plan_comparison(subject);
         }
-        // What is wrong with it is said all the same.
-        let (cell, _) = self.cell(&subject)?;
-        set_up(&Scenario { scheme: BASELINE.into(), ..cell }, read)?;
-        let short = read.distinct(0, Some(SHORT_BYTES)).transfers;
+        // The capture is not played, but its faults are reported all the same.
+        let (cell, _) = self.make_cell(&subject)?;
+        try_short_run(&Scenario { scheme: BASELINE.into(), ..cell }, read)?;
+        let short = read.count_distinct(0, Some(SHORT_BYTES)).transfers;
         let (label, why) = ready_made_labels(&label, short, SHORT_BYTES);
         let plain = Options { files: Vec::new(), place: Some(READY_MADE.into()), ..self.clone() };
-        let mut asked = plain.planned(Subject { label, ..plain.generated()? })?;
+        let mut asked = plain.plan_comparison(Subject { label, ..plain.generated_traffic()? })?;
         asked.request.known.instead_of = Some(why);
         Ok(asked)
     }
 
-    /// Plans the comparison of a traffic.
-    fn planned(&self, subject: Subject) -> Result<Asked> {
-        let (mut cell, base) = self.cell(&subject)?;
+    /// Returns the comparison of this traffic.
+    ///
+    /// # Errors
+    /// As [`Options::asked`].
+    fn plan_comparison(&self, subject: Subject) -> Result<Asked> {
+        let (mut cell, base) = self.make_cell(&subject)?;
         let (down, up) = (parse_rate("down", &self.down)?, parse_rate("up", &self.up)?);
         let summary = subject.given.as_ref().map(|given| given.summary(Some(down)));
         let own_load = summary.as_ref().and_then(|summary| summary.native_load);
@@ -212,7 +216,7 @@ impl Options {
             needed_s: vec![needed_warmup_s(&sizes, down.0 as f64, own_load, self.load)],
         });
         if let Some(warmup) = warmup.as_ref().filter(|warmup| warmup.is_chosen) {
-            cell.warmup = chosen_warmup(&cell.warmup, &cell.duration, warmup.needed_s[0])?;
+            cell.warmup = choose_warmup(&cell.warmup, &cell.duration, warmup.needed_s[0])?;
         }
         let capture = subject.given.as_ref().filter(|_| subject.is_capture);
         let pipe_bytes = down.0 as f64 * parse_dur("rtt", &self.rtt)?.as_secs() / 8.0;
@@ -247,9 +251,12 @@ impl Options {
         Ok(Asked { request, base })
     }
 
-    /// Returns the scenario of the cell, without a scheme, and what of it the options tell.
-    fn cell(&self, subject: &Subject) -> Result<(Scenario, Value)> {
-        let base = self.base(subject.section.clone());
+    /// Returns the scenario of the cell, without a scheme, and the JSON of the fields that the options set.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for a scenario that cannot be read.
+    fn make_cell(&self, subject: &Subject) -> Result<(Scenario, Value)> {
+        let base = self.base_scenario(subject.section.clone());
         let mut cell = serde_json::from_value::<Scenario>(base.clone())
             .map_err(|error| form_problem(&error.to_string()).for_field("scenario"))?;
         cell.link.buffer = self.buffer.clone();
@@ -263,7 +270,8 @@ impl Options {
         Ok((cell, base))
     }
 
-    fn base(&self, traffic: Value) -> Value {
+    /// Returns the default scenario with the fields that the options set and this section `traffic`, as JSON.
+    fn base_scenario(&self, traffic: Value) -> Value {
         let mut base = default_scenario();
         base["seed"] = self.seed.into();
         if let Some(warmup) = &self.warmup {
@@ -285,20 +293,24 @@ impl Options {
         base
     }
 
-    /// Returns traffic that needs no files: a model, or users.
-    fn generated(&self) -> Result<Subject> {
+    /// Returns the traffic that needs no files: a model, or users.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for an unknown model, or a model together with a place, and as [`Options::make_users`].
+    fn generated_traffic(&self) -> Result<Subject> {
         let Some(name) = &self.model else {
-            let (mix, label) = self.users()?;
+            let (mix, label) = self.make_users()?;
             return Ok(Subject { section: json!({ "mix": mix }), label, given: None, is_capture: false });
         };
         if let Some(place) = &self.place {
             return Err(Error::conflict("model", name.clone(), place.clone(), "a model stands alone"));
         }
-        let given = Given::of_model(name, &Value::Null, None)?;
+        let given = Given::from_model(name, &Value::Null, None)?;
         let section = json!({ "model": name });
         Ok(Subject { section, label: name.clone(), given: Some(given), is_capture: false })
     }
 
+    /// Returns the baseline, then the schemes named, or those of `default` if none is named.
     fn all_schemes(&self, default: [&str; 8]) -> Vec<String> {
         let named = || self.schemes.iter().map(|one| one.trim()).collect();
         let all: Vec<&str> = if self.schemes.is_empty() { default.into() } else { named() };
@@ -306,7 +318,11 @@ impl Options {
         [BASELINE].into_iter().chain(others).map(str::to_owned).collect()
     }
 
-    fn users(&self) -> Result<(Vec<MixSpec>, String)> {
+    /// Returns the entries of `traffic.mix` for the place's users and applications, or those given, and a label.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for an unknown place or application, and for a number or share that is not allowed.
+    fn make_users(&self) -> Result<(Vec<MixSpec>, String)> {
         let known = &places::places().places;
         let place = match &self.place {
             None => None,
@@ -335,7 +351,7 @@ impl Options {
     }
 }
 
-/// Reads a seed that is a number, or its digits as a text.
+/// Deserialises a seed that is a number, or its digits as a text.
 fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -350,7 +366,10 @@ fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
     }
 }
 
-/// Returns what each scheme of a cell means: its text with every parameter filled in.
+/// Returns the text of each scheme in the first cell with every parameter filled in.
+///
+/// # Errors
+/// [`Error::Field`] for a scheme that does not fit the cell.
 fn read_meanings(request: &Request) -> Result<Vec<String>> {
     let meaning = |scheme: &String| {
         let filled = Plan::new(&request.scenario(0, scheme, 0))?.filled();
@@ -359,14 +378,14 @@ fn read_meanings(request: &Request) -> Result<Vec<String>> {
     request.schemes.iter().map(meaning).collect()
 }
 
-/// Refuses two schemes that mean the same; `meanings` are their texts with every parameter filled in.
+/// Refuses two equal schemes; `meanings` are their texts with every parameter filled in.
 ///
 /// # Errors
 /// [`Error::Field`] of the field `schemes`, which names both.
 pub fn refuse_duplicates(schemes: &[String], meanings: &[String]) -> Result<()> {
-    for (place, scheme) in schemes.iter().enumerate() {
-        let first = meanings.iter().position(|one| *one == meanings[place]).unwrap_or(place);
-        if first < place {
+    for (index, scheme) in schemes.iter().enumerate() {
+        let first = meanings.iter().position(|one| *one == meanings[index]).unwrap_or(index);
+        if first < index {
             let other = format!("\"{}\", which is the same", schemes[first]);
             return Err(Error::conflict("schemes", scheme.clone(), other, "give every scheme once"));
         }
@@ -379,7 +398,7 @@ pub fn refuse_duplicates(schemes: &[String], meanings: &[String]) -> Result<()> 
 mod tests {
     use super::*;
 
-    fn read(json: Value) -> std::result::Result<Options, String> {
+    fn parse_options(json: Value) -> std::result::Result<Options, String> {
         serde_json::from_value(json).map_err(|error| error.to_string())
     }
 
@@ -405,7 +424,7 @@ mod tests {
             "seed": 1,
         });
         assert_eq!(serde_json::to_value(Options::default()).unwrap(), expected);
-        assert_eq!(read(json!({})).unwrap(), Options::default());
+        assert_eq!(parse_options(json!({})).unwrap(), Options::default());
         let asked = Options::default().asked(None).unwrap();
         assert_eq!(
             asked.request.schemes[5..],
@@ -422,10 +441,10 @@ mod tests {
     #[test]
     fn seed__keeps_every_digit_as_a_number_and_as_text() {
         for seed in [json!(u64::MAX), json!(u64::MAX.to_string())] {
-            assert_eq!(read(json!({ "seed": seed })).unwrap().seed, u64::MAX);
+            assert_eq!(parse_options(json!({ "seed": seed })).unwrap().seed, u64::MAX);
         }
         for seed in [json!(-1), json!(1.5), json!("1e3"), json!("18446744073709551616"), json!("")] {
-            let error = read(json!({ "seed": seed })).unwrap_err();
+            let error = parse_options(json!({ "seed": seed })).unwrap_err();
             assert_eq!(error, "`seed` must be a whole number from 0 to 18446744073709551615");
         }
     }

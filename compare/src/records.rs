@@ -1,4 +1,4 @@
-//! The engine's records of a run in the form that `mousehole-answer` reduces.
+//! Converts the engine's records of a run to those that `mousehole-answer` reduces to facts.
 
 use mousehole_answer::quantities::{Kind, Quantity};
 use mousehole_answer::reduction::{
@@ -19,35 +19,35 @@ pub const COLOURS: [&str; 3] = ["green", "yellow", "red"];
 /// Name of the source of the scenario's bulk flows.
 pub const BULK: &str = "bulk";
 
-/// Returns the facts of one run of a plan: those of `table`, which are about buckets and schemes, and all others.
-pub fn facts(run: &RunResult, plan: &Plan, buckets: &[Bucket], table: &[Quantity]) -> Facts {
-    reduce(&records(run, plan), buckets, table)
+/// Returns the facts of one run of a plan, with the quantities of `table` and the size classes `buckets`.
+pub fn run_facts(run: &RunResult, plan: &Plan, buckets: &[Bucket], table: &[Quantity]) -> Facts {
+    reduce(&convert_run(run, plan), buckets, table)
 }
 
-/// Returns the engine's records in the form that is reduced.
-fn records(run: &RunResult, plan: &Plan) -> Records {
+/// Returns the engine's records of a run as the answer's records.
+fn convert_run(run: &RunResult, plan: &Plan) -> Records {
     let sources = Sources::new(&run.sources, &run.groups);
     let mut kinds = vec![None; sources.names.len()];
     for (number, model) in plan.models() {
-        kinds[sources.place(number, None)] = find_kind(model.name());
+        kinds[sources.index(number, None)] = find_kind(model.name());
     }
     for (number, class, _) in &run.groups {
-        kinds[sources.place(*number, Some(*class))] = find_recorded_kind(*class);
+        kinds[sources.index(*number, Some(*class))] = find_recorded_kind(*class);
     }
     let outcome = &run.outcome;
     let probes = outcome.probes.iter().map(|probe| {
         let [tcp_s, tls_s, http_s] = probe.spans_s(outcome.ended);
-        let source = sources.place(probe.source, None);
+        let source = sources.index(probe.source, None);
         Probe { source, is_foreign: probe.is_foreign, tcp_s, tls_s, http_s }
     });
     let window_s = plan.duration.as_secs();
     let flows = outcome.flows.iter().map(|flow| Flow {
-        source: sources.place(flow.source, None),
+        source: sources.index(flow.source, None),
         goodput_bps: flow.bytes as f64 * 8.0 / window_s,
     });
     let load = run.load;
     let is_up = plan.data_link == UP;
-    let [down, up] = [DOWN, UP].map(|number| link(&outcome.queues[usize::from(number)]));
+    let [down, up] = [DOWN, UP].map(|number| convert_link(&outcome.queues[usize::from(number)]));
     Records {
         transfers: convert_transfers(run, &sources),
         datagrams: outcome.datagrams.iter().map(|flow| convert_datagrams(flow, &sources)).collect(),
@@ -76,6 +76,7 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
     }
 }
 
+/// Returns the transfers of a run, each with its ideal time.
 fn convert_transfers(run: &RunResult, sources: &Sources) -> Vec<Transfer> {
     let convert = |(transfer, ideal_s): (&record::Transfer, &f64)| Transfer {
         key: transfer.key,
@@ -83,7 +84,7 @@ fn convert_transfers(run: &RunResult, sources: &Sources) -> Vec<Transfer> {
         bytes: transfer.bytes,
         object_bytes: transfer.object_bytes,
         object_key: transfer.object_key,
-        source: sources.place(transfer.source, transfer.flow_class),
+        source: sources.index(transfer.source, transfer.flow_class),
         upload: transfer.upload,
         misbehaves: transfer.misbehaves,
         start_s: transfer.start.as_secs(),
@@ -98,9 +99,10 @@ fn convert_transfers(run: &RunResult, sources: &Sources) -> Vec<Transfer> {
     run.outcome.transfers.iter().zip(&run.ideal_s).map(convert).collect()
 }
 
+/// Returns the record of a flow of datagrams.
 fn convert_datagrams(flow: &record::DatagramRecord, sources: &Sources) -> Datagrams {
     Datagrams {
-        source: sources.place(flow.source, flow.flow_class),
+        source: sources.index(flow.source, flow.flow_class),
         sent: flow.sent,
         received: flow.received,
         lost: flow.lost,
@@ -113,9 +115,10 @@ fn convert_datagrams(flow: &record::DatagramRecord, sources: &Sources) -> Datagr
     }
 }
 
+/// Returns the record of a viewer of a stream.
 fn convert_view(view: &record::ViewRecord, sources: &Sources) -> View {
     View {
-        source: sources.place(view.source, None),
+        source: sources.index(view.source, None),
         starts: view.starts,
         startup_s: view.startup_s,
         played_s: view.played_s,
@@ -125,7 +128,7 @@ fn convert_view(view: &record::ViewRecord, sources: &Sources) -> View {
     }
 }
 
-/// Returns the kind of application that a model plays, if its users feel more than the times of transfers.
+/// Returns the kind of application that a model plays, if the kind has quantities other than the times of transfers.
 fn find_kind(model: &str) -> Option<Kind> {
     match model {
         "voip" => Some(Kind::Calls),
@@ -138,7 +141,7 @@ fn find_kind(model: &str) -> Option<Kind> {
     }
 }
 
-/// Returns the kind of recorded flows; `None` where what its users feel cannot be measured of a record: frames, viewers
+/// Returns the kind of recorded flows; `None` if the kind's quantities cannot be measured in a recording, as frames, viewers
 /// and keystrokes are those of models.
 fn find_recorded_kind(class: FlowClass) -> Option<Kind> {
     match class {
@@ -148,6 +151,7 @@ fn find_recorded_kind(class: FlowClass) -> Option<Kind> {
     }
 }
 
+/// Returns the playback record of a flow of datagrams.
 fn convert_played(played: record::Played) -> Played {
     match played {
         record::Played::Not => Played::Not,
@@ -167,11 +171,13 @@ fn convert_played(played: record::Played) -> Played {
     }
 }
 
+/// Returns a number; `None` for NaN.
 fn none_if_nan(number: f64) -> Option<f64> {
     Some(number).filter(|number| !number.is_nan())
 }
 
-fn link(queue: &QueueRecord) -> Link {
+/// Returns the record of a link and its queue.
+fn convert_link(queue: &QueueRecord) -> Link {
     let [delay_mean_s, delay_p50_s, delay_p95_s, delay_p99_s] = queue.delay_s;
     let colours = queue.colours.iter().zip(COLOURS);
     Link {
@@ -187,6 +193,7 @@ fn link(queue: &QueueRecord) -> Link {
     }
 }
 
+/// Returns the packet counts of one colour.
 fn convert_colour(name: &str, counts: &ColourCounts) -> Colour {
     let drops = DropReason::ALL.map(|reason| (reason.name().to_owned(), counts.dropped_for(reason).packets));
     Colour {
@@ -199,35 +206,37 @@ fn convert_colour(name: &str, counts: &ColourCounts) -> Colour {
     }
 }
 
-/// The names of sources and of their classes, each once, and their places by what the records have of both.
+/// The names of sources and of their classes, each once, and the index of a name by the number and class in the records.
 struct Sources {
-    places: Vec<(u16, Option<FlowClass>, usize)>,
+    indices: Vec<(u16, Option<FlowClass>, usize)>,
     names: Vec<String>,
 }
 
 impl Sources {
+    /// Returns the sources `known`, by number, and the classes of sources that have several, in `groups`.
     fn new(known: &[(u16, String)], groups: &[(u16, FlowClass, String)]) -> Sources {
         let mut names = vec![BULK.to_owned()]; // that of numbers without a name
-        let mut places = Vec::new();
+        let mut indices = Vec::new();
         let sources = known.iter().map(|(number, name)| (*number, None, name));
         let groups = groups.iter().map(|(number, class, name)| (*number, Some(*class), name));
         for (number, class, name) in sources.chain(groups) {
-            let place = names.iter().position(|other| other == name).unwrap_or(names.len());
-            if place == names.len() {
+            let index = names.iter().position(|other| other == name).unwrap_or(names.len());
+            if index == names.len() {
                 names.push(name.clone());
             }
-            places.push((number, class, place));
+            indices.push((number, class, index));
         }
-        Sources { places, names }
+        Sources { indices, names }
     }
 
-    /// Returns the place of a source, or of one of its classes where it has several.
-    fn place(&self, number: u16, class: Option<FlowClass>) -> usize {
-        let of = |class| self.places.iter().find(|(other, own, _)| *other == number && *own == class);
-        class.and_then(|class| of(Some(class))).or_else(|| of(None)).map_or(0, |(.., place)| *place)
+    /// Returns the index of a source's name, or of its class if it has several; that of [`BULK`] for an unknown number.
+    fn index(&self, number: u16, class: Option<FlowClass>) -> usize {
+        let of = |class| self.indices.iter().find(|(other, own, _)| *other == number && *own == class);
+        class.and_then(|class| of(Some(class))).or_else(|| of(None)).map_or(0, |(.., index)| *index)
     }
 }
 
+/// Returns a time in seconds; `None` for [`Time::NEVER`].
 fn convert_time(at: Time) -> Option<f64> {
     (at != Time::NEVER).then(|| at.as_secs())
 }

@@ -1,4 +1,4 @@
-//! What the answer needs to know of a cell beside plan and runs, from what stands around them.
+//! The surroundings of a cell (scenario, traffic and warm-up), and the answer's setting that follows from them.
 
 use crate::account;
 use crate::installing::{Bottleneck, Means, NO_LINK};
@@ -11,7 +11,7 @@ use mousehole_sim::traffic::summary::Summary;
 use mousehole_sim::units::Rate;
 use serde::Deserialize;
 
-/// What stands around a cell: scenario, traffic and warm-up.
+/// The surroundings of a cell: scenario, traffic and warm-up.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Around {
@@ -19,7 +19,7 @@ pub struct Around {
     pub label: String,
     /// Length of a replication, as it was given.
     pub duration: String,
-    /// The traffic that was given, and why ready-made traffic stands in its place.
+    /// The traffic that was given, and why ready-made traffic replaces it.
     pub instead_of: Option<String>,
     /// The baseline's scenario, filled in; its traffic is not read.
     pub scenario: Scenario,
@@ -29,9 +29,9 @@ pub struct Around {
     pub is_up: bool,
     /// The mean in bit/s of each direction whose rate varies.
     pub mean_rates: Means,
-    /// The round-trip time of connections without one of their own, as it was given.
+    /// The round-trip time of connections whose own is unknown, as it was given.
     pub rtt: Option<String>,
-    /// What was understood of the traffic; None if the scenario generates all of it.
+    /// The summary of the traffic; `None` if the scenario generates all of it.
     pub summary: Option<Summary>,
     /// Time before the measured window.
     pub warmup_s: f64,
@@ -40,10 +40,10 @@ pub struct Around {
 }
 
 impl Around {
-    /// Returns what the answer needs to know of the cell, in which these schemes are compared.
+    /// Returns the answer's setting of the cell, with the installation of each of these schemes.
     ///
     /// # Errors
-    /// [`mousehole_sim::error::Error::Field`] for what cannot be read in the scenario.
+    /// [`mousehole_sim::error::Error::Field`] for a text of the scenario, or a scheme, that cannot be parsed.
     pub fn make_setting(&self, schemes: &[Scheme]) -> Result<Setting> {
         let bottleneck = Bottleneck {
             scenario: &self.scenario,
@@ -64,7 +64,7 @@ impl Around {
             label: self.label.clone(),
             duration: self.duration.clone(),
             instead_of: self.instead_of.clone(),
-            left_out: summary.map(account::describe_left_out).unwrap_or_default(),
+            left_out: summary.map(account::list_left_out).unwrap_or_default(),
             why_nothing: ways.iter().map(|way| way.clone().err().unwrap_or_default()).collect(),
             ways: ways.into_iter().map(std::result::Result::ok).collect(),
             demotes_calls: self.find_demoting(schemes, bottleneck.rate_bps()?)?,
@@ -80,10 +80,10 @@ impl Around {
         })
     }
 
-    /// Returns for each scheme whether its markers demote a call that lasts, as if it were a download. All are false
-    /// where the link's rate is unknown, and ideals always are.
+    /// Returns for each scheme whether its markers demote a call that lasts, as if it were a download; `false` for ideals, and
+    /// for all schemes if the link's rate is unknown.
     ///
-    /// The buffer is an example's: markers see packets before they queue.
+    /// The buffer is that of the example link, as markers see packets before they queue.
     ///
     /// # Errors
     /// [`mousehole_sim::error::Error::Field`] when a value of a scheme does not fit the link.
@@ -97,7 +97,7 @@ impl Around {
         schemes.iter().map(demotes).collect()
     }
 
-    /// Returns the modem behind the schemes, if there is one.
+    /// Returns the modem behind the shaper of the schemes, if the scenario has one.
     fn find_modem(&self, schemes: &[Scheme]) -> Option<Modem> {
         let link = &self.scenario.link;
         let shape = link.shape.clone()?;

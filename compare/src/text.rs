@@ -1,4 +1,4 @@
-//! The one writer of JSON documents: the command, Python and the page in a browser call it.
+//! The writer of JSON documents, for the command, Python and the page in a browser.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,8 +6,8 @@ use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 use std::fmt::Write as _;
 use std::io;
 
-/// Returns a document as `--json` writes it: keys in the order of the alphabet, one space for each level, numbers as Python
-/// writes them, with escapes for what would steer a terminal, and a newline at its end.
+/// Returns a document as `--json` writes it: keys in alphabetical order, one space of indentation for each level, numbers as
+/// Python writes them, characters that control a terminal escaped, and a newline at the end.
 pub fn json_text(document: &Value) -> String {
     let mut bytes = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut bytes, Pythonic(PrettyFormatter::with_indent(b" ")));
@@ -15,7 +15,7 @@ pub fn json_text(document: &Value) -> String {
     let text = String::from_utf8(bytes).expect("JSON is UTF-8");
     let mut found = String::with_capacity(text.len() + 1);
     for letter in text.chars() {
-        match steers(letter) {
+        match must_escape(letter) {
             true => write!(found, "\\u{:04x}", u32::from(letter)).expect("a string takes all"),
             false => found.push(letter),
         }
@@ -24,12 +24,14 @@ pub fn json_text(document: &Value) -> String {
     found
 }
 
-/// Returns whether a character steers a terminal, reorders text around it or ends a line; JSON has no others below a space.
-fn steers(letter: char) -> bool {
+/// Returns whether a character controls a terminal, reorders the text around it or ends a line. serde_json escapes those
+/// below a space.
+fn must_escape(letter: char) -> bool {
     matches!(letter, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(letter, '\u{2066}'..='\u{2069}')
 }
 
+/// A formatter like [`PrettyFormatter`] that writes numbers as Python does, such as `1e-05`.
 struct Pythonic<'a>(PrettyFormatter<'a>);
 
 impl Formatter for Pythonic<'_> {

@@ -111,7 +111,7 @@ fn manifest<'py>(
     first: &Bound<'py, PyAny>,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let found = mousehole_compare::manifest(&parse_plan(first)?, from_python("manifest", given)?, MADE);
+    let found = mousehole_compare::make_manifest(&parse_plan(first)?, from_python("manifest", given)?, MADE);
     to_python(py, &found.map_err(|error| errors::to_python(py, error))?)
 }
 

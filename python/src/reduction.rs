@@ -3,7 +3,7 @@
 use crate::convert::to_python;
 use crate::quantities::{Bucket, Quantity};
 use mousehole_answer::reduction::{Colour, Facts, PROFILES, Profile, Records, ShortTimes, reduce, shares};
-use mousehole_compare::facts;
+use mousehole_compare::run_facts;
 use mousehole_sim::scenario::{Plan, RunResult};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -19,7 +19,7 @@ pub fn reduce_run<'py>(
     table: Vec<PyRef<'py, Quantity>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (buckets, table) = owned(&buckets, &table);
-    let found = py.detach(|| facts(run, plan, &buckets, &table));
+    let found = py.detach(|| run_facts(run, plan, &buckets, &table));
     facts_dict(py, found)
 }
 

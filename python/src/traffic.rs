@@ -60,7 +60,7 @@ impl Traffic {
     /// Returns how many transfers have more than `low` and at most `high` bytes.
     #[pyo3(signature = (low, high=None))]
     fn distinct(&self, py: Python<'_>, low: u64, high: Option<u64>) -> u64 {
-        py.detach(|| self.0.distinct(low, high).transfers)
+        py.detach(|| self.0.count_distinct(low, high).transfers)
     }
 
     /// Returns the bytes of each connection but flows of datagrams.
@@ -107,7 +107,7 @@ impl Traffic {
     // python: scenario: Scenario
     fn set_up(&self, py: Python<'_>, scenario: &Bound<'_, PyAny>) -> PyResult<()> {
         let scenario: Scenario = convert::from_python("", scenario)?;
-        py.detach(|| capture::set_up(&scenario, &self.0)).map_err(|error| to_python(py, error))
+        py.detach(|| capture::try_short_run(&scenario, &self.0)).map_err(|error| to_python(py, error))
     }
 
     /// Returns one row per connection.
@@ -260,7 +260,7 @@ fn model_traffic(
 ) -> PyResult<Traffic> {
     let params = params.map(|params| convert::from_python("traffic.params", &params)).transpose()?;
     let params: serde_json::Value = params.unwrap_or_default();
-    let given = py.detach(|| Given::of_model(name, &params, payload));
+    let given = py.detach(|| Given::from_model(name, &params, payload));
     given.map(Traffic).map_err(|error| to_python(py, error))
 }
 
@@ -302,8 +302,9 @@ fn traffic_account(
     summary: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<(String, String)>, Vec<(&'static str, String)>)> {
     let summary: Summary = convert::from_python("traffic", summary)?;
-    let remarks = account::remarks(&summary).into_iter().map(|one| (one.kind.name(), one.text)).collect();
-    Ok((account::title(&summary), account::facts(&summary), remarks))
+    let remarks =
+        account::list_remarks(&summary).into_iter().map(|one| (one.kind.name(), one.text)).collect();
+    Ok((account::title_text(&summary), account::list_facts(&summary), remarks))
 }
 
 /// Returns how many clients are taken for several users, as the end of a sentence.
@@ -328,7 +329,7 @@ fn ready_made_labels(label: &str, short: u64, short_bytes: u64) -> (String, Stri
 /// Returns the warm-up that is chosen where so many seconds are needed.
 #[pyfunction]
 fn chosen_warmup(py: Python<'_>, given: &str, duration: &str, needed_s: Option<f64>) -> PyResult<String> {
-    capture::chosen_warmup(given, duration, needed_s).map_err(|error| to_python(py, error))
+    capture::choose_warmup(given, duration, needed_s).map_err(|error| to_python(py, error))
 }
 
 /// Returns the time after which a link is near its steady state, None if it has none.

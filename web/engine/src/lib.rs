@@ -102,8 +102,8 @@ pub extern "C" fn inspect() -> u32 {
         let given = READ.lock().expect("one thread").clone();
         let given = given.ok_or_else(|| Error::missing("files", "files that were read"))?;
         let summary = given.summary(Some(parse_rate("down", &options.down)?));
-        let (facts, remarks) = (account::facts(&summary), account::remarks(&summary));
-        Ok(json!({ "title": account::title(&summary), "facts": facts, "remarks": remarks }))
+        let (facts, remarks) = (account::list_facts(&summary), account::list_remarks(&summary));
+        Ok(json!({ "title": account::title_text(&summary), "facts": facts, "remarks": remarks }))
     };
     put_json(found())
 }
@@ -155,7 +155,7 @@ pub extern "C" fn document() -> u32 {
 pub extern "C" fn curve(replication: u32) -> u32 {
     let found = || {
         let cell = read::<Scenario>(&take())?;
-        let request = Request::of_runs(cell);
+        let request = Request::for_runs(cell);
         let facts = request.run(0, 0, replication)?;
         let edges = curve_edges_bytes();
         Ok(json!({
