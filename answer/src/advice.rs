@@ -6,21 +6,22 @@ use crate::comparison::{Cell, mean_of_finite};
 use crate::findings::{Finding, few_replications_text, floor_text};
 use crate::judged::Judged;
 use crate::ranking::{
-    Candidates, Service, candidates, choose, find_alternative, find_service, is_ahead, is_best, rank, ratio,
+    Candidates, Service, choose, find_alternative, find_candidates, find_service, is_ahead, is_best,
+    primary_ratio, rank,
 };
 use crate::setting::{Installation, Setting};
 use crate::sizes::Role;
 use crate::statistics::LEAST_REPLICATIONS;
 use crate::texts::unit_text;
 use crate::verdicts;
-use crate::vetoes::{Veto, class_lines, name_class};
+use crate::vetoes::{Veto, class_lines, class_text};
 use sentences::Answer;
 pub use sentences::{MOST_COMMANDS, SHORT_CAPTURE_S};
 use serde::{Deserialize, Serialize};
 
-/// The answer for one cell has at most so many lines, beside the commands that install it.
+/// Most lines of the answer for one cell, without the commands that install the scheme.
 pub const MOST_LINES: usize = 12;
-/// What is said of the answer leaves so many lines for what classes gain or pay.
+/// Least number of lines that other remarks leave for what classes gain or pay.
 const LEAST_CLASS_LINES: usize = 2;
 
 /// What an answer comes to.
@@ -95,8 +96,8 @@ pub fn explain_no_candidate(cell: &Cell) -> Option<String> {
     })
 }
 
-/// Says what is played in the place of a capture that is too small to be played as it is. `instead_of` is the traffic
-/// that was given, and why ready-made traffic stands in its place.
+/// Returns what is played instead of a capture that is too small to be replayed; None if the capture itself is played.
+/// `instead_of` is the traffic that was given, with the reason why ready-made traffic replaces it.
 pub fn stand_in(cell: &Cell, label: &str, instead_of: Option<&str>) -> Option<String> {
     if let Some(why) = instead_of {
         return Some(format!("Not your traffic: ready-made users stand in for {why} for a model of it."));
@@ -111,16 +112,17 @@ pub fn stand_in(cell: &Cell, label: &str, instead_of: Option<&str>) -> Option<St
 }
 
 impl Answer<'_> {
+    /// Returns the line that says what is played in the place of the capture; None if the capture itself is played.
     fn stand_in(&self) -> Option<String> {
         stand_in(self.cell, &self.setting.label, self.setting.instead_of.as_deref())
     }
 
-    /// Returns how many lines the answer has at most below what stands in for a capture.
+    /// Returns how many lines the answer may have below the line that says what is played instead of a capture.
     fn most_lines(&self) -> usize {
         MOST_LINES - usize::from(self.stand_in().is_some())
     }
 
-    /// Decides the outcome and returns the answer, without the line that says what stands in for a capture.
+    /// Decides the outcome and returns the answer, without the line that says what is played instead of a capture.
     ///
     /// Without enough replications or transfers there is no verdict. Else it recommends a scheme that beats the
     /// baseline and that no veto rules out, or one that serves other classes. Without such a scheme it recommends
@@ -137,28 +139,31 @@ impl Answer<'_> {
         }
         let is_better = |one: &&&Finding| one.outcome == verdicts::Outcome::Better;
         let better: Vec<usize> =
-            primary.iter().filter(is_better).map(|one| self.cell.place(&one.scheme)).collect();
+            primary.iter().filter(is_better).map(|one| self.cell.scheme_index(&one.scheme)).collect();
         let binding = self.judged.vetoes().iter().filter(|one| one.binds);
-        let out: Vec<usize> = binding.map(|one| self.cell.place(&one.scheme)).collect();
+        let out: Vec<usize> = binding.map(|one| self.cell.scheme_index(&one.scheme)).collect();
         if better.is_empty() {
-            return self.for_classes(&out, &[]).unwrap_or_else(|| self.nothing_better(&primary));
+            return self
+                .recommend_for_classes(&out, &[])
+                .unwrap_or_else(|| self.report_nothing_better(&primary));
         }
         let order = rank(self.cell);
         let place = |one: &Veto| {
-            let scheme = self.cell.place(&one.scheme);
+            let scheme = self.cell.scheme_index(&one.scheme);
             order.iter().position(|own| *own == scheme).unwrap_or(order.len())
         };
-        let pays = |one: &&Veto| better.contains(&self.cell.place(&one.scheme));
+        let pays = |one: &&Veto| better.contains(&self.cell.scheme_index(&one.scheme));
         let mut found: Vec<Veto> = self.judged.vetoes().iter().filter(pays).cloned().collect();
         found.sort_by_key(place);
         let ways = &self.setting.ways;
-        let candidates = candidates(self.cell, &better, &out, |scheme| ways[scheme].is_some());
+        let candidates = find_candidates(self.cell, &better, &out, |scheme| ways[scheme].is_some());
         if candidates.shown.is_empty() {
-            return self.for_classes(&out, &found).unwrap_or_else(|| self.report_vetoes(found));
+            return self.recommend_for_classes(&out, &found).unwrap_or_else(|| self.report_vetoes(found));
         }
         self.recommend(&candidates, &found)
     }
 
+    /// Returns whether there are too few replications for an interval.
     fn has_few_replications(&self) -> bool {
         (self.cell.plan.replications as usize) < LEAST_REPLICATIONS
     }
@@ -172,7 +177,7 @@ impl Answer<'_> {
     /// Returns an answer that recommends nothing.
     fn recommend_nothing(&self, outcome: Outcome, lines: Vec<String>, vetoes: Vec<Veto>) -> Advice {
         let reference = self.cell.plan.harm_reference().to_owned();
-        let lines = lines.into_iter().chain(self.left_out()).take(self.most_lines()).collect();
+        let lines = lines.into_iter().chain(self.left_out_text()).take(self.most_lines()).collect();
         let (peers, ahead, classes) = (Vec::new(), Vec::new(), Vec::new());
         Advice {
             outcome,
@@ -201,7 +206,7 @@ impl Answer<'_> {
         let classes =
             least.map(|scheme| self.class_lines(scheme, &self.find_harm(scheme))).unwrap_or_default();
         let room = self.most_lines().saturating_sub(1 + others.len());
-        let lines = [line].into_iter().chain(pack(&classes, room)).chain(others).collect();
+        let lines = [line].into_iter().chain(pack_lines(&classes, room)).chain(others).collect();
         self.recommend_nothing(Outcome::NoVerdict, lines, found)
     }
 
@@ -253,14 +258,14 @@ impl Answer<'_> {
     }
 
     /// Says that no scheme is known to beat the baseline, and which one might.
-    fn nothing_better(&self, primary: &[&Finding]) -> Advice {
+    fn report_nothing_better(&self, primary: &[&Finding]) -> Advice {
         use verdicts::Outcome::{Equal, Undecided, Worse};
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
         let named = |outcome| {
             let own = primary.iter().filter(move |one| one.outcome == outcome);
             own.map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ")
         };
-        let kept = [self.sureness_text(None, &[])].into_iter().chain(self.remarks()).collect::<Vec<_>>();
+        let last = [self.sureness_text(None, &[])].into_iter().chain(self.remarks()).collect::<Vec<_>>();
         let open_ones = primary.iter().filter(|one| one.outcome == Undecided);
         let key = |one: &Finding| (!one.change.mean.is_finite(), one.change.mean);
         let nearest = open_ones.min_by(|own, other| {
@@ -272,34 +277,34 @@ impl Answer<'_> {
             let parts = judged.iter().filter(|(schemes, _)| !schemes.is_empty());
             let parts: Vec<String> = parts.map(|(schemes, word)| format!("{schemes}: {word}")).collect();
             let first = format!("Nothing here beats {baseline} for {words} ({}).", parts.join("; "));
-            let lines = [first].into_iter().chain(kept).collect();
+            let lines = [first].into_iter().chain(last).collect();
             return self.recommend_nothing(Outcome::NothingBetter, lines, Vec::new());
         };
         let tried = primary.iter().map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ");
-        let scheme = self.cell.place(&nearest.scheme);
+        let scheme = self.cell.scheme_index(&nearest.scheme);
         let classes = self.class_lines(scheme, &self.find_harm(scheme));
-        let room = self.most_lines().saturating_sub(kept.len() + 2);
+        let room = self.most_lines().saturating_sub(last.len() + 2);
         let lines = [
             format!("No scheme is shown to beat {baseline} for {words} (compared: {tried})."),
             format!("{} comes nearest: {}.", nearest.scheme, nearest.verdict),
         ];
-        let lines = lines.into_iter().chain(pack(&classes, room)).chain(kept).collect();
+        let lines = lines.into_iter().chain(pack_lines(&classes, room)).chain(last).collect();
         self.recommend_nothing(Outcome::NotShown, lines, Vec::new())
     }
 
     /// Recommends what serves other classes, where nothing that may be recommended is shown to serve short transfers better.
     ///
     /// `pays` says who pays under the schemes that are shown to, which a veto rules out.
-    fn for_classes(&self, out: &[usize], pays: &[Veto]) -> Option<Advice> {
+    fn recommend_for_classes(&self, out: &[usize], pays: &[Veto]) -> Option<Advice> {
         let (cell, ways) = (self.cell, &self.setting.ways);
         let Service { scheme, classes, peers: level } = find_service(
             self.judged,
             out,
             |scheme| ways[scheme].is_some(),
-            |scheme| self.cuts_calls(scheme),
+            |scheme| self.demotes_long_calls(scheme),
         )?;
         let name = cell.name(scheme).to_owned();
-        let classes: Vec<String> = classes.into_iter().map(|class| name_class(&cell.plan, class)).collect();
+        let classes: Vec<String> = classes.into_iter().map(|class| class_text(&cell.plan, class)).collect();
         let words = cell.describe_primary();
         let verdict = self.primary().into_iter().find(|one| one.scheme == name).map(|one| &one.verdict)?;
         let first = format!("Recommended for {}: {name}; {words}: {verdict}.", join_names(&classes));
@@ -307,12 +312,12 @@ impl Answer<'_> {
         let as_good = (!peers.is_empty()).then(|| format!(" As good for them: {}.", peers.join(", ")));
         let sureness = format!("{}{}", self.sureness_text(None, &[]), as_good.unwrap_or_default());
         let mut lines: Vec<String> = self.pays_text(pays.iter(), "Not recommended").into_iter().collect();
-        lines.extend(self.may_pay(scheme));
+        lines.extend(self.may_pay_text(scheme));
         lines.extend(self.price_text(scheme, &level));
         lines.push(sureness);
-        lines.extend(self.remarks().chain(self.left_out()));
+        lines.extend(self.remarks().chain(self.left_out_text()));
         let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
-        let classes_text = pack(&self.class_lines(scheme, &[]), room);
+        let classes_text = pack_lines(&self.class_lines(scheme, &[]), room);
         let how = self.install_lines(scheme);
         Some(Advice {
             outcome: Outcome::Recommended,
@@ -339,21 +344,21 @@ impl Answer<'_> {
     /// `pays` says who pays under the schemes that are shown to beat the baseline.
     fn recommend(&self, found: &Candidates, pays: &[Veto]) -> Advice {
         let (cell, ways) = (self.cell, &self.setting.ways);
-        let choice = choose(self.judged, found, |scheme| self.cuts_calls(scheme));
+        let choice = choose(self.judged, found, |scheme| self.demotes_long_calls(scheme));
         let chosen = choice.scheme;
         let rivals = || found.ranked.iter().copied().filter(|scheme| *scheme != chosen);
         let is_near = |scheme: usize| {
-            let low = ratio(cell, scheme, chosen).low;
+            let low = primary_ratio(cell, scheme, chosen).low;
             low.is_nan() || low <= 0.0
         };
         let peers: Vec<usize> = rivals().filter(|scheme| is_near(*scheme)).collect();
         let ahead = found.others.iter().copied().filter(|scheme| is_ahead(cell, *scheme, chosen));
         let ahead: Vec<String> = ahead.map(|scheme| cell.name(scheme).to_owned()).collect();
         let is_best = !self.cell.is_fitted() && is_best(cell, chosen, rivals().chain([cell.baseline()]));
-        let near = pays.iter().filter(|one| is_near(cell.place(&one.scheme)));
+        let near = pays.iter().filter(|one| is_near(cell.scheme_index(&one.scheme)));
         let mut lines: Vec<String> = self.pays_text(near, "Not recommended").into_iter().collect();
         lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
-        lines.extend(self.may_pay(chosen));
+        lines.extend(self.may_pay_text(chosen));
         lines.extend(self.price_text(chosen, &found.shown));
         let alternative = find_alternative(self.judged, chosen, &found.shown);
         let is_other = |scheme: &usize| alternative.as_ref().is_none_or(|one| one.scheme != *scheme);
@@ -370,7 +375,7 @@ impl Answer<'_> {
         }
         let classes = self.class_lines(chosen, &harmed);
         let room = self.most_lines().saturating_sub(lines.len() + 1); // without the first line
-        lines.extend(self.left_out().filter(|_| room > LEAST_CLASS_LINES));
+        lines.extend(self.left_out_text().filter(|_| room > LEAST_CLASS_LINES));
         let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
         let how = self.install_lines(chosen);
         let first = self.gain_text(chosen, is_best);
@@ -384,12 +389,12 @@ impl Answer<'_> {
             reference: cell.plan.harm_reference().to_owned(),
             vetoes: self.collect_vetoes(pays, cell.name(chosen)),
             installation: ways[chosen].clone(),
-            lines: [first].into_iter().chain(pack(&classes, room)).chain(lines).chain(how).collect(),
+            lines: [first].into_iter().chain(pack_lines(&classes, room)).chain(lines).chain(how).collect(),
         }
     }
 
     /// Returns whether the traffic is some seconds of calls, and a scheme takes one that lasts longer for a download.
-    fn cuts_calls(&self, scheme: usize) -> bool {
+    fn demotes_long_calls(&self, scheme: usize) -> bool {
         self.setting.demotes_calls[scheme] && self.cell.is_fitted() && self.has_calls()
     }
 
@@ -401,7 +406,7 @@ impl Answer<'_> {
 }
 
 /// Returns the texts on at most so many lines, several on one where they are more; at least on one.
-fn pack(texts: &[String], most: usize) -> Vec<String> {
+fn pack_lines(texts: &[String], most: usize) -> Vec<String> {
     let per_line = texts.len().div_ceil(most.max(1)).max(1);
     texts.chunks(per_line).map(|own| format!("{}.", own.join(". "))).collect()
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Columns of numbers by name.
 pub type Columns = BTreeMap<String, Option<f64>>;
-/// Estimates of quantities by their places in the table.
+/// Estimates of quantities, in the order of the table.
 pub type Estimates = Vec<(Quantity, Estimate)>;
 
 /// Makes a type that writes an estimate as a column with this text and the two ends of its interval. The field of the

@@ -1,6 +1,6 @@
 //! One cell of a comparison as data: what was compared, and the numbers of its runs by scheme and replication.
 //!
-//! Findings, vetoes and all else that is said follow from it; what has been computed once is kept.
+//! Findings, vetoes and all other results follow from it. Expensive results are cached.
 
 use crate::quantities::{Kind, Link, Quantity, Subject};
 use crate::reduction::Facts;
@@ -160,7 +160,7 @@ pub struct Capture {
 
 impl Capture {
     /// Returns how many distinct transfers of a class the capture has, and how many clients they belong to.
-    pub fn counted(&self, role: Role) -> Counted {
+    pub fn class_counts(&self, role: Role) -> Counted {
         match role {
             Role::Short => self.short,
             Role::Long => self.long,
@@ -175,11 +175,11 @@ impl Capture {
 
     /// Returns whether there are transfers enough for a verdict on a class.
     pub fn is_enough(&self, role: Role) -> bool {
-        self.counted(role).transfers >= self.least()
+        self.class_counts(role).transfers >= self.least()
     }
 }
 
-/// Whose a quantity is, and so where its values come from.
+/// What a quantity describes, and so where its values come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Whose {
@@ -193,10 +193,10 @@ pub enum Whose {
     Kind(Kind),
 }
 
-/// A quantity and whose it is.
+/// A quantity and what it describes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Source {
-    /// Whose it is.
+    /// What it describes.
     pub whose: Whose,
     /// What is measured.
     pub quantity: Quantity,
@@ -211,7 +211,7 @@ impl Source {
         }
     }
 
-    /// Returns whether it is about transfers; pages and kinds of applications are none.
+    /// Returns whether it describes transfers, and not pages or a kind of application.
     pub fn is_of_transfers(&self) -> bool {
         matches!(self.whose, Whose::Bucket(_) | Whose::Scheme(_))
     }
@@ -230,9 +230,9 @@ pub struct Endpoint {
     pub exploratory: bool,
 }
 
-/// What has been computed of a cell.
+/// Results that a cell computes once.
 #[derive(Debug, Default)]
-struct Kept {
+struct Cache {
     primary: OnceCell<Endpoint>,
     designs: Vec<OnceCell<Design>>,
 }
@@ -248,44 +248,44 @@ pub struct Cell {
     pub table: Vec<Quantity>,
     /// The numbers of the runs, by scheme and replication.
     pub runs: Vec<Vec<Facts>>,
-    kept: Kept,
+    cache: Cache,
 }
 
 impl Cell {
     /// Returns the cell of a plan; `runs` are by scheme, in the plan's order, and by replication.
     ///
     /// # Panics
-    /// If schemes and runs differ in number, or if baseline and references are none of the schemes.
+    /// If schemes and runs differ in number, or if the baseline or a reference is not among the schemes.
     pub fn new(plan: Plan, capture: Option<Capture>, table: Vec<Quantity>, runs: Vec<Vec<Facts>>) -> Cell {
         assert_eq!(plan.schemes.len(), runs.len(), "every scheme has its runs");
         let designs = (0..runs.len()).map(|_| OnceCell::new()).collect();
-        let cell = Cell { plan, capture, table, runs, kept: Kept { designs, ..Kept::default() } };
+        let cell = Cell { plan, capture, table, runs, cache: Cache { designs, ..Cache::default() } };
         cell.plan.references.iter().chain([&cell.plan.baseline]).for_each(|name| {
-            cell.place(name);
+            cell.scheme_index(name);
         });
         cell
     }
 
-    /// Returns the place of a scheme.
+    /// Returns the index of a scheme in the plan.
     ///
     /// # Panics
     /// If it is not compared.
-    pub fn place(&self, scheme: &str) -> usize {
+    pub fn scheme_index(&self, scheme: &str) -> usize {
         let found = self.plan.schemes.iter().position(|one| one.text == scheme);
         found.unwrap_or_else(|| panic!("{scheme} is not compared"))
     }
 
-    /// Returns the place of the baseline.
+    /// Returns the index of the baseline.
     pub fn baseline(&self) -> usize {
-        self.place(&self.plan.baseline)
+        self.scheme_index(&self.plan.baseline)
     }
 
-    /// Returns the places of the schemes.
+    /// Returns the indices of the schemes.
     pub fn schemes(&self) -> std::ops::Range<usize> {
         0..self.runs.len()
     }
 
-    /// Returns the name of the scheme at a place, as it was given.
+    /// Returns the text of the scheme with this index, as it was given.
     pub fn name(&self, scheme: usize) -> &str {
         &self.plan.schemes[scheme].text
     }
@@ -318,16 +318,16 @@ impl Cell {
         let name = source.quantity.name();
         let runs = self.runs[scheme].iter();
         match &source.whose {
-            Whose::Bucket(role) => self.in_bucket(scheme, self.bucket(*role), &name),
+            Whose::Bucket(role) => self.bucket_values(scheme, self.bucket_index(*role), &name),
             Whose::Scheme(_) => self.read_scheme_values(scheme, &name),
-            Whose::Group(group) => runs.map(|run| read_figure(run, group, &name)).collect(),
+            Whose::Group(group) => runs.map(|run| find_group_figure(run, group, &name)).collect(),
             Whose::Kind(kind) => runs.map(|run| run.average_over_kind(*kind, &name)).collect(),
         }
     }
 
-    /// Returns a quantity of the bucket at a place, one value per replication.
-    pub fn in_bucket(&self, scheme: usize, place: usize, name: &str) -> Vec<f64> {
-        let value = |run: &Facts| run.statistics.get(name).map_or(f64::NAN, |values| values[place]);
+    /// Returns a quantity of the bucket with this index, one value per replication; NaN where it is missing.
+    pub fn bucket_values(&self, scheme: usize, index: usize, name: &str) -> Vec<f64> {
+        let value = |run: &Facts| run.statistics.get(name).map_or(f64::NAN, |values| values[index]);
         self.runs[scheme].iter().map(value).collect()
     }
 
@@ -337,24 +337,24 @@ impl Cell {
     }
 
     /// Returns the quantities of a subject, in order.
-    pub fn about(&self, subject: Subject) -> impl Iterator<Item = &Quantity> {
+    pub fn quantities_about(&self, subject: Subject) -> impl Iterator<Item = &Quantity> {
         self.table.iter().filter(move |one| one.subject == subject)
     }
 
-    /// Returns the greatest share of the bottleneck, and of the way back, that a run under the baseline used.
-    pub fn used(&self) -> [f64; 2] {
+    /// Returns the highest utilisation of the bottleneck, and of the way back, of any run under the baseline.
+    pub fn peak_utilisations(&self) -> [f64; 2] {
         ["utilisation", "uplink_utilisation"]
             .map(|name| self.read_scheme_values(self.baseline(), name).into_iter().fold(f64::NAN, f64::max))
     }
 
     /// Returns the way back if the baseline used it more than the direction of the data, else the bottleneck.
     pub fn busier_link(&self) -> Link {
-        let [data, back] = self.used();
+        let [data, back] = self.peak_utilisations();
         if back > data { Link::WayBack } else { Link::Bottleneck }
     }
 
     /// Returns whether some run of some scheme has the quantity.
-    pub fn has(&self, source: &Source) -> bool {
+    pub fn has_values(&self, source: &Source) -> bool {
         self.schemes().any(|scheme| self.values(source, scheme).iter().any(|value| value.is_finite()))
     }
 
@@ -363,14 +363,14 @@ impl Cell {
     /// So it is, too, for a capture with too few short transfers for a verdict. Without calls it is that of games, and so
     /// on in the order of kinds.
     pub fn primary(&self) -> &Endpoint {
-        self.kept.primary.get_or_init(|| {
+        self.cache.primary.get_or_init(|| {
             let short = self.find_bucket_source(Role::Short, "response_mean_s");
             let words = short.quantity.describe("short transfers");
             let name = "short_response_mean_s".to_owned();
             let short = Endpoint { name, words, source: short, exploratory: false };
-            let firsts = Kind::ALL.into_iter().filter_map(|kind| self.find_first_of(kind));
+            let firsts = Kind::ALL.into_iter().filter_map(|kind| self.find_kind_endpoint(kind));
             let all: Vec<Endpoint> = [short].into_iter().chain(firsts).collect();
-            let known: Vec<&Endpoint> = all.iter().filter(|one| self.has(&one.source)).collect();
+            let known: Vec<&Endpoint> = all.iter().filter(|one| self.has_values(&one.source)).collect();
             // Of too few short transfers nothing is said; of what else is there, something may be.
             let is_few = self.capture.as_ref().is_some_and(|capture| !capture.is_enough(Role::Short));
             let judged = known.iter().find(|one| !is_few || !one.source.is_of_transfers());
@@ -378,7 +378,9 @@ impl Cell {
         })
     }
 
-    fn find_first_of(&self, kind: Kind) -> Option<Endpoint> {
+    /// Returns the endpoint that users of a kind of application feel first; None if the table has no such quantity. It
+    /// is marked as primary.
+    fn find_kind_endpoint(&self, kind: Kind) -> Option<Endpoint> {
         let quantity = self.table.iter().find(|one| one.primary_of.contains(&kind))?.clone();
         Some(Endpoint {
             name: format!("{}_{}", kind.name(), quantity.name()),
@@ -408,16 +410,16 @@ impl Cell {
     }
 
     /// Returns the endpoints: the primary one, then those that say what other transfers gain or pay.
-    pub fn endpoints(&self) -> Vec<Endpoint> {
+    pub fn list_endpoints(&self) -> Vec<Endpoint> {
         let is_page = |run: &Facts| run.groups.iter().any(|(group, what, _)| (&**group, &**what) == PAGES);
         let has_pages = self.runs[self.baseline()].iter().any(is_page);
-        let all = endpoints(&self.table, self.plan.short_bytes, self.plan.long_bytes, has_pages);
+        let all = list_endpoints(&self.table, self.plan.short_bytes, self.plan.long_bytes, has_pages);
         let first = self.primary();
         if first.source.role() == Role::Short {
             return all;
         }
         // Of transfers that there are not, nothing is said.
-        let others = all.into_iter().filter(|one| one.exploratory && self.has(&one.source));
+        let others = all.into_iter().filter(|one| one.exploratory && self.has_values(&one.source));
         [first.clone()].into_iter().chain(others).collect()
     }
 
@@ -432,7 +434,7 @@ impl Cell {
     pub fn family_design(&self, family: &[Vec<f64>], reference: usize) -> Design {
         let base = &family[reference];
         let others =
-            family.iter().enumerate().filter(|(place, own)| *place != reference && own.len() == base.len());
+            family.iter().enumerate().filter(|(index, own)| *index != reference && own.len() == base.len());
         let logs: Vec<Vec<f64>> = others.map(|(_, own)| paired_log_ratios(own, base)).collect();
         let comparisons = effective_comparisons(&logs);
         Design { comparisons, is_sequential: self.plan.is_sequential, ..self.design() }
@@ -440,7 +442,7 @@ impl Cell {
 
     /// Returns the design of the primary endpoint against a reference, of all schemes together.
     pub fn primary_design(&self, reference: usize) -> Design {
-        *self.kept.designs[reference].get_or_init(|| {
+        *self.cache.designs[reference].get_or_init(|| {
             let family: Vec<Vec<f64>> = self.schemes().map(|scheme| self.primary_values(scheme)).collect();
             self.family_design(&family, reference)
         })
@@ -479,9 +481,9 @@ impl Cell {
 
     /// Returns the share of unfinished transfers in a summary bucket, over all replications.
     pub fn censored_share(&self, scheme: usize, role: Role) -> f64 {
-        let place = self.bucket(role);
-        let total: u64 = self.runs[scheme].iter().map(|run| run.count[place]).sum();
-        let censored: u64 = self.runs[scheme].iter().map(|run| run.censored[place]).sum();
+        let index = self.bucket_index(role);
+        let total: u64 = self.runs[scheme].iter().map(|run| run.count[index]).sum();
+        let censored: u64 = self.runs[scheme].iter().map(|run| run.censored[index]).sum();
         if total == 0 { 0.0 } else { censored as f64 / total as f64 }
     }
 
@@ -501,15 +503,20 @@ impl Cell {
         Some((mean_of(|one| one.slower), mean_of(|one| one.faster)))
     }
 
-    /// Returns the place of the summary bucket of a role.
-    pub fn bucket(&self, role: Role) -> usize {
+    /// Returns the index of the summary bucket of a role.
+    pub fn bucket_index(&self, role: Role) -> usize {
         let found = self.plan.buckets().iter().position(|bucket| bucket.role == role);
         found.unwrap_or_else(|| panic!("{role:?} is one bucket"))
     }
 }
 
 /// Returns the endpoints of transfers and pages: the primary one, then those that say what others gain or pay.
-pub fn endpoints(table: &[Quantity], short_bytes: u64, long_bytes: u64, has_pages: bool) -> Vec<Endpoint> {
+pub fn list_endpoints(
+    table: &[Quantity],
+    short_bytes: u64,
+    long_bytes: u64,
+    has_pages: bool,
+) -> Vec<Endpoint> {
     let short = format!("transfers ≤ {}", size_text(short_bytes as f64));
     let long = format!("transfers > {}", size_text(long_bytes as f64));
     let pages = Whose::Group(PAGES.0.to_owned());
@@ -531,7 +538,8 @@ pub fn endpoints(table: &[Quantity], short_bytes: u64, long_bytes: u64, has_page
     wanted.into_iter().filter_map(endpoint).collect()
 }
 
-fn read_figure(run: &Facts, group: &str, name: &str) -> f64 {
+/// Returns a figure of a group in a run; NaN if the run lacks it.
+fn find_group_figure(run: &Facts, group: &str, name: &str) -> f64 {
     let found = run.groups.iter().find(|(own, what, _)| own == group && what == name);
     found.map_or(f64::NAN, |(_, _, value)| *value)
 }

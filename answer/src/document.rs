@@ -7,7 +7,7 @@ use crate::columns::{Columns, finite_or_none};
 use crate::comparison::Cell;
 use crate::findings::Finding;
 use crate::judged::Judged;
-use crate::notes::notes;
+use crate::notes::list_notes;
 use crate::overview::{SizeRow, size_rows};
 use crate::quantities::Kind;
 use crate::reduction::{Colour, Facts, Load, Shares};
@@ -149,7 +149,7 @@ pub fn cell_entry(judged: &Judged, setting: &Setting) -> CellEntry {
         evidence: evidence_row(cell),
         schemes: scheme_entries(cell),
         findings: judged.findings().to_vec(),
-        notes: notes(cell, setting),
+        notes: list_notes(cell, setting),
         advice: advise(judged, setting),
     }
 }
@@ -163,7 +163,7 @@ pub fn run_entries(cell: &Cell) -> Vec<RunEntry> {
         .collect()
 }
 
-/// Returns the whole of a document beside its manifest and plan: the remarks on all cells, which those on the first are.
+/// Returns the remarks that hold for all cells of a document; they follow from its first cell.
 pub fn common_notes(first: &Cell) -> Vec<String> {
     vec![
         crate::findings::exploratory_note(&first.plan, &first.primary().words),
@@ -171,29 +171,36 @@ pub fn common_notes(first: &Cell) -> Vec<String> {
     ]
 }
 
+/// Returns the schemes of a cell as the document has them, each with its rows of every table.
 fn scheme_entries(cell: &Cell) -> Vec<SchemeEntry> {
     let (buckets, sizes, colours) = (bucket_rows(cell), size_rows(cell), colour_rows(cell));
     let (curve, groups) = (curve_rows(cell), group_rows(cell));
     let per_replication = |scheme: &str, role: Role| {
-        map_finite_or_none(&cell.in_bucket(cell.place(scheme), cell.bucket(role), "response_mean_s"))
+        map_finite_or_none(&cell.bucket_values(
+            cell.scheme_index(scheme),
+            cell.bucket_index(role),
+            "response_mean_s",
+        ))
     };
     let entry = |row: SchemeRow| SchemeEntry {
         short_response_mean_per_replication_s: per_replication(&row.scheme, Role::Short),
         long_response_mean_per_replication_s: per_replication(&row.scheme, Role::Long),
-        buckets: own_rows(&buckets, |one| one.scheme == row.scheme),
-        by_size: own_rows(&sizes, |one| one.scheme == row.scheme),
-        colours: own_rows(&colours, |one| one.scheme == row.scheme),
-        curve: own_rows(&curve, |one| one.scheme == row.scheme),
-        groups: own_rows(&groups, |one| one.scheme == row.scheme),
+        buckets: select_rows(&buckets, |one| one.scheme == row.scheme),
+        by_size: select_rows(&sizes, |one| one.scheme == row.scheme),
+        colours: select_rows(&colours, |one| one.scheme == row.scheme),
+        curve: select_rows(&curve, |one| one.scheme == row.scheme),
+        groups: select_rows(&groups, |one| one.scheme == row.scheme),
         row,
     };
     scheme_rows(cell).into_iter().map(entry).collect()
 }
 
-fn own_rows<R: Clone>(rows: &[R], is_own: impl Fn(&R) -> bool) -> Vec<R> {
+/// Returns copies of the rows for which `is_own` holds.
+fn select_rows<R: Clone>(rows: &[R], is_own: impl Fn(&R) -> bool) -> Vec<R> {
     rows.iter().filter(|row| is_own(row)).cloned().collect()
 }
 
+/// Returns one run of a cell as the document has it; numbers that are not finite are None.
 fn run_entry(cell: &Cell, scheme: usize, replication: usize) -> RunEntry {
     let run: &Facts = &cell.runs[scheme][replication];
     let figure = |(group, what, value): &(String, String, f64)| FigureEntry {
@@ -243,6 +250,7 @@ impl From<&Colour> for ColourCounts {
     }
 }
 
+/// Returns the numbers, those that are not finite as None.
 fn map_finite_or_none(values: &[f64]) -> Vec<Option<f64>> {
     values.iter().copied().map(finite_or_none).collect()
 }

@@ -7,8 +7,8 @@ use crate::sizes::Role;
 use crate::statistics::intervals::{count_smaller, difference};
 use crate::statistics::sums::mean;
 use crate::statistics::{Estimate, LEAST_REPLICATIONS};
-use crate::texts::{counted, percent, unit_text};
-use crate::verdicts::{NOT_JUDGED, Outcome, Verdict, describe, judge};
+use crate::texts::{count_text, percent, unit_text};
+use crate::verdicts::{NOT_JUDGED, Outcome, Verdict, describe_change, judge};
 use serde::Serialize;
 
 /// What the intervals over resamples of a capture cover.
@@ -20,7 +20,7 @@ const FITTED_NOTE: &str = "The intervals cover what another capture of this leng
     replication plays a model that is fitted to a resample of the capture. Sizes beyond what was recorded are those of \
     files on the Web elsewhere. Of models whose truth is known, effects had the right sign and looked smaller than they \
     are. The intervals do not cover other times of day, users or links.";
-/// What those over a capture as it is cover.
+/// What those over a capture that is replayed unchanged cover.
 const REPLAY_NOTE: &str = "The traffic is replayed as it is. The intervals cover the position of the measured window \
     only; with a load (--load) they also cover what another capture would differ by.";
 /// What those over draws of a model cover.
@@ -81,10 +81,10 @@ estimate_columns! {
 }
 
 /// Returns every scheme against the references on every endpoint.
-pub fn findings(cell: &Cell) -> Vec<Finding> {
-    let endpoints = cell.endpoints();
+pub fn compute_findings(cell: &Cell) -> Vec<Finding> {
+    let endpoints = cell.list_endpoints();
     let (references, baseline) = (cell.plan.references.iter(), cell.baseline());
-    let pairs = references.map(|name| cell.place(name)).flat_map(|reference| {
+    let pairs = references.map(|name| cell.scheme_index(name)).flat_map(|reference| {
         let others = cell.schemes().filter(move |scheme| ![baseline, reference].contains(scheme));
         others.map(move |scheme| (scheme, reference))
     });
@@ -95,6 +95,8 @@ pub fn findings(cell: &Cell) -> Vec<Finding> {
         .collect()
 }
 
+/// Returns how a scheme compares with a reference on one endpoint. Only the primary endpoint has shares of the same
+/// transfers.
 fn compute_finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint) -> Finding {
     let (own, other) = (cell.values(&endpoint.source, scheme), cell.values(&endpoint.source, reference));
     let design = if endpoint.exploratory { cell.design() } else { cell.primary_design(reference) };
@@ -135,7 +137,7 @@ fn judge_endpoint(
     let (source, unit) = (&endpoint.source, cell.plan.unit());
     let (own, other) = (cell.values(source, scheme), cell.values(source, reference));
     let verdict = if endpoint.exploratory {
-        describe(ratio, &source.quantity, unit)
+        describe_change(ratio, &source.quantity, unit)
     } else {
         judge(ratio, &cell.primary_design(reference), unit, Some(count_smaller(&own, &other)))
     };
@@ -147,10 +149,10 @@ fn judge_endpoint(
         verdict = Verdict::new(Outcome::Undecided, text);
     }
     if matches!(verdict.outcome, Outcome::Better | Outcome::Worse) && !endpoint.exploratory {
-        let means = write_means(&own, &other, source.quantity.unit);
+        let means = means_text(&own, &other, source.quantity.unit);
         verdict = Verdict::new(verdict.outcome, format!("{}, mean {means}", verdict.text));
     }
-    with_censoring(cell, scheme, reference, source, verdict)
+    withdraw_if_censored(cell, scheme, reference, source, verdict)
 }
 
 /// Returns why there is no interval if some replications lack the endpoint. None if none lacks it, or if there would be
@@ -176,7 +178,7 @@ fn explain_missing_values(cell: &Cell, source: &Source, schemes: [usize; 2]) -> 
 }
 
 /// Withdraws a verdict if a mean that it relies on is only a lower bound.
-fn with_censoring(
+fn withdraw_if_censored(
     cell: &Cell,
     scheme: usize,
     reference: usize,
@@ -196,7 +198,7 @@ fn with_censoring(
 
 /// Returns the means over the replications that both know, from the other's to the own, such as `128 ms → 87 ms`; without
 /// such replications it is `unknown`.
-pub fn write_means(own: &[f64], other: &[f64], unit: Unit) -> String {
+pub fn means_text(own: &[f64], other: &[f64], unit: Unit) -> String {
     if own.len() != other.len() {
         return "unknown".to_owned();
     }
@@ -212,9 +214,12 @@ pub fn write_means(own: &[f64], other: &[f64], unit: Unit) -> String {
 /// Returns how many distinct transfers of a size the capture has, and how many a verdict needs.
 pub fn floor_text(cell: &Cell, role: Role) -> String {
     let sizes = cell.plan.sizes(role);
-    let transfers = cell.capture.as_ref().map_or(0, |capture| capture.counted(role).transfers);
+    let transfers = cell.capture.as_ref().map_or(0, |capture| capture.class_counts(role).transfers);
     let least = cell.capture.as_ref().map_or(LEAST_TRANSFERS, Capture::least);
-    format!("the capture has {}{sizes}, of at least {least}", counted(transfers as i64, "distinct transfer"))
+    format!(
+        "the capture has {}{sizes}, of at least {least}",
+        count_text(transfers as i64, "distinct transfer")
+    )
 }
 
 /// Returns why there is no interval: too few replications, each of `length` if it is given.
@@ -222,7 +227,7 @@ pub fn few_replications_text(plan: &Plan, length: &str) -> String {
     let each = if length.is_empty() { String::new() } else { format!(" of {length}") };
     let give = if plan.replications == 1 { "gives" } else { "give" };
     let option = if plan.in_rounds { "--rounds" } else { "--seeds" };
-    let runs = counted(i64::from(plan.replications), plan.unit().name());
+    let runs = count_text(i64::from(plan.replications), plan.unit().name());
     format!("{runs}{each} {give} no interval; at least {LEAST_REPLICATIONS} are needed ({option})")
 }
 
@@ -260,17 +265,17 @@ mod tests {
     use crate::tests_support::{cell, make_cell};
 
     fn find_primary(cell: &Cell) -> Finding {
-        findings(cell).into_iter().find(|one| !one.exploratory).unwrap()
+        compute_findings(cell).into_iter().find(|one| !one.exploratory).unwrap()
     }
 
     #[test]
-    fn findings__name_schemes_endpoint_and_means() {
+    fn compute_findings__name_schemes_endpoint_and_means() {
         let found = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 11.0)]);
         let sentence = "sfd against droptail, mean response time of transfers ≤ 15 kB: better by 30 % (95 % interval \
             30–30 %), mean 1 s → 700 ms";
         assert_eq!(find_primary(&found).sentence, sentence);
         assert!((find_primary(&found).difference_s.mean + 0.3).abs() < 1e-9);
-        let all = findings(&found);
+        let all = compute_findings(&found);
         let names: Vec<&str> = all.iter().map(|one| one.endpoint.as_str()).collect();
         let endpoints =
             ["short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"];
@@ -283,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn findings__of_lower_bounds_are_withdrawn_or_hold_at_least() {
+    fn compute_findings__of_lower_bounds_are_withdrawn_or_hold_at_least() {
         let unfinished = |place: usize| {
             make_cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)], |own, facts| {
                 let censored = vec![if own == place { 2 } else { 0 }; facts.count.len()];
@@ -296,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn findings__of_a_small_capture_are_not_judged() {
+    fn compute_findings__of_a_small_capture_are_not_judged() {
         let mut few = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)]);
         let counted = Counted { transfers: 99, clients: 9 };
         few.capture = Some(Capture {
@@ -317,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn findings__say_how_many_replications_have_the_endpoint() {
+    fn compute_findings__say_how_many_replications_have_the_endpoint() {
         let found = make_cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)], |place, mut facts| {
             if place == 1 && facts.scheme["long_goodput_bps"] > 1e5 {
                 facts.scheme.clear();
@@ -326,16 +331,16 @@ mod tests {
             facts
         });
         let p95 = "undecided (only 4 of 6 replications had enough such transfers for a percentile)";
-        assert_eq!(findings(&found)[1].verdict, p95);
+        assert_eq!(compute_findings(&found)[1].verdict, p95);
         let rate = "undecided (only 4 of 6 replications had such a transfer)";
-        assert_eq!(findings(&found)[3].verdict, rate);
+        assert_eq!(compute_findings(&found)[3].verdict, rate);
     }
 
     #[test]
-    fn write_means__is_of_what_both_know() {
+    fn means_text__is_of_what_both_know() {
         let nan = f64::NAN;
-        assert_eq!(write_means(&[0.1, 0.2], &[0.2, 0.3], Unit::Seconds), "250 ms → 150 ms");
-        assert_eq!(write_means(&[0.1, nan, 5.0], &[0.2, 5.0, nan], Unit::Seconds), "200 ms → 100 ms");
-        assert_eq!(write_means(&[], &[1.0], Unit::Seconds), "unknown");
+        assert_eq!(means_text(&[0.1, 0.2], &[0.2, 0.3], Unit::Seconds), "250 ms → 150 ms");
+        assert_eq!(means_text(&[0.1, nan, 5.0], &[0.2, 5.0, nan], Unit::Seconds), "200 ms → 100 ms");
+        assert_eq!(means_text(&[], &[1.0], Unit::Seconds), "unknown");
     }
 }

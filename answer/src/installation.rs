@@ -1,18 +1,18 @@
-//! The lines that install a scheme on one direction of a link or on both, with what was simulated said beside them.
+//! The lines that install a scheme on one direction of a link or on both, with remarks on what was simulated.
 
 use crate::setting::Installation;
 use crate::texts::rate_text;
 use serde::{Deserialize, Serialize};
 
-/// What stands before the lines for downloads.
+/// Heading of the lines for downloads.
 pub const TO_CLIENTS: &str = "# download direction: DEV is the device towards the clients";
-/// The same of uploads.
+/// Heading of the lines for uploads.
 pub const TO_PROVIDER: &str = "# upload direction: DEV is the device towards the provider";
-/// Which rate the commands have where the scheme is on the line itself, and why.
+/// Remark on the rate in the commands where the scheme is on the line itself.
 pub const AT_THE_LINE: &str =
     "# the rate is the line's, as simulated; before a modem take less: --shape 95% simulates that";
 
-/// The line of a modem, before which the scheme stands.
+/// The line of a modem that the scheme sends into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModemLine {
     /// Its rate in bit/s; of one that varies the mean.
@@ -36,8 +36,8 @@ pub struct Direction {
 
 /// Returns what installs a scheme on these directions, of which there are one or two.
 ///
-/// The lines of each of two directions follow a remark on its device. What was simulated stands in it too where the rate
-/// is a shaper's before a modem; elsewhere a remark says that the rate is the line's.
+/// The lines of each of two directions follow a remark on its device. Where the rate is that of a shaper before a modem,
+/// the remark also says what was simulated; elsewhere a last remark says that the rate is the line's.
 pub fn join_directions(place: &str, mut directions: Vec<Direction>) -> Installation {
     directions.sort_by_key(|one| one.is_upload);
     let (is_alone, is_shaped) = (directions.len() == 1, directions.iter().any(|one| one.modem.is_some()));
@@ -54,6 +54,7 @@ pub fn join_directions(place: &str, mut directions: Vec<Direction>) -> Installat
     Installation { place: place.to_owned(), lines }
 }
 
+/// Returns the heading of the commands for one direction; before a modem with the share of the line's rate.
 fn direction_heading(one: &Direction) -> String {
     let head = if one.is_upload { TO_PROVIDER } else { TO_CLIENTS };
     let Some(line) = one.modem else { return head.to_owned() };

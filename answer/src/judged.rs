@@ -1,8 +1,8 @@
-//! A cell with what is said of it, computed once.
+//! A cell with its findings, margins and vetoes, each computed once.
 
 use crate::comparison::Cell;
-use crate::findings::{Finding, findings};
-use crate::margins::{Margin, margins};
+use crate::findings::{Finding, compute_findings};
+use crate::margins::{Margin, read_margins};
 use crate::vetoes::{Veto, find_payers};
 use std::cell::OnceCell;
 
@@ -28,12 +28,12 @@ impl Judged {
 
     /// Returns the findings.
     pub fn findings(&self) -> &[Finding] {
-        self.findings.get_or_init(|| findings(&self.cell))
+        self.findings.get_or_init(|| compute_findings(&self.cell))
     }
 
     /// Returns the margins of harm. Those that cannot be read, which are refused before a run, are left out.
     pub fn margins(&self) -> &[Margin] {
-        let read = || margins(&self.cell.table, &self.cell.plan.vetoes).unwrap_or_default();
+        let read = || read_margins(&self.cell.table, &self.cell.plan.vetoes).unwrap_or_default();
         self.margins.get_or_init(read)
     }
 
@@ -47,15 +47,15 @@ impl Judged {
     /// and ideals.
     pub fn possible_payers(&self, scheme: usize) -> &[Veto] {
         let (cell, plan) = (&self.cell, &self.cell.plan);
-        let other = cell.place(plan.harm_reference());
+        let other = cell.scheme_index(plan.harm_reference());
         let is_held = ![other, cell.baseline()].contains(&scheme) && !plan.schemes[scheme].is_ideal;
         if is_held { self.payers(scheme, other) } else { &[] }
     }
 
     /// Returns who pays, or may, under a scheme against another one.
     pub fn payers(&self, scheme: usize, other: usize) -> &[Veto] {
-        let place = scheme * self.cell.schemes().count() + other;
-        self.payers[place].get_or_init(|| find_payers(&self.cell, self.margins(), scheme, other))
+        let index = scheme * self.cell.schemes().count() + other;
+        self.payers[index].get_or_init(|| find_payers(&self.cell, self.margins(), scheme, other))
     }
 
     /// Returns who is shown to pay under a scheme against another one.
@@ -74,8 +74,8 @@ mod tests {
     fn vetoes__are_against_what_people_would_have() {
         let schemes = [("droptail", 1.0, 10.0), ("cake", 0.6, 10.0), ("fq-codel", 0.5, 10.0)];
         let delays_s = [0.3, 0.03, 0.05];
-        let found = Judged::new(make_cell(&schemes, |place, facts| {
-            with_calls(facts, "delay_p95_s", delays_s[place])
+        let found = Judged::new(make_cell(&schemes, |index, facts| {
+            with_calls(facts, "delay_p95_s", delays_s[index])
         }));
         assert_eq!(found.cell.plan.harm_reference(), "cake");
         let all: Vec<&str> = found.vetoes().iter().map(|one| one.scheme.as_str()).collect();

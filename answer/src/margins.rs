@@ -9,7 +9,7 @@ use crate::sizes::Role;
 use crate::texts::significant;
 use serde::{Deserialize, Serialize};
 
-/// Takes the default margins away.
+/// Removes the default margins.
 pub const NONE: &str = "none";
 /// The margins that hold if none is given: choices, not measurements.
 pub const DEFAULTS: [&str; 10] = [
@@ -26,13 +26,13 @@ pub const DEFAULTS: [&str; 10] = [
 ];
 const FORM: &str =
     "CLASS QUANTITY ±N and a unit, such as \"calls p95 +10ms\" or \"games loss +0.2%\", or \"none\"";
-/// Words for quantities beside those of `tune`.
+/// Names of quantities in addition to those of `tune`.
 const SYNONYMS: [(&str, &str); 2] = [("loss", "lost"), ("frames", "frames missed")];
 
 /// What is wrong with a text that a user wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
-    /// The text is not allowed; what is, and what is at fault if that can be said.
+    /// The text is not allowed: what is allowed, and what is wrong with it if that is known.
     Value {
         /// Completes "it must be …".
         allowed: String,
@@ -93,8 +93,8 @@ impl Class {
         }
     }
 
-    /// Returns the class with whose name a text begins.
-    pub fn begins(text: &str) -> Option<Class> {
+    /// Returns the class whose name the text begins with, the longest if there are several.
+    pub fn find_prefix(text: &str) -> Option<Class> {
         let begins = |class: &Class| format!("{text} ").starts_with(&format!("{} ", class.name()));
         Class::all().filter(begins).max_by_key(|class| class.name().len())
     }
@@ -134,7 +134,7 @@ impl Margin {
     pub fn text(&self) -> String {
         let quantity = &self.figure.source.quantity;
         let sign = if quantity.better == Better::Less { "+" } else { "−" };
-        let (scale, name) = if self.is_relative { (100.0, " %") } else { scale(quantity.unit) };
+        let (scale, name) = if self.is_relative { (100.0, " %") } else { difference_scale(quantity.unit) };
         format!("{sign}{}{name}", significant(scale * self.most, 6))
     }
 }
@@ -152,8 +152,8 @@ pub struct Change {
     pub unit: String,
 }
 
-/// Returns how differences of a unit are written: the factor, and the unit's name.
-pub fn scale(unit: Unit) -> (f64, &'static str) {
+/// Returns the factor and the unit's name with which differences of a unit are written.
+pub fn difference_scale(unit: Unit) -> (f64, &'static str) {
     match unit {
         Unit::Seconds => (1000.0, " ms"),
         Unit::Share => (100.0, " points"),
@@ -162,7 +162,7 @@ pub fn scale(unit: Unit) -> (f64, &'static str) {
 }
 
 /// Returns every figure that may have a margin, in the order of the classes' quantities.
-pub fn figures(table: &[Quantity]) -> Vec<Figure> {
+pub fn list_figures(table: &[Quantity]) -> Vec<Figure> {
     let figure = |class, whose, quantity: &Quantity| {
         let name = quantity.measure.as_ref()?.to_string();
         Some(Figure { class, name, source: Source { whose, quantity: quantity.clone() } })
@@ -190,12 +190,12 @@ pub fn figures(table: &[Quantity]) -> Vec<Figure> {
 /// # Errors
 /// For a class or a name that there is not.
 pub fn find_figure(table: &[Quantity], text: &str) -> Result<Figure, Refused> {
-    let Some(class) = Class::begins(text) else {
+    let Some(class) = Class::find_prefix(text) else {
         let name = text.split_whitespace().next().unwrap_or_default().to_owned();
         let known = Class::all().map(Class::name).collect();
         return Err(Refused::Unknown { noun: "class name".to_owned(), name, known });
     };
-    let own: Vec<Figure> = figures(table).into_iter().filter(|one| one.class == class).collect();
+    let own: Vec<Figure> = list_figures(table).into_iter().filter(|one| one.class == class).collect();
     let asked = text.strip_prefix(&class.name()).unwrap_or(text).trim();
     let name = SYNONYMS.iter().find(|(other, _)| *other == asked).map_or(asked, |(_, name)| name);
     let whole = own.iter().find(|one| one.name == name);
@@ -207,12 +207,11 @@ pub fn find_figure(table: &[Quantity], text: &str) -> Result<Figure, Refused> {
     })
 }
 
-/// Returns the margins that hold: the defaults, with those given in their places and beside them; `none` takes the
-/// defaults away.
+/// Returns the margins that hold: the defaults, replaced and extended by those given; `none` removes the defaults.
 ///
 /// # Errors
 /// For what is no margin, with its text.
-pub fn margins(table: &[Quantity], given: &[String]) -> Result<Vec<Margin>, (String, Refused)> {
+pub fn read_margins(table: &[Quantity], given: &[String]) -> Result<Vec<Margin>, (String, Refused)> {
     let has_defaults = !given.iter().any(|text| text.trim() == NONE);
     let defaults = DEFAULTS.into_iter().filter(|_| has_defaults);
     let own = given.iter().map(String::as_str).filter(|text| text.trim() != NONE);
@@ -222,7 +221,7 @@ pub fn margins(table: &[Quantity], given: &[String]) -> Result<Vec<Margin>, (Str
         let is_same =
             |one: &Margin| (one.figure.class, &one.figure.name) == (margin.figure.class, &margin.figure.name);
         match found.iter().position(is_same) {
-            Some(place) => found[place] = margin,
+            Some(index) => found[index] = margin,
             None => found.push(margin),
         }
     }
@@ -232,7 +231,7 @@ pub fn margins(table: &[Quantity], given: &[String]) -> Result<Vec<Margin>, (Str
 /// Reads a margin such as `calls p95 +10ms`.
 ///
 /// # Errors
-/// For what is none.
+/// For a text that is no margin.
 pub fn read_margin(table: &[Quantity], text: &str) -> Result<Margin, Refused> {
     let change =
         read_change(text).filter(|change| change.number > 0.0).ok_or_else(|| Refused::unless(FORM))?;
@@ -251,12 +250,12 @@ pub fn read_margin(table: &[Quantity], text: &str) -> Result<Margin, Refused> {
 /// Splits a change such as `calls p95 +10ms` into its parts; None for what is no change.
 pub fn read_change(text: &str) -> Option<Change> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (place, sign) = text.char_indices().find(|(_, one)| "+-−<>=".contains(*one))?;
-    let whose = text[..place].trim();
+    let (index, sign) = text.char_indices().find(|(_, one)| "+-−<>=".contains(*one))?;
+    let whose = text[..index].trim();
     if whose.is_empty() || "<>=".contains(sign) {
         return None;
     }
-    let rest = text[place + sign.len_utf8()..].trim_start();
+    let rest = text[index + sign.len_utf8()..].trim_start();
     let end = rest.find(|one: char| !one.is_ascii_digit() && one != '.').unwrap_or(rest.len());
     let (number, unit) = (rest[..end].parse().ok()?, rest[end..].trim_start());
     let is_known = ["%", "ms", "s", ""].contains(&unit);
@@ -338,15 +337,15 @@ mod tests {
     }
 
     #[test]
-    fn margins__of_the_user_stand_in_the_places_of_the_defaults() {
+    fn read_margins__of_the_user_stand_in_the_places_of_the_defaults() {
         let given = |texts: &[&str]| {
-            margins(&table(), &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()).unwrap()
+            read_margins(&table(), &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()).unwrap()
         };
         let own = given(&["calls p95 +3ms"]);
         assert_eq!(own.len(), DEFAULTS.len());
         assert_eq!((own[2].figure.class, own[2].most), (Class::Kind(Kind::Calls), 0.003));
         assert!(given(&["none"]).is_empty());
         assert_eq!(given(&["none", "short p95 +5%"]).len(), 1);
-        assert!(margins(&table(), &["calls".to_owned()]).is_err());
+        assert!(read_margins(&table(), &["calls".to_owned()]).is_err());
     }
 }

@@ -8,7 +8,7 @@ use crate::sizes::{Role, size_text};
 use crate::statistics::LEAST_REPLICATIONS;
 use crate::statistics::sums::mean;
 use crate::statistics::transient::mser;
-use crate::texts::{counted, share_text, significant};
+use crate::texts::{count_text, share_text, significant};
 use mousehole_scheme::install::line::threshold_packets;
 use mousehole_scheme::units::{parse_dur, parse_rate};
 
@@ -18,7 +18,7 @@ pub const UNLOADED: f64 = 0.3;
 const NOTICED_TRANSIENT: f64 = 0.05;
 /// With short transfers in fewer parts of the windows, no transient is searched for: MSER needs ten.
 const LEAST_PARTS: usize = 10;
-/// From this share of packets of the same colour on, a marker is said to have no effect.
+/// From this share of packets of the same colour on, a remark says that a marker has no effect.
 const ONE_COLOUR: f64 = 0.99;
 /// From this share of the link on, a user's traffic profile is too large: five users may claim all of it.
 const LARGE_PROFILE: f64 = 0.2;
@@ -26,9 +26,9 @@ const LARGE_PROFILE: f64 = 0.2;
 const EXCEEDED_PROFILE: f64 = 0.5;
 /// Where the buffer is not known in packets: thresholds below this share of the baseline's utilisation …
 const USED_LESS: f64 = 0.95;
-/// … and of its mean queue are said to be too low.
+/// … and of its mean queue are reported as too low.
 const SHORT_QUEUE: f64 = 0.25;
-/// Below this share of the buffer, the highest threshold in packets is said to be too low.
+/// Below this share of the buffer, the highest threshold in packets is reported as too low.
 const LOW_THRESHOLD: f64 = 0.25;
 /// Packets of the buffer in which SHRED's paper has its thresholds (section 5.1).
 const SHRED_BUFFER: f64 = 225.0;
@@ -40,15 +40,15 @@ const PROFILE_NOTE: &str = "The default profiles are the paper's, for 400 users 
     shares of the link that suit the number of its users, such as high_rate=2%,med_rate=4%.";
 /// How schemes call CoDel's interval.
 const CODEL_INTERVALS: [&str; 2] = ["interval", "rtt"];
-/// From so many intervals on, a round trip is said to be too long for CoDel.
+/// From this number of intervals on, a round trip is reported as too long for CoDel.
 const LONG_RTT: f64 = 2.0;
 
 /// Returns the remarks on a cell, one or two sentences each.
-pub fn notes(cell: &Cell, setting: &Setting) -> Vec<String> {
-    let [data, back] = cell.used();
+pub fn list_notes(cell: &Cell, setting: &Setting) -> Vec<String> {
+    let [data, back] = cell.peak_utilisations();
     let achieved = cell.runs[cell.baseline()].iter().map(|run| run.load.achieved.unwrap_or(0.0));
     let load = achieved.fold(data.max(back), f64::max);
-    let mut notes: Vec<String> = use_of_link(cell, setting, load).into_iter().collect();
+    let mut notes: Vec<String> = note_use_of_link(cell, setting, load).into_iter().collect();
     notes.extend(note_transient(cell, setting));
     notes.extend(note_missing_short(cell));
     notes.extend(note_few_large(cell, setting));
@@ -76,8 +76,9 @@ pub fn notes(cell: &Cell, setting: &Setting) -> Vec<String> {
 }
 
 /// Returns a remark on a link that is hardly used, or whose other direction is the busier one.
-fn use_of_link(cell: &Cell, setting: &Setting, load: f64) -> Option<String> {
-    let ([data, back], ways) = (cell.used(), if setting.is_up { ["up", "down"] } else { ["down", "up"] });
+fn note_use_of_link(cell: &Cell, setting: &Setting, load: f64) -> Option<String> {
+    let ([data, back], ways) =
+        (cell.peak_utilisations(), if setting.is_up { ["up", "down"] } else { ["down", "up"] });
     let [down, up] = if setting.is_up { [back, data] } else { [data, back] }.map(|used| significant(used, 2));
     let loads = format!("used to {down} down, {up} up");
     if load < UNLOADED {
@@ -159,20 +160,20 @@ pub fn transient_share(cell: &Cell, scheme: usize) -> f64 {
     let parts = runs.first().map_or(0, |run| run.short_by_time.len());
     let known =
         |part: usize| runs.iter().map(move |run| run.short_by_time[part]).filter(|time| time.is_finite());
-    let places: Vec<usize> = (0..parts).filter(|part| known(*part).next().is_some()).collect();
-    if runs.len() < LEAST_REPLICATIONS || places.len() < LEAST_PARTS {
+    let indices: Vec<usize> = (0..parts).filter(|part| known(*part).next().is_some()).collect();
+    if runs.len() < LEAST_REPLICATIONS || indices.len() < LEAST_PARTS {
         return 0.0;
     }
     let mean_of = |part: usize| known(part).fold(0.0, |sum, time| sum + time) / known(part).count() as f64;
-    let series: Vec<f64> = places.iter().map(|part| mean_of(*part)).collect();
+    let series: Vec<f64> = indices.iter().map(|part| mean_of(*part)).collect();
     let first = mser(&series);
     let is_noticed = first > 0 && (mean(&series[first..]) / mean(&series) - 1.0).abs() > NOTICED_TRANSIENT;
-    if is_noticed { places[first] as f64 / parts as f64 } else { 0.0 }
+    if is_noticed { indices[first] as f64 / parts as f64 } else { 0.0 }
 }
 
 /// Says over how many replications means and changes are, if some have no short transfer.
 fn note_missing_short(cell: &Cell) -> Option<String> {
-    let times = cell.in_bucket(cell.baseline(), cell.bucket(Role::Short), "response_mean_s");
+    let times = cell.bucket_values(cell.baseline(), cell.bucket_index(Role::Short), "response_mean_s");
     let (having, all) = (times.iter().filter(|time| time.is_finite()).count(), cell.plan.replications);
     (having > 0 && having < all as usize).then(|| {
         let short = size_text(cell.plan.short_bytes as f64);
@@ -200,7 +201,7 @@ fn note_few_large(cell: &Cell, setting: &Setting) -> Option<String> {
         "The capture has only {} larger than the bandwidth-delay product ({}). Such connections are rare, but carry much \
          of a link's load. A capture that lacks them makes schemes that hold long transfers back look worse for short \
          ones. The intervals allow for that, the means do not; give a longer capture.",
-        counted(capture.large as i64, "connection"),
+        count_text(capture.large as i64, "connection"),
         size_text(capture.pipe_bytes)
     ))
 }
@@ -209,7 +210,7 @@ fn note_few_large(cell: &Cell, setting: &Setting) -> Option<String> {
 fn note_idle_thresholds(cell: &Cell) -> Option<String> {
     let has_threshold =
         |scheme: usize| cell.plan.schemes[scheme].parameters().iter().any(|(name, _)| name.ends_with("min"));
-    let idle = select_names(cell, |scheme| has_threshold(scheme) && hardly_early(&cell.runs[scheme]));
+    let idle = select_names(cell, |scheme| has_threshold(scheme) && has_few_early_drops(&cell.runs[scheme]));
     (!idle.is_empty()).then(|| {
         format!(
             "Under {} almost no packet was dropped early or marked: with a buffer of {}, the average queue stays below \
@@ -221,7 +222,8 @@ fn note_idle_thresholds(cell: &Cell) -> Option<String> {
     })
 }
 
-fn hardly_early(runs: &[Facts]) -> bool {
+/// Returns whether early drops and marks together are less than 1 % of the drops of a full buffer.
+fn has_few_early_drops(runs: &[Facts]) -> bool {
     let total = |name: &str| {
         runs.iter().flat_map(|run| &run.colours).map(|colour| colour.count(name)).sum::<u64>() as f64
     };
@@ -231,7 +233,7 @@ fn hardly_early(runs: &[Facts]) -> bool {
 /// Names the schemes whose thresholds are far below the buffer, and offers shares of the buffer.
 fn note_low_thresholds(cell: &Cell, buffer_packets: Option<u64>) -> Option<String> {
     let is_low = |scheme: usize| {
-        thresholds_in_packets(&cell.plan.schemes[scheme]) && is_far_below(cell, scheme, buffer_packets)
+        has_thresholds_in_packets(&cell.plan.schemes[scheme]) && is_far_below(cell, scheme, buffer_packets)
     };
     let low: Vec<usize> = cell.schemes().filter(|scheme| is_low(*scheme)).collect();
     if low.is_empty() {
@@ -266,6 +268,7 @@ fn is_far_below(cell: &Cell, scheme: usize, buffer_packets: Option<u64>) -> bool
     own < USED_LESS * other && queue(scheme) < SHORT_QUEUE * queue(cell.baseline())
 }
 
+/// Returns the mean utilisation of the bottleneck under a scheme.
 fn utilisation(cell: &Cell, scheme: usize) -> f64 {
     mean(&cell.read_scheme_values(scheme, "utilisation"))
 }
@@ -294,6 +297,7 @@ fn scale_thresholds(scheme: &Scheme) -> Option<String> {
     Some(format!("{name}({})", all.join(",")))
 }
 
+/// Returns whether a parameter is a threshold: `min`, `max`, or a name that ends with `_min` or `_max`.
 fn is_threshold(parameter: &str) -> bool {
     let name = parameter.trim();
     ["min", "max"].contains(&name) || name.ends_with("_min") || name.ends_with("_max")
@@ -305,7 +309,8 @@ fn upper_thresholds(scheme: &Scheme) -> Vec<String> {
     scheme.parameters().into_iter().filter(|(name, _)| is_upper(name)).map(|(_, value)| value).collect()
 }
 
-fn thresholds_in_packets(scheme: &Scheme) -> bool {
+/// Returns whether a scheme has upper thresholds that are all numbers of packets, and that it does not adapt (`auto`).
+fn has_thresholds_in_packets(scheme: &Scheme) -> bool {
     let upper = upper_thresholds(scheme);
     let is_automatic = scheme.parameters().contains(&("auto".to_owned(), "true".to_owned()));
     !upper.is_empty() && !upper.iter().any(|value| value.ends_with('%')) && !is_automatic
@@ -377,11 +382,11 @@ fn compute_share(rate: &str, whole_bps: f64) -> f64 {
 /// Returns the share of each colour among the packets that arrived; empty if none did.
 fn colour_shares(runs: &[Facts]) -> Vec<(&str, f64)> {
     let colours = runs.first().map_or(&[][..], |run| &run.colours);
-    let arrived = |place: usize| runs.iter().map(|run| run.colours[place].arrived).sum::<u64>();
+    let arrived = |index: usize| runs.iter().map(|run| run.colours[index].arrived).sum::<u64>();
     let total: u64 = (0..colours.len()).map(arrived).sum();
-    let share = |(place, colour)| {
+    let share = |(index, colour)| {
         let colour: &crate::reduction::Colour = colour;
-        (colour.name.as_str(), arrived(place) as f64 / total as f64)
+        (colour.name.as_str(), arrived(index) as f64 / total as f64)
     };
     if total == 0 { Vec::new() } else { colours.iter().enumerate().map(share).collect() }
 }
@@ -415,7 +420,7 @@ fn note_short_intervals(cell: &Cell, rtt: Option<&str>) -> Option<String> {
 ///
 /// Replications without a transfer have nothing to compare.
 fn note_same_as_baseline(cell: &Cell) -> Option<String> {
-    let values = |scheme: usize| cell.in_bucket(scheme, cell.bucket(Role::All), "response_mean_s");
+    let values = |scheme: usize| cell.bucket_values(scheme, cell.bucket_index(Role::All), "response_mean_s");
     let base = values(cell.baseline());
     let is_same = |scheme: usize| {
         let equal = |(own, other): (&f64, &f64)| own == other || (own.is_nan() && other.is_nan());
@@ -440,11 +445,11 @@ fn select_names(cell: &Cell, holds: impl Fn(usize) -> bool) -> Vec<&str> {
 impl Cell {
     /// Returns whether so many transfers of some bucket are unfinished that its mean is only a bound.
     pub fn has_bounds(&self, scheme: usize) -> bool {
-        let total = |counts: fn(&Facts) -> &Vec<u64>, place: usize| {
-            self.runs[scheme].iter().map(|run| counts(run)[place]).sum::<u64>() as f64
+        let total = |counts: fn(&Facts) -> &Vec<u64>, index: usize| {
+            self.runs[scheme].iter().map(|run| counts(run)[index]).sum::<u64>() as f64
         };
         (0..self.plan.buckets().len())
-            .any(|place| total(|run| &run.censored, place) > CENSORED_SHARE * total(|run| &run.count, place))
+            .any(|index| total(|run| &run.censored, index) > CENSORED_SHARE * total(|run| &run.count, index))
     }
 }
 
@@ -508,9 +513,9 @@ mod tests {
         let cases =
             [("red(min=8,max=24)", true), ("lfp", true), ("red", false), ("rio-ps", false), ("ared", false)];
         for (text, is_so) in cases {
-            assert_eq!(thresholds_in_packets(&scheme(text)), is_so, "{text}");
+            assert_eq!(has_thresholds_in_packets(&scheme(text)), is_so, "{text}");
         }
-        assert!(!thresholds_in_packets(&scheme("droptail")));
+        assert!(!has_thresholds_in_packets(&scheme("droptail")));
     }
 
     #[test]
@@ -523,7 +528,7 @@ mod tests {
         ];
         for (text, scaled) in cases {
             assert_eq!(scale_thresholds(&scheme(text)).as_deref(), Some(scaled));
-            assert!(!thresholds_in_packets(&scheme(scaled)), "{scaled}");
+            assert!(!has_thresholds_in_packets(&scheme(scaled)), "{scaled}");
         }
         assert_eq!(scale_thresholds(&scheme("sfd|multi-red")), None);
     }

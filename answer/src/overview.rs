@@ -1,4 +1,4 @@
-//! Every scheme in one table, beside drop-tail, RED and FQ-CoDel, and its change by transfer size.
+//! Every scheme compared with drop-tail, RED and FQ-CoDel in one table, and its change by transfer size.
 
 use crate::columns::{self, finite_or_none};
 use crate::comparison::{Cell, Plan, log_ratio, mean_of_finite};
@@ -88,17 +88,18 @@ impl From<&Change> for MeanChange {
 impl Plan {
     /// Returns drop-tail, RED and FQ-CoDel as far as they are compared, and the baseline, in the order of the schemes.
     pub fn overview_references(&self) -> Vec<&str> {
-        let firsts = REFERENCES.map(|name| self.named(name));
+        let firsts = REFERENCES.map(|name| self.find_named(name));
         let all = self.schemes.iter().map(|one| one.text.as_str());
         all.filter(|text| *text == self.baseline || firsts.contains(&Some(text))).collect()
     }
 
     /// Returns the reference of changes by size: FQ-CoDel if it is among the schemes, else the baseline.
     pub fn size_reference(&self) -> &str {
-        self.named("fq-codel").unwrap_or(&self.baseline)
+        self.find_named("fq-codel").unwrap_or(&self.baseline)
     }
 
-    fn named(&self, name: &str) -> Option<&str> {
+    /// Returns the text of the first scheme of this name; None if none is compared.
+    fn find_named(&self, name: &str) -> Option<&str> {
         self.schemes.iter().find(|one| one.name == name).map(|one| one.text.as_str())
     }
 }
@@ -112,17 +113,19 @@ pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
     };
     let against = |scheme: usize| {
         let others = references.iter().filter(move |name| **name != cell.name(scheme));
-        others.map(move |name| ((*name).to_owned(), change(cell, scheme, cell.place(name), Role::Short)))
+        others.map(move |name| {
+            ((*name).to_owned(), change_of_role(cell, scheme, cell.scheme_index(name), Role::Short))
+        })
     };
     let row = |scheme: usize| OverviewRow {
         scheme: cell.name(scheme).to_owned(),
-        short_response_mean_s: mean_of_finite(&cell.in_bucket(
+        short_response_mean_s: mean_of_finite(&cell.bucket_values(
             scheme,
-            cell.bucket(Role::Short),
+            cell.bucket_index(Role::Short),
             "response_mean_s",
         )),
         against: against(scheme).collect(),
-        long: (scheme != cell.baseline()).then(|| change(cell, scheme, cell.baseline(), Role::Long)),
+        long: (scheme != cell.baseline()).then(|| change_of_role(cell, scheme, cell.baseline(), Role::Long)),
         queue_delay_p95_s: mean_of_finite(&cell.read_scheme_values(scheme, delay)),
         reordered_share: mean_of_finite(&cell.read_scheme_values(scheme, "reordered_share")),
     };
@@ -134,25 +137,28 @@ pub fn size_rows(cell: &Cell) -> Vec<SizeRow> {
     let (reference, design) = (cell.plan.size_reference(), cell.design());
     let buckets = cell.plan.buckets();
     let sizes: Vec<_> = buckets.iter().enumerate().filter(|(_, bucket)| bucket.role == Role::Size).collect();
-    let row = |scheme: usize, place: usize, name: &str| SizeRow {
+    let row = |scheme: usize, index: usize, name: &str| SizeRow {
         scheme: cell.name(scheme).to_owned(),
         reference: reference.to_owned(),
         bucket: name.to_owned(),
-        count: cell.runs[scheme].iter().map(|run| run.count[place]).sum(),
-        response_mean_change: change_at(cell, scheme, cell.place(reference), place, &design),
+        count: cell.runs[scheme].iter().map(|run| run.count[index]).sum(),
+        response_mean_change: change_of_bucket(cell, scheme, cell.scheme_index(reference), index, &design),
     };
-    let rows = |scheme| sizes.iter().map(move |(place, bucket)| row(scheme, *place, &bucket.name));
+    let rows = |scheme| sizes.iter().map(move |(index, bucket)| row(scheme, *index, &bucket.name));
     cell.schemes().flat_map(rows).collect()
 }
 
-fn change(cell: &Cell, scheme: usize, reference: usize, role: Role) -> Change {
+/// Returns the change of the mean response time of a summary bucket. That of short transfers has the intervals that
+/// hold for all schemes.
+fn change_of_role(cell: &Cell, scheme: usize, reference: usize, role: Role) -> Change {
     let design = if role == Role::Short { cell.primary_design(reference) } else { cell.design() };
-    change_at(cell, scheme, reference, cell.bucket(role), &design)
+    change_of_bucket(cell, scheme, reference, cell.bucket_index(role), &design)
 }
 
-fn change_at(cell: &Cell, scheme: usize, reference: usize, place: usize, design: &Design) -> Change {
-    let [own, other] = [scheme, reference].map(|scheme| cell.in_bucket(scheme, place, "response_mean_s"));
-    as_change(change_in_bucket(cell, scheme, reference, place, design), &own, &other)
+/// Returns the change of the mean response time of the bucket of this index.
+fn change_of_bucket(cell: &Cell, scheme: usize, reference: usize, index: usize, design: &Design) -> Change {
+    let [own, other] = [scheme, reference].map(|scheme| cell.bucket_values(scheme, index, "response_mean_s"));
+    as_change(change_in_bucket(cell, scheme, reference, index, design), &own, &other)
 }
 
 /// Returns the change of a log-ratio of two columns; without an interval its ends are those of single replications.

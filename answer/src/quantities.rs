@@ -1,7 +1,7 @@
 //! The table of quantities: everything that a comparison measures, with its unit, its words and where it comes from.
 //!
-//! Columns of tables, charts, pages and JSON, measures of `tune` and of sweeps are derived from it. A quantity stands
-//! here once; nothing else knows its words, and nothing takes its name apart.
+//! Columns of tables, charts, pages and JSON, measures of `tune` and of sweeps are derived from it. A quantity is
+//! defined only here: nothing else knows its words, and nothing parses its name.
 
 use crate::sizes::Role;
 use serde::{Deserialize, Serialize};
@@ -319,6 +319,8 @@ pub fn table() -> Vec<Quantity> {
     all
 }
 
+/// Returns a quantity that one value is enough for, and that has no source, measure, table or kind of application yet.
+/// `words` are the short text, the long one and the title of the axis.
 fn quantity(
     subject: Subject,
     stem: &'static str,
@@ -345,35 +347,43 @@ fn quantity(
 }
 
 impl Quantity {
+    /// Sets the source: a statistic of the transfers of a class.
     fn measured_on(self, class: Option<Role>, what: OfTransfer, statistic: Statistic) -> Quantity {
         Quantity { source: Source::Transfers(class, what, statistic), ..self }
     }
 
+    /// Sets the source: a counter of a link.
     fn counted_by(self, link: Link, counter: OfLink) -> Quantity {
         Quantity { source: Source::OfLink(link, counter), ..self }
     }
 
+    /// Sets the source: a number of the run.
     fn read_from(self, number: OfRun) -> Quantity {
         Quantity { source: Source::OfRun(number), ..self }
     }
 
+    /// Sets the least number of values.
     fn needs(self, least: u32) -> Quantity {
         Quantity { least, ..self }
     }
 
+    /// Sets the name by which `tune` asks for it.
     fn asked_as(self, measure: &'static str) -> Quantity {
         Quantity { measure: Some(measure.into()), ..self }
     }
 
+    /// Sets the tables in which it is a column.
     fn shown_in(self, tables: &[Table]) -> Quantity {
         Quantity { tables: tables.to_vec(), ..self }
     }
 
+    /// Sets the kinds of applications whose users feel it first.
     fn felt_in(self, kinds: &[Kind]) -> Quantity {
         Quantity { primary_of: kinds.to_vec(), ..self }
     }
 }
 
+/// Returns what is measured on the transfers of a size bucket.
 fn list_buckets() -> Vec<Quantity> {
     use OfTransfer::{ResponseS, Slowdown, TransferS};
     use Statistic::{Mean, Percentile};
@@ -738,6 +748,7 @@ fn list_rates() -> Vec<Quantity> {
     ]
 }
 
+/// Returns what is counted of the transfers of a class.
 fn list_counts() -> Vec<Quantity> {
     let one = |stem, words| quantity(Subject::Count, stem, Unit::Number, Better::Less, words);
     vec![
@@ -746,6 +757,7 @@ fn list_counts() -> Vec<Quantity> {
     ]
 }
 
+/// Returns what compares two schemes.
 fn list_comparisons() -> Vec<Quantity> {
     use Better::{Less, Neither};
     let one = |stem, unit, better, words| quantity(Subject::Comparison, stem, unit, better, words);
@@ -771,6 +783,7 @@ fn list_comparisons() -> Vec<Quantity> {
     ]
 }
 
+/// Returns what describes a run as a whole.
 fn list_runs() -> Vec<Quantity> {
     use Better::Neither;
     let one = |stem, unit, words| quantity(Subject::Run, stem, unit, Neither, words);

@@ -27,7 +27,7 @@ pub struct Candidates {
 
 /// Returns the schemes that may be recommended, the least geometric mean of short transfers first.
 ///
-/// An ideal is none of them, nor one whose mean is only a lower bound.
+/// Ideals are left out, and schemes whose mean is only a lower bound.
 pub fn rank(cell: &Cell) -> Vec<usize> {
     let base = cell.primary_values(cell.baseline());
     let may_be = |scheme: &usize| {
@@ -44,7 +44,7 @@ pub fn rank(cell: &Cell) -> Vec<usize> {
 
 /// Returns the schemes that may be recommended; `better` are those that are shown to beat the baseline, and those of `out`
 /// make a class pay too much.
-pub fn candidates(
+pub fn find_candidates(
     cell: &Cell,
     better: &[usize],
     out: &[usize],
@@ -69,11 +69,11 @@ pub fn candidates(
 pub struct Choice {
     /// The scheme.
     pub scheme: usize,
-    /// The scheme in whose place it stands, if any.
+    /// Why it is preferred to a scheme of a smaller mean, if it is.
     pub preferred_to: Option<Preference>,
 }
 
-/// Why a scheme stands in the place of one of a smaller mean that is level with it.
+/// Why a scheme is preferred to one of a smaller mean that is level with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preference {
     /// The scheme of the smaller mean.
@@ -83,11 +83,11 @@ pub struct Preference {
     /// Who gains less under this scheme than under the other one. If the preference is shown, none of them pays against the
     /// baseline.
     pub gains_less: Vec<Veto>,
-    /// What stands behind the preference.
+    /// The evidence for the preference.
     pub reason: Reason,
 }
 
-/// What may stand behind a preference.
+/// The evidence that a preference may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// It is shown that classes pay under the other scheme against this one.
@@ -163,7 +163,7 @@ pub fn find_service(
 ) -> Option<Service> {
     let (cell, baseline) = (&judged.cell, judged.cell.baseline());
     let is_harmless = |scheme: &usize| {
-        let is_level = ratio(cell, *scheme, baseline).mean <= libm::log1p(MARGIN);
+        let is_level = primary_ratio(cell, *scheme, baseline).mean <= libm::log1p(MARGIN);
         is_level && !out.contains(scheme) && judged.payers(*scheme, baseline).is_empty()
     };
     let with_classes = |scheme| (scheme, find_gaining_classes(cell, judged.margins(), scheme));
@@ -196,8 +196,9 @@ fn select_within<'a>(
     schemes: &'a [usize],
     most: f64,
 ) -> impl Iterator<Item = usize> + 'a {
-    let is_near =
-        move |scheme: &usize| *scheme != first && ratio(cell, *scheme, first).mean <= libm::log1p(most);
+    let is_near = move |scheme: &usize| {
+        *scheme != first && primary_ratio(cell, *scheme, first).mean <= libm::log1p(most)
+    };
     schemes.iter().copied().filter(is_near)
 }
 
@@ -208,7 +209,7 @@ pub fn find_alternative(judged: &Judged, chosen: usize, shown: &[usize]) -> Opti
     let alternatives = select_within(cell, chosen, shown, NEAR).filter_map(|scheme| {
         let spares = judged.shown_payers(chosen, scheme);
         let is_one = !spares.is_empty() && judged.shown_payers(scheme, cell.baseline()).is_empty();
-        let is_level = ratio(cell, scheme, chosen).mean <= libm::log1p(MARGIN);
+        let is_level = primary_ratio(cell, scheme, chosen).mean <= libm::log1p(MARGIN);
         let costs = judged.payers(scheme, chosen).to_vec();
         is_one.then_some(Alternative { scheme, is_level, spares, costs })
     });
@@ -284,7 +285,7 @@ pub fn is_best(cell: &Cell, chosen: usize, mut rivals: impl Iterator<Item = usiz
 
 /// Returns the lower one-sided confidence limit of the logarithm of a ratio; infinity where no replication has a ratio.
 fn lower_limit(cell: &Cell, scheme: usize, reference: usize) -> f64 {
-    let (design, ratio) = (pair_design(cell, scheme, reference), ratio(cell, scheme, reference));
+    let (design, ratio) = (pair_design(cell, scheme, reference), primary_ratio(cell, scheme, reference));
     if ratio.count == 0 {
         f64::INFINITY
     } else {
@@ -294,7 +295,7 @@ fn lower_limit(cell: &Cell, scheme: usize, reference: usize) -> f64 {
 
 /// Returns whether a scheme is shown to be faster than the chosen one, or was in every replication.
 pub fn is_ahead(cell: &Cell, scheme: usize, chosen: usize) -> bool {
-    is_always_faster(cell, scheme, chosen) || ratio(cell, scheme, chosen).high < 0.0
+    is_always_faster(cell, scheme, chosen) || primary_ratio(cell, scheme, chosen).high < 0.0
 }
 
 /// Returns whether a scheme was faster than another in every replication, of five at least.
@@ -304,7 +305,7 @@ pub fn is_always_faster(cell: &Cell, scheme: usize, other: usize) -> bool {
 }
 
 /// Returns the logarithm of the ratio of primary endpoints, with the interval for all schemes.
-pub fn ratio(cell: &Cell, scheme: usize, reference: usize) -> Estimate {
+pub fn primary_ratio(cell: &Cell, scheme: usize, reference: usize) -> Estimate {
     let (own, other) = (cell.primary_values(scheme), cell.primary_values(reference));
     log_ratio(&own, &other, &pair_design(cell, scheme, reference))
 }
@@ -338,15 +339,15 @@ mod tests {
 
     /// Returns what is chosen where calls lose these shares, the same in every replication but for `spread`.
     fn chosen(schemes: &[(&str, f64, f64); 4], lost: [f64; 4], spread: f64, vetoes: &[&str]) -> Choice {
-        let mut found = make_cell(schemes, |place, facts| {
+        let mut found = make_cell(schemes, |index, facts| {
             let short_s = facts.statistics["response_mean_s"][0]; // differs between replications
-            let sign = if place == 1 { 1.0 } else { -1.0 };
-            let off = spread * sign * (short_s / schemes[place].1 - 1.0);
-            with_calls(facts, "loss_share", lost[place] + off)
+            let sign = if index == 1 { 1.0 } else { -1.0 };
+            let off = spread * sign * (short_s / schemes[index].1 - 1.0);
+            with_calls(facts, "loss_share", lost[index] + off)
         });
         found.plan.vetoes = vetoes.iter().map(|text| (*text).to_owned()).collect();
         let better: Vec<usize> = found.schemes().filter(|scheme| *scheme != found.baseline()).collect();
-        let all = candidates(&found, &better, &[], |_| true);
+        let all = find_candidates(&found, &better, &[], |_| true);
         choose(&Judged::new(found), &all, |_| false)
     }
 
@@ -387,7 +388,7 @@ mod tests {
     #[test]
     fn choose__spares_calls_that_last_longer_than_the_capture() {
         let found = cell(&SCHEMES);
-        let all = candidates(&found, &[1, 2, 3], &[], |_| true);
+        let all = find_candidates(&found, &[1, 2, 3], &[], |_| true);
         let judged = Judged::new(found);
         let of = |demoting: &[usize]| {
             let one = choose(&judged, &all, |scheme| demoting.contains(&scheme));
@@ -402,7 +403,7 @@ mod tests {
     fn find_alternative__is_near_spares_a_class_and_costs_another() {
         let found = |lost: [f64; 4], long: f64| {
             let schemes = [("droptail", 1.0, 30.0), SCHEMES[1], ("sfd", 0.51, long), SCHEMES[3]];
-            let cell = make_cell(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
+            let cell = make_cell(&schemes, |index, facts| with_calls(facts, "loss_share", lost[index]));
             find_alternative(&Judged::new(cell), 1, &[1, 2, 3])
         };
         let one = found([0.3, 0.2, 0.1, 0.2], 20.0).unwrap();
@@ -414,7 +415,7 @@ mod tests {
         let near = |short: f64| {
             let schemes = [("droptail", 1.0, 10.0), SCHEMES[1], ("sfd", short, 10.0)];
             let cell =
-                make_cell(&schemes, |place, facts| with_calls(facts, "loss_share", [0.3, 0.2, 0.1][place]));
+                make_cell(&schemes, |index, facts| with_calls(facts, "loss_share", [0.3, 0.2, 0.1][index]));
             find_alternative(&Judged::new(cell), 1, &[1, 2]).map(|one| (one.scheme, one.is_level))
         };
         assert_eq!((near(0.54), near(0.56)), (Some((2, false)), None), "8 % and 12 % slower");

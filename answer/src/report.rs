@@ -11,16 +11,16 @@ use crate::sizes::{Role, size_text};
 use crate::statistics::{Estimate, LEAST_REPLICATIONS};
 use crate::tables::{BucketRow, ColourRow, GroupRow, bucket_rows, colour_rows, group_rows, scheme_rows};
 use crate::texts::{
-    UNKNOWN, capitalise, capped_whole_percent, change_text, counted, share_text, time_text, unit_text,
+    UNKNOWN, capitalise, capped_whole_percent, change_text, count_text, share_text, time_text, unit_text,
     with_commas,
 };
 use crate::verdicts::{NOT_JUDGED, Outcome};
 use blocks::{Block, Column, Entry, Figure, Table, Tone};
 use serde::Serialize;
 
-/// So many figures of applications stand beside each other in a table.
+/// Most figures of applications in one table.
 const COLUMNS_PER_TABLE: usize = 3;
-/// The quantity of size buckets whose change stands beside it.
+/// The quantity of size buckets that is followed by its change.
 const CHANGED: &str = "response_mean_s";
 
 /// The parts of a cell's report, in the order in which it shows them.
@@ -47,17 +47,20 @@ pub fn report_cell(judged: &Judged, duration: &str) -> CellReport {
     }
 }
 
+/// Returns whether there are replications enough for intervals.
 fn has_intervals(plan: &Plan) -> bool {
     plan.replications as usize >= LEAST_REPLICATIONS
 }
 
+/// Returns the overview: the table if there are transfers, and a remark if there are too few replications for
+/// intervals.
 fn write_overview(judged: &Judged, groups: &[GroupRow], duration: &str) -> Vec<Block> {
     let plan = &judged.cell.plan;
     let has_transfers = judged.cell.runs.iter().flatten().any(|run| run.count.iter().any(|count| *count > 0));
     let table = has_transfers.then(|| Block::Table(tabulate_overview(&judged.cell, groups)));
     let quick = (!has_intervals(plan)).then(|| {
         let (word, give) = (plan.run_word(), if plan.replications == 1 { "gives" } else { "give" });
-        let runs = counted(i64::from(plan.replications), word);
+        let runs = count_text(i64::from(plan.replications), word);
         Block::prose(
             format!(
                 "A quick look: {runs} of {duration} {give} no interval and no verdict. In parentheses: the smallest and \
@@ -69,6 +72,7 @@ fn write_overview(judged: &Judged, groups: &[GroupRow], duration: &str) -> Vec<B
     table.into_iter().chain(quick).collect()
 }
 
+/// Returns the table of the overview, a row per scheme.
 fn tabulate_overview(cell: &Cell, groups: &[GroupRow]) -> Table {
     let (plan, rows) = (&cell.plan, overview_rows(cell));
     let references = plan.overview_references();
@@ -85,7 +89,7 @@ fn tabulate_overview(cell: &Cell, groups: &[GroupRow]) -> Table {
         let page =
             pages.iter().find(|page| page.scheme == row.scheme).map(|page| write_time(page.value.mean));
         // On the empty link a packet waits for packets of its own connection only.
-        let is_alone = plan.schemes[cell.place(&row.scheme)].name == "empty";
+        let is_alone = plan.schemes[cell.scheme_index(&row.scheme)].name == "empty";
         let mut line = vec![mark_ideal(cell, &row.scheme), write_time(row.short_response_mean_s)];
         line.extend(references.iter().map(|reference| write_whole_change(change(reference))));
         line.push(write_whole_change(row.long));
@@ -108,6 +112,7 @@ fn tabulate_overview(cell: &Cell, groups: &[GroupRow]) -> Table {
     }
 }
 
+/// Returns which schemes reordered packets, and how many of them.
 fn describe_reordering(rows: &[OverviewRow]) -> String {
     let known = rows.iter().filter(|row| row.reordered_share != 0.0);
     let shares: Vec<String> =
@@ -121,6 +126,8 @@ fn describe_reordering(rows: &[OverviewRow]) -> String {
     )
 }
 
+/// Returns the verdicts: schemes by verdict, every verdict, who pays, other endpoints. With too few replications it
+/// says so instead, and lists who pays.
 fn write_verdicts(judged: &Judged) -> Vec<Block> {
     let cell = &judged.cell;
     if !has_intervals(&cell.plan) {
@@ -147,7 +154,7 @@ fn write_verdicts(judged: &Judged) -> Vec<Block> {
     blocks
 }
 
-/// Returns the primary endpoint with whose it is, such as `mean response time of transfers ≤ 15 kB`.
+/// Returns the primary endpoint and what it describes, such as `mean response time of transfers ≤ 15 kB`.
 fn describe_primary(cell: &Cell) -> String {
     let (primary, whose) = (cell.primary(), cell.describe_primary());
     match cell.is_about_short() {
@@ -160,15 +167,15 @@ fn describe_primary(cell: &Cell) -> String {
 fn group_by_verdict(primary: &[&Finding], reference: &str, what: &str) -> Block {
     let first = [Outcome::Better, Outcome::Equal, Outcome::Worse, Outcome::Undecided];
     let mut groups: Vec<(String, Vec<&str>, Tone)> =
-        first.map(|outcome| (outcome.text().to_owned(), Vec::new(), tone_of(outcome))).into();
+        first.map(|outcome| (outcome.text().to_owned(), Vec::new(), outcome_tone(outcome))).into();
     for one in primary.iter().filter(|one| one.reference == reference) {
         let is_judged = !one.verdict.starts_with(NOT_JUDGED);
         let verdict = if is_judged { one.outcome.text() } else { &one.verdict };
-        let place = groups.iter().position(|(name, ..)| name == verdict).unwrap_or_else(|| {
+        let index = groups.iter().position(|(name, ..)| name == verdict).unwrap_or_else(|| {
             groups.push((verdict.to_owned(), Vec::new(), Tone::Plain));
             groups.len() - 1
         });
-        groups[place].1.push(&one.scheme);
+        groups[index].1.push(&one.scheme);
     }
     groups.retain(|(_, schemes, _)| !schemes.is_empty());
     Block::Facts {
@@ -178,6 +185,7 @@ fn group_by_verdict(primary: &[&Finding], reference: &str, what: &str) -> Block 
     }
 }
 
+/// Returns the table of the verdicts on the primary endpoint; `what` is the endpoint with its transfers.
 fn tabulate_primary(cell: &Cell, primary: &[&Finding], what: &str) -> Block {
     let columns = vec![
         Column::text("scheme"),
@@ -198,10 +206,11 @@ fn tabulate_primary(cell: &Cell, primary: &[&Finding], what: &str) -> Block {
         note: format!(
             "Faster and slower: shares of the same transfers{sizes}, where the traffic is the same."
         ),
-        ..Table::new(caption, columns, primary.iter().map(line).collect(), keys_of(primary))
+        ..Table::new(caption, columns, primary.iter().map(line).collect(), scheme_keys(primary))
     })
 }
 
+/// Returns the table of the verdicts on exploratory endpoints.
 fn tabulate_others(others: &[&Finding]) -> Block {
     let columns = ["scheme", "against", "endpoint", "verdict"].map(Column::text).into();
     let line = |one: &&Finding| -> Vec<Entry> {
@@ -209,10 +218,11 @@ fn tabulate_others(others: &[&Finding]) -> Block {
         names.into_iter().chain([write_verdict(one)]).collect()
     };
     let rows = others.iter().map(line).collect();
-    Block::Table(Table::new("Other endpoints".to_owned(), columns, rows, keys_of(others)))
+    Block::Table(Table::new("Other endpoints".to_owned(), columns, rows, scheme_keys(others)))
 }
 
-fn keys_of(findings: &[&Finding]) -> Vec<String> {
+/// Returns the scheme of each finding, which is the key of its row.
+fn scheme_keys(findings: &[&Finding]) -> Vec<String> {
     findings.iter().map(|one| one.scheme.clone()).collect()
 }
 
@@ -231,6 +241,7 @@ fn write_payers(judged: &Judged) -> Option<Block> {
     (!vetoes.is_empty()).then(|| Block::details("Who pays", vec![table]))
 }
 
+/// Returns the tables of applications, without pages: what users feel first, then the other figures.
 fn write_applications(cell: &Cell, groups: &[GroupRow]) -> Vec<Block> {
     let is_first = |row: &GroupRow| !is_of_pages(row) && row.is_primary;
     let others = tabulate_groups(cell, groups, |row| !is_of_pages(row) && !row.is_primary);
@@ -238,6 +249,7 @@ fn write_applications(cell: &Cell, groups: &[GroupRow]) -> Vec<Block> {
     tabulate_groups(cell, groups, is_first).into_iter().chain(others).collect()
 }
 
+/// Returns the tables of pages, of the link and of the transfers of each size.
 fn write_tables(cell: &Cell, groups: &[GroupRow]) -> Vec<Block> {
     let rows = bucket_rows(cell);
     let of_sizes = cell.plan.buckets().into_iter().map(|bucket| {
@@ -250,7 +262,7 @@ fn write_tables(cell: &Cell, groups: &[GroupRow]) -> Vec<Block> {
     of_pages.into_iter().chain([Block::Table(tabulate_link(cell))]).chain(of_sizes).collect()
 }
 
-/// Returns every quantity of a bucket; the change stands behind the mean that changes.
+/// Returns every quantity of a bucket; the mean is followed by its change.
 fn tabulate_bucket(cell: &Cell, transfers: &str, rows: &[&BucketRow]) -> Table {
     let quantities: Vec<&Quantity> = list_shown(cell, Subject::Bucket, Shown::Bucket);
     let mut columns = vec![Column::text("scheme"), Column::number("count")];
@@ -317,6 +329,7 @@ fn tabulate_link(cell: &Cell) -> Table {
     Table::new("The link".to_owned(), columns, rows.collect(), list_schemes(cell))
 }
 
+/// Returns a scheme's share of losses by colour; unknown if its packets have fewer than two colours.
 fn describe_losses(colours: &[ColourRow], scheme: &str) -> String {
     let own: Vec<String> = colours
         .iter()
@@ -361,33 +374,38 @@ fn write_group(row: &GroupRow) -> Entry {
     Figure { tone: change.tone, ..Figure::new(text, Some(mean)) }.into()
 }
 
+/// Returns whether a row is the mean time of pages.
 fn is_of_pages(row: &GroupRow) -> bool {
     (row.group.as_str(), row.what.name().as_str()) == PAGES
 }
 
 /// Returns the quantities of a subject that are columns of a table, in order.
 fn list_shown(cell: &Cell, subject: Subject, table: Shown) -> Vec<&Quantity> {
-    cell.about(subject).filter(|quantity| quantity.tables.contains(&table)).collect()
+    cell.quantities_about(subject).filter(|quantity| quantity.tables.contains(&table)).collect()
 }
 
+/// Returns the schemes in their order.
 fn list_schemes(cell: &Cell) -> Vec<String> {
     cell.schemes().map(|scheme| cell.name(scheme).to_owned()).collect()
 }
 
 /// Returns the scheme's name, with a star if it is an ideal.
 fn mark_ideal(cell: &Cell, scheme: &str) -> Entry {
-    let star = if cell.plan.schemes[cell.place(scheme)].is_ideal { "*" } else { "" };
+    let star = if cell.plan.schemes[cell.scheme_index(scheme)].is_ideal { "*" } else { "" };
     Entry::Text(format!("{scheme}{star}"))
 }
 
+/// Returns the estimate of a quantity; unknown if the row lacks it.
 fn find_estimate(estimates: &[(Quantity, Estimate)], quantity: &Quantity) -> Estimate {
     estimates.iter().find(|(one, _)| one == quantity).map_or(Estimate::UNKNOWN, |(_, estimate)| *estimate)
 }
 
+/// Returns a time as an entry.
 fn write_time(seconds: f64) -> Entry {
     Figure::new(time_text(seconds, false), Some(seconds)).into()
 }
 
+/// Returns a mean in the unit of its quantity as an entry.
 fn write_mean(quantity: &Quantity, mean: f64) -> Entry {
     Figure::new(unit_text(quantity.unit, mean, false), Some(mean)).into()
 }
@@ -407,7 +425,7 @@ fn write_change(change: Option<Estimate>, better: Better) -> Figure {
     match change.filter(|change| change.mean.is_finite()) {
         None => Figure::new(UNKNOWN.to_owned(), None),
         Some(one) => {
-            let tone = tone_of_change(one.low, one.high, better);
+            let tone = change_tone(one.low, one.high, better);
             Figure { tone, ..Figure::new(change_text(one.mean, one.low, one.high), Some(one.mean)) }
         }
     }
@@ -419,15 +437,18 @@ fn write_whole_change(change: Option<Change>) -> Entry {
         return Figure::new(UNKNOWN.to_owned(), None).into();
     };
     let [mean, low, high] = [one.mean, one.low, one.high].map(capped_whole_percent);
-    let tone = tone_of_change(one.low, one.high, Better::Less);
+    let tone = change_tone(one.low, one.high, Better::Less);
     Figure { tone, ..Figure::new(format!("{mean} ({low}…{high})"), Some(one.mean)) }.into()
 }
 
+/// Returns the verdict of a finding, coloured by its outcome.
 fn write_verdict(one: &Finding) -> Entry {
-    Figure { tone: tone_of(one.outcome), ..Figure::new(one.verdict.clone(), Some(one.change.mean)) }.into()
+    Figure { tone: outcome_tone(one.outcome), ..Figure::new(one.verdict.clone(), Some(one.change.mean)) }
+        .into()
 }
 
-fn tone_of(outcome: Outcome) -> Tone {
+/// Returns the tone of an outcome.
+fn outcome_tone(outcome: Outcome) -> Tone {
     match outcome {
         Outcome::Better => Tone::Good,
         Outcome::Worse => Tone::Bad,
@@ -435,7 +456,8 @@ fn tone_of(outcome: Outcome) -> Tone {
     }
 }
 
-fn tone_of_change(low: f64, high: f64, better: Better) -> Tone {
+/// Returns the tone of a change by its interval: good or bad where it excludes zero.
+fn change_tone(low: f64, high: f64, better: Better) -> Tone {
     let tones = if better == Better::Less { [Tone::Good, Tone::Bad] } else { [Tone::Bad, Tone::Good] };
     if high < 0.0 {
         tones[0]
@@ -498,8 +520,8 @@ mod tests {
     fn every_table__has_a_cell_for_each_column_and_a_key_for_each_row() {
         let schemes = [("droptail", 1.0, 10.0), ("cake", 0.6, 10.0), ("sfd", 0.5, 10.0)];
         let delays_s = [0.3, 0.03, 0.2];
-        let judged = Judged::new(make_cell(&schemes, |place, facts| {
-            with_calls(facts, "delay_p95_s", delays_s[place])
+        let judged = Judged::new(make_cell(&schemes, |index, facts| {
+            with_calls(facts, "delay_p95_s", delays_s[index])
         }));
         let report = report_cell(&judged, "100s");
         let mut waiting: Vec<&Block> =

@@ -1,4 +1,4 @@
-//! What the answer needs to know of a cell beside its plan and runs.
+//! What the answer needs to know of a cell in addition to its plan and runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,14 +25,14 @@ pub struct Modem {
     pub has_own_rates: bool,
 }
 
-/// What the answer needs to know beside plan and runs.
+/// What the answer needs to know in addition to plan and runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// Name of the traffic.
     pub label: String,
     /// Length of a replication, as it was given.
     pub duration: String,
-    /// The traffic that was given, and why ready-made traffic stands in its place.
+    /// The traffic that was given, and why ready-made traffic replaces it.
     pub instead_of: Option<String>,
     /// What was left out of the traffic as it was read.
     pub left_out: Vec<String>,

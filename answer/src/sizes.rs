@@ -101,10 +101,11 @@ pub fn size_text(bytes: f64) -> String {
 fn space_logarithmically(low: f64, high: f64, steps: u32) -> Vec<f64> {
     let step = (high - low) / f64::from(steps);
     (0..=steps)
-        .map(|place| libm::pow(10.0, if place == steps { high } else { f64::from(place) * step + low }))
+        .map(|index| libm::pow(10.0, if index == steps { high } else { f64::from(index) * step + low }))
         .collect()
 }
 
+/// Returns the sizes above `low` and up to `high` as text: `≤ 2 kB`, `2–5 kB`, `> 1 MB`.
 fn range_text(low: u64, high: Option<u64>) -> String {
     let first = size_text(low as f64);
     let Some(high) = high else { return format!("> {first}") };
@@ -116,6 +117,7 @@ fn range_text(low: u64, high: Option<u64>) -> String {
     if unit == other { format!("{number}–{last}") } else { format!("{first}–{last}") }
 }
 
+/// Splits a size as text into number and unit.
 fn split_unit(size: &str) -> (&str, &str) {
     size.split_once(' ').unwrap_or((size, ""))
 }

@@ -169,6 +169,7 @@ estimate_columns! {
     Change { change, change_low, change_high }
 }
 
+/// Serializes a quantity as its name.
 fn write_name<S: Serializer>(quantity: &Quantity, serializer: S) -> Result<S::Ok, S::Error> {
     quantity.name().serialize(serializer)
 }
@@ -227,20 +228,21 @@ pub struct EvidenceRow {
 /// Returns one row per scheme and bucket.
 pub fn bucket_rows(cell: &Cell) -> Vec<BucketRow> {
     let buckets = cell.plan.buckets();
-    let rows = |scheme| buckets.iter().enumerate().map(move |(place, bucket)| (scheme, place, bucket));
+    let rows = |scheme| buckets.iter().enumerate().map(move |(index, bucket)| (scheme, index, bucket));
     cell.schemes()
         .flat_map(rows)
-        .map(|(scheme, place, bucket)| bucket_row(cell, scheme, place, bucket))
+        .map(|(scheme, index, bucket)| bucket_row(cell, scheme, index, bucket))
         .collect()
 }
 
-fn bucket_row(cell: &Cell, scheme: usize, place: usize, bucket: &Bucket) -> BucketRow {
+/// Returns the row of a scheme and the bucket of this index.
+fn bucket_row(cell: &Cell, scheme: usize, index: usize, bucket: &Bucket) -> BucketRow {
     let (baseline, design) = (cell.baseline(), cell.design());
-    let count: u64 = cell.runs[scheme].iter().map(|run| run.count[place]).sum();
-    let censored: u64 = cell.runs[scheme].iter().map(|run| run.censored[place]).sum();
+    let count: u64 = cell.runs[scheme].iter().map(|run| run.count[index]).sum();
+    let censored: u64 = cell.runs[scheme].iter().map(|run| run.censored[index]).sum();
     let censored_share = if count == 0 { 0.0 } else { censored as f64 / count as f64 };
     let estimate = |quantity: &Quantity| {
-        let values = cell.in_bucket(scheme, place, &quantity.name());
+        let values = cell.bucket_values(scheme, index, &quantity.name());
         let is_missing = quantity.is_percentile() && !values.iter().all(|value| value.is_finite());
         let values = if is_missing { Vec::new() } else { values };
         (quantity.clone(), interval(quantity, &values, &design))
@@ -254,14 +256,14 @@ fn bucket_row(cell: &Cell, scheme: usize, place: usize, bucket: &Bucket) -> Buck
         censored,
         censored_share,
         is_bound: censored_share > CENSORED_SHARE,
-        estimates: cell.about(Subject::Bucket).map(estimate).collect(),
-        response_mean_change: change_in_bucket(cell, scheme, baseline, place, &judged).as_change(),
+        estimates: cell.quantities_about(Subject::Bucket).map(estimate).collect(),
+        response_mean_change: change_in_bucket(cell, scheme, baseline, index, &judged).as_change(),
     }
 }
 
 /// Returns the logarithm of the ratio of the mean response times of a bucket.
-pub fn change_in_bucket(cell: &Cell, scheme: usize, other: usize, place: usize, design: &Design) -> Estimate {
-    let [own, other] = [scheme, other].map(|scheme| cell.in_bucket(scheme, place, "response_mean_s"));
+pub fn change_in_bucket(cell: &Cell, scheme: usize, other: usize, index: usize, design: &Design) -> Estimate {
+    let [own, other] = [scheme, other].map(|scheme| cell.bucket_values(scheme, index, "response_mean_s"));
     log_ratio(&own, &other, design)
 }
 
@@ -275,7 +277,10 @@ pub fn scheme_rows(cell: &Cell) -> Vec<SchemeRow> {
     let row = |scheme: usize| SchemeRow {
         scheme: cell.name(scheme).to_owned(),
         is_baseline: scheme == cell.baseline(),
-        estimates: cell.about(Subject::Scheme).map(|quantity| estimate(scheme, quantity)).collect(),
+        estimates: cell
+            .quantities_about(Subject::Scheme)
+            .map(|quantity| estimate(scheme, quantity))
+            .collect(),
     };
     cell.schemes().map(row).collect()
 }
@@ -289,6 +294,7 @@ pub fn colour_rows(cell: &Cell) -> Vec<ColourRow> {
     cell.schemes().flat_map(rows).collect()
 }
 
+/// Returns the row of a scheme and the colour of this index; its shares are None if no packet arrived.
 fn colour_row(cell: &Cell, scheme: usize, colour: usize) -> ColourRow {
     let runs = &cell.runs[scheme];
     let total = |name: &str| runs.iter().map(|run| run.colours[colour].count(name)).sum::<u64>();
@@ -334,12 +340,12 @@ pub fn curve_rows(cell: &Cell) -> Vec<CurveRow> {
 /// Returns the distribution of the response time of short transfers: one row per scheme and time.
 pub fn cdf_rows(cell: &Cell) -> Vec<CdfRow> {
     let (times, design) = (cdf_times_s(), cell.design());
-    let row = |scheme: usize, place: usize, response_s: f64| {
-        let shares: Vec<f64> = cell.runs[scheme].iter().map(|run| run.cdf[place]).collect();
+    let row = |scheme: usize, index: usize, response_s: f64| {
+        let shares: Vec<f64> = cell.runs[scheme].iter().map(|run| run.cdf[index]).collect();
         let scheme = cell.name(scheme).to_owned();
         CdfRow { scheme, response_s, share: share_interval(&shares, &design) }
     };
-    let rows = |scheme| times.iter().enumerate().map(move |(place, time)| row(scheme, place, *time));
+    let rows = |scheme| times.iter().enumerate().map(move |(index, time)| row(scheme, index, *time));
     cell.schemes().flat_map(rows).collect()
 }
 
@@ -350,6 +356,7 @@ pub fn group_rows(cell: &Cell) -> Vec<GroupRow> {
     cell.schemes().flat_map(rows).collect()
 }
 
+/// Returns the row of a scheme and a figure of an application.
 fn group_row(cell: &Cell, scheme: usize, group: &str, what: &Quantity) -> GroupRow {
     let (baseline, design) = (cell.baseline(), cell.design());
     let source = Source { whose: Whose::Group(group.to_owned()), quantity: what.clone() };
@@ -371,16 +378,16 @@ fn group_row(cell: &Cell, scheme: usize, group: &str, what: &Quantity) -> GroupR
 fn figures_in_order(cell: &Cell) -> Vec<(String, Quantity)> {
     let runs = || cell.runs.iter().flatten();
     let (mut groups, mut figures) = (Vec::<&str>::new(), Vec::<(usize, bool, usize)>::new());
-    let table: Vec<&Quantity> = cell.about(Subject::Application).collect();
+    let table: Vec<&Quantity> = cell.quantities_about(Subject::Application).collect();
     let kinds = runs().next().map(|run| &run.kinds);
     for (group, what, _) in runs().flat_map(|run| &run.groups) {
-        let place = groups.iter().position(|own| own == group).unwrap_or_else(|| {
+        let index = groups.iter().position(|own| own == group).unwrap_or_else(|| {
             groups.push(group);
             groups.len() - 1
         });
         let Some(number) = table.iter().position(|quantity| quantity.name() == *what) else { continue };
         let kind = kinds.and_then(|kinds| kinds.get(group).copied());
-        figures.push((place, !is_felt_first(table[number], kind), number));
+        figures.push((index, !is_felt_first(table[number], kind), number));
     }
     figures.sort_unstable();
     figures.dedup();
@@ -392,7 +399,7 @@ fn is_felt_first(what: &Quantity, kind: Option<Kind>) -> bool {
     kind.map_or_else(|| what.tables.contains(&Table::Application), |kind| what.primary_of.contains(&kind))
 }
 
-/// Returns how the load of a cell came about.
+/// Returns how the load of a cell was reached.
 pub fn load_row(cell: &Cell) -> LoadRow {
     let runs = &cell.runs[cell.baseline()];
     let mean_of = |value: &dyn Fn(&Facts) -> f64| mean(&runs.iter().map(value).collect::<Vec<_>>());
@@ -409,7 +416,7 @@ pub fn load_row(cell: &Cell) -> LoadRow {
     }
 }
 
-/// Returns what of a capture stands behind the verdicts of a cell, None for a model.
+/// Returns how much of a capture the verdicts of a cell rest on; None for a model.
 pub fn evidence_row(cell: &Cell) -> Option<EvidenceRow> {
     let capture = cell.capture.as_ref()?;
     let loads = || cell.runs[cell.baseline()].iter().map(|run| &run.load);

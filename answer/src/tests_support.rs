@@ -47,7 +47,7 @@ pub fn cell(schemes: &[(&str, f64, f64)]) -> Cell {
     make_cell(schemes, |_, facts| facts)
 }
 
-/// Returns such a cell, of whose runs `change` makes others by the place of their scheme.
+/// Returns such a cell whose runs `change` has altered; it gets the index of their scheme.
 pub fn make_cell(schemes: &[(&str, f64, f64)], change: impl Fn(usize, Facts) -> Facts) -> Cell {
     let baseline = schemes[0].0.to_owned();
     let plan = Plan {
@@ -66,8 +66,8 @@ pub fn make_cell(schemes: &[(&str, f64, f64)], change: impl Fn(usize, Facts) -> 
         vetoes: Vec::new(),
         reference: None,
     };
-    let runs = schemes.iter().enumerate().map(|(place, (_, short_s, long_s))| {
-        SPREAD.iter().map(|scale| change(place, facts(short_s * scale, long_s * scale))).collect()
+    let runs = schemes.iter().enumerate().map(|(index, (_, short_s, long_s))| {
+        SPREAD.iter().map(|scale| change(index, facts(short_s * scale, long_s * scale))).collect()
     });
     Cell::new(plan, None, table(), runs.collect())
 }

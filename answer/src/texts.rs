@@ -4,7 +4,7 @@ use crate::quantities::Unit;
 
 /// A larger change is printed as `>+999`: its digits would say nothing.
 pub const MOST_PERCENT: f64 = 999.0;
-/// Stands for a number that is not known.
+/// Text of a number that is not known.
 pub const UNKNOWN: &str = "–";
 
 /// Returns a number with at most `digits` significant digits, as C's `%g` writes it.
@@ -29,6 +29,7 @@ pub fn signed_significant(number: f64, digits: usize) -> String {
     if text.starts_with('−') { text } else { format!("+{text}") }
 }
 
+/// Returns a number as text without zeros at the end of its fraction.
 fn trim_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
@@ -38,6 +39,7 @@ pub fn time_text(seconds: f64, is_bound: bool) -> String {
     unit_text(Unit::Seconds, seconds, is_bound)
 }
 
+/// Returns a time as text, in ms if it is shorter than 1 s.
 fn seconds_text(seconds: f64) -> String {
     if seconds < 0.9995 {
         format!("{} ms", significant(1000.0 * seconds, 3))
@@ -49,7 +51,7 @@ fn seconds_text(seconds: f64) -> String {
 }
 
 /// Returns `1 client`, `2 clients`: the number with the noun, which takes an s in the plural.
-pub fn counted(number: i64, noun: &str) -> String {
+pub fn count_text(number: i64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -70,8 +72,8 @@ pub fn span_text(seconds: f64) -> String {
 pub fn with_commas(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut found = String::new();
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             found.push(',');
         }
         found.push(digit);

@@ -4,7 +4,7 @@ use crate::quantities::{Better, Quantity};
 use crate::statistics::intervals::replications_for;
 use crate::statistics::levels::LEVEL;
 use crate::statistics::{Design, Estimate, LEAST_REPLICATIONS};
-use crate::texts::{capped_percent, counted, percent};
+use crate::texts::{capped_percent, count_text, percent};
 use serde::{Deserialize, Serialize};
 
 /// What is shown to lie within ±5 % of the reference is equal, even if its sign is certain.
@@ -61,7 +61,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns what one of them is called.
+    /// Returns the noun for one of them.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Replication => "replication",
@@ -70,15 +70,16 @@ impl Unit {
         }
     }
 
-    fn interval(self, count: u32) -> String {
+    /// Returns what an interval over `count` of them is called.
+    fn interval_name(self, count: u32) -> String {
         match self {
             Unit::Day => format!("95 % interval over {count} days"),
             Unit::Replication | Unit::Round => "95 % interval".to_owned(),
         }
     }
 
-    /// Returns what so many of them would do, None for so many that they would hardly decide.
-    fn would_do(self, needed: Option<u32>) -> String {
+    /// Returns that this number of them may decide; None is a number too large to be recommended.
+    fn needed_text(self, needed: Option<u32>) -> String {
         let (option, plural) = match self {
             Unit::Replication => ("--seeds ", "seeds"),
             Unit::Round => ("--rounds ", "rounds"),
@@ -97,7 +98,7 @@ impl Unit {
 pub struct Verdict {
     /// The outcome.
     pub outcome: Outcome,
-    /// The outcome in words, with what stands behind it.
+    /// The outcome in words, with the evidence.
     pub text: String,
     /// About how many replications would decide an undecided comparison.
     pub seeds_needed: Option<u32>,
@@ -116,7 +117,7 @@ impl Verdict {
 
     /// Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
     ///
-    /// Where the truth can only be further from no change, the verdict stands, with `at least`.
+    /// Where the true change can only be larger, the verdict remains, with `at least`.
     pub fn with_bounds(self, scheme_bound: bool, reference_bound: bool, why: &str) -> Verdict {
         if self.outcome == Outcome::Undecided || !(scheme_bound || reference_bound) {
             return self;
@@ -157,11 +158,11 @@ pub fn judge(ratio: &Estimate, design: &Design, unit: Unit, faster: Option<(u32,
         let text = format!("worse by {} % ({})", capped_percent(loss.mean), interval_text(&loss, unit));
         return Verdict::new(Outcome::Worse, text);
     }
-    undecided(&ratio.negated(), &gain, design, unit, faster)
+    undecided_verdict(&ratio.negated(), &gain, design, unit, faster)
 }
 
 /// Describes how an exploratory endpoint changed, and whether for the better.
-pub fn describe(ratio: &Estimate, quantity: &Quantity, unit: Unit) -> Verdict {
+pub fn describe_change(ratio: &Estimate, quantity: &Quantity, unit: Unit) -> Verdict {
     if !ratio.has_interval() {
         return judge_without_interval(ratio, unit);
     }
@@ -181,7 +182,7 @@ pub fn describe(ratio: &Estimate, quantity: &Quantity, unit: Unit) -> Verdict {
 
 /// Returns `faster in 7 of 10 replications`.
 pub fn faster_text((faster, of): (u32, u32), unit: Unit) -> String {
-    format!("faster in {faster} of {}", counted(i64::from(of), unit.name()))
+    format!("faster in {faster} of {}", count_text(i64::from(of), unit.name()))
 }
 
 /// Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative.
@@ -189,9 +190,10 @@ fn interval_text(change: &Estimate, unit: Unit) -> String {
     let (low, high) = (capped_percent(change.low), capped_percent(change.high));
     let has_sign = [&low, &high].iter().any(|end| end.contains(['−', '<', '>']));
     let between = if has_sign { " to " } else { "–" };
-    format!("{} {low}{between}{high} %", unit.interval(change.count))
+    format!("{} {low}{between}{high} %", unit.interval_name(change.count))
 }
 
+/// Returns that nothing is decided, because there are no such transfers or too few replications.
 fn judge_without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
     if ratio.count == 0 {
         return Verdict::undecided("there were no such transfers to compare");
@@ -201,8 +203,8 @@ fn judge_without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
     Verdict { seeds_needed: Some(least as u32), ..Verdict::undecided(&few) }
 }
 
-/// Returns `undecided` with what remains possible, and the look that would decide if the spread stays.
-fn undecided(
+/// Returns that nothing is decided, with what remains possible and the look that would decide if the spread stays.
+fn undecided_verdict(
     log_gain: &Estimate,
     gain: &Estimate,
     design: &Design,
@@ -227,7 +229,7 @@ fn undecided(
     };
     let more = match seeds_needed {
         None if design.capture_share != 0.0 => "a longer capture may decide, more seeds hardly".to_owned(),
-        needed => unit.would_do(needed),
+        needed => unit.needed_text(needed),
     };
     let shown = if is_open { String::new() } else { format!(" ({} of the gain)", interval_text(gain, unit)) };
     let often = faster.filter(|(_, of)| *of > 0);
@@ -348,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn describe__says_more_or_less() {
+    fn describe_change__says_more_or_less() {
         let table = crate::quantities::table();
         let quantity = |name: &str| table.iter().find(|one| one.name() == name).unwrap();
         let (rate, time) = (quantity("long_goodput_bps"), quantity("response_mean_s"));
@@ -359,11 +361,13 @@ mod tests {
             (0.0, 5.0, Outcome::Unclear, "no clear change (95 % interval 0.0–5.0 %)"),
             (-5.0, 0.0, Outcome::Unclear, "no clear change (95 % interval −5.0 to 0.0 %)"),
         ] {
-            let found = describe(&ratio(low, high), rate, Unit::Replication);
+            let found = describe_change(&ratio(low, high), rate, Unit::Replication);
             assert_eq!(found, Verdict::new(outcome, text.to_owned()));
         }
-        assert_eq!(describe(&ratio(10.0, 30.0), time, Unit::Replication).outcome, Outcome::Worse);
-        assert!(describe(&ratio(-30.0, -10.0), time, Unit::Replication).text.starts_with("shorter by "));
+        assert_eq!(describe_change(&ratio(10.0, 30.0), time, Unit::Replication).outcome, Outcome::Worse);
+        assert!(
+            describe_change(&ratio(-30.0, -10.0), time, Unit::Replication).text.starts_with("shorter by ")
+        );
     }
 
     #[test]

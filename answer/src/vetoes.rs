@@ -2,8 +2,8 @@
 
 use crate::columns::{self, estimate_columns};
 use crate::comparison::{Cell, Endpoint, Plan, Source, Whose, log_ratio};
-use crate::findings::write_means;
-use crate::margins::{Class, Figure, Margin, figures, scale};
+use crate::findings::means_text;
+use crate::margins::{Class, Figure, Margin, difference_scale, list_figures};
 use crate::quantities::{Better, Unit};
 use crate::sizes::Role;
 use crate::statistics::intervals::difference;
@@ -72,7 +72,7 @@ pub fn find_payers(cell: &Cell, margins: &[Margin], scheme: usize, other: usize)
 /// The intervals hold for all schemes and all figures with a margin at once, for a scheme may be recommended for the sake of
 /// any class.
 pub fn find_gaining_classes(cell: &Cell, margins: &[Margin], scheme: usize) -> Vec<Class> {
-    let figures = margins.iter().filter(|one| cell.has(&one.figure.source)).count();
+    let figures = margins.iter().filter(|one| cell.has_values(&one.figure.source)).count();
     let of_schemes = cell.primary_design(cell.baseline());
     let design = Design { comparisons: of_schemes.comparisons * figures.max(1) as f64, ..of_schemes };
     let found = margins.iter().filter_map(|margin| find_veto(cell, margin, cell.baseline(), scheme, &design));
@@ -81,10 +81,10 @@ pub fn find_gaining_classes(cell: &Cell, margins: &[Margin], scheme: usize) -> V
     Class::all().filter(|class| gains.contains(class)).collect()
 }
 
-/// Returns that a class pays, or may, by an interval of this design.
+/// Returns the veto if a class pays, or may, by an interval of this design; else None.
 fn find_veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: &Design) -> Option<Veto> {
     let source = &margin.figure.source;
-    let change = change_by(cell, source, scheme, other, margin.is_relative, design);
+    let change = figure_change_by(cell, source, scheme, other, margin.is_relative, design);
     let harm = if source.quantity.better == Better::Less { change } else { change.negated() };
     // An unknown harm is beyond nothing.
     if harm.mean.is_nan() || harm.mean <= margin.most {
@@ -101,18 +101,25 @@ fn find_veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: 
         change,
         binds: is_shown && is_certain,
         text: format!("{said}, of {} allowed", margin.text()),
-        brief: format!("{} {mean}", name_class(&cell.plan, figure.class)),
+        brief: format!("{} {mean}", class_text(&cell.plan, figure.class)),
     })
 }
 
 /// Returns how a quantity changes against the reference: as a share of it, or as a difference.
 ///
-/// The interval stands alone. Nothing is known where a scheme lacks the quantity.
-pub fn change(cell: &Cell, source: &Source, scheme: usize, reference: usize, is_relative: bool) -> Estimate {
-    change_by(cell, source, scheme, reference, is_relative, &cell.design())
+/// The interval is made by itself, not for all schemes together. The change is unknown if a scheme lacks the quantity.
+pub fn figure_change(
+    cell: &Cell,
+    source: &Source,
+    scheme: usize,
+    reference: usize,
+    is_relative: bool,
+) -> Estimate {
+    figure_change_by(cell, source, scheme, reference, is_relative, &cell.design())
 }
 
-fn change_by(
+/// Returns the change that [`figure_change`] returns, with an interval of this design.
+fn figure_change_by(
     cell: &Cell,
     source: &Source,
     scheme: usize,
@@ -137,7 +144,7 @@ fn is_certain(cell: &Cell, source: &Source, schemes: &[usize]) -> bool {
 }
 
 /// Returns how a figure of a class changes, such as `calls: one-way delay, p95 32.2 ms → 125 ms, +288 % (+243…+339)`;
-/// `about` stands before the change.
+/// `about` precedes the change.
 fn change_line(
     cell: &Cell,
     figure: &Figure,
@@ -147,18 +154,20 @@ fn change_line(
     about: &str,
 ) -> String {
     let quantity = &figure.source.quantity;
-    let change = change(cell, &figure.source, scheme, other, is_relative);
+    let change = figure_change(cell, &figure.source, scheme, other, is_relative);
     let said = change_in_unit(&change, quantity.unit, is_relative);
     let said = if said.is_empty() { said } else { format!(", {about}{said}") };
-    let class = name_class(&cell.plan, figure.class);
+    let class = class_text(&cell.plan, figure.class);
     format!("{class}: {} {}{said}", quantity.words.axis, write_figures(cell, figure, scheme, other))
 }
 
+/// Returns a figure under the other scheme and under this one, such as `128 ms → 87 ms`.
 fn write_figures(cell: &Cell, figure: &Figure, scheme: usize, other: usize) -> String {
     let (own, other) = (cell.values(&figure.source, scheme), cell.values(&figure.source, other));
-    write_means(&own, &other, figure.source.quantity.unit)
+    means_text(&own, &other, figure.source.quantity.unit)
 }
 
+/// Returns a change with its interval, if it has one, as a percentage or in the unit; empty if it is unknown.
 fn change_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
     if !change.mean.is_finite() {
         return String::new();
@@ -166,18 +175,19 @@ fn change_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
     if is_relative {
         return change_text(change.mean, change.low, change.high);
     }
-    let (scale, name) = scale(unit);
+    let (scale, name) = difference_scale(unit);
     let [mean, low, high] =
         [change.mean, change.low, change.high].map(|one| signed_significant(scale * one, 3));
     if change.has_interval() { format!("{mean}{name} ({low}…{high})") } else { format!("{mean}{name}") }
 }
 
+/// Returns the text of [`change_in_unit`] without the interval.
 fn mean_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
     change_in_unit(&Estimate { low: f64::NAN, high: f64::NAN, ..*change }, unit, is_relative)
 }
 
 /// Returns a class in words, such as `transfers ≤ 15 kB`.
-pub fn name_class(plan: &Plan, class: Class) -> String {
+pub fn class_text(plan: &Plan, class: Class) -> String {
     match class {
         Class::Short => plan.transfers(Role::Short),
         Class::Long => plan.transfers(Role::Long),
@@ -186,10 +196,10 @@ pub fn name_class(plan: &Plan, class: Class) -> String {
 }
 
 /// Returns the classes of traffic of which some run of a cell has what their users feel first.
-pub fn present(cell: &Cell) -> Vec<Class> {
-    let all = figures(&cell.table);
+pub fn present_classes(cell: &Cell) -> Vec<Class> {
+    let all = list_figures(&cell.table);
     let first = |class| all.iter().find(|one| one.class == class);
-    Class::all().filter(|class| first(*class).is_some_and(|one| cell.has(&one.source))).collect()
+    Class::all().filter(|class| first(*class).is_some_and(|one| cell.has_values(&one.source))).collect()
 }
 
 /// Returns what each class present gains or loses under a scheme against the baseline, a line each, but for the class of
@@ -197,10 +207,10 @@ pub fn present(cell: &Cell) -> Vec<Class> {
 ///
 /// A line has what users of the class feel first, and of datagrams how many are lost.
 pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint, pays: &[Veto]) -> Vec<String> {
-    let all = figures(&cell.table);
+    let all = list_figures(&cell.table);
     let is_left_out = |class: &Class| *class == Class::Short && without.source.is_of_transfers();
     let is_paid_by = |class: &Class| pays.iter().any(|one| one.margin.figure.class == *class);
-    let classes = present(cell).into_iter().filter(|class| !is_left_out(class));
+    let classes = present_classes(cell).into_iter().filter(|class| !is_left_out(class));
     let (paying, others): (Vec<Class>, Vec<Class>) = classes.partition(is_paid_by);
     let worse = paying
         .into_iter()
@@ -209,6 +219,7 @@ pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint, pays: &[Veto]
     worse.chain(rest.map(|text| capitalise(&text))).collect()
 }
 
+/// Returns what a class gains or loses under a scheme against the baseline; None if the class has no figure.
 fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Option<String> {
     let baseline = cell.baseline();
     let first = all.iter().find(|one| one.class == class)?;
@@ -224,21 +235,21 @@ fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Optio
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::margins::margins;
+    use crate::margins::read_margins;
     use crate::tests_support::{make_cell, with_calls};
 
     /// A cell in which calls wait as long as given under drop-tail, CAKE and FQ-CoDel.
     fn make_calls(delays_s: [f64; 3]) -> Cell {
         let schemes = [("droptail", 1.0, 10.0), ("cake", 0.6, 10.0), ("fq-codel", 0.5, 10.0)];
-        make_cell(&schemes, |place, facts| {
+        make_cell(&schemes, |index, facts| {
             let spread = facts.simulated_s * 1e-6; // the same in every run
-            with_calls(facts, "delay_p95_s", delays_s[place] + spread)
+            with_calls(facts, "delay_p95_s", delays_s[index] + spread)
         })
     }
 
     #[test]
     fn find_payers__names_who_pays_more_than_the_margin() {
-        let find = |cell: &Cell| find_payers(cell, &margins(&cell.table, &[]).unwrap(), 2, 1);
+        let find = |cell: &Cell| find_payers(cell, &read_margins(&cell.table, &[]).unwrap(), 2, 1);
         let all = find(&make_calls([0.3, 0.03, 0.05]));
         let [one] = all.as_slice() else { panic!("{all:?}") };
         assert_eq!((one.scheme.as_str(), one.binds), ("fq-codel", true));

@@ -1,7 +1,7 @@
 //! Describes traffic that was read, and the rows that were left out, as text: every report takes its sentences from here.
 
 use mousehole_answer::sizes::size_text;
-use mousehole_answer::texts::{counted, rate_text, share_text, significant, span_text, time_text};
+use mousehole_answer::texts::{count_text, rate_text, share_text, significant, span_text, time_text};
 use mousehole_sim::traffic::Skipped;
 use mousehole_sim::traffic::Source;
 use mousehole_sim::traffic::summary::{Classes, Kinds, Summary, TimePercentiles};
@@ -49,7 +49,7 @@ pub fn list_remarks(summary: &Summary) -> Vec<Remark> {
     let skipped = summary.skipped.iter().map(|entry| remark(RemarkKind::Skipped, skipped_text(entry, unit)));
     let first = summary.faults.first.as_deref().unwrap_or_default();
     let count = summary.faults.count;
-    let faulty = format!("{}; the first: {first}", counted(count as i64, unit));
+    let faulty = format!("{}; the first: {first}", count_text(count as i64, unit));
     let faulty = (count > 0).then(|| remark(RemarkKind::Faulty, faulty));
     let notes = summary.notes.iter().map(|note| remark(RemarkKind::Note, note.text.clone()));
     skipped.chain(faulty).chain(notes).collect()
@@ -65,7 +65,7 @@ pub fn list_left_out(summary: &Summary) -> Vec<String> {
 pub fn title_text(summary: &Summary) -> String {
     let names: Vec<&str> = summary.sources.iter().map(|source| source.name.as_str()).collect();
     let names = if names.is_empty() { "A model of traffic".to_owned() } else { names.join(", ") };
-    let connections = counted(summary.connections as i64, "connection");
+    let connections = count_text(summary.connections as i64, "connection");
     format!("{names}: {connections}, {}", size_text(summary.payload_bytes as f64))
 }
 
@@ -97,9 +97,9 @@ fn row_unit(sources: &[Source]) -> &'static str {
 fn skipped_text(entry: &Skipped, unit: &str) -> String {
     let within = match entry.connections {
         0 => String::new(),
-        whole => format!(" of {}", counted(whole as i64, "connection")),
+        whole => format!(" of {}", count_text(whole as i64, "connection")),
     };
-    let rows = counted(entry.rows as i64, unit);
+    let rows = count_text(entry.rows as i64, unit);
     format!("{rows} with {}{within}: {}", size_text(entry.bytes as f64), entry.reason)
 }
 
@@ -121,7 +121,7 @@ type Facts = Vec<(&'static str, String)>;
 fn amount_facts(summary: &Summary) -> Facts {
     let kinds = &summary.kinds;
     let hosts = [(summary.clients, "client"), (summary.servers, "server")];
-    let [clients, servers] = hosts.map(|(number, noun)| counted(number.into(), noun));
+    let [clients, servers] = hosts.map(|(number, noun)| count_text(number.into(), noun));
     let [payload, wire] = [summary.payload_bytes, summary.wire_bytes].map(|bytes| size_text(bytes as f64));
     let mut found = vec![
         ("connections", format!("{} with {} transfers", summary.connections, summary.transfers)),
@@ -147,8 +147,8 @@ fn amount_facts(summary: &Summary) -> Facts {
 fn datagrams_text(kinds: &Kinds) -> String {
     let [along, against] =
         [kinds.datagram_bytes, kinds.datagram_reverse_bytes].map(|bytes| size_text(bytes as f64));
-    let flows = counted(kinds.datagram_flows as i64, "flow");
-    let packets = counted(kinds.datagram_packets as i64, "packet");
+    let flows = count_text(kinds.datagram_flows as i64, "flow");
+    let packets = count_text(kinds.datagram_packets as i64, "packet");
     format!("{flows}, {packets}, {along} with the data, {against} against it, replayed as recorded")
 }
 
@@ -165,7 +165,7 @@ fn classes_text(classes: &Classes) -> String {
 /// Returns a line for each class of flows that occurs: its flows, its bytes and its share of all bytes.
 fn flow_classes_text(summary: &Summary) -> String {
     let lines = summary.flow_classes.iter().map(|count| {
-        let (name, flows) = (count.class.name(), counted(count.flows as i64, "flow"));
+        let (name, flows) = (count.class.name(), count_text(count.flows as i64, "flow"));
         format!("{name}: {flows}, {}, {}", size_text(count.bytes as f64), share_text(count.share))
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -210,7 +210,7 @@ fn link_facts(summary: &Summary) -> Facts {
         ("RTT", format!("known for {} connections{times}", summary.rtt_known)),
     ];
     if let Some(thinks) = &summary.server_think_s {
-        let known = counted(summary.server_think_known as i64, "connection");
+        let known = count_text(summary.server_think_known as i64, "connection");
         found.push(("server think", format!("known for {known}: {}", times_text(thinks))));
     }
     if let Some(load) = summary.native_load {

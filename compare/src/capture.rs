@@ -5,7 +5,7 @@ use crate::given::Given;
 use mousehole_answer::comparison::LEAST_FITTED;
 use mousehole_answer::sizes::size_text;
 use mousehole_answer::statistics::transient::{TIME_CONSTANTS, relaxation_s};
-use mousehole_answer::texts::counted;
+use mousehole_answer::texts::count_text;
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::{Plan, Scenario, run};
 use mousehole_sim::units::parse_dur;
@@ -24,12 +24,12 @@ const OTHERWISE: f64 = 2.0;
 
 /// Returns the name of a model that is fitted to a capture with so many transfers.
 pub fn fitted_label(transfers: u64, label: &str) -> String {
-    format!("a model fitted to the {} of {label}", counted(transfers as i64, "transfer"))
+    format!("a model fitted to the {} of {label}", count_text(transfers as i64, "transfer"))
 }
 
 /// Returns the name of ready-made traffic, and why it replaces a capture with so many short transfers, as a clause.
 pub fn ready_made_labels(label: &str, short: u64, short_bytes: u64) -> (String, String) {
-    let transfers = counted(short as i64, "transfer");
+    let transfers = count_text(short as i64, "transfer");
     let size = size_text(short_bytes as f64);
     let why = format!("{label}, which has {transfers} ≤ {size}, of at least {LEAST_FITTED}");
     (format!("{READY_MADE}, in place of {label}"), why)

@@ -9,7 +9,7 @@ use mousehole_answer::judged::Judged;
 use mousehole_answer::manifest::WarmupEntry;
 use mousehole_answer::margins;
 use mousehole_answer::quantities::table;
-use mousehole_answer::reduction::{Facts, ShortTimes, shares};
+use mousehole_answer::reduction::{Facts, ShortTimes, compare_short_times};
 use mousehole_answer::setting::Setting;
 use mousehole_answer::sizes::{self, buckets};
 use mousehole_sim::engine::layout::UP;
@@ -217,7 +217,7 @@ fn check_request(request: &Request) -> Result<()> {
         let allowed = format!("at least short_bytes ({}), which is at least 1", request.short_bytes);
         return Err(Error::field("long_bytes", request.long_bytes, allowed));
     }
-    if let Err((text, _)) = margins::margins(&table(), &request.vetoes) {
+    if let Err((text, _)) = margins::read_margins(&table(), &request.vetoes) {
         return Err(Error::field("vetoes", text, "margins such as `calls p95 +10ms`"));
     }
     Ok(())
@@ -284,7 +284,8 @@ fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
         for (index, own) in runs.iter_mut().enumerate() {
             for name in plan.references.iter().filter(|name| **name != plan.schemes[index].text) {
                 let other = plan.schemes.iter().position(|scheme| scheme.text == *name);
-                let both = other.and_then(|other| shares(times[index].as_ref()?, times[other].as_ref()?));
+                let both = other
+                    .and_then(|other| compare_short_times(times[index].as_ref()?, times[other].as_ref()?));
                 if let Some(found) = both {
                     own[replication].shares.insert(name.clone(), found);
                 }

@@ -200,13 +200,13 @@ fn judge(
 // python: unit: str
 fn describe(ratio: &Estimate, quantity: &Quantity, unit: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     let unit: Unit = pythonize::depythonize(unit)?;
-    Ok(Verdict(verdicts::describe(&ratio.0, &quantity.0, unit)))
+    Ok(Verdict(verdicts::describe_change(&ratio.0, &quantity.0, unit)))
 }
 
 /// Returns the endpoints of transfers and pages.
 #[pyfunction]
 fn endpoints(table: Table<'_>, short_bytes: u64, long_bytes: u64, has_pages: bool) -> Vec<Endpoint> {
-    let found = answer::endpoints(&owned(&table), short_bytes, long_bytes, has_pages);
+    let found = answer::list_endpoints(&owned(&table), short_bytes, long_bytes, has_pages);
     found.into_iter().map(Endpoint).collect()
 }
 
@@ -254,7 +254,7 @@ impl Margin {
 /// Returns the margins that hold; those given are about `--veto`.
 #[pyfunction]
 fn harm_margins(py: Python<'_>, table: Table<'_>, given: Vec<String>) -> PyResult<Vec<Margin>> {
-    let found = margins::margins(&owned(&table), &given);
+    let found = margins::read_margins(&owned(&table), &given);
     let found = found.map_err(|(text, refused)| to_error(py, "veto", &text, refused))?;
     Ok(found.into_iter().map(Margin).collect())
 }
@@ -277,7 +277,7 @@ fn find_figure(py: Python<'_>, table: Table<'_>, field: &str, text: &str) -> PyR
 /// Returns the class with whose name a text begins.
 #[pyfunction]
 fn find_class(text: &str) -> Option<String> {
-    margins::Class::begins(text).map(margins::Class::name)
+    margins::Class::find_prefix(text).map(margins::Class::name)
 }
 
 /// Splits a change into what changes, sign, number and unit; None for what is no change.
@@ -306,7 +306,7 @@ fn in_own_unit(
 #[pyfunction]
 // python: unit: str
 fn difference_scale(unit: &Bound<'_, PyAny>) -> PyResult<(f64, &'static str)> {
-    Ok(margins::scale(pythonize::depythonize(unit)?))
+    Ok(margins::difference_scale(pythonize::depythonize(unit)?))
 }
 
 /// Returns the scheme that harm is measured against, of schemes given by text and name.
@@ -403,7 +403,7 @@ impl ComparedCell {
     // python: around: Mapping[str, object]
     fn notes(&self, py: Python<'_>, around: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let setting = self.make_setting(around)?;
-        Ok(py.detach(|| notes::notes(&self.judged().cell, &setting)))
+        Ok(py.detach(|| notes::list_notes(&self.judged().cell, &setting)))
     }
 
     /// Returns the cell as the JSON document has it.
@@ -450,7 +450,7 @@ impl ComparedCell {
 
     /// Returns the names of the classes of traffic of which some run has a figure.
     fn present(&self) -> Vec<String> {
-        vetoes::present(&self.judged().cell).into_iter().map(margins::Class::name).collect()
+        vetoes::present_classes(&self.judged().cell).into_iter().map(margins::Class::name).collect()
     }
 
     #[getter]

@@ -2,7 +2,9 @@
 
 use crate::convert::to_python;
 use crate::quantities::{Bucket, Quantity};
-use mousehole_answer::reduction::{Colour, Facts, PROFILES, Profile, Records, ShortTimes, reduce, shares};
+use mousehole_answer::reduction::{
+    Colour, Facts, PROFILES, Profile, Records, ShortTimes, compare_short_times, reduce,
+};
 use mousehole_compare::run_facts;
 use mousehole_sim::scenario::{Plan, RunResult};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -59,7 +61,7 @@ fn shares_of_same(
     own: (PyReadonlyArray1<u64>, PyReadonlyArray1<f64>),
     other: (PyReadonlyArray1<u64>, PyReadonlyArray1<f64>),
 ) -> PyResult<Option<(f64, f64)>> {
-    let found = shares(&short_times(&own)?, &short_times(&other)?);
+    let found = compare_short_times(&short_times(&own)?, &short_times(&other)?);
     Ok(found.map(|shares| (shares.slower, shares.faster)))
 }
 

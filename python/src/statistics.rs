@@ -413,7 +413,7 @@ fn look_error(replications: u64, error: f64, first: u32) -> f64 {
 /// Returns the p-values adjusted by Holm's procedure; NaN stays NaN and does not count.
 #[pyfunction]
 fn holm(p_values: Column) -> PyResult<Vec<f64>> {
-    Ok(significance::holm(p_values.as_slice()?))
+    Ok(significance::adjust_by_holm(p_values.as_slice()?))
 }
 
 /// Returns the doubled one-sided p-value of the mean lying above `end`, or below; 0 if it is infinite.

@@ -24,7 +24,7 @@ fn span_text(seconds: f64) -> String {
 /// Returns `1 client`, `2 clients`: the number with the noun, which takes an s in the plural.
 #[pyfunction]
 fn counted(number: i64, noun: &str) -> String {
-    texts::counted(number, noun)
+    texts::count_text(number, noun)
 }
 
 /// Returns a share as text: `0.42 %`, `< 0.001 %` for less than half of that, `–` for None and NaN.

@@ -7,19 +7,19 @@ use crate::judged::Judged;
 use crate::margins::Class;
 use crate::notes::note_transient;
 use crate::quantities::Kind;
-use crate::ranking::{Alternative, Preference, Reason, is_always_faster, rank, ratio};
+use crate::ranking::{Alternative, Preference, Reason, is_always_faster, primary_ratio, rank};
 use crate::setting::{Modem, Setting};
 use crate::statistics::intervals::count_smaller;
-use crate::texts::{capped, counted};
+use crate::texts::{capped, count_text};
 use crate::verdicts;
-use crate::vetoes::{Veto, present};
+use crate::vetoes::{Veto, present_classes};
 
 /// At most so many commands and remarks on them are part of the answer.
 pub const MOST_COMMANDS: usize = 6;
 /// A shorter capture does not tell whether users act together, and the answer says so. Seconds; the simulator, which
 /// `mousehole-compare` holds against it, looks for that in longer ones only.
 pub const SHORT_CAPTURE_S: f64 = 240.0;
-/// So many schemes beside the recommended one are named.
+/// Most peers of the recommended scheme that are named.
 const MOST_PEERS: usize = 3;
 /// So many schemes that a veto rules out are named with who pays how much.
 const MOST_VETOED: usize = 2;
@@ -36,7 +36,7 @@ pub(super) struct Answer<'a> {
 impl Answer<'_> {
     /// Returns the primary endpoint of every scheme that is no ideal against the baseline.
     pub(super) fn primary(&self) -> Vec<&Finding> {
-        let is_ideal = |name: &str| self.cell.plan.schemes[self.cell.place(name)].is_ideal;
+        let is_ideal = |name: &str| self.cell.plan.schemes[self.cell.scheme_index(name)].is_ideal;
         let is_own = |one: &&Finding| {
             !one.exploratory && one.reference == self.cell.plan.baseline && !is_ideal(&one.scheme)
         };
@@ -47,7 +47,7 @@ impl Answer<'_> {
     pub(super) fn has_calls(&self) -> bool {
         let is_one =
             |class: &Class| matches!(class, Class::Kind(Kind::Calls | Kind::Games | Kind::VideoCalls));
-        present(self.cell).iter().any(is_one)
+        present_classes(self.cell).iter().any(is_one)
     }
 
     /// Returns the schemes that a veto rules out, and of the first of them who pays how much.
@@ -66,7 +66,7 @@ impl Answer<'_> {
     }
 
     /// Returns who may pay under a scheme beyond the margins, where the harm is not shown.
-    pub(super) fn may_pay(&self, scheme: usize) -> Option<String> {
+    pub(super) fn may_pay_text(&self, scheme: usize) -> Option<String> {
         let texts = summarise_vetoes(self.judged.possible_payers(scheme).iter().filter(|one| !one.binds));
         let other = self.cell.plan.harm_reference();
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
@@ -85,7 +85,7 @@ impl Answer<'_> {
         }
         let name = cell.name(scheme);
         let other = others.iter().find(|other| !demotes[**other]).map(|other| {
-            let change = capped(ratio(cell, *other, scheme).as_change().mean);
+            let change = capped(primary_ratio(cell, *other, scheme).as_change().mean);
             format!(" {} does not ({change} % for {}).", cell.name(*other), cell.describe_primary())
         });
         let other = other.unwrap_or_default();
@@ -109,7 +109,7 @@ impl Answer<'_> {
         harmless: Option<usize>,
     ) -> String {
         let name = self.cell.name(one.scheme);
-        let change = capped(ratio(self.cell, one.scheme, chosen).as_change().mean);
+        let change = capped(primary_ratio(self.cell, one.scheme, chosen).as_change().mean);
         let spares = summarise_vetoes(one.spares.iter());
         let costs = summarise_vetoes(one.costs.iter());
         let costs = if costs.is_empty() { costs } else { format!(", and costs {costs}") };
@@ -124,14 +124,15 @@ impl Answer<'_> {
         format!("{name} is slower for {words} ({change} %), but spares {spares}{costs}.{harmless}")
     }
 
-    /// Returns in whose place a scheme stands, who pays under that one, and who gains more.
+    /// Returns which scheme this one is preferred to, who pays under that one, and who gains more.
     pub(super) fn preferred_text(&self, scheme: usize, preference: &Preference) -> String {
         let name = self.cell.name(preference.other);
-        let change = capped(ratio(self.cell, preference.other, scheme).as_change().mean);
+        let change = capped(primary_ratio(self.cell, preference.other, scheme).as_change().mean);
         let pays = summarise_vetoes(preference.pays.iter());
         let less = summarise_vetoes(preference.gains_less.iter());
         let gains = if less.is_empty() { less } else { format!(" Less gain than there: {less}.") };
-        let is_level = ratio(self.cell, scheme, preference.other).mean <= libm::log1p(verdicts::MARGIN);
+        let is_level =
+            primary_ratio(self.cell, scheme, preference.other).mean <= libm::log1p(verdicts::MARGIN);
         let is = if is_level { "level" } else { "faster" };
         let but = match preference.reason {
             Reason::Shown => format!("under which pay: {pays}"),
@@ -144,7 +145,7 @@ impl Answer<'_> {
     }
 
     /// Returns what was left out of the traffic as it was read.
-    pub(super) fn left_out(&self) -> impl Iterator<Item = String> {
+    pub(super) fn left_out_text(&self) -> impl Iterator<Item = String> {
         let texts = self.setting.left_out.join("; ");
         (!texts.is_empty()).then(|| format!("Left out: {texts}.")).into_iter()
     }
@@ -171,18 +172,18 @@ impl Answer<'_> {
         format!("{word} for {}: {}, {said}.", self.cell.describe_primary(), self.cell.name(scheme))
     }
 
-    /// Returns what stands behind the verdict, and the schemes that may serve as well.
+    /// Returns the evidence for the verdict, and the schemes that may serve as well.
     pub(super) fn sureness_text(&self, chosen: Option<usize>, peers: &[usize]) -> String {
         let (cell, plan) = (self.cell, &self.cell.plan);
-        let runs = counted(i64::from(plan.replications), plan.unit().name());
+        let runs = count_text(i64::from(plan.replications), plan.unit().name());
         let mut parts = vec![format!("{runs} of {}", self.setting.duration)];
         if let Some(chosen) = chosen {
-            let (faster, of) = self.faster(chosen, cell.baseline());
+            let (faster, of) = self.count_faster(chosen, cell.baseline());
             parts.push(format!("faster than {} in {faster} of {of}", plan.baseline));
         }
         if let Some(capture) = &cell.capture {
-            let transfers = counted(capture.short.transfers as i64, "distinct transfer");
-            parts.push(format!("{transfers} of {}", counted(capture.short.clients as i64, "client")));
+            let transfers = count_text(capture.short.transfers as i64, "distinct transfer");
+            parts.push(format!("{transfers} of {}", count_text(capture.short.clients as i64, "client")));
         }
         let number = plan.schemes.len() - 1;
         let held = format!("; intervals hold for all {number} schemes at once");
@@ -191,7 +192,7 @@ impl Answer<'_> {
         format!("How sure: {}{held}.{peers}{}", parts.join(", "), self.short_capture_text())
     }
 
-    /// Says of a capture of few minutes, whose copies are played, what no interval can hold.
+    /// Returns what no interval can cover if the copies of a capture of a few minutes are played; else empty.
     fn short_capture_text(&self) -> String {
         let capture = self.cell.capture.as_ref();
         let is_short = |one: &&Capture| !one.is_fitted && one.period_s < SHORT_CAPTURE_S;
@@ -205,7 +206,8 @@ impl Answer<'_> {
         )
     }
 
-    fn faster(&self, scheme: usize, other: usize) -> (u32, u32) {
+    /// Returns in how many replications a scheme was faster than another, and in how many they can be compared.
+    fn count_faster(&self, scheme: usize, other: usize) -> (u32, u32) {
         count_smaller(&self.cell.primary_values(scheme), &self.cell.primary_values(other))
     }
 
@@ -213,10 +215,10 @@ impl Answer<'_> {
     /// every time have a sentence of their own.
     fn peers_text(&self, chosen: usize, peers: &[usize]) -> String {
         let (level, slower): (Vec<usize>, Vec<usize>) =
-            peers.iter().partition(|scheme| self.faster(**scheme, chosen).0 > 0);
-        let change = |scheme: usize| capped(ratio(self.cell, scheme, chosen).as_change().mean);
+            peers.iter().partition(|scheme| self.count_faster(**scheme, chosen).0 > 0);
+        let change = |scheme: usize| capped(primary_ratio(self.cell, scheme, chosen).as_change().mean);
         let level = self.list_peers(&level, |scheme| {
-            let (faster, of) = self.faster(scheme, chosen);
+            let (faster, of) = self.count_faster(scheme, chosen);
             format!(" {} % (faster in {faster} of {of})", change(scheme))
         });
         let slower = self.list_peers(&slower, |scheme| format!(" {} %", change(scheme)));
@@ -230,7 +232,7 @@ impl Answer<'_> {
         .collect()
     }
 
-    /// Returns the first peers, each with what is said of it, and how many there are more; None without any.
+    /// Returns the first peers, each followed by its `text`, and the number of further ones; None without any.
     fn list_peers(&self, peers: &[usize], text: impl Fn(usize) -> String) -> Option<String> {
         let texts: Vec<String> = peers
             .iter()
@@ -242,15 +244,15 @@ impl Answer<'_> {
         (!texts.is_empty()).then(|| format!("{}{rest}", texts.join(", ")))
     }
 
-    /// Returns how schemes stand before a modem, and whether there is no steady state.
+    /// Returns how schemes send into a modem, if there is one, and a warning if there is no steady state.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> {
         let unsteady = note_transient(self.cell, self.setting);
         let unsteady = unsteady.map(|note| format!("Take care: {}", lower_first_letter(&note)));
-        self.setting.modem.as_ref().map(|modem| self.before_modem(modem)).into_iter().chain(unsteady)
+        self.setting.modem.as_ref().map(|modem| self.modem_text(modem)).into_iter().chain(unsteady)
     }
 
     /// Returns which scheme is the modem's FIFO alone, and at which rate the others send into it.
-    fn before_modem(&self, modem: &Modem) -> String {
+    fn modem_text(&self, modem: &Modem) -> String {
         let Modem { shape, up_shape, buffer, has_own_rates } = modem;
         let of_line = if shape.ends_with('%') { " of the line" } else { "" };
         let up = if up_shape == shape { String::new() } else { format!(" ({up_shape} up)") };
@@ -284,7 +286,7 @@ impl Answer<'_> {
     }
 }
 
-/// Returns which classes pay how much, in few words: of each class the first figure found. Empty without any.
+/// Returns which classes pay how much, in short: the first figure of each class. Empty without any.
 fn summarise_vetoes<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
     let mut texts: Vec<(Class, &str)> = Vec::new();
     for one in found {
@@ -296,6 +298,7 @@ fn summarise_vetoes<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
     texts.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns each name once, in the order of first occurrence.
 fn remove_repeats<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     for name in names {

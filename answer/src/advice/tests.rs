@@ -312,10 +312,10 @@ fn advise__without_a_better_scheme_says_which_are_equal_or_worse() {
 }
 
 #[test]
-fn pack__puts_texts_on_few_lines() {
+fn pack_lines__puts_texts_on_few_lines() {
     let texts = ["a", "b", "c"].map(str::to_owned);
-    assert_eq!(pack(&texts, 3), ["a.", "b.", "c."]);
-    assert_eq!(pack(&texts, 2), ["a. b.", "c."]);
-    assert_eq!(pack(&texts, 0), ["a. b. c."]);
-    assert!(pack(&[], 2).is_empty());
+    assert_eq!(pack_lines(&texts, 3), ["a.", "b.", "c."]);
+    assert_eq!(pack_lines(&texts, 2), ["a. b.", "c."]);
+    assert_eq!(pack_lines(&texts, 0), ["a. b. c."]);
+    assert!(pack_lines(&[], 2).is_empty());
 }

@@ -4,7 +4,7 @@
 
 use super::e_model::{opinion_score, rating};
 use super::outcome::quality_of_flow;
-use super::responsiveness::responsiveness;
+use super::responsiveness::compute_responsiveness;
 use super::{Datagrams, Played, Records, Transfer};
 use crate::quantities::Kind;
 use crate::statistics::sums::{mean, percentile};
@@ -33,7 +33,7 @@ struct Object {
 }
 
 /// Returns the figures of one run, without those that do not apply.
-pub fn figures(records: &Records) -> Figures {
+pub fn list_figures(records: &Records) -> Figures {
     let mut all = Vec::new();
     add_transfers(records, &mut all);
     add_logins(records, &mut all);
@@ -48,11 +48,12 @@ pub fn figures(records: &Records) -> Figures {
 }
 
 /// Returns the kinds of the groups that are sources of a known kind.
-pub fn kinds(records: &Records) -> BTreeMap<String, Kind> {
+pub fn source_kinds(records: &Records) -> BTreeMap<String, Kind> {
     let known = records.sources.iter().zip(&records.kinds);
     known.filter_map(|(name, kind)| Some((name.clone(), (*kind)?))).collect()
 }
 
+/// Adds the figures of transfers: mean response times by source if there are several, pages, and misbehaving senders.
 fn add_transfers(records: &Records, all: &mut Figures) {
     let transfers = &records.transfers;
     let misbehave = transfers.iter().any(|transfer| transfer.misbehaves);
@@ -75,6 +76,8 @@ fn add_transfers(records: &Records, all: &mut Figures) {
     }
 }
 
+/// Returns the objects of the transfers, in the order in which their first pieces are recorded. An unfinished piece
+/// ends with the run.
 fn collect_objects(records: &Records) -> Vec<Object> {
     group_by_key(records.transfers.iter(), |transfer| (transfer.object_key, transfer.write))
         .into_iter()
@@ -126,7 +129,7 @@ fn add_misbehaving(objects: &[Object], all: &mut Figures) {
     set_figure(all, SMALLER, name, mean_response_s(honest().filter(|object| object.bytes < least)));
 }
 
-/// Adds the echo times of remote logins; those of unfinished echoes are so far.
+/// Adds the echo times of remote logins; an unfinished echo has its age at the end of the run.
 fn add_logins(records: &Records, all: &mut Figures) {
     let is_login = |transfer: &&Transfer| records.kinds[transfer.source] == Some(Kind::Logins);
     let echoes = records.transfers.iter().filter(is_login);
@@ -225,13 +228,14 @@ fn add_views(records: &Records, all: &mut Figures) {
 /// Adds what tests of responsiveness show, each source by the probes of all its testers.
 fn add_probes(records: &Records, all: &mut Figures) {
     for (source, probes) in group_by_key(records.probes.iter(), |probe| probe.source) {
-        let (name, found) = (&records.sources[source], responsiveness(&probes));
+        let (name, found) = (&records.sources[source], compute_responsiveness(&probes));
         set_figure(all, name, "round_trips_per_minute", found.both);
         set_figure(all, name, "foreign_round_trips_per_minute", found.foreign);
         set_figure(all, name, "self_round_trips_per_minute", found.own);
     }
 }
 
+/// Returns `part` over `whole`; NaN for a whole of zero.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { f64::NAN } else { part as f64 / whole as f64 }
 }
@@ -241,25 +245,27 @@ fn group_by_key<'a, T, K: Eq + Hash + Copy>(
     items: impl Iterator<Item = &'a T>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(K, Vec<&'a T>)> {
-    let mut places: HashMap<K, usize> = HashMap::new();
+    let mut indices: HashMap<K, usize> = HashMap::new();
     let mut groups: Vec<(K, Vec<&T>)> = Vec::new();
     for item in items {
         let own = key(item);
-        let place = *places.entry(own).or_insert_with(|| {
+        let index = *indices.entry(own).or_insert_with(|| {
             groups.push((own, Vec::new()));
             groups.len() - 1
         });
-        groups[place].1.push(item);
+        groups[index].1.push(item);
     }
     groups
 }
 
+/// Returns the first start and the last end of some pieces; an unfinished one ends at `ended_s`.
 fn span_s(pieces: &[&Transfer], ended_s: f64) -> (f64, f64) {
     let start = pieces.iter().map(|piece| piece.start_s).fold(f64::INFINITY, f64::min);
     let end = pieces.iter().map(|piece| piece.end_s.unwrap_or(ended_s)).fold(f64::NEG_INFINITY, f64::max);
     (start, end)
 }
 
+/// Returns the mean time from start to end of some objects.
 fn mean_response_s<'a>(objects: impl Iterator<Item = &'a Object>) -> f64 {
     mean(&objects.map(|object| object.end_s - object.start_s).collect::<Vec<_>>())
 }

@@ -1,4 +1,4 @@
-//! Reduces the records of one run to the numbers that a comparison needs, so that records need not be kept.
+//! Reduces the records of one run to the numbers that a comparison needs, so that the records can be discarded.
 
 mod applications;
 mod e_model;
@@ -12,7 +12,7 @@ pub use applications::{HONEST, MISBEHAVING};
 pub use e_model::Codec;
 pub use outcome::{Delay, PROFILES, Profile};
 pub use records::{Colour, Datagrams, Flow, Link, Load, Played, Probe, Records, Transfer, View};
-pub use same_transfers::{NOTICED, SAME_TRANSFERS, Shares, ShortTimes, shares};
+pub use same_transfers::{NOTICED, SAME_TRANSFERS, Shares, ShortTimes, compare_short_times};
 
 use crate::quantities::{self, Kind, OfLink, OfRun, OfTransfer, Quantity, Source, Statistic, Subject};
 use crate::sizes::{Bucket, Role, cdf_times_s, curve_edges_bytes};
@@ -61,7 +61,7 @@ pub struct Facts {
     pub window_load: f64,
     /// Mean response time of short transfers by the part of the window they began in; NaN without any.
     pub short_by_time: Vec<f64>,
-    /// Kept until the replication has been run under every scheme; see [`shares`].
+    /// Kept until the replication has been run under every scheme; see [`compare_short_times`].
     pub short_times: Option<ShortTimes>,
     /// How the same short transfers fared, by the reference; empty where the traffic reacts to the network.
     pub shares: BTreeMap<String, Shares>,
@@ -79,35 +79,39 @@ impl Facts {
 /// Returns the facts of one run: those of `table`, which are about buckets and schemes, and all others.
 pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Facts {
     let times = Times::new(records);
-    let groups: Vec<Group> = buckets.iter().map(|bucket| times.group(|size| bucket.holds(size))).collect();
-    let (none, every) = (Group::default(), times.group(|_| true));
+    let groups: Vec<Group> =
+        buckets.iter().map(|bucket| times.select_by_size(|size| bucket.holds(size))).collect();
+    let (none, every) = (Group::default(), times.select_by_size(|_| true));
     let of_class = |class: Option<Role>| match class {
         Some(role) => {
-            buckets.iter().position(|bucket| bucket.role == role).map_or(&none, |place| &groups[place])
+            buckets.iter().position(|bucket| bucket.role == role).map_or(&none, |index| &groups[index])
         }
         None => &every,
     };
     let short = &of_class(Some(Role::Short)).members;
-    let (curve_count, curve_mean_s) = curve(&times);
+    let (curve_count, curve_mean_s) = response_curve(&times);
     let of_subject = |subject: Subject| table.iter().filter(move |quantity| quantity.subject == subject);
     Facts {
         count: groups.iter().map(|own| own.members.len() as u64).collect(),
-        censored: groups.iter().map(|own| times.unfinished(&own.members) as u64).collect(),
+        censored: groups.iter().map(|own| times.count_unfinished(&own.members) as u64).collect(),
         statistics: of_subject(Subject::Bucket)
             .map(|quantity| {
-                (quantity.name(), groups.iter().map(|own| reduce_in_bucket(quantity, &times, own)).collect())
+                (
+                    quantity.name(),
+                    groups.iter().map(|own| reduce_bucket_quantity(quantity, &times, own)).collect(),
+                )
             })
             .collect(),
         curve_count,
         curve_mean_s,
-        cdf: cdf(&times, short),
+        cdf: short_cdf(&times, short),
         scheme: of_subject(Subject::Scheme)
-            .map(|quantity| (quantity.name(), reduce_of_run(quantity, records, &times, &of_class)))
+            .map(|quantity| (quantity.name(), reduce_scheme_quantity(quantity, records, &times, &of_class)))
             .collect(),
         colours: records.links[0].colours.clone(),
         load: records.load.clone(),
-        groups: applications::figures(records),
-        kinds: applications::kinds(records),
+        groups: applications::list_figures(records),
+        kinds: applications::source_kinds(records),
         simulated_s: records.end_s,
         window_load: window_load(records),
         short_by_time: mean_short_by_part(records, &times, short),
@@ -116,14 +120,18 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
     }
 }
 
-fn reduce_in_bucket(quantity: &Quantity, times: &Times, group: &Group) -> f64 {
+/// Returns a quantity of a size bucket; NaN if it is not measured on transfers.
+fn reduce_bucket_quantity(quantity: &Quantity, times: &Times, group: &Group) -> f64 {
     match quantity.source {
-        Source::Transfers(None, what, statistic) => take(times, group, what, statistic, quantity.least),
+        Source::Transfers(None, what, statistic) => {
+            compute_statistic(times, group, what, statistic, quantity.least)
+        }
         _ => f64::NAN,
     }
 }
 
-fn reduce_of_run<'a>(
+/// Returns a quantity of a scheme in one run; NaN if it is computed elsewhere.
+fn reduce_scheme_quantity<'a>(
     quantity: &Quantity,
     records: &Records,
     times: &Times,
@@ -131,7 +139,7 @@ fn reduce_of_run<'a>(
 ) -> f64 {
     match quantity.source {
         Source::Transfers(class, what, statistic) => {
-            take(times, of_class(class), what, statistic, quantity.least)
+            compute_statistic(times, of_class(class), what, statistic, quantity.least)
         }
         Source::OfLink(link, counter) => {
             read_counter(&records.links[usize::from(link == quantities::Link::WayBack)], counter)
@@ -143,7 +151,13 @@ fn reduce_of_run<'a>(
 }
 
 /// Returns a statistic of a number of some transfers, NaN if there are fewer than `least`.
-fn take(times: &Times, group: &Group, what: OfTransfer, statistic: Statistic, least: u32) -> f64 {
+fn compute_statistic(
+    times: &Times,
+    group: &Group,
+    what: OfTransfer,
+    statistic: Statistic,
+    least: u32,
+) -> f64 {
     // Response times are in rising order for the mean too, so that it does not depend on the order of the records.
     let values = match what {
         OfTransfer::ResponseS => Cow::Borrowed(&group.response_s),
@@ -165,6 +179,7 @@ fn take(times: &Times, group: &Group, what: OfTransfer, statistic: Statistic, le
     }
 }
 
+/// Returns a counter of a link.
 fn read_counter(link: &Link, counter: OfLink) -> f64 {
     match counter {
         OfLink::Utilisation => link.utilisation,
@@ -178,6 +193,7 @@ fn read_counter(link: &Link, counter: OfLink) -> f64 {
     }
 }
 
+/// Returns the share of the arriving packets that `happened` counts; 0 if none arrived.
 fn share_of_arrivals(link: &Link, happened: impl Fn(&Colour) -> u64) -> f64 {
     let arrived: u64 = link.colours.iter().map(|colour| colour.arrived).sum();
     let happened: u64 = link.colours.iter().map(happened).sum();
@@ -207,7 +223,9 @@ fn mean_short_by_part(records: &Records, times: &Times, short: &[usize]) -> Vec<
     means_by_bin(WINDOW_PARTS, placed).1
 }
 
-fn curve(times: &Times) -> (Vec<u64>, Vec<f64>) {
+/// Returns count and mean response time of the transfers by size bin. Sizes beyond the edges belong to the first and
+/// the last bin.
+fn response_curve(times: &Times) -> (Vec<u64>, Vec<f64>) {
     let edges = curve_edges_bytes();
     let bins = edges.len() - 1;
     let placed = times.bytes.iter().zip(&times.response_s).map(|(&bytes, &time)| {
@@ -228,7 +246,9 @@ fn means_by_bin(bins: usize, placed: impl Iterator<Item = (usize, f64)>) -> (Vec
     (count, means)
 }
 
-fn cdf(times: &Times, short: &[usize]) -> Vec<f64> {
+/// Returns the share of the short transfers that finished within each time of [`cdf_times_s`]; NaN without short
+/// transfers.
+fn short_cdf(times: &Times, short: &[usize]) -> Vec<f64> {
     let mut finished: Vec<f64> = short
         .iter()
         .filter(|&&member| times.is_finished[member])

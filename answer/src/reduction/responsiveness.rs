@@ -21,10 +21,10 @@ pub struct Responsiveness {
     pub both: f64,
 }
 
-/// Returns the responsiveness that some probes show; NaN where there are none of a kind.
+/// Returns the responsiveness that the probes show; a part without probes is NaN.
 ///
 /// Without TLS the foreign part is that of TCP handshake and request ("For the TCP-Only Case").
-pub fn responsiveness(probes: &[&Probe]) -> Responsiveness {
+pub fn compute_responsiveness(probes: &[&Probe]) -> Responsiveness {
     let times = |is_foreign: bool, span: fn(&Probe) -> Option<f64>| {
         let own = probes.iter().filter(|probe| probe.is_foreign == is_foreign);
         trimmed_mean(own.filter_map(|probe| span(probe)).collect())
@@ -40,9 +40,9 @@ pub fn responsiveness(probes: &[&Probe]) -> Responsiveness {
 /// Returns the mean of the times up to their 95th percentile; None of none.
 fn trimmed_mean(mut times: Vec<f64>) -> Option<f64> {
     times.sort_unstable_by(f64::total_cmp);
-    let kept = (times.len() as f64 * TRIMMED_AT / 100.0).ceil() as usize;
-    times.truncate(kept);
-    (kept > 0).then(|| mean(&times))
+    let count = (times.len() as f64 * TRIMMED_AT / 100.0).ceil() as usize;
+    times.truncate(count);
+    (count > 0).then(|| mean(&times))
 }
 
 #[cfg(test)]
@@ -59,12 +59,12 @@ mod tests {
     }
 
     fn from_probes(probes: &[Probe]) -> Responsiveness {
-        responsiveness(&probes.iter().collect::<Vec<_>>())
+        compute_responsiveness(&probes.iter().collect::<Vec<_>>())
     }
 
     /// The draft's section 1: 60 ms are 1000 round trips per minute, 10 ms are 6000.
     #[test]
-    fn responsiveness__of_the_drafts_round_trips() {
+    fn compute_responsiveness__of_the_drafts_round_trips() {
         for (time_s, rpm) in [(0.060, 1000.0), (0.010, 6000.0)] {
             let found = from_probes(&[foreign(time_s, Some(time_s), time_s), own(time_s)]);
             for part in [found.foreign, found.own, found.both] {
@@ -75,7 +75,7 @@ mod tests {
 
     /// By the draft's formulas: 60000 ÷ ((20 + 30 + 40) ÷ 3) = 2000, 60000 ÷ 120 = 500, their mean 1250.
     #[test]
-    fn responsiveness__by_the_drafts_formula_with_tls() {
+    fn compute_responsiveness__by_the_drafts_formula_with_tls() {
         let found = from_probes(&[foreign(0.020, Some(0.030), 0.040), own(0.120)]);
         assert!((found.foreign - 2000.0).abs() < 1e-9 && (found.own - 500.0).abs() < 1e-9, "{found:?}");
         assert!((found.both - 1250.0).abs() < 1e-9, "{found:?}");
@@ -83,7 +83,7 @@ mod tests {
 
     /// Zeros cannot take the place of a TLS handshake: 60000 ÷ ((20 + 40) ÷ 2) = 2000.
     #[test]
-    fn responsiveness__without_tls_leaves_its_part_out() {
+    fn compute_responsiveness__without_tls_leaves_its_part_out() {
         let found = from_probes(&[foreign(0.020, None, 0.040), own(0.060)]);
         assert!((found.foreign - 2000.0).abs() < 1e-9 && (found.both - 1500.0).abs() < 1e-9, "{found:?}");
     }

@@ -29,6 +29,7 @@ pub struct Shares {
 }
 
 impl ShortTimes {
+    /// Returns the response times of the transfers of these indices, sorted by key.
     pub(super) fn new(records: &Records, times: &Times, short: &[usize]) -> ShortTimes {
         // Writes of one connection share its key.
         const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -44,13 +45,13 @@ impl ShortTimes {
 
     /// Returns the times by key, the first of each key.
     fn first_of_each_key(&self) -> impl Iterator<Item = (u64, f64)> {
-        let is_first = |place: &usize| *place == 0 || self.key[*place] != self.key[place - 1];
-        (0..self.key.len()).filter(is_first).map(|place| (self.key[place], self.response_s[place]))
+        let is_first = |index: &usize| *index == 0 || self.key[*index] != self.key[index - 1];
+        (0..self.key.len()).filter(is_first).map(|index| (self.key[index], self.response_s[index]))
     }
 }
 
 /// Returns the shares over the transfers that both runs measured, None unless these are nearly all.
-pub fn shares(own: &ShortTimes, other: &ShortTimes) -> Option<Shares> {
+pub fn compare_short_times(own: &ShortTimes, other: &ShortTimes) -> Option<Shares> {
     if own.key.is_empty() {
         return None;
     }

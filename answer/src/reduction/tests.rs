@@ -139,17 +139,17 @@ fn reduce__counts_the_wire_bytes_of_downloads() {
 }
 
 #[test]
-fn shares__are_of_the_same_transfers_only() {
+fn compare_short_times__needs_the_same_transfers() {
     let run = |second: f64, count: u64| {
         let times =
             (0..count).map(|key| transfer(key, 1_000, 0.0, Some(if key == 0 { 1.0 } else { second })));
         facts(&records(times.collect())).short_times.unwrap()
     };
-    let found = shares(&run(2.0, 4), &run(1.0, 4)).unwrap();
+    let found = compare_short_times(&run(2.0, 4), &run(1.0, 4)).unwrap();
     assert_eq!((found.slower, found.faster), (0.75, 0.0));
-    assert_eq!(shares(&run(1.005, 4), &run(1.0, 4)), Some(Shares { slower: 0.0, faster: 0.0 }));
-    assert_eq!(shares(&run(1.0, 4), &run(1.0, 5)), None);
-    assert_eq!(shares(&run(1.0, 0), &run(1.0, 0)), None);
+    assert_eq!(compare_short_times(&run(1.005, 4), &run(1.0, 4)), Some(Shares { slower: 0.0, faster: 0.0 }));
+    assert_eq!(compare_short_times(&run(1.0, 4), &run(1.0, 5)), None);
+    assert_eq!(compare_short_times(&run(1.0, 0), &run(1.0, 0)), None);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::quantities::OfTransfer;
 /// Some of the transfers.
 #[derive(Default)]
 pub struct Group {
-    /// Their places, in the order of the records.
+    /// Their indices in the records, rising.
     pub members: Vec<usize>,
     /// Their response times in rising order.
     pub response_s: Vec<f64>,
@@ -35,17 +35,17 @@ impl Times<'_> {
         }
     }
 
-    /// Returns the transfers whose size is wanted.
-    pub fn group(&self, is_wanted: impl Fn(u64) -> bool) -> Group {
+    /// Returns the transfers whose size `is_wanted` accepts.
+    pub fn select_by_size(&self, is_wanted: impl Fn(u64) -> bool) -> Group {
         let members: Vec<usize> =
-            (0..self.bytes.len()).filter(|place| is_wanted(self.bytes[*place])).collect();
+            (0..self.bytes.len()).filter(|index| is_wanted(self.bytes[*index])).collect();
         let mut response_s: Vec<f64> = members.iter().map(|&member| self.response_s[member]).collect();
         response_s.sort_unstable_by(f64::total_cmp);
         Group { members, response_s }
     }
 
     /// Returns how many of these transfers are unfinished.
-    pub fn unfinished(&self, members: &[usize]) -> usize {
+    pub fn count_unfinished(&self, members: &[usize]) -> usize {
         members.iter().filter(|&&member| !self.is_finished[member]).count()
     }
 
@@ -56,6 +56,7 @@ impl Times<'_> {
         wanted.map(|&member| self.value(member, what)).collect()
     }
 
+    /// Returns one number of a transfer.
     fn value(&self, member: usize, what: OfTransfer) -> f64 {
         let transfer = &self.records.transfers[member];
         let response_s = self.response_s[member];

@@ -79,7 +79,7 @@ pub struct Table {
 pub struct Column {
     /// The heading.
     pub heading: String,
-    /// Whether it stands to the right.
+    /// Whether it is aligned to the right.
     pub is_number: bool,
 }
 

@@ -22,7 +22,7 @@ pub fn capture_share(material: f64) -> f64 {
 /// Captures differ mostly by their large transfers, of which a resample knows only those that the capture has. So the
 /// variance is as uncertain as one over [`effective_number`] transfers, and no more certain than one over the transfers
 /// that are larger than `pipe_bytes`, the bandwidth-delay product: these fill the link by themselves, and a capture with
-/// none of them does not tell how many there are elsewhere.
+/// none of them does not show how many there are elsewhere.
 ///
 /// Source: none for the second bound; `make validation WHAT=coverage` supports it. Without it, captures that
 /// happen to contain no large transfer had narrow intervals far from the truth.

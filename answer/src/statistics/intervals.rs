@@ -10,7 +10,7 @@ pub const LEAST_REPLICATIONS: usize = 5;
 /// More replications than this are not recommended.
 pub const MOST_REPLICATIONS: u32 = 1000;
 
-/// What an interval must allow for beside the spread between replications.
+/// What an interval must allow for in addition to the spread between replications.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Design {
     /// Number of independent intervals that must hold together; schemes that err together are fewer than their number.
@@ -54,7 +54,9 @@ impl Design {
     /// The mean varies by deviation² / count between repetitions with the same capture, and by `capture_share` ·
     /// deviation² between captures.
     pub fn half_width(&self, deviation: f64, count: u32) -> f64 {
-        upper_quantile(self.allowed_error(count) / 2.0, self.freedom(count)) * deviation * self.spread(count)
+        upper_quantile(self.allowed_error(count) / 2.0, self.freedom(count))
+            * deviation
+            * self.standard_error_scale(count)
     }
 
     /// Returns the interval between the two one-sided limits of an estimate, each of which may err by `error`; without an
@@ -82,7 +84,8 @@ impl Design {
         if !estimate.has_interval() {
             return f64::NAN;
         }
-        estimate.half_width() / self.half_width(1.0, estimate.count) * self.spread(estimate.count)
+        estimate.half_width() / self.half_width(1.0, estimate.count)
+            * self.standard_error_scale(estimate.count)
     }
 
     /// Returns the degrees of freedom of the variance of a mean over `count` replications.
@@ -98,7 +101,8 @@ impl Design {
         (1.0 / (1.0 / (f64::from(count) - 1.0) + of_capture)).max(1.0)
     }
 
-    fn spread(&self, count: u32) -> f64 {
+    /// Returns the standard error of a mean over `count` replications, in standard deviations of one.
+    fn standard_error_scale(&self, count: u32) -> f64 {
         (self.capture_share + 1.0 / f64::from(count)).sqrt()
     }
 }
@@ -130,7 +134,7 @@ impl Estimate {
         (self.high - self.low) / 2.0
     }
 
-    /// Returns the relative change that a log-ratio stands for; -0.3 means 30 % less.
+    /// Returns the relative change that this log-ratio means; -0.3 is 30 % less.
     pub fn as_change(&self) -> Estimate {
         let change = |log: f64| if log.is_finite() { libm::expm1(log) } else { f64::NAN };
         Estimate {
@@ -282,6 +286,7 @@ pub fn replications_for(estimate: &Estimate, wanted: f64, design: &Design) -> Op
         .find(|count| design.half_width(deviation, *count) <= wanted)
 }
 
+/// Returns the interval around `centre` by the deviation of the values; the ends are NaN if there are too few values.
 fn interval_around(centre: f64, values: &[f64], design: &Design) -> Estimate {
     let count = values.len() as u32;
     if values.len() < LEAST_REPLICATIONS {

@@ -5,13 +5,13 @@
 /// Source: G. L. Steele, D. Lea & C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 pub struct Draws {
     state: u64,
-    kept: Option<f64>,
+    spare: Option<f64>,
 }
 
 impl Draws {
     /// Begins the sequence of a seed.
     pub fn new(seed: u64) -> Draws {
-        Draws { state: seed, kept: None }
+        Draws { state: seed, spare: None }
     }
 
     /// Returns the next 64 bits.
@@ -33,15 +33,15 @@ impl Draws {
     ///
     /// Source: G. Marsaglia & T. A. Bray, "A convenient method for generating normal variables", SIAM Review 6 (1964).
     pub fn normal(&mut self) -> f64 {
-        if let Some(kept) = self.kept.take() {
-            return kept;
+        if let Some(spare) = self.spare.take() {
+            return spare;
         }
         loop {
             let (one, other) = (self.uniform(), self.uniform());
             let square = one * one + other * other;
             if square < 1.0 && square > 0.0 {
                 let scale = (-2.0 * libm::log(square) / square).sqrt();
-                self.kept = Some(other * scale);
+                self.spare = Some(other * scale);
                 return one * scale;
             }
         }

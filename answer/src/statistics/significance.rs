@@ -35,14 +35,14 @@ pub fn find_p_value(distance: f64, error: f64, freedom: f64) -> f64 {
 ///
 /// Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
 /// (1979).
-pub fn holm(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).filter(|place| p_values[*place].is_finite()).collect();
+pub fn adjust_by_holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).filter(|index| p_values[*index].is_finite()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
     let mut adjusted = vec![f64::NAN; p_values.len()];
     let mut so_far = 0.0f64;
-    for (rank, place) in order.iter().enumerate() {
-        so_far = so_far.max((p_values[*place] * (order.len() - rank) as f64).min(1.0));
-        adjusted[*place] = so_far;
+    for (rank, index) in order.iter().enumerate() {
+        so_far = so_far.max((p_values[*index] * (order.len() - rank) as f64).min(1.0));
+        adjusted[*index] = so_far;
     }
     adjusted
 }
@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn holm__steps_down_and_skips_what_is_unknown() {
+    fn adjust_by_holm__steps_down_and_skips_what_is_unknown() {
         // The example of R's p.adjust(c(0.01, 0.02, 0.03, 0.04), "holm").
-        assert_eq!(holm(&[0.01, 0.02, 0.03, 0.04]), [0.04, 0.06, 0.06, 0.06]);
-        let found = holm(&[0.04, f64::NAN, 0.01, 0.8]);
+        assert_eq!(adjust_by_holm(&[0.01, 0.02, 0.03, 0.04]), [0.04, 0.06, 0.06, 0.06]);
+        let found = adjust_by_holm(&[0.04, f64::NAN, 0.01, 0.8]);
         assert!(found[1].is_nan());
         assert_eq!([found[0], found[2], found[3]], [0.08, 0.03, 0.8]);
-        assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
+        assert_eq!(adjust_by_holm(&[0.6, 0.7]), [1.0, 1.0]);
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub fn effective_comparisons(columns: &[Vec<f64>]) -> f64 {
         return varied.len() as f64;
     }
     let freedom = (whole.len() - 1).min(MOST_FREEDOM);
-    let factor = cholesky_factor(&correlations(&complete));
-    let each = 2.0 * upper_tail(largest_t(&factor, freedom), freedom as f64);
+    let factor = cholesky_factor(&compute_correlations(&complete));
+    let each = 2.0 * upper_tail(largest_t_quantile(&factor, freedom), freedom as f64);
     (libm::log(LEVEL) / libm::log1p(-each)).clamp(1.0, varied.len() as f64)
 }
 
@@ -57,7 +57,8 @@ fn varies(column: &[f64]) -> bool {
     most - least > 1e-12 * least.abs().max(most.abs()).max(1.0)
 }
 
-fn correlations(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
+/// Returns the matrix of the columns' correlations. Every column must have spread.
+fn compute_correlations(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let standard: Vec<Vec<f64>> = columns
         .iter()
         .map(|column| {
@@ -79,7 +80,7 @@ fn cholesky_factor(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut own: Vec<f64> = Vec::with_capacity(row + 1);
         for column in 0..row {
             let other = &lower[column];
-            let rest = given[column] - (0..column).map(|place| own[place] * other[place]).sum::<f64>();
+            let rest = given[column] - (0..column).map(|index| own[index] * other[index]).sum::<f64>();
             own.push(if other[column] > 0.0 { rest / other[column] } else { 0.0 });
         }
         let left = given[row] - own.iter().map(|value| value * value).sum::<f64>();
@@ -89,27 +90,29 @@ fn cholesky_factor(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     lower
 }
 
-/// Returns the 95 % quantile of the largest |t| of samples with these correlations.
-fn largest_t(root: &[Vec<f64>], freedom: usize) -> f64 {
+/// Returns the 95 % quantile of the largest |t| of samples whose correlations have the Cholesky factor `root`.
+fn largest_t_quantile(root: &[Vec<f64>], freedom: usize) -> f64 {
     let mut draws = Draws::new(SEED);
     let mut largest: Vec<f64> = (0..DRAWS).map(|_| draw_largest_t(root, freedom, &mut draws)).collect();
     largest.sort_by(f64::total_cmp);
     largest[(LEVEL * DRAWS as f64).ceil() as usize]
 }
 
+/// Draws one sample of normal numbers with the Cholesky factor `root` of their correlations, and returns its largest
+/// absolute t.
 fn draw_largest_t(root: &[Vec<f64>], freedom: usize, draws: &mut Draws) -> f64 {
     let width = root.len();
     let mut normals = vec![0.0; width];
     let mut draw = |found: &mut dyn FnMut(usize, f64)| {
         normals.iter_mut().for_each(|one| *one = draws.normal());
-        for (place, row) in root.iter().enumerate() {
-            found(place, row.iter().zip(&normals).map(|(factor, one)| factor * one).sum());
+        for (index, row) in root.iter().enumerate() {
+            found(index, row.iter().zip(&normals).map(|(factor, one)| factor * one).sum());
         }
     };
     let (mut means, mut squares) = (vec![0.0; width], vec![0.0; width]);
-    draw(&mut |place, value| means[place] = value);
+    draw(&mut |index, value| means[index] = value);
     for _ in 0..freedom {
-        draw(&mut |place, value| squares[place] += value * value);
+        draw(&mut |index, value| squares[index] += value * value);
     }
     let t = |(mean, square): (&f64, &f64)| mean.abs() / (square / freedom as f64).sqrt();
     means.iter().zip(&squares).map(t).fold(0.0, f64::max)
@@ -123,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Columns of `count` replications: a part that all share and one of their own.
-    fn drawn(seed: u64, columns: usize, count: usize, shared: f64) -> Vec<Vec<f64>> {
+    fn draw_columns(seed: u64, columns: usize, count: usize, shared: f64) -> Vec<Vec<f64>> {
         let mut draws = Draws::new(seed);
         let common: Vec<f64> = (0..count).map(|_| shared.sqrt() * draws.normal()).collect();
         let own = (1.0 - shared).sqrt();
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn effective_comparisons__of_independent_columns_is_nearly_their_number() {
-        let found = effective_comparisons(&drawn(1, 5, 400, 0.0));
+        let found = effective_comparisons(&draw_columns(1, 5, 400, 0.0));
         assert!((4.3..=5.0).contains(&found), "{found}");
     }
 
@@ -144,14 +147,14 @@ mod tests {
             let matrix: Vec<Vec<f64>> = (0..columns)
                 .map(|row| (0..columns).map(|column| if row == column { 1.0 } else { 0.5 }).collect())
                 .collect();
-            let found = largest_t(&cholesky_factor(&matrix), 40);
+            let found = largest_t_quantile(&cholesky_factor(&matrix), 40);
             assert!((found - point).abs() < 0.05, "{columns}: {found}");
         }
     }
 
     #[test]
     fn effective_comparisons__of_equal_columns_is_one() {
-        let column = drawn(3, 1, 10, 0.0).remove(0);
+        let column = draw_columns(3, 1, 10, 0.0).remove(0);
         let doubled: Vec<f64> = column.iter().map(|value| 2.0 * value + 1.0).collect();
         let found = effective_comparisons(&[column.clone(), doubled, column.clone()]);
         assert!((found - 1.0).abs() < 0.1, "{found}");
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn effective_comparisons__without_common_replications_is_their_number() {
-        let mut columns = drawn(4, 3, 6, 0.0);
+        let mut columns = draw_columns(4, 3, 6, 0.0);
         columns[0][0] = f64::NAN;
         columns[1][1] = f64::NAN;
         assert_eq!(effective_comparisons(&columns), 3.0);
@@ -179,7 +182,7 @@ mod tests {
                     .map(|column| t_interval(column, &design))
                     .all(|one| one.low <= 0.0 && 0.0 <= one.high)
             };
-            (0..200).filter(|seed| holds(&drawn(100 + seed, 6, 10, 0.7))).count()
+            (0..200).filter(|seed| holds(&draw_columns(100 + seed, 6, 10, 0.7))).count()
         };
         let (together, alone, sidak) = (held(&effective_comparisons), held(&|_| 1.0), held(&|_| 6.0));
         assert!((182..=197).contains(&together), "{together}");
@@ -190,7 +193,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(12))]
         #[test]
         fn effective_comparisons__is_between_one_and_the_number(seed in 0..1000u64, columns in 1..6usize) {
-            let given = drawn(seed, columns, 8, 0.5);
+            let given = draw_columns(seed, columns, 8, 0.5);
             let found = effective_comparisons(&given);
             prop_assert!((1.0..=columns as f64).contains(&found));
             prop_assert_eq!(found, effective_comparisons(&given));

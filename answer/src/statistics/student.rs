@@ -27,20 +27,21 @@ pub(super) fn regularised_beta(a: f64, b: f64, x: f64) -> f64 {
 pub fn upper_quantile(probability: f64, freedom: f64) -> f64 {
     const STEPS: usize = 60;
     let wanted = libm::log(probability);
-    let mut place = libm::log(2.0);
+    let mut log_t = libm::log(2.0);
     for _ in 0..STEPS {
-        let t = libm::exp(place);
+        let t = libm::exp(log_t);
         let tail = upper_tail(t, freedom);
-        let step = (libm::log(tail) - wanted) * tail / (density(t, freedom) * t);
-        place += step;
+        let step = (libm::log(tail) - wanted) * tail / (t_density(t, freedom) * t);
+        log_t += step;
         if step.abs() < 1e-14 || !step.is_finite() {
             break;
         }
     }
-    libm::exp(place)
+    libm::exp(log_t)
 }
 
-fn density(t: f64, freedom: f64) -> f64 {
+/// Returns the density of Student's t distribution.
+fn t_density(t: f64, freedom: f64) -> f64 {
     let log = -(freedom + 1.0) / 2.0 * libm::log1p(t * t / freedom) - (freedom / 2.0).ln_beta(0.5);
     libm::exp(log) / freedom.sqrt()
 }

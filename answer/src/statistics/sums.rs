@@ -54,8 +54,8 @@ pub fn percentile(sorted: &[f64], percent: f64) -> f64 {
     if sorted.is_empty() {
         return f64::NAN;
     }
-    let place = (sorted.len() - 1) as f64 * (percent / 100.0);
-    let (low, share) = (place.floor() as usize, place - place.floor());
+    let position = (sorted.len() - 1) as f64 * (percent / 100.0);
+    let (low, share) = (position.floor() as usize, position - position.floor());
     let (below, above) = (sorted[low], sorted[(low + 1).min(sorted.len() - 1)]);
     // From the nearer end, so that equal values give themselves.
     if share >= 0.5 { above - (above - below) * (1.0 - share) } else { below + (above - below) * share }
