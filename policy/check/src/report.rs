@@ -46,9 +46,9 @@ pub struct KernelFigures {
     pub ns_per_record: f64,
     /// Instructions of the program.
     pub instructions: u64,
-    /// Instructions that the verifier processed; absent before kernel 5.16.
+    /// Instructions that the verifier looked at; absent before kernel 5.16.
     pub verified_instructions: Option<u32>,
-    /// How often `packet` had each outcome.
+    /// How often `packet` came to each outcome.
     pub outcomes: Vec<(&'static str, u64)>,
 }
 

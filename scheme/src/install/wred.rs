@@ -16,7 +16,7 @@ const THREE: [u8; 3] = [10, 12, 14];
 /// The values of a part as text.
 pub type Texts = BTreeMap<&'static str, String>;
 
-/// The settings of a router's WRED for one DSCP, in no vendor's syntax.
+/// What a router's WRED needs to know of one DSCP, in the words of no vendor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WredProfile {
     /// The DSCP.
