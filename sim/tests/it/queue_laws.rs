@@ -60,7 +60,7 @@ fn catalogue_queue(text: &str, limit: Buffer) -> Queue {
 /// Returns strict priority over one RED for each colour.
 fn red_bands(settings: &str, limit: Buffer) -> Queue {
     let lines = ["green", "yellow", "red"].map(|colour| format!("{colour}_min=3,{colour}_max=9"));
-    catalogue_queue(&format!("priority-red_params({},wq=0.05,ecn=true,{settings})", lines.join(",")), limit)
+    catalogue_queue(&format!("priority-red({},wq=0.05,ecn=true,{settings})", lines.join(",")), limit)
 }
 
 /// Returns a host's scheduler.
