@@ -70,16 +70,21 @@ TIME_CONSTANTS: float
 READY_MADE: str
 
 def run(scenario: Mapping[str, object], traffic: Traffic | None, cancel: Cancel) -> RunResult:
-    """Runs a scenario and returns its records; other Python threads go on meanwhile."""
+    """Runs a scenario and returns its records; other Python threads run meanwhile. `traffic` is the
+    traffic to replay, if any. Raises `MouseholeError` for a faulty scenario, and after `cancel`
+    was switched.
+    """
 
 def validate(scenario: Mapping[str, object]) -> Scenario:
-    """Returns the scenario with every parameter filled in."""
+    """Returns the scenario with every parameter filled in; raises `MouseholeError` for a faulty one."""
 
 def tcp_parameters(scenario: Mapping[str, object]) -> dict[str, JsonValue]:
-    """Returns every TCP parameter in force in a scenario; where senders have shares, by profile."""
+    """Returns every TCP parameter in force in a scenario; by profile where several profiles share the
+    senders.
+    """
 
 def default_schemes(down_bps: int, up_bps: int) -> tuple[str, ...]:
-    """Returns the schemes that are compared if none is named, on a line of these rates in bit/s."""
+    """Returns the schemes that are compared by default on a line of these rates in bit/s."""
 
 def refuse_duplicates(schemes: Sequence[str], meanings: Sequence[str]) -> None:
     """Raises `MouseholeError` if two schemes mean the same; `meanings` are their texts with every
@@ -87,21 +92,24 @@ def refuse_duplicates(schemes: Sequence[str], meanings: Sequence[str]) -> None:
     """
 
 def default_scenario() -> Scenario:
-    """Returns the scenario that options change where the user has none."""
+    """Returns the scenario that options change if the user gives none."""
 
 def manifest(first: Mapping[str, object], given: Mapping[str, object]) -> Any:
-    """Returns the manifest of a comparison, but for its primary endpoint; `first` is the baseline's
-    scenario in the first cell, and `given` what only those know who read the files.
+    """Returns the manifest of a comparison without its primary endpoint. `first` is the baseline's
+    scenario in the first cell; `given` has the plan, the scenario without directories, and name
+    and digest of each input file.
     """
 
 def scenario_to_toml(scenario: Mapping[str, object]) -> str:
     """Returns a scenario as TOML."""
 
 def scenario_from_toml(text: str, path: str) -> Scenario:
-    """Returns the scenario of a TOML text; `path` names the file in messages."""
+    """Returns the scenario of a TOML text; raises `MouseholeError`, whose message names the file as
+    `path`.
+    """
 
 class Cancel:
-    """A switch by which another thread stops runs."""
+    """A switch with which another thread stops runs."""
     def __new__(cls) -> Cancel: ...
     def cancel(self) -> None:
         """Stops every run that was given this switch."""
@@ -115,8 +123,8 @@ def judge(
     """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is
     better.
 
-    `design` is that of the interval, which is over `unit`; `faster` says in how many of how many
-    of them the scheme was.
+    `design` is that of the interval, and `unit` (replications by default) is what it is taken
+    over. `faster` is the number of units in which the scheme was faster, and the number of units.
     """
 
 def describe(ratio: Estimate, quantity: Quantity, unit: str) -> Verdict:
@@ -125,19 +133,23 @@ def describe(ratio: Estimate, quantity: Quantity, unit: str) -> Verdict:
 def endpoints(
     table: Sequence[Quantity], short_bytes: int, long_bytes: int, has_pages: bool
 ) -> list[Endpoint]:
-    """Returns the endpoints of transfers and pages."""
+    """Returns the endpoints of transfers, and with `has_pages` of pages; the primary one is first."""
 
 def harm_margins(table: Sequence[Quantity], given: Sequence[str]) -> list[Margin]:
-    """Returns the margins that hold; those given are about `--veto`."""
+    """Returns the margins in force: the default ones, replaced and extended by those in `given`.
+    Raises `MouseholeError` about the field `veto` for a text that is not a margin.
+    """
 
 def read_margin(table: Sequence[Quantity], text: str) -> Margin:
-    """Reads one margin."""
+    """Reads one margin, such as `calls p95 +10ms`; raises `MouseholeError` for any other text."""
 
 def find_figure(table: Sequence[Quantity], field: str, text: str) -> tuple[str, str]:
-    """Returns class and name of the figure of a text, about `field`."""
+    """Returns class and name of the figure that a text such as `calls p95` names. Raises
+    `MouseholeError` about `field` for an unknown class or figure.
+    """
 
 def find_class(text: str) -> str | None:
-    """Returns the class with whose name a text begins."""
+    """Returns the class of traffic with whose name a text begins; None if it begins with none."""
 
 def read_change(text: str) -> tuple[str, str, float, str] | None:
     """Splits a change into what changes, sign, number and unit; None for what is no change."""
@@ -145,56 +157,67 @@ def read_change(text: str) -> tuple[str, str, float, str] | None:
 def in_own_unit(
     field: str, text: str, name: str, quantity: Quantity, number: float, unit: str
 ) -> tuple[float, bool]:
-    """Returns a number as a share of a quantity that users call `name`, or in its own unit; and
-    whether it is the former.
+    """Returns a number as a share of a quantity that users call `name`, or in the quantity's unit;
+    and whether it is a share. Raises `MouseholeError` about `field` for a unit that the quantity
+    does not have.
     """
 
 def difference_scale(unit: str) -> tuple[float, str]:
-    """Returns how differences of a unit are written: the factor, and the unit's name."""
+    """Returns the factor by which differences of a quantity's unit are multiplied in texts, and the
+    name of the unit there.
+    """
 
 def harm_reference(schemes: Sequence[tuple[str, str]], baseline: str, given: str | None) -> str:
-    """Returns the scheme that harm is measured against, of schemes given by text and name."""
+    """Returns the text of the scheme that harm is measured against: `given`, else CAKE, FQ-CoDel or
+    the baseline. `schemes` are pairs of text and name.
+    """
 
 def average_over_kinds(run: object, figures: Sequence[tuple[str, str]]) -> list[float]:
-    """Returns the means of figures of a run: of each, over the applications of a kind that have it;
-    NaN without any.
+    """Returns the mean of each figure of a run, given as kind and name, over the applications of the
+    kind that have it; NaN if none has.
     """
 
 def make_change(ratio: Estimate, own: Floats, other: Floats) -> tuple[float, float, float, bool]:
-    """Returns the change of a log-ratio of two columns; without an interval its ends are those of
-    single replications.
+    """Returns the change that a log-ratio of two columns stands for: mean, low, high and whether the
+    ends are those of an interval. Without an interval they are the extremes of single
+    replications.
     """
 
 class Source:
-    """A quantity and whose it is: that of a class of transfers, a scheme, a group of an application
-    or a kind of them.
+    """A quantity and its subject: a class of transfers, a scheme, a group of an application, or a
+    kind of applications.
     """
     def __new__(
         cls, quantity: Quantity, role: str | None = None, kind: str | None = None, group: str | None = None
-    ) -> Source: ...
+    ) -> Source:
+        """`kind` takes precedence over `group`. Without either, the subject is the bucket `role` for a
+        quantity of buckets, else the scheme; `role` is then the class that the quantity is about, or
+        all transfers.
+        """
     @property
     def quantity(self) -> Quantity:
         """What is measured."""
     @property
     def role(self) -> Literal["short", "long", "all"]:
-        """The class of the transfers that it is about."""
+        """The class of transfers that it is about."""
     @property
     def kind(self) -> Literal["calls", "games", "video_calls", "streams", "logins"] | None:
-        """The kind of applications, if it is of one."""
+        """The kind of applications; None if the subject is not a kind."""
     @property
     def group(self) -> str | None:
-        """The application's group, if it is of one."""
+        """The group of the application; None if the subject is not a group."""
     @property
     def is_of_transfers(self) -> bool:
-        """Whether it is about transfers; pages and kinds of applications are none."""
+        """Whether it is about transfers; pages and kinds of applications are not."""
 
 class Endpoint:
     """A quantity in which schemes are compared."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name in data, such as `short_response_mean_s`."""
     @property
     def words(self) -> str:
-        """What is compared, in words."""
+        """What is compared, as sentences name it."""
     @property
     def exploratory(self) -> bool:
         """False for the one primary endpoint."""
@@ -206,12 +229,16 @@ class Verdict:
     """The outcome for one endpoint, with a text."""
     def __new__(cls, outcome: str, text: str, seeds_needed: int | None = None) -> Verdict: ...
     @property
-    def outcome(self) -> str: ...
+    def outcome(self) -> str:
+        """How the comparison came out, such as `better` or `undecided`."""
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The outcome with its numbers, as a clause of a sentence."""
     @property
     def seeds_needed(self) -> int | None:
-        """About how many replications would decide an undecided comparison."""
+        """About how many replications would decide an undecided comparison; None if it is decided or the
+        number is unknown.
+        """
     def with_bounds(self, scheme_bound: bool, reference_bound: bool, why: str) -> Verdict:
         """Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
 
@@ -227,7 +254,8 @@ class Margin:
     def name(self) -> str:
         """What users write behind the class, such as `delay p95`."""
     @property
-    def quantity(self) -> Quantity: ...
+    def quantity(self) -> Quantity:
+        """The quantity that the margin limits."""
     @property
     def most(self) -> float:
         """The harm allowed, above 0: a share of the reference's figure, or in the figure's own unit."""
@@ -238,7 +266,9 @@ class Margin:
         """The margin as a change, such as `+10 ms`."""
 
 class ComparedCell:
-    """One cell of a comparison, with the facts of its runs by scheme and replication."""
+    """One cell of a comparison, with the facts of its runs by scheme and replication. Methods that
+    take a scheme raise `KeyError` for one that the plan does not have.
+    """
     def __new__(
         cls,
         plan: Mapping[str, object],
@@ -249,13 +279,17 @@ class ComparedCell:
     def findings(self) -> list[dict[str, Any]]:
         """Returns the findings as dictionaries."""
     def vetoes(self) -> list[dict[str, Any]]:
-        """Returns who pays, or may, as dictionaries."""
+        """Returns the vetoes as dictionaries: the classes of traffic that pay, or may pay, under a
+        scheme.
+        """
     def rows(self, table: TableRows) -> list[dict[str, Any]]:
-        """Returns the rows of a table as dictionaries."""
+        """Returns the rows of a table as dictionaries; raises `KeyError` for a table that does not exist."""
     def load(self) -> dict[str, Any]:
-        """Returns how the load came about, as a dictionary."""
+        """Returns how the load of the cell came about, as a dictionary: the traffic's load by itself,
+        copies, dilation and the load achieved, over the replications of the baseline.
+        """
     def evidence(self) -> dict[str, Any] | None:
-        """Returns what of a capture stands behind the verdicts, as a dictionary; None for a model."""
+        """Returns how much of a capture the verdicts rest on, as a dictionary; None for a model."""
     def overview_references(self) -> list[str]:
         """Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared."""
     def size_reference(self) -> str:
@@ -265,63 +299,90 @@ class ComparedCell:
         little.
         """
     def notes(self, around: Mapping[str, object]) -> list[str]:
-        """Returns the remarks on the cell."""
+        """Returns the remarks on the cell, one or two sentences each; `around` is the cell's context."""
     def document(self, around: Mapping[str, object]) -> dict[str, Any]:
-        """Returns the cell as the JSON document has it."""
+        """Returns the entry of the cell in the JSON document; `around` is the cell's context."""
     def runs(self) -> list[dict[str, Any]]:
-        """Returns the runs of the cell as the JSON document has them."""
+        """Returns the entries of the runs in the JSON document, by replication, then by scheme."""
     def advise(self, around: Mapping[str, object]) -> dict[str, Any]:
-        """Returns the answer as a dictionary; `around` is what stands around the cell."""
+        """Returns the answer as a dictionary; `around` is the cell's context."""
     def report(
         self, duration: str
     ) -> dict[Literal["overview", "verdicts", "applications", "tables"], list[dict[str, Any]]]:
-        """Returns the parts of the cell's report as data; `duration` is the length of a replication, as
-        it was given.
+        """Returns the parts of the cell's report as data; `duration` is the length of a replication as
+        the user gave it.
         """
     def stand_in(self, label: str, instead_of: str | None) -> str | None:
-        """Says what is played in the place of a capture that is too small to be played as it is."""
+        """Returns the sentence on the fitted model or ready-made traffic that is played instead of a
+        capture; None if neither is. `label` is the name of the traffic; `instead_of` names the capture
+        that ready-made traffic replaces.
+        """
     def nothing_compared(self) -> str | None:
         """Returns why no scheme could be recommended however long it ran; None if one could."""
     def present(self) -> list[str]:
-        """Returns the names of the classes of traffic of which some run has a figure."""
+        """Returns the names of the classes of traffic that some run has a figure of."""
     @property
-    def primary(self) -> Endpoint: ...
+    def primary(self) -> Endpoint:
+        """The primary endpoint: the mean of short transfers, or without enough of them the first figure
+        of calls or of another kind.
+        """
     def describe_primary(self) -> str:
-        """Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`."""
-    def primary_design(self, reference: str) -> Design: ...
-    def design(self) -> Design: ...
+        """Returns the subject of the primary endpoint: `transfers ≤ 15 kB`, or `calls (one-way delay,
+        p95)`.
+        """
+    def primary_design(self, reference: str) -> Design:
+        """Returns the design of the primary endpoint's intervals against a reference, which hold for all
+        schemes together.
+        """
+    def design(self) -> Design:
+        """Returns the design of a single interval in this cell."""
     def family_design(self, columns: Sequence[Floats], reference: int) -> Design:
-        """Returns the design of intervals that hold together, of columns against one of them."""
-    def values(self, source: Source, scheme: str) -> Floats: ...
+        """Returns the design under which the intervals of all columns against the column `reference` hold
+        together. A column has one value per replication. Raises `KeyError` for a reference beyond the
+        columns.
+        """
+    def values(self, source: Source, scheme: str) -> Floats:
+        """Returns one value of a quantity per replication, NaN where it is missing; nothing for a
+        percentile of a bucket that some replication lacks.
+        """
     @property
-    def capture_share(self) -> float: ...
+    def capture_share(self) -> float:
+        """The share of the variance between replications that more of them do not reduce."""
     def is_bound(self, scheme: str, role: str) -> bool:
-        """Returns whether so many transfers of a class are unfinished that means are lower bounds."""
+        """Returns whether so many transfers of a class are unfinished that their mean is only a lower
+        bound.
+        """
     def floor_text(self, role: str) -> str:
-        """Returns how many distinct transfers of a size the capture has, and how many a verdict needs."""
+        """Returns the text with the number of distinct transfers of a class in the capture, and the
+        number that a verdict needs.
+        """
     def few_replications_text(self, length: str) -> str:
-        """Returns why there is no interval: too few replications, each of `length` if it is given."""
+        """Returns why there is no interval: too few replications, each of `length` unless that is empty."""
     def coverage_note(self) -> str:
         """Returns the sentence that says what the intervals cover."""
     def exploratory_note(self) -> str:
         """Returns which endpoint is the primary one, and which intervals hold together."""
 
 def places() -> dict[str, list[dict[str, Any]]]:
-    """Returns the tables of applications and of places."""
+    """Returns the tables of applications (`apps`) and of ready-made places (`places`)."""
 
 def place_entries(users: int, shares: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
-    """Returns the entries of a mix of so many users, by shares of applications that are in the table."""
+    """Returns the entries of a mix for a number of users, given the share of users who run each
+    application. Raises `KeyError` for an application that is not in the table.
+    """
 
 def place_label(place: str | None, users: int) -> str:
-    """Returns the name of a place's traffic for titles."""
+    """Returns the name of the traffic of a place, or of users without a place, for titles: `home, 4
+    users`.
+    """
 
 def schemes() -> list[SchemeEntry]:
     """Returns every named scheme: name, summary, source, detail, stages and params."""
 
 def parts() -> list[PartEntry]:
-    """Returns every part that schemes may be made of: as `schemes` does, with its role, the order in
-    which packets leave it, what installs it, and of a user's own policy its header and that
-    header's SHA-256.
+    """Returns every part that schemes may be made of, with the fields of `schemes` but `stages`, its
+    role, the order in which packets leave it, and what installs it. A user's own policy also has
+    its header and the header's SHA-256.
     """
 
 def scheme_policies(scheme: str) -> list[OwnPolicy]:
@@ -331,39 +392,47 @@ def scheme_remarks(scheme: str) -> list[str]:
     """Returns a sentence for each part of a scheme that has no effect in its position."""
 
 def models() -> dict[str, str]:
-    """Names of the traffic models, each with one line about it."""
+    """Returns the names of the traffic models, each with its summary of one line."""
 
 def scheme_parameters(scheme: str) -> dict[str, str]:
     """Returns every parameter of a scheme with its value as text."""
 
 def parse_rate(field: str, text: str) -> int:
-    """Bits per second of a rate such as `10mbit`."""
+    """Returns the bits per second of a rate such as `10mbit`; raises `MouseholeError` about `field`
+    for any other text.
+    """
 
 def link_rate(field: str, text: str) -> int:
-    """Bits per second of a direction of a link, given as a rate or as the file of a rate trace, which
-    has a mean.
+    """Returns the bits per second of a direction of a link, given as a rate or as the file of a rate
+    trace, whose mean counts.
     """
 
 def load_rate(rate: str, layer: str) -> int:
-    """Returns the bit/s that full packets leave to IP on a link of a rate with a link layer."""
+    """Returns the bits per second left for IP on a link of this rate and link layer if all packets
+    are full.
+    """
 
 def shaped_rate(field: str, text: str, rate_bps: int, varies: bool) -> int:
-    """Returns the bit/s of a shaper, given as a share or a rate, on a line of a rate, the mean if the
-    line varies.
+    """Returns the bits per second of a shaper that is given as a share or a rate. `rate_bps` is the
+    rate of the line, or its mean if the line varies.
     """
 
 def is_rate_trace(text: str) -> bool:
     """Returns whether a direction of a link is given as the file of a rate trace."""
 
 def parse_duration(field: str, text: str) -> float:
-    """Returns the seconds of a time such as `80ms`."""
+    """Returns the seconds of a time such as `80ms`; raises `MouseholeError` about `field` for any
+    other text.
+    """
 
 def parse_size(field: str, text: str) -> int:
-    """Returns the bytes of a size such as `15kB`."""
+    """Returns the bytes of a size such as `15kB`; raises `MouseholeError` about `field` for any other
+    text.
+    """
 
 def formats() -> list[FormatEntry]:
-    """Returns what the reader of traffic understands, by heading: name, what it is recognised by, how
-    it is read.
+    """Returns the input formats under their headings: name, what a file is recognised by, and how it
+    is read.
     """
 
 def value_error(field: str, value: object, allowed: str, fault: str | None = None) -> MouseholeError:
@@ -385,8 +454,9 @@ def unknown_error(field: str, noun: str, name: str, known: Sequence[str]) -> Mou
 def find_link(
     scenario: Mapping[str, object], buffer: str, is_up: bool, means: Mapping[str, int]
 ) -> Link | None:
-    """Returns the link of a scenario that is filled in, but for its traffic; None if it has no
-    constant rate.
+    """Returns the bottleneck of a scenario that is filled in except for its traffic; None if it has
+    no constant rate. `buffer` is that of the cell; `means` has the mean, in bit/s, of each
+    direction (`down`, `up`) whose rate varies.
     """
 
 class Link:
@@ -400,117 +470,141 @@ class Link:
         other: Link | None = None,
         layer: str | None = None,
         burst: int | None = None,
-    ) -> Link: ...
+    ) -> Link:
+        """`overhead` and `layer` say how many bytes a packet has on the wire; `burst` is the depth of a
+        token bucket in bytes.
+        """
     @property
     def rate_bps(self) -> int:
         """Rate at which the scheme sends: the link's, or the shaper's before a modem."""
     @property
     def buffer_packets(self) -> int:
-        """Its buffer in full packets."""
+        """Size of the buffer in full packets."""
     @property
     def is_upload(self) -> bool:
-        """Whether the data go from client to server."""
+        """Whether data go from client to server."""
     @property
     def other(self) -> Link | None:
-        """The other direction, if the scheme is there too."""
+        """The other direction if the scheme is at both; else None."""
     @property
     def line_bps(self) -> int | None:
-        """Rate of the modem's line behind, of one that varies its mean; None without a modem."""
+        """Rate of the line behind the modem, in bits per second, or its mean if it varies; None without a
+        modem.
+        """
     @property
     def varies(self) -> bool:
-        """Whether the rate of that line varies."""
+        """Whether the rate of the line behind the modem varies; false without a modem."""
     @property
     def has_own_shape(self) -> bool:
-        """Whether the shaper's rate is this direction's alone, so that a scheme's own does not replace
-        it.
+        """Whether the shaper's rate was given for this direction alone, so that a rate in the scheme does
+        not replace it.
         """
     def install(self, scheme: str) -> tuple[list[InstallPlan], str | None]:
-        """Returns what installs a scheme in each direction in which something does, or why nothing does."""
+        """Returns the install plan of each direction in which something installs the scheme, and None; or
+        no plan, and the reason.
+        """
     def list_lines(self, scheme: str) -> tuple[str, list[str]] | None:
-        """Returns place and lines of what installs a scheme, None if nothing does."""
+        """Returns where a scheme is installed, and the lines to type there; None if nothing installs it."""
 
 def json_text(document: Mapping[str, object]) -> str:
-    """Returns a document as `--json` writes it. Estimates and numpy's numbers may stand in it; NaN
-    and infinity become null, and surrogates that stand alone U+FFFD, since JSON has neither.
+    """Returns a document as `--json` writes it. It may hold `Estimate` objects and numpy's numbers.
+    NaN and infinity become null, and lone surrogates become U+FFFD, since JSON has neither.
     """
 
 def page_document(options: str, traffic: Traffic | None = None) -> str:
-    """Makes the comparison that a page in a browser asks for by `options` in JSON, of the traffic
-    that was read if they name files; returns its document. By it tests hold what the page puts
-    around cells and runs against what the command does.
+    """Runs the comparison that the page in a browser asks for with `options` in JSON, and returns its
+    document. `traffic` is the traffic that was read if the options name files. Tests compare the
+    document with that of `mousehole compare`.
     """
 
 def link_check(scenario: Mapping[str, object], settings: LinkSettings) -> None:
-    """Checks a scenario and the commands that are to run through its links."""
+    """Raises `MouseholeError` for a scenario, or for commands, that cannot be run through the
+    scenario's links.
+    """
 
 def link_run(
     scenario: Mapping[str, object], settings: LinkSettings, monitor: LinkMonitor
 ) -> tuple[RunResult, LinkAccount]:
-    """Runs commands through the links of a scenario; other Python threads go on meanwhile. Returns
-    the records, as a simulation has them, and how the run went.
+    """Runs commands through the links of a scenario; other Python threads run meanwhile. Returns the
+    records in the form of a simulation, and the account of the run: exit statuses, lateness and
+    packets. Raises `MouseholeError` if it fails.
     """
 
 class LinkMonitor:
-    """Watches a run on real packets while it lasts, and ends it."""
+    """Reports on a run on real packets from another thread, and ends it."""
     def __new__(cls) -> LinkMonitor: ...
     def cancel(self) -> None:
-        """Ends the run; its records are returned."""
+        """Ends the run, which then returns its records so far."""
     def take_statuses(self) -> list[LinkStatus]:
-        """Returns the states of the run since the last call, one for each second."""
+        """Returns the status of each second of the run since the last call, and forgets them."""
     def holders(self) -> tuple[int, int] | None:
-        """Returns the processes that hold the namespaces, the client's and the server's, once they exist."""
+        """Returns the identifiers of the processes that hold the client's and the server's namespace;
+        None before they exist.
+        """
 
 def load_policy(path: str) -> str:
-    """Compiles and loads a user's policy header; returns the policy's name. Ctrl-C ends it at once."""
+    """Compiles and loads a user's policy header, and returns the policy's name. Ctrl-C ends the wait
+    at once. Raises `MouseholeError` for a header that cannot be compiled or used.
+    """
 
 def try_policies(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
-    """Tries own policies in a process that was started for it and may be lost: loads the headers and
-    plays random records to their policies, with the defaults or, after a moment of each scenario,
-    with the parameters asked there. Calls have less time than elsewhere. Returns the header at
-    fault and its fault, None if nothing is found. What else is wrong with a scenario is left to
-    others.
+    """Loads the headers of own policies and plays random records to their policies, with default
+    parameters if there are no scenarios, else with those that a run of each scenario sets up. The
+    caller is a process that was started for this and may crash; a call of a policy may take
+    `TRIAL_CALL`. Returns the header at fault and its fault, or None. Any other fault of a scenario
+    is ignored.
     """
 
 def policy_template(kind: str, name: str) -> str:
-    """Returns the header of a policy; `kind` is `marker`, `dropper` or `queue`."""
+    """Returns the text of a header for a new policy; `kind` is `marker`, `dropper` or `queue`. Raises
+    `MouseholeError` for another kind, and for a name that is not allowed.
+    """
 
 def policy_check(target: str, records: int, kernel: bool, seed: int) -> PolicyReport:
-    """Checks a header, or a policy known by its name. Ctrl-C ends it at once."""
+    """Checks a policy, given as the path of a header or by its name; with `kernel` also in the
+    kernel, where this many records are played. Ctrl-C ends the wait at once. Raises
+    `MouseholeError` for a name that is unknown.
+    """
 
 def policy_headers_folder() -> str:
-    """Returns the folder for a compiler's -I."""
+    """Returns the folder of the policies' headers, for a compiler's -I; raises `MouseholeError` if it
+    cannot be written.
+    """
 
 def quantities() -> list[Quantity]:
-    """Returns the table of quantities."""
+    """Returns the table of quantities, without those that Python has added."""
 
 def buckets(short_bytes: int, long_bytes: int) -> list[Bucket]:
-    """Returns the size buckets in the order of the tables."""
+    """Returns the size buckets in the order of the tables; the limits are those of short and long
+    transfers.
+    """
 
 def size_text(size_bytes: float) -> str:
     """Returns a size in bytes as text: `15 kB` for 15000, `1 MB` for 1000000."""
 
 def curve_edges_bytes() -> Floats:
-    """Returns the edges of the curve's bins, in bytes."""
+    """Returns the edges of the size bins of the response time curve, in bytes."""
 
 def cdf_times_s() -> Floats:
-    """Returns the times at which the distribution is sampled, in seconds."""
+    """Returns the times at which the distribution of response times is sampled, in seconds."""
 
 class Quantity:
     """One quantity of the table."""
-    def __new__(cls, fields: Mapping[str, Any]) -> Quantity: ...
+    def __new__(cls, fields: Mapping[str, Any]) -> Quantity:
+        """The fields are those that `Quantity::fields` returns."""
     def fields(self) -> dict[str, Any]:
-        """Returns the quantity as a dictionary, from which it can be made again."""
+        """Returns the fields as a dictionary, of which the constructor makes an equal quantity."""
     def changed(self, **changes: Any) -> Quantity:
-        """Returns a quantity that differs in these fields."""
+        """Returns a copy of the quantity in which these fields are changed."""
     @property
     def name(self) -> str:
-        """Its name with the unit, which is that of its column."""
+        """Its name with the unit, which is the name of its column."""
     @property
     def ends(self) -> tuple[str, str]:
-        """The names of the columns with the ends of its interval."""
+        """The names of the columns with the lower and the upper end of its interval."""
     @property
     def subject(self) -> Literal["bucket", "scheme", "application", "count", "comparison", "run"]:
-        """What it describes."""
+        """What kind of thing it describes."""
     @property
     def unit(self) -> str:
         """What it is measured in, such as `seconds` or `share`."""
@@ -521,7 +615,7 @@ class Quantity:
     def long(self) -> str:
         """Its name in a sentence, such as `95th percentile of the response time`."""
     def describe(self, transfers: str) -> str:
-        """Returns its words in a sentence about some transfers, such as `transfers > 150 kB`."""
+        """Returns its name in a sentence about the named transfers, such as `transfers > 150 kB`."""
     @property
     def axis(self) -> str:
         """The title of its axis, such as `response time, p95`."""
@@ -529,10 +623,11 @@ class Quantity:
     def better(self) -> Literal["less", "more", "neither"]:
         """Which way is better."""
     @property
-    def less_is_better(self) -> bool: ...
+    def less_is_better(self) -> bool:
+        """Whether less of it is better."""
     @property
     def least(self) -> int:
-        """Number of values from which on it is given."""
+        """Least number of values for which it is given."""
     @property
     def is_percentile(self) -> bool:
         """Whether it is a percentile, which a comparison gives only if every replication has it."""
@@ -541,13 +636,15 @@ class Quantity:
         """Which percentile it is; None for anything else."""
     @property
     def is_share(self) -> bool:
-        """Whether it cannot leave 0 to 1."""
+        """Whether it lies between 0 and 1."""
     @property
     def role(self) -> Literal["short", "long", "all"] | None:
-        """The class of transfers that it is about by itself; None for those of buckets and links."""
+        """The class of transfers that it is always about; None for quantities of buckets and links."""
     @property
     def measure(self) -> str | None:
-        """How `tune` calls it, behind the class of transfers if it is of a bucket."""
+        """Its name in `tune`, which follows the class of transfers if it is of a bucket; None if `tune`
+        does not have it.
+        """
     @property
     def tables(self) -> list[str]:
         """The tables in which it is a column: `bucket`, `short`, `long`, `link`, `application`."""
@@ -559,20 +656,26 @@ class Bucket:
     """A size bucket: transfers of more than `low_bytes` and at most `high_bytes`."""
     def __new__(cls, name: str, low_bytes: int, high_bytes: int | None, role: Role) -> Bucket: ...
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name, such as `≤ 15 kB`."""
     @property
-    def low_bytes(self) -> int: ...
+    def low_bytes(self) -> int:
+        """Transfers in the bucket are larger than this."""
     @property
-    def high_bytes(self) -> int | None: ...
+    def high_bytes(self) -> int | None:
+        """The largest size in the bucket; None if there is no limit."""
     @property
-    def role(self) -> Role: ...
+    def role(self) -> Role:
+        """`short`, `long` or `all` for the bucket of a class; `size` for one of the buckets that divide
+        all transfers.
+        """
     def holds(self, size_bytes: int) -> bool:
         """Returns whether a transfer of this size belongs to the bucket."""
 
 def reduce_records(
     records: Mapping[str, Any], buckets: Sequence[Bucket], table: Sequence[Quantity]
 ) -> dict[str, Any]:
-    """Reduces records that were made by hand, as tests do."""
+    """Returns the facts of records that tests make by hand, as `facts_dict` does."""
 
 def outcome_profiles() -> list[tuple[str, str, str]]:
     """Returns the profiles of Quality of Outcome that have a name: the name, the kind of application,
@@ -580,18 +683,23 @@ def outcome_profiles() -> list[tuple[str, str, str]]:
     """
 
 def shares_of_same(own: tuple[UInts64, Floats], other: tuple[UInts64, Floats]) -> tuple[float, float] | None:
-    """Returns the shares of the same transfers that were slower and faster; None if they are not the
-    same.
+    """Returns the shares of transfers that were slower and faster than in another run, over those
+    that both runs measured; None unless these are nearly all. A run is given as keys in rising
+    order and response times in seconds; raises `ValueError` if their numbers differ.
     """
 
 class RunResult:
     """The records of one run."""
     def reduce(self, buckets: Sequence[Bucket], table: Sequence[Quantity]) -> dict[str, Any]:
-        """Returns the facts of the run; other Python threads go on meanwhile."""
+        """Returns the facts of the run (`numbers`) and its short transfers (`short_times`); other Python
+        threads run meanwhile.
+        """
     def transfers(self) -> TransferColumns:
         """Returns one row per measured transfer; times that did not happen are NaN."""
     def flows(self) -> FlowColumns:
-        """Returns one row per long-lived flow: what it delivered within the measured window."""
+        """Returns one row per long-lived flow, with the bytes that it delivered within the measured
+        window.
+        """
     def datagrams(self) -> DatagramColumns:
         """Returns one row per datagram flow, about the packets sent within the measured window."""
     def queues(self) -> list[QueueCounters]:
@@ -601,13 +709,13 @@ class RunResult:
         links and senders.
         """
     def summary(self) -> RunSummary:
-        """Returns load, goodput, and how much was simulated."""
+        """Returns load, goodput, and the numbers of transfers, events, packets and connections."""
     def trace(self) -> TraceColumns | None:
-        """Returns the packet events of the data path, None unless the scenario asks for a trace."""
+        """Returns the packet events of the data path; None unless the scenario asks for a trace."""
 
 def t_interval(values: ArrayLike, design: Design | None = None) -> Estimate:
-    """Returns mean and Student-t interval of one number per replication; those not finite are left
-    out.
+    """Returns the mean of one number per replication with its Student-t interval; numbers that are
+    not finite are left out.
     """
 
 def difference(scheme: ArrayLike, reference: ArrayLike, design: Design | None = None) -> Estimate:
@@ -619,7 +727,7 @@ def log_ratio(scheme: ArrayLike, reference: ArrayLike, design: Design | None = N
 
     The ratio is the geometric mean of the replications' ratios. A value below 0 means that the
     scheme has the smaller values. Replications in which either number is not finite are left out.
-    Where a number is zero, it is `ratio_of_means`.
+    If a number is zero, the result is that of `ratio_of_means`.
     """
 
 def ratio_of_means(scheme: ArrayLike, reference: ArrayLike, design: Design | None = None) -> Estimate:
@@ -631,8 +739,9 @@ def ratio_of_means(scheme: ArrayLike, reference: ArrayLike, design: Design | Non
     """
 
 def paired_logs(scheme: ArrayLike, reference: ArrayLike) -> Floats:
-    """Returns the logarithm of each replication's ratio, NaN where there is none, infinite for a
-    zero.
+    """Returns the natural logarithm of each replication's ratio of scheme to reference: NaN where
+    either number is not finite or is negative, +∞ where only the reference is zero, −∞ where the
+    scheme is.
     """
 
 def smaller_in(scheme: ArrayLike, reference: ArrayLike) -> tuple[int, int]:
@@ -643,16 +752,16 @@ def smaller_in(scheme: ArrayLike, reference: ArrayLike) -> tuple[int, int]:
 def effective_comparisons(columns: Iterable[ArrayLike]) -> float:
     """Returns the number of independent comparisons that would need the same width as these columns.
 
-    A column has a number per replication. It is `Design.comparisons` for intervals that hold
-    together.
+    A column has a number per replication. The result is the `comparisons` of a `Design` whose
+    intervals hold together. Raises `ValueError` for columns of different lengths.
     """
 
 def positive_interval(values: ArrayLike, design: Design | None = None) -> Estimate:
     """Returns the mean of numbers that cannot be negative, with an interval that does not reach below
     zero.
 
-    It is that of `ratio_of_means` to 1, taken on the logarithm as changes are. If a number is zero
-    it is the t interval, cut at zero.
+    The interval is that of `ratio_of_means` to 1, computed on the logarithm as for changes. If a
+    number is zero, it is the t interval, cut at zero.
     """
 
 def share_interval(values: ArrayLike, design: Design | None = None) -> Estimate:
@@ -666,7 +775,7 @@ def replications_for(estimate: Estimate, wanted: float, design: Design | None = 
     """
 
 def heterogeneity(effects: ArrayLike, errors: ArrayLike) -> Heterogeneity | None:
-    """Returns how much `effects` with these standard errors differ; None for fewer than two with an
+    """Returns how much `effects` with these standard errors differ; None if fewer than two have an
     error.
     """
 
@@ -680,55 +789,64 @@ def capture_freedom(sizes_bytes: ArrayLike, pipe_bytes: float) -> float:
     """
 
 def effective_number(weights: ArrayLike) -> float:
-    """Returns the number of equal weights that have the same relative variance of their sum."""
+    """Returns the number of equal weights whose sum would have the same relative variance."""
 
 def jain_index(rates: ArrayLike) -> float:
     """Returns Jain's fairness index, NaN without rates."""
 
 def relaxation_s(sizes_bytes: ArrayLike, rate_bps: float, load: float) -> float:
-    """Returns the time scale on which a link that starts empty approaches its steady state; load < 1."""
+    """Returns the time scale, in seconds, on which a link that starts empty approaches its steady
+    state; `load` is below 1.
+    """
 
 def mser(batch_means: ArrayLike) -> int:
-    """Returns how many of the first batches belong to the transient.
+    """Returns how many of the first batches belong to the transient, by the marginal standard error
+    rule (MSER).
 
-    Give it at least ten batches. A result in the second half means that no steady state was
-    reached.
+    There must be at least ten batches for a useful result. A result in the second half means that
+    no steady state was reached.
     """
 
 def simultaneous_error(error: float, comparisons: float) -> float:
-    """Returns the error that each of `comparisons` intervals may have so that all hold but for
-    `error`.
+    """Returns the error probability of each of `comparisons` intervals so that all hold with
+    probability 1 − `error`.
     """
 
 def find_look(replications: int, first: int = ...) -> int:
-    """Returns the number of the look, from 0, at so many replications: up to `first`, up to twice
-    that, …
+    """Returns the number of the look, from 0, at this many replications: the first up to `first`, the
+    next up to twice that.
     """
 
 def replications_of_look(look: int, first: int = ...) -> int:
-    """Returns the number of replications with which a look is taken."""
+    """Returns the number of replications at which look number `look`, from 0, is taken."""
 
 def look_error(replications: int, error: float = ..., first: int = ...) -> float:
-    """Returns the share of `error` that the look at so many replications may spend: a half, a
-    quarter, …
+    """Returns the part of `error` that the look at this many replications may spend: a half, then a
+    quarter, and so on.
     """
 
 def holm(p_values: ArrayLike) -> list[float]:
-    """Returns the p-values adjusted by Holm's procedure; NaN stays NaN and does not count."""
+    """Returns the p-values adjusted by Holm's procedure, in the given order; NaN stays NaN and is not
+    counted.
+    """
 
 def p_beyond(values: ArrayLike, end: float, is_above: bool) -> float:
-    """Returns the doubled one-sided p-value of the mean lying above `end`, or below; 0 if it is
-    infinite.
+    """Returns the doubled one-sided p-value of Student's t test that the mean lies above `end`, or
+    else below it; 0 for an infinite `end`.
     """
 
 def find_p_value(distance: float, error: float, freedom: float) -> float:
-    """Returns the two-sided p-value of a mean so far from what is tested; without an error, 0 or 1."""
+    """Returns the two-sided p-value of a mean at this distance from the hypothesis, with this
+    standard error and these degrees of freedom. Without an error it is 1 for no distance, else 0.
+    """
 
 def binomial_interval(count: int, of: int) -> tuple[float, float]:
-    """Returns the 95 % interval of a share that `count` of `of` trials had, by Clopper and Pearson."""
+    """Returns the 95 % interval, by Clopper and Pearson, of a probability when `count` of `of` trials
+    succeeded.
+    """
 
 class Design:
-    """What an interval must allow for beside the spread between replications."""
+    """What an interval must allow for in addition to the spread between replications."""
     def __new__(
         cls,
         comparisons: float = 1.0,
@@ -736,7 +854,8 @@ class Design:
         first_look: int = ...,
         capture_share: float = 0.0,
         capture_freedom: float = ...,
-    ) -> Design: ...
+    ) -> Design:
+        """Raises `ValueError` for a first look of 0 and for comparisons that are not finite."""
     @property
     def comparisons(self) -> float:
         """Number of independent intervals that must hold together."""
@@ -745,7 +864,7 @@ class Design:
         """Whether the user may look, add replications and look again."""
     @property
     def first_look(self) -> int:
-        """Number of replications up to which it is the first look; each further look doubles it."""
+        """Largest number of replications of the first look; each further look doubles it."""
     @property
     def capture_share(self) -> float:
         """Share of the variance between replications that more of the same capture do not reduce."""
@@ -753,13 +872,19 @@ class Design:
     def capture_freedom(self) -> float:
         """Degrees of freedom that the capture leaves for the variance between captures."""
     def error(self, count: int) -> float:
-        """Returns the error that one interval from `count` replications may have."""
+        """Returns the error probability that one interval from `count` replications may have."""
     def half_width(self, deviation: float, count: int) -> float:
-        """Returns half the width of the interval of a mean over `count` replications of this deviation."""
+        """Returns half the width of the interval of a mean over `count` replications with this standard
+        deviation.
+        """
     def limits(self, estimate: Estimate, error: float) -> Estimate:
-        """Returns the interval between the one-sided limits, each of which may err by `error`."""
+        """Returns the estimate with the interval between its one-sided limits, each with the error
+        probability `error`.
+        """
     def standard_error(self, estimate: Estimate) -> float:
-        """Returns the standard error from which the interval of an estimate was made; NaN without one."""
+        """Returns the standard error from which the interval of an estimate was made; NaN without an
+        interval.
+        """
     def freedom(self, count: int) -> float:
         """Returns the degrees of freedom of the variance of a mean over `count` replications."""
 
@@ -768,13 +893,17 @@ class Estimate:
     def __new__(cls, mean: float, low: float, high: float, count: int) -> Estimate: ...
     __match_args__ = ("mean", "low", "high", "count")
     @property
-    def mean(self) -> float: ...
+    def mean(self) -> float:
+        """The mean over replications."""
     @property
-    def low(self) -> float: ...
+    def low(self) -> float:
+        """The lower end of the interval; NaN without one."""
     @property
-    def high(self) -> float: ...
+    def high(self) -> float:
+        """The upper end of the interval; NaN without one."""
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """Number of replications that the mean is taken over."""
     @property
     def has_interval(self) -> bool:
         """Whether there were enough replications for an interval."""
@@ -782,16 +911,20 @@ class Estimate:
     def half_width(self) -> float:
         """Half the width of the interval; NaN if there is none."""
     def as_change(self) -> Estimate:
-        """Returns the relative change that a log-ratio stands for; -0.3 means 30 % less."""
+        """Returns the relative change of a log-ratio, with its interval; -0.3 means 30 % less."""
     def as_dict(self) -> dict[str, Any]:
-        """Returns the numbers by name."""
+        """Returns `mean`, `low`, `high` and `count` as a dictionary."""
     def negated(self) -> Estimate:
-        """Returns the estimate of the negated quantity."""
+        """Returns the estimate of the negated quantity, whose lower end is the upper one with the
+        opposite sign.
+        """
     def within(self, least: float, most: float) -> Estimate:
-        """Returns the estimate with the ends of its interval moved into the range of possible values."""
+        """Returns the estimate with the ends of its interval limited to the possible values, `least` to
+        `most`.
+        """
 
 class Heterogeneity:
-    """How much effects differ beyond their own errors."""
+    """How much effects differ beyond their standard errors."""
     @property
     def q(self) -> float:
         """Cochran's Q: the sum of squared differences from the common effect, each over its variance."""
@@ -800,10 +933,10 @@ class Heterogeneity:
         """Degrees of freedom of Q: the number of effects less one."""
     @property
     def p_value(self) -> float:
-        """How often Q would be as large if all effects were the same."""
+        """Probability of a Q at least as large if all effects were equal."""
     @property
     def i_squared(self) -> float:
-        """Share of the variance of the effects that their own errors do not explain, from 0 to 1."""
+        """Share of the variance of the effects that their standard errors do not explain, from 0 to 1."""
     @property
     def deviation(self) -> float:
         """Standard deviation of the true effects, on the scale of the effects."""
@@ -820,38 +953,40 @@ def span_text(seconds: float) -> str:
     """
 
 def counted(number: int, noun: str) -> str:
-    """Returns `1 client`, `2 clients`: the number with the noun, which takes an s in the plural."""
+    """Returns a number with its noun, which takes an s in the plural: `1 client`, `2 clients`."""
 
 def share_text(share: float | None) -> str:
-    """Returns a share as text: `0.42 %`, `< 0.001 %` for less than half of that, `–` for None and
-    NaN.
+    """Returns a share as text in percent: `0.42 %`, `< 0.001 %` for less than half of that, `–` for
+    None and NaN.
     """
 
 def rate_text(bps: float | None) -> str:
-    """Returns a rate as text: `3.2 Mb/s`, `–` for None and NaN."""
+    """Returns a rate in bits per second as text: `3.2 Mb/s`, `–` for None and NaN."""
 
 def unit_text(unit: str, number: float | None, is_bound: bool = False) -> str:
-    """Returns a number of a quantity's unit as text, with `≥` for a lower bound; `–` for None and
-    NaN.
+    """Returns a number in the unit of a quantity as text, with `≥` for a lower bound; `–` for None
+    and NaN.
     """
 
 def percent(share: float) -> str:
-    """Returns a share in percent with two or three digits, a true minus sign, and no sign for
-    percent.
+    """Returns a share in percent with two or three digits, `−` for minus, and without the percent
+    sign.
     """
 
 def signed(share: float) -> str:
-    """Returns a share in percent with its sign, plus as well as minus, and no sign for percent."""
+    """Returns a share in percent with `+` or `−`, and without the percent sign."""
 
 def whole_percent(share: float) -> str:
-    """Returns a share in whole percent with its sign, `+12`, `−3` or `0`, and no sign for percent."""
+    """Returns a share in whole percent with `+` or `−`, and without the percent sign: `+12`, `−3` or
+    `0`.
+    """
 
 def capped(share: float) -> str:
-    """Returns a share as `signed` does, `>+999` for more than that."""
+    """Returns a share as `signed` does, but `>+999` for more than that."""
 
 def change_text(mean: float, low: float, high: float) -> str:
-    """Returns a change with its ends, `−32 % (−36…−28)`; without ends that are not finite, `–` for
-    NaN.
+    """Returns a change with its ends, `−32 % (−36…−28)`; without the ends if they are not finite, and
+    `–` for NaN.
     """
 
 def read_traffic(
@@ -865,97 +1000,116 @@ def read_traffic(
     most_bytes: int | None = None,
     log_format: str = "",
 ) -> Traffic:
-    """Reads traffic files, recognised by content; `classes` are corrections of the classes of flows,
-    and `parquet` has SHA-256 and a function for the next bytes of CSV of those that are Parquet,
-    by their place. `most_rows` and `most_bytes` are those of `ReadOptions`.
+    """Reads traffic files, whose formats are recognised by content. `payload` is the direction of the
+    payload, `down` or `up`; `strict` makes a faulty row an error. `classes` are corrections of the
+    classes of flows. `parquet` has, by index in `paths`, the SHA-256 of a Parquet file and a
+    function that returns its next bytes as CSV. `most_rows` and `most_bytes` are those of
+    `ReadOptions`; `log_format` is the text that describes the format of logs, or empty.
     """
 
 def check_format(path: str, text: str) -> None:
-    """Checks the description of a format of logs; `path` is that of its file, for messages."""
+    """Raises `MouseholeError` for a faulty description of a format of logs; messages name its file as
+    `path`.
+    """
 
 def log_formats() -> list[tuple[str, str, str, str]]:
-    """Returns the formats of logs that files describe: name, title, what a row is, and the reason if
-    files are refused.
+    """Returns the formats of logs that are described by files: name, title, what a row is, and why
+    such logs are refused, which is empty if they are read.
     """
 
 def is_traffic_column(name: str) -> bool:
     """Returns whether a column of this name is read from tables."""
 
 def bytes_read() -> int:
-    """Returns how many bytes this process has read from files of traffic so far."""
+    """Returns how many bytes of traffic files this process has read so far."""
 
 def table_columns(names: Sequence[str], payload: str) -> list[tuple[str, int, int]]:
-    """Returns which columns of a table hold what, by their names: meaning, place, and nanoseconds in
-    the unit of times.
+    """Returns the columns of a table that are known by their names: meaning, index, and nanoseconds
+    per unit of a time. Raises `MouseholeError` for columns from which no traffic can be made.
     """
 
 def model_traffic(
     name: str, params: Mapping[str, JsonValue] | None = None, payload: str | None = None
 ) -> Traffic:
-    """Returns a named model; `params` is a dictionary of the parameters that differ from its
-    defaults, `payload` which way its payload goes.
+    """Returns a named model. `params` are the parameters that differ from its defaults; `payload` is
+    the direction of its payload. Raises `MouseholeError` for an unknown model or parameter.
     """
 
 def combine(parts: Sequence[tuple[int, Traffic]]) -> Traffic:
-    """Combines traffics into one. Each part has the number of its source."""
+    """Returns one traffic that joins the parts; each part is given with the number of its source."""
 
 def connections_traffic(connections: Sequence[Mapping[str, object]]) -> Traffic:
     """Returns the traffic of a list of dictionaries in the form of a scenario's
-    `traffic.connections`.
+    `traffic.connections`; raises `MouseholeError` for a faulty entry.
     """
 
 def loaded_mix(mix: Sequence[MixEntry], load: float) -> list[MixEntry] | None:
-    """Returns a mix in which users' web pages have this load; None where it has none."""
+    """Returns a copy of the mix in which the entry of web pages has this load; None if it has no such
+    entry.
+    """
 
 def traffic_account(
     summary: TrafficSummary,
 ) -> tuple[str, list[tuple[str, str]], list[tuple[Literal["skipped", "faulty", "note"], str]]]:
-    """Returns what was understood of traffic, from its summary: a line, names with values, and
-    sentences with their kinds.
+    """Returns what a summary says of the traffic: a line, names with values, and sentences with their
+    kinds.
     """
 
 def describe_sharing(summary: TrafficSummary) -> str:
-    """Returns how many clients are taken for several users, as the end of a sentence."""
+    """Returns how many clients are taken for several users each, as the end of a sentence; empty if
+    none are.
+    """
 
 def fitted_label(transfers: int, label: str) -> str:
-    """Returns the name of a model that is fitted to a capture with so many transfers."""
+    """Returns the name of a model that is fitted to a capture with this name and number of transfers."""
 
 def ready_made_labels(label: str, short: int, short_bytes: int) -> tuple[str, str]:
-    """Returns the name of ready-made traffic, and why it stands in the place of a capture with so
-    many short transfers.
+    """Returns the name of ready-made traffic, and why it replaces the capture `label`, which has
+    `short` short transfers.
     """
 
 def chosen_warmup(given: str, duration: str, needed_s: float | None) -> str:
-    """Returns the warm-up that is chosen where so many seconds are needed."""
+    """Returns the warm-up chosen if `needed_s` is needed: no longer than the duration, and at least
+    `given`. Raises `MouseholeError` for a time that cannot be read.
+    """
 
 def needed_warmup_s(
     sizes_bytes: Floats, rate_bps: float, own_load: float | None, load: float | None
 ) -> float | None:
-    """Returns the time after which a link is near its steady state, None if it has none."""
+    """Returns the time, in seconds, after which a link is near its steady state; None if it has none.
+    `own_load` is the load of the traffic by itself, which holds if `load` is None.
+    """
 
 class Traffic:
-    """Connections in memory, as read or as a model."""
+    """Connections in memory, or a model of traffic."""
     def summary(self, rate: str | None = None) -> TrafficSummary:
-        """Returns what was understood of files, or of a sample of a model; `native_load` is the load on
-        `rate`.
+        """Returns the summary of the traffic, or of a sample of a model; its `native_load` is the load on
+        a link of `rate`.
         """
     def sources(self) -> list[InputEntry]:
-        """Returns name and SHA-256 of each input file."""
+        """Returns name and SHA-256 of each input file, as they were when the traffic was read."""
     def distinct(self, low: int, high: int | None = None) -> int:
-        """Returns how many transfers have more than `low` and at most `high` bytes."""
+        """Returns how many transfers have more than `low` and at most `high` bytes; without `high` there
+        is no upper limit.
+        """
     def sizes_bytes(self) -> Floats:
-        """Returns the bytes of each connection but flows of datagrams."""
+        """Returns the bytes of each connection except flows of datagrams."""
     def played(self, short_bytes: int) -> Literal["recorded", "fitted", "ready-made"]:
         """Returns what a comparison plays of a capture: `recorded`, `fitted` or `ready-made`."""
     def capture(
         self, short_bytes: int, long_bytes: int, pipe_bytes: float, is_fitted: bool
     ) -> dict[str, Any]:
-        """Returns what stands behind a verdict on the traffic, as a dictionary."""
+        """Returns how much of a capture a verdict rests on, as a dictionary. `pipe_bytes` is the
+        bandwidth-delay product; `is_fitted` says that a model of the capture is played.
+        """
     def check_resamples(self, scenarios: list[Scenario], load: float, native_load: float) -> int:
-        """Refuses a load that the resample of some replication cannot meet; `scenarios` are those of the
-        replications. Returns how many were set up for that.
+        """Raises `MouseholeError` for a load that the resample of some replication cannot meet.
+        `scenarios` are those of the replications, and `native_load` is the load of the capture by
+        itself. Returns how many replications were set up for the check.
         """
     def set_up(self, scenario: Scenario) -> None:
-        """Plays no more than a moment, which refuses what cannot be played as asked."""
+        """Plays a moment of the traffic in a scenario; raises `MouseholeError` for a scenario that cannot
+        be played.
+        """
     def frame(self) -> ConnectionColumns:
-        """Returns one row per connection."""
+        """Returns one row per connection; round-trip times and durations that are unknown are NaN."""

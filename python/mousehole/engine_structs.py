@@ -73,11 +73,11 @@ class MixEntry(TypedDict, total=False):
     """One source of a mix: a model, or files."""
 
     name: str
-    """What records call it; the model's name if absent."""
+    """Its name in records; the model's name, or the first file's, if absent."""
     model: str
     """Name of a traffic model."""
     files: list[str]
-    """Traffic files in its place."""
+    """Traffic files instead of a model."""
     payload: str
     """Which way its payload goes: `down` (server to client), `up` or, of a model that can, `both`."""
     params: dict[str, JsonValue]
@@ -104,7 +104,9 @@ class TopologySection(TypedDict, total=False):
     paired: bool
     """Client n communicates with server n, even if the traffic names another."""
     bottleneck: str
-    """Link whose rate `load` and `1bdp` mean, as from-to; else the slowest one with the scheme."""
+    """Link to whose rate `load` and `1bdp` refer, as from-to; the slowest one with the scheme if
+    absent.
+    """
     rate: str
     """Rate of the bottleneck; replaces that of its link."""
     buffer: str
@@ -114,13 +116,13 @@ class TopologySection(TypedDict, total=False):
     up_buffer: str
     """Buffer of the link back."""
     rtt: str
-    """Round-trip time of connections without one of their own where their path is shorter, and the
-    unit `bdp`.
+    """Round-trip time of connections that do not specify one and whose path is shorter; also the unit
+    `bdp`.
     """
     remark: bool
-    """Every marker on a path sets colours; else those of the first marker are kept."""
+    """Every marker on a path sets colours; otherwise those of the first marker stay."""
     all_queues: bool
-    """Tell the queues of all links, not only of those with the scheme."""
+    """Report the queues of all links, not only of those with the scheme."""
     links: list[dict[str, JsonValue]]
     """The links."""
     hosts: list[dict[str, JsonValue]]
@@ -178,7 +180,7 @@ class LinkSection(TypedDict, total=False):
     up: str
     """The same from clients to servers; as `down` if absent, of a file the mean."""
     rtt: str
-    """Round-trip time without queueing, for connections that have none of their own."""
+    """Round-trip time without queueing, for connections that do not specify one."""
     ignore_trace_rtt: bool
     """Use `rtt` for every connection."""
     delay: str
@@ -192,7 +194,7 @@ class LinkSection(TypedDict, total=False):
     overhead: int
     """Link bytes on the wire per packet, beyond the IP length."""
     layer: str
-    """Name of the link layer, in place of `overhead`."""
+    """Name of the link layer, instead of `overhead`."""
     burst: str
     """Depth of the token bucket that the link then is, as of Linux's tbf; without it the link is a
     transmitter. With a shaper, the depth of the shaper's.
@@ -211,7 +213,7 @@ class LinkSection(TypedDict, total=False):
     if absent.
     """
     shape_layer: str
-    """What the shaper counts of each packet: a link layer, or `none`; as the line has it if absent."""
+    """The link layer whose bytes the shaper counts, or `none`; that of the line if absent."""
 
 
 class TrafficSection(TypedDict, total=False):
@@ -226,7 +228,7 @@ class TrafficSection(TypedDict, total=False):
     of a model that can, `both`.
     """
     classes: list[str]
-    """What the user says of the classes of the files' flows, such as `port 5060=call`."""
+    """The user's corrections of the classes of the files' flows, such as `port 5060=call`."""
     format: str
     """The format of the files, as a file of formats describes it; empty to recognise it by content."""
     load: float
@@ -275,7 +277,7 @@ class Scenario(TypedDict, total=False):
     seed: int
     """Base seed of all random numbers."""
     replication: int
-    """Number of the replication; each has its own draws under the seed."""
+    """Number of the replication; each has different draws under the seed."""
     warmup: str
     """Time before the measured window."""
     duration: str
@@ -305,7 +307,7 @@ class Scenario(TypedDict, total=False):
     faults: list[dict[str, JsonValue]]
     """Losses on purpose."""
     trace: bool
-    """Keep a packet trace."""
+    """Record a packet trace."""
     series: str
     """Interval at which links and senders are sampled."""
     slow_path: bool
@@ -313,7 +315,7 @@ class Scenario(TypedDict, total=False):
 
 
 class CaptureCounts(TypedDict):
-    """What a capture holds, before a direction is chosen."""
+    """Counts of a capture's contents, before a direction is chosen."""
 
     bytes: int
     """Bytes of all packets on the wire."""
@@ -347,7 +349,7 @@ class TrafficSource(TypedDict):
     sha256: str
     """SHA-256 of the file's bytes as stored (before decompression), in hexadecimal."""
     kind: str
-    """What the content was recognised as, such as `pcap` or `zeek-conn`."""
+    """Recognised format of the content, such as `pcap` or `zeek-conn`."""
     rows: int
     """Rows of data: lines of a log, packets of a capture."""
     used: int
@@ -366,12 +368,12 @@ class SkippedRows(TypedDict):
     reason: str
     """Why, as a phrase."""
     connections: int
-    """Whole connections among them, where the file tells."""
+    """Whole connections among them, if the file shows them."""
     rows: int
     """How many rows (packets of a capture)."""
     bytes: int
-    """Bytes: of a log the payload in the chosen direction, where the row tells; of a capture all on
-    the wire.
+    """Bytes: for a log the payload in the chosen direction, if the row has it; for a capture all
+    bytes on the wire.
     """
 
 
@@ -388,17 +390,17 @@ class TrafficNote(TypedDict):
     """A remark on the input that a reader of results should know."""
 
     kind: str
-    """What kind of remark it is."""
+    """Kind of the remark."""
     file: str | None
     """The file it is about, without its folders; `None` when it is about several."""
     text: str
     """The whole remark as a phrase, with the file's name."""
     count: int | None
-    """How many rows (packets of a capture) or connections it is about, where that can be said."""
+    """Number of rows (packets of a capture) or connections that it is about, if it is known."""
     bytes: int | None
-    """How many bytes they have: of payload, or on the wire if the remark is about packets."""
+    """Their bytes: of payload, or on the wire if the remark is about packets."""
     row: int | None
-    """The row (packet of a capture) at which it shows, from 1."""
+    """The row (packet of a capture) at which it was found, from 1."""
 
 
 FlowClassCount = TypedDict("FlowClassCount", {"class": str, "flows": int, "bytes": int, "share": float})
@@ -451,9 +453,9 @@ class TrafficSummary(TypedDict):
     rtt_s: dict[str, float] | None
     """Round-trip times of those whose round-trip time is known."""
     server_think_known: int
-    """Connections of which it is known how long their servers thought."""
+    """Connections whose server's think time is known."""
     server_think_s: dict[str, float] | None
-    """These times."""
+    """Think times of their servers."""
     rate_bps: int | None
     """The rate that `native_load` refers to."""
     native_load: float | None
@@ -463,7 +465,7 @@ class TrafficSummary(TypedDict):
     classes: dict[str, int]
     """Connections and payload by kind of application, without datagrams."""
     flow_classes: list[FlowClassCount]
-    """Recorded flows by what they do, without classes that have none."""
+    """Recorded flows by class of behaviour, without classes that have none."""
     skipped: list[SkippedRows]
     """Rows left out, by reason."""
     faults: FaultyRows
@@ -480,11 +482,11 @@ class FormatEntry(TypedDict):
     group: str
     """The heading it stands under."""
     name: str
-    """What it is called."""
+    """Its name."""
     key: str
-    """By what it is recognised: a number, a port, first bytes."""
+    """Its recognition mark: a number, a port, or first bytes."""
     reading: str
-    """What is done with it."""
+    """The way in which it is read, or the name under which it is left out."""
 
 
 class LoadSummary(TypedDict):
@@ -567,7 +569,7 @@ class PolicyReport(TypedDict):
 
 
 class LinkSettings(TypedDict):
-    """What is run, as Python gives it."""
+    """The settings of a run in the form that Python passes."""
 
     command: list[str]
     server: list[str] | None
