@@ -132,7 +132,7 @@ pub fn make_scratch_folder() -> io::Result<TempDir> {
 }
 
 /// Makes a folder with a random name in `folder`, for this user alone; it is removed when dropped. Removes this user's
-/// scratch folders there that are older than [`LEFTOVER_AGE`].
+/// scratch folders there that are older than `LEFTOVER_AGE`.
 ///
 /// # Errors
 /// The system's error.

@@ -28,7 +28,7 @@ impl Limits {
 /// How a program ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// By itself, or by a signal; with the first [`OUTPUT_BYTES`] of each output.
+    /// By itself, or by a signal; with the first `OUTPUT_BYTES` of each output.
     ByItself(Output),
     /// It took too long and was ended; with the output so far.
     TooLong(Output),
@@ -69,7 +69,7 @@ pub fn run(command: &mut Command, limits: &Limits) -> io::Result<Ended> {
     })
 }
 
-/// Runs a compiler to its end within [`Limits::COMPILER`] and returns its output, also if it fails.
+/// Runs a compiler to its end within `Limits::COMPILER` and returns its output, also if it fails.
 ///
 /// # Errors
 /// If it cannot be started, or takes too long.

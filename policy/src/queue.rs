@@ -112,7 +112,7 @@ impl QueueFns {
         }
     }
 
-    /// Calls `dequeue`, only while packets wait, and returns its answer, which is never [`Exit::Newest`] and may name a band
+    /// Calls `dequeue`, only while packets wait, and returns its answer, which is never `Exit::Newest` and may name a band
     /// that does not exist.
     #[inline]
     pub fn dequeue(&self, params: &Params, state: &mut [u64], waiting: &Waiting, now_ns: u64) -> Exit {
@@ -127,8 +127,8 @@ impl QueueFns {
         }
     }
 
-    /// Calls `overflow` and returns its answer, which is never [`Exit::Sent`] and may name a band that does not exist;
-    /// [`Exit::Nothing`] if the queue has no such function.
+    /// Calls `overflow` and returns its answer, which is never `Exit::Sent` and may name a band that does not exist;
+    /// `Exit::Nothing` if the queue has no such function.
     #[inline]
     pub fn overflow(&self, params: &Params, state: &mut [u64], waiting: &Waiting, now_ns: u64) -> Exit {
         let Some(overflow) = self.overflow else { return Exit::Nothing };

@@ -505,7 +505,7 @@ impl Interface {
     }
 
     /// Converts a time stamp in the interface's units to nanoseconds since 1970; `None` if it is out of range.
-    fn to_nanoseconds(&self, units: u64) -> Option<i64> {
+    fn to_nanoseconds(self, units: u64) -> Option<i64> {
         let ns = i128::from(units) * 1_000_000_000 / i128::from(self.resolution);
         let at = i64::try_from(ns + i128::from(self.offset) * 1_000_000_000).ok()?;
         (at.abs() < i64::MAX / 4).then_some(at)
