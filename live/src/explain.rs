@@ -638,7 +638,7 @@ mod tests {
     }
 
     #[test]
-    fn rules__are_shown_in_the_policys_own_texts() {
+    fn rules__are_shown_in_the_texts_of_the_policy() {
         let lines = format_rule(&build_rule("sfd", &[("th", "30kB")]));
         let summary = find("sfd").unwrap().summary();
         assert_eq!(lines[0], format!("  rule    sfd: {summary}"));
