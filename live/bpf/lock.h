@@ -11,45 +11,28 @@
 
 #include "state.h"
 
-/* How often a lock is tried at once. Then it is tried once for each bucket of the table of flows, 128 and more. */
-enum { ML_TRIES = 16 };
-
-struct ml_wait {
-	u32 *lock;
-	u64 is_taken;
-};
+/*
+ * How often a lock is tried. The verifier walks each round, some 40 instructions for all locks of a program. A callback
+ * (bpf_loop, bpf_for_each_map_elem) would be walked once, but only programs that are compiled (JIT) may have one, and
+ * kernels of 32-bit machines often interpret them.
+ */
+enum { ML_TRIES = 512 };
 
 ML_INLINE u32 ml_try(u32 *lock)
 {
 	return !__sync_val_compare_and_swap(lock, 0, 1);
 }
 
-/* Tries once more. Returns 1 to end the loop. */
-static long ml_try_again(void *map, const void *key, void *value, void *context)
-{
-	struct ml_wait *wait = context;
-
-	(void)map, (void)key, (void)value;
-	wait->is_taken = ml_try(wait->lock);
-	return !!wait->is_taken;
-}
-
-/*
- * Takes a lock. Returns whether it did.
- *
- * A loop that the verifier need not walk round by round is bpf_loop(), of 5.17, or one over the elements of a map, of
- * 5.13. So the map is there for its number of elements only.
- */
+/* Takes a lock. Returns whether it did. */
 ML_INLINE u32 ml_lock(u32 *lock)
 {
-	struct ml_wait wait = { lock, 0 };
 	u32 tries;
 
+#pragma clang loop unroll(disable)
 	for (tries = 0; tries < ML_TRIES; tries++)
 		if (ml_try(lock))
 			return 1;
-	bpf_for_each_map_elem(&ml_tags, ml_try_again, &wait, 0);
-	return wait.is_taken;
+	return 0;
 }
 
 ML_INLINE void ml_unlock(u32 *lock)
