@@ -120,7 +120,8 @@ pub fn findings(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Findin
 
 /// Returns what was found of blocks in which a device has its filters of what comes in and of what goes out; 0 is none.
 fn of_blocks(name: &str, blocks: [u32; 2]) -> Vec<Finding> {
-    let means = [("comes in at", "`--download` cannot redirect it"), ("goes out of", "`mark` and `up` need tcx")];
+    let means =
+        [("comes in at", "`--download` cannot redirect it"), ("goes out of", "`mark` and `up` need tcx")];
     means
         .iter()
         .zip(blocks)

@@ -83,7 +83,8 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
             let inner = all.iter().find(|one| one.is_below(root));
             let inner = inner.map_or("another qdisc", |one| &one.kind);
             // What somebody made with its queues cannot be put back, and `up` refuses it.
-            let place = if root.is_default() { ", and `up` puts one token bucket in their place" } else { "" };
+            let place =
+                if root.is_default() { ", and `up` puts one token bucket in their place" } else { "" };
             unread(format!(
                 "{at_root} with {inner} for each of its hardware queues; one queue is not known to the others, and marks are \
                  read by the network behind only{place}"
