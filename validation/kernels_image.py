@@ -130,27 +130,32 @@ def fetch(series: str) -> Kernel:
 
 def unpack(package: str, options: Sequence[str], folder: Path) -> None:
     """Downloads a package of Debian's, unless that was done before, and unpacks it into a folder."""
-    files = list(CACHE.glob(f"{package}_*.deb"))
+    name, _, architecture = package.partition(":")
+    shape = f"{name}_*{architecture}.deb"
+    files = list(CACHE.glob(shape))
     if not files:
         print(f"live-kernels: fetching {package} by apt", file=sys.stderr, flush=True)
         run("apt-get", *options, "download", package, cwd=CACHE)
-        files = list(CACHE.glob(f"{package}_*.deb"))
+        files = list(CACHE.glob(shape))
     run("dpkg-deb", "-x", str(files[0]), str(folder))
 
 
-def suite_options(suite: str) -> list[str]:
+def suite_options(suite: str, architecture: str = "") -> list[str]:
     """Returns options with which apt knows one more suite of Debian, from where it has its packages.
+
+    With an architecture it is that of another machine, which apt must be told besides.
 
     Its lists lie in the cache, and the system's stay as they are.
     """
-    folder = CACHE / suite
+    folder = CACHE / (f"{suite}-{architecture}" if architecture else suite)
     for part in ("lists/partial", "cache/archives/partial"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     words = ("indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Created-By: Packages")
     sites = run("apt-get", *words).split()
     if not sites:
         raise ObstacleError(f"apt has no packages of Debian here, and so none of {suite}")
-    source = f"deb [signed-by={KEYS}] {sites[0]} {suite} main\n"
+    machine = f"arch={architecture} " if architecture else ""
+    source = f"deb [{machine}signed-by={KEYS}] {sites[0]} {suite} main\n"
     (folder / "sources.list").write_text(source, encoding="utf-8")
     (folder / "status").touch()
     places = {
@@ -162,6 +167,8 @@ def suite_options(suite: str) -> list[str]:
         "Cache": folder / "cache",
     }
     options = [word for name, place in places.items() for word in ("-o", f"Dir::{name}={place}")]
+    if architecture:
+        options += ["-o", f"APT::Architectures=amd64,{architecture}"]
     run("apt-get", *options, "update")
     return options
 
@@ -286,7 +293,7 @@ def add_python(archive: Archive) -> tuple[str, str]:
     return str(program), sys.base_prefix
 
 
-def add_modules(archive: Archive, kernel: Kernel) -> None:
+def add_modules(archive: Archive, kernel: Kernel, modules: Sequence[str] = MODULES) -> None:
     """Adds modules with those that they need; /modules/order lists them in the order in which they load."""
     files = {file_name(path): path for path in kernel.modules.rglob("*.ko*")}
     built_in = {file_name(Path(line)) for line in (kernel.modules / "modules.builtin").read_text().split()}
@@ -307,7 +314,7 @@ def add_modules(archive: Archive, kernel: Kernel) -> None:
         order.append(name)
         archive.file(f"modules/{name}", data, 0o644)
 
-    for module in MODULES:
+    for module in modules:
         add(module)
     archive.file("modules/order", "\n".join(order).encode(), 0o644)
 

@@ -109,7 +109,5 @@ static struct bpf_tcp_sock *(*const bpf_tcp_sock)(struct bpf_sock *socket) = (vo
 static u64 (*const bpf_jiffies64)(void) = (void *)118;
 static long (*const bpf_ringbuf_output)(void *ring, const void *data, u64 bytes, u64 flags) = (void *)130;
 static u64 (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
-static long (*const bpf_for_each_map_elem)(void *map, long (*step)(void *map, const void *key, void *value, void *context),
-					   void *context, u64 flags) = (void *)164;
 
 #endif

@@ -11,14 +11,12 @@
 
 #include "state.h"
 
-/* How often a lock is tried first. Then it is tried once for each bucket of the flow table, at least 128 times. */
-enum { ML_TRIES = 16 };
-
-/* A lock that is waited for. */
-struct ml_wait {
-	u32 *lock;
-	u64 is_taken;
-};
+/*
+ * How often a lock is tried. The verifier walks each round, some 40 instructions for all locks of a program. A callback
+ * (bpf_loop, bpf_for_each_map_elem) would be walked once, but only programs that are compiled (JIT) may have one, and
+ * kernels of 32-bit machines often interpret them.
+ */
+enum { ML_TRIES = 512 };
 
 /* Tries to take a lock once. Returns whether it did. */
 ML_INLINE u32 ml_try_lock(u32 *lock)
@@ -26,32 +24,16 @@ ML_INLINE u32 ml_try_lock(u32 *lock)
 	return !__sync_val_compare_and_swap(lock, 0, 1);
 }
 
-/* Tries once more. Returns 1 to end the loop. */
-static long ml_try_again(void *map, const void *key, void *value, void *context)
-{
-	struct ml_wait *wait = context;
-
-	(void)map, (void)key, (void)value;
-	wait->is_taken = ml_try_lock(wait->lock);
-	return !!wait->is_taken;
-}
-
-/*
- * Takes a lock. Returns whether it did.
- *
- * The verifier need not walk each round of bpf_loop() (Linux 5.17) or of a loop over a map's elements (5.13). The map
- * ml_tags serves for its number of elements only.
- */
+/* Takes a lock. Returns whether it did. */
 ML_INLINE u32 ml_lock(u32 *lock)
 {
-	struct ml_wait wait = { lock, 0 };
 	u32 tries;
 
+#pragma clang loop unroll(disable)
 	for (tries = 0; tries < ML_TRIES; tries++)
 		if (ml_try_lock(lock))
 			return 1;
-	bpf_for_each_map_elem(&ml_tags, ml_try_again, &wait, 0);
-	return wait.is_taken;
+	return 0;
 }
 
 /* Releases a lock. */

@@ -10,6 +10,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -212,6 +213,18 @@ def test_links__for_the_file_of_metrics__are_not_followed(lab: Lab, shared: Path
     assert written.stat().st_mode & 0o777 == 0o644
     assert "mousehole_running" in written.read_text()
     assert len(list(folder.iterdir())) == PIDS
+
+
+def test_devices_and_pipes__for_the_file_of_metrics__stay(lab: Lab, shared: Path) -> None:
+    device, pipe, link_to_it = shared / "null", shared / "pipe", shared / "link"
+    os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    os.mkfifo(pipe)
+    link_to_it.symlink_to(device)
+    for path in (device, pipe, link_to_it):
+        before = path.lstat().st_ino
+        done = lab.live(NEAR, "status", "--metrics", path)
+        assert_refused(done, "it must be a regular file, no folder, pipe or device")
+        assert path.lstat().st_ino == before
 
 
 def test_folders__for_a_check_of_a_policy__are_not_taken_from_others(shared: Path) -> None:

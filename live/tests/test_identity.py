@@ -152,3 +152,18 @@ def test_check_of_status__has_the_exit_statuses_of_monitoring(lab: Lab) -> None:
     done = lab.call(NEAR, *user, find_live(), "status")
     assert_refused(done, "belongs to user 0")
     run_ok(lab, NEAR, "down", DEVICE)
+
+
+def test_name_of_a_renamed_device__taken_by_another__is_the_other_ones(lab: Lab) -> None:
+    run_ok(lab, NEAR, *QUEUE, "--confirm", "4s")
+    for line in (f"{DEVICE} down", f"{DEVICE} name former", "former up"):
+        lab.run(NEAR, "ip", "link", "set", *line.split())
+    lab.pair(NEAR, DEVICE, "10.8.0.1/24", FAR, "to-other", "10.8.0.2/24")
+    assert_refused(lab.live(NEAR, "down", DEVICE), f"nothing of ours is at {DEVICE}")
+    assert read_status(lab)["device"] == "former"
+    run_ok(lab, NEAR, "mark", DEVICE, "--via", "dscp", "--no-agent", "--flows", str(FLOWS))
+    # The timer knows the device by the name that it had.
+    wait_until(lambda: "tbf" not in lab.run(NEAR, "tc", "qdisc", "show", "dev", "former"), 15)
+    assert read_status(lab)["device"] == DEVICE
+    run_ok(lab, NEAR, "down", DEVICE)
+    assert list_places(lab) == []

@@ -17,6 +17,7 @@ from live.tests.support import (
     FLOWS,
     NEAR,
     NEAR_ADDRESS,
+    UP,
     assert_refused,
     assert_restored,
     read_status,
@@ -193,3 +194,20 @@ def test_download__is_refused_whole_or_cleared_after_a_kill(router: Lab) -> None
     done = lab.live(NEAR, "mark", DEVICE, "--download", "--via", "dscp")
     assert_refused(done, f"what comes in at {DEVICE} goes to {IFB} already")
     assert_refused(lab.live(NEAR, "host", DEVICE, "--download"), "--download is no option of `host`")
+
+
+def test_shared_block__is_told_and_in_the_way(router: Lab) -> None:
+    lab = router
+    lab.run(NEAR, "ip", "link", "add", IFB, "type", "ifb")
+    lab.run(NEAR, "ip", "link", "set", IFB, "up")
+    lab.run(NEAR, *f"tc qdisc add dev {DEVICE} ingress_block 7 egress_block 8 clsact".split())
+    before = lab.state(NEAR, DEVICE, IFB)
+    assert_refused(lab.live(NEAR, *UP, "--download"), f"comes in at {DEVICE} is filtered by block 7")
+    assert_refused(lab.live(NEAR, *UP, "--attach", "clsact"), f"goes out of {DEVICE} is filtered by block 8")
+    assert lab.state(NEAR, DEVICE, IFB) == before
+    words = "tc filter add block 7 protocol all prio 10 u32 match u32 0 0 action mirred egress redirect dev"
+    lab.run(NEAR, *words.split(), IFB)
+    told = lab.live(NEAR, "check", DEVICE).stdout
+    assert f"what comes in at {DEVICE} is filtered by block 7" in told
+    assert f"what comes in at {DEVICE} is redirected to {IFB}" in told
+    assert_refused(lab.live(NEAR, *UP, "--download"), f"what comes in at {DEVICE} goes to {IFB} already")

@@ -13,10 +13,8 @@ use std::fs;
 use std::os::fd::AsFd as _;
 
 /// The helpers that every program needs, and the first kernel that has each.
-const HELPERS: [(&str, BpfHelper, &str); 2] = [
-    ("bpf_ktime_get_coarse_ns", BpfHelper::BPF_FUNC_ktime_get_coarse_ns, "5.11"),
-    ("bpf_for_each_map_elem", BpfHelper::BPF_FUNC_for_each_map_elem, "5.13"),
-];
+const HELPERS: [(&str, BpfHelper, &str); 1] =
+    [("bpf_ktime_get_coarse_ns", BpfHelper::BPF_FUNC_ktime_get_coarse_ns, "5.11")];
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
