@@ -259,7 +259,8 @@ fn unknown_parameter(name: &str, all: &Value) -> Error {
 /// Returns the parameter that is a model's number of users.
 ///
 /// # Errors
-/// For a model without a number of users, the name of the parameter that is its rate of arrivals.
+/// For any other model, the name of the parameter that sets its load: a rate, or the mean time
+/// between sessions.
 pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'static str> {
     match model {
         "telnet" | "ftp" | "web:http10" | "web:http11" => Ok("users"),

@@ -71,8 +71,8 @@ impl Clock {
         }
     }
 
-    /// Returns remarks on the clock of the file at `path`: on a leap of an hour or more that is most of the span, or
-    /// of a day, and on steps back.
+    /// Returns remarks on the clock of the file at `path`: on a leap of an hour or more that is
+    /// most of the span, or of a day; on steps back; and on stamps of whole seconds.
     pub fn to_notes(&self, path: &str) -> Vec<Note> {
         let name = file_name(path);
         let span = self.latest.max(self.last).saturating_sub(self.earliest);
