@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Returns a trace of twenty pages, each of another client: a document, and two parts over one
-/// connection.
+/// Returns a trace of twenty pages, each of another client: a document and a picture.
 fn make_trace(direction: Direction) -> Traffic {
     let line = |page: u32, second: u32, path: &str, referer: &str, bytes: u32| {
         let stamp = format!("[12/Mar/2023:10:00:{second:02} +0000]");

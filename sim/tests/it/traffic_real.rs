@@ -22,7 +22,7 @@ fn data_folder() -> Option<PathBuf> {
     None
 }
 
-/// Reads files of payload in a direction.
+/// Reads files; the payload in `direction` counts.
 fn read(paths: &[PathBuf], direction: Direction) -> Traffic {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     read_files(&paths, &ReadOptions { direction, ..ReadOptions::default() }).unwrap()

@@ -164,14 +164,14 @@ pub const MODELS: &[About] = &[
 /// # Errors
 /// [`Error::Field`] naming `model`, `params` or `params.<field>`.
 pub fn build_model(name: &str, params: &Value) -> Result<Model> {
-    match find_model(name, params) {
+    match build_by_name(name, params) {
         Some(model) => model.map_err(|error| error.inside("params")),
         None => Err(Error::unknown("model", "model", name, MODELS.iter().map(|about| about.name))),
     }
 }
 
 /// Returns the model called `name`, or `None` if there is no such model; errors name its parameters.
-fn find_model(name: &str, params: &Value) -> Option<Result<Model>> {
+fn build_by_name(name: &str, params: &Value) -> Option<Result<Model>> {
     Some(match name {
         "web:sfd" => build_checked(WebSfd::default(), params, WebSfd::validate, Model::WebSfd),
         "web:sfd-literal" => build_checked(WebSfd::literal(), params, WebSfd::validate, Model::WebSfd),
