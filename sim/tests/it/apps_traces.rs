@@ -104,7 +104,7 @@ fn trace__mixes_with_models_and_connections() {
     assert!(result.load.native.is_some() && result.load.copies > 1);
 }
 
-/// The entry's draws do not depend on what stands beside it, nor on the scheme.
+/// The entry's draws depend neither on the other sources nor on the scheme.
 #[test]
 fn trace__keeps_its_keys_and_draws() {
     let whole = play_parts(&scenario_with_everything("sfd"), make_parts());
