@@ -42,7 +42,8 @@ pub mod flag {
     pub const L4S: u8 = 8;
     /// Data: sent before.
     pub const RETRANSMISSION: u8 = 16;
-    /// Datagrams and QUIC, which are never sent again: of a flow that builds no queue, DSCP 45 (RFC 9956).
+    /// Datagrams and QUIC: the flow builds no queue, so its code point is DSCP 45 (RFC 9956). It
+    /// shares its bit with [`RETRANSMISSION`], since these packets are never sent again.
     pub const NQB: u8 = RETRANSMISSION;
     /// Data: sent in fast recovery.
     pub const IN_RECOVERY: u8 = 32;

@@ -119,7 +119,8 @@ fn peak_resident_bytes() -> u64 {
         .map_or(0, |kib| kib * 1024)
 }
 
-/// Returns the bulk case with another number of flows and another rate.
+/// Returns the bulk case with another number of flows and another rate, at a buffer of one
+/// bandwidth-delay product.
 fn many_flows_scenario(flows: u32, mbps: u32, seconds: u32) -> Scenario {
     let mut scenario = bulk_scenario(seconds);
     scenario.link.rate = Some(format!("{mbps}mbit"));

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 /// counts the other rows.
 ///
 /// # Errors
-/// The text of the first scheme that fails.
+/// The error of the first scheme that fails, as text.
 fn compare(text: &str, seeds: u64, only: Option<&str>) -> std::result::Result<(), String> {
     println!("{HEADER}");
     let mut lines = text.lines();

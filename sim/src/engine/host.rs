@@ -198,7 +198,8 @@ impl World {
         }
     }
 
-    /// Handles request `number` at the server; a repeated one is at most acknowledged.
+    /// Handles request `number` at the server; a repeated one is at most acknowledged. On a
+    /// long-lived flow, a number above 0 is that of a self probe.
     #[inline(never)]
     fn receive_request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];

@@ -19,7 +19,7 @@ pub struct Apps {
     pub keystrokes: Vec<Keystrokes>,
     /// Datagram flows, for [`Payload::Datagrams`](super::connection::Payload).
     pub streams: Vec<Stream>,
-    /// Percentiles of a datagram flow's delay that records have beside the usual ones.
+    /// Percentiles of a datagram flow's delay that records have in addition to the usual ones.
     pub percentiles: Vec<f64>,
 }
 

@@ -49,7 +49,7 @@ impl Ns2Sfd {
     /// Returns green for IN, yellow for OUT.
     pub fn mark(&mut self, slot: u32, bytes: u32, now: Time) -> Colour {
         let name = self.names[slot as usize];
-        let index = self.find_entry(name, now);
+        let index = self.find_or_add_entry(name, now);
         let entry = &mut self.entries[index];
         entry.last = now;
         entry.bytes += u64::from(bytes);
@@ -68,7 +68,7 @@ impl Ns2Sfd {
 
     /// Returns the index of the flow's entry. Walks the list from its beginning and removes stale
     /// entries on the way; appends a new entry at the end.
-    fn find_entry(&mut self, name: u64, now: Time) -> usize {
+    fn find_or_add_entry(&mut self, name: u64, now: Time) -> usize {
         let own = self.entries.iter().position(|entry| entry.name == name).unwrap_or(self.entries.len());
         let timeout = self.timeout;
         let mut position = 0;

@@ -76,7 +76,8 @@ impl Params {
     }
 
     /// Returns CoDel's parameters for a tin of this rate. The target is at least the transmission
-    /// time of one and a half full packets; the interval grows by as much as the target does.
+    /// time of one and a half full packets; the interval grows by as much as the target does, and
+    /// is at least twice the target.
     fn codel_params(&self, rate: Rate) -> CodelParams {
         let least = Dur(self.rtt.0 / 20);
         let target = least.max(Dur(rate.tx_time(FULL).0 * 3 / 2));

@@ -127,8 +127,8 @@ proptest! {
     }
 }
 
-/// Checks the same where a timer may have fired although nothing was lost. Such transfers have
-/// separate runs; all other times are derived.
+/// Checks as [`assert_ideal`] does, where a timer may have fired although nothing was lost. Such
+/// transfers have separate runs; all other times are derived.
 fn assert_all_ideal(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u64>) {
     let plan = Plan::new(scenario).expect("a valid scenario");
     let rtt = own_rtt.map_or(plan.own_rtt, Dur).max(plan.layout.base_rtt(0));

@@ -1,4 +1,4 @@
-//! Which datagram flows have a profile of Quality of Outcome that the user gave.
+//! Assigns the user's profiles of Quality of Outcome to flows of datagrams.
 
 use super::plan::Plan;
 use crate::error::{Error, Result, quote};
@@ -8,22 +8,25 @@ use crate::traffic::class::FlowClass;
 use crate::traffic::connection::Kind;
 use crate::traffic::model::Model;
 
-/// What the flows of a source need, or those of one of its classes.
+/// The needs of the datagram flows of a source, or of those of one of its classes: number of the
+/// source, class (`None` for all of the source), needs.
 pub type Needed = (u16, Option<FlowClass>, Needs);
 
-/// Flows of datagrams, and the names under which a user may mean them.
+/// A set of datagram flows, and the names by which a profile may refer to it.
 struct Target<'a> {
     number: u16,
     group: Option<FlowClass>,
-    /// What tables call them, and what they are.
+    /// Its name in tables, and the plural name of its class.
     names: [&'a str; 2],
 }
 
-/// Returns what flows need by the user's profiles. A profile is of the flows that tables have under its class's name,
-/// else of all of that class. `sources` and `groups` are those of the run's result.
+/// Returns the needs of the sets of datagram flows that have a profile of the user's: the profile
+/// that refers to the set's name in tables, else the one that refers to its class. `sources` and
+/// `groups` are those of the run's result.
 ///
 /// # Errors
-/// [`Error::Field`] naming `traffic.qoo` for a profile of a class that sends no datagrams in this traffic.
+/// [`Error::Field`] naming `traffic.qoo` for a profile of a class that sends no datagrams in this
+/// traffic.
 pub fn find_needs(
     plan: &Plan,
     traffic: &Traffic,
@@ -54,6 +57,8 @@ pub fn find_needs(
     Ok(found.collect())
 }
 
+/// Returns the sets of datagram flows of this traffic: each source that plays a model of datagrams,
+/// then each group of recorded flows that has any.
 fn list_targets<'a>(
     plan: &Plan,
     traffic: &Traffic,

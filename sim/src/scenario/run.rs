@@ -37,7 +37,7 @@ pub struct RunResult {
     pub sources: Vec<(u16, String)>,
     /// Names of the groups of sources whose recorded flows have several classes, by the source's number.
     pub groups: Vec<(u16, FlowClass, String)>,
-    /// What flows need by the profiles that the user gave.
+    /// The needs of datagram flows by the user's profiles.
     pub needs: Vec<Needed>,
 }
 

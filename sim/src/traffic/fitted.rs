@@ -28,14 +28,14 @@ use crate::units::{Dur, Time};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// The prior of the tail weighs as much as so many sizes: its standard deviation is 0.27, as wide as the
-/// spread of published indices.
+/// Number of sizes that the prior of the tail counts for: its standard deviation is 0.27, as wide
+/// as the spread of published indices.
 const PRIOR_SIZES: u32 = 20;
 /// The index of the tail before any size was seen.
 const PRIOR_INDEX: f64 = 1.2;
-/// One in so many sizes belongs to the tail.
+/// One size in this many belongs to the tail: the largest ones.
 const TAIL: usize = 10;
-/// Drawing stops after so many connections and datagrams; the overlay repeats them.
+/// Number of connections and datagrams after which drawing stops; the overlay repeats them.
 const MOST_ITEMS: u64 = 2_000_000;
 
 /// The load and the span that a run needs.

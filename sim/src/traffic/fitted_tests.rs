@@ -11,7 +11,8 @@ const WANTED: Wanted = Wanted {
     most_bytes: 1_000_000,
 };
 
-/// Returns thirty transfers of three clients within a minute, lognormal by size, in bursts of three.
+/// Returns thirty transfers of three clients within a minute, in bursts of three. The logarithms of
+/// their sizes have a triangular distribution.
 fn capture() -> Traffic {
     let mut stream = Stream::new(7, Purpose::Size, 0);
     let one = |k: u64| Connection {

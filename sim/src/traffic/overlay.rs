@@ -374,7 +374,8 @@ pub struct Arrivals<'a> {
 impl<'a> Iterator for Arrivals<'a> {
     type Item = (Time, &'a Arrival, u64);
 
-    /// Returns the next arrival; at the end of a period it continues with the next repetition.
+    /// Returns the next arrival; after the last of a period, the first of the next repetition.
+    /// `None` only for an overlay without arrivals.
     fn next(&mut self) -> Option<Self::Item> {
         if self.next == self.overlay.arrivals.len() {
             self.next = 0;

@@ -15,7 +15,8 @@ use crate::rng::{Purpose, Stream};
 use crate::units::Dur;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// With fewer clients than this, blocks of each client's time are drawn instead, at least so many in all.
+/// With fewer clients than this, blocks of each client's time are drawn instead, at least this many
+/// in all.
 const LEAST_UNITS: usize = 60;
 /// With fewer clients than this, a block of any of them may be drawn: without the largest of so few, little would be left.
 const LEAST_CLIENTS: usize = 20;

@@ -24,7 +24,8 @@ const ANSWER: Dur = Dur::from_millis(50);
 /// Nobody waits longer for a response: a transfer that takes longer is not looked at. An address with a mailbox that
 /// stays open all day would have a transfer in progress at all times.
 const PATIENCE: Dur = Dur::from_millis(60_000);
-/// An address is judged alone if so many starts were expected to find a transfer in progress, else with all others.
+/// Number of starts expected to find a transfer in progress, from which on an address is judged
+/// alone, and below which together with all others.
 const ENOUGH: f64 = 10.0;
 /// With this share of the expected starts or more, users are independent. At this share, 0.8 ÷ ln 9, a Poisson count is
 /// equally likely for one tenth and for nine tenths of the expectation.

@@ -214,7 +214,7 @@ impl Traffic {
         self.parts.iter().filter_map(|(number, _)| self.part(*number)).map(waiting::Extent::measure).collect()
     }
 
-    /// Counts transfers and bytes by class of port or service.
+    /// Counts connections and payload bytes by class of port or service, without datagrams.
     fn count_classes(&self) -> Classes {
         let mut sums = Classes::default();
         for connection in self.transfers() {

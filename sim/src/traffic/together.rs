@@ -12,7 +12,7 @@
 use super::part::Part;
 use crate::units::Dur;
 
-/// Starts are counted in bins of about so many seconds; bins divide a block evenly.
+/// Approximate length of the bins in which starts are counted, seconds; bins divide a block evenly.
 const BIN: f64 = 5.0;
 /// A variation slower than this is no burst, seconds.
 const BLOCK: f64 = 120.0;

@@ -98,7 +98,7 @@ impl Waiting {
         Waiting { first: part.first, waits, children, first_child }
     }
 
-    /// Returns the wait of a connection; `None` if it begins a session.
+    /// Returns the wait of a connection; `None` if it waits for no other.
     pub fn wait(&self, connection: u32) -> Option<Wait> {
         self.waits[(connection - self.first) as usize]
     }
@@ -115,7 +115,7 @@ impl Waiting {
     }
 }
 
-/// Returns the wait of each connection of the part; `None` for a connection that begins a session.
+/// Returns the wait of each connection of the part; `None` for one that waits for no other.
 fn collect_waits(part: Part) -> Vec<Option<Wait>> {
     let mut waits = vec![None; part.connections.len()];
     visit_all_waits(part, |index, wait| waits[index as usize] = Some(wait));

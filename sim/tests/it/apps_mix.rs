@@ -75,7 +75,7 @@ fn mix__records_name_their_source() {
     assert!(result.goodput_bps > 0.0 && result.goodput_up_bps > 0.0);
 }
 
-/// What stands beside the mix keeps its keys and draws.
+/// The main source keeps its keys and draws when a mix is added.
 #[test]
 fn mix__the_main_source_is_as_without_it() {
     let base = Scenario { warmup: "1s".into(), duration: "8s".into(), ..scenario("droptail") };

@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Returns a trace of twenty pages, each of another client: a document, and two parts over one
-/// connection.
+/// Returns a trace of twenty pages, each of another client: a document and a picture.
 fn make_trace(direction: Direction) -> Traffic {
     let line = |page: u32, second: u32, path: &str, referer: &str, bytes: u32| {
         let stamp = format!("[12/Mar/2023:10:00:{second:02} +0000]");
@@ -105,7 +104,7 @@ fn trace__mixes_with_models_and_connections() {
     assert!(result.load.native.is_some() && result.load.copies > 1);
 }
 
-/// The entry's draws do not depend on what stands beside it, nor on the scheme.
+/// The entry's draws depend neither on the other sources nor on the scheme.
 #[test]
 fn trace__keeps_its_keys_and_draws() {
     let whole = play_parts(&scenario_with_everything("sfd"), make_parts());

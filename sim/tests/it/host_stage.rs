@@ -8,7 +8,7 @@ use mousehole_sim::scenario::topology::spec::HostStageSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::json;
 
-/// Returns one user with one long upload at 10 Mb/s, through `scheme` with a stage at its host.
+/// Returns one user with one long download at 4 Mbit/s, through `scheme` with a stage at its host.
 fn one_user_scenario(scheme: &str, bytes: u64) -> Scenario {
     let connection = json!({"start_s": 0.0, "writes": [{"bytes": bytes}]});
     let connections = serde_json::from_value(json!([connection])).expect("a connection");

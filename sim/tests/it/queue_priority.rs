@@ -169,8 +169,9 @@ fn any_arrivals() -> impl Strategy<Value = Vec<(u64, usize, u16)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Beside lists of what waits: the arrival is lost if what is better or equal leaves it no room; else the worst
-    /// lists lose their ends until all fits.
+    /// Compares the queue with lists of the waiting packets. An arrival is lost if the packets that
+    /// are better or equal leave it no room; otherwise the worst lists lose their ends until all
+    /// fits.
     #[test]
     fn push_out__equals_lists(arrivals in any_arrivals(), limit in 1u64..15_000, of_packets in any::<bool>()) {
         let shared = if of_packets { Buffer::Packets(1 + limit as u32 / 1000) } else { Buffer::Bytes(limit) };

@@ -62,7 +62,7 @@ fn averages__equal_ns2_on_both_paths() {
     }
 }
 
-/// What stands beside the policies to repeat ns-2's runs keeps the same averages.
+/// The queues that exist to repeat ns-2's runs keep the same averages as ns-2, on both paths.
 #[test]
 fn averages__of_ns2s_own_queues_equal_ns2_on_both_paths() {
     let two = "in_min=1000,in_max=2000,out_min=1000,out_max=2000";

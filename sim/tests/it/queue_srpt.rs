@@ -37,7 +37,7 @@ fn srpt__fewest_remaining_first() {
     assert_eq!(order, [(4, 0), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (1, 0), (1, 1), (1, 2)]);
 }
 
-/// The newest packet tells how far its transfer got while the others waited.
+/// The newest packet shows how far its transfer got while the others waited.
 #[test]
 fn srpt__ranks_by_the_latest_size_and_keeps_order() {
     let mut srpt = Srpt::new(Params::default());

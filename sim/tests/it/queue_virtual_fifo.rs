@@ -247,9 +247,9 @@ fn settle__counts_departures_to_the_nanosecond() {
     }
 }
 
-/// Colours are told in the order of their last departures, whichever that is.
+/// Colours are listed in the order of their last departures, whichever that is.
 #[test]
-fn settle__tells_colours_in_the_order_of_their_last_departures() {
+fn settle__lists_colours_in_the_order_of_their_last_departures() {
     use Colour::{Green, Red, Yellow};
     let orders = [
         [Green, Yellow, Red],

@@ -19,8 +19,8 @@ const TELNET: u32 = 1;
 const BULK: u32 = 2;
 
 impl Driven {
-    /// Returns a link with a buffer of 50 packets for each queue; interactive traffic has this
-    /// share in %.
+    /// Returns the queues of a link, with a buffer of 50 packets for each; interactive traffic has
+    /// the share `weight`, in %.
     fn new(weight: &str) -> Driven {
         let wrr = Bands::new(params("wrr", &[("weight", weight)], 1e7), 0);
         let mut driven = Driven { wrr, rng: Stream::new(1, Purpose::Queue, 0), drops: Vec::new() };

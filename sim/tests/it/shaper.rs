@@ -15,8 +15,8 @@ fn make_fifo(packets: u32) -> Queue {
     Queue::Fifo(Fifo::new(Buffer::Packets(packets), Policy::DropTail))
 }
 
-/// Returns a link with a modem after four packets reach it at once. A byte takes 2 µs in the shaper
-/// and 1 µs in the modem.
+/// Returns a link with a modem after `packets` packets of 1000 bytes reach it at once. A byte takes
+/// 1 µs in the modem, and a further 5 µs pass until a packet is at the far end.
 fn two_queues(shaper: Rate, modem_packets: u32, packets: u32) -> Hop {
     let mut modem = Link::new("line-modem", 0, Rate(8_000_000), Dur(5_000), make_fifo(modem_packets), 1);
     modem.set_wire(Wire::plain(0));

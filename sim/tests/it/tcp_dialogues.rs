@@ -118,7 +118,8 @@ fn sack_blocks__the_third_is_the_third_last_reported() {
     assert_eq!(list_blocks(&harness.receive(11).expect("out of order")), [(10, 12), (6, 7), (2, 3)]);
 }
 
-/// ns-2's sink does not tell again what has once dropped out of the three (`oracle/semantics.md` 1.6).
+/// ns-2's sink does not report again a block that has once dropped out of its three
+/// (`oracle/semantics.md` 1.6).
 #[test]
 fn sack_blocks__of_ns2_leave_the_room_of_blocks_that_grew_together() {
     let blocks = |params: Params| {
@@ -359,7 +360,8 @@ fn ecn__an_echo_does_not_grow_the_window() {
     assert_eq!(talk.sender.cwnd(), 1.0);
 }
 
-/// RFC 3168 section 6.1.2: whatever reduces the window is told, and one reduction per window is enough.
+/// RFC 3168 section 6.1.2: any reduction of the window is announced (CWR), and one per window is
+/// enough.
 #[test]
 fn ecn__a_loss_has_reduced_the_window_already() {
     let mut talk = SenderHarness::new(ecn_params());

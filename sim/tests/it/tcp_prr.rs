@@ -61,7 +61,8 @@ fn conservative_bound__sends_what_was_delivered() {
     assert_eq!(talk.sack(0, &[(15, 20)]).len(), 1);
 }
 
-/// The same loss: an ACK that advances and tells no new loss gives one more than it delivered.
+/// The same loss: an ACK that advances and shows no new loss lets one segment more leave than it
+/// delivered.
 #[test]
 fn slow_start_bound__gives_one_more_when_it_is_safe() {
     let mut talk = make_sender(20, Congestion::Reno);

@@ -84,7 +84,8 @@ fn rack__waits_once_reordering_was_seen() {
     assert_eq!(fire_timer(&mut talk).1[0], 4);
 }
 
-/// A loss is told by what was sent later, in whatever order: a lost retransmission is found in a round trip.
+/// Delivery of a segment sent later shows a loss, in whatever order of sequence: a lost
+/// retransmission is found in a round trip.
 #[test]
 fn rack__finds_a_lost_retransmission() {
     let mut talk = make_sender(100);
@@ -117,7 +118,8 @@ fn rto__waits_for_the_answer_to_the_retransmission() {
     assert_eq!(talk.timer_ms(), 297.5, "nothing new");
 }
 
-/// Section 6.2 step 2: an answer sooner than any round trip was is for the original, and tells no other loss.
+/// Section 6.2 step 2: an answer sooner than the shortest round trip is for the original, and shows
+/// no other loss.
 #[test]
 fn rack__an_answer_too_soon_is_for_the_original() {
     let mut talk = make_sender(12);
@@ -136,7 +138,7 @@ fn tlp__probes_after_two_round_trips() {
     assert_eq!(fire_timer(&mut talk), (200.0, vec![6]));
     assert!(talk.last[0].retransmission && !talk.last[0].in_recovery);
     assert_eq!(talk.sender.cwnd(), 10.0);
-    // 4 to 6 were lost; the probe's SACK tells it.
+    // 4 to 6 were lost; the probe's SACK shows it.
     talk.wait(RTT);
     talk.sack(4, &[(6, 7)]);
     let (_, sent) = if talk.last.is_empty() { fire_timer(&mut talk) } else { (0.0, vec![4]) };
@@ -144,10 +146,11 @@ fn tlp__probes_after_two_round_trips() {
     assert_eq!(talk.sender.losses().1, 0, "no timeout");
 }
 
-/// Section 6.2 step 2: the least round trip is that of the handshake, whose packets are small. The last segment is
-/// short too: the answer to its probe comes sooner than that of any full one, and tells the losses all the same.
+/// Section 6.2 step 2: the least round trip is that of the handshake, whose packets are small. The
+/// last segment is short too: the answer to its probe comes sooner than that of any full one, and
+/// shows the losses all the same.
 #[test]
-fn tlp__the_answer_to_a_short_probe_tells_losses() {
+fn tlp__the_answer_to_a_short_probe_shows_losses() {
     let mut talk = SenderHarness::new(linux_params());
     talk.wait(RTT - 2);
     talk.sender.sample_handshake(Time::ZERO, talk.now, 0, &talk.params);
@@ -256,7 +259,8 @@ fn tlp__a_second_probe_needs_a_sample() {
     assert_eq!(talk.timer_ms(), 200.0);
 }
 
-/// Section 6.3: after a timeout what SACK told stays known, and only what was sent long ago is lost.
+/// Section 6.3: after a timeout the SACKed segments stay known, and only segments sent long ago are
+/// lost.
 #[test]
 fn timeout__keeps_what_was_delivered() {
     let mut talk = make_sender(6);

@@ -148,7 +148,7 @@ fn sack__two_losses_in_one_round_trip() {
     assert_eq!((talk.sender.cwnd(), talk.sender.losses()), (5.0, (2, 0)));
 }
 
-/// RFC 6675 section 5 (2): three SACKed segments told by one ACK are enough.
+/// RFC 6675 section 5 (2): three segments SACKed by one ACK are enough.
 #[test]
 fn sack__one_ack_may_detect_the_loss() {
     let mut once = make_sender(Variant::Sack);
@@ -204,7 +204,7 @@ fn sack__no_recovery_below_the_recovery_point() {
     assert_eq!((talk.sender.cwnd(), talk.sender.losses()), (1.0, (1, 1)));
 }
 
-/// RFC 6675 section 4, IsLost: three SACKed segments above tell a loss, together or apart.
+/// RFC 6675 section 4, IsLost: three SACKed segments above show a loss, adjacent or not.
 #[test]
 fn sack__three_separate_segments_detect_a_loss() {
     let mut talk = make_sender(Variant::Sack);
@@ -243,7 +243,8 @@ fn sack__nothing_but_the_hole_is_sent_again() {
     assert_eq!(talk.sack(0, &[(1, 10)]), [0]);
 }
 
-/// RFC 6675 section 5 (4.3): no rescue while the first retransmission is out; its SACKs may yet tell a loss.
+/// RFC 6675 section 5 (4.3): no rescue while the first retransmission is out; its SACKs may yet
+/// show a loss.
 #[test]
 fn sack__no_rescue_before_the_first_retransmission_arrives() {
     let mut talk = make_sender(Variant::Sack);

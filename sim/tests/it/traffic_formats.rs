@@ -103,7 +103,7 @@ fn zeek__udp_443_is_quic_and_the_rest_is_datagrams() {
     assert_eq!(skipped, [("no payload in this direction", 2, 0)]);
 }
 
-/// The rate of a flow is that of its sums; both forms of the log tell the same.
+/// The rate of a flow is that of its sums; both forms of the log give the same.
 #[test]
 fn zeek__datagrams_have_the_sums_of_their_row() {
     let fields = "ts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\tduration\torig_bytes\tresp_bytes\t\

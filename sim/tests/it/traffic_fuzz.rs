@@ -31,8 +31,8 @@ const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt\n\
     2024-05-01 10:00:00,2024-05-01 10:00:01,1.5,a,b,4000,80,TCP,8,420,0,0\n\
     2024-05-01 10:00:00,2024-05-01 10:00:01,1.2,b,a,80,4000,6,10,10400,0,0\nSummary\nflows,bytes\n2,10820\n";
 
-/// Returns frames of two connections, one in each byte order of ports, with a VLAN tag, IPv6 and
-/// UDP/443 among them.
+/// Returns frames of a TCP connection and of two flows on UDP port 443, one of them over IPv6 with
+/// a VLAN tag.
 fn make_frames() -> Vec<Vec<u8>> {
     use etherparse::PacketBuilder;
     let v4 = |from: [u8; 4], to: [u8; 4]| PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(from, to, 64);

@@ -159,7 +159,7 @@ fn web_http10__loads_as_the_paper_says() {
     let result = play_model(300, "model = \"web:http10\"\nparams = { users = 60 }\n");
     let all = &result.outcome.transfers;
     let wire: f64 = all.iter().map(|one| one.bytes as f64 + 40.0 * (one.bytes as f64 / 1460.0).ceil()).sum();
-    // A page of the paper's takes 2.2 s beside the thought; here it takes next to nothing.
+    // A page of the paper's takes 2.2 s in addition to the thought; here it takes next to nothing.
     let pages_and_thoughts = collect_pages(&result).len() as f64 * (2.5 + 2.2);
     assert_near("bits per second of a user", wire * 8.0 / pages_and_thoughts, 82_500.0, 0.2);
     assert_pareto(all, 12_000.0, 1.2);

@@ -22,7 +22,7 @@ fn data_folder() -> Option<PathBuf> {
     None
 }
 
-/// Reads files of payload in a direction.
+/// Reads files; the payload in `direction` counts.
 fn read(paths: &[PathBuf], direction: Direction) -> Traffic {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     read_files(&paths, &ReadOptions { direction, ..ReadOptions::default() }).unwrap()
@@ -203,7 +203,7 @@ fn captures__are_accounted_for_to_the_byte() {
         let without: u64 = traffic.skipped.iter().map(|skipped| skipped.connections).sum();
         let flows = capture.tcp_connections + capture.quic_flows + capture.datagram_flows;
         assert_eq!(flows, traffic.connections.len() as u64 + without, "{}", source.name);
-        // Beside IP they hold nothing but Ethernet without it.
+        // All other frames are Ethernet without IP.
         let unread = ["link type", "fragment", "MPLS", "GRE", "cut by", "shorter", "not IP", "headers"];
         for Skipped { reason, .. } in &traffic.skipped {
             assert!(!unread.iter().any(|name| reason.contains(name)), "{}: {reason}", source.name);

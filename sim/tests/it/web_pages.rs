@@ -123,7 +123,8 @@ fn shred__offers_a_constant_load() {
     }
 }
 
-/// A page of HTTP/2 waits for the user on its connection; with a download beside it, it carries twice the bytes.
+/// A page of HTTP/2 waits for the user on its connection; with a download at the same time, the
+/// connection carries twice the bytes.
 #[test]
 fn http2__keeps_its_connection_and_shares_it_with_a_download() {
     let of = |download: u64| {

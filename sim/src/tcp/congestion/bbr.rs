@@ -770,7 +770,8 @@ impl Model {
         }
     }
 
-    /// Sets the pacing rate for the first segment after an idle time (`HandleRestartFromIdle`).
+    /// Sets the pacing rate for the first segment after an idle time; in ProbeRTT, leaves that
+    /// state if its time is over (`HandleRestartFromIdle`).
     fn restart_from_idle(&mut self, cwnd: &mut f64, delivered: u32, now: Time) {
         self.is_idle_restart = true;
         self.extra_acked_start = now;

@@ -132,7 +132,7 @@ impl Controller {
     }
 
     /// Reduces window and threshold for the echo of a congestion mark; the window never grows by
-    /// it.
+    /// it. BBR counts a loss in the round trip instead.
     pub(super) fn on_mark(&mut self, flight: f64) {
         if let Controller::Bbr(bbr) = self {
             return bbr.note_loss_in_round();

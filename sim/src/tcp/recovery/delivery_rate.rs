@@ -84,8 +84,8 @@ impl DeliveryRate {
         }
     }
 
-    /// Begins an acknowledgement (`InitRateSample`); those functions follow that report its
-    /// deliveries.
+    /// Begins an acknowledgement (`InitRateSample`). Its deliveries are reported afterwards, by
+    /// [`DeliveryRate::on_acked`] and [`DeliveryRate::on_sacked`].
     pub(super) fn begin_ack(&mut self) {
         self.newest = None;
     }

@@ -13,7 +13,7 @@ fn classify(texts: &[&str], ends: &Ends) -> Option<FlowClass> {
 }
 
 /// Returns the error for a malformed correction.
-fn fail_to_parse(text: &str) -> String {
+fn parse_error(text: &str) -> String {
     Corrections::parse("class", [text]).expect_err("a malformed correction").to_string()
 }
 
@@ -46,13 +46,13 @@ fn find_class__of_the_first_correction_that_matches() {
 #[test]
 fn parse__refuses_in_one_sentence() {
     assert!(
-        fail_to_parse("port 5060=cal").contains("call")
-            && fail_to_parse("port 5060=cal").contains("did you mean")
+        parse_error("port 5060=cal").contains("call")
+            && parse_error("port 5060=cal").contains("did you mean")
     );
     for text in
         ["port 5060", "=call", "port=call", "port 5060 and=call", "port 5060 port 1=call", "5060=call", ""]
     {
-        assert!(fail_to_parse(text).contains("is no correction"), "{text}: {}", fail_to_parse(text));
+        assert!(parse_error(text).contains("is no correction"), "{text}: {}", parse_error(text));
     }
     for text in [
         "port 0=call",
@@ -62,9 +62,9 @@ fn parse__refuses_in_one_sentence() {
         "net 10.0.0.0/33=call",
         "net 10.0.0.0=call",
     ] {
-        assert!(fail_to_parse(text).contains(" has "), "{text}: {}", fail_to_parse(text));
+        assert!(parse_error(text).contains(" has "), "{text}: {}", parse_error(text));
     }
-    assert!(fail_to_parse("prot udp=call").contains("proto"));
+    assert!(parse_error("prot udp=call").contains("proto"));
 }
 
 #[test]

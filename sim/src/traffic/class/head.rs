@@ -13,7 +13,7 @@ use crate::traffic::datagrams::Tunnel;
 
 /// Bytes of a payload that are examined.
 pub const HEAD_BYTES: usize = 16;
-/// The first bytes of so many packets prove the kind of a flow.
+/// Packets of WireGuard data, and of nothing else, that prove the tunnel off its port.
 const PROOF: u64 = 20;
 /// Ports of IKE and of IPsec in UDP (RFC 3948).
 const IKE: u16 = 500;
@@ -147,8 +147,9 @@ impl Heads {
         self.rtp as f64 / self.packets.max(1) as f64
     }
 
-    /// Returns the class that the first bytes prove, or `None`. `client` is the side of the client, 0 or 1;
-    /// `ports` are the client's and the server's.
+    /// Returns [`FlowClass::Vpn`] for a flow that [`Heads::find_tunnel`] recognises,
+    /// [`FlowClass::Dns`] for a DNS query and its answer, and `None` otherwise. `client` is the
+    /// side of the client, 0 or 1; `ports` are the client's and the server's.
     pub fn find_class(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<FlowClass> {
         match self.find_tunnel(protocol, client, ports) {
             Some(_) => Some(FlowClass::Vpn),
@@ -156,8 +157,9 @@ impl Heads {
         }
     }
 
-    /// Returns the tunnel that the flow is, by its protocol, its first bytes, and its port where these prove
-    /// nothing; `None` if it is none. Arguments are those of [`Heads::find_class`].
+    /// Returns the tunnel that the flow is, or `None`: IPsec by its IP protocol or its UDP port,
+    /// WireGuard and OpenVPN by the first bytes, for which weaker evidence suffices on their ports.
+    /// Arguments are those of [`Heads::find_class`].
     pub fn find_tunnel(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<Tunnel> {
         let is_at = |port: u16| protocol == Protocol::Udp && ports.contains(&port);
         if matches!(protocol, Protocol::Ip(ESP | AH)) || is_at(IPSEC_IN_UDP) {

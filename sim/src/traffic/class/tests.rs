@@ -34,8 +34,8 @@ fn add_jitter(packets: Vec<Packet>, ms: i64) -> Vec<Packet> {
         .collect()
 }
 
-/// Drops packets in the pauses of speech: 1.0 s of talk alternates with 1.6 s of silence, and the cycle
-/// starts at `from_ms`.
+/// Drops packets in the pauses of speech: 1.0 s of talk alternates with 1.6 s of silence. Time zero
+/// is `from_ms` into this cycle.
 fn with_silence(packets: Vec<Packet>, from_ms: i64) -> Vec<Packet> {
     packets.into_iter().filter(|(at, ..)| (at / MS + from_ms) % 2600 < 1000).collect()
 }

@@ -27,7 +27,8 @@ impl Cdf {
     /// Reads the file of a table whose sizes are in units of `unit_bytes`.
     ///
     /// # Errors
-    /// [`Error::File`] when it cannot be read, [`Error::Row`] naming the faulty line.
+    /// [`Error::File`] when it cannot be read or is too large, [`Error::Row`] naming the faulty
+    /// line.
     pub fn read(path: &str, unit_bytes: f64) -> Result<Cdf> {
         let size =
             std::fs::metadata(Path::new(path)).map_err(|error| Error::file(path, error.to_string()))?.len();
@@ -41,7 +42,7 @@ impl Cdf {
     /// Parses the text of a table; `name` is the file's name in errors.
     ///
     /// # Errors
-    /// As [`Cdf::read`].
+    /// [`Error::Row`] naming the faulty line.
     pub fn parse(name: &str, text: &str, unit_bytes: f64) -> Result<Cdf> {
         let mut points: Vec<(f64, f64)> = Vec::new();
         let mut last_line = 0;

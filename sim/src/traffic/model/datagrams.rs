@@ -313,8 +313,8 @@ impl Senders {
 }
 
 impl Stream {
-    /// Returns how many packets are sent at once as number `number`, from 0, and the IP length of each. Key
-    /// frames of different flows fall on different numbers.
+    /// Returns how many packets are sent at once as number `number`, from 0, and the IP length of
+    /// each. Each flow begins at a random frame between two key frames.
     pub fn packets(&self, number: u64) -> (u32, u16) {
         match self.pictures {
             None => (1, self.packet_bytes),

@@ -164,14 +164,14 @@ pub const MODELS: &[About] = &[
 /// # Errors
 /// [`Error::Field`] naming `model`, `params` or `params.<field>`.
 pub fn build_model(name: &str, params: &Value) -> Result<Model> {
-    match find_model(name, params) {
+    match build_by_name(name, params) {
         Some(model) => model.map_err(|error| error.inside("params")),
         None => Err(Error::unknown("model", "model", name, MODELS.iter().map(|about| about.name))),
     }
 }
 
 /// Returns the model called `name`, or `None` if there is no such model; errors name its parameters.
-fn find_model(name: &str, params: &Value) -> Option<Result<Model>> {
+fn build_by_name(name: &str, params: &Value) -> Option<Result<Model>> {
     Some(match name {
         "web:sfd" => build_checked(WebSfd::default(), params, WebSfd::validate, Model::WebSfd),
         "web:sfd-literal" => build_checked(WebSfd::literal(), params, WebSfd::validate, Model::WebSfd),
@@ -259,7 +259,8 @@ fn unknown_parameter(name: &str, all: &Value) -> Error {
 /// Returns the parameter that is a model's number of users.
 ///
 /// # Errors
-/// For a model without a number of users, the name of the parameter that is its rate of arrivals.
+/// For any other model, the name of the parameter that sets its load: a rate, or the mean time
+/// between sessions.
 pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'static str> {
     match model {
         "telnet" | "ftp" | "web:http10" | "web:http11" => Ok("users"),

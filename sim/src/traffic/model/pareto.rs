@@ -1,6 +1,6 @@
 //! Sums over the Pareto II distribution: the mean of a count that rises each `step` bytes.
 
-/// So many terms are added one by one; the Euler-Maclaurin formula gives the rest.
+/// Number of terms that are added one by one; the Euler-Maclaurin formula gives the rest.
 const PLAIN: u64 = 1000;
 
 /// Returns `Σ (1 + n·step/scale)^-shape` over all n ≥ 0 with `n·step < end`; shape above 1, the rest above 0.

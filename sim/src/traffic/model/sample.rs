@@ -14,8 +14,9 @@ use crate::traffic::connection::{Connection, HEADER_BYTES, Kind, Write};
 use crate::units::{Dur, Time};
 
 impl Model {
-    /// Returns about `count` connections of replication 0 under `seed`; each page takes the time that the
-    /// model assumes. Models of datagrams and tests of responsiveness give none.
+    /// Returns at most `count` connections of replication 0 under `seed`. Each page takes the time
+    /// that the model assumes. Models of datagrams, tests of responsiveness and endless flows give
+    /// none.
     pub fn sample(&self, seed: u64, count: usize) -> Traffic {
         let mut connections = match self {
             Model::Poisson(model) => sample_poisson(model, seed, count),
@@ -120,7 +121,8 @@ fn sample_telnet(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
     (0..model.users).map(session).collect()
 }
 
-/// Returns videos of the highest rate, with a segment in every segment's play time.
+/// Returns the segments of all viewers at the highest rate, one for each viewer in every segment's
+/// play time.
 fn sample_viewing(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
     let draws = ViewingDraws::new(model.clone(), seed);
     let (bytes, step) = (model.segment_bytes(model.ladder_bps.len() - 1), Dur::from_secs(model.segment_s));
@@ -135,8 +137,8 @@ fn sample_viewing(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
     connections
 }
 
-/// Returns the connections of sessions in progress at the start, over so many pages that there are `count` of
-/// them on average.
+/// Returns the connections of sessions in progress at the start, over enough pages of each that
+/// there are more than `count` connections on average.
 fn sample_closed(
     draws: &PageDraws,
     sessions: u64,

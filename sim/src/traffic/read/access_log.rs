@@ -81,7 +81,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
 /// What a row becomes.
 enum Outcome {
     Used(Draft),
-    /// A proxy answered from its cache with so many bytes.
+    /// A proxy answered from its cache, with this many bytes.
     Cached(u64),
     /// The answer has no body.
     Empty,

@@ -121,8 +121,9 @@ impl Collector {
         self.sample.keeps(client, connection)
     }
 
-    /// Returns k if one client in 2^k is in the sample. When it has risen, a reader must drop rows that it
-    /// stores itself.
+    /// Returns k if one client (or connection, see [`Sample::is_of_connections`]) in 2^k is in the
+    /// sample. When k has risen, a reader must drop the rows it stores itself that have left the
+    /// sample.
     pub fn level(&self) -> u8 {
         self.sample.level()
     }

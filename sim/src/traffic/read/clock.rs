@@ -9,8 +9,8 @@ const SECOND: f64 = 1e9;
 const HOUR: i64 = 3600 * 1_000_000_000;
 /// Rows of a log are out of order by less than this, except those of long connections.
 const STEP: i64 = HOUR / 2;
-/// So many consecutive rows stay behind a clock that was set back. With more steps than [`MOST_STEPS`], the rows are
-/// merely in another order.
+/// Number of consecutive rows that stay behind a clock that was set back. With more steps than
+/// [`MOST_STEPS`], the rows are merely in another order.
 const STAYS: u64 = 10;
 const MOST_STEPS: u64 = 3;
 /// Fewer packets or rows do not show the clock's resolution.
@@ -71,8 +71,8 @@ impl Clock {
         }
     }
 
-    /// Returns remarks on the clock of the file at `path`: on a leap of an hour or more that is most of the span, or
-    /// of a day, and on steps back.
+    /// Returns remarks on the clock of the file at `path`: on a leap of an hour or more that is
+    /// most of the span, or of a day; on steps back; and on stamps of whole seconds.
     pub fn to_notes(&self, path: &str) -> Vec<Note> {
         let name = file_name(path);
         let span = self.latest.max(self.last).saturating_sub(self.earliest);

@@ -301,8 +301,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the length in the IP header if it can be true. A length of zero (segmentation offload,
-    /// jumbograms) or beyond the frame's end is replaced by the length on the wire; the excess is recorded.
+    /// Returns the length in the IP header if it can be true. A length of zero (segmentation
+    /// offload, jumbograms) or beyond the frame's end is replaced by the length on the wire; the
+    /// excess is recorded.
+    ///
+    /// # Errors
+    /// [`Stop::Fault`] for a length of zero in a frame of more than [`MAX_OFFLOAD`] bytes.
     fn choose_ip_length(&mut self, slice: &LaxIpSlice) -> Result<u32, Stop> {
         let wire = self.cursor.wire;
         let field = match slice {

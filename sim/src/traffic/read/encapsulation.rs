@@ -146,8 +146,9 @@ fn strip_llc(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Strips NFLOG's header and its attributes up to the packet: each has length and type in the byte order of
-/// the capturing host, then the value, padded to four bytes.
+/// Strips NFLOG's header and its attributes up to the packet: each has length and type, then the
+/// value, padded to four bytes. The numbers are in the byte order of the capturing host, which is
+/// assumed to be little-endian.
 fn strip_nflog(cursor: &mut Cursor) -> Step {
     const PAYLOAD: u16 = 9;
     cursor.skip(4)?;

@@ -696,8 +696,8 @@ impl Flow {
         self.head.hash_payload().map(|mark| (mark, self.packets << 40 ^ payload))
     }
 
-    /// Returns whether a packet that is not TCP continues this flow. One with a long header of QUIC does not continue
-    /// datagrams.
+    /// Returns whether a packet that is not TCP continues this flow. Any continues QUIC. Only a
+    /// packet of the same kind continues datagrams, at most [`SILENCE`] after the latest.
     fn is_continued_by(&self, segment: &Segment, kind: Kind) -> bool {
         let last = self.sides[0].last_data.max(self.sides[1].last_data);
         self.kind == Kind::Quic || kind == self.kind && segment.at.saturating_sub(last) <= SILENCE.0 as i64

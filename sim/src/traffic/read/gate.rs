@@ -14,7 +14,8 @@ use crate::units::Dur;
 
 /// Files with fewer transfers than this raise no doubt.
 const FEW: u64 = 20;
-/// So many consecutive sizes that never fall are readings of a counter, and no small example.
+/// Number of consecutive sizes that never fall from which on they are readings of a counter, and no
+/// small example.
 const MANY: u64 = 100;
 /// At least half of the transfers of a network are larger than this, bytes.
 const TINY: u64 = 100;

@@ -498,8 +498,9 @@ fn split_words(line: &[u8]) -> Vec<&[u8]> {
     words
 }
 
-/// Returns the value at a path: a name as it is, or names of nested objects separated by dots. `None` if
-/// there is none or it is null.
+/// Returns the value at a path: a name as it is, or names of nested objects separated by dots.
+/// Names are compared without regard to case if none is equal. `None` if there is no value or it is
+/// null.
 fn find_value<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     let map = object.as_object()?;
     let named = |name: &str| {

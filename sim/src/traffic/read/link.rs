@@ -137,8 +137,9 @@ pub fn find_layer(number: u32) -> Option<Layer> {
     LINKS.iter().find(|link| link.number == number).map(|link| link.layer)
 }
 
-/// Returns a number for the interface that a frame names and its direction through it, as Linux's cooked
-/// frames do; `None` for other link types and frames that are too short.
+/// Returns a number for the interface and the direction that a frame of Linux's cooked capture
+/// names; the first version of it names the direction only. `None` for other link types and for
+/// frames that are too short.
 pub fn find_interface(number: u32, frame: &[u8]) -> Option<u32> {
     let word = |at: usize| {
         frame.get(at..at + 4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))

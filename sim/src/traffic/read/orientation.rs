@@ -9,7 +9,7 @@ use std::net::IpAddr;
 /// Below this only servers have ports; from here to [`FIRST_USER_PORT`] also clients that run as root, such as NFS's.
 const FIRST_RESERVED_PORT: u16 = 512;
 pub const FIRST_USER_PORT: u16 = 1024;
-/// An end that so many connections share belongs to no client.
+/// Number of connections from which on the end that they share belongs to no client.
 const MANY: u32 = 4;
 
 /// Ports above 511 that are registered for services, by IANA: directories, proxies, web servers, databases, messages

@@ -63,7 +63,8 @@ impl Hits {
         self.hits.retain(|hit| keeps(hit.client, hit.row));
     }
 
-    /// Retains the requests for which `keeps` has true, in the order they were added; requests beyond it stay.
+    /// Retains the requests at whose index, in the order they were added, `keeps` is true, and all
+    /// beyond its end.
     pub fn retain_in_order(&mut self, keeps: &[bool]) {
         let mut keeps = keeps.iter();
         self.hits.retain(|_| keeps.next().copied().unwrap_or(true));

@@ -287,8 +287,8 @@ impl Flow {
         self.client.or(by_syn)
     }
 
-    /// Returns the client's end: as records show it, else by ports and shared ends, and among these by who
-    /// sent first.
+    /// Returns the client's end: as records show it, else by [`Shares::find_server_by_service`],
+    /// else the end that sent first, else by [`Shares::find_server`].
     fn find_client(&self, shares: &Shares<u32>) -> usize {
         let by_time = match self.first {
             [Some(first), Some(second)] if first != second => Some(usize::from(second < first)),
@@ -399,8 +399,8 @@ fn total_duration(parts: &[Part]) -> Dur {
     Dur(to.saturating_sub(from).max(0) as u64)
 }
 
-/// Returns a write for each part in which `sender` sent payload; the pause before it is the time since the
-/// part before.
+/// Returns a write for each part in which `sender` sent payload; the pause before it is the time
+/// since the end of the last such part.
 fn collect_writes(parts: &[Part], sender: usize) -> Vec<Write> {
     let mut writes = Vec::new();
     let mut free_at = None;

@@ -59,7 +59,8 @@ fn u32_be(bytes: &[u8], at: usize) -> u32 {
     u32_le(bytes, at).swap_bytes()
 }
 
-/// Reads snoop's header and returns the link type by the tcpdump.org registry; `None` for a type that cannot be read.
+/// Reads snoop's header and returns the link type by the tcpdump.org registry; `None` for a type
+/// that cannot be read, or if the file ends within the header.
 pub fn read_snoop_link(input: &mut Input) -> Option<u32> {
     let mut header = [0; 16];
     (fill_buffer(input, &mut header) == header.len()).then_some(())?;

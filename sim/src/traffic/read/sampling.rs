@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const DEPTHS: usize = 48;
 /// Rows between two checks of the rows that other files have counted.
 const LOOK: u64 = 1024;
-/// The client is the unit if at each of so many levels the share of rows is that of clients within a factor [`NEAR`].
+/// Number of levels that are judged. The client is the unit if at each of them the share of rows is
+/// that of clients within a factor [`NEAR`].
 const JUDGED: usize = 5;
 const NEAR: f64 = 2.0;
 

@@ -53,7 +53,8 @@ const TRIED_LINES: usize = 20;
 /// Recognises the format of `input`; logs only by the user's format `own`, if there is one.
 ///
 /// # Errors
-/// [`Error::File`] that shows the first bytes, for an unknown format.
+/// [`Error::File`] for a log that does not fit `own`, or for an unknown format, whose first bytes
+/// it shows.
 pub fn recognise(input: &Input, own: Option<&Arc<Spec>>) -> Result<Format> {
     if let Some(format) = recognise_capture(input.head()) {
         return Ok(format);

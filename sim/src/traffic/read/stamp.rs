@@ -45,9 +45,9 @@ const WRITTEN: [&str; 6] = [
     "%a, %d %b %Y %H:%M:%S GMT",
 ];
 
-/// Parses a time stamp of a table: a number in `unit`, or in the unit that its size shows if it is too large
-/// for seconds; an ISO 8601 date and time (UTC if it names no zone); the date of an access log; or a date of
-/// [`WRITTEN`].
+/// Parses a time stamp of a table: a number in `unit`, but in the unit that its size shows if it is
+/// too large for seconds and `unit` is seconds; an ISO 8601 date and time (UTC if it names no
+/// zone); the date of an access log; or a date of [`WRITTEN`].
 ///
 /// # Errors
 /// A sentence for any other text, and for times beyond the year 2096.

@@ -206,6 +206,9 @@ fn select_columns(log: Log, direction: Direction) -> Vec<Column> {
 }
 
 /// Decodes the value of `#separator`: `\x09`, `\t`, or the character itself.
+///
+/// # Errors
+/// A clause for anything but one byte.
 fn parse_separator(code: &[u8]) -> RowResult<u8> {
     let text = String::from_utf8_lossy(code);
     let (code, named) = match text.trim() {

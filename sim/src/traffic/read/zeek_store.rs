@@ -63,7 +63,7 @@ pub fn connection_key(uid: u64, order: u64) -> u64 {
     if uid == 0 { order } else { uid }
 }
 
-/// Retains the elements for which `kept` has true; elements beyond it stay.
+/// Retains the elements at whose index `kept` is true, and all beyond its end.
 fn retain_marked<T>(all: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     all.retain(|_| kept.next().copied().unwrap_or(true));

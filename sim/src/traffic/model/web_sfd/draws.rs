@@ -47,10 +47,10 @@ impl Draws {
         &self.model
     }
 
-    /// Returns the number of sessions in progress at the start, numbered from 0; arrivals continue the
-    /// numbering. The number is Poisson with mean rate × mean session length (Little's law). Since pages are
-    /// geometric and thinking is exponential, each has as many pages left as a new one has in all, the first
-    /// of them after [`Draws::residual_think`].
+    /// Returns the number of sessions in progress at the start, numbered from 0; arrivals continue
+    /// the numbering. It is 0 with `cold_start`, else Poisson with mean rate × mean session length
+    /// (Little's law). Since pages are geometric and thinking is exponential, each has as many
+    /// pages left as a new one has in all, the first of them after [`Draws::residual_think`].
     pub fn initial_sessions(&self) -> u64 {
         if self.model.cold_start {
             return 0;
