@@ -35,8 +35,8 @@ pub struct Manner {
 ///
 /// # Errors
 /// A sentence when it is not possible; nothing has changed then, with two exceptions: the sentence
-/// says that something cannot be taken back, or only the agent cannot be started; then all else but
-/// the redirection of downloads stays.
+/// says that something cannot be taken back, or only the agent cannot be started. Then all else
+/// stays, but with `download` the IFB is removed and only its record stays.
 pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<String>> {
     start_behind_redirect(name, request, |redirect| {
         let device = Device::find(name)?;
