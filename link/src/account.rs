@@ -112,7 +112,7 @@ pub struct Account {
     pub refused: Refused,
     /// Packets lost in the client's and in the server's device.
     pub lost_in_devices: [u64; 2],
-    /// The share of the processor time that the driver could use and got.
+    /// The driver's running time as a share of its running and waiting time; 1 if it had neither.
     pub cpu_share: f64,
     /// The driver's processor time as a share of the run's length.
     pub cpu_use: f64,

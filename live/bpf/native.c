@@ -171,7 +171,7 @@ struct ml_native_counters {
 /* The state of the queue. */
 struct ml_native {
 	u64 free_ns;   /* when the transmitter is free */
-	u32 last;      /* 1 + the band of the packet in transmission, or of the last one; 0 if its idle time is recorded */
+	u32 last;      /* 1 + the band of the last packet; 0 for none, or if the end of its transmission is recorded */
 	u32 instances; /* queue disciplines that use the maps: at most one */
 	ml_state state __attribute__((aligned(8)));
 };

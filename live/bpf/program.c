@@ -79,7 +79,7 @@ ML_INLINE u32 ml_find_entries(struct ml_work *work)
 
 	if (packet->kind >= ML_IS_NOT_IP)
 		return 0;
-	ml_draw_host(work);
+	ml_decide_spared(work);
 	if (ML_HAS_MARKER) {
 		work->entry = ml_find_flow(work->control, &packet->key, work->counters, work->now_ns, &work->index);
 		if (!work->entry) {

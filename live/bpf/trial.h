@@ -28,7 +28,7 @@ ML_INLINE u32 ml_spares(const struct ml_trial *trial, const u8 *address)
 }
 
 /* Decides whether the packet's host is spared. To be called while the packet's key has both addresses. */
-ML_INLINE void ml_draw_host(const struct ml_work *work)
+ML_INLINE void ml_decide_spared(const struct ml_work *work)
 {
 	const struct ml_settings *settings = &work->all->settings;
 	struct ml_scratch *scratch = work->scratch;

@@ -142,8 +142,8 @@ pub fn list_commands(name: &str) -> Vec<String> {
     ]
 }
 
-/// Rejects a device whose incoming packets somebody else redirects to another device than our IFB, or whose filters of
-/// incoming packets stand in a block that other devices may share.
+/// Rejects a device whose incoming packets somebody else redirects to another device than our IFB,
+/// or whose filters of incoming packets are in a block that other devices may share.
 ///
 /// # Errors
 /// A sentence that names the other device, or the block.
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ifb_of__fits_and_keeps_the_end() {
+    fn ifb_name__fits_and_keeps_the_end() {
         for (device, ifb) in
             [("wan0", "ifb-wan0"), ("enp3s0f1np1", "ifb-enp3s0f1np1"), ("wlx0013ef5b0a12", "ifb-013ef5b0a12")]
         {

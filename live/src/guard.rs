@@ -103,7 +103,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
     })?;
     let mut wards: BTreeMap<String, Ward> = BTreeMap::new();
     let mut written_ns = 0;
-    // The last fault of each thing that is done at every look; it is said once.
+    // The last fault of each thing that is done at every look; each is reported once.
     let mut faults: [Option<String>; 3] = Default::default();
     let mut changed = ChangedDevices::everything();
     loop {

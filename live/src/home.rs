@@ -29,8 +29,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// How long it sleeps between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The folder of all devices. While it exists, this process holds the lock that every command takes
-/// that changes something.
+/// The folder of all devices. As long as this value lives, this process holds the lock that every
+/// command takes that changes something.
 #[derive(Debug)]
 pub struct Home {
     path: PathBuf,
@@ -242,7 +242,7 @@ impl Place {
 /// Returns the places of all devices of all namespaces, sorted by name.
 ///
 /// # Errors
-/// A sentence when there is no BPF file system.
+/// A sentence when there is no BPF file system, or somebody else could have written in the folder.
 pub fn list_places() -> Result<Vec<Place>> {
     let path = find_folder()?;
     let mut all: Vec<Place> = match fs::read_dir(&path) {

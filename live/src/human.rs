@@ -65,7 +65,8 @@ pub fn format_span(seconds: f64) -> String {
     }
 }
 
-/// Formats a share as whole percent; `<1 %` and `>99 %` where rounding would show none or all.
+/// Formats a share as whole percent; `<1 %` if it is below 1 % but not none, `>99 %` if it is above
+/// 99 % but not all. It is `0 %` if `whole` is 0 and `part` too.
 pub fn format_percent(part: u64, whole: u64) -> String {
     let share = if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 };
     match share {

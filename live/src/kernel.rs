@@ -139,6 +139,9 @@ fn load_failure(error: &(dyn Error + 'static), log: &str) -> Failure {
 }
 
 /// Returns numbers that nobody can guess.
+///
+/// # Errors
+/// A sentence when the kernel gives no random numbers.
 pub(crate) fn draw_random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     let mut words = [0; COUNT];
     // SAFETY: the buffer has the given length.

@@ -17,16 +17,18 @@ type Labels = Vec<(&'static str, String)>;
 type Counts = Family<Labels, Counter<u64, Number<u64>>>;
 type Gauges = Family<Labels, Gauge<i64, Number<i64>>>;
 
-/// A value of a metric. MIPS has no atomic of 64 bits, and in 32 bits counters of bytes would begin anew.
+/// A value of a metric, behind a lock: MIPS has no atomic integers of 64 bits, and a byte counter
+/// of 32 bits would overflow.
 #[derive(Debug, Default)]
 struct Number<N>(Mutex<N>);
 
 impl<N: Copy + AddAssign + SubAssign + From<bool>> Number<N> {
+    /// Locks the value.
     fn value(&self) -> MutexGuard<'_, N> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the value and changes it.
+    /// Changes the value. Returns the former one.
     fn change(&self, change: impl FnOnce(&mut N)) -> N {
         let mut value = self.value();
         let former = *value;

@@ -204,7 +204,7 @@ pub struct Filter {
     pub actions: Vec<String>,
     /// Interface indexes of the devices that it redirects to.
     pub targets: Vec<u32>,
-    /// The block that it is in, which other devices may share; `None` of a device's own.
+    /// The block that it is in, which other devices may share; `None` if it is in none.
     pub block: Option<u32>,
 }
 

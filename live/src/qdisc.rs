@@ -27,8 +27,8 @@ pub struct Qdisc {
     /// The horizon of an `fq`, µs: a packet whose departure time is further ahead is dropped or
     /// sent too early.
     pub horizon_us: Option<u32>,
-    /// Of a `clsact` or `ingress`: the blocks that hold its filters of what comes in and of what goes out, which other
-    /// devices may share; 0 where the filters are its own.
+    /// The shared blocks of a `clsact` or `ingress` that hold its filters of incoming and of
+    /// outgoing packets; 0 where the filters are its own.
     pub blocks: [u32; 2],
 }
 
@@ -128,8 +128,8 @@ pub fn format_missing(kind: &str) -> String {
     format!("the kernel has no {kind}; where it is a module, `modprobe sch_{kind}` loads it")
 }
 
-/// Returns the shared blocks that hold the filters of a device, whose queue disciplines are `all`: of incoming and of
-/// outgoing packets; 0 where the filters are its own.
+/// Returns the shared blocks that hold the filters of a device with the queue disciplines `all`:
+/// that of incoming and that of outgoing packets; 0 where the filters are its own.
 pub fn shared_blocks(all: &[Qdisc]) -> [u32; 2] {
     all.iter().map(|one| one.blocks).find(|blocks| *blocks != [0, 0]).unwrap_or_default()
 }

@@ -34,7 +34,9 @@ pub struct Manner {
 /// Carries out a request at a device. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when it is not possible; nothing has changed then.
+/// A sentence when it is not possible; nothing has changed then, with two exceptions: the sentence
+/// says that something cannot be taken back, or only the agent cannot be started. Then all else
+/// stays, but with `download` the IFB is removed and only its record stays.
 pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<String>> {
     start_behind_redirect(name, request, |redirect| {
         let device = Device::find(name)?;
@@ -77,8 +79,8 @@ fn start_behind_redirect(
 /// none of their native code. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing is saved, it was changed since, or it is not possible now; nothing has
-/// changed then.
+/// A sentence when nothing is saved, it was changed since, or it is not possible now. What has
+/// changed then is as for [`start`].
 pub fn start_persisted(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let (kept, objects) = kept::read(name)?;
     refuse_missing_support(&kept.request)?;
@@ -101,7 +103,7 @@ fn refuse_missing_support(request: &Request) -> Result<()> {
 ///
 /// # Errors
 /// A sentence when a step is not possible. What was done by then is taken back, or the sentence
-/// says that it cannot be.
+/// says that it cannot be; but if only the agent cannot be started, all else stays.
 fn start_plan(
     device: &Device,
     root: Option<Qdisc>,

@@ -35,8 +35,8 @@ pub fn stop_one(name: &str) -> Result<Vec<String>> {
     take_back_device(name)
 }
 
-/// Returns the folder of a device's record by its name. A renamed device is also looked up by its former name, as long
-/// as no other device has that.
+/// Returns the folder of a device's record by the device's name; `None` if nothing of ours is
+/// there. A renamed device is also found by its former name, as long as no other device has that.
 ///
 /// # Errors
 /// As [`home::find`].
@@ -73,8 +73,8 @@ pub fn waits_for_confirmation(name: &str, since: u64) -> bool {
     find_unconfirmed(name, since).map_or(true, |found| found.is_some())
 }
 
-/// Returns the folder and the record of what was started under this name at `since` and waits for confirmation, whatever
-/// its device is called now; `None` if nothing waits.
+/// Returns the folder and the record of the start under this name at `since` (seconds since 1970)
+/// that waits for confirmation, whatever its device is called now; `None` if none waits.
 fn find_unconfirmed(name: &str, since: u64) -> Result<Option<(Place, Record)>> {
     let namespace = namespace::current_cookie()?;
     let is_wanted = |record: &Record| {
@@ -145,7 +145,7 @@ pub fn sweep_gone(_lock: &Home) -> Result<Vec<String>> {
 /// still attached is not gone.
 ///
 /// # Errors
-/// A sentence when there is no BPF file system.
+/// As [`home::list_places`].
 pub fn find_gone() -> Result<Vec<Place>> {
     let here = namespace::current_cookie()?;
     let all = list_places()?;

@@ -1,9 +1,10 @@
-/* Makes a kernel without CAKE look as if it had one, to a program into which this is preloaded (LD_PRELOAD), so that all but
- * CAKE's scheduling can be tested anywhere.
+/* Makes a kernel without CAKE look as if it had one, to a program into which this is preloaded
+ * (LD_PRELOAD), so that all but CAKE's scheduling can be tested anywhere.
  *
- * A message that installs a CAKE installs a token bucket with its rate instead, and token buckets with the handle 6d48: or one
- * from 8000: on are listed as CAKEs (diffserv4). Each message that installs a queue discipline or a class is appended in
- * hexadecimal to the file that ASKED names. With KILLED set, the program is killed before it replaces one (NLM_F_REPLACE). */
+ * A message that installs a CAKE installs a token bucket with its rate instead, and token buckets
+ * with the handle 6d48: or one from 8000: on are listed as CAKEs (diffserv4). Each message that
+ * installs a queue discipline or a class is appended in hexadecimal to the file that ASKED names.
+ * With KILLED set, the program is killed before it replaces one (NLM_F_REPLACE). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/pkt_sched.h>

@@ -30,7 +30,7 @@ def read_cookie(lab: Lab, net: str) -> int:
 
 
 def pretend_cake(folder: Path, **values: str | Path) -> tuple[str, ...]:
-    """Returns the words before a command that is to take token buckets for CAKEs; see cake.c.
+    """Returns a program, with its arguments, that has a command take token buckets for CAKEs; see cake.c.
 
     `values` are the variables that cake.c reads, such as ASKED.
     """

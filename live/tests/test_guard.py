@@ -46,7 +46,7 @@ class Guard:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, *before: str) -> None:
-        """Starts the guard; `before` are the words before its command."""
+        """Starts the guard; `before` is a program, with its arguments, that runs it."""
         self.process = self.lab.start(NEAR, *before, find_live(), "guard", stderr=self.log.open("a"))
 
     def kill(self) -> None:

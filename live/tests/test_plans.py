@@ -97,7 +97,10 @@ def lab(place: Lab) -> Lab:
 
 
 def rehearse(lab: Lab, line: str, *first: str) -> CompletedProcess[str]:
-    """Runs a `mousehole-live` command with --dry-run; `first` are the words before it."""
+    """Runs a `mousehole-live` command with --dry-run.
+
+    `first` is a program, with its arguments, that runs the command.
+    """
     program, *words = shlex.split(line.replace("DEV", DEVICE))
     assert program == "mousehole-live"
     return lab.call(NEAR, *first, live_lab.find_live(), *words, "--dry-run")
@@ -105,7 +108,7 @@ def rehearse(lab: Lab, line: str, *first: str) -> CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def cake(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """Returns the words before a command that is to see a CAKE, for kernels that have none."""
+    """Returns a program, with its arguments, that runs a command as if the kernel had CAKE."""
     return pretend_cake(tmp_path_factory.mktemp("cake"))
 
 

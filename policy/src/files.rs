@@ -33,12 +33,14 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(86_400);
 const WRITE_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
-/// Returns a private folder of this user, in which nobody else can write: `$XDG_CACHE_HOME/mousehole`; for root
-/// `/run/mousehole` or `/var/cache/mousehole`, the first from which programs may run; else `$HOME/.cache/mousehole`. If
-/// none of these can be made, it is a temporary folder, which this process removes at its end.
+/// Returns a private folder of this user, in which nobody else can write:
+/// `$XDG_CACHE_HOME/mousehole`; for root `/run/mousehole` or `/var/cache/mousehole`, the first from
+/// which programs may run; else `$HOME/.cache/mousehole`. If `XDG_CACHE_HOME` is not set and none
+/// of the others can be made, it is a temporary folder, which this process removes at its end.
 ///
 /// # Errors
-/// One sentence if the folder exists and somebody else could have written in it; else the system's error.
+/// One sentence if somebody else could have written in the folder or could replace it; else the
+/// system's error.
 pub fn own_folder() -> io::Result<PathBuf> {
     match lasting_folder()? {
         Some(folder) => Ok(folder),
@@ -199,7 +201,8 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// link to one and a folder stay.
 ///
 /// # Errors
-/// The system's error; `IsADirectory` if the path has no file name. What was there then stays.
+/// One sentence if a pipe, a socket or a device is at the path; `IsADirectory` if the path has no
+/// file name; else the system's error. What was there then stays.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
@@ -269,7 +272,8 @@ fn check_owner(path: &Path, data: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Checks that only root and this user can rename the entries of a folder, which is a parent of ours.
+/// Checks a folder that is a parent of ours: it must belong to root, this user or the owner of `/`,
+/// and may be writable for everybody only if it is sticky. Writing by its group is not checked.
 ///
 /// # Errors
 /// The system's error; or one sentence that names the folder and its mode.

@@ -148,7 +148,7 @@ pub fn lasting_headers_folder() -> io::Result<PathBuf> {
 /// unchanged. Returns this folder.
 ///
 /// # Errors
-/// The system's error.
+/// As [`files::own_folder`], because it makes a scratch folder there; else the system's error.
 fn write_headers(parent: &Path) -> io::Result<PathBuf> {
     let all: Vec<u8> =
         HEADERS.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();

@@ -242,7 +242,7 @@ fn end_process(call: &Call, what: std::fmt::Arguments) -> ! {
     unsafe { libc::_exit(STATUS) }
 }
 
-/// The first words of each report.
+/// The prefix of each report.
 static OPENING: OnceLock<&str> = OnceLock::new();
 
 /// Sets the prefix of the reports of users' policies, such as `mousehole-live: `. Only the first call counts; without one

@@ -1,4 +1,5 @@
-//! Runs other programs, such as compilers, within limits of time and memory, and leaves none of them running.
+//! Runs other programs, such as compilers, within limits of time and memory, and kills them when
+//! they exceed their time or the caller ends.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
@@ -42,6 +43,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// Runs a program to its end without input and within limits. The program and the processes that it starts are a process
 /// group. The whole group is killed when the time is over and, on Linux, when the calling thread or process ends.
+/// After the program's own end, what it left in the background stays.
 ///
 /// # Errors
 /// If the program cannot be started.

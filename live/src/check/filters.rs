@@ -20,7 +20,7 @@ struct Program {
     name: String,
 }
 
-/// What programs do whose names begin like this.
+/// Prefixes of the names of known programs, and what these programs do.
 const KNOWN: [(&str, &str); 3] = [
     ("qosify", "qosify, which sets DSCPs; `mark` respects them"),
     ("bridger", "bridger, which forwards past the egress of bridges"),
@@ -129,7 +129,8 @@ pub fn inspect(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding
     found
 }
 
-/// Returns findings about the shared blocks that hold a device's filters of incoming and of outgoing packets; 0 is none.
+/// Returns findings about the shared blocks that hold a device's filters: `blocks` has that of
+/// incoming and that of outgoing packets; 0 for none.
 fn judge_blocks(name: &str, blocks: [u32; 2]) -> Vec<Finding> {
     let means =
         [("comes in at", "`--download` cannot redirect it"), ("goes out of", "`mark` and `up` need tcx")];

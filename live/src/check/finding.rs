@@ -82,9 +82,10 @@ pub(super) enum Unknown {
     Failed(String),
 }
 
-/// Runs a tool that only shows something, in the C locale. Returns what it printed.
-pub(super) fn run_tool(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
-    match Command::new(program).args(words).env("LC_ALL", "C").output() {
+/// Runs a tool that only shows something, in the C locale. Returns what it printed to standard
+/// output.
+pub(super) fn run_tool(program: &str, arguments: &[&str]) -> std::result::Result<String, Unknown> {
+    match Command::new(program).args(arguments).env("LC_ALL", "C").output() {
         Err(_) => Err(Unknown::Missing),
         Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
         Ok(done) => {

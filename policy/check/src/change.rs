@@ -3,7 +3,8 @@
 use crate::btf::Field;
 use mousehole_policy::{Kind, Params, Policy};
 
-/// The largest step of a [probe](Change::probe) is two to this power.
+/// The [reach](Change::reach) of a change that has made no difference yet. A [probe](Change::probe)
+/// then takes half of two to this power steps.
 pub(crate) const FARTHEST: u32 = 60;
 
 /// A change of one field in one direction, and the result of its trials.
@@ -18,7 +19,8 @@ pub(crate) struct Change {
     pub records: u64,
     /// Whether some outcome or state differed.
     pub noticed: bool,
-    /// The least power of two steps that has made a difference on the current chain, as an exponent.
+    /// The least power of two steps that has made a difference on the current chain, as an
+    /// exponent; [`FARTHEST`], or a little less, if none has.
     pub reach: u32,
 }
 

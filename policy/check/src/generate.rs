@@ -122,7 +122,7 @@ impl Generator {
         self.cases_left -= 1;
     }
 
-    /// Starts another chain with new parameters, for at least so many cases.
+    /// Starts another chain with new parameters, as [`Self::resume`] does.
     pub fn start_chain(&mut self, cases: u32) {
         let params = parameters::draw_params(self.policy, &mut self.random);
         let draws = self.policy.draws(&params);
@@ -130,7 +130,8 @@ impl Generator {
         self.resume(chain, cases);
     }
 
-    /// Continues with this chain, for at least so many cases.
+    /// Continues with this chain for `cases` cases. A chain with many turns may go on after them;
+    /// unless the generator is eager, one that has a case without a turn may end sooner.
     pub fn resume(&mut self, chain: Chain, cases: u32) {
         (self.chain, self.cases_left, self.turns) = (chain, cases, 1);
     }

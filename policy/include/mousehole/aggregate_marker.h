@@ -35,7 +35,11 @@ MH_FN u32 mh_aggregate_marker_draws(const struct mh_aggregate_marker_params *par
 	return 0;
 }
 
-/* Returns the colour of a packet and takes its tokens, one for each byte; its former colour does not count. */
+/*
+ * Returns the colour of a packet: green if the first bucket holds a token for each of its bytes,
+ * else yellow if the second does, else red. Takes the tokens from that bucket alone; none for red.
+ * The former colour does not count.
+ */
 MH_FN u32 mh_aggregate_marker_packet(const struct mh_aggregate_marker_params *params,
 				     struct mh_aggregate_marker *marker, struct mh_none *state,
 				     const struct mh_view *view, u64 now_ns, u32 random)

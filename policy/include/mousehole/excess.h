@@ -85,7 +85,7 @@ MH_FN u32 mh_excess_colour(const struct mh_excess_params *params, const struct m
 
 /*
  * Returns the colour of a packet of `flow`. Takes its tokens if the bucket holds them; else the flow becomes long, if
- * `latch` is set. A packet that is not counted changes nothing.
+ * `latch` is set. A pure acknowledgement or a packet of at most `small` bytes changes nothing.
  */
 MH_FN u32 mh_excess_packet(const struct mh_excess_params *params, struct mh_excess_flow *flow, struct mh_none *state,
 			   const struct mh_view *view, u64 now_ns, u32 random)

@@ -185,8 +185,9 @@ MH_FN u32 mh_fq_codel_overflow(const struct mh_fq_codel_params *params, struct m
 }
 
 /*
- * Returns the band whose head leaves, with MH_MARKED if it is to be marked, or is dropped, with MH_DROPPED. Returns
- * MH_AGAIN if MH_FQ_CODEL_STEPS flows have been visited without a packet that leaves (RFC 8290 section 4.2).
+ * Returns the band whose head leaves, with MH_MARKED if it is to be marked, or is dropped, with
+ * MH_DROPPED. Returns MH_AGAIN if no flow is listed, or MH_FQ_CODEL_STEPS flows were visited and no
+ * packet can leave yet (RFC 8290 section 4.2).
  */
 MH_FN u32 mh_fq_codel_dequeue(const struct mh_fq_codel_params *params, struct mh_fq_codel_state *state,
 			      const struct mh_waiting *waiting, u64 now_ns)

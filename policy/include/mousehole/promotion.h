@@ -35,8 +35,9 @@ struct mh_promotion {
 };
 
 /*
- * Returns whether a packet beyond the threshold is promoted. `count` is what its flow has sent, this packet included, in
- * the unit of `threshold`. The caller calls it once for each such packet, as one of K is counted here.
+ * Returns whether a packet beyond the threshold is promoted. `count` is what its flow has sent,
+ * this packet included, in the unit of `threshold`. To be called once for each such packet, because
+ * MH_PROMOTE_ONE_OF_K counts the calls.
  */
 MH_FN u32 mh_promotion_packet(const struct mh_promotion_params *params, struct mh_promotion *promotion,
 			      u32 threshold, u32 count, u32 random)

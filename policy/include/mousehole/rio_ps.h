@@ -105,7 +105,11 @@ MH_FN u32 mh_rio_ps_draws(const struct mh_rio_ps_params *params)
 	return 0;
 }
 
-/* Meters a packet of `flow` that carries data, and returns its colour: green (Short) or yellow (Long). */
+/*
+ * Meters a packet of `flow` and returns its colour: green (Short) or yellow (Long). A SYN or a pure
+ * acknowledgement is green and not metered; a SYN resets the flow's counts if `syn_restarts` is
+ * set.
+ */
 MH_FN u32 mh_rio_ps_packet(const struct mh_rio_ps_params *params, struct mh_flow_meter *flow,
 			   struct mh_rio_ps_state *state, const struct mh_view *view, u64 now_ns, u32 random)
 {

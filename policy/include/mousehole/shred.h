@@ -104,6 +104,7 @@ MH_FN u64 mh_shred_probability(const struct mh_shred_params *params, u64 avg_q32
 
 /*
  * Returns whether a packet passes and counts towards the next drop: the average is below its min', but not below min.
+ * It never does with MH_SHRED_RESTART.
  */
 MH_FN u32 mh_shred_only_counts(const struct mh_shred_params *params, const struct mh_red_params *line, u64 avg_q32)
 {

@@ -57,7 +57,7 @@ MH_FN u32 mh_window_marker_draws(const struct mh_window_marker_params *params)
 
 /*
  * Returns the colour of a packet when its host sends it, by the sender's window (algorithm 1); a pure ACK keeps its
- * own.
+ * former colour.
  */
 MH_FN u32 mh_window_marker_packet(const struct mh_window_marker_params *params, struct mh_none *flow,
 				  struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)

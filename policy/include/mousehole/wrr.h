@@ -58,7 +58,10 @@ MH_FN u32 mh_wrr_enqueue(const struct mh_wrr_params *params, struct mh_wrr_state
 	return mh_into(band, mh_verdict_with_buffer(full, MH_PASS));
 }
 
-/* Returns the band whose head leaves by deficit round robin, or MH_AGAIN after a visit to each band without one. */
+/*
+ * Returns the band whose head leaves by deficit round robin, or MH_AGAIN if no packet could leave
+ * in MH_WRR_BANDS + 1 visits.
+ */
 MH_FN u32 mh_wrr_dequeue(const struct mh_wrr_params *params, struct mh_wrr_state *state,
 			 const struct mh_waiting *waiting, u64 now_ns)
 {
