@@ -132,7 +132,7 @@ pub fn note_transient(cell: &Cell, setting: &Setting) -> Option<String> {
     if !unsettled.is_empty() {
         return Some(format!(
             "Under {unsettled} the search for a transient (MSER) ends in the second half of the windows: at {} they are \
-             too short to tell whether there is a steady state. Give a longer --duration.",
+             too short to show whether there is a steady state. Give a longer --duration.",
             setting.duration
         ));
     }

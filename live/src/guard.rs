@@ -99,7 +99,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
     // SAFETY: the call takes numbers only.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, PRIORITY) };
     let changes = Changes::listen(folder).map_err(|error| {
-        Failure::system("the kernel does not tell of changes of network and files", &error)
+        Failure::system("the kernel does not report changes of the network and of files", &error)
     })?;
     let mut wards: BTreeMap<String, Ward> = BTreeMap::new();
     let mut written_ns = 0;

@@ -60,7 +60,7 @@ enum Verb {
     Tune(TuneOptions),
     /// Write units of systemd, so that what runs now comes back at boot
     Persist(PersistOptions),
-    /// Let what waits for confirmation stay
+    /// Confirm what was started
     Confirm {
         /// The device
         device: String,
@@ -142,7 +142,7 @@ struct MarkOptions {
     common: Common,
     #[arg(long, value_name = "MARKER", help = format!("The marker, as `mousehole compare` writes it (default {DEFAULT_MARKER})"))]
     marker: Option<String>,
-    /// How the queue is told; by default as it can be: CAKE by priority, others by DSCP
+    /// How packets are marked for the queue; by default as it can be: CAKE by priority, others by DSCP
     #[arg(long, value_enum)]
     via: Option<Via>,
     /// Classes of HTB: for long flows; or for yellow and red; or for green, yellow and red
@@ -356,7 +356,7 @@ struct TuneOptions {
     /// Bytes of each packet on the wire beyond its IP length
     #[arg(long, value_name = "BYTES")]
     overhead: Option<u32>,
-    /// How the queue is told
+    /// How packets are marked for the queue
     #[arg(long, value_enum)]
     via: Option<Via>,
     /// Classes of HTB, as in `mark`

@@ -135,7 +135,7 @@ pub fn list_classes(index: u32) -> Vec<Class> {
 /// Returns the kernel's messages about a device's queue disciplines.
 fn dump_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
     dump(RTM_GETQDISC, index, 0)
-        .map_err(|error| Failure::system("the kernel does not tell its qdiscs", &error))
+        .map_err(|error| Failure::system("the kernel does not list its qdiscs", &error))
 }
 
 /// Returns the queue discipline that a message describes.

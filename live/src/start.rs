@@ -159,25 +159,32 @@ fn start_plan(
         .and_then(|()| attach_and_record(&place, device, request, plan, objects, &mut record, needs_root));
     let lines = match result {
         Ok(lines) => lines,
-        Err(failure) => {
-            return match stop::take_back(&place, &record) {
-                Ok(_) => Err(failure),
-                Err(second) => {
-                    Err(Failure::new(format!("{failure}; and it cannot all be taken back: {second}")))
-                }
-            };
-        }
+        Err(failure) => return Err(undo(&place, &record, failure)),
     };
     drop(home);
     let mut lines = lines;
     lines.extend(swept);
-    if plan.needs_agent && !manner.without_agent {
-        agent::spawn(name)?;
+    if plan.needs_agent
+        && !manner.without_agent
+        && let Err(failure) = agent::spawn(name)
+    {
+        // Nothing would do the slow steps of the policy.
+        let _home = Home::lock()?;
+        return Err(undo(&place, &record, failure));
     }
     if let Some(seconds) = manner.confirm_s {
         lines.push(format!("taken back in {seconds} s unless `mousehole-live confirm {name}` comes first"));
     }
     Ok(lines)
+}
+
+/// Takes back what a start that failed has put in place; the caller holds the lock. Returns the failure, with what cannot
+/// be taken back.
+fn undo(place: &Place, record: &Record, failure: Failure) -> Failure {
+    match stop::take_back(place, record) {
+        Ok(_) => failure,
+        Err(second) => Failure::new(format!("{failure}; and it cannot all be taken back: {second}")),
+    }
 }
 
 /// Returns lines that say what [`start`] would do; changes nothing.
@@ -596,7 +603,7 @@ fn compute_limit(fifo: &Fifo, device: &Device) -> u32 {
 fn read_gso_max_segs(name: &str) -> Result<u32> {
     links::find(name)
         .and_then(|link| link.gso_max_segs)
-        .ok_or_else(|| Failure::new(format!("{name}: the kernel does not tell gso_max_segs")))
+        .ok_or_else(|| Failure::new(format!("{name}: the kernel does not report gso_max_segs")))
 }
 
 /// Returns lines for the user that say what was put in place. `bytes` is the program's object.

@@ -310,7 +310,8 @@ fn inspect(one: &Observed) -> Status {
     // A static build cannot load the user's own policies, so it cannot say their parameters, even if they run.
     let told = if IS_STATIC && !record.request.policy.is_empty() { Ok(None) } else { one.deployment() };
     let deployment = told.unwrap_or_else(|failure| {
-        problems.push(format!("the parameters in force cannot be told, as the device is now; {failure}"));
+        problems
+            .push(format!("the parameters in force cannot be determined, as the device is now; {failure}"));
         None
     });
     let needed = deployment.as_ref().map(Deployment::needs_agent);

@@ -245,13 +245,13 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
         0,
         match (&name, is_here) {
             (Some(name), _) => format!("{name}: the program is removed"),
-            (None, true) => format!("{} is gone; what was kept of it is removed", record.device),
+            (None, true) => format!("{} is gone; what was stored about it is removed", record.device),
             (None, false) if is_alive => {
                 format!("{} is in another network namespace; the program is removed", record.device)
             }
             (None, false) => {
                 format!(
-                    "{} was in a network namespace that is gone; what was kept of it is removed",
+                    "{} was in a network namespace that is gone; what was stored about it is removed",
                     record.device
                 )
             }

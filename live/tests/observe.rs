@@ -533,7 +533,7 @@ fn jumbo_frames__are_marked_and_queued() {
     let device = read_status();
     let problem = device["problems"][0].as_str().unwrap();
     assert!(
-        problem.starts_with("the parameters in force cannot be told")
+        problem.starts_with("the parameters in force cannot be determined")
             && problem.contains("--burst is 8000 bytes"),
         "{problem}"
     );

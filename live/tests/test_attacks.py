@@ -140,6 +140,16 @@ def test_headers__in_a_cache_that_somebody_else_made__are_refused(lab: Lab, shar
     assert not (shared / "pwned").exists()
 
 
+def test_headers__in_a_cache_that_a_group_may_replace__are_refused(lab: Lab, shared: Path, own: Path) -> None:
+    words = ("env", f"XDG_CACHE_HOME={shared}", find_live(), *MARK, "--policy", own, "--marker", "own")
+    os.chown(shared, 0, NOBODY)
+    shared.chmod(0o770)
+    done = lab.call(NEAR, *words)
+    assert_refused(done, rf"{shared} \(mode 770, of user 0\) lets others replace what is in it")
+    os.chown(shared, 0, 0)
+    assert lab.call(NEAR, *words).returncode == 0
+
+
 def test_headers__that_were_damaged__are_written_anew(lab: Lab, tmp_path: Path, own: Path) -> None:
     words = (
         "env",

@@ -79,7 +79,7 @@ def test_device_that_comes_back__leaves_no_tables_behind(lab: Lab) -> None:
         assert len(list_places(lab)) == 1
         lab.run(NEAR, "ip", "link", "del", DEVICE)
         lab.pair(NEAR, DEVICE, f"{NEAR_ADDRESS}/24", FAR, "lan", "10.7.0.2/24")
-    assert f"{DEVICE} is gone; what was kept of it is removed" in said
+    assert f"{DEVICE} is gone; what was stored about it is removed" in said
     run_ok(lab, NEAR, *SHADOW)
     wait_until(lambda: len([one for one in lab.owned(FLOWS) if "ml_flows" in str(one)]) <= 1, 5)
     run_ok(lab, NEAR, "down", DEVICE)
@@ -110,7 +110,7 @@ def test_number_of_a_device__given_again_is_another_device(lab: Lab) -> None:
     bucket = "tbf rate 3mbit burst 8k limit 100k"
     lab.run(NEAR, *f"tc qdisc replace dev d0 root handle 6d48: {bucket}".split())
     before = lab.state(NEAR, "d0")["d0 qdisc"]
-    assert "d0 is gone; what was kept of it is removed" in run_ok(lab, NEAR, "down", "--all")
+    assert "d0 is gone; what was stored about it is removed" in run_ok(lab, NEAR, "down", "--all")
     assert lab.state(NEAR, "d0")["d0 qdisc"] == before
     assert list_places(lab) == []
 

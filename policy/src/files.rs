@@ -273,7 +273,8 @@ fn check_owner(path: &Path, data: &Metadata) -> io::Result<()> {
 }
 
 /// Checks a folder that is a parent of ours: it must belong to root, this user or the owner of `/`,
-/// and may be writable for everybody only if it is sticky. Writing by its group is not checked.
+/// and may be writable for others only if it is sticky. Others are everybody, and its group unless that
+/// is root's or this process's.
 ///
 /// # Errors
 /// The system's error; or one sentence that names the folder and its mode.
@@ -281,7 +282,10 @@ fn check_ancestor(folder: &Path) -> io::Result<()> {
     let data = fs::metadata(folder)?;
     // In a container whose root is not the machine's, system files seem to belong to the owner of `/`.
     let trusted = [user(), 0, fs::metadata("/")?.uid()];
-    let is_open = data.mode() & 0o002 != 0 && data.mode() & STICKY == 0;
+    // SAFETY: the call only asks.
+    let is_own_group = [0, unsafe { libc::getegid() }].contains(&data.gid());
+    let others = if is_own_group { 0o002 } else { WRITE_OTHERS };
+    let is_open = data.mode() & others != 0 && data.mode() & STICKY == 0;
     match trusted.contains(&data.uid()) && !is_open {
         true => Ok(()),
         false => Err(refusal(format!(

@@ -53,7 +53,7 @@ fn exit_out_of_memory(size: usize) -> ! {
     // Formatting numbers into a locked stream allocates nothing; standard error is not buffered.
     let _ = writeln!(
         std::io::stderr().lock(),
-        "mousehole: error: out of memory: no {size} bytes more were to be had; give fewer --jobs, a shorter \
+        "mousehole: error: out of memory: could not allocate {size} more bytes; give fewer --jobs, a shorter \
          --duration, a lower --rate or a lower --load"
     );
     // Not `exit`, which would run the handlers of other threads' libraries.

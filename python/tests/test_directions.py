@@ -139,7 +139,7 @@ def test_options__bad_input(options: dict[str, str], words: str) -> None:
         (["--down", "20mbit", "--uplink-buffer", "9p"], "--uplink-buffer was replaced; give the rates"),
         (["--rate", "20mbit", "--direction", "up"], "--direction was replaced; give --payload up"),
         (["--rate", "20mbit", "--down", "1mbit"], '--rate: "20mbit" cannot be combined with --down'),
-        (["--up", "1mbit"], "--down: give a rate beside --up"),
+        (["--up", "1mbit"], "--down: give a rate together with --up"),
     ],
 )
 def test_command__replaced_and_contradictory_options_say_what_to_write(

@@ -345,7 +345,7 @@ def test_cell_notes__windows_too_short_for_a_steady_state() -> None:
     (note,) = notes.cell_notes(replace(found, facts=facts), found.plan.cells[0])
     assert note == (
         "Under droptail, sfd the search for a transient (MSER) ends in the second half of the windows: at "
-        "100s they are too short to tell whether there is a steady state. Give a longer --duration."
+        "100s they are too short to show whether there is a steady state. Give a longer --duration."
     )
 
 

@@ -136,7 +136,7 @@ pub const SCHEMES: &[NamedScheme] = &[
         "Telnet and its like are green, the web yellow, file transfer red, by what each connection is for. Each user's \
          green and yellow are held to a traffic profile of two token buckets by a policer at the edge; beyond it they \
          become red, or are dropped. Interactive traffic loses nothing while it fits its profile; file transfer pays when \
-         the link is narrow. Traffic files tell the application by the server's port. With a host_stage in the scenario \
+         the link is narrow. In traffic files the server's port gives the application. With a host_stage in the scenario \
          each user's host shapes what it sends: packets beyond the profile wait there.",
         &[
             Preset { part: "application", settings: &[fixed(&["unknown"], "yellow")] },
@@ -377,7 +377,7 @@ pub const SCHEMES: &[NamedScheme] = &[
         "srpt",
         "ideal: the transfer with the fewest segments left goes first; sizes must be known",
         "Schrage 1968",
-        "Every packet tells how much of its transfer is left. No queue can be faster on average for transfers of known \
+        "Every packet carries how much of its transfer is left. No queue can be faster on average for transfers of known \
          size; it bounds what any marker could gain. Its buffer is large, so that what long transfers pay is the order of \
          service and not lost packets; limit=50p shows the difference. When it is full the largest transfer loses.",
         &[Preset { part: "srpt", settings: &[] }],

@@ -195,7 +195,7 @@ fn parse_opportunities(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTra
             ));
         };
         let milliseconds: u64 = word.parse().ok().filter(|ms| *ms <= 1 << 40).ok_or_else(|| {
-            row_error(name, *line, format!("\"{word}\" is no whole number of milliseconds"))
+            row_error(name, *line, format!("\"{word}\" is not a whole number of milliseconds"))
         })?;
         let at = milliseconds * 1_000_000;
         if times.last().is_some_and(|last| *last > at) {

@@ -70,7 +70,7 @@ fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Fi
         found.push(Finding::worth_knowing(
             "dscp-rules",
             format!(
-                "{} of the firewall {} DSCPs or priorities, the first in {}; `mark` respects them unless told to override",
+                "{} of the firewall {} DSCPs or priorities, the first in {}; `mark` respects them without --override",
                 match marking.len() {
                     1 => "1 rule".to_string(),
                     number => format!("{number} rules"),

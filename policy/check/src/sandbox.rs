@@ -167,7 +167,7 @@ impl<'a> Sandbox<'a> {
         match status {
             None => "does not come to an end; a loop needs a constant bound".into(),
             Some(status) => {
-                format!("ends the program ({status}): a division by zero, or memory that is not its own")
+                format!("ends the program ({status}): a division by zero, or memory outside its own")
             }
         }
     }
@@ -265,7 +265,7 @@ fn sanitizer_sentence(report: &str) -> Option<String> {
     let does = match access {
         Some(line) if line.starts_with("WRITE") => "writes outside its structs",
         Some(_) => "reads outside its structs",
-        None => "uses memory that is not its own",
+        None => "uses memory outside its own",
     };
     let frame = report.lines().find(|line| line.trim_start().starts_with("#0"));
     let context = frame.and_then(|line| line.rsplit(' ').next()).filter(|context| context.contains(':'));

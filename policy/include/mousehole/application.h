@@ -62,7 +62,7 @@ MH_DRAWS(application)
 MH_MARKER(application, mh_application_params, mh_none, mh_none,
 	  .summary = "interactive connections are green, the web yellow, file transfer red",
 	  .source = "Noureddine & Tobagi, section V",
-	  .detail = "A colour by what each connection is for. Traffic files tell the application by the server's port.",
+	  .detail = "A colour by what each connection is for. In traffic files the server's port gives the application.",
 	  MH_TABLE_OF(application), MH_OFFERS(application, draws))
 
 #endif

@@ -106,7 +106,7 @@ static const struct mh_parameter mh_policer_parameters[] = {
 	  .meaning = "what happens to green and yellow packets beyond the profile: nothing, they become red, or are dropped",
 	  .source = "Noureddine & Tobagi, section IV.B, has both; ours: which" },
 	{ MH_FIELD(mh_policer_params, hold_acks), .kind = MH_FLAG, .mask = 1, .name = "hold_acks", .value = "false",
-	  .meaning = "pure acknowledgements need tokens as well", .source = "ours: the paper does not tell" },
+	  .meaning = "pure acknowledgements need tokens as well", .source = "ours: the paper does not say" },
 	{ MH_FIELD(mh_policer_params, only_datagrams), .kind = MH_CHOICE, .mask = 1, .name = "packets",
 	  .choices = "all datagrams", .value = "all",
 	  .meaning = "which packets need tokens: all, or only those of transports that may not slow down when packets "

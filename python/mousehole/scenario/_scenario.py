@@ -182,7 +182,7 @@ def _check_rates(base: Scenario) -> None:
     link = base["link"]
     if "topology" not in base and "rate" not in link and "down" not in link:
         if "up" in link:
-            raise missing_error("down", "a rate beside --up, such as 20mbit")
+            raise missing_error("down", "a rate together with --up, such as 20mbit")
         raise missing_error(
             "down", "the rate of the link, such as --down 20mbit --up 1mbit, or a scenario with one"
         )

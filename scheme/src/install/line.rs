@@ -1,7 +1,7 @@
 //! The means that install a native part, and the commands of tc that install a queue discipline on a link.
 //!
-//! The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel_lines(8), tc-codel_lines(8),
-//! tc-pie(8), tc-red_lines(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line that
+//! The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel(8), tc-codel(8),
+//! tc-pie(8), tc-red(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line that
 //! begins with # is a remark.
 
 use crate::link_layer::{Framing, Wire};
@@ -191,7 +191,7 @@ pub fn fq_codel_lines(values: &Values, line: &Line) -> Vec<String> {
 pub fn red_lines(text: impl Fn(&'static str) -> String, more: &str, line: &Line) -> Vec<String> {
     let [low, high] =
         ["min", "max"].map(|name| threshold_packets(&text(name), line.buffer_packets) * FULL_PACKET);
-    // tc-red_lines(8): the burst that it recommends; tc derives the weight of the average from it.
+    // tc-red(8): the burst that it recommends; tc derives the weight of the average from it.
     let burst = (2 * low + high).div_ceil(3 * FULL_PACKET);
     let ecn = if text("ecn") == "true" { " ecn" } else { "" };
     let queue = format!(

@@ -98,7 +98,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
         (_, Err(reason)) => Err(reason),
         (_, Ok(_)) if verb == Verb::Host => {
             let remark = format!(
-                "# a queue at the bottleneck must tell AF11, AF12 and AF13 apart, as a router's WRED does with one average \
+                "# a queue at the bottleneck must distinguish AF11, AF12 and AF13, as a router's WRED does with one average \
                  (multi-red(mode=total)); nothing here sets up {} for them",
                 queue.name()
             );

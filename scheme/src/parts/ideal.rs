@@ -9,7 +9,7 @@ pub(crate) static SRPT: NativePart = NativePart {
     name: "srpt",
     summary: "ideal: the transfer with the fewest segments left goes first; sizes must be known",
     source: "Schrage 1968",
-    detail: "Every packet tells how much of its transfer is left. When the buffer is full the largest transfer loses.",
+    detail: "Every packet carries how much of its transfer is left. When the buffer is full the largest transfer loses.",
     parameters: limit_parameter,
     role: Role::Queue,
     reads_colours: |_| false,

@@ -84,7 +84,7 @@ fn live__runs_what_the_papers_have() {
     );
     assert!(
         install_lines("tcp-ds")[1]
-            .starts_with("# a queue at the bottleneck must tell AF11, AF12 and AF13 apart")
+            .starts_with("# a queue at the bottleneck must distinguish AF11, AF12 and AF13")
     );
     let up = plan_install("rio-ps", Line { wire: Wire::plain(26), ..LINE }).unwrap();
     assert!(up.lines[0].contains(" --buffer 50p --overhead 26 --scheme "));

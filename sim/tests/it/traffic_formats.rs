@@ -31,7 +31,7 @@ fn zeek__conn_alone_has_one_write_and_says_so() {
     assert_eq!(sizes, [12_000, 91_000, 1]);
     assert!(traffic.connections.iter().all(|connection| connection.writes.len() == 1));
     assert!(
-        traffic.notes.iter().any(|note| note.text.contains("conn.log does not tell pauses")),
+        traffic.notes.iter().any(|note| note.text.contains("conn.log does not record pauses")),
         "{:?}",
         traffic.notes
     );

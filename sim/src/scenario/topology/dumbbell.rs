@@ -68,7 +68,7 @@ fn check_rates(link: &LinkSpec) -> Result<()> {
             Err(Error::conflict("link.rate", quote(rate), "link.up", allowed))
         }
         LinkSpec { down: None, up: Some(_), .. } => {
-            Err(Error::missing("link.down", "a rate beside up, such as down = \"20mbit\""))
+            Err(Error::missing("link.down", "a rate in addition to up, such as down = \"20mbit\""))
         }
         _ => Ok(()),
     }

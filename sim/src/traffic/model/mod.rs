@@ -120,7 +120,7 @@ pub const MODELS: &[About] = &[
     },
     About {
         name: "web:http2",
-        summary: "pages over long connections with pauses between, as with HTTP/2; a download beside them if wanted",
+        summary: "pages over long connections with pauses between, as with HTTP/2; optionally with a download",
     },
     About {
         name: "web:shred",

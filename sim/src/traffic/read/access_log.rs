@@ -39,7 +39,7 @@ pub struct Entry<'a> {
 /// [`Error::File`] for uploads, which such a log does not record; a row's fault when reading strictly.
 pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     if collector.options.direction == Direction::Up {
-        let problem = "an access log does not tell bytes from client to server; read it with payload down";
+        let problem = "an access log does not record bytes from client to server; read it with payload down";
         return Err(Error::file(input.path(), problem));
     }
     let mut lines = Lines::new(input);

@@ -353,7 +353,7 @@ impl Collector {
         }
         if groups > 1 {
             self.connections.iter_mut().for_each(|draft| draft.start -= origins[&draft.file]);
-            self.note_choice(format!("the files lie more than a day apart, so the clocks of {groups} groups of files are moved to a common start"));
+            self.note_choice(format!("the files are more than a day from each other, so the clocks of {groups} groups of files are moved to a common start"));
         }
     }
 

@@ -68,7 +68,7 @@ pub fn read(input: &mut Input, layout: Layout, ledger: &mut Ledger, collector: &
     }
     let [sent, received] = [Field::Sent, Field::Received].map(|field| layout.has(field));
     if spec.row == RowKind::Request && collector.options.direction == Direction::Up && !sent {
-        let problem = "does not tell bytes from client to server; read it with payload down";
+        let problem = "does not record bytes from client to server; read it with payload down";
         return Err(Error::file(&path, format!("{} {problem}", spec.title)));
     }
     if spec.row != RowKind::Direction
@@ -76,7 +76,7 @@ pub fn read(input: &mut Input, layout: Layout, ledger: &mut Ledger, collector: &
         && !received
         && !layout.has(Field::Total)
     {
-        let problem = "does not tell bytes from server to client; read it with payload up";
+        let problem = "does not record bytes from server to client; read it with payload up";
         return Err(Error::file(&path, format!("{} {problem}", spec.title)));
     }
     let (form, first) = (layout.form, collector.connections.len());

@@ -271,7 +271,7 @@ fn add_notes(counts: &Counts, collector: &mut Collector) {
     if counts.singles > 0 {
         let files = list_names(collector, "zeek-conn");
         collector.note_choice(format!(
-            "{files}: one write per connection for {} connections: conn.log does not tell pauses",
+            "{files}: one write per connection for {} connections: conn.log does not record pauses",
             counts.singles
         ));
     }
