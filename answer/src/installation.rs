@@ -37,7 +37,8 @@ pub struct Direction {
 /// Returns what installs a scheme on these directions, of which there are one or two.
 ///
 /// The lines of each of two directions follow a remark on its device. Where the rate is that of a shaper before a modem,
-/// the remark also says what was simulated; elsewhere a last remark says that the rate is the line's.
+/// the remark also says what was simulated, and one direction has it too. Without such a shaper a last
+/// remark says that the rate is the line's, if a command has a rate.
 pub fn join_directions(place: &str, mut directions: Vec<Direction>) -> Installation {
     directions.sort_by_key(|one| one.is_upload);
     let (is_alone, is_shaped) = (directions.len() == 1, directions.iter().any(|one| one.modem.is_some()));

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn read_margins__of_the_user_stand_in_the_places_of_the_defaults() {
+    fn read_margins__replaces_defaults_by_those_given() {
         let given = |texts: &[&str]| {
             read_margins(&table(), &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()).unwrap()
         };

@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_in_packets__of_schemes() {
+    fn has_thresholds_in_packets__of_schemes() {
         let cases =
             [("red(min=8,max=24)", true), ("lfp", true), ("red", false), ("rio-ps", false), ("ared", false)];
         for (text, is_so) in cases {

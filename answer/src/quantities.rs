@@ -383,7 +383,7 @@ impl Quantity {
     }
 }
 
-/// Returns what is measured on the transfers of a size bucket.
+/// Returns the quantities of the transfers in a size bucket.
 fn list_buckets() -> Vec<Quantity> {
     use OfTransfer::{ResponseS, Slowdown, TransferS};
     use Statistic::{Mean, Percentile};
@@ -748,7 +748,7 @@ fn list_rates() -> Vec<Quantity> {
     ]
 }
 
-/// Returns what is counted of the transfers of a class.
+/// Returns the counts of transfers of a class.
 fn list_counts() -> Vec<Quantity> {
     let one = |stem, words| quantity(Subject::Count, stem, Unit::Number, Better::Less, words);
     vec![
@@ -757,7 +757,7 @@ fn list_counts() -> Vec<Quantity> {
     ]
 }
 
-/// Returns what compares two schemes.
+/// Returns the quantities that compare two schemes.
 fn list_comparisons() -> Vec<Quantity> {
     use Better::{Less, Neither};
     let one = |stem, unit, better, words| quantity(Subject::Comparison, stem, unit, better, words);
@@ -783,7 +783,7 @@ fn list_comparisons() -> Vec<Quantity> {
     ]
 }
 
-/// Returns what describes a run as a whole.
+/// Returns the quantities of a run as a whole.
 fn list_runs() -> Vec<Quantity> {
     use Better::Neither;
     let one = |stem, unit, words| quantity(Subject::Run, stem, unit, Neither, words);

@@ -70,7 +70,7 @@ impl Unit {
         }
     }
 
-    /// Returns what an interval over `count` of them is called.
+    /// Returns the name of a 95 % interval over `count` of them; only that over days has the number.
     fn interval_name(self, count: u32) -> String {
         match self {
             Unit::Day => format!("95 % interval over {count} days"),
@@ -78,7 +78,7 @@ impl Unit {
         }
     }
 
-    /// Returns that this number of them may decide; None is a number too large to be recommended.
+    /// Returns the clause that this number of them may decide; for None, that even 1000 hardly would.
     fn needed_text(self, needed: Option<u32>) -> String {
         let (option, plural) = match self {
             Unit::Replication => ("--seeds ", "seeds"),

@@ -47,7 +47,8 @@ pub fn needed_warmup_s(
     Some(TIME_CONSTANTS * relaxation_s(sizes_bytes, rate_bps, load))
 }
 
-/// Returns the warm-up as text, in whole seconds: the time needed, but no longer than the window, and at least `given`.
+/// Returns the warm-up as text: the time needed, but no longer than the window, rounded up to whole
+/// seconds; `given` itself if that is no shorter, or if `needed_s` is `None`.
 ///
 /// # Errors
 /// [`mousehole_sim::error::Error::Field`] for a time that cannot be read.
@@ -66,7 +67,7 @@ pub fn choose_warmup(given: &str, duration: &str, needed_s: Option<f64>) -> Resu
 /// them exceeds the limit, each replication is set up, which fails if it is too large.
 ///
 /// # Errors
-/// Those of [`run()`].
+/// Those of [`try_short_run`].
 pub fn check_resamples(scenarios: &[Scenario], given: &Given, load: f64, native_load: f64) -> Result<usize> {
     if bound_arrivals(given, load / native_load) <= MOST_ARRIVALS {
         return Ok(0);
@@ -90,8 +91,9 @@ pub fn try_short_run(scenario: &Scenario, given: &Given) -> Result<()> {
     run(&Plan::new(&short)?, given.replayed(), &AtomicBool::new(false)).map(drop)
 }
 
-/// Returns a bound on the connections of a resample, which one in a million exceeds, if the capture itself needs `copies` for
-/// the load; infinite for a capture of at most [`LEFT_OUT`] clients.
+/// Returns a bound on the connections of a resample, all copies together, if the capture itself needs
+/// `copies` for the load. One resample in a million exceeds it. It is infinite for a capture of at most
+/// [`LEFT_OUT`] clients.
 fn bound_arrivals(given: &Given, copies: f64) -> f64 {
     let all = &given.connections.connections;
     let sizes: Vec<f64> = all.iter().map(|one| one.bytes() as f64).collect();

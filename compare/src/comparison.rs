@@ -125,7 +125,7 @@ pub fn make_document(request: &Request, cells: &[(Judged, Setting)]) -> Document
 }
 
 impl Request {
-    /// Returns the request for one run of a scenario under its scheme.
+    /// Returns a request for runs of a scenario under its own scheme, without other schemes to compare.
     pub fn for_runs(cell: Scenario) -> Request {
         Request {
             label: String::new(),
@@ -223,7 +223,8 @@ fn check_request(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Returns a cell, by index, with its results and its setting; takes the facts of its runs from `runs`.
+/// Returns the cell of this index with its setting; takes the facts of its runs, in the order of
+/// [`Request::tasks`], from `runs`.
 ///
 /// # Errors
 /// [`Error::Field`] for traffic files that were not read, and for a scenario that cannot be planned.

@@ -103,8 +103,9 @@ impl Given {
         transfers.map(|one| one.bytes() as f64).collect()
     }
 
-    /// Returns what a comparison plays for a capture: the capture itself, if it has enough distinct short transfers for a
-    /// verdict or an application with a quantity of its own; a model, if it has enough for a fit; else ready-made traffic.
+    /// Returns what a comparison plays for a capture, by its number of distinct short transfers: the capture
+    /// itself if they are enough for a verdict; else a model if they are enough for a fit; else the capture
+    /// if it has an application with quantities of its own, such as calls; else ready-made traffic.
     pub fn played(&self, short_bytes: u64) -> Played {
         let short = self.count_distinct(0, Some(short_bytes)).transfers;
         match short {

@@ -32,7 +32,8 @@ pub struct Link {
     pub other: Option<Box<Link>>,
 }
 
-/// The modem behind a shaper, and the buffer that the shaper's rate turns into packets.
+/// The modem behind a shaper. The buffer and the round-trip time as they were given are kept, since the
+/// number of packets in the buffer depends on the shaper's rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shaping {
     /// The modem's line.
@@ -57,8 +58,9 @@ pub struct Bottleneck<'a> {
 }
 
 impl Bottleneck<'_> {
-    /// Returns the link on which a scheme is installed; `None` if its rate is unknown, or varies without a shaper at a
-    /// constant rate.
+    /// Returns the link on which a scheme is installed, with the other direction if the scheme runs in both.
+    /// It is `None` if the rate of a direction is unknown or varies without a shaper at a constant rate, or
+    /// if the buffer is in bandwidth-delay products and the round-trip time is unknown.
     ///
     /// # Errors
     /// [`mousehole_sim::error::Error::Field`] for a text of the scenario that cannot be parsed.
@@ -175,7 +177,8 @@ impl Link {
         Ok(join_directions(place, directions.collect()))
     }
 
-    /// Returns the link at the rate of the scheme's shaper, if the scheme gives one and the link has a shaper.
+    /// Returns the link at the rate of the scheme's shaper, if the scheme gives one and the link has a shaper;
+    /// a direction whose shaper has a rate of its own keeps that.
     ///
     /// # Errors
     /// Those of [`Link::before_modem`].
@@ -187,7 +190,8 @@ impl Link {
         if shaping.is_of_direction { Ok(link) } else { link.before_modem(shaping, own) }
     }
 
-    /// Returns the link with a shaper of this rate before the modem, and with the buffer in packets at that rate.
+    /// Returns the link with a shaper of this rate before the modem, and with the buffer in packets at that
+    /// rate; a buffer of less than a packet, or of an unknown number, remains as it was.
     ///
     /// # Errors
     /// Those of [`Shape::resolve`] and [`count_packets`].

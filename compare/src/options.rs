@@ -34,8 +34,8 @@ pub const BUFFER: &str = "1bdp";
 pub const LINE_BUFFER: &str = "250ms";
 
 /// Returns the default schemes of `mousehole compare` on a line of these rates in bit/s: SFD and its baselines, queues of
-/// Linux, and CAKE behind markers. On an asymmetric line, CAKE with its ACK filter replaces coupled SFD, and the scheme
-/// `excess-cake` has that filter too.
+/// Linux, and CAKE behind markers. On an asymmetric line, `excess-tins-cake` with CAKE's ACK filter replaces
+/// coupled SFD, and `excess-cake` has that filter too.
 pub fn default_schemes(down_bps: u64, up_bps: u64) -> [&'static str; 8] {
     match is_asymmetric(Rate(down_bps), Rate(up_bps)) {
         true => [

@@ -175,7 +175,7 @@ impl Verdict {
 
     /// Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
     ///
-    /// Where the truth can only be further from no change, the verdict stands, with `at least`.
+    /// Where the true change can only be larger, the verdict remains, with `at least`.
     fn with_bounds(&self, scheme_bound: bool, reference_bound: bool, why: &str) -> Verdict {
         Verdict(self.0.clone().with_bounds(scheme_bound, reference_bound, why))
     }
@@ -504,8 +504,8 @@ impl ComparedCell {
         Ok(Design(self.lock().cell.family_design(&columns, reference)))
     }
 
-    /// Returns one value of a quantity per replication, NaN where it is missing; nothing for a percentile of
-    /// a bucket that some replication lacks.
+    /// Returns one value of a quantity per replication, NaN where it is missing; an empty array for a
+    /// percentile of a bucket that some replication lacks.
     fn values<'py>(
         &self,
         py: Python<'py>,
@@ -560,8 +560,8 @@ impl ComparedCell {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the setting that the answer needs, of the cell's context in Python; raises `MouseholeError`
-    /// for a faulty one.
+    /// Returns the answer's setting of the cell, made of its context `around`; raises `MouseholeError` for a
+    /// faulty context.
     fn make_setting(&self, around: &Bound<'_, PyAny>) -> PyResult<Setting> {
         let read: Around = convert::from_python("around", around)?;
         let setting = read.make_setting(&self.lock().cell.plan.schemes);

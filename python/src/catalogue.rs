@@ -50,8 +50,9 @@ fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Returns every part that schemes may be made of, with the fields of [`schemes`] but `stages`, its role, the order in
-/// which packets leave it, and what installs it. A user's own policy also has its header and the header's SHA-256.
+/// Returns every part that schemes may be made of: the fields of [`schemes`] except `stages`, and its role,
+/// the order in which packets leave it, and what installs it. `header` and `sha256` are the path and the
+/// digest of the header of a user's own policy; None for other parts.
 #[pyfunction]
 // python: -> list[PartEntry]
 fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
@@ -69,7 +70,7 @@ fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Returns the fields that schemes and parts share; a parameter's `unit` is what its value may be.
+/// Returns the fields that schemes and parts share; a parameter's `unit` says which values it may have.
 fn catalogue_entry<'py>(
     py: Python<'py>,
     name: &str,
@@ -180,8 +181,9 @@ fn load_rate(py: Python<'_>, rate: &str, layer: &str) -> PyResult<u64> {
     found.map_err(|error| to_python(py, error))
 }
 
-/// Returns the bits per second of a shaper that is given as a share or a rate. `rate_bps` is the rate of the line, or
-/// its mean if the line varies.
+/// Returns the bits per second of a shaper that is given as a share or a rate. `rate_bps` is the rate of
+/// the line, or its mean if the line varies. Raises `MouseholeError` about `field` for any other text, and
+/// for a shaper without effect or of next to no rate.
 #[pyfunction]
 fn shaped_rate(py: Python<'_>, field: &str, text: &str, rate_bps: u64, varies: bool) -> PyResult<u64> {
     let found = Shape::parse(field, text).and_then(|shape| shape.resolve(field, Rate(rate_bps), varies, ""));

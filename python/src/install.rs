@@ -62,13 +62,13 @@ impl Link {
         self.0.other.as_ref().map(|other| Link((**other).clone()))
     }
 
-    /// Rate of the line behind the modem, in bits per second, or its mean if it varies; None without a modem.
+    /// Rate of the modem's line, in bits per second, or its mean if it varies; None without a modem.
     #[getter]
     fn line_bps(&self) -> Option<u64> {
         self.0.shaping.as_ref().map(|one| one.modem.rate_bps)
     }
 
-    /// Whether the rate of the line behind the modem varies; false without a modem.
+    /// Whether the rate of the modem's line varies; false without a modem.
     #[getter]
     fn varies(&self) -> bool {
         self.0.shaping.as_ref().is_some_and(|one| one.modem.varies)
@@ -104,7 +104,8 @@ impl Link {
     }
 }
 
-/// Returns the bottleneck of a scenario that is filled in except for its traffic; None if it has no constant rate.
+/// Returns the bottleneck of a scenario that is filled in except for its traffic; None if it has no constant
+/// rate, or a buffer in bandwidth-delay products of an unknown round-trip time.
 /// `buffer` is that of the cell; `means` has the mean, in bit/s, of each direction (`down`, `up`) whose rate varies.
 #[pyfunction]
 // python: scenario: Mapping[str, object], means: Mapping[str, int]

@@ -79,8 +79,8 @@ fn clone_inner(buckets: &[PyRef<'_, Bucket>], table: &[PyRef<'_, Quantity>]) -> 
     (buckets, table.iter().map(|quantity| quantity.0.clone()).collect())
 }
 
-/// Returns facts as a dictionary: `numbers` has the fields of Python's `RunFacts` as arrays and dictionaries, `short_times`
-/// the keys and response times of single short transfers.
+/// Returns facts as a dictionary: `numbers` has the fields of Python's `RunFacts` except `short_times` and
+/// `shares`; `short_times` has the keys and the response times of single short transfers.
 fn facts_dict(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
     let integers = |values: Vec<u64>| {
         PyArray1::from_iter(py, values.into_iter().map(|value| i64::try_from(value).unwrap_or(i64::MAX)))

@@ -13,7 +13,7 @@ pub struct LinkContext {
     pub bottleneck: Rate,
     /// Buffer of the link.
     pub buffer: Buffer,
-    /// Bytes of packets on its wire.
+    /// The rule for the bytes of packets on its wire.
     pub wire: Wire,
     /// Seed of its random numbers.
     pub seed: u64,

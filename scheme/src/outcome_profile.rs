@@ -1,13 +1,13 @@
 //! Profiles of Quality of Outcome (draft-ietf-ippm-qoo): what an application needs of delay and loss, in one direction.
 //!
 //! A profile is written as its needs, `p50 150ms..400ms, p99 150ms..400ms, loss 0.1%..3%`: at a percentile of the one-way
-//! delay, and of the packets' loss, up to where the application is perfect and from where on it is of no use. What users
-//! say is `CLASS=PROFILE`, the profile by its name or written out.
+//! delay, and of the packets' loss, up to where the application is perfect and from where on it is of no use. Users
+//! write `CLASS=PROFILE`, with the profile's name or its needs.
 
 use crate::error::{Error, Result, join_with_or, quote};
 use crate::units::parse_dur;
 
-/// The field of a scenario that holds what users say.
+/// The field of a scenario that holds users' profiles.
 pub const FIELD: &str = "traffic.qoo";
 /// Profiles with a name. docs/compare.md says where their numbers come from.
 pub const PROFILES: [(&str, &str); 3] = [
@@ -16,7 +16,7 @@ pub const PROFILES: [(&str, &str); 3] = [
     ("videophone", "p50 150ms..400ms, p99 150ms..400ms, loss 0.1%..1%"),
 ];
 
-/// Returns what a text must be.
+/// Returns the allowed form of a profile's text, for errors.
 fn form() -> String {
     let names = join_with_or(PROFILES.iter().map(|(name, _)| *name));
     format!(
@@ -77,6 +77,9 @@ impl Needs {
     }
 
     /// Adds a need such as `p99 40ms..150ms` or `loss 0.1%..2%`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` for a text of another form, and for a second span of a need.
     fn add(&mut self, field: &str, need: &str) -> Result<()> {
         let no_need = || Error::field(field, quote(need), form());
         let (what, span) = need.split_once(char::is_whitespace).ok_or_else(no_need)?;
@@ -110,7 +113,10 @@ impl Needs {
     }
 }
 
-/// Parses both ends of a span.
+/// Parses both ends of a span with `parse`; `need` is the whole text, for errors.
+///
+/// # Errors
+/// Those of `parse`, and [`Error::Field`] naming `field` if the second end is not above the first.
 fn parse_span(
     field: &str,
     need: &str,
@@ -125,7 +131,10 @@ fn parse_span(
     Err(Error::field(field, quote(need), allowed))
 }
 
-/// Parses a percentage as a share.
+/// Parses a percentage such as `0.1%` and returns it as a share.
+///
+/// # Errors
+/// [`Error::Field`] naming `field` for any other text, and outside 0 to 100 %.
 fn parse_share(field: &str, text: &str) -> Result<f64> {
     let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
@@ -133,7 +142,7 @@ fn parse_share(field: &str, text: &str) -> Result<f64> {
     percent.map(|percent| percent / 100.0).ok_or_else(|| Error::field(field, quote(text), allowed))
 }
 
-/// Parses what users say, `CLASS=PROFILE` each.
+/// Parses users' profiles, each written as `CLASS=PROFILE`.
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` for a text of another form, a class that has two profiles, and as [`Needs::parse`].

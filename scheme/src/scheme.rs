@@ -506,8 +506,11 @@ pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     }
 }
 
-/// Refuses `pushout=true` if the user gives it and the queues share no buffer. The header cannot check it, as it does not see
-/// which values are given.
+/// Refuses `pushout=true` if the user gives it and the queues share no buffer. The header cannot check it,
+/// as it does not see which values are given.
+///
+/// # Errors
+/// [`Error::Field`] naming `pushout`.
 fn refuse_idle_pushout(values: &Values) -> Result<()> {
     let is_idle = ["shared", "pushout"].iter().all(|name| values.has(name))
         && !values.flag("shared")

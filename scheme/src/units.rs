@@ -139,7 +139,7 @@ impl fmt::Display for Rate {
 /// Parses a rate such as `10mbit`, `3.5Mbit` or `1gbit`; 1 bit/s to 1000 Gbit/s, rounded to whole bit/s.
 ///
 /// # Errors
-/// [`Error::Field`] naming `field` when the text is no positive rate with a known unit.
+/// [`Error::Field`] naming `field` when the text is no rate with a known unit, or is out of that range.
 pub fn parse_rate(field: &str, text: &str) -> Result<Rate> {
     let allowed = if text.trim_end().to_ascii_lowercase().ends_with("bps") {
         "in bits, such as 20mbit for 20 Mb/s (by bps, tc counts bytes and most people bits)"
@@ -214,7 +214,7 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
     }
 }
 
-/// Parses a number with one of the `known` units and returns its value in the unit whose value is 1.
+/// Parses a number with one of the `known` units and returns its value in the base unit, that of scale 1.
 ///
 /// # Errors
 /// [`Error::Field`] naming `field`, with `allowed`, for a text without a number or with a missing or unknown unit.

@@ -32,10 +32,12 @@ impl<'a> Values<'a> {
         self.given.get(name).map_or(self.parameter(name).default, String::as_str)
     }
 
-    /// Returns a parameter's number in its natural unit: s, bytes, packets, percent, or none.
+    /// Returns a parameter's number: in seconds, bytes, bit/s, packets or percent by its kind, else without a
+    /// unit.
     ///
     /// # Panics
-    /// When the part has no such parameter, or its value is not a number; so do the methods below.
+    /// When the part has no such parameter, or its value is not a number. The other methods that return a
+    /// parameter's value as a number do so too.
     pub fn number(&self, name: &str) -> f64 {
         match self.value(name) {
             Value::Number(number) | Value::Packets(number) | Value::Share(number) => number,

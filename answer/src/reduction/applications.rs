@@ -266,7 +266,7 @@ fn span_s(pieces: &[&Transfer], ended_s: f64) -> (f64, f64) {
     (start, end)
 }
 
-/// Returns the mean time from start to end of some objects.
+/// Returns the mean time from start to end of some objects, in seconds; NaN without objects.
 fn mean_response_s<'a>(objects: impl Iterator<Item = &'a Object>) -> f64 {
     mean(&objects.map(|object| object.end_s - object.start_s).collect::<Vec<_>>())
 }

@@ -120,7 +120,8 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
     }
 }
 
-/// Returns a quantity of a size bucket; NaN if it is not measured on transfers.
+/// Returns a quantity of a size bucket; NaN if it is not measured on the transfers of any bucket, or the
+/// bucket has too few.
 fn reduce_bucket_quantity(quantity: &Quantity, times: &Times, group: &Group) -> f64 {
     match quantity.source {
         Source::Transfers(None, what, statistic) => {
@@ -130,7 +131,8 @@ fn reduce_bucket_quantity(quantity: &Quantity, times: &Times, group: &Group) -> 
     }
 }
 
-/// Returns a quantity of a scheme in one run; NaN if it is computed elsewhere.
+/// Returns a quantity of a scheme in one run; NaN if it is computed elsewhere, or there are too few
+/// transfers.
 fn reduce_scheme_quantity<'a>(
     quantity: &Quantity,
     records: &Records,

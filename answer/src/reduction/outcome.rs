@@ -9,7 +9,8 @@ use mousehole_scheme::outcome_profile::{FIELD, Needs, Span};
 pub const PROFILE_OF_KIND: [(Kind, &str); 3] =
     [(Kind::Calls, "voice"), (Kind::Games, "game"), (Kind::VideoCalls, "videophone")];
 
-/// Returns what a source needs: by the user's profile, else by that of its kind; None without either.
+/// Returns the needs of a source: those of the user's profile for it, else those of its kind's profile;
+/// None without either.
 pub fn find_needs(records: &Records, source: usize) -> Option<Needs> {
     if let Some((_, own)) = records.needs.iter().find(|(number, _)| *number == source) {
         return Some(own.clone());

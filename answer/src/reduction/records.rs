@@ -121,8 +121,8 @@ pub struct View {
     pub rate_bps: f64,
 }
 
-/// One probe of a test of responsiveness; a span that it does not have is None, one that was cut off is
-/// the time until then.
+/// One probe of a test of responsiveness; a span that it does not have is None, and one that was cut off
+/// by the end of the run lasts until then.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
     /// Number of its source among the names.

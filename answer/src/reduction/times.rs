@@ -56,7 +56,7 @@ impl Times<'_> {
         wanted.map(|&member| self.value(member, what)).collect()
     }
 
-    /// Returns one number of a transfer.
+    /// Returns one number of a transfer; the times of an unfinished one last until the run ends.
     fn value(&self, member: usize, what: OfTransfer) -> f64 {
         let transfer = &self.records.transfers[member];
         let response_s = self.response_s[member];

@@ -98,8 +98,8 @@ fn largest_t_quantile(root: &[Vec<f64>], freedom: usize) -> f64 {
     largest[(LEVEL * DRAWS as f64).ceil() as usize]
 }
 
-/// Draws one sample of normal numbers with the Cholesky factor `root` of their correlations, and returns its largest
-/// absolute t.
+/// Draws normal numbers whose correlations have the Cholesky factor `root`: a mean for each column, and
+/// `freedom` more for its variance. Returns the largest |t| of the columns.
 fn draw_largest_t(root: &[Vec<f64>], freedom: usize, draws: &mut Draws) -> f64 {
     let width = root.len();
     let mut normals = vec![0.0; width];

@@ -1,8 +1,8 @@
 //! The means that install a native part, and the commands of tc that install a queue discipline on a link.
 //!
-//! The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel(8), tc-codel(8),
-//! tc-pie(8), tc-red(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line that
-//! begins with # is a remark.
+//! The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel(8),
+//! tc-codel(8), tc-pie(8), tc-red(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the
+//! bottleneck. A line that begins with # is a remark.
 
 use crate::link_layer::{Framing, Wire};
 use crate::units::{Buffer, Rate};
@@ -32,7 +32,7 @@ pub struct Line {
     pub rate: Rate,
     /// Its buffer in full packets, at least one.
     pub buffer_packets: u64,
-    /// Bytes of packets on its wire.
+    /// The rule for the bytes of packets on its wire.
     pub wire: Wire,
     /// Whether the data go from client to server.
     pub is_upload: bool,
@@ -97,8 +97,8 @@ pub fn default_burst(rate: Rate) -> u64 {
     rate.0.div_ceil(8 * 500).max(LEAST_BURST)
 }
 
-/// Returns the two lines that put a queue, in tc's words, behind a token bucket of the link's rate. A remark follows them if
-/// the link has overhead.
+/// Returns the two lines that install a queue behind a token bucket of the link's rate, and a remark if
+/// the link has overhead. `queue` is the queue discipline with its options, as tc takes them.
 pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
     let burst = line.burst.unwrap_or_else(|| default_burst(line.rate));
     let (table, overhead) = match (line.wire.layer, line.wire.overhead) {

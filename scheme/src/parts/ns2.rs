@@ -160,7 +160,8 @@ fn check_in_and_out(values: &Values, context: LinkContext) -> Result<()> {
 /// a share of a small buffer, the upper one is raised to one packet above the lower one, as `mh_red_setup_line` does.
 ///
 /// # Errors
-/// [`crate::error::Error::Field`] if the upper one is less than a packet above the lower one.
+/// [`crate::error::Error::Field`] if both are shares and the upper one is not above the lower one, or both
+/// are packets and the upper one is less than a packet above the lower one.
 pub fn red_thresholds(values: &Values, prefix: &str, context: LinkContext) -> Result<(f64, f64)> {
     let [min, max] = ["min", "max"].map(|name| format!("{prefix}{name}"));
     let mean = values.size("mean") as f64;
