@@ -50,16 +50,16 @@ def test_change__is_told_by_its_interval(low: float, high: float, word: str) -> 
 def test_sentences__name_the_best_and_what_it_costs() -> None:
     found = Findings(Told())  # type: ignore[arg-type]
     assert found.best("short_s", findings.OF_PAPERS, "web:sfd") == "LFP"
-    sentence = findings.best_of_papers(found, "web:sfd")
+    sentence = findings.write_best_of_papers(found, "web:sfd")
     assert "of the papers' schemes LFP helps short transfers most, −45 %" in sentence
     assert "what people would install marker + CAKE, −50 %" in sentence
     assert "LFP against marker + CAKE: 10 % (10…10) (higher)" in sentence
     assert "pages" not in sentence, "this traffic has none"
     assert found.count("short_s", "LFP", "FQ-CoDel") == "lower in 36, higher in 0, undecided in 0 of 36"
     assert found.count("short_s", "SHRED", "drop-tail") == "lower in 0, higher in 0, undecided in 36 of 36"
-    assert "SFD, coupled is the best of them" in findings.wred(found, "web:sfd")
-    assert "mean −19 %" in findings.marked_cake(found, "web:sfd")
-    assert len(list(findings.sentences(found))) == 6 + 6 + 7 + 4 + 4
+    assert "SFD, coupled is the best of them" in findings.write_wred(found, "web:sfd")
+    assert "mean −19 %" in findings.write_marked_cake(found, "web:sfd")
+    assert len(list(findings.write_sentences(found))) == 6 + 6 + 7 + 4 + 4
 
 
 def test_page__is_there_with_its_sentences_and_tables() -> None:

@@ -319,9 +319,9 @@ def test_document__counts_of_sections_add_up_to_the_summary() -> None:
 # --- coverage of intervals ---
 
 
-def covered(held: int, captures: int = 25) -> coverage.Covered:
+def covered(held: int, captures: int = 25) -> coverage.Coverage:
     truths = [True] * held + [False] * (captures - held)
-    return coverage.Covered(
+    return coverage.Coverage(
         model="poisson",
         length_s=60,
         scheme="sfd",
@@ -343,32 +343,32 @@ def covered(held: int, captures: int = 25) -> coverage.Covered:
 
 @pytest.mark.parametrize(("held", "verdict"), [(24, AGREES), (20, AGREES), (15, DIFFERS), (5, DIFFERS)])
 def test_coverage__fails_if_90_to_98_percent_is_out_of_reach_of_the_count(held: int, verdict: str) -> None:
-    assert coverage.row(covered(held)).verdict == verdict
+    assert coverage.make_row(covered(held)).verdict == verdict
 
 
 def test_coverage__row_has_counts_and_their_interval() -> None:
-    result = coverage.row(covered(24)).result
+    result = coverage.make_row(covered(24)).result
     assert "intervals of 40 points in the median, 25 without 0" in result
     assert "in 24 of 25 (80–100 %); the verdict's in 24, one without the variance" in result
     assert "between captures in 0. Changes" in result
 
 
 def test_coverage__a_capture_is_a_piece_of_the_model() -> None:
-    connections = coverage.capture("poisson", 12, 0)
+    connections = coverage.record_capture("poisson", 12, 0)
     starts = [float(one["start_s"]) for one in connections]  # type: ignore[arg-type]
     assert starts[0] == 0
     assert starts == sorted(starts)
     assert 10 < starts[-1] <= 12
     assert all("duration_s" not in one for one in connections)
-    with_ends = coverage.capture("web:sfd", 12, 0, has_ends=True)
+    with_ends = coverage.record_capture("web:sfd", 12, 0, has_ends=True)
     assert sum("duration_s" in one for one in with_ends) > 0.9 * len(with_ends)
-    assert connections == coverage.capture("poisson", 12, 0) != coverage.capture("poisson", 12, 1)
+    assert connections == coverage.record_capture("poisson", 12, 0) != coverage.record_capture("poisson", 12, 1)
 
 
 def test_coverage__a_capture_shows_the_addresses_that_are_asked_for() -> None:
-    shown = coverage.capture("web:sfd", 12, 0, params={"clients": 3})
+    shown = coverage.record_capture("web:sfd", 12, 0, params={"clients": 3})
     assert {one["client"] for one in shown} == {0, 1, 2}
-    default = coverage.capture("web:sfd", 12, 0)
+    default = coverage.record_capture("web:sfd", 12, 0)
     assert [one["bytes"] for one in shown] == [one["bytes"] for one in default], "the same pages"
 
 

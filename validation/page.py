@@ -164,7 +164,7 @@ def make_sections(outputs: dict[str, Output]) -> Iterator[Section]:
     yield Section("The rules of RFC 8290 and RFC 8289", fq_codel_rows(tests), False)
     yield Section("Laws that every run must keep", law_rows(tests), False)
     yield Section("TCP's laws", tcp_laws(tests), False)
-    yield Section(coverage.TITLE, coverage.rows(), False)
+    yield Section(coverage.TITLE, coverage.make_rows(), False)
 
 
 def guarded(claim: str, witness: Callable[[], Row]) -> Row:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tools import document
-from validation.nobody_pays import DOCUMENT, Change, Figure, Found, breaks, compared_with_cake, text
+from validation.nobody_pays import DOCUMENT, Change, Figure, Found, breaks, compare_with_cake, format_change
 
 TARGET = "validation WHAT=places"
 
@@ -63,7 +63,7 @@ def main() -> int:
     found = {}
     for case in CASES:
         print(f"places: {case.name}", file=sys.stderr, flush=True)
-        found[case.name] = compared_with_cake(
+        found[case.name] = compare_with_cake(
             [*case.arguments(), "--seeds", str(SEEDS), *LENGTH], SCHEMES, FIGURES
         )
     document.renew(DOCUMENT, TARGET, body(found))
@@ -96,7 +96,7 @@ def cell(figure: Figure, changes: Mapping[str, Change]) -> str:
     """Returns a figure's change, bold where it is worse than allowed."""
     if figure.name not in changes:
         return "–"
-    words = text(figure, changes[figure.name])
+    words = format_change(figure, changes[figure.name])
     return f"**{words}**" if breaks(figure, changes) else words
 
 

@@ -18,7 +18,7 @@ from papers.judge import GOOD, Word
 from papers.parts import ClaimPart, word_text
 from papers.runs import Options, default_cache
 from tools import document
-from validation.full_length import statements
+from validation.full_length import list_statements
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "seeds.md"
@@ -59,7 +59,7 @@ class Drawn:
 def drawn(name: str, seeds: Sequence[int], settle: int | None, jobs: int | None) -> Drawn:
     """Judges a paper under each seed; what was run before is taken from the cache."""
     found = [
-        statements(paper.find(name), Options(seed=seed, settle=settle, jobs=jobs, cache=default_cache()))
+        list_statements(paper.find(name), Options(seed=seed, settle=settle, jobs=jobs, cache=default_cache()))
         for seed in seeds
     ]
     named = [cells(parts) for parts in found]

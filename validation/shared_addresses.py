@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.told:
         print(tabulate_detections(options.captures, options.jobs), end="")
         return 0
-    truths = coverage.true_log_ratios(MODEL, options.truth, options.jobs)
+    truths = coverage.measure_true_log_ratios(MODEL, options.truth, options.jobs)
     lines = [("the model itself", "", "", *(replay_truth.percent(one) for one in truths.values()))]
     with ThreadPoolExecutor(options.jobs) as pool:
         for addresses in ADDRESSES:
@@ -94,13 +94,13 @@ def detects_sharing(model: str, addresses: int, length_s: int, number: int) -> b
     params: ModelParams = {"clients": addresses}
     if model != "poisson":
         params["servers"] = addresses
-    shown = coverage.capture(model, length_s, number, True, params)
+    shown = coverage.record_capture(model, length_s, number, True, params)
     return 2 * mousehole.inspect(shown)["shared_addresses"] >= len({one["client"] for one in shown})
 
 
 def recording(length_s: int, addresses: int, number: int) -> _engine.Traffic:
     """Returns what a capture of one run shows, with all users behind so many addresses."""
-    shown = coverage.capture(MODEL, length_s, number, True, {"clients": addresses, "servers": addresses})
+    shown = coverage.record_capture(MODEL, length_s, number, True, {"clients": addresses, "servers": addresses})
     return _engine.connections_traffic(frames.from_dictionaries(shown).connections)
 
 

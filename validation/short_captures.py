@@ -35,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args(arguments)
     wanted = (options.model, "open", 0, options.length, SCHEME)
-    (kept,) = (one for one in coverage.read(coverage.RECORD) if one.key == wanted)
-    captures = [coverage.capture(options.model, options.length, number) for number in range(kept.captures)]
+    (kept,) = (one for one in coverage.read_record(coverage.RECORD) if one.key == wanted)
+    captures = [coverage.record_capture(options.model, options.length, number) for number in range(kept.captures)]
     large = [sum(size > PIPE_BYTES for size in sizes(one)) for one in captures]
     carried = [share_above(one, PIPE_BYTES) for one in captures]
     correlation = stats.spearmanr(carried, kept.changes).statistic
@@ -85,7 +85,7 @@ def change(connections: Connections, jobs: int | None) -> float:
         schemes=[coverage.BASELINE, SCHEME], baseline=coverage.BASELINE, seeds=coverage.REPLICATIONS,
         duration=coverage.WINDOW,
     )  # fmt: skip
-    return log_ratio(*coverage.means(found.results, SCHEME)).as_change().mean
+    return log_ratio(*coverage.list_means(found.results, SCHEME)).as_change().mean
 
 
 if __name__ == "__main__":
