@@ -101,7 +101,7 @@ def test_strangers__both_counts_of_the_shared_captures_are_equal() -> None:
         pytest.skip("no folder of real traffic")
     rows = strangers.read_rows(DATA / "pcap")
     verdicts = [row.verdict for row in rows]
-    assert verdicts.count(strangers.DIFFERS) == 0, strangers.table(rows)
+    assert verdicts.count(strangers.DIFFERS) == 0, strangers.write_table(rows)
     assert verdicts.count(strangers.SAME) >= 15
 
 
@@ -122,11 +122,11 @@ def test_payload__counts_repetitions_once_and_wraps(tmp_path: Path) -> None:
         packet(begin + 120, bytes(80)), packet(7_000, b"", 0x02), packet(7_001, bytes(10)),
     ]  # fmt: skip
     file.write_bytes(head + b"".join(packets))
-    assert payload.count(file) == payload.Count(2, 210)
+    assert payload.count_payload(file) == payload.Count(2, 210)
     assert strangers.read_row(file).verdict == strangers.SAME
     file.write_bytes(file.read_bytes()[:-5])
     with pytest.raises(payload.OtherFormatError, match="middle of a packet"):
-        payload.count(file)
+        payload.count_payload(file)
     wrong = strangers.Row("a", (1, 2), (1, 3))
     assert wrong.verdict == strangers.DIFFERS
-    assert "**differs**" in strangers.table([wrong])
+    assert "**differs**" in strangers.write_table([wrong])

@@ -86,6 +86,6 @@ def test_places__page_is_of_the_cases_and_schemes() -> None:
 def test_places__cell_is_bold_beyond_its_limit() -> None:
     short, *_, call, _ = places.FIGURES
     late = Change(0.062, 0.05, 0.24, 0.2, 0.28)
-    assert places.cell(call, {call.name: late}).startswith("**50 → 62 ms")
-    assert places.cell(call, {}) == "–"
-    assert places.cell(short, {short.name: Change(1.0, 1.1, -0.09, -0.1, -0.08)}) == "−9 % (−10…−8)"
+    assert places.format_cell(call, {call.name: late}).startswith("**50 → 62 ms")
+    assert places.format_cell(call, {}) == "–"
+    assert places.format_cell(short, {short.name: Change(1.0, 1.1, -0.09, -0.1, -0.08)}) == "−9 % (−10…−8)"

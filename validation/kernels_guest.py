@@ -33,7 +33,7 @@ from validation.lab.hosts import SERVER, Hosts, Transfer
 from validation.lab.namespaces import BPF_ROOT, Namespace
 from validation.lab.scheme_run import BEGIN_S, Task, play
 from validation.lab.streams import Stream, Streams
-from validation.shaping import user_rates
+from validation.shaping import measure_user_rates
 
 LIVE = "mousehole-live"
 DEVICE, UPSTREAM = "r1", "r0"
@@ -488,7 +488,7 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
 
     def rates() -> list[float]:
         users = (SERVER, "10.9.1.7")
-        return user_rates(lambda: lab.sender, lambda: lab.receiver, RECEIVER, users, SHAPED_S)
+        return measure_user_rates(lambda: lab.sender, lambda: lab.receiver, RECEIVER, users, SHAPED_S)
 
     lab.sender.ip("addr replace 10.9.1.7/24 dev s0")
     before = read_state(lab.sender, "s0")
