@@ -9,7 +9,15 @@ from mousehole.statistics import Design
 
 from tools import document
 from validation import decisions, decisions_traffic
-from validation.decisions import BASELINE, Decision, Size, Truth, measure_errors, find_first_by_order, score_decisions
+from validation.decisions import (
+    BASELINE,
+    Decision,
+    Size,
+    Truth,
+    find_first_by_order,
+    measure_errors,
+    score_decisions,
+)
 
 TRUTH = Truth(
     "uneven", 4, {BASELINE: 1.0, "sfd": 0.9, "cake": 0.5}, {BASELINE: 0.0, "sfd": -0.1, "cake": -0.5}

@@ -9,7 +9,7 @@ import pytest
 from mousehole.statistics import Estimate
 
 from papers import paper
-from papers.command import with_claims
+from papers.command import list_papers_with_claims
 from papers.judge import Word
 from papers.parts import ClaimPart, Line
 from papers.runs import Options
@@ -57,5 +57,5 @@ def test_main__writes_the_document_only_for_all_papers(
     assert asked == [False, True]
     assert page.read_text() == document.marker(full_length.TARGET)
     assert full_length.main(["--document", str(page)]) == 0
-    number = len(with_claims())
+    number = len(list_papers_with_claims())
     assert f"{number} of {number} statements have another word" in page.read_text()

@@ -12,7 +12,7 @@ import pytest
 
 from validation import kernels, kernels_costs, kernels_guest
 from validation.kernels import Waits
-from validation.kernels_image import Archive, Kernel, list_libraries, find_newest
+from validation.kernels_image import Archive, Kernel, find_newest, list_libraries
 from validation.lab.streams import Stream, schedule_packets
 from validation.live import Figures, FlowList
 

@@ -158,7 +158,13 @@ def rows_of_papers(output: str, reason: str) -> list[Row]:
 
 @pytest.mark.parametrize(
     "witness",
-    [rows.make_flow_rows, rows.make_kernel_rows, rows.make_linux_rows, rows.make_overload_rows, rows_of_papers],
+    [
+        rows.make_flow_rows,
+        rows.make_kernel_rows,
+        rows.make_linux_rows,
+        rows.make_overload_rows,
+        rows_of_papers,
+    ],
 )
 def test_witnesses__missing_output_is_not_agreement(witness: Callable[[str, str], list[Row]]) -> None:
     (row,) = witness("", SILENCE)
@@ -362,7 +368,9 @@ def test_coverage__a_capture_is_a_piece_of_the_model() -> None:
     assert all("duration_s" not in one for one in connections)
     with_ends = coverage.record_capture("web:sfd", 12, 0, has_ends=True)
     assert sum("duration_s" in one for one in with_ends) > 0.9 * len(with_ends)
-    assert connections == coverage.record_capture("poisson", 12, 0) != coverage.record_capture("poisson", 12, 1)
+    assert (
+        connections == coverage.record_capture("poisson", 12, 0) != coverage.record_capture("poisson", 12, 1)
+    )
 
 
 def test_coverage__a_capture_shows_the_addresses_that_are_asked_for() -> None:

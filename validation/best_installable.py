@@ -203,8 +203,14 @@ def write_body(found: Sequence[SearchResult], size: Size) -> str:
     """
     parts = ["\n", document.wrapped(f"{size.text}. {NOTE}"), "\n\n"]
     parts += [document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(found)]
-    parts += ["\n### The best pair\n\n", document.table(BEST_COLUMNS, [list_best_cells(one) for one in found])]
-    parts += ["\n### Its setting\n\n", document.table(SETTING_COLUMNS, [list_setting_cells(one) for one in found])]
+    parts += [
+        "\n### The best pair\n\n",
+        document.table(BEST_COLUMNS, [list_best_cells(one) for one in found]),
+    ]
+    parts += [
+        "\n### Its setting\n\n",
+        document.table(SETTING_COLUMNS, [list_setting_cells(one) for one in found]),
+    ]
     columns = ["pair", *(one.traffic for one in found)]
     title = f"\n### The best setting of each pair: {GAIN} against CAKE\n\n"
     parts += [title, document.table(columns, list_pair_cells(found)), "\n", document.wrapped(DASH), "\n\n"]

@@ -177,7 +177,9 @@ def main() -> int:
     options = PageOptions(schemes=given.schemes, baseline=BASELINE, loads=given.loads)
     try:
         reporter = ConsoleReporter(Console(stderr=True))
-        results = read_loads(given.again) if given.again else conduct.measure_loads(example.NAME, options, reporter)
+        results = (
+            read_loads(given.again) if given.again else conduct.measure_loads(example.NAME, options, reporter)
+        )
     except MouseholeError as error:
         print(f"NOT RUN: {error}")
         return int(bool(os.environ.get("CI")))

@@ -130,7 +130,7 @@ class Decision:
     first: int = 0
     """The capture ends with so many short transfers; 0 for captures of some minutes."""
     by_order: str | None = None
-    """What the order alone would recommend; see `first_by_order`."""
+    """What the order alone would recommend; see `find_first_by_order`."""
     classes: tuple[str, ...] = ()
     """The classes that it is recommended for, where short transfers are not shown to gain."""
     vetoes: tuple[tuple[str, str], ...] = ()
@@ -280,7 +280,9 @@ def measure_truth(model: str, size: Size) -> Truth:
     harms = Harms()
     for number in range(size.truth * line.runs):
         random = np.random.default_rng([TRUTH_SEED, number])
-        drawn = traffic.draw_meeting_load(model, random, RATE_BPS, line.load, 2 * WARMUP_S + 1.5 * size.window_s)
+        drawn = traffic.draw_meeting_load(
+            model, random, RATE_BPS, line.load, 2 * WARMUP_S + 1.5 * size.window_s
+        )
         found = mousehole.compare(
             pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, buffer=line.buffer, replay="open",
             schemes=list(SCHEMES), baseline=BASELINE, warmup=WARMUP_S, duration=size.window_s, seeds=1,
@@ -503,11 +505,20 @@ def write_body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
         "\n**Who pays in truth**, against CAKE, by more than the margins of vetoes:\n\n",
         *(document.wrapped(_write_payers(one), "  ") + "\n" for one in truths),
         "\n## The sentence\n\n",
-        document.table(COLUMNS, [_list_score_cells(name, score_decisions(truths, own)) for name, own in _group_decisions(truths, found)]),
+        document.table(
+            COLUMNS,
+            [
+                _list_score_cells(name, score_decisions(truths, own))
+                for name, own in _group_decisions(truths, found)
+            ],
+        ),
         "\n## Order and level\n\n",
         document.table(
             ERROR_COLUMNS,
-            [_list_error_cells(name, len(own), measure_errors(truths, own)) for name, own in _group_decisions(truths, found)],
+            [
+                _list_error_cells(name, len(own), measure_errors(truths, own))
+                for name, own in _group_decisions(truths, found)
+            ],
         ),
     ]
     return "".join(parts)

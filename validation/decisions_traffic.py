@@ -169,13 +169,17 @@ MODELS: dict[str, Model] = {
 }
 
 
-def draw_for_load(name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float) -> Columns:
+def draw_for_load(
+    name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float
+) -> Columns:
     """Draws so many users of a model that they offer this load of a link on average; at least one."""
     users = round(load * rate_bps / 8 / measure_user_rate(name))
     return MODELS[name](random, max(users, 1), length_s)
 
 
-def draw_meeting_load(name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float) -> Columns:
+def draw_meeting_load(
+    name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float
+) -> Columns:
     """Draws users of a model until this very draw offers the load of a link.
 
     `compare` meets a load that is asked of it, whereas a fixed number of users offers it on average

@@ -56,7 +56,9 @@ def answer_bytes(number: int) -> int:
 EXPECTED = Counts(CONNECTIONS, CLIENTS, 1, sum(answer_bytes(number) for number in range(CONNECTIONS)))
 
 
-def _make_headers(ends: tuple[bytes, bytes], ports: tuple[int, int], numbers: tuple[int, int], flags: int) -> bytes:
+def _make_headers(
+    ends: tuple[bytes, bytes], ports: tuple[int, int], numbers: tuple[int, int], flags: int
+) -> bytes:
     """Returns the headers of Ethernet, IPv4 and TCP; `_make_frames` fills in length and checksum."""
     tcp = struct.pack(">HHIIBBHHH", *ports, *numbers, 0x50, flags, 65535, 0, 0)
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 0, 0, 0x4000, 64, 6, 0) + b"".join(ends)
@@ -218,8 +220,14 @@ def _export_tshark(capture: Path, folder: Path, form: str) -> Path:
 
 WAYS: dict[str, tuple[tuple[str, ...], Callable[[Path, Path], Path]]] = {
     "nfpcapd, nfdump -o csv": (("nfpcapd", "nfdump"), lambda c, f: _export_nfdump(c, f, "-o", "csv")),
-    "nfpcapd, nfdump -q -o csv": (("nfpcapd", "nfdump"), lambda c, f: _export_nfdump(c, f, "-q", "-o", "csv")),
-    "nfpcapd, nfdump -b -o csv": (("nfpcapd", "nfdump"), lambda c, f: _export_nfdump(c, f, "-b", "-o", "csv")),
+    "nfpcapd, nfdump -q -o csv": (
+        ("nfpcapd", "nfdump"),
+        lambda c, f: _export_nfdump(c, f, "-q", "-o", "csv"),
+    ),
+    "nfpcapd, nfdump -b -o csv": (
+        ("nfpcapd", "nfdump"),
+        lambda c, f: _export_nfdump(c, f, "-b", "-o", "csv"),
+    ),
     "nfpcapd, nfdump -o json": (("nfpcapd", "nfdump"), lambda c, f: _export_nfdump(c, f, "-o", "json")),
     "nfpcapd, nfdump -o pipe": (("nfpcapd", "nfdump"), lambda c, f: _export_nfdump(c, f, "-o", "pipe")),
     "softflowd, NetFlow 5": (("softflowd", "nfcapd", "nfdump"), lambda c, f: _export_softflowd(c, f, "5")),

@@ -21,10 +21,10 @@ from mousehole.statistics import Estimate, effective_comparisons
 from papers import paper
 from papers.definition import Value
 from papers.evaluate import Evaluator
-from papers.paper import table_part
+from papers.paper import make_table
 from papers.parts import Table
 from papers.runs import Options, default_cache
-from papers.text import estimate_text
+from papers.text import format_estimate
 from tools import document
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,7 +58,7 @@ class Change:
         return "higher" if self.estimate.low > 0 else "undecided"
 
     def __str__(self) -> str:
-        return estimate_text(self.estimate, "%", 0)
+        return format_estimate(self.estimate, "%", 0)
 
 
 class Findings:
@@ -123,13 +123,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args(arguments)
-    own = paper.find(NAME)
+    own = paper.find_paper(NAME)
     reporter = ConsoleReporter(make_report_console(stderr=True))
     evaluator = own.evaluator(
         Options(full=options.full, jobs=options.jobs, cache=default_cache(), reporter=reporter)
     )
-    evaluator.runs.run([one for table in own.definition.tables for one in evaluator.table_requests(table)])
-    tables = [table_part(evaluator, table) for table in own.definition.tables]
+    evaluator.runs.run(
+        [one for table in own.definition.tables for one in evaluator.list_table_requests(table)]
+    )
+    tables = [make_table(evaluator, table) for table in own.definition.tables]
     document.renew(DOCUMENT, TARGET, write_body(Findings(evaluator), tables, evaluator))
     print(f"findings: wrote {DOCUMENT.name}")
     return 0

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from papers.command import with_claims
+from papers.command import list_papers_with_claims
 from papers.definition import LEFT
 from papers.judge import Word
 from papers.paper import Paper, Wanted
-from papers.parts import ClaimPart, word_text
+from papers.parts import ClaimPart, format_word
 from papers.runs import Options, default_cache
 from tools import document
 
@@ -101,7 +101,7 @@ def write_changes(found: Sequence[Compared]) -> str:
 def format_part(part: ClaimPart) -> str:
     """Returns the word of a statement in bold, and the numbers that it rests on."""
     numbers = "; ".join(f"{line.label} {line.ours}".strip() for line in part.lines)
-    return f"**{word_text(part.word)}**: {numbers}"
+    return f"**{format_word(part.word)}**: {numbers}"
 
 
 def format_published(part: ClaimPart) -> str:
@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     given = parser.parse_args(arguments)
     found = []
-    for one in with_claims():
+    for one in list_papers_with_claims():
         if not given.papers or one.name in given.papers:
             found.append(judge_both_lengths(one, given.jobs))
             print(f"{one.name}: {len(found[-1].changed)} statements have another word", flush=True)

@@ -34,8 +34,17 @@ from mousehole.engine_types import JsonValue
 from tools import document
 from validation import kernels_lines, live
 from validation.kernels_guest import DEVICE, OWN, Plan, list_checks, mark_command
-from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, find_obstacle, make_image, play
-from validation.kernels_lines import LINES, list_htb_commands, cake_command
+from validation.kernels_image import (
+    COMPILER,
+    ROOT,
+    Kernel,
+    ObstacleError,
+    fetch,
+    find_obstacle,
+    make_image,
+    play,
+)
+from validation.kernels_lines import LINES, cake_command, list_htb_commands
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
 from validation.lab.streams import Stream
@@ -92,7 +101,9 @@ CAKE = "CAKE"
 QUEUES = {
     CAKE: Queue((cake_command("diffserv3"),), PLAIN),
     "sfd(th=30kB) + CAKE": Queue(
-        (cake_command("diffserv3"), mark_command("sfd(th=30kB)")), "sfd(th=30kB)|cake(hosts=flows,tins=bulk)", plain=CAKE
+        (cake_command("diffserv3"), mark_command("sfd(th=30kB)")),
+        "sfd(th=30kB)|cake(hosts=flows,tins=bulk)",
+        plain=CAKE,
     ),
     "excess + CAKE": Queue(
         (cake_command("diffserv3"), mark_command("excess")), "excess|cake(hosts=flows,tins=bulk)", plain=CAKE
@@ -571,9 +582,12 @@ def play_all(
         bases = {kernel: Path(place, kernel.series) for kernel in kernels}
         for kernel, base in bases.items():
             is_native = kernel.series in NATIVE
-            base.write_bytes(make_image(kernel, program, *((parity, {OWN: read_own_queue()}) if is_native else ())))
+            base.write_bytes(
+                make_image(kernel, program, *((parity, {OWN: read_own_queue()}) if is_native else ()))
+            )
         waiting = [
-            (kernel, task, pool.submit(play_guest, kernel, bases[kernel], task)) for kernel, task in todo(kernels)
+            (kernel, task, pool.submit(play_guest, kernel, bases[kernel], task))
+            for kernel, task in todo(kernels)
         ]
         for kernel, task, result in waiting:
             yield kernel, task, result.result()

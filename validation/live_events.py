@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from validation.lab.live import Lab, require_program, find_obstacle
+from validation.lab.live import Lab, find_obstacle, require_program
 from validation.lab.namespaces import BPF_ROOT, die_with_parent
 
 NEAR, FAR, DEVICE, OTHER = "near", "far", "wan", "foreign"
@@ -127,7 +127,9 @@ class World:
         nothing else runs.
         """
         shown = self.lab.call(NEAR, "tc", "filter", "show", "dev", DEVICE, "ingress").stdout
-        return set(states) == {DEVICE, MADE} and all(map(self.runs_as_asked, states.values())) and MADE in shown
+        return (
+            set(states) == {DEVICE, MADE} and all(map(self.runs_as_asked, states.values())) and MADE in shown
+        )
 
     def runs_as_asked(self, one: dict[str, Any]) -> bool:
         """Returns whether a device, given as its status, runs without problems as its file says."""

@@ -290,7 +290,9 @@ def compare_with_cake(case: Sequence[str], schemes: Sequence[str], figures: Sequ
         raise SystemExit(f"{case[0]} ended with {done.returncode}: {done.stderr.strip()}")
     (cell,) = json.loads(done.stdout)["cells"]
     values = {row["scheme"]: row for row in cell["schemes"]}
-    return {scheme: list_changes(values[scheme], values[CAKE], figures) for scheme in values if scheme != CAKE}
+    return {
+        scheme: list_changes(values[scheme], values[CAKE], figures) for scheme in values if scheme != CAKE
+    }
 
 
 def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[str, Change]:

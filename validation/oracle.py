@@ -126,7 +126,9 @@ def make_scenario(case: Case, phase_s: float) -> dict[str, object]:
     }
 
 
-def play_simulated(program: Path, scenarios: Sequence[dict[str, object]], floats: bool = False) -> list[list[Event]]:
+def play_simulated(
+    program: Path, scenarios: Sequence[dict[str, object]], floats: bool = False
+) -> list[list[Event]]:
     """Plays all cases in the simulator. Returns the events of each.
 
     With `floats`, its TCP runs on links that add up time in floats as ns-2 does. `program` is the

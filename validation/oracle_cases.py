@@ -105,7 +105,10 @@ def draw_retransmission(rng: random.Random, n: int) -> dict[str, Value]:
 def draw_avoidance(rng: random.Random, _: int) -> dict[str, Value]:
     """Draws an early loss that ends slow start, and others in congestion avoidance."""
     early = rng.randrange(5, 25)
-    return {"n": rng.randint(100, 200), "drops": join_indices([early, *(rng.randint(50, 180) for _ in range(3))])}
+    return {
+        "n": rng.randint(100, 200),
+        "drops": join_indices([early, *(rng.randint(50, 180) for _ in range(3))]),
+    }
 
 
 def draw_window(rng: random.Random, n: int) -> dict[str, Value]:
@@ -171,7 +174,9 @@ def draw_repeated(rng: random.Random, _: int) -> dict[str, Value]:
     n, start = rng.randint(5, 60), rng.randint(1, 30)
     return {
         "n": n,
-        "drops": join_indices([*range(start, start + rng.randint(3, 30)), *range(60, 60 + rng.randint(0, 9))]),
+        "drops": join_indices(
+            [*range(start, start + rng.randint(3, 30)), *range(60, 60 + rng.randint(0, 9))]
+        ),
     }
 
 
@@ -202,7 +207,9 @@ def draw_few(rng: random.Random, _: int) -> dict[str, Value]:
 
 def draw_all_at_once(rng: random.Random, n: int) -> dict[str, Value]:
     """Draws settings of all other features together."""
-    some = rng.choice((draw_scattered, draw_burst, draw_long_bursts, draw_retransmission, draw_repeated, draw_tiny_queue))(rng, n)
+    some = rng.choice(
+        (draw_scattered, draw_burst, draw_long_bursts, draw_retransmission, draw_repeated, draw_tiny_queue)
+    )(rng, n)
     lossy = draw_acks(rng, n)["ackdrops"] if rng.random() < 0.4 else "-"
     clock = {"tick": rng.choice((0.01, 0.1, 0.5)), "rto0": rng.choice((1.0, 3.0, 6.0))}
     more = {
@@ -241,7 +248,9 @@ def draw(count: int, seed: int, variants: Sequence[str] = DRAWN) -> list[Case]:
     """Draws `count` cases, with features and variants in turn; equal seeds give equal cases."""
     rng = random.Random(seed)  # noqa: S311 - not for secrets
     names = list(FEATURES)
-    return [draw_case(rng, names[k % len(names)], variants[k // len(names) % len(variants)]) for k in range(count)]
+    return [
+        draw_case(rng, names[k % len(names)], variants[k // len(names) % len(variants)]) for k in range(count)
+    ]
 
 
 def draw_case(rng: random.Random, feature: str, variant: str) -> Case:

@@ -60,7 +60,7 @@ Event = tuple[float, str, int, int, int]  # time in s, event, flow, segment, byt
 
 @dataclass(frozen=True)
 class Flow:
-    """A transfer; `delay_us` is added to each of the four access links' crossings of its round trip."""
+    """A transfer; `delay_us` is added to both of its access links, so four times to its round-trip time."""
 
     start_s: float
     packets: int

@@ -147,14 +147,16 @@ def make_sections(outputs: dict[str, Output]) -> Iterator[Section]:
     tests = rows.parse_tests(outputs["tests"].text)
     tcp = [
         make_row_or_reason(
-            "One-way TCP against recorded ns-2 traces", lambda: rows.compare_tcp_goldens(RELEASE / "mousehole-trace")
+            "One-way TCP against recorded ns-2 traces",
+            lambda: rows.compare_tcp_goldens(RELEASE / "mousehole-trace"),
         ),
         rows.make_random_tcp_row(outputs["oracle"].text, outputs["oracle"].reason),
         *read_rows("flows", rows.make_flow_rows),
     ]
     yield Section("TCP against ns-2", tcp)
     yield Section(
-        "RED, multi-RED and SFD against ns-2", [*make_queue_rows(tests), *read_rows("overload", rows.make_overload_rows)]
+        "RED, multi-RED and SFD against ns-2",
+        [*make_queue_rows(tests), *read_rows("overload", rows.make_overload_rows)],
     )
     yield Section("The kernel against the simulator", read_rows("kernel", rows.make_kernel_rows))
     yield Section("Bulk TCP as this machine's Linux sends it", read_rows("linux", rows.make_linux_rows))
@@ -273,7 +275,9 @@ def make_tcp_law_rows(tests: Sequence[Test]) -> list[Row]:
         "Fairness of equal flows, unfairness of unequal round trips": ("fairness|unfairness", "stated bands"),
     }
     return [
-        tally_tests(claim, against, filter_tests(tests, "tcp_laws", f"::(?:rtt_)?(?:{pattern})__"), f"{SIM} tcp_laws")
+        tally_tests(
+            claim, against, filter_tests(tests, "tcp_laws", f"::(?:rtt_)?(?:{pattern})__"), f"{SIM} tcp_laws"
+        )
         for claim, (pattern, against) in wanted.items()
     ]
 

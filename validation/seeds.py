@@ -15,7 +15,7 @@ from pathlib import Path
 
 from papers import paper
 from papers.judge import GOOD, Word
-from papers.parts import ClaimPart, word_text
+from papers.parts import ClaimPart, format_word
 from papers.runs import Options, default_cache
 from tools import document
 from validation.full_length import list_statements
@@ -59,7 +59,9 @@ class SeededWords:
 def judge_under_seeds(name: str, seeds: Sequence[int], settle: int | None, jobs: int | None) -> SeededWords:
     """Judges a paper under each seed; runs that the cache holds are not repeated."""
     found = [
-        list_statements(paper.find(name), Options(seed=seed, settle=settle, jobs=jobs, cache=default_cache()))
+        list_statements(
+            paper.find_paper(name), Options(seed=seed, settle=settle, jobs=jobs, cache=default_cache())
+        )
         for seed in seeds
     ]
     named = [list_cells(parts) for parts in found]
@@ -90,7 +92,7 @@ def write_section(found: Sequence[SeededWords], seeds: Sequence[int]) -> str:
               "words that change between two seeds"]  # fmt: skip
     names = [str(seed) for seed in seeds]
     changed = [
-        [f"{one.paper}: {name}", *map(word_text, words)]
+        [f"{one.paper}: {name}", *map(format_word, words)]
         for one in found
         if one.settle
         for name, words in one.changed

@@ -20,7 +20,9 @@ WARMUP_S = 1.0
 Inside = Callable[[], AbstractContextManager[Any]]
 
 
-def measure_user_rates(near: Inside, far: Inside, address: str, users: Sequence[str], seconds: float) -> list[float]:
+def measure_user_rates(
+    near: Inside, far: Inside, address: str, users: Sequence[str], seconds: float
+) -> list[float]:
     """Returns the rate of a bulk connection from each of the users' addresses, bit/s of IP length.
 
     The connections run at the same time; `near` and `far` enter the namespaces of senders and

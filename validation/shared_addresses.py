@@ -103,7 +103,9 @@ def record_run(length_s: int, addresses: int, number: int) -> _engine.Traffic:
 
     Returns the traffic.
     """
-    shown = coverage.record_capture(MODEL, length_s, number, True, {"clients": addresses, "servers": addresses})
+    shown = coverage.record_capture(
+        MODEL, length_s, number, True, {"clients": addresses, "servers": addresses}
+    )
     return _engine.connections_traffic(frames.from_dictionaries(shown).connections)
 
 

@@ -37,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     wanted = (options.model, "open", 0, options.length, SCHEME)
     (kept,) = (one for one in coverage.read_record(coverage.RECORD) if one.key == wanted)
-    captures = [coverage.record_capture(options.model, options.length, number) for number in range(kept.captures)]
+    captures = [
+        coverage.record_capture(options.model, options.length, number) for number in range(kept.captures)
+    ]
     large = [sum(size > PIPE_BYTES for size in list_sizes(one)) for one in captures]
     carried = [compute_share_above(one, PIPE_BYTES) for one in captures]
     correlation = stats.spearmanr(carried, kept.changes).statistic

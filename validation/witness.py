@@ -124,7 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print("\n".join(json.dumps(to_json(row)) for row in rows))
         return choose_exit_code(rows)
-    result = f"\n{conditions}; ± is half of the 95 % interval:\n\n{write_table(rows)}\n{write_lateness(delays)}\n"
+    result = (
+        f"\n{conditions}; ± is half of the 95 % interval:\n\n{write_table(rows)}\n{write_lateness(delays)}\n"
+    )
     print(result)
     if len(cases) == len(CASES):
         document.renew(options.document, "validation WHAT=witness", result)

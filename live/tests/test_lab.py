@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from validation.lab.live import Echo, Lab, transfer, strip_counters
+from validation.lab.live import Echo, Lab, strip_counters, transfer
 from validation.lab.namespaces import ROOT
 
 

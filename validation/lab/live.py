@@ -31,8 +31,8 @@ from validation.lab.namespaces import (
     LIBC,
     NAMES,
     ROOT,
-    raise_on_error,
     die_with_parent,
+    raise_on_error,
 )
 from validation.lab.tools import find_missing
 

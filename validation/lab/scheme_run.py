@@ -23,7 +23,7 @@ from typing import Any
 
 from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import ENDLESS, Hosts, Transfer
-from validation.lab.namespaces import Namespace, die_with_parent, raise_priority, make_mounts_private
+from validation.lab.namespaces import Namespace, die_with_parent, make_mounts_private, raise_priority
 
 DEVICE = "r1"
 LAST_S = 15.0
