@@ -81,7 +81,7 @@ class Kernel:
 
     series: str
     release: str
-    make_image: Path
+    image: Path
     modules: Path
 
 

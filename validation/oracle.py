@@ -195,7 +195,7 @@ class Divergence:
     """The first event in which two runs differ; an event is None where a run has ended."""
 
     number: int
-    play_simulated: Event | None
+    ours: Event | None
     theirs: Event | None
 
     def __str__(self) -> str:

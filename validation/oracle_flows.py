@@ -184,9 +184,9 @@ class Outcome:
     """
 
     case: Case
-    list_events: int
+    events: int
     same: int
-    count_drops: int
+    drops: int
     ends: str
 
     @property
@@ -278,8 +278,8 @@ class Compared:
     discipline: str
     figure: str
     seeds: int
-    play_ns2: float
-    play_simulated: float
+    ns2: float
+    ours: float
     difference: tuple[float, float, float]
     """Ours minus ns-2's: mean, and the ends of its 95 % interval."""
     p_value: float

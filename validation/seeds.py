@@ -36,7 +36,7 @@ class SeededWords:
     paper: str
     settle: int | None
     """Up to how many replications were made until words were settled; None where none were added."""
-    list_cells: Sequence[tuple[str, Sequence[Word | None]]]
+    cells: Sequence[tuple[str, Sequence[Word | None]]]
     """The name of each cell with its word under each seed, in the order of the seeds."""
 
     @property
