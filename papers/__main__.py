@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from papers import paper
-from papers.command import with_claims
+from papers.command import list_papers_with_claims
 from papers.definition import TAKEN
-from papers.parts import as_json
+from papers.parts import to_json
 from papers.runs import Options, default_cache
 
 
@@ -36,9 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         full=given.full, reading=given.reading, seed=given.seed, seeds=given.seeds, settle=given.settle,
         jobs=given.jobs, cache=default_cache(), fresh=given.fresh,
     )  # fmt: skip
-    for one in with_claims() if given.paper == "all" else [paper.find(given.paper)]:
+    for one in list_papers_with_claims() if given.paper == "all" else [paper.find_paper(given.paper)]:
         for part in one.reproduce(wanted, options):
-            print(as_json(part), flush=True)
+            print(to_json(part), flush=True)
     return 0
 
 

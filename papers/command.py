@@ -1,4 +1,4 @@
-"""What `mousehole paper` does: lists papers, runs what is wanted of them, prints it, writes the page."""
+"""Runs `mousehole paper`: lists the papers, runs chosen items of them, prints them or writes the page."""
 
 import tempfile
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from papers.paper import Paper, Wanted
 from papers.runs import Options, default_cache
 
 
-def listing() -> str:
-    """Returns the papers with what each offers, one line per paper."""
-    return "\n".join(f"{name:8} {paper.find(name).offered()}" for name in paper.names())
+def list_papers() -> str:
+    """Returns a line of text for each paper, with the items that it offers."""
+    return "\n".join(f"{name:8} {paper.find_paper(name).list_items()}" for name in paper.list_names())
 
 
-def with_claims() -> list[Paper]:
+def list_papers_with_claims() -> list[Paper]:
     """Returns the papers that state claims; the comparison of all schemes states none."""
-    return [one for one in map(paper.find, paper.names()) if one.definition.claims]
+    return [one for one in map(paper.find_paper, paper.list_names()) if one.definition.claims]
 
 
 def run(
@@ -54,7 +54,7 @@ def run(
     one page instead; with `markdown` Markdown is printed. `dask` is the address of a Dask scheduler whose
     workers do the runs.
     """
-    papers = [paper.find(name)] if name is not None else with_claims()
+    papers = [paper.find_paper(name)] if name is not None else list_papers_with_claims()
     wanted = Wanted(
         table=table,
         figure=figure,
@@ -78,14 +78,14 @@ def run(
         for one in papers:
             found = report.Reported(one.definition, list(one.reproduce(wanted, options)), details)
             if markdown:
-                print(as_markdown(report.document(found)))
+                print(as_markdown(report.make_document(found)))
             else:
-                print_document(console, report.document(found))
+                print_document(console, report.make_document(found))
     return 0
 
 
 def write_html(papers: Sequence[Paper], folder: Path, options: Options, *, details: bool = False) -> Path:
-    """Runs all items of the papers and writes `index.html` into the folder; returns its path."""
+    """Runs all items of the papers and writes `index.html` into the folder. Returns its path."""
     with tempfile.TemporaryDirectory() as place:
         wanted = Wanted(everything=True, pictures=Path(place), form="svg")
         reported = []
@@ -94,5 +94,5 @@ def write_html(papers: Sequence[Paper], folder: Path, options: Options, *, detai
             parts = list(one.reproduce(replace(wanted, pictures=Path(place) / one.name), options))
             reported.append(report.Reported(one.definition, parts, details))
         folder.mkdir(parents=True, exist_ok=True)
-        html.write_page(report.page(reported), folder / "index.html")
+        html.write_page(report.make_page(reported), folder / "index.html")
         return folder / "index.html"

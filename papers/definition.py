@@ -1,4 +1,4 @@
-"""A paper as data: what `papers/NAME/paper.toml` may hold, read into dataclasses and checked.
+"""Reads a paper's definition, `papers/NAME/paper.toml`, into dataclasses, and checks it.
 
 Every mistake in the file raises `MouseholeError` with the file, the entry and the key.
 """
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from mousehole.base import MouseholeError, unknown_error
 
-from papers.schemes import merged, tried_on
+from papers.schemes import apply_trial, merge
 
 Json = dict[str, Any]
 Labels = tuple[tuple[str, str], ...]
@@ -36,12 +36,12 @@ TAKEN = "taken"
 
 
 class NotAvailableError(MouseholeError):
-    """Raised where a value needs data that is not on this machine: what asks for it is not run."""
+    """Raised if a value needs data that is not on this machine; the item that needs it is then not run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """A number per replication: a measured field, or a function of `quantities.py`, of one or more cells."""
+    """A number per replication of one or more cells: a measured field, or a function of `quantities.py`."""
 
     value: str
     of: Cell = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Claim(Value):
 
     @property
     def name(self) -> str:
-        """Returns the id with the name of the part, if it has one."""
+        """The id, followed by the name of the part if it has one."""
         return f"{self.id} {self.part}".rstrip()
 
 
@@ -117,18 +117,18 @@ class Trial:
     """Claims of the open parameter that it is not tried on, because it takes away what they compare."""
 
     def merge_changes(self, cell: Cell) -> Json:
-        """Returns what it changes in the scenario of a cell; nothing if it does not concern it."""
+        """Returns the trial's changes to the scenario of a cell; none if it does not apply to the cell."""
         if not self.only.items() <= cell.items():
             return {}
         change = self.change
         for axis, label in cell.items():
-            change = merged(change, self.labels.get(axis, {}).get(label, {}))
+            change = merge(change, self.labels.get(axis, {}).get(label, {}))
         return change
 
 
 @dataclass(frozen=True, kw_only=True)
 class Open:
-    """A parameter that the paper does not print: what is taken, what was tried, why."""
+    """A parameter that the paper does not print: the value taken, the values tried, and the reason."""
 
     name: str
     taken: str
@@ -143,14 +143,14 @@ class Open:
     tried: tuple[Trial, ...] = ()
 
     def was_fitted_to(self, claim: Claim) -> bool:
-        """Returns whether the value was chosen while looking at this claim."""
-        return _names(self.fitted, claim)
+        """Returns whether the value was chosen with knowledge of this claim's outcome."""
+        return _matches(self.fitted, claim)
 
     def select_trials(self, claim: Claim) -> tuple[Trial, ...]:
-        """Returns the trials that are made for this claim."""
-        if not self.was_fitted_to(claim) and not _names(self.claims, claim):
+        """Returns the trials that apply to this claim."""
+        if not self.was_fitted_to(claim) and not _matches(self.claims, claim):
             return ()
-        return tuple(trial for trial in self.tried if not _names(trial.skip, claim))
+        return tuple(trial for trial in self.tried if not _matches(trial.skip, claim))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,13 +165,13 @@ class Reading:
     """Claims that were looked at when the reading was put together, written as those of `Open`."""
 
     def was_fitted_to(self, claim: Claim) -> bool:
-        """Returns whether the reading was chosen while looking at this claim."""
-        return _names(self.fitted, claim)
+        """Returns whether the reading was chosen with knowledge of this claim's outcome."""
+        return _matches(self.fitted, claim)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """Scenarios that differ along axes, and the measure that is taken of their runs."""
+    """Scenarios that differ along axes, and the measure that is applied to their runs."""
 
     scenario: str
     axes: Mapping[str, tuple[str, ...]]
@@ -253,7 +253,7 @@ class FigureItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Length:
-    """How long runs are and how many there are."""
+    """The length of runs and the number of replications."""
 
     replications: int
     scenario: Json = field(default_factory=dict)
@@ -262,7 +262,7 @@ class Length:
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
-    """All of `paper.toml`."""
+    """The whole content of `paper.toml`."""
 
     name: str
     title: str
@@ -282,22 +282,22 @@ class Definition:
     figures: tuple[FigureItem, ...] = ()
 
     def reading(self, name: str) -> Reading:
-        """Returns the reading of this name; raises `MouseholeError` naming what there is."""
+        """Returns the reading of this name; raises `MouseholeError` with the known names if there is none."""
         for one in self.readings:
             if one.name == name:
                 return one
         raise unknown_error(f"paper {self.name}", "reading", name, [one.name for one in self.readings])
 
-    def trials_in(self, reading: Reading) -> tuple[Trial, ...]:
+    def list_trials(self, reading: Reading) -> tuple[Trial, ...]:
         """Returns the trials that a reading takes, in the order of the open parameters."""
         return tuple(
             trial for one in self.opens for trial in one.tried if trial.name == reading.values.get(one.name)
         )
 
-    def cells(self, grid: str, *labels: Cell) -> Labels:
-        """Returns the cell that the labels given add up to; later ones replace earlier ones.
+    def find_cell(self, grid: str, *labels: Cell) -> Labels:
+        """Returns the cell of a grid that the given labels select; later labels replace earlier ones.
 
-        An axis without a label has only one. Raises `MouseholeError` if it has more.
+        An axis without a label must have only one. Raises `MouseholeError` if it has more.
         """
         axes, given = self.grids[grid].axes, dict[str, str]()
         for one in labels:
@@ -309,8 +309,8 @@ class Definition:
                 )
         return tuple((axis, given.get(axis, known[0])) for axis, known in axes.items())
 
-    def combinations(self, claim: Claim) -> list[dict[str, str]]:
-        """Returns the labels of `each` in all combinations that the claim speaks of."""
+    def list_combinations(self, claim: Claim) -> list[dict[str, str]]:
+        """Returns all combinations of the labels of `each` that a claim covers."""
         if not claim.each:
             return [{}]
         axes = self.grids[claim.grid].axes
@@ -321,21 +321,23 @@ class Definition:
         return [labels for labels in every if not any(cell.items() <= labels.items() for cell in claim.skip)]
 
     def list_cells(self, value: Value, grid: str, labels: Cell) -> list[Labels]:
-        """Returns the cells that a value needs; `labels` are those of the row or of `each`."""
+        """Returns the cells that a value needs; `labels` are those of the table row or of `each`."""
         others = [*([value.against] if value.against is not None else []), *value.also]
-        return [self.cells(grid, labels, value.of, one) for one in ({}, *others)]
+        return [self.find_cell(grid, labels, value.of, one) for one in ({}, *others)]
 
-    def changed(self, scenario: Json, grid: str, cell: Labels, *, full: bool = False) -> Json:
-        """Returns a scenario as the grid and the labels of a cell change it."""
+    def apply_changes(self, scenario: Json, grid: str, cell: Labels, *, full: bool = False) -> Json:
+        """Returns a scenario with the changes of a grid and of a cell's labels; `full` chooses the
+        full length.
+        """
         own = self.grids[grid]
         changes = [own.change, own.full if full else own.quick]
         for change in (*changes, *(self.axes[axis][label] for axis, label in cell)):
-            scenario = merged(scenario, change)
+            scenario = merge(scenario, change)
         return scenario
 
 
 def read_toml(path: Path) -> Json:
-    """Returns the contents of a TOML file; raises `MouseholeError` naming the file and the line."""
+    """Reads a TOML file; raises `MouseholeError` with the file and the line if it is invalid."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -343,17 +345,20 @@ def read_toml(path: Path) -> Json:
 
 
 def read_definition(path: Path) -> Definition:
-    """Returns the definition of a paper; raises `MouseholeError` for what is unknown, missing or unfit."""
+    """Reads and checks the definition of a paper; raises `MouseholeError` for unknown, missing or
+    invalid entries.
+    """
     return _Reader(path).definition(read_toml(path))
 
 
 @dataclass
 class _Reader:
-    """Turns tables of one file into dataclasses."""
+    """Converts the tables of one file into dataclasses, with checks."""
 
     path: Path
 
     def definition(self, data: Json) -> Definition:
+        """Returns the definition from the file's content."""
         known = ["axis", "claim", "figure", "full", "grid", "open", "paper", "quick", "reading", "scheme",
                  "table"]  # fmt: skip
         self._only_known(data, known, "the file")
@@ -383,6 +388,7 @@ class _Reader:
         return definition
 
     def _checked(self, data: Json, name: str, wanted: tuple[str, ...]) -> Json:
+        """Returns the table `name` if it has exactly the wanted keys."""
         table = data.get(name, {})
         self._only_known(table, list(wanted), name)
         for key in wanted:
@@ -391,17 +397,19 @@ class _Reader:
         return dict(table)
 
     def _axis(self, name: str, table: Json) -> dict[str, Json]:
-        """Returns what each label changes; `path` and `values` are short for one key with several values."""
+        """Returns for each label its changes to a scenario.
+
+        `path` and `values` are a short form for one key with several values.
+        """
         if set(table) == {"path", "values"}:
-            return {
-                format_label(value): _nested(table["path"].split("."), value) for value in table["values"]
-            }
+            return {format_label(value): _nest(table["path"].split("."), value) for value in table["values"]}
         for label, change in table.items():
             if not isinstance(change, dict):
                 raise self._error(f"axis {name}", f'"{label}" is not a table of changes')
         return dict(table)
 
     def _grid(self, name: str, table: Json, axes: Mapping[str, Mapping[str, Json]]) -> Grid:
+        """Returns a grid; its axes and labels must be known."""
         where, chosen = f"grid {name}", {}
         for axis, labels in table.get("axes", {}).items():
             self._known(axis, list(axes), "axis", where)
@@ -411,6 +419,7 @@ class _Reader:
         return self._make(Grid, {**table, "axes": chosen}, where)
 
     def _claim(self, table: Json, grids: Mapping[str, Grid]) -> Claim:
+        """Returns a claim; its kind, unit, basis, grid and cells must be known."""
         where = f"claim {table.get('id', '?')}"
         made = self._make(Claim, self._with_cells(table), where)
         self._known(made.kind, list(KINDS), "kind", where)
@@ -429,19 +438,21 @@ class _Reader:
         return made
 
     def _open(self, table: Json) -> Open:
+        """Returns an open parameter with its trials."""
         where = f"open {table.get('name', '?')}"
         tried = tuple(
-            self._make(Trial, {**one, "only": _cell(one.get("only", {}))}, where)
+            self._make(Trial, {**one, "only": _format_cell(one.get("only", {}))}, where)
             for one in table.get("tried", [])
         )
         return self._make(Open, {**table, "tried": tried}, where)
 
     def _check_opens(self, definition: Definition) -> None:
+        """Refuses open parameters with unknown claims, invalid trials or equal names."""
         names = list(dict.fromkeys(name for claim in definition.claims for name in (claim.id, claim.name)))
         for one in definition.opens:
             where = f"open {one.name}"
             for entry in (*one.fitted, *one.claims, *(name for trial in one.tried for name in trial.skip)):
-                if not any(_names((entry,), claim) for claim in definition.claims):
+                if not any(_matches((entry,), claim) for claim in definition.claims):
                     self._known(entry, names, "claim", where)
             for claim in definition.claims:
                 for trial in one.select_trials(claim):
@@ -450,6 +461,7 @@ class _Reader:
             raise self._error("open", "two open parameters have the same name")
 
     def _check_readings(self, definition: Definition) -> None:
+        """Refuses readings with unknown parameters or trials, or with invalid trials."""
         tried = {one.name: [trial.name for trial in one.tried] for one in definition.opens}
         for one in definition.readings:
             where = f"reading {one.name}"
@@ -457,22 +469,22 @@ class _Reader:
                 self._known(name, list(tried), "open parameter", where)
                 self._known(value, tried[name], "trial", f"{where}, {name}")
             for claim in definition.claims:
-                self._check_trial(definition, claim, definition.trials_in(one), where)
+                self._check_trial(definition, claim, definition.list_trials(one), where)
 
     def _check_trial(self, definition: Definition, claim: Claim, trials: Sequence[Trial], where: str) -> None:
-        """Refuses trials under which two different cells of a claim become one scenario."""
+        """Refuses trials under which two different cells of a claim have equal scenarios."""
         if not claim.grid or not trials:
             return
         cells = dict.fromkeys(
             cell
-            for labels in definition.combinations(claim)
+            for labels in definition.list_combinations(claim)
             for one in claim.order or ({},)
             for cell in definition.list_cells(claim, claim.grid, {**labels, **one})
         )
         known: dict[str, tuple[str, Labels]] = {}
         for cell in cells:
-            plain = definition.changed({"scheme": ""}, claim.grid, cell)
-            text, tried = _text(plain), _text(tried_on(plain, merge_changes(trials, cell)))
+            plain = definition.apply_changes({"scheme": ""}, claim.grid, cell)
+            text, tried = _to_text(plain), _to_text(apply_trial(plain, merge_changes(trials, cell)))
             before, other = known.setdefault(tried, (text, cell))
             if before != text:
                 names = " and ".join(", ".join(label for _, label in one) for one in (other, cell))
@@ -482,13 +494,14 @@ class _Reader:
                 )  # fmt: skip
 
     def _table(self, table: Json, grids: Mapping[str, Grid]) -> TableItem:
+        """Returns a table; its grid, rows and columns must be known."""
         where = f"table {table.get('number', '?')}"
         columns = tuple(
             self._make(Column, self._with_cells(one), f"{where}, column {one.get('title', '?')}")
             for one in table.get("columns", [])
         )
         rows = {axis: tuple(map(format_label, labels)) for axis, labels in table.get("rows", {}).items()}
-        made = self._make(TableItem, {**_numbered(table), "columns": columns, "rows": rows}, where)
+        made = self._make(TableItem, {**_format_number(table), "columns": columns, "rows": rows}, where)
         if not made.grid:
             return made
         self._known(made.grid, list(grids), "grid", where)
@@ -499,11 +512,14 @@ class _Reader:
         return made
 
     def _figure(self, table: Json, grids: Mapping[str, Grid]) -> FigureItem:
+        """Returns a figure; its grid, curves and panels must be known."""
         where = f"figure {table.get('number', '?')}"
         panels = tuple(
             self._make(Panel, self._with_cells(one), f"{where}, panel") for one in table.get("panel", [])
         )
-        given = {key: value for key, value in self._with_cells(_numbered(table)).items() if key != "panel"}
+        given = {
+            key: value for key, value in self._with_cells(_format_number(table)).items() if key != "panel"
+        }
         made = self._make(FigureItem, {**given, "panels": panels}, where)
         self._known(made.grid, list(grids), "grid", where)
         self._check_cells(made.curves, made.names, grids[made.grid], where)
@@ -513,17 +529,18 @@ class _Reader:
         return made
 
     def _with_cells(self, table: Json) -> Json:
-        """Returns the table with labels of cells as text, whatever TOML type they were written in."""
+        """Returns the table with all labels of cells as text, whatever their TOML type."""
         made = dict(table)
         for key in ("of", "against"):
             if key in made:
-                made[key] = _cell(made[key])
+                made[key] = _format_cell(made[key])
         for key in ("also", "order", "skip"):
             if key in made:
-                made[key] = tuple(_cell(one) for one in made[key])
+                made[key] = tuple(_format_cell(one) for one in made[key])
         return made
 
     def _check_value(self, value: Value, grid: Grid, where: str, each: tuple[str, ...]) -> None:
+        """Refuses a value with an unknown change, axis or cell."""
         if value.change:
             self._known(value.change, list(CHANGES), "change", where)
         for axis in each:
@@ -532,10 +549,12 @@ class _Reader:
             self._check_cell(cell, grid, where)
 
     def _check_cell(self, cell: Cell, grid: Grid, where: str) -> None:
+        """Refuses a cell with an axis or label that the grid lacks."""
         for axis, label in cell.items():
             self._check_cells(axis, (label,), grid, where)
 
     def _check_cells(self, axis: str, labels: Iterable[str], grid: Grid, where: str) -> None:
+        """Refuses an axis, or labels on it, that the grid lacks."""
         self._known(axis, list(grid.axes), "axis", where)
         for label in labels:
             self._known(label, list(grid.axes[axis]), "label", f"{where}, axis {axis}")
@@ -548,13 +567,15 @@ class _Reader:
             needed = one.default is MISSING and one.default_factory is MISSING
             if needed and name not in table:
                 raise self._error(where, f'"{name}" is missing')
-        return kind(**{key: _frozen(value) for key, value in table.items()})
+        return kind(**{key: _freeze(value) for key, value in table.items()})
 
     def _only_known(self, table: Json, known: list[str], where: str) -> None:
+        """Refuses a table with unknown keys."""
         for key in table:
             self._known(key, known, "key", where)
 
     def _known(self, name: str, known: list[str], what: str, where: str) -> None:
+        """Raises an error with suggestions if a name is unknown."""
         if name not in known:
             raise unknown_error(f"{self.path}: {where}", what, name, known)
 
@@ -563,44 +584,44 @@ class _Reader:
 
 
 def format_label(value: object) -> str:
-    """Returns the label of a value: numbers as they are written shortest, text as it is."""
+    """Returns a value as the label of an axis: numbers in their shortest form, text unchanged."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def merge_changes(trials: Iterable[Trial], cell: Labels) -> Json:
-    """Returns what trials change together in the scenario of a cell; later ones replace earlier ones."""
+    """Returns the merged changes of trials to the scenario of a cell; later ones replace earlier ones."""
     change: Json = {}
     for trial in trials:
-        change = merged(change, trial.merge_changes(dict(cell)))
+        change = merge(change, trial.merge_changes(dict(cell)))
     return change
 
 
-def _names(entries: Iterable[str], claim: Claim) -> bool:
-    """Returns whether an entry is the claim's id, or fits its id and part."""
+def _matches(entries: Iterable[str], claim: Claim) -> bool:
+    """Returns whether an entry is the claim's id, or a pattern that fits its id and part."""
     return any(entry == claim.id or fnmatchcase(claim.name, entry) for entry in entries)
 
 
-def _text(scenario: Json) -> str:
+def _to_text(scenario: Json) -> str:
     return json.dumps(scenario, sort_keys=True)
 
 
-def _cell(table: Mapping[str, object]) -> dict[str, str]:
+def _format_cell(table: Mapping[str, object]) -> dict[str, str]:
     return {axis: format_label(label) for axis, label in table.items()}
 
 
-def _numbered(table: Json) -> Json:
-    """Returns the table with its number as text: figures may be called `8a`."""
+def _format_number(table: Json) -> Json:
+    """Returns the table with its number as text, since figures may be called `8a`."""
     return {**table, **({"number": format_label(table["number"])} if "number" in table else {})}
 
 
-def _frozen(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _nested(keys: list[str], value: object) -> Json:
-    """Returns tables within tables that hold `value` under these keys."""
+def _nest(keys: list[str], value: object) -> Json:
+    """Returns nested tables that hold `value` under these keys."""
     nested: Any = value
     for key in reversed(keys):
         nested = {key: nested}

@@ -1,4 +1,4 @@
-"""Draws a paper's figures: our curves with their intervals, and as crosses what the paper prints."""
+"""Draws a paper's figures: our curves with their intervals, and the published points as crosses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ PUBLISHED = "×: published"
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve: a point for each abscissa, and the points that the paper prints."""
+    """One curve: our estimate at each abscissa, and the published points."""
 
     name: str
     x: Sequence[float]
@@ -37,7 +37,7 @@ class Curve:
 
 
 def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], picture: Path) -> None:
-    """Draws all panels side by side and writes the picture.
+    """Draws all panels next to each other and writes the picture.
 
     Raises `MouseholeError` if a panel has fewer curves than the figure has names.
     """
@@ -51,37 +51,41 @@ def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], pict
     # The page has a heading of its own.
     heading = "" if picture.suffix == ".svg" else f"Figure {item.number}: {item.title}"
     drawn = [
-        charts.Panel(panel.title, _panel_chart(panel, curves, item), 360, 290, [_describe(panel, curves)])
+        charts.Panel(
+            panel.title, _make_panel_chart(panel, curves, item), 360, 290, [_describe(panel, curves)]
+        )
         for panel, curves in panels
     ]
     charts.write_chart(charts.arrange_picture(heading, [drawn], item.names), picture)
 
 
 def _describe(panel: Panel, curves: Sequence[Curve]) -> str:
+    """Returns the caption of a panel: the meaning of crosses and dashes, if it has any."""
     parts = [PUBLISHED] if any(curve.published for curve in curves) else []
     parts += [f"dashed: {panel.beside_name}"] if panel.beside else []
     return "; ".join(parts)
 
 
-def _panel_chart(panel: Panel, curves: Sequence[Curve], item: FigureItem) -> Any:
+def _make_panel_chart(panel: Panel, curves: Sequence[Curve], item: FigureItem) -> Any:
+    """Returns the chart of one panel."""
     series = charts.make_series(item.names, "curve")
     scale = SCALES.get(panel.unit, 1.0)
-    points = [datum for curve in curves for datum in _points(panel, curve, scale)]
+    points = [datum for curve in curves for datum in _list_points(panel, curve, scale)]
     printed = [{"curve": curve.name, "x": float(x), "y": round_digits(scale * y)}
                for curve in curves for x, y in curve.published]  # fmt: skip
     beside = [{"curve": curve.name, "x": float(x), "y": round_digits(scale * y)}
               for curve in curves if curve.beside
               for x, y in zip(curve.x, curve.beside, strict=True)]  # fmt: skip
     shown = [datum for datum in (*points, *printed, *beside) if isfinite(datum["x"] + datum["y"])]
-    x = _axis(alt.X, panel.xlabel, "x" in panel.log, [datum["x"] for datum in shown])
+    x = _make_axis(alt.X, panel.xlabel, "x" in panel.log, [datum["x"] for datum in shown])
     ends = [datum[end] for datum in points for end in ("low", "high") if datum[end] is not None]
     heights = [*(datum["y"] for datum in shown), *(ends if panel.kind == "lines" else [])]
-    y = _axis(alt.Y, panel.ylabel, "y" in panel.log, heights, panel.top)
-    return alt.layer(*_change_line(panel), *_layers(panel, (points, printed, beside), x, y, series))
+    y = _make_axis(alt.Y, panel.ylabel, "y" in panel.log, heights, panel.top)
+    return alt.layer(*_make_change_line(panel), *_make_layers(panel, (points, printed, beside), x, y, series))
 
 
-def _layers(panel: Panel, data: Sequence[list[Datum]], x: Any, y: Any, series: Series) -> list[Any]:
-    """Returns the layers of points, of what the paper prints and of the second value."""
+def _make_layers(panel: Panel, data: Sequence[list[Datum]], x: Any, y: Any, series: Series) -> list[Any]:
+    """Returns the layers of our points, of the published ones and of the second value."""
     points, printed, beside = data
     base, crosses, dashed = (
         make_chart(own).encode(x=x("x"), y=y("y"), color=series.colour()) for own in data
@@ -101,8 +105,8 @@ def _layers(panel: Panel, data: Sequence[list[Datum]], x: Any, y: Any, series: S
     return layers + ([cross] if printed else [])
 
 
-def _points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
-    """Returns the points of a curve; values that are quantiles lie on the abscissa."""
+def _list_points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
+    """Returns the points of a curve with finite means; of a distribution, values lie on the abscissa."""
     data = []
     for place, (x, one) in enumerate(zip(curve.x, curve.y, strict=True)):
         mean, low, high = (
@@ -118,8 +122,10 @@ def _points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
     return data
 
 
-def _axis(kind: Any, title: str, is_log: bool, places: list[float], top: float | None = None) -> Any:
-    """Returns the encoding of a field on an axis; a linear ordinate begins at 0 if nothing is less."""
+def _make_axis(kind: Any, title: str, is_log: bool, places: list[float], top: float | None = None) -> Any:
+    """Returns a function that encodes a field on this axis; a linear ordinate begins at 0 if no
+    value is negative.
+    """
     if is_log:
         known = [place for place in places if place > 0] or [0.1, 1.0]
         low, high = min(known) / 1.1, (top or max(known) * 1.1)
@@ -134,8 +140,8 @@ def _axis(kind: Any, title: str, is_log: bool, places: list[float], top: float |
     return lambda field: kind(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
-def _change_line(panel: Panel) -> list[Any]:
-    """Returns the line of no change, where the panel draws changes."""
+def _make_change_line(panel: Panel) -> list[Any]:
+    """Returns the line of no change if the panel draws changes, else nothing."""
     if not panel.change or "y" in panel.log:
         return []
     at = make_chart([{"at": 1.0 if panel.change == "ratio" else 0.0}])

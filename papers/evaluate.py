@@ -1,4 +1,4 @@
-"""From what was measured to a claim's judgements, a table's cells and a figure's curves."""
+"""Evaluates measured runs: a claim's judgements, a table's cells and a figure's curves."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ from papers.definition import (
     merge_changes,
     read_toml,
 )
-from papers.judge import Judgement, Word, judge_band, judge_exact, judge_order, worst
+from papers.judge import Judgement, Word, find_worst, judge_band, judge_exact, judge_order
 from papers.runs import Measured, Request, Runs
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ AS_TAKEN = Reading(name=TAKEN, says="")
 
 @dataclass(frozen=True)
 class Check:
-    """One judgement of a claim, with what it is about."""
+    """One judgement of a claim, with the label of the cell that it judges."""
 
     label: str
     """The labels of `each`, or the two neighbours of an order; empty if the claim is judged once."""
@@ -64,21 +64,21 @@ class Judged:
 
     @property
     def word(self) -> Word | None:
-        """Returns the word for the whole claim: that of its worst part."""
+        """The word for the whole claim: that of its worst judgement, None if one has none."""
         if self.claim.kind == "lost":
             return Word.LOST
-        return worst([check.judgement.word for check in self.checks])
+        return find_worst([check.judgement.word for check in self.checks])
 
 
 class Published:
-    """The numbers of published.toml; notes which of them were read."""
+    """The numbers of published.toml, with a record of which were read."""
 
     def __init__(self, path: Path) -> None:
         self.numbers = read_toml(path) if path.exists() else {}
         self.read: set[str] = set()
 
     def find(self, key: str, labels: Cell) -> Any:
-        """Returns the entry that the dotted key leads to, None if there is none.
+        """Returns the entry at the dotted key, or None if there is none.
 
         `{axis}` in the key stands for the label of that axis; a label may itself have dots.
         """
@@ -93,8 +93,8 @@ class Published:
         self.read.add("\0".join(path))
         return found
 
-    def unread(self) -> list[str]:
-        """Returns the keys of all entries that nothing has read, themselves or as a part of another."""
+    def list_unread(self) -> list[str]:
+        """Returns the keys of all entries that were read neither by themselves nor as a part of another."""
 
         def leaves(table: Json, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             for name, value in table.items():
@@ -123,34 +123,36 @@ class Evaluator:
     looked: tuple[int, int] | None = None
     """Where replications are added until words are settled: how many the first look had, and this one."""
 
-    def requests(self, value: Value, grid: str, labels: Cell) -> list[Request]:
-        """Returns the cells that a value needs; `labels` are those of the row or of `each`."""
-        return [self._request(grid, cell) for cell in self.definition.list_cells(value, grid, labels)]
+    def list_requests(self, value: Value, grid: str, labels: Cell) -> list[Request]:
+        """Returns the requests for the cells that a value needs; `labels` are those of the row or
+        of `each`.
+        """
+        return [self._make_request(grid, cell) for cell in self.definition.list_cells(value, grid, labels)]
 
     def values(self, value: Value, grid: str, labels: Cell) -> NDArray[np.float64]:
-        """Returns the value of every replication; arrays of arrays where the value is an array.
+        """Returns the value of every replication; an array with one more dimension if the value is an array.
 
-        Without a grid there is one value, of a function that is given `args` alone.
+        Without a grid there is one value, of a function with the arguments `args` only.
         """
         if not grid:
             function = self._functions[value.value]
-            return np.array([function(**labelled(value.args, labels))], np.float64)
-        requests = self.requests(value, grid, labels)
+            return np.array([function(**fill_labels(value.args, labels))], np.float64)
+        requests = self.list_requests(value, grid, labels)
         measured = [self._replications(request) for request in requests]
-        given = replace(value, args=labelled(value.args, dict(requests[0].cell)))
+        given = replace(value, args=fill_labels(value.args, dict(requests[0].cell)))
         per_run = zip(*measured, strict=True)
-        return np.array([self._value(given, cells) for cells in per_run], np.float64)
+        return np.array([self._compute_value(given, cells) for cells in per_run], np.float64)
 
     def estimate(self, value: Value, grid: str, labels: Cell, comparisons: float = 1.0) -> Estimate:
-        """Returns a value over the replications with its interval, by the statistics of `compare`.
+        """Returns a value's mean over the replications with its interval, by the statistics of `compare`.
 
-        A relative change is the geometric mean of the replications' ratios, less one. The interval allows for
-        what another capture would differ by, and for `comparisons` that hold together.
+        A relative change is the geometric mean of the replications' ratios, less one. The interval
+        allows for the variance between captures, and for `comparisons` that hold together.
         """
         values = self.values(value, grid, labels)
         if not grid:
             return t_interval(values)
-        own = capture_design(self.runs.scenario(self.requests(value, grid, labels)[0]))
+        own = capture_design(self.runs.scenario(self.list_requests(value, grid, labels)[0]))
         design = Design(comparisons, capture_share=own.capture_share, capture_freedom=own.capture_freedom)
         if value.change == "relative":
             return log_ratio(1 + values, np.ones_like(values), design).as_change()
@@ -158,108 +160,118 @@ class Evaluator:
 
     @property
     def design(self) -> Design:
-        """Returns what the intervals of judgements allow for."""
+        """The statistical design of the judgements: sequential if the replications are looked at
+        repeatedly.
+        """
         return Design(is_sequential=True, first_look=self.looked[0]) if self.looked else Design()
 
     def _replications(self, request: Request) -> Sequence[Measured]:
-        """Returns what is measured of a request in the replications of this look."""
+        """Returns the measurements of a request in the replications of this look."""
         if self.looked is None:
             return self.runs.measure(request)[: self.runs.replications(request.grid)]
         return self.runs.measure(request, self.looked[1])[: self.looked[1]]
 
-    def claim_requests(self, claim: Claim) -> list[Request]:
-        """Returns all cells that a claim needs."""
+    def list_claim_requests(self, claim: Claim) -> list[Request]:
+        """Returns the requests for all cells that a claim needs."""
         if not claim.grid:
             return []
         return [
             request
-            for labels in self.definition.combinations(claim)
+            for labels in self.definition.list_combinations(claim)
             for cell in claim.order or ({},)
-            for request in self.requests(claim, claim.grid, {**labels, **cell})
+            for request in self.list_requests(claim, claim.grid, {**labels, **cell})
         ]
 
-    def judged(self, claim: Claim) -> Judged:
-        """Returns the claim with its judgements."""
-        fitted = self._fitted(claim)
+    def judge(self, claim: Claim) -> Judged:
+        """Returns the claim with its judgements; it is not run if its data is not on this machine."""
+        fitted = self._list_fitted(claim)
         if claim.kind == "lost":
             return Judged(claim, [], fitted)
         try:
             checks = [
                 check
-                for labels in self.definition.combinations(claim)
-                for check in self._checks(claim, labels)
+                for labels in self.definition.list_combinations(claim)
+                for check in self._judge_cells(claim, labels)
             ]
         except NotAvailableError as error:
             nothing = Judgement(Word.NOT_RUN, Estimate(nan, nan, nan, 0))
             return Judged(claim, [Check(str(error), None, nothing)], fitted)
         return Judged(claim, checks, fitted)
 
-    def under(self, trial: Trial) -> "Evaluator":
-        """Returns an evaluator that makes the change of a trial as well in every scenario."""
+    def with_trial(self, trial: Trial) -> "Evaluator":
+        """Returns an evaluator that also makes the changes of a trial in every scenario."""
         return replace(self, trials=(*self.trials, trial))
 
-    def by(self, reading: Reading) -> "Evaluator":
-        """Returns an evaluator that reads the whole paper so."""
-        return replace(self, reading=reading, trials=self.definition.trials_in(reading))
+    def with_reading(self, reading: Reading) -> "Evaluator":
+        """Returns an evaluator of the whole paper under a reading."""
+        return replace(self, reading=reading, trials=self.definition.list_trials(reading))
 
     def select_trials(self, claim: Claim) -> list[tuple[Open, Trial]]:
-        """Returns the trials that concern a claim, but for parameters that the reading gives a value."""
+        """Returns the trials that apply to a claim, except of parameters that the reading sets."""
         opens = [one for one in self.definition.opens if one.name not in self.reading.values]
         return [(one, trial) for one in opens for trial in one.select_trials(claim)]
 
-    def table_requests(self, table: TableItem) -> list[Request]:
-        """Returns all cells that a table needs."""
+    def list_table_requests(self, table: TableItem) -> list[Request]:
+        """Returns the requests for all cells that a table needs."""
         if not table.grid:
             return []
         return [
             request
             for labels in list_row_labels(table)
             for column in table.columns
-            for request in self.requests(column, table.grid, labels)
+            for request in self.list_requests(column, table.grid, labels)
         ]
 
-    def figure_requests(self, figure: FigureItem) -> list[Request]:
-        """Returns all cells that a figure needs."""
+    def list_figure_requests(self, figure: FigureItem) -> list[Request]:
+        """Returns the requests for all cells that a figure needs."""
         return [
             request
             for panel in figure.panels
             for name in figure.names
-            for labels in self.along(figure, panel, name)
-            for request in self.requests(panel, figure.grid, labels)
+            for labels in self.list_point_labels(figure, panel, name)
+            for request in self.list_requests(panel, figure.grid, labels)
         ]
 
-    def along(self, figure: FigureItem, panel: Panel, name: str) -> list[dict[str, str]]:
-        """Returns the labels of each point of a curve: one for all, or one for each label of the axis `x`."""
+    def list_point_labels(self, figure: FigureItem, panel: Panel, name: str) -> list[dict[str, str]]:
+        """Returns the labels of each point of a curve: one set if `x` is no axis, else one for each
+        label of it.
+        """
         fixed = {**figure.of, **panel.of, figure.curves: name}
         axes = self.definition.grids[figure.grid].axes
         return [{**fixed, panel.x: label} for label in axes[panel.x]] if panel.x in axes else [fixed]
 
     @cached_property
     def _functions(self) -> Mapping[str, Any]:
+        """The functions of `quantities.py` by name."""
         return {name: one for name, one in vars(self.quantities).items() if callable(one)}
 
-    def _request(self, grid: str, cell: Labels) -> Request:
+    def _make_request(self, grid: str, cell: Labels) -> Request:
+        """Returns the request for a cell under the evaluator's trials."""
         change = merge_changes(self.trials, cell)
         return Request(grid, cell, json.dumps(change, sort_keys=True) if change else "{}")
 
-    def _fitted(self, claim: Claim) -> tuple[str, ...]:
-        """Returns what was chosen while looking at the claim: parameters, the reading, a cut of its own."""
+    def _list_fitted(self, claim: Claim) -> tuple[str, ...]:
+        """Returns what was chosen with knowledge of the claim's outcome: parameters, the reading, a
+        cut of its own.
+        """
         own = [one.name for one in self.definition.opens
                if one.was_fitted_to(claim) and one.name not in self.reading.values]  # fmt: skip
         reading = [f"reading {self.reading.name}"] if self.reading.was_fitted_to(claim) else []
         return (*own, *reading, *([claim.seen] if claim.seen else []))
 
-    def _value(self, value: Value, cells: Sequence[Measured]) -> Any:
+    def _compute_value(self, value: Value, cells: Sequence[Measured]) -> Any:
+        """Returns a value from the measurements of its cells in one replication."""
         function = self._functions.get(value.value)
         if function is not None and not value.change:
             return function(*cells, **value.args)
         if function is not None:
             single = [function(cell, **value.args) for cell in cells]
         else:
-            single = [self._field(value, cell) for cell in cells]
-        return changed(value.change, *single) if value.change else single[0]
+            single = [self._find_field(value, cell) for cell in cells]
+        return compare_values(value.change, *single) if value.change else single[0]
 
-    def _field(self, value: Value, measured: Measured) -> Any:
+    def _find_field(self, value: Value, measured: Measured) -> Any:
+        """Returns a measured field; raises `MouseholeError` with the known names if there is none."""
         if value.value not in measured:
             raise MouseholeError(
                 f'paper {self.definition.name}: "{value.value}" is neither measured nor a function of '
@@ -267,13 +279,14 @@ class Evaluator:
             )
         return measured[value.value]
 
-    def _checks(self, claim: Claim, labels: Mapping[str, str]) -> Iterator[Check]:
+    def _judge_cells(self, claim: Claim, labels: Mapping[str, str]) -> Iterator[Check]:
+        """Yields the judgements of a claim for one combination of labels."""
         name = ", ".join(labels.values())
         if claim.kind == "order":
-            yield from self._order_checks(claim, labels, name)
+            yield from self._judge_order(claim, labels, name)
             return
-        published = self._published(claim, labels)
-        least, most, unclear, inside = band(claim, published)
+        published = self._find_published(claim, labels)
+        least, most, unclear, inside = choose_band(claim, published)
         if not claim.grid:
             value = float(self._functions[claim.value](**claim.args))
             yield Check(name, published, judge_exact(value, least, most))
@@ -284,14 +297,16 @@ class Evaluator:
             return
         yield Check(name, published, judge_band(values, least, most, unclear, inside, self.design))
 
-    def _order_checks(self, claim: Claim, labels: Mapping[str, str], name: str) -> Iterator[Check]:
+    def _judge_order(self, claim: Claim, labels: Mapping[str, str], name: str) -> Iterator[Check]:
+        """Yields a judgement for each step of an order."""
         values = [self.values(claim, claim.grid, {**labels, **cell}) for cell in claim.order]
         steps = [after - before for before, after in pairwise(values)]
         for place, judgement in enumerate(judge_order(steps, self.design)):
             before, after = (", ".join(cell.values()) for cell in claim.order[place : place + 2])
             yield Check(": ".join(filter(None, [name, f"{before} < {after}"])), None, judgement)
 
-    def _published(self, claim: Claim, labels: Cell) -> tuple[float, float] | None:
+    def _find_published(self, claim: Claim, labels: Cell) -> tuple[float, float] | None:
+        """Returns the published range of a claim, or None if it has none."""
         given = claim.published
         if isinstance(given, str):
             found = self.published.find(given, {**claim.of, **labels})
@@ -301,20 +316,22 @@ class Evaluator:
                     f"{', '.join(labels.values()) or 'it'}"
                 )
             given = found
-        return None if given is None else ends(given)
+        return None if given is None else list_ends(given)
 
 
-def ends(value: Any) -> tuple[float, float]:
-    """Returns both ends of a published range, which are equal for a number."""
+def list_ends(value: Any) -> tuple[float, float]:
+    """Returns both ends of a published range; they are equal for a single number."""
     if isinstance(value, int | float):
         return float(value), float(value)
     low, high = value
     return float(low), float(high)
 
 
-def band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, float, Word, Word]:
-    """Returns the ends between which the expectation must lie, the word for an interval that reaches over one
-    of them, and the word for an interval between them.
+def choose_band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, float, Word, Word]:
+    """Returns the band of a claim and the words for an interval that crosses one of its ends, and
+    for one inside.
+
+    The expectation must lie between the first two values.
     """
     if claim.kind == "sign":
         least, most = (0.0, inf) if claim.sign == "+" else (-inf, 0.0)
@@ -334,13 +351,13 @@ def band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, fl
     return low - slack_low, high + slack_high, Word.COMPATIBLE, Word.AGREES
 
 
-def labelled(args: Json, cell: Cell) -> Json:
-    """Returns the arguments with the cell's labels in the place of `{axis}` in those that are text."""
+def fill_labels(args: Json, cell: Cell) -> Json:
+    """Returns the arguments with `{axis}` in text replaced by the cell's label."""
     return {name: one.format_map(cell) if isinstance(one, str) else one for name, one in args.items()}
 
 
-def changed(change: str, one: Any, other: Any) -> Any:
-    """Returns how `one` compares with `other`."""
+def compare_values(change: str, one: Any, other: Any) -> Any:
+    """Returns the difference, ratio, relative change or reduction of `one` against `other`."""
     if change == "difference":
         return one - other
     ratio = np.divide(one, other)

@@ -1,7 +1,7 @@
-"""From one number per replication to a word about a claim; the words are `Word` and no others.
+"""Judges claims: turns one number per replication into a word, one of `Word`.
 
-A word rests on the paired 95 % interval over replications, never on a mean alone. With fewer replications
-than an interval needs there is no word.
+A word rests on the paired 95 % interval over replications, never on a mean alone. With fewer
+replications than an interval needs there is no word.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 
 class Word(StrEnum):
-    """What our runs say about a claim, from worst to best."""
+    """The outcomes of a claim under our runs, from worst to best."""
 
     DIFFERS = "differs"
     NOT_RUN = "not run"
@@ -40,7 +40,7 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Judgement:
-    """A word with the interval that it rests on; no word if there were too few replications."""
+    """A word with the interval that it rests on; the word is None if there were too few replications."""
 
     word: Word | None
     ours: Estimate
@@ -53,9 +53,10 @@ def judge_band(
 ) -> Judgement:
     """Judges whether the expectation of the values lies between `least` and `most`.
 
-    `unclear` is the word for an interval that reaches over an end of the band, `inside` for one within it.
-    The p-value is that of the two one-sided t tests against the ends of the band, doubled, as the interval
-    has two sides; where the interval holds at several looks (`design`), there is none.
+    `unclear` is the word for an interval that crosses an end of the band, `inside` for one within
+    it. The p-value is that of the two one-sided t tests against the ends of the band, doubled, as
+    the interval has two sides; for a sequential `design`, whose interval holds at several looks, it
+    is NaN.
     """
     ours = t_interval(values, design)
     if not ours.has_interval:
@@ -72,18 +73,18 @@ def judge_band(
 
 
 def judge_exact(value: float, least: float, most: float) -> Judgement:
-    """Judges a number without chance; it needs no replications."""
+    """Judges a number that involves no chance; it needs no replications."""
     word = Word.AGREES if least <= value <= most else Word.DIFFERS
     return Judgement(word, Estimate(value, value, value, 1))
 
 
 def judge_order(steps: Sequence[ArrayLike], design: Design = PLAIN) -> list[Judgement]:
-    """Judges each step from one place of an order to the next, which should be above zero."""
+    """Judges each difference between two neighbours in an order, which should be positive."""
     return [judge_band(values, 0.0, inf, Word.UNDECIDED, Word.AGREES, design) for values in steps]
 
 
-def worst(words: Sequence[Word | None]) -> Word | None:
-    """Returns the word for several parts of one claim: the worst; none if a part has none."""
+def find_worst(words: Sequence[Word | None]) -> Word | None:
+    """Returns the worst of several words; None if there is none or one of them is None."""
     if not words or None in words:
         return None
     rank = list(Word)

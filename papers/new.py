@@ -1,4 +1,4 @@
-"""`mousehole paper new NAME`: the folder of a new paper, in which everything runs before it is written."""
+"""Creates the folder of a new paper for `mousehole paper new NAME`; all of it runs at once."""
 
 import re
 from pathlib import Path
@@ -124,8 +124,11 @@ What the paper leaves open, what we assume, what comes out and what does not.
 }
 
 
-def start(name: str, folder: Path) -> str:
-    """Writes the folder of a paper of this name into a folder; returns what to do next."""
+def create_paper(name: str, folder: Path) -> str:
+    """Writes the folder of a paper of this name into `folder`. Returns a text on the next steps.
+
+    Raises `MouseholeError` for an invalid name, an existing folder, or a failed write.
+    """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise MouseholeError(
             f'new: "{name}": a name has small letters, figures and single hyphens, as rio-ps'

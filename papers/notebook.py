@@ -1,4 +1,4 @@
-"""A paper in a notebook: its figures and claims, and a claim with one knob turned, in runs of any length."""
+"""Shows a paper in a notebook: its figures and claims, and a claim under other values of a parameter."""
 
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -16,19 +16,19 @@ from papers.runs import Options, default_cache
 
 @dataclass(frozen=True)
 class Items(Shown):
-    """What items of a paper yielded, shown as the terminal prints it."""
+    """The parts of some items of a paper, shown as the terminal prints them."""
 
     definition: Definition
     parts: list[Part]
 
     def document(self, command: object = None) -> Document:  # noqa: ARG002
-        """Returns the items as a document."""
-        return report.document(report.Reported(self.definition, self.parts))
+        """Returns the parts as a document."""
+        return report.make_document(report.Reported(self.definition, self.parts))
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure; crosses are what the paper prints."""
+    """A figure as SVG; crosses are published points."""
 
     svg: str
 
@@ -37,53 +37,53 @@ class Drawing:
 
 
 class Study:
-    """A paper, in runs of any length."""
+    """A paper whose runs may have any length."""
 
     def __init__(self, name: str, *, seeds: int = 5, reading: str = TAKEN, **length: str) -> None:
         """Takes the paper's name, its replications and a reading.
 
         `length` has `warmup` and `duration`, as a scenario has them; without, runs are as long as `--quick`.
         """
-        self._paper = paper.find(name)
+        self._paper = paper.find_paper(name)
         if length:
-            self._paper.definition = shortened(self._paper.definition, **length)
+            self._paper.definition = shorten(self._paper.definition, **length)
         self._options = Options(seeds=seeds, reading=reading, cache=default_cache())
 
     def _items(self, parts: Iterable[Part]) -> Items:
         return Items(self._paper.definition, list(parts))
 
     def claim(self, number: str) -> Items:
-        """Returns the claims with this id, judged."""
+        """Returns the judged claims with this id."""
         return self._items(self._paper.reproduce(paper.Wanted(claim=number), self._options))
 
     def table(self, number: str) -> Items:
-        """Returns a table, with the published numbers beside ours."""
+        """Returns a table with the published numbers and ours."""
         return self._items(self._paper.reproduce(paper.Wanted(table=number), self._options))
 
     def figure(self, number: str) -> Drawing:
-        """Returns a figure."""
+        """Returns a figure as a drawing."""
         with tempfile.TemporaryDirectory() as place:
             wanted = paper.Wanted(figure=number, pictures=Path(place), form="svg")
             list(self._paper.reproduce(wanted, self._options))
             return Drawing(next(Path(place).glob("*.svg")).read_text(encoding="utf-8"))
 
     def turned(self, name: str, knob: str, values: Mapping[str, Json]) -> Items:
-        """Returns a claim under each value of a knob.
+        """Returns a claim under each value of a parameter.
 
-        `name` is the claim's id, with that of its part if it has one. A value is what it changes in a
-        scenario, as in the trials of `paper.toml`.
+        `name` is the claim's id, with that of its part if it has one. `values` maps labels to
+        changes of a scenario, as in the trials of `paper.toml`.
         """
         evaluator = self._paper.evaluator(self._options)
         claim = next(one for one in self._paper.definition.claims if one.name == name)
         parts = []
         for label, change in values.items():
-            other = evaluator.under(Trial(name=label, change=change))
-            parts.append(TrialPart(claim.id, knob, label, paper.judged_lines(other, claim)))
+            other = evaluator.with_trial(Trial(name=label, change=change))
+            parts.append(TrialPart(claim.id, knob, label, paper.run_judgements(other, claim)))
         return self._items(parts)
 
 
-def shortened(definition: Definition, warmup: str, duration: str) -> Definition:
-    """Returns a paper whose quick runs have this length, in all grids."""
+def shorten(definition: Definition, warmup: str, duration: str) -> Definition:
+    """Returns a paper whose quick runs have this length in all grids."""
     length = {"warmup": warmup, "duration": duration}
     quick = replace(
         definition.quick,

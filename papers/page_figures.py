@@ -1,4 +1,4 @@
-"""Writes web/src/papers.json for `make docs`: scenarios and printed points of papers, for the page."""
+"""Writes web/src/papers.json for `make docs`: scenarios and published points of two figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from papers.evaluate import Evaluator
-from papers.paper import Paper, published_points
+from papers.paper import Paper, list_published_points
 from papers.runs import Options, Request
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,42 +18,44 @@ RED, RIO_PS, WEB = {"scheme": "RED", "ito": "3s"}, {"scheme": "RIO-PS", "ito": "
 
 
 def main() -> None:
-    """Renews the file."""
-    DOCUMENT.write_text(text(), encoding="utf-8")
+    """Writes the file."""
+    DOCUMENT.write_text(write_text(), encoding="utf-8")
 
 
-def text() -> str:
-    """Returns what the file holds."""
-    return json.dumps([sfd(), rio_ps()], ensure_ascii=False, indent=1) + "\n"
+def write_text() -> str:
+    """Returns the content of the file."""
+    return json.dumps([make_sfd_figure(), make_rio_ps_figure()], ensure_ascii=False, indent=1) + "\n"
 
 
-def sfd() -> dict[str, Any]:
-    """Returns figure 7 of SFD with its threshold as the knob."""
+def make_sfd_figure() -> dict[str, Any]:
+    """Returns figure 7 of SFD, with its threshold as the parameter that the user sets."""
     paper = Paper("sfd")
     evaluator = paper.evaluator(Options())
     (figure,) = [one for one in paper.definition.figures if one.number == "7"]
     panel = figure.panels[0]
     curves: list[dict[str, Any]] = []
     for name in figure.names:
-        (labels,) = evaluator.along(figure, panel, name)
+        (labels,) = evaluator.list_point_labels(figure, panel, name)
         change = {"scheme": {"sfd": {"th": f"{KNOB}p"}}} if name == "SFD" else {}
-        request = Request(figure.grid, evaluator.definition.cells(figure.grid, labels), json.dumps(change))
-        points = published_points(evaluator, panel, name, [labels])
+        request = Request(
+            figure.grid, evaluator.definition.find_cell(figure.grid, labels), json.dumps(change)
+        )
+        points = list_published_points(evaluator, panel, name, [labels])
         known = [[1000 * packets, seconds] for packets, seconds in points]
         curves.append({"name": name, "scenario": evaluator.runs.scenario(request), "points": known})
     knob = {"title": "Threshold of SFD, packets of 1000 B", "least": 2, "most": 60, "value": 15}
-    return {**_about(paper, evaluator), "figure": f"Figure 7: {figure.title}", "against": None, "knob": knob,
-            "curves": curves, "ranges": []}  # fmt: skip
+    return {**_describe(paper, evaluator), "figure": f"Figure 7: {figure.title}", "against": None,
+            "knob": knob, "curves": curves, "ranges": []}  # fmt: skip
 
 
-def rio_ps() -> dict[str, Any]:
-    """Returns figure 7 of RIO-PS with its threshold as the knob."""
+def make_rio_ps_figure() -> dict[str, Any]:
+    """Returns figure 7 of RIO-PS, with its threshold as the parameter that the user sets."""
     paper = Paper("rio-ps")
     evaluator = paper.evaluator(Options())
     fixed = {"scheme": {"rio-ps": dict.fromkeys(("l_t", "floor", "cap"), KNOB)}}
     curves: list[dict[str, Any]] = []
     for labels, change in ((RED, {}), (RIO_PS, fixed)):
-        request = Request(WEB, evaluator.definition.cells(WEB, labels), json.dumps(change))
+        request = Request(WEB, evaluator.definition.find_cell(WEB, labels), json.dumps(change))
         scenario = evaluator.runs.scenario(request)
         curves.append({"name": labels["scheme"], "scenario": scenario, "points": []})
     segment = curves[0]["scenario"]["tcp"]["mss"]
@@ -73,11 +75,12 @@ def rio_ps() -> dict[str, Any]:
         "value": 20,
     }
     figure = "Figure 7 (a): response time against RED’s, by size"
-    return {**_about(paper, evaluator), "figure": figure, "against": "RED", "knob": knob, "curves": curves,
+    return {**_describe(paper, evaluator), "figure": figure, "against": "RED", "knob": knob, "curves": curves,
             "ranges": ranges}  # fmt: skip
 
 
-def _about(paper: Paper, evaluator: Evaluator) -> dict[str, Any]:
+def _describe(paper: Paper, evaluator: Evaluator) -> dict[str, Any]:
+    """Returns title, source and length of runs of a paper."""
     own, length = paper.definition, evaluator.runs.length
     return {
         "name": own.name, "title": own.title, "authors": own.authors, "source": own.source,

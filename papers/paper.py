@@ -1,4 +1,4 @@
-"""A paper that can be repeated: what it offers, and the parts that a table, a figure or its claims yield."""
+"""Reproduces a paper: runs a table, a figure or claims of it, and yields the parts of the result."""
 
 import importlib
 import re
@@ -25,7 +25,7 @@ from papers.definition import (
     TableItem,
     read_definition,
 )
-from papers.evaluate import Evaluator, Judged, Published, ends, list_row_labels
+from papers.evaluate import Evaluator, Judged, Published, list_ends, list_row_labels
 from papers.judge import Word
 from papers.parts import (
     BASES,
@@ -39,9 +39,9 @@ from papers.parts import (
     TrialPart,
     describe_basis,
 )
-from papers.readings import Read, matrix, scores
+from papers.readings import Read, tabulate_scores, tabulate_words
 from papers.runs import Options, Request, Runs
-from papers.text import estimate_text, published_text, tally
+from papers.text import count_words, format_estimate, format_published
 
 N = TypeVar("N", TableItem, FigureItem)
 ROMAN = {"i": 1, "v": 5, "x": 10}
@@ -53,7 +53,7 @@ ENOUGH = 640
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What of a paper is wanted: one table, one figure, one claim, a log, or else all claims."""
+    """The items of a paper to run: one table, one figure, one claim, a log, or else all claims."""
 
     table: str | None = None
     figure: str | None = None
@@ -74,54 +74,54 @@ class Wanted:
     """The format of figures: png or svg."""
 
 
-def folders() -> list[Path]:
-    """Returns the folders of papers, those of the user first."""
+def list_folders() -> list[Path]:
+    """Returns the folders that hold papers, the user's first."""
     return [Path(place) for place in papers.__path__]
 
 
-def names() -> list[str]:
-    """Returns the names of the papers, as users type them."""
+def list_names() -> list[str]:
+    """Returns the sorted names of all papers, as users type them."""
     return sorted(
-        {path.parent.name.replace("_", "-") for one in folders() for path in one.glob("*/paper.toml")}
+        {path.parent.name.replace("_", "-") for one in list_folders() for path in one.glob("*/paper.toml")}
     )
 
 
-def find(name: str) -> "Paper":
-    """Returns the paper of this name; raises `MouseholeError` naming what there is."""
-    if name not in names():
-        raise unknown_error("paper", "paper", name, names())
+def find_paper(name: str) -> "Paper":
+    """Returns the paper of this name; raises `MouseholeError` with the known names if there is none."""
+    if name not in list_names():
+        raise unknown_error("paper", "paper", name, list_names())
     return Paper(name)
 
 
 class Paper:
-    """One folder of `papers/`."""
+    """A paper, defined by one folder of `papers/`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        own = [place / name.replace("-", "_") for place in folders()]
+        own = [place / name.replace("-", "_") for place in list_folders()]
         self.folder = next(one for one in own if (one / "paper.toml").exists())
 
     @cached_property
     def definition(self) -> Definition:
-        """Returns `paper.toml`."""
+        """The checked content of `paper.toml`."""
         return read_definition(self.folder / "paper.toml")
 
     def modules(self) -> tuple[ModuleType, ModuleType]:
-        """Returns the paper's measures and quantities."""
+        """Returns the paper's modules `measures` and `quantities`."""
         package = f"papers.{self.folder.name}"
         return importlib.import_module(f"{package}.measures"), importlib.import_module(
             f"{package}.quantities"
         )
 
     def evaluator(self, options: Options) -> Evaluator:
-        """Returns what evaluates the paper's items, with runs of their own."""
+        """Returns an evaluator of the paper's items, without any runs yet."""
         measures, quantities = self.modules()
         runs = Runs(self.definition, self.folder, measures, options)
         made = Evaluator(self.definition, Published(self.folder / "published.toml"), quantities, runs)
-        return made.by(self.definition.reading(options.reading))
+        return made.with_reading(self.definition.reading(options.reading))
 
-    def offered(self) -> str:
-        """Lists the items of the paper, such as `table 3, 4; figure 6; claim S1 to S25; reading priority`."""
+    def list_items(self) -> str:
+        """Returns the items of the paper as text, such as `table 3, 4; figure 6; claim S1 to S25`."""
         definition = self.definition
         kinds = [(kind, dict.fromkeys(one.number for one in items)) for kind, items in
                  (("table", definition.tables), ("figure", definition.figures))]  # fmt: skip
@@ -133,38 +133,39 @@ class Paper:
         return "; ".join(given)
 
     def reproduce(self, wanted: Wanted, options: Options) -> Iterator[Part]:
-        """Runs what is wanted and yields its parts; without anything wanted, all claims."""
+        """Runs the wanted items and yields their parts; all claims if none is wanted."""
         evaluator = self.evaluator(options)
-        tables, figures, claims = self._chosen(wanted, options.full)
-        yield self._heading(evaluator)
+        tables, figures, claims = self._choose_items(wanted, options.full)
+        yield self._make_heading(evaluator)
         requests: list[Request] = []
         for table in tables:
-            requests += evaluator.table_requests(table)
+            requests += evaluator.list_table_requests(table)
         for figure in figures:
-            requests += evaluator.figure_requests(figure)
+            requests += evaluator.list_figure_requests(figure)
         for claim in claims:
-            requests += evaluator.claim_requests(claim)
+            requests += evaluator.list_claim_requests(claim)
         evaluator.runs.run(requests, available=True)
-        yield from (table_part(evaluator, table) for table in tables)
-        yield from (self._picture(evaluator, figure, wanted) for figure in figures)
+        yield from (make_table(evaluator, table) for table in tables)
+        yield from (self._draw_figure(evaluator, figure, wanted) for figure in figures)
         if wanted.readings:
-            yield from self._readings(evaluator, claims)
+            yield from self._compare_readings(evaluator, claims)
         else:
-            yield from self._claims(evaluator, claims, wanted.tried)
+            yield from self._judge_parts(evaluator, claims, wanted.tried)
 
-    def _chosen(
+    def _choose_items(
         self, wanted: Wanted, full: bool = False
     ) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
-        """Returns the items wanted; the claims of a table or figure are those whose place names it.
+        """Returns the wanted tables, figures and claims; the claims of a table or figure are those
+        that name it.
 
-        All claims are without experiments that the paper leaves to others where runs are not of full length.
+        Experiments that the paper leaves to others are among all claims at full length only.
         """
         definition = self.definition
         every = [one for one in definition.claims if full or one.basis != LEFT]
         if wanted.everything:
             return definition.tables, definition.figures, every
         if wanted.log is not None:
-            return [self._log_table(wanted.log)], (), ()
+            return [self._make_log_table(wanted.log)], (), ()
         if wanted.claim is not None:
             claims = [one for one in definition.claims if one.id.lower() == wanted.claim.lower()]
             if not claims:
@@ -172,37 +173,40 @@ class Paper:
                 raise unknown_error(f"paper {self.name}", "claim", wanted.claim, ids)
             return (), (), claims
         if wanted.section is not None:
-            claims = [one for one in definition.claims if stands_in(one, wanted.section)]
+            claims = [one for one in definition.claims if is_in_section(one, wanted.section)]
             if not claims:
                 known = sorted({one for claim in definition.claims for one in list_sections(claim)})
                 there = f"; there are claims in {', '.join(known)}" if known else "; claims name no sections"
                 raise MouseholeError(f"paper {self.name}: no claim stands in section {wanted.section}{there}")
             return (), (), claims
         if wanted.table is not None:
-            tables = self._numbered("table", wanted.table, definition.tables)
-            return tables, (), self._placed("table", wanted.table, tables)
+            tables = self._find_numbered("table", wanted.table, definition.tables)
+            return tables, (), self._find_claims_of("table", wanted.table, tables)
         if wanted.figure is not None:
-            figures = self._numbered("figure", wanted.figure, definition.figures)
-            return (), figures, self._placed("figure", wanted.figure, figures)
+            figures = self._find_numbered("figure", wanted.figure, definition.figures)
+            return (), figures, self._find_claims_of("figure", wanted.figure, figures)
         if not definition.claims:
-            raise MouseholeError(f"paper {self.name}: it states no claims; there are {self.offered()}")
+            raise MouseholeError(f"paper {self.name}: it states no claims; there are {self.list_items()}")
         return (), (), every
 
-    def _numbered(self, kind: str, number: str, items: Sequence[N]) -> list[N]:
-        """Returns the items of this number, which may be Roman; else the parts of it, as 8a and 8b of 8."""
-        asked = arabic(number.lower())
+    def _find_numbered(self, kind: str, number: str, items: Sequence[N]) -> list[N]:
+        """Returns the items of this number, which may be Roman; else the parts of it, such as 8a and 8b of 8.
+
+        Raises `MouseholeError` if there is none.
+        """
+        asked = to_arabic(number.lower())
         found = [one for one in items if one.number.lower() == asked]
         found = found or [
             one for one in items if re.fullmatch(re.escape(asked) + "[a-z]", one.number.lower())
         ]
         if not found:
             raise MouseholeError(
-                f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}"
+                f"paper {self.name}: {kind} {number} is not reproduced; there are {self.list_items()}"
             )
         return found
 
-    def _log_table(self, log: Path) -> TableItem:
-        """Returns the table of pages with this log in the place of its own."""
+    def _make_log_table(self, log: Path) -> TableItem:
+        """Returns the table of pages computed from this log instead of the paper's."""
         for table in self.definition.tables:
             if table.number == "log":
                 require_readable(log)
@@ -213,9 +217,9 @@ class Paper:
                 return replace(table, columns=tuple(columns), title=f"{table.title}: {log.name}")
         raise MouseholeError(f"--log: the paper {self.name} estimates nothing from a log; give sfd")
 
-    def _placed(self, kind: str, number: str, items: Sequence[TableItem | FigureItem]) -> list[Claim]:
-        """Returns the claims that stand in these tables or figures, as in `Figure 6` or `Figure 6, text`."""
-        numbers = {arabic(number.lower()), *(one.number.lower() for one in items)}
+    def _find_claims_of(self, kind: str, number: str, items: Sequence[TableItem | FigureItem]) -> list[Claim]:
+        """Returns the claims that name these tables or figures, as in `Figure 6` or `Figure 6, text`."""
+        numbers = {to_arabic(number.lower()), *(one.number.lower() for one in items)}
         places = {f"{kind} {one}" for one in numbers}
         return [
             claim
@@ -223,27 +227,30 @@ class Paper:
             if any(one.split(",")[0].strip().lower() in places for one in claim.place.split(";"))
         ]
 
-    def _heading(self, evaluator: Evaluator) -> Heading:
+    def _make_heading(self, evaluator: Evaluator) -> Heading:
+        """Returns the heading: the paper, the length of runs and the reading."""
         definition, length = self.definition, evaluator.runs.length
         number = length.replications
         return Heading(
             f"{definition.authors}, {definition.title}, {definition.source}. "
             f"{number} replication{'s' if number > 1 else ''} of {length.says}. "
-            f"{self._reading_text(evaluator)}"
+            f"{self._describe_reading(evaluator)}"
         )
 
-    def _reading_text(self, evaluator: Evaluator) -> str:
+    def _describe_reading(self, evaluator: Evaluator) -> str:
+        """Returns a sentence on the reading."""
         if evaluator.reading.name == TAKEN:
             return f"What the paper leaves open is filled in as papers/{self.folder.name}/README.md says."
         return f"Reading {evaluator.reading.name}: {evaluator.reading.says}."
 
-    def _picture(self, evaluator: Evaluator, item: FigureItem, wanted: Wanted) -> Picture:
+    def _draw_figure(self, evaluator: Evaluator, item: FigureItem, wanted: Wanted) -> Picture:
+        """Draws a figure to a file; returns a picture without a file if its data is not on this machine."""
         from papers import draw  # loads Altair
 
         panels = []
         try:
             for panel in item.panels:
-                curves = [curve(evaluator, item, panel, name) for name in item.names]
+                curves = [make_curve(evaluator, item, panel, name) for name in item.names]
                 panels.append((panel, [draw.Curve(*one) for one in curves]))
         except NotAvailableError as error:
             return Picture(item.number, item.title, None, str(error))
@@ -251,72 +258,75 @@ class Paper:
         draw.draw(item, panels, path)
         return Picture(item.number, item.title, path)
 
-    def _claims(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
-        judged = settled(evaluator, claims)
+    def _judge_parts(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
+        """Yields the judged claims, with their trials if `tried`, and a summary of several."""
+        judged = judge_claims(evaluator, claims)
         every = len(claims) >= sum(one.basis != LEFT for one in self.definition.claims)
-        parts = claim_parts(self.name, judged, adjusted=every)
+        parts = make_claim_parts(self.name, judged, adjusted=every)
         for part, one in zip(parts, judged, strict=True):
             yield part
             if tried and one.claim.grid:
-                yield from trial_parts(evaluator, one.claim)
+                yield from make_trial_parts(evaluator, one.claim)
         if len(parts) > 1:
-            yield Summary(summary_text(parts, settle=evaluator.runs.settle))
+            yield Summary(write_summary(parts, settle=evaluator.runs.settle))
 
-    def _readings(self, evaluator: Evaluator, claims: Sequence[Claim]) -> Iterator[Part]:
-        """Yields the matrix of claims and readings, and the scores."""
-        under = [(one, evaluator.by(one)) for one in self.definition.readings]
-        requests = [request for _, own in under for claim in claims for request in own.claim_requests(claim)]
+    def _compare_readings(self, evaluator: Evaluator, claims: Sequence[Claim]) -> Iterator[Part]:
+        """Yields the table of claims by reading, and the readings' scores."""
+        under = [(one, evaluator.with_reading(one)) for one in self.definition.readings]
+        requests = [
+            request for _, own in under for claim in claims for request in own.list_claim_requests(claim)
+        ]
         evaluator.runs.run(requests, available=True)
-        reads = [Read(one, settled(own, claims)) for one, own in under]
-        yield matrix(reads)
-        yield scores(reads)
+        reads = [Read(one, judge_claims(own, claims)) for one, own in under]
+        yield tabulate_words(reads)
+        yield tabulate_scores(reads)
 
 
-def settled(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
-    """Returns the claims judged; replications of those whose word is open are doubled where that is asked.
+def judge_claims(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
+    """Judges the claims. With `settle`, it doubles the replications of those whose word is open.
 
     The intervals then hold at every look.
     """
     most = evaluator.runs.settle
     if most is None:
-        return [evaluator.judged(claim) for claim in claims]
+        return [evaluator.judge(claim) for claim in claims]
     first = [evaluator.runs.replications(claim.grid) if claim.grid else 1 for claim in claims]
     looks, found = list(first), dict[int, Judged]()
     unsettled = list(range(len(claims)))
     while unsettled:
         for number in sorted({looks[place] for place in unsettled}):
             wanted = [claims[place] for place in unsettled if looks[place] == number]
-            requests = [request for claim in wanted for request in evaluator.claim_requests(claim)]
+            requests = [request for claim in wanted for request in evaluator.list_claim_requests(claim)]
             evaluator.runs.run(requests, available=True, replications=number)
         for place in unsettled:
             look = replace(evaluator, looked=(first[place], looks[place]))
-            found[place] = look.judged(claims[place])
+            found[place] = look.judge(claims[place])
         unsettled = [place for place in unsettled if found[place].word in OPEN and 2 * looks[place] <= most]
         for place in unsettled:
             looks[place] *= 2
     return [found[place] for place in range(len(claims))]
 
 
-def summary_text(parts: Sequence[ClaimPart], settle: int | None) -> str:
-    """Returns how many claims have which word, by what the words rest on, and how open ones may be settled.
+def write_summary(parts: Sequence[ClaimPart], settle: int | None) -> str:
+    """Returns how many claims have which word, by basis, and how open ones may be settled.
 
-    `settle` is up to how many replications that was tried.
+    `settle` is the limit of replications that was used, or None.
     """
     texts = [f"{len(parts)} statements."]
     for basis, name in BASES.items():
         words = [part.word for part in parts if describe_basis(part.basis, part.fitted) == basis]
         if words:
-            texts.append(f"{name.capitalize()}, {len(words)}: {tally(words)}.")
+            texts.append(f"{name.capitalize()}, {len(words)}: {count_words(words)}.")
     number = sum(part.word in OPEN for part in parts)
     if number and settle is None:
         texts.append(f"{number} may be settled by more replications: --settle {ENOUGH}.")
     return " ".join(texts)
 
 
-def claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
-    """Returns the claims as parts; if `adjusted`, with p-values by Holm's procedure over all of them.
+def make_claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
+    """Returns the claims as parts; if `adjusted`, p-values are by Holm's procedure over all of them.
 
-    That is for all claims of a paper: over fewer, a p-value would hang on what else was asked for.
+    It is set for all claims of a paper: over fewer, a p-value would depend on the choice of claims.
     """
     p_values = [check.judgement.p_value for one in judged for check in one.checks]
     p_value = iter(holm(p_values) if adjusted else p_values)
@@ -333,40 +343,40 @@ def claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list
 
 
 def list_judgements(judged: Judged) -> list[Line]:
-    """Returns the judgements of a claim as text and numbers."""
+    """Returns the judgements of a claim as lines of text and numbers."""
     claim, lines = judged.claim, []
     for check in judged.checks:
         judgement = check.judgement
-        published = published_text(check.published, claim.unit, claim.digits) or bound_text(claim)
-        text = estimate_text(judgement.ours, claim.unit, claim.digits)
+        published = format_published(check.published, claim.unit, claim.digits) or write_bound(claim)
+        text = format_estimate(judgement.ours, claim.unit, claim.digits)
         lines.append(
             Line(
                 check.label, published, text, judgement.word, judgement.p_value, judgement.ours,
-                bar_text(claim) if check.published is not None else "",
+                write_tolerance(claim) if check.published is not None else "",
             )
         )  # fmt: skip
     return lines
 
 
-def bar_text(claim: Claim) -> str:
-    """Returns how far a claim may be from the published value and agree: `±40 %`, `×÷ 2`, `±0.3`."""
+def write_tolerance(claim: Claim) -> str:
+    """Returns the distance from the published value at which ours still agrees: `±40 %`, `×÷ 2`, `±0.3`."""
     if claim.kind == "factor":
         return f"×÷ {claim.factor:g}"
-    own = published_text((claim.margin, claim.margin), claim.unit, claim.digits) if claim.margin else ""
+    own = format_published((claim.margin, claim.margin), claim.unit, claim.digits) if claim.margin else ""
     texts = [f"±{100 * claim.tolerance:g} %" if claim.tolerance else "", f"±{own}" if own else ""]
     return " ".join(filter(None, texts))
 
 
-def bound_text(claim: Claim) -> str:
-    """Returns what a claim without a published number says of our number."""
+def write_bound(claim: Claim) -> str:
+    """Returns the bound that a claim without a published number sets, empty if it sets none."""
     if claim.kind == "sign":
         return "above 0" if claim.sign == "+" else "below 0"
     if claim.kind == "equivalent":
-        return f"0 ± {published_text((claim.margin, claim.margin), claim.unit, claim.digits)}"
+        return f"0 ± {format_published((claim.margin, claim.margin), claim.unit, claim.digits)}"
     if claim.kind == "bound":
         ends_of = [("at least", claim.least), ("at most", claim.most)]
         given = [
-            f"{name} {published_text((end, end), claim.unit, claim.digits)}"
+            f"{name} {format_published((end, end), claim.unit, claim.digits)}"
             for name, end in ends_of
             if end is not None
         ]
@@ -374,20 +384,20 @@ def bound_text(claim: Claim) -> str:
     return ""
 
 
-def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
+def make_trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it."""
     for one, trial in evaluator.select_trials(claim):
-        yield TrialPart(claim.id, one.name, trial.name, judged_lines(evaluator.under(trial), claim))
+        yield TrialPart(claim.id, one.name, trial.name, run_judgements(evaluator.with_trial(trial), claim))
 
 
-def judged_lines(evaluator: Evaluator, claim: Claim) -> list[Line]:
-    """Runs what a claim needs, all at once, and returns its judgements."""
-    evaluator.runs.run(evaluator.claim_requests(claim))
-    return list_judgements(evaluator.judged(claim))
+def run_judgements(evaluator: Evaluator, claim: Claim) -> list[Line]:
+    """Runs all cells that a claim needs. Returns its judgements."""
+    evaluator.runs.run(evaluator.list_claim_requests(claim))
+    return list_judgements(evaluator.judge(claim))
 
 
-def table_part(evaluator: Evaluator, table: TableItem) -> Table:
-    """Returns a table with the published column, where there is one, before each of ours.
+def make_table(evaluator: Evaluator, table: TableItem) -> Table:
+    """Returns a table, where each column of ours follows the published one if there is any.
 
     A cell whose data is not on this machine is not run; the note below the table says why.
     """
@@ -402,7 +412,7 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
             if column.published:
                 found = evaluator.published.find(column.published, labels)
                 cells.append(
-                    published_text(None if found is None else ends(found), column.unit, column.digits)
+                    format_published(None if found is None else list_ends(found), column.unit, column.digits)
                 )
             try:
                 estimate = evaluator.estimate(column, table.grid, labels)
@@ -410,31 +420,32 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
                 reasons[f"{Word.NOT_RUN}: {error}"] = None
                 cells.append(Word.NOT_RUN.value)
             else:
-                cells.append(estimate_text(estimate, column.unit, column.digits))
+                cells.append(format_estimate(estimate, column.unit, column.digits))
         rows.append(cells)
     note = ". ".join(filter(None, [table.note, *reasons]))
     return Table(table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), note)
 
 
-def known_places(estimates: Sequence[Estimate], everywhere: bool) -> list[int]:
-    """Returns the places of the estimates that have a mean, or (`everywhere`) that all replications have.
+def select_known(estimates: Sequence[Estimate], everywhere: bool) -> list[int]:
+    """Returns the indices of the estimates that have a mean, or, with `everywhere`, one in all replications.
 
-    A quantile that only some replications have, because in others too much did not end, would be too small.
+    A quantile that only some replications have would be too small: in the others, too many
+    transfers did not end.
     """
     most = max((one.count for one in estimates), default=0) if everywhere else 1
     return [place for place, one in enumerate(estimates) if one.count >= max(1, most)]
 
 
-def curve(
+def make_curve(
     evaluator: Evaluator, item: FigureItem, panel: Panel, name: str
 ) -> tuple[str, list[float], list[Estimate], list[tuple[float, float]], list[float]]:
     """Returns name, abscissae, estimates, published points and second values of one curve."""
-    points = evaluator.along(item, panel, name)
+    points = evaluator.list_point_labels(item, panel, name)
     second = replace(panel, value=panel.beside, against=None, change="")
     axes = evaluator.definition.grids[item.grid].axes
     beside: list[float] = []
     if panel.x in axes:
-        x = [leading_number(labels[panel.x]) for labels in points]
+        x = [parse_leading_number(labels[panel.x]) for labels in points]
         y = [t_interval(evaluator.values(panel, item.grid, labels)) for labels in points]
         if panel.beside:
             beside = [float(np.mean(evaluator.values(second, item.grid, labels))) for labels in points]
@@ -442,13 +453,15 @@ def curve(
         rows = evaluator.values(panel, item.grid, points[0])
         y = [t_interval(column) for column in rows.T]
         if panel.kind == "lines":
-            x = list(evaluator.runs.measure(evaluator.requests(panel, item.grid, points[0])[0])[0][panel.x])
+            x = list(
+                evaluator.runs.measure(evaluator.list_requests(panel, item.grid, points[0])[0])[0][panel.x]
+            )
         else:
             x = list(np.arange(len(y)) / len(y))
         if panel.beside:
             beside = list(evaluator.values(second, item.grid, points[0]).mean(axis=0))
-    known = known_places(y, everywhere=panel.kind != "lines")
-    published = published_points(evaluator, panel, name, points)
+    known = select_known(y, everywhere=panel.kind != "lines")
+    published = list_published_points(evaluator, panel, name, points)
     if panel.kind == "lines" and panel.x not in axes:
         # points of larger sizes than the panel shows belong to another one
         published = [point for point in published if point[0] <= max(x, default=0.0)]
@@ -461,36 +474,38 @@ def curve(
     )
 
 
-def published_points(
+def list_published_points(
     evaluator: Evaluator, panel: Panel, name: str, points: Sequence[dict[str, str]]
 ) -> list[tuple[float, float]]:
-    """Returns the points that the paper prints of one curve, given the labels of each of ours."""
+    """Returns the published points of one curve, given the labels of each of our points."""
     key, found = panel.published, evaluator.published.find
     if not key:
         return []
     if f"{{{panel.x}}}" not in key:
         return [(x, y) for x, y in found(key, {"curve": name}) or []]
-    printed = [(leading_number(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points]
-    return [(x, end) for x, y in printed if y is not None for end in dict.fromkeys(ends(y))]
+    printed = [
+        (parse_leading_number(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points
+    ]
+    return [(x, end) for x, y in printed if y is not None for end in dict.fromkeys(list_ends(y))]
 
 
 def require_readable(log: Path) -> None:
-    """Raises `MouseholeError` if the user's own log cannot be opened."""
+    """Raises `MouseholeError` if the user's log cannot be opened."""
     try:
         log.open("rb").close()
     except OSError as error:
         raise MouseholeError(f"{log}: {error.strerror or error}", field="log") from None
 
 
-def stands_in(claim: Claim, section: str) -> bool:
-    """Returns whether a claim's place names a section, or a part of it: `4.3` for `4`, `VI.C` for `vi`."""
+def is_in_section(claim: Claim, section: str) -> bool:
+    """Returns whether a claim's place names a section or a part of it: `4.3` for `4`, `VI.C` for `vi`."""
     asked = section.lower().rstrip(".")
     named = [one.lower() for one in list_sections(claim)]
     return any(one == asked or one.startswith(f"{asked}.") for one in named)
 
 
 def list_sections(claim: Claim) -> list[str]:
-    """Returns the sections that a claim's place names: two of `sections 6 and 7`."""
+    """Returns the sections that a claim's place names, such as two for `sections 6 and 7`."""
     found = []
     for place in claim.place.split(";"):
         named = re.match(r"sections? ([\w.]+)(?: and ([\w.]+))?", place.strip())
@@ -499,8 +514,8 @@ def list_sections(claim: Claim) -> list[str]:
     return found
 
 
-def arabic(number: str) -> str:
-    """Returns a Roman number up to 39, in small letters, in Arabic figures; other text as it is."""
+def to_arabic(number: str) -> str:
+    """Returns a lower-case Roman number up to 39 in Arabic figures, and other text unchanged."""
     if not re.fullmatch(r"x{0,3}(ix|iv|v?i{0,3})", number) or not number:
         return number
     values = [ROMAN[letter] for letter in number]
@@ -508,8 +523,8 @@ def arabic(number: str) -> str:
     return str(sum(-one if one < after else one for one, after in pairs))
 
 
-def leading_number(label: str) -> float:
-    """Returns the number that a label begins with, such as 10 of `10mbit`.
+def parse_leading_number(label: str) -> float:
+    """Returns the number at the beginning of a label, such as 10 of `10mbit`.
 
     Raises `MouseholeError` if there is none.
     """

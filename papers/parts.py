@@ -1,4 +1,4 @@
-"""What a paper's items yield: headings, tables, claims with their words, pictures; as data and as JSON."""
+"""The parts of a paper's results: headings, tables, claims with their words, pictures; and their JSON."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from papers.judge import GOOD, Word
 
 @dataclass(frozen=True)
 class Heading:
-    """How the items were run."""
+    """The conditions of the runs."""
 
     text: str
 
@@ -50,13 +50,13 @@ class Line:
 
     @property
     def p_name(self) -> str:
-        """Returns what the p-value is called."""
+        """The name of the p-value."""
         return "Holm p" if self.adjusted else "p"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimPart:
-    """A statement of the paper with the word for it."""
+    """A statement of the paper with its outcome."""
 
     paper: str
     id: str
@@ -76,7 +76,7 @@ class ClaimPart:
 
 @dataclass(frozen=True)
 class TrialPart:
-    """What becomes of a claim when an open parameter has another value."""
+    """A claim's outcome under another value of an open parameter."""
 
     id: str
     open: str
@@ -86,7 +86,7 @@ class TrialPart:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure that was written to a file, or was not drawn because its data is not on this machine."""
+    """A figure that was written to a file, or not drawn because its data is not on this machine."""
 
     number: str
     title: str
@@ -98,7 +98,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Summary:
-    """How many claims have which word."""
+    """The number of claims with each word."""
 
     text: str
 
@@ -106,10 +106,10 @@ class Summary:
 Part = Heading | Table | ClaimPart | TrialPart | Picture | Summary
 
 
-def as_json(part: Part) -> str:
+def to_json(part: Part) -> str:
     """Returns one part as a line of JSON: `kind` is that of the part, `claim_kind` a claim's; NaN is null."""
     kind = type(part).__name__.removesuffix("Part").lower()
-    fields = {name: _plain(value) for name, value in asdict(part).items()}
+    fields = {name: _to_plain(value) for name, value in asdict(part).items()}
     return json.dumps({"kind": kind, **{f"claim_{k}" if k == "kind" else k: v for k, v in fields.items()}},
                       ensure_ascii=False)  # fmt: skip
 
@@ -125,26 +125,26 @@ BASES = {
 
 
 def describe_basis(basis: str, fitted: Sequence[str]) -> str:
-    """Returns what a word rests on: a key of `BASES`."""
+    """Returns the basis of a word, a key of `BASES`."""
     return "fitted" if basis == "evidence" and fitted else basis
 
 
-def word_text(word: Word | None) -> str:
-    """Returns the word as text, or that there is none."""
+def format_word(word: Word | None) -> str:
+    """Returns the word as text; "no word" for None."""
     return "no word" if word is None else word.value
 
 
-def _plain(value: object) -> object:
-    """Returns the value with paths as text and with None for what is no finite number."""
+def _to_plain(value: object) -> object:
+    """Returns a value for JSON: paths become text, numbers that are not finite become None."""
     match value:
         case StrEnum():
             return value.value
         case Estimate():
-            return _plain(value.as_dict())
+            return _to_plain(value.as_dict())
         case dict():
-            return {name: _plain(one) for name, one in value.items()}
+            return {name: _to_plain(one) for name, one in value.items()}
         case list() | tuple():
-            return [_plain(one) for one in value]
+            return [_to_plain(one) for one in value]
         case Path():
             return str(value)
         case float() if not math.isfinite(value):
@@ -152,6 +152,6 @@ def _plain(value: object) -> object:
     return value
 
 
-def cells_text(words: Sequence[Word | None]) -> str:
-    """Returns how many of a claim's cells come out: `7 of 9 cells`."""
+def count_agreeing(words: Sequence[Word | None]) -> str:
+    """Returns how many of a claim's cells agree, as text: `7 of 9 cells`."""
     return f"{sum(one in GOOD for one in words)} of {len(words)} cells"

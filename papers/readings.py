@@ -1,7 +1,8 @@
-"""Readings beside each other: the word of each claim under each, and a score on cells that chose nothing.
+"""Compares readings of a paper: the word of each claim under each, and scores on held-out cells.
 
-A cell is one judgement of a claim. Cells fall into two halves by a hash of their names. The reading that does
-best on one half is judged on the other, so that it is known how much of its agreement was looked for.
+A cell is one judgement of a claim. A hash of their names divides the cells into two halves. The
+reading that does best on one half is scored on the other, so that its score is not inflated by the
+choice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,21 +13,21 @@ from math import log, sqrt
 
 from papers.definition import Reading
 from papers.evaluate import Check, Judged
-from papers.judge import GOOD, Word, worst
-from papers.parts import Table, cells_text, word_text
+from papers.judge import GOOD, Word, find_worst
+from papers.parts import Table, count_agreeing, format_word
 
 HALVES = ("A", "B")
 
 
 @dataclass(frozen=True)
 class Read:
-    """A paper under one reading."""
+    """A paper's judged claims under one reading."""
 
     reading: Reading
     claims: Sequence[Judged]
 
     def checks(self, half: str) -> list[Check]:
-        """Returns the cells of a half that were held against the paper and have a word."""
+        """Returns the judgements of a half that rest on evidence and have a word."""
         return [
             check
             for one in self.claims
@@ -39,7 +40,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Score:
-    """How a reading does on some cells."""
+    """The outcome of a reading on some cells."""
 
     agree: int
     differ: int
@@ -49,18 +50,18 @@ class Score:
 
     @property
     def value(self) -> float:
-        """Returns the share of cells that agree less the share that differs."""
+        """The share of cells that agree less the share that differs."""
         return (self.agree - self.differ) / self.cells if self.cells else 0.0
 
     @property
     def text(self) -> str:
-        """Returns the score with what it is made of."""
+        """The score and the counts that it is made of, as text."""
         open_ = self.cells - self.agree - self.differ
         return f"{self.value:+.2f} ({self.agree} agree, {open_} open, {self.differ} differ)".replace("-", "−")
 
     @property
     def error_text(self) -> str:
-        """Returns by how much our numbers are off the published ones, as the root of the mean square."""
+        """The root mean square of our numbers' log-ratios to the published ones, as a factor in text."""
         if not self.log_errors:
             return "–"
         mean_square = sum(one**2 for one in self.log_errors) / len(self.log_errors)
@@ -72,8 +73,8 @@ def choose_half(claim: str, label: str) -> str:
     return HALVES[sha256(f"{claim}\0{label}".encode()).digest()[0] % 2]
 
 
-def score(checks: Sequence[Check]) -> Score:
-    """Returns how many cells agree and differ, and how far their numbers are from the published ones."""
+def score_checks(checks: Sequence[Check]) -> Score:
+    """Returns the counts of judgements that agree and differ, and the log-ratios to published numbers."""
     words = [check.judgement.word for check in checks]
     errors = []
     for check in checks:
@@ -84,10 +85,10 @@ def score(checks: Sequence[Check]) -> Score:
     return Score(agree, differ, len(words), errors)
 
 
-def matrix(reads: Sequence[Read]) -> Table:
-    """Returns the word of each claim under each reading; of several cells also how many agree."""
+def tabulate_words(reads: Sequence[Read]) -> Table:
+    """Returns a table of the word of each claim under each reading; for several cells also how many agree."""
     rows = [
-        [claims[0].claim.name, *(_word(one) for one in claims)]
+        [claims[0].claim.name, *(_format_outcome(one) for one in claims)]
         for claims in zip(*(one.claims for one in reads), strict=True)
         if claims[0].claim.kind != "lost" and claims[0].claim.grid
     ]
@@ -96,19 +97,24 @@ def matrix(reads: Sequence[Read]) -> Table:
     return Table("readings", "Claims by reading", ["claim", *names], rows, 1 + len(names), says)
 
 
-def scores(reads: Sequence[Read]) -> Table:
-    """Returns the score of each reading on both halves, and how what one half chooses does on the other."""
-    found = {one.reading.name: {half: score(one.checks(half)) for half in HALVES} for one in reads}
+def tabulate_scores(reads: Sequence[Read]) -> Table:
+    """Returns a table of each reading's score on both halves, and the held-out score of each half's
+    choice.
+    """
+    found = {one.reading.name: {half: score_checks(one.checks(half)) for half in HALVES} for one in reads}
     rows = [
         [name, *(of_half.text for of_half in halves.values()),
-         _pooled(halves).error_text]
+         _pool(halves).error_text]
         for name, halves in found.items()
     ]  # fmt: skip
     columns = ["reading", *(f"half {half}" for half in HALVES), "published numbers, rms"]
-    return Table("scores", "Score by reading", columns, rows, len(columns), " ".join(_choices(found)))
+    return Table(
+        "scores", "Score by reading", columns, rows, len(columns), " ".join(_describe_choices(found))
+    )
 
 
-def _choices(found: Mapping[str, Mapping[str, Score]]) -> list[str]:
+def _describe_choices(found: Mapping[str, Mapping[str, Score]]) -> list[str]:
+    """Returns sentences on the reading that each half chooses and its score on the other half."""
     texts = []
     for own, other in (HALVES, HALVES[::-1]):
         best = max(found, key=lambda name: found[name][own].value)
@@ -119,7 +125,8 @@ def _choices(found: Mapping[str, Mapping[str, Score]]) -> list[str]:
     ]
 
 
-def _pooled(halves: Mapping[str, Score]) -> Score:
+def _pool(halves: Mapping[str, Score]) -> Score:
+    """Returns the score of a reading on both halves together."""
     every = list(halves.values())
     errors = list(chain.from_iterable(one.log_errors for one in every))
     return Score(
@@ -128,9 +135,10 @@ def _pooled(halves: Mapping[str, Score]) -> Score:
     )  # fmt: skip
 
 
-def _word(judged: Judged) -> str:
+def _format_outcome(judged: Judged) -> str:
+    """Returns the word for a claim, and for several cells how many agree."""
     words = [check.judgement.word for check in judged.checks]
-    text = word_text(worst(words))
+    text = format_word(find_worst(words))
     if len(words) < 2:
         return text
-    return f"{text}, {cells_text(words)} agree"
+    return f"{text}, {count_agreeing(words)} agree"

@@ -1,4 +1,4 @@
-"""A paper as a document: its claims, tables and figures beside ours; and the page of all papers."""
+"""Lays out a paper's results as a document, and those of all papers as a page."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from mousehole.document import Table as DocumentTable
 from mousehole.html.pictures import recolour_svg
 
 from papers.definition import Definition
-from papers.judge import MEANING, Word, worst
+from papers.judge import MEANING, Word, find_worst
 from papers.parts import (
     BASES,
     ClaimPart,
@@ -34,10 +34,10 @@ from papers.parts import (
     Summary,
     Table,
     TrialPart,
-    cells_text,
-    word_text,
+    count_agreeing,
+    format_word,
 )
-from papers.text import tally
+from papers.text import count_words
 
 TONES: Mapping[Word, Tone] = {
     Word.AGREES: "good",
@@ -57,7 +57,7 @@ Pair = tuple[str, str, Tone]
 
 @dataclass(frozen=True)
 class Reported:
-    """A paper with the parts that its items yielded."""
+    """A paper with the parts of its results."""
 
     definition: Definition
     parts: Sequence[Part]
@@ -66,55 +66,59 @@ class Reported:
 
     @property
     def claims(self) -> list[ClaimPart]:
-        """Returns the claims."""
+        """The claims among the parts."""
         return [part for part in self.parts if isinstance(part, ClaimPart)]
 
 
-def document(paper: Reported) -> Document:
-    """Returns the document of what was run of a paper."""
+def make_document(paper: Reported) -> Document:
+    """Returns the document of a paper's results."""
     own = paper.definition
-    section = Section(own.name, own.title, list(_blocks(paper)))
+    section = Section(own.name, own.title, list(_list_blocks(paper)))
     return Document(f"{own.name}: {own.title}", "", [section], footer=f"Mousehole {engine_text()}")
 
 
-def page(papers: Sequence[Reported]) -> Document:
-    """Returns the document of several papers with everything that is known of them."""
+def make_page(papers: Sequence[Reported]) -> Document:
+    """Returns the document of the full results of several papers."""
     engine = engine_text()
-    meanings = [(f"{_sign(word)} {word.value}", MEANING[word], _tone(word)) for word in reversed(Word)]
+    meanings = [
+        (f"{_choose_sign(word)} {word.value}", MEANING[word], _choose_tone(word)) for word in reversed(Word)
+    ]
     summary: list[Block] = [
         Prose(
             f"Published numbers beside those of Mousehole {engine}. Intervals hold 95 %, over replications "
             "with common random numbers.",
             "dim",
         ),
-        Details("What the words mean", [_facts([*meanings, ("fitted", FITTED, "open")])]),
-        *(Raw(_matrix(paper)) for paper in papers),
+        Details("What the words mean", [_make_facts([*meanings, ("fitted", FITTED, "open")])]),
+        *(Raw(_make_matrix(paper)) for paper in papers),
     ]
     return Document(
         title="The papers, claim by claim",
         subtitle="",
-        sections=[Section("claims", "All claims", summary, "All claims"), *map(_section, papers)],
+        sections=[Section("claims", "All claims", summary, "All claims"), *map(_make_section, papers)],
         footer=f"Mousehole {engine}",
     )
 
 
-def _matrix(paper: Reported) -> str:
-    """Returns a row of chips, one per claim id, that lead to the claims, with how many of its cells agree."""
+def _make_matrix(paper: Reported) -> str:
+    """Returns HTML: a row of links to the claims, one per id, each with the number of its cells
+    that agree.
+    """
     chips = []
-    for name, parts in _by_id(paper.claims).items():
+    for name, parts in _group_by_id(paper.claims).items():
         words = [part.word for part in parts]
-        word = worst(words)
+        word = find_worst(words)
         cells = [line.word for part in parts for line in part.lines]
-        share = cells_text(cells) if len(cells) > 1 else ""
-        text = f"{len(parts)} statements: {tally(words)}" if len(parts) > 1 else word_text(word)
+        share = count_agreeing(cells) if len(cells) > 1 else ""
+        text = f"{len(parts)} statements: {count_words(words)}" if len(parts) > 1 else format_word(word)
         text += f"; {share} agree" if share else ""
         chips.append(
-            f'<a class="{_tone(word)}" href="#{escape(_anchor(paper.definition.name, name))}" '
+            f'<a class="{_choose_tone(word)}" href="#{escape(_make_anchor(paper.definition.name, name))}" '
             f'title="{escape(text)}" aria-label="{escape(f"{name}: {text}")}">'
-            f"{escape(name)} {_sign(word)} {share}".rstrip()
+            f"{escape(name)} {_choose_sign(word)} {share}".rstrip()
             + "</a>"
         )
-    definition, words_of = paper.definition, tally([part.word for part in paper.claims])
+    definition, words_of = paper.definition, count_words([part.word for part in paper.claims])
     return (
         f'<p><a href="#{escape(definition.name)}"><strong>{escape(definition.name)}</strong></a> '
         f'<span class="dim">{escape(definition.authors)}: {escape(words_of)}</span></p>'
@@ -122,12 +126,12 @@ def _matrix(paper: Reported) -> str:
     )
 
 
-def _section(paper: Reported) -> Section:
-    """Returns a paper's section of the page, with what the paper leaves open."""
+def _make_section(paper: Reported) -> Section:
+    """Returns a paper's section of the page, with its open parameters."""
     own = paper.definition
     blocks = [
         Prose(f"mousehole paper {own.name} prints the claims; with claim ID, table N or figure N, that."),
-        *_blocks(paper),
+        *_list_blocks(paper),
     ]
     if own.opens:
         rows = [[one.name, one.taken, one.why, ", ".join(one.fitted) or "–"] for one in own.opens]
@@ -136,7 +140,8 @@ def _section(paper: Reported) -> Section:
     return Section(own.name, f"{own.authors}, {own.title}", blocks, own.name)
 
 
-def _blocks(paper: Reported) -> Iterator[Block]:
+def _list_blocks(paper: Reported) -> Iterator[Block]:
+    """Yields a block for each part of the results."""
     named = set[str]()
     for part in paper.parts:
         match part:
@@ -148,27 +153,35 @@ def _blocks(paper: Reported) -> Iterator[Block]:
                 ]
                 yield DocumentTable(part.title, columns, part.rows, note=part.note)
             case ClaimPart():
-                anchor = "" if part.id in named else _anchor(part.paper, part.id)
-                yield _claim(part, anchor, paper.details)
+                anchor = "" if part.id in named else _make_anchor(part.paper, part.id)
+                yield _make_claim(part, anchor, paper.details)
                 named.add(part.id)
             case TrialPart():
-                pairs = [(word_text(line.word), _numbers(line, paper.details), _tone(line.word))
-                         for line in part.lines]  # fmt: skip
-                yield _facts(pairs, f"{part.id} with {part.open}: {part.trial}")
+                pairs = [
+                    (format_word(line.word), _format_numbers(line, paper.details), _choose_tone(line.word))
+                    for line in part.lines
+                ]
+                yield _make_facts(pairs, f"{part.id} with {part.open}: {part.trial}")
             case Picture():
-                yield _picture(part)
+                yield _make_picture(part)
 
 
-def _claim(part: ClaimPart, name: str, details: bool) -> Facts:
-    """Returns a claim: its word with the numbers behind it, and what must be known of it."""
+def _make_claim(part: ClaimPart, name: str, details: bool) -> Facts:
+    """Returns a claim with its word, its numbers, and remarks."""
     pairs: list[Pair] = [
-        (f"{_sign(line.word)} {_barred(line)}", _numbers(line, details), _tone(line.word))
+        (
+            f"{_choose_sign(line.word)} {_format_word(line)}",
+            _format_numbers(line, details),
+            _choose_tone(line.word),
+        )
         for line in part.lines
     ]
     if len(pairs) != 1:
         nothing = MEANING[part.word] if part.word is not None else "too few replications"
-        text = f"{cells_text([line.word for line in part.lines])} agree" if pairs else nothing
-        pairs.insert(0, (f"{_sign(part.word)} {word_text(part.word)}", text, _tone(part.word)))
+        text = f"{count_agreeing([line.word for line in part.lines])} agree" if pairs else nothing
+        pairs.insert(
+            0, (f"{_choose_sign(part.word)} {format_word(part.word)}", text, _choose_tone(part.word))
+        )
     fitted = f"chosen while looking at it: {', '.join(part.fitted)}" if part.fitted else ""
     cause = "why" if part.word == Word.DIFFERS else "because"
     rests = BASES[part.basis] if part.basis != "evidence" else ""
@@ -177,17 +190,17 @@ def _claim(part: ClaimPart, name: str, details: bool) -> Facts:
         (cause, part.cause, "dim"),
     ]  # fmt: skip
     title = f"{part.id}: {part.says} [{part.place}]"
-    return _facts([*pairs, *(pair for pair in remarks if pair[1])], title, name)
+    return _make_facts([*pairs, *(pair for pair in remarks if pair[1])], title, name)
 
 
-def _barred(line: Line) -> str:
-    """Returns the word with the bar that it was held to."""
-    text = word_text(line.word)
+def _format_word(line: Line) -> str:
+    """Returns the word with the tolerance that it was judged by."""
+    text = format_word(line.word)
     return f"{text} ({line.bar})" if line.bar and line.word is not None else text
 
 
-def _numbers(line: Line, details: bool) -> str:
-    """Returns what was published beside what was measured, with the p-value among the details."""
+def _format_numbers(line: Line, details: bool) -> str:
+    """Returns published and measured numbers as text; with `details` also the p-value."""
     texts = [
         line.label,
         f"published {line.published}" if line.published else "",
@@ -197,8 +210,8 @@ def _numbers(line: Line, details: bool) -> str:
     return " · ".join(filter(None, texts))
 
 
-def _picture(part: Picture) -> Block:
-    """Returns a figure: itself if it was drawn for a page, else which file it was written to."""
+def _make_picture(part: Picture) -> Block:
+    """Returns a figure: the drawing if it is SVG, else the path of its file."""
     if part.path is None:
         return Prose(f"figure {part.number}: {Word.NOT_RUN}: {part.reason}")
     if part.path.suffix != ".svg":
@@ -212,30 +225,32 @@ def _picture(part: Picture) -> Block:
 
 
 def inline_svg(path: Path) -> str:
-    """Returns an SVG file as an element in the colours of the page around it."""
+    """Returns the SVG element of a file, with colours that follow the page's theme."""
     text = path.read_text(encoding="utf-8")
     svg = text[text.index("<svg") :].replace(f'fill="{BACK}"', 'fill="none"')
     return recolour_svg(svg, path.stem)
 
 
-def _facts(pairs: Sequence[Pair], title: str = "", name: str = "") -> Facts:
+def _make_facts(pairs: Sequence[Pair], title: str = "", name: str = "") -> Facts:
+    """Returns a block of pairs, each with its tone."""
     return Facts([(left, right) for left, right, _ in pairs], title, [tone for *_, tone in pairs], name)
 
 
-def _by_id(claims: Iterable[ClaimPart]) -> Mapping[str, list[ClaimPart]]:
+def _group_by_id(claims: Iterable[ClaimPart]) -> Mapping[str, list[ClaimPart]]:
+    """Returns the parts of each claim by the claim's id."""
     found: dict[str, list[ClaimPart]] = {}
     for part in claims:
         found.setdefault(part.id, []).append(part)
     return found
 
 
-def _anchor(paper: str, claim: str) -> str:
+def _make_anchor(paper: str, claim: str) -> str:
     return f"{paper}-{claim}"
 
 
-def _tone(word: Word | None) -> Tone:
+def _choose_tone(word: Word | None) -> Tone:
     return TONES.get(word, "dim") if word is not None else "dim"
 
 
-def _sign(word: Word | None) -> str:
-    return SIGNS[_tone(word)]
+def _choose_sign(word: Word | None) -> str:
+    return SIGNS[_choose_tone(word)]

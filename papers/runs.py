@@ -1,7 +1,7 @@
-"""Runs the cells of a paper's grids, each once, and keeps what was measured for the next time.
+"""Runs the cells of a paper's grids, each once, and caches their measurements.
 
-What is kept is found by the scenario, the replication, the engine's build and the source of the measure, so
-that a changed engine, scenario or measure is run afresh.
+A cached measurement is found by the scenario, the replication, the engine's build and the source of
+the measure, so that any change of these causes a new run.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ from mousehole.scenario import fill_in
 from numpy.typing import NDArray
 
 from papers.definition import TAKEN, Cell, Definition, Json, Labels, Length, NotAvailableError, read_toml
-from papers.schemes import merged, scheme_text, tried_on
+from papers.schemes import apply_trial, merge, write_scheme
 
 Measured = Mapping[str, NDArray[np.float64]]
 """What is measured of one run: arrays by name; a single number is an array of no dimension."""
@@ -56,7 +56,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a paper is run; None stands for the paper's own number."""
+    """The options of a paper's runs; None stands for the paper's own number."""
 
     full: bool = False
     seeds: int | None = None
@@ -78,7 +78,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Task:
-    """One run: its scenario, its measure, and the digest by which what is measured is found."""
+    """One run: its scenario, its measure, and the digest that identifies its measurement."""
 
     scenario: Json
     measure: Measure
@@ -86,7 +86,7 @@ class Task:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Returns the files whose traffic is replayed."""
+        """The files whose traffic is replayed."""
         return tuple(self.scenario["traffic"].get("files", ()))
 
 
@@ -95,7 +95,7 @@ Number = tuple[Request, int]
 
 
 class Runs:
-    """The runs of one paper that have been wanted so far."""
+    """The runs of one paper that have been requested so far."""
 
     def __init__(self, definition: Definition, folder: Path, measures: ModuleType, options: Options) -> None:
         self._definition, self._folder, self._measures = definition, folder, measures
@@ -106,31 +106,31 @@ class Runs:
 
     @property
     def length(self) -> Length:
-        """Returns the length that was chosen, with the replications that were asked for."""
+        """The chosen length, with the number of replications that was asked for."""
         chosen = self._definition.full if self._options.full else self._definition.quick
         return replace(chosen, replications=self._options.seeds or chosen.replications)
 
     @property
     def settle(self) -> int | None:
-        """Returns up to how many replications are made until words are settled."""
+        """The limit of replications for settling open words, or None."""
         return self._options.settle
 
     def replications(self, grid: str) -> int:
-        """Returns how many replications a grid's cells have."""
+        """Returns the number of replications of a grid's cells."""
         usual = self._definition.grids[grid].replications if not self._options.full else None
         return self._options.seeds or usual or self.length.replications
 
     def request(self, grid: str, *cells: Cell) -> Request:
-        """Returns the request for the cell that the labels given add up to."""
-        return Request(grid, self._definition.cells(grid, *cells))
+        """Returns the request for the cell that the given labels select."""
+        return Request(grid, self._definition.find_cell(grid, *cells))
 
     def run(
         self, requests: Iterable[Request], *, available: bool = False, replications: int | None = None
     ) -> None:
-        """Runs what was not run before, in all replications, or in as many as are asked for.
+        """Runs the requests that have not been run, in all replications or in `replications`.
 
-        With `available`, cells whose traffic is not on this machine are left out. Raises `NotAvailableError`
-        otherwise, and where such a cell is asked for.
+        With `available`, cells whose traffic is not on this machine are left out; otherwise such a
+        cell raises `NotAvailableError`.
         """
         wanted: dict[Number, Task] = {}
         for request in dict.fromkeys(requests):
@@ -139,7 +139,7 @@ class Runs:
             if len(known) >= number:
                 continue
             try:
-                wanted |= self._tasks(request, range(len(known), number))
+                wanted |= self._make_tasks(request, range(len(known), number))
             except NotAvailableError:
                 if not available:
                     raise
@@ -147,32 +147,37 @@ class Runs:
                 self._done[request] = known
         tasks = {task.digest: task for task in wanted.values()}
         stored = {digest: found for digest in tasks if (found := self._load(digest)) is not None}
-        made = self._made([task for digest, task in tasks.items() if digest not in stored])
+        made = self._run_tasks([task for digest, task in tasks.items() if digest not in stored])
         self.kept += len(stored)
         self.made += len(made)
         for (request, _), task in wanted.items():
             self._done[request].append((stored | made)[task.digest])
 
     def measure(self, request: Request, replications: int | None = None) -> Sequence[Measured]:
-        """Returns what was measured in the request's replications, in their order."""
+        """Returns the measurements of a request's replications, in their order, and runs them if
+        necessary.
+        """
         self.run([request], replications=replications)
         return self._done[request]
 
     def scenario(self, request: Request) -> Json:
         """Returns the scenario of a cell, without the number of the replication."""
         grid = self._definition.grids[request.grid]
-        scenario = merged(
+        scenario = merge(
             read_toml(self._folder / "scenarios" / f"{grid.scenario}.toml"), self.length.scenario
         )
-        scenario = self._definition.changed(scenario, request.grid, request.cell, full=self._options.full)
-        scenario = tried_on(scenario, json.loads(request.change))
-        scenario["scheme"] = scheme_text(scenario["scheme"], self._definition.schemes)
+        scenario = self._definition.apply_changes(
+            scenario, request.grid, request.cell, full=self._options.full
+        )
+        scenario = apply_trial(scenario, json.loads(request.change))
+        scenario["scheme"] = write_scheme(scenario["scheme"], self._definition.schemes)
         if self._options.seed is not None:
             scenario["seed"] = self._options.seed
         build = getattr(self._measures, grid.build) if grid.build else None
         return build(scenario, dict(request.cell)) if build else scenario
 
-    def _tasks(self, request: Request, numbers: Iterable[int]) -> dict[Number, Task]:
+    def _make_tasks(self, request: Request, numbers: Iterable[int]) -> dict[Number, Task]:
+        """Returns the task of each replication of a request."""
         grid = self._definition.grids[request.grid]
         scenario = self.scenario(request)
         measure: Measure = getattr(self._measures, grid.measure)
@@ -183,18 +188,22 @@ class Runs:
         return tasks
 
     def _digest(self, scenario: Json, measure: Measure) -> str:
-        """Returns what a run is found by: engine, measure, files and scenario, the replication included."""
+        """Returns the hash of all that determines a measurement: engine, measure, files, scenario
+        and replication.
+        """
         text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
-        files = [_content(Path(one)) for one in scenario["traffic"].get("files", ())]
-        known = "\0".join([engine_digest(), measure.__name__, _source(self._measures), *files, text])
+        files = [_hash_file(Path(one)) for one in scenario["traffic"].get("files", ())]
+        known = "\0".join([engine_digest(), measure.__name__, _read_source(self._measures), *files, text])
         return hashlib.sha256(known.encode()).hexdigest()[:40]
 
-    def _place(self, digest: str) -> Path | None:
+    def _cache_path(self, digest: str) -> Path | None:
+        """Returns the path of a cached measurement, or None without a cache."""
         folder = self._options.cache
         return None if folder is None else folder / self._definition.name / f"{digest}.npz"
 
     def _load(self, digest: str) -> Measured | None:
-        place = self._place(digest)
+        """Returns a cached measurement, or None if there is none or it is damaged."""
+        place = self._cache_path(digest)
         if place is None or self._options.fresh or not place.exists():
             return None
         try:
@@ -203,11 +212,11 @@ class Runs:
         except (OSError, ValueError, EOFError, BadZipFile):
             return None  # cut short when it was written: run again
 
-    def _made(self, tasks: Sequence[Task]) -> dict[str, Measured]:
-        """Runs these; each one's measures are kept as soon as it is over."""
+    def _run_tasks(self, tasks: Sequence[Task]) -> dict[str, Measured]:
+        """Runs the tasks and returns their measurements; each one is cached as soon as it is available."""
         if not tasks:
             return {}
-        jobs = self._announced([task.scenario for task in tasks])
+        jobs = self._choose_jobs([task.scenario for task in tasks])
         done: dict[str, Measured] = {}
         for measure, files in dict.fromkeys((task.measure, task.files) for task in tasks):
             same = [task for task in tasks if task.measure is measure and task.files == files]
@@ -216,25 +225,26 @@ class Runs:
             given = from_section(first["traffic"], "")
             traffic = given.read(seed=first["seed"]) if files else None
             done |= run_all(
-                scenarios, partial(_reduced, measure), reporter, jobs, traffic, settle=self._keep,
+                scenarios, partial(_reduce, measure), reporter, jobs, traffic, settle=self._store_result,
                 backend=self._options.backend, shipment=make_shipment(given, False, first["seed"]),
             )  # fmt: skip
         return done
 
-    def _keep(self, digest: str, done: dict[str, Measured]) -> None:
-        _store(self._place(digest), done[digest])
+    def _store_result(self, digest: str, done: dict[str, Measured]) -> None:
+        """Caches the measurement of one run; called as soon as the run ends."""
+        _store(self._cache_path(digest), done[digest])
 
-    def _announced(self, scenarios: Sequence[Json]) -> int:
-        """Reports time and memory if the runs are many or long; returns how many to have at once."""
+    def _choose_jobs(self, scenarios: Sequence[Json]) -> int:
+        """Reports time and memory if the runs are many or long. Returns the number of runs at a time."""
         jobs, backend = self._options.jobs, self._options.backend
         if backend is not None:
             return max(backend.at_once, 1)
         # The longest run at each rate, since a run costs as much as it has packets.
         longest: dict[str, Scenario] = {}
         for one in map(fill_in, scenarios):
-            known = longest.setdefault(_rate(one), one)
+            known = longest.setdefault(_find_rate(one), one)
             if sum(read_lengths_s(one)) > sum(read_lengths_s(known)):
-                longest[_rate(one)] = one
+                longest[_find_rate(one)] = one
         most_s = max(sum(read_lengths_s(one)) for one in longest.values())
         if len(scenarios) * most_s < WORTH_ESTIMATING_S:
             return jobs or default_jobs()
@@ -251,19 +261,20 @@ class Runs:
 
 
 def default_cache() -> Path:
-    """Returns the folder in which measures are kept, `mousehole/papers` in $XDG_CACHE_HOME or ~/.cache."""
+    """Returns the cache folder, `mousehole/papers` in $XDG_CACHE_HOME or ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "mousehole" / "papers"
 
 
-def _reduced(measure: Measure, result: RunResult) -> Measured:
+def _reduce(measure: Measure, result: RunResult) -> Measured:
+    """Returns the measurement of a run as arrays of floats."""
     return {name: np.asarray(value, np.float64) for name, value in measure(result).items()}
 
 
 def _store(place: Path | None, measured: Measured) -> None:
-    """Writes the measures of one run, whole or not at all.
+    """Writes the measurement of one run, whole or not at all.
 
-    If they cannot be written, as on a full disk, the next command runs it again.
+    If it cannot be written, as on a full disk, the next command repeats the run.
     """
     if place is None:
         return
@@ -277,16 +288,16 @@ def _store(place: Path | None, measured: Measured) -> None:
         part.unlink(missing_ok=True)
 
 
-def _rate(scenario: Scenario) -> str:
-    """Returns the rate that a scenario gives its bottleneck, empty if it gives none."""
+def _find_rate(scenario: Scenario) -> str:
+    """Returns the rate of a scenario's bottleneck, empty if the scenario has none."""
     own: Json = dict(scenario)
     given = own.get("topology", {}).get("params", own.get("link", {}))
     return str(given.get("rate") or given.get("down") or "")
 
 
 @cache
-def _content(path: Path) -> str:
-    """Returns the SHA-256 of a file; raises `MouseholeError` if it cannot be read."""
+def _hash_file(path: Path) -> str:
+    """Returns the SHA-256 of a file; raises `NotAvailableError` if it cannot be read."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -296,5 +307,5 @@ def _content(path: Path) -> str:
 
 
 @cache
-def _source(module: ModuleType) -> str:
+def _read_source(module: ModuleType) -> str:
     return inspect.getsource(module)

@@ -1,8 +1,8 @@
-"""The M/G/1 queue of two levels, each of which shares the server: mean response times by formula.
+"""Computes mean response times in the M/G/1 queue of two levels, each with processor sharing.
 
-Jobs are sizes drawn from a mixture of exponentials, which Pareto II is, too; the server does one unit of size
-in one unit of time. The derivation is ours, after Kleinrock's of multilevel sharing and the integral equation
-of sharing with batch arrivals (`papers/tlps/README.md`).
+Jobs are sizes drawn from a mixture of exponentials, of which Pareto II is one; the server does one
+unit of size in one unit of time. The derivation is ours, after Kleinrock's of multilevel sharing
+and the integral equation of sharing with batch arrivals (`papers/tlps/README.md`).
 """
 
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Mixture:
-    """Sizes: the share of each exponential and its mean."""
+    """A hyperexponential distribution of sizes: the share and the mean of each exponential."""
 
     shares: Floats
     means: Floats
 
     @property
     def mean(self) -> float:
-        """Returns the mean size."""
+        """The mean size."""
         return float(self.shares @ self.means)
 
 
 def pareto(mean: float, shape: float, phases: int = 100) -> Mixture:
-    """Returns Pareto II sizes: the rate of an exponential drawn from a gamma law, by Gauss-Laguerre.
+    """Returns Pareto II sizes as a mixture: exponentials whose rate has a gamma law, by Gauss-Laguerre.
 
-    It is exact to rounding for a whole `shape` from 2 on.
+    It is exact to rounding for an integer `shape` from 2 on.
     """
     nodes, weights = np.polynomial.laguerre.laggauss(phases)
     return Mixture(weights * nodes ** (shape - 1) / gamma(shape), mean * (shape - 1) / nodes)
@@ -42,12 +42,12 @@ def exponential(mean: float) -> Mixture:
 
 
 def shared(sizes: Mixture, load: float) -> float:
-    """Returns the mean response time where all jobs share the server."""
+    """Returns the mean response time if all jobs share the server."""
     return sizes.mean / (1 - load)
 
 
 def two_levels(sizes: Mixture, load: float, threshold: float) -> float:
-    """Returns the mean response time where jobs served less than `threshold` go first."""
+    """Returns the mean response time if jobs that were served less than `threshold` go first."""
     shares, means = sizes.shares, sizes.means
     left = shares * np.exp(-threshold / means)
     above, arrivals = left.sum(), load / sizes.mean
@@ -64,5 +64,5 @@ def two_levels(sizes: Mixture, load: float, threshold: float) -> float:
 
 
 def gain(sizes: Mixture, load: float, threshold: float) -> float:
-    """Returns by what share two levels shorten the mean response time of sharing."""
+    """Returns the relative reduction of the mean response time by two levels against processor sharing."""
     return 1 - two_levels(sizes, load, threshold) / shared(sizes, load)

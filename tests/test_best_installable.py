@@ -8,7 +8,7 @@ from mousehole.statistics import Estimate
 
 from tools import document
 from validation import best_installable
-from validation.best_installable import PAIRS, Found, Size
+from validation.best_installable import PAIRS, SearchResult, Size
 from validation.findings import DOCUMENT
 
 TINY = Size(2, 1, 5, "6s", "2s")
@@ -17,11 +17,11 @@ Ends = tuple[float, float]
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
+def found() -> SearchResult:
     return best_installable.search("web:sfd", 'model = "web:sfd"', TINY)
 
 
-def test_search__keeps_the_margins_of_every_class_beside_it(found: Found) -> None:
+def test_search__keeps_the_margins_of_every_class_beside_it(found: SearchResult) -> None:
     limits = [limit.text for limit in found.tuned.results.goal.limits]
     assert limits[0] == "long mean +5%"
     for whose in ("page", "calls", "games", "video calls"):
@@ -30,8 +30,8 @@ def test_search__keeps_the_margins_of_every_class_beside_it(found: Found) -> Non
     assert best_installable.MARKED in found.tuned.judged.plan.schemes
 
 
-def test_body__has_a_line_for_each_traffic_and_pair(found: Found) -> None:
-    body = best_installable.body([found, found], TINY)
+def test_body__has_a_line_for_each_traffic_and_pair(found: SearchResult) -> None:
+    body = best_installable.write_body([found, found], TINY)
     assert body.startswith("\n2 settings of each pair on 1 replication")
     for name in PAIRS.values():
         assert f"| {name} |" in body
@@ -58,27 +58,27 @@ def test_body__has_a_line_for_each_traffic_and_pair(found: Found) -> None:
     ],
 )
 def test_reached__only_where_short_transfers_and_pages_gain_and_nobody_pays(
-    found: Found, monkeypatch: pytest.MonkeyPatch, gain: Ends, pages: Ends, price: Ends,
+    found: SearchResult, monkeypatch: pytest.MonkeyPatch, gain: Ends, pages: Ends, price: Ends,
     payers: tuple[str, ...], verdict: str,
 ) -> None:  # fmt: skip
     ends = {best_installable.GAIN: gain, best_installable.PAGES: pages, best_installable.PRICE: price}
 
-    def change(_self: Found, _scheme: str, _reference: str, quantity: str) -> Estimate:
+    def change(_self: SearchResult, _scheme: str, _reference: str, quantity: str) -> Estimate:
         mean, high = ends[quantity]
         return Estimate(mean, mean - (high - mean), high, 10)
 
-    monkeypatch.setattr(Found, "change", change)
-    monkeypatch.setattr(Found, "find_payers", lambda *_: payers)
+    monkeypatch.setattr(SearchResult, "change", change)
+    monkeypatch.setattr(SearchResult, "find_payers", lambda *_: payers)
     monkeypatch.setattr("mousehole.tuning._results.TuneResults.recommended", "cake", raising=False)
-    assert best_installable.reached(found) == verdict
+    assert best_installable.judge_aim(found) == verdict
 
 
 def test_traffics__need_the_folder_of_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MOUSEHOLE_DATA", raising=False)
     with pytest.raises(MouseholeError, match="MOUSEHOLE_DATA names the folder of real traces"):
-        best_installable.traffics()
+        best_installable.list_traffics()
     monkeypatch.setenv("MOUSEHOLE_DATA", "/nowhere")
-    assert list(best_installable.traffics()) == [*best_installable.MODELS, *best_installable.LOGS]
+    assert list(best_installable.list_traffics()) == [*best_installable.MODELS, *best_installable.LOGS]
 
 
 def test_page__has_the_section() -> None:

@@ -17,12 +17,12 @@ RUNS = [
 
 
 def test_scenario__all_flows_are_of_one_host() -> None:
-    given = call.scenario(1, CAKE, 5.0)
+    given = call.make_scenario(1, CAKE, 5.0)
     connections, (mix,) = given["traffic"]["connections"], given["traffic"]["mix"]
     assert len(connections) == call.DOWNLOADS + round(call.FETCHES_PER_S * (call.WARMUP_S + 5.0))
     assert not any("client" in one for one in connections), "all have the first client"
     assert (mix["params"]["hosts"], mix["params"]["first_host"]) == (1, 0)
-    assert call.starts(1, 5.0) == call.starts(1, 5.0) != call.starts(2, 5.0)
+    assert call.draw_starts(1, 5.0) == call.draw_starts(1, 5.0) != call.draw_starts(2, 5.0)
 
 
 def test_simulate__a_marker_of_lives_starves_the_call_and_one_of_rates_does_not() -> None:
@@ -36,11 +36,11 @@ def test_simulate__a_marker_of_lives_starves_the_call_and_one_of_rates_does_not(
 @pytest.mark.parametrize(("late", "mean", "keeps"), [(25, 165, True), (25.1, 165, False), (25, 166, False)])
 def test_keeps_aim__looks_at_call_and_fetches(late: float, mean: float, keeps: bool) -> None:
     real = replace(GOOD, call_p99=late, fetch_mean=mean)
-    assert call.keeps_aim([Run(MARKER, 1, GOOD, real, 1, [])]) is keeps
+    assert call.meets_aim([Run(MARKER, 1, GOOD, real, 1, [])]) is keeps
 
 
 def test_table__has_each_way_with_the_change_against_cake() -> None:
-    rows = call.table(RUNS).splitlines()[2:]
+    rows = call.write_table(RUNS).splitlines()[2:]
     assert [row.split(" | ")[:2] for row in rows] == [
         [f"| `{name}`", way] for way in ("real", "simulated") for name in (CAKE, MARKER)
     ]

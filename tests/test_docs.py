@@ -329,7 +329,7 @@ def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
 
 
 def test_papers_of_the_page__are_as_make_docs_writes_them() -> None:
-    assert page_figures.DOCUMENT.read_text(encoding="utf-8") == page_figures.text()
+    assert page_figures.DOCUMENT.read_text(encoding="utf-8") == page_figures.write_text()
 
 
 def test_outline__stands_as_make_docs_writes_it() -> None:

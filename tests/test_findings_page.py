@@ -24,7 +24,7 @@ class Told:
         "marker + CAKE": 0.5, "SFD": 0.9, "SFD, coupled": 0.7, "S-SFD, coupled": 0.8, "RIO-PS": 0.9,
         "SHRED": 1.0, "LFP": 0.55, "TCP-DS": 1.1,
     }  # fmt: skip
-    definition = paper.find(findings.NAME).definition
+    definition = paper.find_paper(findings.NAME).definition
 
     def values(self, value: Any, _grid: str, _labels: Any) -> Any:
         """Returns five replications around the change."""
@@ -50,21 +50,21 @@ def test_change__is_told_by_its_interval(low: float, high: float, word: str) -> 
 def test_sentences__name_the_best_and_what_it_costs() -> None:
     found = Findings(Told())  # type: ignore[arg-type]
     assert found.best("short_s", findings.OF_PAPERS, "web:sfd") == "LFP"
-    sentence = findings.best_of_papers(found, "web:sfd")
+    sentence = findings.write_best_of_papers(found, "web:sfd")
     assert "of the papers' schemes LFP helps short transfers most, −45 %" in sentence
     assert "what people would install marker + CAKE, −50 %" in sentence
     assert "LFP against marker + CAKE: 10 % (10…10) (higher)" in sentence
     assert "pages" not in sentence, "this traffic has none"
     assert found.count("short_s", "LFP", "FQ-CoDel") == "lower in 36, higher in 0, undecided in 0 of 36"
     assert found.count("short_s", "SHRED", "drop-tail") == "lower in 0, higher in 0, undecided in 36 of 36"
-    assert "SFD, coupled is the best of them" in findings.wred(found, "web:sfd")
-    assert "mean −19 %" in findings.marked_cake(found, "web:sfd")
-    assert len(list(findings.sentences(found))) == 6 + 6 + 7 + 4 + 4
+    assert "SFD, coupled is the best of them" in findings.write_wred(found, "web:sfd")
+    assert "mean −19 %" in findings.write_marked_cake(found, "web:sfd")
+    assert len(list(findings.write_sentences(found))) == 6 + 6 + 7 + 4 + 4
 
 
 def test_page__is_there_with_its_sentences_and_tables() -> None:
     text = document.written(findings.DOCUMENT.read_text(encoding="utf-8"), findings.TARGET)
-    definition = paper.find(findings.NAME).definition
+    definition = paper.find_paper(findings.NAME).definition
     for table in definition.tables:
         command = f"`mousehole paper side-by-side table {table.number}`"
         assert command in text, "run make validation WHAT=findings"
@@ -101,7 +101,7 @@ def test_build__puts_real_traces_into_their_folder(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("MOUSEHOLE_DATA", "/nowhere")
     made = measures.build({"traffic": {"model": "web:sfd", "load": 0.9, "files": ["a/b.tsv"]}}, {})
     assert made["traffic"] == {"load": 0.9, "files": ["/nowhere/a/b.tsv"]}
-    runs = paper.find(findings.NAME).evaluator(Options()).runs
+    runs = paper.find_paper(findings.NAME).evaluator(Options()).runs
     request = runs.request("all", {"traffic": "NASA log", "condition": "ECN", "scheme": "CAKE"})
     with pytest.raises(MouseholeError, match="MOUSEHOLE_DATA names the folder of real traces"):
         runs.run([request])

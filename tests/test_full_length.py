@@ -9,7 +9,7 @@ import pytest
 from mousehole.statistics import Estimate
 
 from papers import paper
-from papers.command import with_claims
+from papers.command import list_papers_with_claims
 from papers.judge import Word
 from papers.parts import ClaimPart, Line
 from papers.runs import Options
@@ -29,14 +29,14 @@ def part(number: int, word: Word | None, ours: str = "5 %") -> ClaimPart:
 def test_section__counts_words_and_names_what_changes() -> None:
     quick = [part(1, Word.AGREES), part(2, Word.COMPATIBLE, "5 % (1…9)"), part(3, Word.LOST), part(4, None)]
     full = [part(1, Word.EQUIVALENT), part(2, Word.DIFFERS, "7 % (6…8)"), part(3, Word.LOST), part(4, None)]
-    text = full_length.section([Compared("x", 9, "an hour", quick, full)])
+    text = full_length.write_section([Compared("x", 9, "an hour", quick, full)])
     assert "2 of 4 statements have another word" in text
     assert "| x | 9 replications of an hour | 4 | 1 → 1 | 1 → 0 | 0 → 1 | 2 → 2 | 2 |" in text
     assert (
         "| X2 | it helps | **compatible**: 60 % 5 % (1…9) | **differs**: 60 % 7 % (6…8) | 60 % 4 % |" in text
     )
     assert "X3" not in text
-    same = full_length.section([Compared("x", 9, "an hour", quick, quick)])
+    same = full_length.write_section([Compared("x", 9, "an hour", quick, quick)])
     assert "statement" in same
     assert "| claim |" not in same
 
@@ -50,12 +50,12 @@ def test_main__writes_the_document_only_for_all_papers(
         asked.append(options.full)
         return [part(1, Word.AGREES if options.full else Word.COMPATIBLE)]
 
-    monkeypatch.setattr(full_length, "statements", statements)
+    monkeypatch.setattr(full_length, "list_statements", statements)
     page = tmp_path / "page.md"
     page.write_text(document.marker(full_length.TARGET))
     assert full_length.main(["--papers", "sfd", "--document", str(page)]) == 0
     assert asked == [False, True]
     assert page.read_text() == document.marker(full_length.TARGET)
     assert full_length.main(["--document", str(page)]) == 0
-    number = len(with_claims())
+    number = len(list_papers_with_claims())
     assert f"{number} of {number} statements have another word" in page.read_text()

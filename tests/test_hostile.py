@@ -10,7 +10,7 @@ import pytest
 
 from validation import hostile, payload, strangers
 from validation.hostile import Ending, list_faults
-from validation.hostile_cases import KINDS, tries
+from validation.hostile_cases import KINDS, draw_tries
 from validation.hostile_try import CSV, Try
 
 pytestmark = pytest.mark.alone  # it waits for processes
@@ -19,13 +19,13 @@ SENTENCE = "mousehole: error: --rate: no\n"
 
 
 def test_hostile__no_fault_in_a_short_form() -> None:
-    counts, found = hostile.run(tries(70, 3))
+    counts, found = hostile.run_tries(draw_tries(70, 3))
     assert set(counts) == set(KINDS)
     assert {kind: dict(faults) for kind, faults in found.items() if faults} == {}
 
 
 def test_tries__are_those_of_their_seed() -> None:
-    assert tries(50, 1) == tries(50, 1) != tries(50, 2)
+    assert draw_tries(50, 1) == draw_tries(50, 1) != draw_tries(50, 2)
 
 
 @pytest.mark.parametrize(
@@ -74,25 +74,25 @@ def test_play__code_and_kills_and_limits(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     code = Try("kind", code="mousehole.inspect('no.csv')")
-    ended = hostile.play(code, folder)
+    ended = hostile.run_try(code, folder)
     assert (ended.status, ended.err) == (2, "mousehole: error: no.csv: no such file\n")
-    assert list_faults(code, hostile.play(Try("kind", code="1 / 0"), folder)) == ["traceback"]
+    assert list_faults(code, hostile.run_try(Try("kind", code="1 / 0"), folder)) == ["traceback"]
     gone = Try("kind", code="assert 'HOME' not in __import__('os').environ", environment={"HOME": None})
-    assert hostile.play(gone, folder).status == 0
+    assert hostile.run_try(gone, folder).status == 0
     killed = Try(
         "kind", ("inspect", "in.csv", "--json", "o.json"), {"in.csv": CSV.encode()}, kill_after_s=0.0
     )
-    ended = hostile.play(killed, folder)
+    ended = hostile.run_try(killed, folder)
     assert (ended.status, set(ended.new_files)) == (0, {"o.json"})
 
 
 def test_play__tells_how_a_command_ends(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     files = {"in.csv": CSV.encode()}
-    ended = hostile.play(Try("kind", ("inspect", "in.csv", "--json", "o.json"), files), tmp_path / "work")
+    ended = hostile.run_try(Try("kind", ("inspect", "in.csv", "--json", "o.json"), files), tmp_path / "work")
     assert (ended.status, set(ended.new_files), ended.is_input_changed) == (0, {"o.json"}, False)
     assert b"connections" in ended.out
-    ended = hostile.play(Try("kind", ("inspect", "no.csv"), files), tmp_path / "work")
+    ended = hostile.run_try(Try("kind", ("inspect", "no.csv"), files), tmp_path / "work")
     assert (ended.status, ended.err) == (2, "mousehole: error: no.csv: no such file\n")
 
 
@@ -101,7 +101,7 @@ def test_strangers__both_counts_of_the_shared_captures_are_equal() -> None:
         pytest.skip("no folder of real traffic")
     rows = strangers.read_rows(DATA / "pcap")
     verdicts = [row.verdict for row in rows]
-    assert verdicts.count(strangers.DIFFERS) == 0, strangers.table(rows)
+    assert verdicts.count(strangers.DIFFERS) == 0, strangers.write_table(rows)
     assert verdicts.count(strangers.SAME) >= 15
 
 
@@ -122,11 +122,11 @@ def test_payload__counts_repetitions_once_and_wraps(tmp_path: Path) -> None:
         packet(begin + 120, bytes(80)), packet(7_000, b"", 0x02), packet(7_001, bytes(10)),
     ]  # fmt: skip
     file.write_bytes(head + b"".join(packets))
-    assert payload.count(file) == payload.Count(2, 210)
+    assert payload.count_payload(file) == payload.Count(2, 210)
     assert strangers.read_row(file).verdict == strangers.SAME
     file.write_bytes(file.read_bytes()[:-5])
     with pytest.raises(payload.OtherFormatError, match="middle of a packet"):
-        payload.count(file)
+        payload.count_payload(file)
     wrong = strangers.Row("a", (1, 2), (1, 3))
     assert wrong.verdict == strangers.DIFFERS
-    assert "**differs**" in strangers.table([wrong])
+    assert "**differs**" in strangers.write_table([wrong])

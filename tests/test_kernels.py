@@ -12,8 +12,8 @@ import pytest
 
 from validation import kernels, kernels_costs, kernels_guest
 from validation.kernels import Waits
-from validation.kernels_image import Archive, Kernel, libraries, newest
-from validation.lab.streams import Stream, schedule
+from validation.kernels_image import Archive, Kernel, find_newest, list_libraries
+from validation.lab.streams import Stream, schedule_packets
 from validation.live import Figures, FlowList
 
 NAMES = [
@@ -38,7 +38,7 @@ NAMES = [
     ],
 )
 def test_newest__compares_numbers_within_a_series(series: str, wanted: str | None) -> None:
-    assert newest(NAMES, series) == wanted
+    assert find_newest(NAMES, series) == wanted
 
 
 def entries(data: bytes) -> dict[str, tuple[int, bytes]]:
@@ -76,20 +76,20 @@ def test_failed_checks__one_that_says_nothing_has_failed() -> None:
         {"check": "one", "ok": True, "seen": "fine"},
         {"check": "two", "ok": False, "seen": "0 bytes"},
     ]
-    assert kernels.failed_checks("6.1", said, ["one", "two", "three"]) == ["6.1 two", "6.1 three"]
-    assert kernels.check_line("6.1", said[1]) == "pass  6.1  one: fine"
-    assert kernels.check_line("6.1", said[2]) == "FAIL  6.1  two: 0 bytes"
+    assert kernels.list_failed_checks("6.1", said, ["one", "two", "three"]) == ["6.1 two", "6.1 three"]
+    assert kernels.format_check("6.1", said[1]) == "pass  6.1  one: fine"
+    assert kernels.format_check("6.1", said[2]) == "FAIL  6.1  two: 0 bytes"
 
 
 def test_plans__have_a_cake_and_a_marker() -> None:
-    for plan in kernels.plans():
+    for plan in kernels.list_plans():
         first, second = plan["lines"]
         assert f"bandwidth {plan['rate_bps'] // 1000}kbit".replace("000kbit", "mbit") in first
         assert second.startswith("mousehole-live mark DEV ")
 
 
 def test_checks__have_names_of_their_own() -> None:
-    names = [name for name, _ in kernels_guest.checks("tcx", plans=kernels.plans())]
+    names = [name for name, _ in kernels_guest.list_checks("tcx", plans=kernels.list_plans())]
     assert len(names) == len(set(names))
 
 
@@ -149,13 +149,13 @@ def test_compare__holds_the_marked_queue_against_the_plain_one() -> None:
     assert rows[plain, "mean"].verdict == "DIFFERS"
     assert rows[marked, "mean"].verdict == "agrees"
     assert rows[plain, "p99"].verdict == "shown only"
-    assert marked in kernels.text(runs, 30)
-    (plain_row, own_row) = (line for line in kernels.summary(runs).splitlines() if "| 6.12 |" in line)
+    assert marked in kernels.write_text(runs, 30)
+    (plain_row, own_row) = (line for line in kernels.write_summary(runs).splitlines() if "| 6.12 |" in line)
     assert plain_row.startswith(f"| {plain} | 6.12 | 190 | – ")
     assert own_row.startswith(f"| {marked} | 6.12 | 114 | -40.2 % ")
     call = next(row for row in kernels.compare_streams(runs) if row.queue == marked)
-    assert kernels.stream_cells(call)[2:5] == ["call", "105.0", "114.5"]
-    assert kernels.stream_cells(call)[6:] == ["0 %", "2 %"]
+    assert kernels.list_stream_cells(call)[2:5] == ["call", "105.0", "114.5"]
+    assert kernels.list_stream_cells(call)[6:] == ["0 %", "2 %"]
 
 
 def test_waits__count_lost_packets_and_add_propagation() -> None:
@@ -173,7 +173,7 @@ def test_simulate__gives_what_streams_meet() -> None:
 
 
 def test_schedule__is_in_order_and_has_every_packet() -> None:
-    due = schedule([Stream("a", 0.02, 200), Stream("b", 0.05, 200)], 0.1)
+    due = schedule_packets([Stream("a", 0.02, 200), Stream("b", 0.05, 200)], 0.1)
     assert [(number, packet) for _, number, packet in due] == [
         *((0, 0), (1, 0), (0, 1), (0, 2), (1, 1), (0, 3), (0, 4)),
     ]
@@ -200,49 +200,49 @@ def test_main__says_why_nothing_runs(
 @pytest.mark.parametrize("words", [["--kernels", "7.2"], ["--queues", "CAKE"]])
 def test_parse__writes_the_page_of_all_kernels_and_queues_only(words: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        kernels.parse([*words, "--write"])
-    assert kernels.parse(["--write"]).write
+        kernels.parse_arguments([*words, "--write"])
+    assert kernels.parse_arguments(["--write"]).write
 
 
 def test_libraries__of_a_program_are_there() -> None:
-    assert all(path.exists() for path in libraries(Path("/bin/sh")))
+    assert all(path.exists() for path in list_libraries(Path("/bin/sh")))
 
 
 def test_tasks__have_the_queues_that_are_asked_for() -> None:
-    options = kernels.parse(["--queues", "FQ-CoDel", "--seconds", "5"])
+    options = kernels.parse_arguments(["--queues", "FQ-CoDel", "--seconds", "5"])
     kernel = Kernel("6.12", "6.12.1", Path("vmlinuz"), Path("modules"))
-    first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
+    first, second = kernels.list_tasks([kernel], options, {1: FlowList.draw(1, 5)})
     assert first[1] == {
-        "attachment": "tcx", "native": False, "plans": kernels.plans(), "checks": True, "runs": [],
+        "attachment": "tcx", "native": False, "plans": kernels.list_plans(), "checks": True, "runs": [],
     }  # fmt: skip
     assert [one["name"] for one in second[1]["runs"]] == ["FQ-CoDel"]
 
 
 def test_tasks__kernels_with_native_queues_check_and_play_these_only() -> None:
-    options = kernels.parse(["--kernels", "7.2", "--seconds", "5"])
+    options = kernels.parse_arguments(["--kernels", "7.2", "--seconds", "5"])
     kernel = Kernel("7.2", "7.2.12", Path("vmlinuz"), Path("modules"))
-    first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
+    first, second = kernels.list_tasks([kernel], options, {1: FlowList.draw(1, 5)})
     assert first[1]["native"]
     assert [one["name"] for one in second[1]["runs"]] == [
         *("pias --native", "lfp --native", "fq-codel --native"),
     ]
     assert all("--native" in command for one in second[1]["runs"] for command in one["task"]["commands"])
-    names = [name for name, _ in kernels_guest.checks("tcx", is_native=True)]
+    names = [name for name, _ in kernels_guest.list_checks("tcx", is_native=True)]
     assert names[-1] == "native queues decide as simulated"
     assert all("native" in name for name in names)
     assert any(kernels_guest.OWN in name for name in names)
-    costs = kernels.parse(["--kernels", "7.2", "--no-checks", "--costs", "--lists", "0"])
-    ((_, task),) = kernels.tasks([kernel], costs, {})
+    costs = kernels.parse_arguments(["--kernels", "7.2", "--no-checks", "--costs", "--lists", "0"])
+    ((_, task),) = kernels.list_tasks([kernel], costs, {})
     assert task["costs"]
     assert not task["checks"]
 
 
 def test_own_queue__is_that_of_the_document() -> None:
-    assert "MH_QUEUE(least_attained," in kernels.own_queue()
+    assert "MH_QUEUE(least_attained," in kernels.read_own_queue()
 
 
 def test_frames__are_packets_of_as_many_flows() -> None:
-    made = kernels_costs.frames()
+    made = kernels_costs.make_frames()
     lengths = {(len(one), int.from_bytes(one[16:18])) for one in made}
     assert lengths == {(1000, 986)}
     assert len({one[34:36] for one in made}) == len(made) == kernels_costs.FLOWS
@@ -258,5 +258,5 @@ def test_frames__are_packets_of_as_many_flows() -> None:
 )
 def test_parse__refuses_what_is_not_known(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        kernels.parse(words)
+        kernels.parse_arguments(words)
     assert words[0] in capsys.readouterr().err

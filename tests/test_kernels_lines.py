@@ -86,7 +86,7 @@ def test_text__says_what_was_played_and_how_many_aims_are_met() -> None:
 
 
 def test_report_lines__fails_beyond_the_bound_of_all_lists(capsys: pytest.CaptureFixture[str]) -> None:
-    options = kernels.parse(["--lines"])
+    options = kernels.parse_arguments(["--lines"])
     assert kernels.report_lines([run(FEW, "CAKE", 0.105, 0.1)], options) == 0
     assert kernels.report_lines([run(FEW, "CAKE", 0.112, 0.1)], options) == 1
     assert kernels.report_lines([run(FEW, FIFO, 0.112, 0.1)], options) == 1
@@ -117,10 +117,10 @@ def test_pair_runs__one_that_failed_ends_with_its_reason() -> None:
 
 
 def test_parse__lines_have_a_kernel_and_a_length_of_their_own() -> None:
-    options = kernels.parse(["--lines", "--write"])
+    options = kernels.parse_arguments(["--lines", "--write"])
     assert (options.lines, options.kernels, options.seconds) == (list(LINES), ["6.12"], 10)
-    assert kernels.parse(["--lines", f"{SLOW};{FAST}"]).lines == [SLOW, FAST]
-    assert kernels.parse([]).seconds == 15
+    assert kernels.parse_arguments(["--lines", f"{SLOW};{FAST}"]).lines == [SLOW, FAST]
+    assert kernels.parse_arguments([]).seconds == 15
 
 
 def test_lines__have_a_length_for_each_rate() -> None:
@@ -185,5 +185,5 @@ def test_play_lines__here_plays_fifo_by_this_kernel_and_again(
 
 def test_parse__here_is_of_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        kernels.parse(["--here"])
+        kernels.parse_arguments(["--here"])
     assert "--here is of --lines" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_table__shows_changes_against_the_baseline() -> None:
     schemes = [scheme("droptail", 0.0), scheme("sfd", -0.25)]
     document = {"cells": [{"schemes": schemes}], "manifest": {"baseline": "droptail"}}
     case = negatives.Case("t", "w", (), ("short", ("calls", "loss_share")))
-    lines = negatives.table(json.loads(json.dumps(document)), case).splitlines()
+    lines = negatives.write_table(json.loads(json.dumps(document)), case).splitlines()
     assert lines[0] == "| scheme | transfers ≤ 15 kB | calls: lost |"
     assert lines[2] == "| `droptail` | 500 ms | – |"
     assert lines[3] == "| `sfd` | 500 ms, −25 % (−35…−25) | – |"
@@ -72,4 +72,4 @@ def test_table__shows_changes_against_the_baseline() -> None:
     ("share", "text"), [(-0.0011, "−0.11"), (0.104, "+10"), (1.5, "+150"), (-4.4e-16, "0"), (0.0, "0")]
 )
 def test_percent__has_a_sign_unless_nothing_differs(share: float, text: str) -> None:
-    assert negatives.percent(share) == text
+    assert negatives.format_percent(share) == text

@@ -40,13 +40,13 @@ def test_lines__have_names_of_their_own() -> None:
 
 
 def test_compared__has_the_figures_of_the_case() -> None:
-    found = nobody_pays.compared(LINE, ["excess|cake(tins=bulk)"], TINY)["excess|cake(tins=bulk)"]
+    found = nobody_pays.compare_case(LINE, ["excess|cake(tins=bulk)"], TINY)["excess|cake(tins=bulk)"]
     assert {"short transfers", "calls p95", "games p95", "video lost", "tunnel p95", "swarm lost"} <= set(
         found
     )
     assert all(change.value >= 0 for change in found.values())
     alone = Line("web", 2e6, "20ms", "web:sfd", 0.4)
-    found = nobody_pays.compared(alone, ["sfd|cake(tins=bulk)"], TINY)["sfd|cake(tins=bulk)"]
+    found = nobody_pays.compare_case(alone, ["sfd|cake(tins=bulk)"], TINY)["sfd|cake(tins=bulk)"]
     assert not {"calls p95", "logins", "video lost"} & set(found)
 
 
@@ -65,13 +65,13 @@ def test_compared__has_the_figures_of_the_case() -> None:
 def test_breaks__goes_by_difference_or_share(name: str, change: Change, is_broken: bool) -> None:
     (figure,) = [figure for figure in FIGURES if figure.name == name]
     assert nobody_pays.breaks(figure, {name: change}) is is_broken
-    assert bool(nobody_pays.broken_limits({name: change})) is is_broken
+    assert bool(nobody_pays.list_broken_limits({name: change})) is is_broken
 
 
 def test_page__is_of_the_cases_and_schemes() -> None:
     text = document.written(nobody_pays.DOCUMENT.read_text(encoding="utf-8"), TARGET)
     for line in (*CHOOSING, *HELD_OUT):
-        assert f"**{line.name}**: {nobody_pays.traffic(line.name)}\n" in text, f"run make {TARGET}"
+        assert f"**{line.name}**: {nobody_pays.describe_traffic(line.name)}\n" in text, f"run make {TARGET}"
     for scheme in JUDGED:
         assert text.count(NAMES[scheme]) > len(CHOOSING) + len(HELD_OUT)
 
@@ -86,6 +86,6 @@ def test_places__page_is_of_the_cases_and_schemes() -> None:
 def test_places__cell_is_bold_beyond_its_limit() -> None:
     short, *_, call, _ = places.FIGURES
     late = Change(0.062, 0.05, 0.24, 0.2, 0.28)
-    assert places.cell(call, {call.name: late}).startswith("**50 → 62 ms")
-    assert places.cell(call, {}) == "–"
-    assert places.cell(short, {short.name: Change(1.0, 1.1, -0.09, -0.1, -0.08)}) == "−9 % (−10…−8)"
+    assert places.format_cell(call, {call.name: late}).startswith("**50 → 62 ms")
+    assert places.format_cell(call, {}) == "–"
+    assert places.format_cell(short, {short.name: Change(1.0, 1.1, -0.09, -0.1, -0.08)}) == "−9 % (−10…−8)"

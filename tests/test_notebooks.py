@@ -17,7 +17,7 @@ IN_SHORT = {"lfp", "run2c", "shred", "tlps"}
 
 
 def test_notebooks__there_is_one_for_each_paper() -> None:
-    with_claims = [name for name in paper.names() if paper.find(name).definition.claims]
+    with_claims = [name for name in paper.list_names() if paper.find_paper(name).definition.claims]
     assert [path.stem.replace("_", "-") for path in SOURCES] == with_claims
 
 

@@ -48,7 +48,7 @@ def test_rows__compare_ratios_to_the_baseline(factor: float, is_within: bool) ->
 
 def test_section__has_a_row_per_scheme_and_what_was_left_out() -> None:
     found = measured()
-    text = browser.section(found, browser.make_rows(found, predicted(2.0)))
+    text = browser.write_section(found, browser.make_rows(found, predicted(2.0)))
     assert "| `red` | 2.25 s | 1 | 2.25 s | 1 |  |" in text
     assert "| `droptail` | 4.5 s | 2.00 (2.00–2.00) | 4.5 s | 2.00 (2.00–2.00) | 1.00 (1.00–1.00) |" in text
     assert "6 loads per scheme" in text
@@ -58,4 +58,4 @@ def test_section__has_a_row_per_scheme_and_what_was_left_out() -> None:
 def test_read__gives_the_loads_that_were_written(tmp_path: Path) -> None:
     path = tmp_path / "loads.json"
     PageLoads(measured()).save(path)
-    assert browser.read(path) == measured()
+    assert browser.read_loads(path) == measured()

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from validation.page_loads import figures, shape
+from validation.page_loads import compute_figures, find_shape
 
 
 def test_page_loads__counts_hosts_and_bytes() -> None:
@@ -15,7 +15,7 @@ def test_page_loads__counts_hosts_and_bytes() -> None:
             "size_src": ["T", "T", "C", "T", "X"],
         }
     )
-    found = figures(rows)
+    found = compute_figures(rows)
     assert found["pages"] == 2
     assert found["hosts of a page, mean"] == 1.5
     assert found["bytes of a page, mean"] == 590
@@ -24,5 +24,5 @@ def test_page_loads__counts_hosts_and_bytes() -> None:
 
 
 def test_shape__gives_the_median() -> None:
-    found = shape(10_000, 2_000)
+    found = find_shape(10_000, 2_000)
     assert 10_000 * (found - 1) * (2 ** (1 / found) - 1) == pytest.approx(2_000, rel=1e-4)

@@ -12,7 +12,7 @@ from mousehole.runs import Estimate, RunResult
 
 from papers import draw
 from papers.definition import FigureItem, Panel, Trial, Value, read_definition
-from papers.evaluate import Evaluator, Published, labelled
+from papers.evaluate import Evaluator, Published, fill_labels
 from papers.runs import Options, Runs
 
 SCENARIO = """
@@ -71,11 +71,11 @@ def evaluator(tmp_path: Path) -> Evaluator:
 
 @pytest.fixture(autouse=True)
 def any_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("papers.runs._source", lambda _: "source")
+    monkeypatch.setattr("papers.runs._read_source", lambda _: "source")
 
 
 def test_labelled__fills_text_only() -> None:
-    assert labelled({"p": "{loss}", "n": 3, "name": "x"}, {"loss": "0.1"}) == {
+    assert fill_labels({"p": "{loss}", "n": 3, "name": "x"}, {"loss": "0.1"}) == {
         "p": "0.1",
         "n": 3,
         "name": "x",
@@ -116,10 +116,10 @@ def test_runs__cost_is_that_of_the_dearest_rate(
 
 def test_trial__changes_the_cells_with_its_labels(evaluator: Evaluator) -> None:
     trial = Trial(name="faster", labels={"rate": {"2": {"link": {"rate": "3mbit"}}}})
-    other = evaluator.under(trial)
+    other = evaluator.with_trial(trial)
     rates = [float(other.values(Value(value="rate"), "one", {"rate": rate})[0]) for rate in ("1", "2")]
     assert rates == [1.0, 3.0]
-    unchanged = other.requests(Value(value="rate"), "one", {"rate": "1"})
+    unchanged = other.list_requests(Value(value="rate"), "one", {"rate": "1"})
     assert unchanged[0].change == "{}"
 
 

@@ -30,10 +30,10 @@ from papers.definition import (
     read_definition,
 )
 from papers.draw import Curve, draw
-from papers.evaluate import Evaluator, Published, band, changed
-from papers.judge import Judgement, Word, judge_band, judge_exact, judge_order, worst
+from papers.evaluate import Evaluator, Published, choose_band, compare_values
+from papers.judge import Judgement, Word, find_worst, judge_band, judge_exact, judge_order
 from papers.runs import Options, Runs
-from papers.text import estimate_text, published_text, quantity, tally
+from papers.text import count_words, format_estimate, format_published, format_quantity
 from tests.browser import WIDTHS, browser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -181,7 +181,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
     module = ModuleType("x")
     vars(module).update(measure=measure, used_twice=used_twice)
-    monkeypatch.setattr("papers.runs._source", lambda _: inspect.getsource(measure))
+    monkeypatch.setattr("papers.runs._read_source", lambda _: inspect.getsource(measure))
     return module
 
 
@@ -269,9 +269,9 @@ def test_scenario__takes_length_then_labels_then_trial(folder: Path, modules: Mo
         {"rate": "2mbit", "rtt": "20ms", "buffer": "5p"},
     )
     trial = made.definition.opens[0].tried[0]
-    (other,) = made.under(trial).requests(made.definition.claims[0], "all", {"rate": "1mbit"})
+    (other,) = made.with_trial(trial).list_requests(made.definition.claims[0], "all", {"rate": "1mbit"})
     assert made.runs.scenario(other)["link"]["rtt"] == "40ms"
-    assert other != made.requests(made.definition.claims[0], "all", {"rate": "1mbit"})[0]
+    assert other != made.list_requests(made.definition.claims[0], "all", {"rate": "1mbit"})[0]
     full = evaluator(folder, modules, full=True).runs
     assert full.scenario(request)["duration"] == "4s"
     assert (full.replications("all"), made.runs.replications("all")) == (6, 5)
@@ -292,12 +292,12 @@ def test_reading__gives_open_parameters_a_value_for_the_whole_paper(
     (folder / "paper.toml").write_text(FILE + READING)
     plain = evaluator(folder, modules)
     assert [one.name for one in plain.definition.readings] == ["taken", "far"]
-    far = plain.by(plain.definition.reading("far"))
+    far = plain.with_reading(plain.definition.reading("far"))
     for claim in plain.definition.claims[:2]:
-        for request in far.claim_requests(claim):
+        for request in far.list_claim_requests(claim):
             assert far.runs.scenario(request)["link"]["rtt"] == "40ms"
         assert far.select_trials(claim) == [], "the reading has settled the only parameter"
-    assert [far.judged(claim).fitted for claim in far.definition.claims[:2]] == [(), ("reading far",)]
+    assert [far.judge(claim).fitted for claim in far.definition.claims[:2]] == [(), ("reading far",)]
     with pytest.raises(MouseholeError, match='there is no reading "near"'):
         plain.definition.reading("near")
 
@@ -307,14 +307,14 @@ def test_readings__are_scored_on_cells_that_did_not_choose(folder: Path, modules
     made = evaluator(folder, modules)
     reads = []
     for one in made.definition.readings:
-        own = made.by(one)
-        reads.append(readings.Read(one, [own.judged(claim) for claim in own.definition.claims]))
+        own = made.with_reading(one)
+        reads.append(readings.Read(one, [own.judge(claim) for claim in own.definition.claims]))
     cells = [reads[0].checks(half) for half in readings.HALVES]
     assert sum(map(len, cells)) == 3, "two rates of X1, one step of X2"
-    table = readings.matrix(reads)
+    table = readings.tabulate_words(reads)
     assert [row[0] for row in table.rows] == ["X1", "X2"]
     assert re.fullmatch(r"\w+, \d of 2 cells agree", table.rows[0][1])
-    scores = readings.scores(reads)
+    scores = readings.tabulate_scores(reads)
     assert [row[0] for row in scores.rows] == ["taken", "far"]
     assert "Chosen on half A" in scores.note
 
@@ -324,7 +324,7 @@ def test_score__is_the_share_that_agrees_less_that_which_differs() -> None:
         ends = None if published is None else (published, published)
         return evaluate.Check("", ends, Judgement(word, Estimate(ours, ours, ours, 5)))
 
-    found = readings.score(
+    found = readings.score_checks(
         [check(Word.AGREES, 1.0, 1.0), check(Word.DIFFERS, 4.0, 1.0), check(Word.EQUIVALENT, 0.0, None)]
     )
     assert (found.agree, found.differ, found.cells) == (2, 1, 3)
@@ -335,14 +335,14 @@ def test_score__is_the_share_that_agrees_less_that_which_differs() -> None:
 def test_settled__doubles_replications_of_open_claims_only(folder: Path, modules: ModuleType) -> None:
     (folder / "paper.toml").write_text(FILE.replace('of = { buffer = "small" }', 'of = { buffer = "large" }'))
     made = evaluator(folder, modules, settle=20)
-    found = paper.settled(made, made.definition.claims[:2])
+    found = paper.judge_claims(made, made.definition.claims[:2])
     for one in found:
         counts = {check.judgement.ours.count for check in one.checks}
         assert counts == ({20} if one.word in paper.OPEN else counts & {5, 10, 20})
         assert all(isnan(check.judgement.p_value) for check in one.checks)
-    plain = made.judged(made.definition.claims[0])
+    plain = made.judge(made.definition.claims[0])
     assert {check.judgement.ours.count for check in plain.checks} == {5}, "others see their own replications"
-    first = replace(made, looked=(5, 5)).judged(made.definition.claims[0]).checks[0].judgement.ours
+    first = replace(made, looked=(5, 5)).judge(made.definition.claims[0]).checks[0].judgement.ours
     alone = plain.checks[0].judgement.ours
     assert first.high - first.low > alone.high - alone.low, "the interval holds at every look"
 
@@ -361,11 +361,11 @@ def test_trial__changes_only_the_cells_with_its_labels(folder: Path, modules: Mo
     (folder / "paper.toml").write_text(text)
     plain = evaluator(folder, modules)
     ((_, trial),) = plain.select_trials(plain.definition.claims[0])
-    tried = plain.under(trial)
+    tried = plain.with_trial(trial)
     value = Value(value="used", of={"buffer": "large"}, against={"buffer": "small"})
-    large, small = tried.requests(value, "all", {"rate": "1mbit"})
+    large, small = tried.list_requests(value, "all", {"rate": "1mbit"})
     assert plain.runs.scenario(large)["link"]["rtt"] == "40ms"
-    assert small == plain.requests(value, "all", {"rate": "1mbit"})[1]
+    assert small == plain.list_requests(value, "all", {"rate": "1mbit"})[1]
 
 
 def test_request__needs_a_label_of_each_axis_with_several(folder: Path, modules: ModuleType) -> None:
@@ -469,11 +469,11 @@ def test_judge_exact__needs_no_replications() -> None:
 
 
 def test_worst__is_the_word_of_several_parts() -> None:
-    assert worst([Word.AGREES, Word.DIFFERS, Word.COMPATIBLE]) == Word.DIFFERS
-    assert worst([Word.AGREES, Word.UNDECIDED]) == Word.UNDECIDED
-    assert worst([Word.AGREES, Word.EQUIVALENT]) == Word.AGREES
-    assert worst([Word.AGREES, None]) is None
-    assert worst([]) is None
+    assert find_worst([Word.AGREES, Word.DIFFERS, Word.COMPATIBLE]) == Word.DIFFERS
+    assert find_worst([Word.AGREES, Word.UNDECIDED]) == Word.UNDECIDED
+    assert find_worst([Word.AGREES, Word.EQUIVALENT]) == Word.AGREES
+    assert find_worst([Word.AGREES, None]) is None
+    assert find_worst([]) is None
 
 
 def test_holm__adjusts_the_definite_ones() -> None:
@@ -496,16 +496,18 @@ def test_holm__adjusts_the_definite_ones() -> None:
 )
 def test_band__is_what_the_kind_says(kind: str, more: dict[str, Any], ends: tuple[float, float]) -> None:
     claim = Claim(id="X1", place="", says="", kind=kind, **more)
-    assert band(claim, (0.4, 0.4))[:2] == pytest.approx(ends)
+    assert choose_band(claim, (0.4, 0.4))[:2] == pytest.approx(ends)
 
 
 def test_band__value_needs_a_published_number() -> None:
     with pytest.raises(MouseholeError, match='kind value needs "published"'):
-        band(Claim(id="X1", place="", says="", kind="value"), None)
+        choose_band(Claim(id="X1", place="", says="", kind="value"), None)
 
 
 def test_changed__compares_as_its_name_says() -> None:
-    found = {name: changed(name, 3.0, 4.0) for name in ("difference", "ratio", "relative", "reduction")}
+    found = {
+        name: compare_values(name, 3.0, 4.0) for name in ("difference", "ratio", "relative", "reduction")
+    }
     assert found == {"difference": -1.0, "ratio": 0.75, "relative": -0.25, "reduction": 0.25}
 
 
@@ -516,12 +518,12 @@ def test_judged__repeats_for_each_label_and_reads_what_is_published(
     folder: Path, modules: ModuleType
 ) -> None:
     made = evaluator(folder, modules)
-    found = made.judged(made.definition.claims[0])
+    found = made.judge(made.definition.claims[0])
     assert [check.label for check in found.checks] == ["1mbit", "2mbit"]
     assert [check.published for check in found.checks] == [(0.5, 0.5), (0.2, 0.3)]
     assert all(0.1 < check.judgement.ours.mean < 1 for check in found.checks)
     assert found.fitted == ("delay",)
-    assert made.published.unread() == ["figure_3.large"]
+    assert made.published.list_unread() == ["figure_3.large"]
 
 
 def test_open__may_be_fitted_to_one_part_of_a_claim() -> None:
@@ -537,7 +539,7 @@ def test_open__may_be_fitted_to_one_part_of_a_claim() -> None:
 
 def test_judged__order_is_of_paired_differences(folder: Path, modules: ModuleType) -> None:
     made = evaluator(folder, modules)
-    (check,) = made.judged(made.definition.claims[1]).checks
+    (check,) = made.judge(made.definition.claims[1]).checks
     assert check.label == "2mbit < 1mbit"
     of = [made.values(made.definition.claims[1], "all", {"rate": rate}) for rate in ("1mbit", "2mbit")]
     assert check.judgement.ours.mean == pytest.approx(float(np.mean(of[0] - of[1])))
@@ -545,13 +547,13 @@ def test_judged__order_is_of_paired_differences(folder: Path, modules: ModuleTyp
 
 def test_judged__lost_is_lost(folder: Path, modules: ModuleType) -> None:
     made = evaluator(folder, modules)
-    assert made.judged(made.definition.claims[2]).word == Word.LOST
+    assert made.judge(made.definition.claims[2]).word == Word.LOST
 
 
 def test_judged__skips_what_the_claim_does_not_speak_of(folder: Path, modules: ModuleType) -> None:
     made = evaluator(folder, modules)
     claim = replace(made.definition.claims[0], skip=({"rate": "2mbit"},))
-    assert made.definition.combinations(claim) == [{"rate": "1mbit"}]
+    assert made.definition.list_combinations(claim) == [{"rate": "1mbit"}]
 
 
 def test_value__functions_take_cells_and_arguments(folder: Path, modules: ModuleType) -> None:
@@ -577,19 +579,19 @@ def test_published__missing_number_is_named(folder: Path, modules: ModuleType) -
     with pytest.raises(
         MouseholeError, match=r'claim X1: published.toml has no "table_1.\{rate\}.used" for 2mbit'
     ):
-        made.judged(made.definition.claims[0])
+        made.judge(made.definition.claims[0])
 
 
 @pytest.fixture
 def own_paper(
     folder: Path, modules: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], paper.Paper]:
-    monkeypatch.setattr(paper, "folders", lambda: [folder.parent])
+    monkeypatch.setattr(paper, "list_folders", lambda: [folder.parent])
     monkeypatch.setattr(paper.Paper, "modules", lambda _: (modules, modules))
     monkeypatch.setattr(command, "default_cache", lambda: folder / "cache")
     monkeypatch.setattr(json_command, "default_cache", lambda: folder / "cache")
     monkeypatch.chdir(folder)
-    return lambda: paper.find("x")
+    return lambda: paper.find_paper("x")
 
 
 def found(own: paper.Paper, folder: Path, **wanted: Any) -> list[parts.Part]:
@@ -637,23 +639,23 @@ def test_reproduce__refuses_what_there_is_not(own_paper: Callable[[], paper.Pape
     with pytest.raises(MouseholeError, match='there is no claim "X7"'):
         found(own_paper(), folder, claim="X7")
     with pytest.raises(MouseholeError, match='there is no paper "y"'):
-        paper.find("y")
+        paper.find_paper("y")
 
 
 def test_reproduce__refuses_claims_of_a_paper_without() -> None:
     with pytest.raises(
         MouseholeError, match="paper side-by-side: it states no claims; there are table short, p99"
     ):
-        next(paper.find("side-by-side").reproduce(paper.Wanted(), Options()))
+        next(paper.find_paper("side-by-side").reproduce(paper.Wanted(), Options()))
 
 
 def test_chosen__leaves_what_is_left_to_others_to_full_runs() -> None:
     for name, definition in definitions():
         left = [claim for claim in definition.claims if claim.basis == "left"]
-        quick, full = (paper.find(name)._chosen(paper.Wanted(), full)[2] for full in (False, True))
+        quick, full = (paper.find_paper(name)._choose_items(paper.Wanted(), full)[2] for full in (False, True))
         assert len(quick) == len(full) - len(left), name
         for claim in left:
-            assert paper.find(name)._chosen(paper.Wanted(claim=claim.id))[2] == [claim]
+            assert paper.find_paper(name)._choose_items(paper.Wanted(claim=claim.id))[2] == [claim]
 
 
 def test_section__is_named_by_a_claims_place() -> None:
@@ -661,21 +663,21 @@ def test_section__is_named_by_a_claims_place() -> None:
         Claim(id="X1", place=place, says="", kind="lost")
         for place in ("section 4.3; Figure 8a", "Table 4", "section 4", "section VI.C", "sections 3 and 40")
     ]
-    assert [paper.stands_in(one, "4") for one in claims] == [True, False, True, False, False]
-    assert [paper.stands_in(one, "4.3") for one in claims] == [True, False, False, False, False]
-    assert [paper.stands_in(one, "vi") for one in claims] == [False, False, False, True, False]
-    assert [paper.stands_in(one, "40") for one in claims] == [False, False, False, False, True]
+    assert [paper.is_in_section(one, "4") for one in claims] == [True, False, True, False, False]
+    assert [paper.is_in_section(one, "4.3") for one in claims] == [True, False, False, False, False]
+    assert [paper.is_in_section(one, "vi") for one in claims] == [False, False, False, True, False]
+    assert [paper.is_in_section(one, "40") for one in claims] == [False, False, False, False, True]
 
 
 def test_start__writes_a_paper_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = new.start("my-paper", tmp_path)
+    said = new.create_paper("my-paper", tmp_path)
     assert f"mousehole paper my-paper --papers {tmp_path}" in said
     with pytest.raises(MouseholeError, match="is there already"):
-        new.start("my-paper", tmp_path)
+        new.create_paper("my-paper", tmp_path)
     with pytest.raises(MouseholeError, match="small letters"):
-        new.start("../x", tmp_path)
+        new.create_paper("../x", tmp_path)
     monkeypatch.setattr(papers, "__path__", [str(tmp_path), *papers.__path__])
-    heading, claim = paper.find("my-paper").reproduce(paper.Wanted(claim="X1"), Options(jobs=1))
+    heading, claim = paper.find_paper("my-paper").reproduce(paper.Wanted(claim="X1"), Options(jobs=1))
     assert isinstance(heading, parts.Heading)
     assert isinstance(claim, parts.ClaimPart)
     assert claim.lines[0].bar == "±25 %"
@@ -683,14 +685,14 @@ def test_start__writes_a_paper_that_runs(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_arabic__reads_roman_numbers_and_leaves_other_names() -> None:
-    assert [paper.arabic(one) for one in ("i", "iv", "ix", "xiv", "4", "slr", "8a", "iiii", "")] == [
+    assert [paper.to_arabic(one) for one in ("i", "iv", "ix", "xiv", "4", "slr", "8a", "iiii", "")] == [
         "1", "4", "9", "14", "4", "slr", "8a", "iiii", "",
     ]  # fmt: skip
 
 
 def test_chosen__takes_the_papers_numerals_and_all_parts_of_a_figure() -> None:
     def chosen(name: str, **wanted: Any) -> tuple[list[str], list[str], list[str]]:
-        tables, figures, claims = paper.find(name)._chosen(paper.Wanted(**wanted))
+        tables, figures, claims = paper.find_paper(name)._choose_items(paper.Wanted(**wanted))
         return [one.number for one in tables], [one.number for one in figures], [one.name for one in claims]
 
     for roman, number in (("I", "1"), ("IV", "4"), ("iv", "4")):
@@ -708,7 +710,7 @@ def test_command__prints_claims_with_words(
     own_paper: Callable[[], paper.Paper], capsys: pytest.CaptureFixture[str]
 ) -> None:
     own_paper()
-    assert command.listing() == "x        table 1; figure 3; claim X1 to X3"
+    assert command.list_papers() == "x        table 1; figure 3; claim X1 to X3"
     assert command.run("x") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "X3: something [Figure 9] – lost: what would be compared stands in a figure" in text
@@ -734,7 +736,7 @@ def test_reproduce__adjusts_p_values_over_all_claims_of_the_paper_only(
 
     every = lines()
     judged = own.evaluator(Options(cache=folder / "cache"))
-    plain = [check.judgement.p_value for one in own.definition.claims for check in judged.judged(one).checks]
+    plain = [check.judgement.p_value for one in own.definition.claims for check in judged.judge(one).checks]
     assert [line.p_value for line in every] == holm(plain)[:2] != plain[:2]
     assert {line.p_name for line in every} == {"Holm p"}
     for wanted in ({"claim": "X1"}, {"table": "1"}):
@@ -763,25 +765,25 @@ def test_json_command__prints_one_line_for_each_part(
 
 
 def test_leading_number__is_the_place_on_an_axis() -> None:
-    assert [paper.leading_number(text) for text in ("10mbit", "0.95", "95 %")] == [10.0, 0.95, 95.0]
+    assert [paper.parse_leading_number(text) for text in ("10mbit", "0.95", "95 %")] == [10.0, 0.95, 95.0]
     with pytest.raises(MouseholeError, match='"low" does not begin with a number'):
-        paper.leading_number("low")
+        paper.parse_leading_number("low")
 
 
 def test_curve__published_points_may_stand_by_label_of_the_axis(folder: Path, modules: ModuleType) -> None:
     made = evaluator(folder, modules)
     (figure,) = made.definition.figures
     (panel,) = figure.panels
-    assert paper.curve(made, figure, panel, "large")[3] == [(1.0, 0.5)]
+    assert paper.make_curve(made, figure, panel, "large")[3] == [(1.0, 0.5)]
     by_label = replace(panel, published="table_1.{rate}.used")
-    assert paper.curve(made, figure, by_label, "large")[3] == [(1.0, 0.5), (2.0, 0.2), (2.0, 0.3)]
-    assert paper.curve(made, figure, replace(panel, published=""), "large")[3] == []
+    assert paper.make_curve(made, figure, by_label, "large")[3] == [(1.0, 0.5), (2.0, 0.2), (2.0, 0.3)]
+    assert paper.make_curve(made, figure, replace(panel, published=""), "large")[3] == []
 
 
 def test_known_places__leave_out_quantiles_that_some_replications_lack() -> None:
     estimates = [t_interval(values) for values in ([1.0, 2.0], [3.0, inf], [nan, nan])]
-    assert paper.known_places(estimates, everywhere=True) == [0]
-    assert paper.known_places(estimates, everywhere=False) == [0, 1]
+    assert paper.select_known(estimates, everywhere=True) == [0]
+    assert paper.select_known(estimates, everywhere=False) == [0, 1]
 
 
 def test_draw__refuses_to_lose_a_curve(tmp_path: Path) -> None:
@@ -812,14 +814,14 @@ def test_page__is_self_contained_and_escapes(own_paper: Callable[[], paper.Paper
 
 
 def test_text__units_signs_and_intervals() -> None:
-    assert quantity(-0.123, "%", 0) == "−12 %"
-    assert quantity(nan, "s", 1) == "–"
-    assert quantity(12345.6, "", 0) == "12,346"
-    assert published_text((0.25, 0.3), "%", 0) == "25 to 30 %"
-    assert published_text(None, "%", 0) == ""
-    assert estimate_text(Estimate(0.29, 0.21, 0.36, 5), "%", 0) == "29 % (21…36)"
-    assert estimate_text(Estimate(0.29, nan, nan, 2), "%", 0) == "29 %"
-    assert tally([Word.AGREES, Word.DIFFERS, Word.AGREES, None]) == "agrees 2, differs 1, no word 1"
+    assert format_quantity(-0.123, "%", 0) == "−12 %"
+    assert format_quantity(nan, "s", 1) == "–"
+    assert format_quantity(12345.6, "", 0) == "12,346"
+    assert format_published((0.25, 0.3), "%", 0) == "25 to 30 %"
+    assert format_published(None, "%", 0) == ""
+    assert format_estimate(Estimate(0.29, 0.21, 0.36, 5), "%", 0) == "29 % (21…36)"
+    assert format_estimate(Estimate(0.29, nan, nan, 2), "%", 0) == "29 %"
+    assert count_words([Word.AGREES, Word.DIFFERS, Word.AGREES, None]) == "agrees 2, differs 1, no word 1"
 
 
 # --- the papers themselves -------------------------------------------------------------------------
@@ -836,18 +838,18 @@ IDS = {
 
 
 def definitions() -> list[tuple[str, Definition]]:
-    return [(name, paper.find(name).definition) for name in IDS]
+    return [(name, paper.find_paper(name).definition) for name in IDS]
 
 
 @pytest.mark.parametrize("name", IDS)
 def test_paper__has_every_claim(name: str) -> None:
-    own = paper.find(name).definition.claims
+    own = paper.find_paper(name).definition.claims
     assert set(IDS[name]) == {claim.id for claim in own if claim.basis != "left"}
 
 
 @pytest.mark.parametrize("name", IDS)
 def test_paper__every_value_measure_and_builder_is_defined(name: str) -> None:
-    own = paper.find(name)
+    own = paper.find_paper(name)
     made = own.evaluator(Options())
     for grid in own.definition.grids.values():
         assert callable(getattr(made.runs._measures, grid.measure))
@@ -859,11 +861,11 @@ def test_paper__every_value_measure_and_builder_is_defined(name: str) -> None:
 
 @pytest.mark.parametrize("name", IDS)
 def test_paper__every_published_number_is_read(name: str) -> None:
-    own = paper.find(name)
+    own = paper.find_paper(name)
     made = own.evaluator(Options())
     for claim in own.definition.claims:
         if isinstance(claim.published, str):
-            for labels in made.definition.combinations(claim):
+            for labels in made.definition.list_combinations(claim):
                 assert made.published.find(claim.published, {**claim.of, **labels}) is not None, claim.id
     for table in own.definition.tables:
         for column in table.columns:
@@ -877,16 +879,18 @@ def test_paper__every_published_number_is_read(name: str) -> None:
         for panel in figure.panels:
             if panel.published:
                 points = [
-                    paper.published_points(made, panel, curve, made.along(figure, panel, curve))
+                    paper.list_published_points(
+                        made, panel, curve, made.list_point_labels(figure, panel, curve)
+                    )
                     for curve in figure.names
                 ]
                 assert any(points), figure.number
-    assert made.published.unread() == []
+    assert made.published.list_unread() == []
 
 
 @pytest.mark.parametrize("name", IDS)
 def test_paper__figures_can_tell_their_curves_apart(name: str) -> None:
-    for figure in paper.find(name).definition.figures:
+    for figure in paper.find_paper(name).definition.figures:
         assert len(figure.names) <= 8, "the eighth colour is the last"
         assert len(set(figure.names)) == len(figure.names)
 
@@ -940,7 +944,7 @@ def test_opens__have_a_reason_and_are_tried_on_claims() -> None:
 
 def test_html__words_have_a_sign_beside_their_colour() -> None:
     for word in Word:
-        assert report._sign(word) in {"✓", "~", "✗", "–"}
+        assert report._choose_sign(word) in {"✓", "~", "✗", "–"}
 
 
 def test_page__fits_every_width_and_asks_for_nothing(
@@ -977,7 +981,7 @@ def test_judged__without_its_data_is_not_run(
 
     monkeypatch.setattr(modules, "used_twice", missing)
     made = evaluator(folder, modules)
-    found = made.judged(replace(made.definition.claims[0], value="used_twice"))
+    found = made.judge(replace(made.definition.claims[0], value="used_twice"))
     assert found.word == Word.NOT_RUN
     assert [check.label for check in found.checks] == ["log.gz: No such file"]
 

@@ -116,7 +116,7 @@ def test_identities__find_a_wrong_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_classes__begin_where_the_claims_do() -> None:
-    for claim in paper.find("lfp").definition.claims:
+    for claim in paper.find_paper("lfp").definition.claims:
         if "least" in claim.args:
             assert claim.args["least"] in measures.LATENCY_FROM
             assert claim.args["most"] + 1 in measures.LATENCY_FROM or claim.args["most"] >= 10**6
@@ -124,7 +124,7 @@ def test_classes__begin_where_the_claims_do() -> None:
 
 def short() -> paper.Paper:
     """Returns the paper with runs of a minute."""
-    own = paper.find("lfp")
+    own = paper.find_paper("lfp")
     definition = own.definition
     for grid in definition.grids.values():
         grid.quick.clear()
@@ -145,7 +145,11 @@ def test_table_1__has_a_row_for_each_load_and_scheme() -> None:
 
 
 def test_offered__names_table_1_once() -> None:
-    assert paper.find("lfp").offered().startswith("table 1; figure 2, 5, 6, 7, 8, 9, 10; claim L1 to L10")
+    assert (
+        paper.find_paper("lfp")
+        .list_items()
+        .startswith("table 1; figure 2, 5, 6, 7, 8, 9, 10; claim L1 to L10")
+    )
 
 
 def test_l9__the_first_packets_are_green_in_every_run() -> None:

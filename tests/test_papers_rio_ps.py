@@ -13,7 +13,7 @@ from papers.parts import ClaimPart
 from papers.rio_ps import measures, quantities
 from papers.runs import Options
 
-PAPER = paper.find("rio-ps")
+PAPER = paper.find_paper("rio-ps")
 COUNTERS = ("arrived", "early", "forced", "dropped", "marked", "sent")
 
 

@@ -144,7 +144,7 @@ def test_page_sizes__are_those_of_table_5_and_medians_of_logs(
                 [size * (count if name == "size" else 1) for size in (low, high)]
                 for low, high, count in quantities.CONTENTS[page]
             ]
-            assert evaluate.ends(published[page][name]) == tuple(map(sums, zip(*weights, strict=True)))
+            assert evaluate.list_ends(published[page][name]) == tuple(map(sums, zip(*weights, strict=True)))
     assert quantities.page_kb("Text") == pytest.approx(29 + 3 * 10)
     assert quantities.page_largest_kb("Graphics") == 12
     assert quantities.page_short_objects("Text", 13.0) == 3
@@ -160,11 +160,11 @@ def test_page_sizes__are_those_of_table_5_and_medians_of_logs(
 
 def test_table_5__needs_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOUSEHOLE_DATA", "/nowhere")
-    own = paper.find("sfd")
+    own = paper.find_paper("sfd")
     made = own.evaluator(Options())
     (item,) = (one for one in own.definition.tables if one.number == "5")
-    assert made.table_requests(item) == []
-    found = paper.table_part(made, item)
+    assert made.list_table_requests(item) == []
+    found = paper.make_table(made, item)
     assert list(found.rows[0]) == [
         "Text", "4", "4", "50.0 to 68.0 KB", "59.0 KB", "29.0 KB", "29.0 KB", "3",
     ]  # fmt: skip

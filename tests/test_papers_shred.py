@@ -13,10 +13,10 @@ from mousehole.scenario import fill_in
 from papers import paper
 from papers.definition import read_toml
 from papers.runs import Measured, Options
-from papers.schemes import merged, scheme_text
+from papers.schemes import merge, write_scheme
 from papers.shred import measures, quantities
 
-BASE = read_toml(paper.find("shred").folder / "scenarios" / "dumbbell.toml")
+BASE = read_toml(paper.find_paper("shred").folder / "scenarios" / "dumbbell.toml")
 
 
 class Records:
@@ -52,7 +52,7 @@ def measured(**given: Any) -> Measured:
 
 
 def run(change: Mapping[str, Any], measure: Any = measures.measure) -> Any:
-    scenario = measures.mix(merged(BASE, change), {})
+    scenario = measures.mix(merge(BASE, change), {})
     return run_all({0: scenario}, measure, Silent(), 1)[0]
 
 
@@ -138,14 +138,14 @@ def test_mean_object__is_that_of_the_clamped_distribution() -> None:
 
 def test_mix__counts_the_load_in_wire_bytes_unless_a_trial_says_otherwise() -> None:
     traffic = {"load": 0.95, "params": {"objects_max": 8}}
-    wire = measures.mix(merged(BASE, {"traffic": traffic}), {})
+    wire = measures.mix(merge(BASE, {"traffic": traffic}), {})
     assert wire["traffic"]["params"]["load_bps"] == pytest.approx(9.5e6 / 1.0429, rel=1e-4)
     assert wire["traffic"]["params"]["objects_max"] == 8
     assert "load" not in wire["traffic"]
-    objects = measures.mix(merged(BASE, {"traffic": {**traffic, "counted": "objects"}}), {})
+    objects = measures.mix(merge(BASE, {"traffic": {**traffic, "counted": "objects"}}), {})
     assert objects["traffic"]["params"]["load_bps"] == 9.5e6
     bulk = {"flows": 10, "start_spread_s": 2.0}
-    assert measures.mix(merged(BASE, {"traffic": {"load": 0, "bulk": bulk}}), {})["traffic"] == {"bulk": bulk}
+    assert measures.mix(merge(BASE, {"traffic": {"load": 0, "bulk": bulk}}), {})["traffic"] == {"bulk": bulk}
 
 
 def test_with_parameters__replaces_what_the_scheme_names() -> None:
@@ -157,18 +157,18 @@ def test_with_parameters__replaces_what_the_scheme_names() -> None:
 
 
 def test_scenarios__are_accepted_by_the_engine() -> None:
-    made = paper.find("shred").evaluator(Options())
-    requests = {request for claim in made.definition.claims for request in made.claim_requests(claim)}
+    made = paper.find_paper("shred").evaluator(Options())
+    requests = {request for claim in made.definition.claims for request in made.list_claim_requests(claim)}
     for figure in made.definition.figures:
-        requests |= set(made.figure_requests(figure))
+        requests |= set(made.list_figure_requests(figure))
     for table in made.definition.tables:
-        requests |= set(made.table_requests(table))
+        requests |= set(made.list_table_requests(table))
     for request in requests:
         assert fill_in(made.runs.scenario(request))["duration"] in {"140s", "160s"}, request
     for one in made.definition.opens:
         for trial in one.tried:
             claim = next(claim for claim in made.definition.claims if one.select_trials(claim))
-            for request in made.under(trial).claim_requests(claim):
+            for request in made.with_trial(trial).list_claim_requests(claim):
                 assert fill_in(made.runs.scenario(request)), trial.name
 
 
@@ -186,9 +186,9 @@ def test_run__tells_drops_of_the_web_from_those_of_ftp() -> None:
 
 
 def test_run__without_hints_shred_is_red() -> None:
-    own = paper.find("shred").definition
+    own = paper.find_paper("shred").definition
     axis = {
-        name: {**label, "scheme": scheme_text(label["scheme"], own.schemes)}
+        name: {**label, "scheme": write_scheme(label["scheme"], own.schemes)}
         for name, label in own.axes["scheme"].items()
     }
     change = {"warmup": "1s", "duration": "9s", "traffic": {"load": 0.8, "bulk": {"flows": 20}}}

@@ -15,7 +15,7 @@ from mousehole.runs import RunResult, run_one
 from papers import paper
 from papers.counters import arrived_share
 from papers.runs import Options, Runs
-from papers.schemes import merged
+from papers.schemes import merge
 from papers.tcp_ds import measures, quantities
 
 SCENARIO = Path(__file__).parents[1] / "papers" / "tcp_ds" / "scenarios" / "tree.toml"
@@ -26,7 +26,7 @@ def tree() -> dict[str, Any]:
 
 
 def run(change: dict[str, Any]) -> RunResult:
-    scenario = merged(tree(), {"warmup": "2s", "duration": "6s", **change})
+    scenario = merge(tree(), {"warmup": "2s", "duration": "6s", **change})
     return run_one(measures.build(scenario, {}), None, _engine.Cancel())
 
 
@@ -87,7 +87,7 @@ def test_build__gives_thresholds_to_the_schemes_that_have_them(scheme: str, buil
 
 
 def test_axes__make_scenarios_of_every_cell_that_the_engine_accepts() -> None:
-    definition = paper.find("tcp-ds").definition
+    definition = paper.find_paper("tcp-ds").definition
     runs = Runs(definition, SCENARIO.parents[1], measures, Options())
     scenario = runs.scenario(runs.request("main", {"speed": "60", "scheme": "TCP-DS", "rto": "1 s"}))
     assert scenario["topology"]["params"]["rate"] == "60mbit"

@@ -30,12 +30,12 @@ def test_counted__payload_without_repetitions() -> None:
         row(0, 5000, 7, 30),
         row(1, 80, 1000, 8, reset=1),
     ]
-    assert reference.counted(rows) == Counts(connections=2, packets=8, payload=100 + 50 + 30)
+    assert reference.count_packets(rows) == Counts(connections=2, packets=8, payload=100 + 50 + 30)
 
 
 def test_counted__quic_by_datagrams() -> None:
     quic = ["", "10.0.0.1", "", "", "", "", "", "", "4", "1208"]
-    assert reference.counted([quic, quic]) == Counts(quic_flows=1, quic_packets=2, quic_payload=2400)
+    assert reference.count_packets([quic, quic]) == Counts(quic_flows=1, quic_packets=2, quic_payload=2400)
 
 
 def test_captures__are_found_by_content(tmp_path: Path) -> None:
@@ -44,11 +44,11 @@ def test_captures__are_found_by_content(tmp_path: Path) -> None:
     (tmp_path / "b.gz").write_bytes(gzip.compress(PCAP))
     (tmp_path / "c.pcap").write_bytes(b"no capture")
     (tmp_path / "d.gz").write_bytes(gzip.compress(PCAP)[:12])
-    assert [path.name for path in reference.captures(tmp_path)] == ["b.gz", "a"]
+    assert [path.name for path in reference.list_captures(tmp_path)] == ["b.gz", "a"]
 
 
 def test_differences__names_each() -> None:
-    assert reference.differences(Counts(3, 20, 100), Counts(2, 20, 90)) == [
+    assert reference.list_differences(Counts(3, 20, 100), Counts(2, 20, 90)) == [
         "TCP connections: 3 here, 2 tshark",
         "TCP payload: 100 here, 90 tshark",
     ]
@@ -56,7 +56,7 @@ def test_differences__names_each() -> None:
 
 def test_report__a_capture_without_anything_usable_is_not_compared(tmp_path: Path) -> None:
     (tmp_path / "a.pcap").write_bytes(PCAP)
-    line, total = reference.report(reference.captures(tmp_path), tmp_path)
+    line, total = reference.compare_all(reference.list_captures(tmp_path), tmp_path)
     assert line.startswith("a.pcap: NOT COMPARED: nothing usable here")
     assert total == "reference: 0 of 0 captures agree in all counts; 1 not compared"
 
@@ -67,5 +67,5 @@ def test_report__a_real_capture() -> None:
     path = Path(environ.get("MOUSEHOLE_DATA", default)) / "pcap" / "zeek__http_bro.org.pcap.gz"
     if not path.exists():
         pytest.skip("NOT RUN: no MOUSEHOLE_DATA")
-    lines = list(reference.report([path], path))
+    lines = list(reference.compare_all([path], path))
     assert lines[-1] == "reference: 1 of 1 captures agree in all counts; 0 not compared", lines

@@ -11,22 +11,22 @@ from papers.parts import ClaimPart, Line
 from papers.runs import Options
 from tools import document
 from validation import seeds
-from validation.seeds import Drawn
+from validation.seeds import SeededWords
 
 AGREES, DIFFERS, OPEN = Word.AGREES, Word.DIFFERS, Word.COMPATIBLE
-DRAWN = Drawn("x", 40, [("X1", [AGREES, AGREES, AGREES]), ("X2 low", [AGREES, OPEN, DIFFERS])])
+DRAWN = SeededWords("x", 40, [("X1", [AGREES, AGREES, AGREES]), ("X2 low", [AGREES, OPEN, DIFFERS])])
 
 
 def test_drawn__counts_cells_and_pairs() -> None:
     assert [name for name, _ in DRAWN.changed] == ["X2 low"]
     assert DRAWN.opposite == 1
     assert DRAWN.share == pytest.approx(3 / 6)
-    assert Drawn("x", None, [("X1", [OPEN, AGREES])]).opposite == 0
+    assert SeededWords("x", None, [("X1", [OPEN, AGREES])]).opposite == 0
 
 
 def test_section__has_counts_and_names_what_settling_leaves() -> None:
-    plain = Drawn("x", None, DRAWN.cells)
-    text = seeds.section([plain, DRAWN], [7, 8, 9])
+    plain = SeededWords("x", None, DRAWN.cells)
+    text = seeds.write_section([plain, DRAWN], [7, 8, 9])
     assert "| x | – | 2 | 1 | 1 | 50.0 % |" in text
     assert "| x | 40 | 2 | 1 | 1 | 50.0 % |" in text
     assert "| cell, with --settle | 7 | 8 | 9 |" in text

@@ -95,13 +95,13 @@ def test_fails__unless_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfers, "KNOWN", [known])
     apart = Compared(1.0, 1.5, 0.4, 0.6)
     close = Compared(1.0, 1.0, -0.1, 0.1)
-    assert transfers.fails(Row(Cell(1_000, 0.01, 0.05), close, apart, 0))
-    assert not transfers.fails(Row(known, apart, apart, 0))
-    assert not transfers.fails(Row(Cell(1_000, 0.01, 0.05), close, close, 0))
+    assert transfers.is_unexpected(Row(Cell(1_000, 0.01, 0.05), close, apart, 0))
+    assert not transfers.is_unexpected(Row(known, apart, apart, 0))
+    assert not transfers.is_unexpected(Row(Cell(1_000, 0.01, 0.05), close, close, 0))
 
 
 def test_simulated_times__are_those_of_the_path() -> None:
-    (seconds,) = transfers.simulated_times(Cell(1_000, 0.0, 0.2), "linux")
+    (seconds,) = transfers.simulate(Cell(1_000, 0.0, 0.2), "linux")
     assert seconds == pytest.approx(0.4 + 1052 * 8 / 10e6, abs=1e-3)
 
 
@@ -112,7 +112,7 @@ def test_overflows__a_quarter_may_differ() -> None:
     assert not apart.agrees
     assert not transfers.too_many_differ([close] * 3 + [apart])
     assert transfers.too_many_differ([close] * 2 + [apart])
-    text = transfers.overflow_text([close, apart])
+    text = transfers.write_overflows([close, apart])
     assert "In 2 cases packets were lost; in 1 of them" in text.replace("\n", " ")
     assert "| 14 kB | 2 | 50 ms | 600, 610, 620 | 420 | -31 % | 7, 7, 7 | 6 |" in text
     assert "8 kB | 4" not in text
@@ -122,7 +122,7 @@ def test_overflows__a_quarter_may_differ() -> None:
 def test_lab__transfers_overflow_a_small_buffer() -> None:
     """Half of the first window is lost in a row; both repair it in fast recovery."""
     cells = [Cell(20_000, 0.0, 0.05, 5, buffer) for buffer in (4, 100)]
-    (lossy,) = transfers.overflows(cells, limit_s=20)
+    (lossy,) = transfers.measure_overflows(cells, limit_s=20)
     assert lossy.cell == cells[0]
     # A busy machine delays some of them; the others agree.
     assert lossy.simulated_drops in lossy.linux_drops
@@ -133,18 +133,18 @@ def test_lab__transfers_overflow_a_small_buffer() -> None:
 def test_lab__answers_that_follow_losses_on_a_connection() -> None:
     """The receiver delays ACKs between requests, and the sender's window is what the losses left."""
     cells = [Cell(14_000, 0.0, 0.05, 5, buffer, (12_000, 12_000)) for buffer in (4, 100)]
-    (lossy,) = transfers.followings(cells, limit_s=20)
+    (lossy,) = transfers.measure_following(cells, limit_s=20)
     assert lossy.cell == cells[0]
     assert min(abs(seconds - lossy.simulated_s) for seconds in lossy.linux_s) < 0.03
-    assert "14 kB" in transfers.following_text([replace(lossy, simulated_s=9.0)])
+    assert "14 kB" in transfers.write_following([replace(lossy, simulated_s=9.0)])
 
 
 @needs_lab
 def test_lab__a_receiver_acknowledges_many_segments_one_by_one() -> None:
     cell = Cell(500_000, 0.0, 0.02, 2, 1000)
-    counts = transfers.single_acks([cell], limit_s=20)[cell]
+    counts = transfers.count_single_acks([cell], limit_s=20)[cell]
     assert all(16 < count <= 500_000 / 1448 + 1 for count in counts)
-    assert f"500 kB, 20 ms: {min(counts)}" in transfers.single_acks_text({cell: counts})
+    assert f"500 kB, 20 ms: {min(counts)}" in transfers.write_single_acks({cell: counts})
 
 
 @needs_lab

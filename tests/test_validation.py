@@ -51,7 +51,7 @@ def verdicts(found: list[Row]) -> list[str]:
 
 
 def test_tests__outcomes_by_name_without_what_did_not_run() -> None:
-    found = rows.tests(TESTS)
+    found = rows.parse_tests(TESTS)
     assert [(test.module, test.name, test.passed) for test in found] == [
         ("tcp_dialogues", "tcp_dialogues::rto__doubles", True),
         ("tcp_dialogues", "tcp_dialogues::ecn__halves", False),
@@ -62,25 +62,25 @@ def test_tests__outcomes_by_name_without_what_did_not_run() -> None:
 
 
 def test_in_module__of_one_package_or_of_all() -> None:
-    found = rows.tests(TESTS)
-    assert len(rows.in_module(found, "golden", "averages")) == 2
-    assert [test.package for test in rows.in_module(found, "policy/golden")] == ["mousehole-policy"]
-    assert rows.in_module(found, "tcp") == []
+    found = rows.parse_tests(TESTS)
+    assert len(rows.filter_tests(found, "golden", "averages")) == 2
+    assert [test.package for test in rows.filter_tests(found, "policy/golden")] == ["mousehole-policy"]
+    assert rows.filter_tests(found, "tcp") == []
 
 
 def test_tally__names_what_failed() -> None:
-    row = rows.tally("x", "y", rows.tests(TESTS), "z")
+    row = rows.tally_tests("x", "y", rows.parse_tests(TESTS), "z")
     assert row.verdict == DIFFERS
     assert "3 of 4" in row.result
     assert "`tcp_dialogues::ecn__halves`" in row.result
-    assert rows.tally("x", "y", [], "z").verdict == NOT_COMPARED
+    assert rows.tally_tests("x", "y", [], "z").verdict == NOT_COMPARED
 
 
 def test_dialogues__by_the_rfc_of_the_comment(tmp_path: Path) -> None:
     first = "/// RFC 6298 section 5.5.\n#[test]\nfn rto__doubles() {\n}\n\n"
     source = first + "/// RFC 3168.\n#[test]\nfn ecn__halves() {\n}\n"
     (tmp_path / "tcp_dialogues.rs").write_text(source)
-    found = {row.claim[:8]: row.verdict for row in rows.dialogues(rows.tests(TESTS), tmp_path)}
+    found = {row.claim[:8]: row.verdict for row in rows.make_dialogue_rows(rows.parse_tests(TESTS), tmp_path)}
     assert found["RFC 6298"] == AGREES
     assert found["RFC 3168"] == DIFFERS
     assert found["RFC 9438"] == NOT_COMPARED
@@ -95,9 +95,9 @@ def test_overload__tests_one_run_against_seeds_and_counts_rows_without_a_scheme(
     table = tmp_path / "overload.csv"
     monkeypatch.setattr(rows, "OVERLOAD_TABLE", table)
     table.write_text("queue\nRED\nRED\n")
-    assert verdicts(rows.overload(OVERLOAD.format(ns2=ns2), "")) == [verdict]
+    assert verdicts(rows.make_overload_rows(OVERLOAD.format(ns2=ns2), "")) == [verdict]
     table.write_text("queue\nRED\nRED\nPIE\n")
-    found = rows.overload(OVERLOAD.format(ns2=ns2), "")
+    found = rows.make_overload_rows(OVERLOAD.format(ns2=ns2), "")
     assert verdicts(found) == [verdict, NOT_COMPARED]
     assert found[1].result.startswith("1 rows")
 
@@ -132,7 +132,7 @@ def test_kernel__differences_and_unnoticed_changes(
 ) -> None:
     parity = {"check": "parity", "policy": "red", "records": 8388608, "differences": differences}
     change = {"check": "sensitivity", "policy": "red", "changes": 27, "noticed": noticed, "unread": 1}
-    found = rows.kernel(lines({**parity, "outcomes_vary": seen}, change), "")
+    found = rows.make_kernel_rows(lines({**parity, "outcomes_vary": seen}, change), "")
     assert verdicts(found) == expected
     assert found[0].result.startswith("8,388,608 records")
 
@@ -148,17 +148,23 @@ def test_flows__ties_agree_and_one_figure_may_differ() -> None:
         "ours": 5.1,
     }
     queues = [{**figure, "p_value": p, "holds": p > 0.01} for p in (0.5, 0.001)]
-    assert verdicts(rows.flows(lines(first, queues[0]), "")) == [AGREES, AGREES]
-    assert verdicts(rows.flows(lines({**first, "all": 1}, *queues), "")) == [DIFFERS, DIFFERS]
+    assert verdicts(rows.make_flow_rows(lines(first, queues[0]), "")) == [AGREES, AGREES]
+    assert verdicts(rows.make_flow_rows(lines({**first, "all": 1}, *queues), "")) == [DIFFERS, DIFFERS]
 
 
 def rows_of_papers(output: str, reason: str) -> list[Row]:
-    return rows.claims(output, reason)["papers"]
+    return rows.make_claim_rows(output, reason)["papers"]
 
 
 @pytest.mark.parametrize(
     "witness",
-    [rows.flows, rows.kernel, rows.linux, rows.overload, rows_of_papers],
+    [
+        rows.make_flow_rows,
+        rows.make_kernel_rows,
+        rows.make_linux_rows,
+        rows.make_overload_rows,
+        rows_of_papers,
+    ],
 )
 def test_witnesses__missing_output_is_not_agreement(witness: Callable[[str, str], list[Row]]) -> None:
     (row,) = witness("", SILENCE)
@@ -173,23 +179,23 @@ def test_random_tcp__ties_agree_and_nothing_else_may_differ(
     same: int, ties: int, cases: int, verdict: str
 ) -> None:
     text = lines({"cases": cases, "same": same, "ties": ties, "differ": cases - same - ties})
-    assert rows.random_tcp(text, SILENCE).verdict == verdict
+    assert rows.make_random_tcp_row(text, SILENCE).verdict == verdict
 
 
 def test_random_tcp__missing_output_is_not_agreement() -> None:
-    row = rows.random_tcp("", SILENCE)
+    row = rows.make_random_tcp_row("", SILENCE)
     assert (row.verdict, row.result) == (NOT_COMPARED, SILENCE)
 
 
 def test_counts__of_the_oracle() -> None:
-    where = oracle.Parting(0, None, None)
+    where = oracle.Divergence(0, None, None)
     case = Case("x", {})
     outcomes = [
         oracle.Outcome(case, None),
         oracle.Outcome(case, where),
         oracle.Outcome(case, where, where),
     ]
-    assert oracle.counts(outcomes) == {"cases": 3, "same": 1, "ties": 1, "differ": 1}
+    assert oracle.count_outcomes(outcomes) == {"cases": 3, "same": 1, "ties": 1, "differ": 1}
 
 
 @pytest.mark.parametrize(
@@ -210,7 +216,7 @@ def test_linux__only_required_quantities_count(said: str, verdict: str) -> None:
         "held": True,
         "verdict": said,
     }
-    found = rows.linux(lines(row, {**row, "held": False, "verdict": "shown only"}), "")
+    found = rows.make_linux_rows(lines(row, {**row, "held": False, "verdict": "shown only"}), "")
     assert verdicts(found) == [verdict]
     assert found[0].result == "Linux 31.01 ±0.12, simulator none"
 
@@ -231,7 +237,7 @@ def test_claims__as_the_paper_judged_them() -> None:
         {**claim, "paper": "z", "fitted": ["window"], "cause": "its window is lost"},
         {**claim, "paper": "z", "word": "agrees", "cause": "at another length it differs"},
     )
-    found = rows.claims(text, "")
+    found = rows.make_claim_rows(text, "")
     assert {name: verdicts(of) for name, of in found.items()} == {
         "x": [DIFFERS],
         "y": [AGREES, UNDECIDED, NOT_COMPARED, NOT_COMPARED],
@@ -254,7 +260,7 @@ SECTIONS = [
 
 
 def test_summary__counts_our_own_tests_apart() -> None:
-    said = page.summary(SECTIONS)
+    said = page.write_summary(SECTIONS)
     assert said.startswith(
         "2 comparisons with something outside: 1 agree, 1 differ, 0 are undecided, 0 could not be made. "
     )
@@ -263,13 +269,13 @@ def test_summary__counts_our_own_tests_apart() -> None:
 
 def test_summary__counts_what_was_fitted_while_looking_by_itself() -> None:
     fitted = Section("F", [Row("near", "x", "0", ""), Row("far", "x", "0", "", UNDECIDED)], is_fitted=True)
-    said = page.summary([*SECTIONS, fitted])
+    said = page.write_summary([*SECTIONS, fitted])
     assert said.startswith("2 comparisons with something outside: 1 agree")
     assert "2 more to which something was fitted while looking: 1 agree, 0 differ, 1 are undecided." in said
 
 
 def test_body__counts_verdicts_and_lists_problems() -> None:
-    text = page.body(SECTIONS)
+    text = page.write_body(SECTIONS)
     assert "| S | 1 | 1 | 0 | 0 | `c` |" in text
     assert "|  | holds | fails | undecided | not run | commands |" in text
     assert "| T | 1 | 1 | 0 | 0 | `c` |" in text
@@ -279,7 +285,7 @@ def test_body__counts_verdicts_and_lists_problems() -> None:
 
 
 def test_tables__have_every_row_and_rules_apart_from_agreement() -> None:
-    text = page.tables(SECTIONS)
+    text = page.write_tables(SECTIONS)
     assert "| good |" in text
     assert r"a\|b" in text
     own = text.partition("## Our own tests of a rule")[2]
@@ -291,10 +297,10 @@ def test_tables__have_every_row_and_rules_apart_from_agreement() -> None:
 def test_output__keeps_and_reuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "KEPT", tmp_path)
     command = ["sh", "-c", "echo said; echo why >&2; exit 3"]
-    assert page.output("x", command, reuse=True) == Output("said\n", "why")
-    assert page.output("x", ["false"], reuse=True) == Output("said\n", "why")
-    assert page.output("x", ["false"], reuse=False) == Output("", "nothing was printed")
-    assert page.output("x", ["no-such-program"], reuse=False).reason.startswith("NOT RUN: ")
+    assert page.obtain_output("x", command, reuse=True) == Output("said\n", "why")
+    assert page.obtain_output("x", ["false"], reuse=True) == Output("said\n", "why")
+    assert page.obtain_output("x", ["false"], reuse=False) == Output("", "nothing was printed")
+    assert page.obtain_output("x", ["no-such-program"], reuse=False).reason.startswith("NOT RUN: ")
 
 
 def test_programs__are_there() -> None:
@@ -319,9 +325,9 @@ def test_document__counts_of_sections_add_up_to_the_summary() -> None:
 # --- coverage of intervals ---
 
 
-def covered(held: int, captures: int = 25) -> coverage.Covered:
+def covered(held: int, captures: int = 25) -> coverage.Coverage:
     truths = [True] * held + [False] * (captures - held)
-    return coverage.Covered(
+    return coverage.Coverage(
         model="poisson",
         length_s=60,
         scheme="sfd",
@@ -343,45 +349,47 @@ def covered(held: int, captures: int = 25) -> coverage.Covered:
 
 @pytest.mark.parametrize(("held", "verdict"), [(24, AGREES), (20, AGREES), (15, DIFFERS), (5, DIFFERS)])
 def test_coverage__fails_if_90_to_98_percent_is_out_of_reach_of_the_count(held: int, verdict: str) -> None:
-    assert coverage.row(covered(held)).verdict == verdict
+    assert coverage.make_row(covered(held)).verdict == verdict
 
 
 def test_coverage__row_has_counts_and_their_interval() -> None:
-    result = coverage.row(covered(24)).result
+    result = coverage.make_row(covered(24)).result
     assert "intervals of 40 points in the median, 25 without 0" in result
     assert "in 24 of 25 (80–100 %); the verdict's in 24, one without the variance" in result
     assert "between captures in 0. Changes" in result
 
 
 def test_coverage__a_capture_is_a_piece_of_the_model() -> None:
-    connections = coverage.capture("poisson", 12, 0)
+    connections = coverage.record_capture("poisson", 12, 0)
     starts = [float(one["start_s"]) for one in connections]  # type: ignore[arg-type]
     assert starts[0] == 0
     assert starts == sorted(starts)
     assert 10 < starts[-1] <= 12
     assert all("duration_s" not in one for one in connections)
-    with_ends = coverage.capture("web:sfd", 12, 0, has_ends=True)
+    with_ends = coverage.record_capture("web:sfd", 12, 0, has_ends=True)
     assert sum("duration_s" in one for one in with_ends) > 0.9 * len(with_ends)
-    assert connections == coverage.capture("poisson", 12, 0) != coverage.capture("poisson", 12, 1)
+    assert (
+        connections == coverage.record_capture("poisson", 12, 0) != coverage.record_capture("poisson", 12, 1)
+    )
 
 
 def test_coverage__a_capture_shows_the_addresses_that_are_asked_for() -> None:
-    shown = coverage.capture("web:sfd", 12, 0, params={"clients": 3})
+    shown = coverage.record_capture("web:sfd", 12, 0, params={"clients": 3})
     assert {one["client"] for one in shown} == {0, 1, 2}
-    default = coverage.capture("web:sfd", 12, 0)
+    default = coverage.record_capture("web:sfd", 12, 0)
     assert [one["bytes"] for one in shown] == [one["bytes"] for one in default], "the same pages"
 
 
 def test_shared_addresses__changes_are_geometric_means_over_captures() -> None:
     slower = {"droptail": 1.0, "sfd": 1.0, "fq-codel": 0.5}
     faster = {"droptail": 2.0, "sfd": 2.0, "fq-codel": 0.25}
-    sfd, fq_codel = shared_addresses.changes([slower, faster] * 5)
+    sfd, fq_codel = shared_addresses.list_changes([slower, faster] * 5)
     assert sfd == "+0 % (+0…+0)"
     assert fq_codel.startswith("−75 % (")
 
 
 def test_shared_addresses__a_recording_shows_the_addresses() -> None:
-    recorded = shared_addresses.recording(12, 3, 0)
+    recorded = shared_addresses.record_run(12, 3, 0)
     assert recorded.summary()["clients"] == 3
 
 
@@ -389,5 +397,5 @@ def test_short_captures__follow_each_other_and_count_bytes_by_size() -> None:
     one: short_captures.Connections = [{"start_s": 0.0, "bytes": 100}, {"start_s": 2.0, "bytes": 300}]
     whole = short_captures.concatenate([one, one], 12)
     assert [connection["start_s"] for connection in whole] == [0.0, 2.0, 12.5, 14.5]
-    assert short_captures.share_above(whole, 100) == 0.75
-    assert short_captures.share_above(whole, 300) == 0
+    assert short_captures.compute_share_above(whole, 100) == 0.75
+    assert short_captures.compute_share_above(whole, 300) == 0

@@ -69,7 +69,7 @@ def test_verdict__without_drops_there_is_no_ratio() -> None:
     none, some = witness.Estimate(0, 0), witness.Estimate(3, 1)
     row = witness.Row(Case("bbr", 1), "drops in the window", none, some, held=False)
     assert (row.difference, row.verdict) == (None, "shown only")
-    assert witness.cells(row)[-2:] == ["", "shown only"]
+    assert witness.list_cells(row)[-2:] == ["", "shown only"]
 
 
 def test_exit_code__one_that_differs_fails() -> None:
@@ -77,25 +77,25 @@ def test_exit_code__one_that_differs_fails() -> None:
     bad = witness.Row(Case("reno", 1), "queue", witness.Estimate(30, 1), witness.Estimate(41, 1))
     known = witness.Row(bad.case, "queue", bad.linux, bad.simulated, known=True)
     none = witness.Row(Case("cubic", 1), "queue", witness.Estimate(30, 1), None)
-    assert witness.exit_code([good, none]) == 0
-    assert witness.exit_code([good, bad]) == 1
-    assert witness.exit_code([good, known]) == 0
+    assert witness.choose_exit_code([good, none]) == 0
+    assert witness.choose_exit_code([good, bad]) == 1
+    assert witness.choose_exit_code([good, known]) == 0
     assert known.verdict == "differs, known"
-    assert witness.conclusion([good, bad, known, none]).startswith(
+    assert witness.write_conclusion([good, bad, known, none]).startswith(
         "witness: 1 within 10%, 1 differ, 1 differ as"
     )
-    assert witness.exit_code([none]) == 1
+    assert witness.choose_exit_code([none]) == 1
 
 
 def test_compare__an_emptier_queue_differs() -> None:
-    tcp = witness.simulated_tcp(Case("reno", 1))
+    tcp = witness.choose_tcp(Case("reno", 1))
     rows = witness.compare(Case("reno", 1), runs(12, 12.1, 11.9), tcp)
     assert [row.verdict for row in rows if row.quantity.startswith("mean queue")] == ["DIFFERS"]
 
 
 def test_as_json__keeps_numbers_apart_from_words() -> None:
     row = witness.Row(Case("cubic", 4), "queue", witness.Estimate(30, 1), None)
-    assert json.loads(json.dumps(witness.as_json(row))) == {
+    assert json.loads(json.dumps(witness.to_json(row))) == {
         "case": "cubic, 4 flows, 50p",
         "quantity": "queue",
         "linux": {"mean": 30, "half_width": 1},
@@ -113,7 +113,7 @@ def test_compare__super_packets_are_refused() -> None:
 
 def test_simulate__queue_counts_the_packet_in_transmission() -> None:
     case = Case("reno", 2, limit_packets=2, rtt_s=0.001, window_s=5)
-    tcp = witness.simulated_tcp(case)
+    tcp = witness.choose_tcp(case)
     assert tcp is not None
     run = witness.simulate(case, tcp, 0)
     # Of the time a packet is in transmission for more than two thirds; one at most waits behind it.

@@ -91,7 +91,7 @@ params = {{ flows = 1, rate_bps = 500e3, packet_bytes = 1300 }}
 
 @dataclass(frozen=True)
 class Size:
-    """How much is run for each traffic."""
+    """The length of the runs and their number for each traffic."""
 
     trials: int
     search_seeds: int
@@ -101,7 +101,7 @@ class Size:
 
     @property
     def text(self) -> str:
-        """The size in words."""
+        """Returns the size as a clause of a sentence."""
         return (
             f"{self.trials} settings of each pair on {counted(self.search_seeds, 'replication')}, the "
             f"finalists on {self.seeds} others, each of {self.duration} after {self.warmup} of warm-up"
@@ -113,28 +113,34 @@ FULL = Size(60, 6, 20, "360s", "120s")
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a search found for one traffic."""
+class SearchResult:
+    """The result of the search on one traffic."""
 
     traffic: str
     tuned: Tuned
 
     def change(self, scheme: str, reference: str, quantity: str) -> Estimate:
-        """Returns a change on the unseen replications."""
+        """Returns the relative change of a quantity under `scheme` against `reference`, on unseen
+        replications.
+        """
         results = self.tuned.judged.results
         (cell,) = results.plan.cells
         one, is_primary = objectives.list_quantities()[quantity], quantity == GAIN
         return objectives.estimate_change(results, cell, one, scheme, reference, is_primary).as_change()
 
     def find_payers(self, scheme: str) -> tuple[str, ...]:
-        """Returns the classes that pay under a scheme against CAKE beyond the margins of vetoes, or may."""
+        """Returns the classes of traffic that a scheme harms beyond the veto margins against CAKE,
+        or may harm.
+        """
         results = self.tuned.judged.results
         (cell,) = results.plan.cells
         own = (one.margin.whose for one in vetoes.vetoes(results, cell) if one.scheme == scheme)
         return tuple(dict.fromkeys(own))
 
     def find_best(self, family: str) -> JudgedRow | None:
-        """Returns the finalist of a pair with the smallest p99 within the limits, None if none is."""
+        """Returns the finalist of a pair with the smallest p99 within all limits, or None if every
+        one breaks a limit.
+        """
         found = self.tuned.results
         broken = {row.scheme for row in found.limits if row.outcome == "broken"}
         rows = [
@@ -155,19 +161,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin = time.monotonic()
     size = FULL if options.full else QUICK
     found = []
-    for name, source in traffics().items():
+    for name, source in list_traffics().items():
         found.append(search(name, source, size, options.jobs))
         print(f"{TARGET}: {name} after {(time.monotonic() - begin) / 60:.0f} min", flush=True)
     minutes = (time.monotonic() - begin) / 60
-    document.renew(DOCUMENT, TARGET, body(found, size))
+    document.renew(DOCUMENT, TARGET, write_body(found, size))
     print(f"{TARGET}: wrote {DOCUMENT.name} in {minutes:.0f} min")
     return 0
 
 
-def traffics() -> dict[str, str]:
-    """Returns the lines of a scenario that name each traffic.
+def list_traffics() -> dict[str, str]:
+    """Returns for each traffic its name and the TOML line of a scenario that selects it.
 
-    Raises `MouseholeError` if the folder of logs is not known.
+    Raises `MouseholeError` if MOUSEHOLE_DATA, the folder of the logs, is not set.
     """
     folder = os.environ.get("MOUSEHOLE_DATA")
     if not folder:
@@ -176,8 +182,8 @@ def traffics() -> dict[str, str]:
     return models | {name: f'files = ["{Path(folder).resolve() / file}"]' for name, file in LOGS.items()}
 
 
-def search(name: str, source: str, size: Size, jobs: int | None = None) -> Found:
-    """Searches all pairs on one traffic within the margins of vetoes, for long transfers a tighter one."""
+def search(name: str, source: str, size: Size, jobs: int | None = None) -> SearchResult:
+    """Tunes all pairs on one traffic, within the veto margins and a tighter limit for long transfers."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(SCENARIO.format(source=source, load=LOAD))
         file.flush()
@@ -188,18 +194,26 @@ def search(name: str, source: str, size: Size, jobs: int | None = None) -> Found
             duration=size.duration, warmup=size.warmup, jobs=jobs, long="100kB",
             reporter=ConsoleReporter(make_report_console(stderr=True)),
         )  # fmt: skip
-        return Found(name, tuned)
+        return SearchResult(name, tuned)
 
 
-def body(found: Sequence[Found], size: Size) -> str:
-    """Returns the generated part: sentences, the best pair of each traffic, and the best of each pair."""
+def write_body(found: Sequence[SearchResult], size: Size) -> str:
+    """Returns the generated Markdown: sentences, the best pair of each traffic, and the best
+    setting of each pair.
+    """
     parts = ["\n", document.wrapped(f"{size.text}. {NOTE}"), "\n\n"]
-    parts += [document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in sentences(found)]
-    parts += ["\n### The best pair\n\n", document.table(BEST_COLUMNS, [best_cells(one) for one in found])]
-    parts += ["\n### Its setting\n\n", document.table(SETTING_COLUMNS, [setting_cells(one) for one in found])]
+    parts += [document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(found)]
+    parts += [
+        "\n### The best pair\n\n",
+        document.table(BEST_COLUMNS, [list_best_cells(one) for one in found]),
+    ]
+    parts += [
+        "\n### Its setting\n\n",
+        document.table(SETTING_COLUMNS, [list_setting_cells(one) for one in found]),
+    ]
     columns = ["pair", *(one.traffic for one in found)]
     title = f"\n### The best setting of each pair: {GAIN} against CAKE\n\n"
-    parts += [title, document.table(columns, pair_cells(found)), "\n", document.wrapped(DASH), "\n\n"]
+    parts += [title, document.table(columns, list_pair_cells(found)), "\n", document.wrapped(DASH), "\n\n"]
     return "".join(parts)
 
 
@@ -217,25 +231,29 @@ BEST_COLUMNS = ("traffic", "best pair", *(f"{what}, {name}" for what, name in CO
 SETTING_COLUMNS = ("traffic", "setting", f"`{MARKED}`: short p99, CAKE", "seen, unseen")
 
 
-def shown(change: Estimate) -> str:
-    """Returns a change, or a dash where there is none."""
+def format_change(change: Estimate) -> str:
+    """Returns a change as text, or a dash if it is not finite."""
     return write_change(change) if isfinite(change.mean) else "–"
 
 
-def best_cells(one: Found) -> list[str]:
-    """Returns the line of a traffic: its best pair against CAKE and FQ-CoDel."""
+def list_best_cells(one: SearchResult) -> list[str]:
+    """Returns a traffic's table row: its best pair against CAKE and FQ-CoDel, who pays, and whether
+    the aim is met.
+    """
     scheme = one.tuned.results.recommended
     if scheme is None:
         return [one.traffic, "none keeps the limits", *[""] * (1 + len(COLUMNS)), "not reached"]
-    changes = [shown(one.change(scheme, reference, quantity)) for quantity, reference in COLUMNS]
+    changes = [format_change(one.change(scheme, reference, quantity)) for quantity, reference in COLUMNS]
     name = PAIRS[one.tuned.results.family or ""]
-    return [one.traffic, name, *changes, ", ".join(one.find_payers(scheme)) or "nobody", reached(one)]
+    return [one.traffic, name, *changes, ", ".join(one.find_payers(scheme)) or "nobody", judge_aim(one)]
 
 
-def setting_cells(one: Found) -> list[str]:
-    """Returns the setting of a traffic, the default marker beside it, and how much better it looked."""
+def list_setting_cells(one: SearchResult) -> list[str]:
+    """Returns a table row: the best setting, the default marker's gain, and the best's change as
+    searched and unseen.
+    """
     found = one.tuned.results
-    beside = shown(one.change(MARKED, CAKE, GAIN))
+    beside = format_change(one.change(MARKED, CAKE, GAIN))
     if found.recommended is None:
         return [one.traffic, "–", beside, "–"]
     row = found.change(found.recommended, GAIN)
@@ -244,8 +262,10 @@ def setting_cells(one: Found) -> list[str]:
     return [one.traffic, f"`{found.recommended}`", beside, both]
 
 
-def pair_cells(found: Sequence[Found]) -> list[list[str]]:
-    """Returns a line per pair: the p99 of its best setting against CAKE on each traffic."""
+def list_pair_cells(found: Sequence[SearchResult]) -> list[list[str]]:
+    """Returns a table row for each pair: the change of p99 under its best setting against CAKE, for
+    each traffic.
+    """
     lines = []
     for family, name in PAIRS.items():
         rows = [one.find_best(family) for one in found]
@@ -253,8 +273,10 @@ def pair_cells(found: Sequence[Found]) -> list[list[str]]:
     return lines
 
 
-def reached(one: Found) -> str:
-    """Returns whether the aim is reached: by the intervals, by the means, or not."""
+def judge_aim(one: SearchResult) -> str:
+    """Returns "reached" if the intervals show the aim, "by the means" if only the means do, else
+    "not reached".
+    """
     scheme = one.tuned.results.recommended
     if scheme is None or one.find_payers(scheme):
         return "not reached"
@@ -267,9 +289,9 @@ def reached(one: Found) -> str:
     return "not reached"
 
 
-def sentences(found: Sequence[Found]) -> Iterator[str]:
-    """Yields what the page says in words: how often the aim is reached, and one sentence for each traffic."""
-    words = [reached(one) for one in found]
+def write_sentences(found: Sequence[SearchResult]) -> Iterator[str]:
+    """Yields the sentences of the page: how often the aim is reached, then one sentence for each traffic."""
+    words = [judge_aim(one) for one in found]
     by_intervals, by_means = words.count("reached"), words.count("by the means")
     yield (
         f"**The aim**, {100 * AIM:.0f} % below plain CAKE in {GAIN} and {100 * PAGES_AIM:.0f} % for pages, "
@@ -278,11 +300,11 @@ def sentences(found: Sequence[Found]) -> Iterator[str]:
         f"on {len(found) - by_intervals - by_means} it is not reached."
     )
     for one in found:
-        yield sentence(one)
+        yield write_sentence(one)
 
 
-def sentence(one: Found) -> str:
-    """Returns what the best pair gains on a traffic, or that none keeps the limits."""
+def write_sentence(one: SearchResult) -> str:
+    """Returns a sentence with the gain of the best pair on a traffic, or that no pair keeps the limits."""
     scheme = one.tuned.results.recommended
     if scheme is None:
         return f"**{one.traffic}**: no finalist keeps the limits on unseen replications."

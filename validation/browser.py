@@ -71,7 +71,10 @@ class Row:
 
     @property
     def quotient(self) -> Estimate:
-        """The ratio in the browser over that in the simulator; their intervals are independent."""
+        """The ratio in the browser divided by that in the simulator.
+
+        Its 95 % interval treats the two as independent; without both intervals it is NaN.
+        """
         centre = log(self.browser_ratio.mean / self.simulator_ratio.mean)
         widths = [
             max(log(one.high / one.mean), log(one.mean / one.low))
@@ -89,7 +92,9 @@ class Row:
 
 
 def make_rows(results: PageResults, prediction: Prediction) -> list[Row]:
-    """Returns the rows of all schemes; the baseline's ratios are 1."""
+    """Returns a row for each scheme, with ratios of mean load time to the baseline, whose own
+    ratios are 1.
+    """
     same = Estimate(1.0, 1.0, 1.0, results.rounds)
     found = []
     for row in results.rows():
@@ -99,8 +104,8 @@ def make_rows(results: PageResults, prediction: Prediction) -> list[Row]:
                 row.scheme,
                 row.times["load"],
                 prediction.time(row.scheme),
-                same if is_baseline else as_ratio(row.changes["load"]),
-                same if is_baseline else as_ratio(prediction.change(row.scheme)),
+                same if is_baseline else to_ratio(row.changes["load"]),
+                same if is_baseline else to_ratio(prediction.change(row.scheme)),
                 row.times["first_paint"],
                 row.bulk_bps.mean,
             )
@@ -108,26 +113,26 @@ def make_rows(results: PageResults, prediction: Prediction) -> list[Row]:
     return found
 
 
-def read(path: Path) -> PageResults:
-    """Returns the loads that `--json` wrote."""
+def read_loads(path: Path) -> PageResults:
+    """Reads the page loads that an earlier run wrote with `--json`."""
     return restore_loads(json.loads(path.read_text(encoding="utf-8"))).results
 
 
-def as_ratio(change: Estimate) -> Estimate:
-    """Returns the ratio that a relative change stands for."""
+def to_ratio(change: Estimate) -> Estimate:
+    """Returns a relative change as a ratio: one is added to the mean and to both ends of the interval."""
     return Estimate(1 + change.mean, 1 + change.low, 1 + change.high, change.count)
 
 
-def table(rows: Sequence[Row]) -> str:
+def write_table(rows: Sequence[Row]) -> str:
     """Returns the rows as a Markdown table."""
     cells = [
         [
             f"`{row.scheme}`",
             time_text(row.browser.mean),
-            "1" if row.scheme == BASELINE else ratio_text(row.browser_ratio),
+            "1" if row.scheme == BASELINE else format_ratio(row.browser_ratio),
             time_text(row.simulator.mean),
-            "1" if row.scheme == BASELINE else ratio_text(row.simulator_ratio),
-            "" if row.scheme == BASELINE else ratio_text(row.quotient),
+            "1" if row.scheme == BASELINE else format_ratio(row.simulator_ratio),
+            "" if row.scheme == BASELINE else format_ratio(row.quotient),
             time_text(row.first_paint.mean),
             f"{row.bulk_bps / 1e6:.1f} Mb/s",
         ]
@@ -136,14 +141,14 @@ def table(rows: Sequence[Row]) -> str:
     return documents.table(HEADER, cells)
 
 
-def ratio_text(ratio: Estimate) -> str:
-    """Returns a ratio with its interval."""
+def format_ratio(ratio: Estimate) -> str:
+    """Returns a ratio as text, with its interval in parentheses if it has one."""
     interval = f" ({ratio.low:.2f}–{ratio.high:.2f})" if ratio.has_interval else ""
     return f"{ratio.mean:.2f}{interval}"
 
 
-def section(results: PageResults, rows: Sequence[Row]) -> str:
-    """Returns what is written into the document."""
+def write_section(results: PageResults, rows: Sequence[Row]) -> str:
+    """Returns the Markdown of the generated section: the conditions of measurement, then the table."""
     own = results.setting
     browser = next((trial.load.browser for trial in results.trials if trial.load.browser), "Chromium")
     missing = sum(not trial.counts for trial in results.trials)
@@ -154,11 +159,14 @@ def section(results: PageResults, rows: Sequence[Row]) -> str:
         "were simulated. In parentheses: 95 % intervals, for all schemes together; that of the quotient "
         "takes both as independent."
     )
-    return f"\n{documents.wrapped(words)}\n\n{table(rows)}\n"
+    return f"\n{documents.wrapped(words)}\n\n{write_table(rows)}\n"
 
 
 def main() -> int:
-    """Measures, prints, and writes the document."""
+    """Measures the loads, or reads earlier ones, compares them with the simulator and renews the document.
+
+    Returns the exit code: 1 if a ratio differs by more than the bound.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--loads", type=int, default=20)
     parser.add_argument("--schemes", default=SCHEMES)
@@ -169,7 +177,9 @@ def main() -> int:
     options = PageOptions(schemes=given.schemes, baseline=BASELINE, loads=given.loads)
     try:
         reporter = ConsoleReporter(Console(stderr=True))
-        results = read(given.again) if given.again else conduct.measure_loads(example.NAME, options, reporter)
+        results = (
+            read_loads(given.again) if given.again else conduct.measure_loads(example.NAME, options, reporter)
+        )
     except MouseholeError as error:
         print(f"NOT RUN: {error}")
         return int(bool(os.environ.get("CI")))
@@ -177,11 +187,11 @@ def main() -> int:
     rows = make_rows(results, prediction)
     found = PageLoads(results, prediction)
     print(found.markdown())
-    print(table(rows))
+    print(write_table(rows))
     if given.json:
         found.save(given.json)
     if not given.dry:
-        documents.renew(DOCUMENT, "validation WHAT=browser", section(results, rows))
+        documents.renew(DOCUMENT, "validation WHAT=browser", write_section(results, rows))
         found.plot(PICTURE)
     far = [row.scheme for row in rows if not row.is_within]
     if far:

@@ -56,7 +56,9 @@ SCHEMES = {
 
 @dataclass(frozen=True)
 class Figures:
-    """What call, fetches and downloads have in one run; times in ms."""
+    """The results of one run: delays of the call and times of fetches in ms, its loss as a share,
+    Mb/s of downloads.
+    """
 
     call_p50: float
     call_p99: float
@@ -80,7 +82,7 @@ COLUMNS: tuple[tuple[str, Callable[[Figures], float]], ...] = (
 
 @dataclass(frozen=True)
 class Run:
-    """One list under one scheme, both ways."""
+    """One list of fetches under one scheme, simulated and played by real TCP."""
 
     scheme: str
     number: int
@@ -91,20 +93,26 @@ class Run:
     """Why the real run cannot be relied on."""
 
 
-def starts(number: int, seconds: float) -> list[float]:
-    """Returns when the fetches of a list start, evenly at random over warm-up and window, seconds."""
-    drawn = np.random.default_rng(number).uniform(0, WARMUP_S + seconds, _fetches(WARMUP_S + seconds))
+def draw_starts(number: int, seconds: float) -> list[float]:
+    """Returns the sorted start times of a list's fetches, s, uniform over warm-up and window;
+    `number` is the seed.
+    """
+    drawn = np.random.default_rng(number).uniform(0, WARMUP_S + seconds, _count_fetches(WARMUP_S + seconds))
     return [float(one) for one in np.sort(drawn).round(6)]
 
 
-def _fetches(seconds: float) -> int:
+def _count_fetches(seconds: float) -> int:
+    """Returns the number of fetches in so many seconds."""
     return round(FETCHES_PER_S * seconds)
 
 
-def scenario(number: int, scheme: str, seconds: float) -> Scenario:
-    """Returns a list under a scheme as a scenario. All flows are of one client host, as through the link."""
+def make_scenario(number: int, scheme: str, seconds: float) -> Scenario:
+    """Returns list `number` under a scheme as a scenario.
+
+    All flows belong to one client host, as they do through the link.
+    """
     begins = [SPREAD_S / DOWNLOADS * download for download in range(DOWNLOADS)]
-    flows = [(one, ENDLESS) for one in begins] + [(one, FETCH_BYTES) for one in starts(number, seconds)]
+    flows = [(one, ENDLESS) for one in begins] + [(one, FETCH_BYTES) for one in draw_starts(number, seconds)]
     connections: list[ConnectionSpec] = [
         {"start_s": start, "writes": [{"bytes": size}]} for start, size in sorted(flows)
     ]
@@ -125,19 +133,23 @@ def scenario(number: int, scheme: str, seconds: float) -> Scenario:
 
 
 def simulate(number: int, scheme: str, seconds: float) -> Figures:
-    """Returns a list's figures in the simulator."""
-    run = _engine.run(scenario(number, scheme, seconds), None, _engine.Cancel())
+    """Returns the figures of list `number` under a scheme in the simulator."""
+    run = _engine.run(make_scenario(number, scheme, seconds), None, _engine.Cancel())
     calls, fetches = run.datagrams(), run.transfers()
     is_fetch = np.asarray(fetches["bytes"]) == FETCH_BYTES
     took = (np.asarray(fetches["end_s"]) - np.asarray(fetches["start_s"]))[is_fetch]
     lost = float(calls["lost"][0]) / float(calls["sent"][0])
     fetched_bps = 8 * FETCH_BYTES * np.count_nonzero(np.isfinite(took)) / seconds
     downloads = 1e-6 * (run.summary()["goodput_bps"] - fetched_bps)
-    return _figures((calls["delay_p50_s"][0], calls["delay_p99_s"][0]), lost, took, downloads)
+    return _sum_up((calls["delay_p50_s"][0], calls["delay_p99_s"][0]), lost, took, downloads)
 
 
-def _figures(call_s: tuple[float, float], lost: float, took_s: ArrayLike, downloads_mbps: float) -> Figures:
-    """Returns figures of the call's delays and of the fetches that ended."""
+def _sum_up(call_s: tuple[float, float], lost: float, took_s: ArrayLike, downloads_mbps: float) -> Figures:
+    """Returns the figures of one run.
+
+    `call_s` holds the median and p99 of the call's delay; fetches whose time is not finite did not
+    end and are left out.
+    """
     ended = np.asarray(took_s)
     ended = 1e3 * ended[np.isfinite(ended)]
     p50, p99 = (1e3 * float(one) for one in call_s)
@@ -145,17 +157,19 @@ def _figures(call_s: tuple[float, float], lost: float, took_s: ArrayLike, downlo
 
 
 def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str]]:
-    """Returns a list's figures by real TCP through the link, and why they cannot be relied on."""
+    """Returns the figures of a list with real TCP through the link, and the link's reasons to call
+    the run invalid.
+    """
     whole = WARMUP_S + seconds
     with tempfile.TemporaryDirectory() as folder:
         task = {
-            "starts_s": starts(number, seconds), "sizes": [FETCH_BYTES] * _fetches(whole), "bulk": DOWNLOADS,
-            "bulk_spread_s": SPREAD_S, "seconds": whole + SPARE_S, "at_least_s": whole,
+            "starts_s": draw_starts(number, seconds), "sizes": [FETCH_BYTES] * _count_fetches(whole),
+            "bulk": DOWNLOADS, "bulk_spread_s": SPREAD_S, "seconds": whole + SPARE_S, "at_least_s": whole,
             "call": {"seconds": whole, "gap_s": CALL_GAP_S, "payload": CALL_BYTES - HEADERS},
             "delays": str(Path(folder, "delays.json")),
         }  # fmt: skip
         names = ("play_with_call", "serve_with_call")
-        played = link_figures.play(scenario(number, scheme, seconds), task, names=names)
+        played = link_figures.play(make_scenario(number, scheme, seconds), task, names=names)
         delays = json.loads(Path(folder, "delays.json").read_text(encoding="utf-8"))
     first, behind = round(WARMUP_S / CALL_GAP_S), round(whole / CALL_GAP_S)
     counted_s = [seconds for packet, seconds in delays.items() if first <= int(packet) < behind]
@@ -163,7 +177,7 @@ def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str
     transfers, flows = played.records.transfers, played.records.flows
     rows = transfers.filter((transfers["bytes"] == FETCH_BYTES) & (transfers["start_s"] >= WARMUP_S))
     downloads = 8e-6 * float(flows["bytes"].sort(descending=True)[:DOWNLOADS].sum())
-    figures = _figures(
+    figures = _sum_up(
         (p50, p99), 1 - len(counted_s) / (behind - first), (rows["end_s"] - rows["start_s"]).to_numpy(),
         downloads / played.account["seconds"],
     )  # fmt: skip
@@ -171,7 +185,10 @@ def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str
 
 
 def measure(name: str, number: int, seconds: float) -> Run:
-    """Plays a list under a scheme both ways; an invalid run is played again."""
+    """Simulates a list and plays it with real TCP.
+
+    An invalid run is played again, at most `MOST_PLAYS` times in all.
+    """
     scheme, plays = SCHEMES.get(name, name), 0
     simulated = simulate(number, scheme, seconds)
     while True:
@@ -182,38 +199,42 @@ def measure(name: str, number: int, seconds: float) -> Run:
             return Run(name, number, simulated, real, plays, faults)
 
 
-def mean_text(values: Sequence[float]) -> str:
-    """Returns the mean of the lists' figures with its 95 % interval."""
+def format_mean(values: Sequence[float]) -> str:
+    """Returns the mean of the lists' values as text, with its 95 % interval if that has a width."""
     mean = t_interval(values)
     if not mean.has_interval or mean.low == mean.high:
         return f"{mean.mean:.3g}"
     return f"{mean.mean:.3g} ({mean.low:.3g}…{mean.high:.3g})"
 
 
-def change_text(change: Estimate) -> str:
-    """Returns a change in percent with its interval."""
+def format_change(change: Estimate) -> str:
+    """Returns a change given as a log-ratio as text in percent, with its interval if it has one."""
     found = change.as_change()
     ends = f" ({100 * found.low:+.0f}…{100 * found.high:+.0f})" if found.has_interval else ""
     return f"{100 * found.mean:+.0f} %{ends}".replace("-", "−")
 
 
-def table(runs: Sequence[Run]) -> str:
-    """Returns a row for each scheme and way, and the change of its fetches against CAKE."""
+def write_table(runs: Sequence[Run]) -> str:
+    """Returns a Markdown table: a row for each scheme, real and simulated, with the change of its
+    fetches against CAKE.
+    """
     rows = []
     for way in ("real", "simulated"):
         base = [getattr(run, way).fetch_mean for run in runs if run.scheme == CAKE]
         for name in dict.fromkeys(run.scheme for run in runs):
             own = [getattr(run, way) for run in runs if run.scheme == name]
-            cells = [mean_text([value(one) for one in own]) for _, value in COLUMNS]
+            cells = [format_mean([value(one) for one in own]) for _, value in COLUMNS]
             has_change = name != CAKE and len(base) == len(own)
-            change = change_text(log_ratio([one.fetch_mean for one in own], base)) if has_change else "–"
+            change = format_change(log_ratio([one.fetch_mean for one in own], base)) if has_change else "–"
             rows.append([f"`{name}`", way, *cells, change])
     header = ["scheme", "", *(name for name, _ in COLUMNS), "fetch mean against CAKE"]
     return document.table(header, rows)
 
 
-def keeps_aim(runs: Sequence[Run]) -> bool:
-    """Returns whether the marker keeps the aim with real TCP, by the mean over the lists."""
+def meets_aim(runs: Sequence[Run]) -> bool:
+    """Returns whether the marker meets the aim with real TCP in the mean over the lists; true if it
+    was not run.
+    """
     own = [run.real for run in runs if run.scheme == MARKER]
     if not own:
         return True
@@ -221,8 +242,8 @@ def keeps_aim(runs: Sequence[Run]) -> bool:
     return late <= CALL_P99_MS and mean <= FETCH_MEAN_MS
 
 
-def text(runs: Sequence[Run], options: argparse.Namespace) -> str:
-    """Returns what stands on the page."""
+def write_text(runs: Sequence[Run], options: argparse.Namespace) -> str:
+    """Returns the generated part of the page: conditions, table, and whether the aim is met."""
     plays, invalid = sum(run.plays for run in runs), [run for run in runs if run.faults]
     conditions = (
         f"{counted(options.lists, 'list')} of {options.seconds:g} s after {WARMUP_S:g} s of warm-up; "
@@ -234,13 +255,13 @@ def text(runs: Sequence[Run], options: argparse.Namespace) -> str:
     )
     aim = (
         f"The aim with real TCP is a call's p99 of at most {CALL_P99_MS:g} ms at a fetch mean of at most "
-        f"{FETCH_MEAN_MS:g} ms. `{MARKER}` {'keeps' if keeps_aim(runs) else 'misses'} it in the mean."
+        f"{FETCH_MEAN_MS:g} ms. `{MARKER}` {'keeps' if meets_aim(runs) else 'misses'} it in the mean."
     )
-    return f"\n{document.wrapped(conditions)}\n\n{table(runs)}\n{document.wrapped(aim)}\n\n"
+    return f"\n{document.wrapped(conditions)}\n\n{write_table(runs)}\n{document.wrapped(aim)}\n\n"
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line."""
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parses the command line; `names` of the result are the schemes to play."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -256,8 +277,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints the table and writes the document."""
-    options = parse(arguments)
+    """Measures, prints the table and renews the document.
+
+    Returns 1 if the aim is missed or a run stays invalid.
+    """
+    options = parse_arguments(arguments)
     numbers = range(1, options.lists + 1)
     if options.simulated:
         for name in options.names:
@@ -266,16 +290,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(name, number, json.dumps(asdict(figures)))
         return 0
     try:
-        link.play(link_figures.link_scenario("droptail", "10mbit"), link.Programs(command=["true"]))
+        link.play(link_figures.make_link_scenario("droptail", "10mbit"), link.Programs(command=["true"]))
     except MouseholeError as error:
         print(f"NOT RUN  {TARGET}: {error}")
         return int(bool(os.environ.get("CI")))
     runs = [measure(name, number, options.seconds) for number in numbers for name in options.names]
-    result = text(runs, options)
+    result = write_text(runs, options)
     print(result)
     if not options.schemes:
         document.renew(DOCUMENT, TARGET, result)
-    return int(not keeps_aim(runs) or any(run.faults for run in runs))
+    return int(not meets_aim(runs) or any(run.faults for run in runs))
 
 
 if __name__ == "__main__":

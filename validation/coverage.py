@@ -46,8 +46,8 @@ LEAST, MOST = 0.90, 0.98
 
 
 @dataclass(frozen=True)
-class Covered:
-    """What came of one scheme on captures of one length from a model; lists have an entry per capture."""
+class Coverage:
+    """Results for one scheme on captures of one length from one model; each list has an entry per capture."""
 
     model: str
     length_s: int
@@ -80,16 +80,16 @@ class Covered:
 
     @property
     def key(self) -> tuple[str, str, int, int, str]:
-        """What it is about."""
+        """The identity of the result, by which the record is sorted and replaced."""
         return self.model, self.replay, self.addresses, self.length_s, self.scheme
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for, prints it, and keeps it in the record."""
-    options = parse(arguments)
-    kept = {one.key: one for one in read(options.record)}
+    """Measures the coverage of the chosen models and captures, prints it, and stores it in the record."""
+    options = parse_arguments(arguments)
+    kept = {one.key: one for one in read_record(options.record)}
     for model in options.models:
-        truths = true_log_ratios(model, options.truth, options.jobs)
+        truths = measure_true_log_ratios(model, options.truth, options.jobs)
         kinds = itertools.product(options.replays, options.addresses)
         chosen = [
             one for one in kinds if one == ("open", 0) or (one[0] == "closed" and model in WITH_WAITING)
@@ -97,13 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for (replay, addresses), length_s in itertools.product(chosen, options.lengths):
             for found in cover_captures(model, replay, addresses, length_s, truths, options):
                 kept[found.key] = found
-                print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
+                print(f"coverage: {make_row(found).claim}: {make_row(found).result}", flush=True)
             options.record.write_text(json.dumps([asdict(one) for one in kept.values()], indent=1) + "\n")
     return 0
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Returns the command line's options."""
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
     parser.add_argument("--lengths", nargs="*", type=int, default=LENGTHS_S, help="seconds")
@@ -117,38 +117,43 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estimate]:
-    """Returns the logarithm of each scheme's ratio, paired by run, in long runs of the model itself."""
+def measure_true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estimate]:
+    """Returns the log-ratio of each scheme's mean to the baseline's, paired by run, in long runs of
+    the model.
+    """
     found = mousehole.compare(
         model, rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
         seed=TRUTH_SEED, warmup="600s", duration="1000s", seeds=replications, jobs=jobs,
     )  # fmt: skip
-    return {scheme: log_ratio(*means(found.results, scheme)) for scheme in SCHEMES}
+    return {scheme: log_ratio(*list_means(found.results, scheme)) for scheme in SCHEMES}
 
 
 def cover_captures(
     model: str, replay: Literal["open", "closed"], addresses: int, length_s: int, truths: dict[str, Estimate],
     options: argparse.Namespace,
-) -> Iterator[Covered]:  # fmt: skip
-    """Compares the schemes on captures of one length; `truths` are logarithms of the true ratios."""
+) -> Iterator[Coverage]:  # fmt: skip
+    """Yields for each scheme how often the interval on captures of one length contains the true change.
+
+    `truths` are the logarithms of the true ratios.
+    """
     params: ModelParams = {"clients": addresses, "servers": addresses} if addresses else {}
     results = [
         mousehole.compare(
-            capture(model, length_s, number, replay == "closed", params), replay=replay, rate=RATE, rtt=RTT,
-            load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE, seeds=REPLICATIONS,
-            duration=options.duration, jobs=options.jobs,
+            record_capture(model, length_s, number, replay == "closed", params), replay=replay,
+            rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
+            seeds=REPLICATIONS, duration=options.duration, jobs=options.jobs,
         ).results
         for number in range(options.captures)
     ]  # fmt: skip
     cell = results[0].plan.cells[0]
     for scheme, true in truths.items():
-        alone = [log_ratio(*means(found, scheme), found.design(cell)) for found in results]
+        alone = [log_ratio(*list_means(found, scheme), found.design(cell)) for found in results]
         printed = [
-            log_ratio(*means(found, scheme), found.primary_design(cell, BASELINE)) for found in results
+            log_ratio(*list_means(found, scheme), found.primary_design(cell, BASELINE)) for found in results
         ]
-        without = [log_ratio(*means(found, scheme), Design()) for found in results]
+        without = [log_ratio(*list_means(found, scheme), Design()) for found in results]
         change = true.as_change()
-        yield Covered(
+        yield Coverage(
             model, length_s, scheme, options.captures, options.duration, options.truth,
             change.mean, change.low, change.high,
             changes=[float(np.expm1(one.mean)) for one in alone],
@@ -163,10 +168,14 @@ def cover_captures(
         )  # fmt: skip
 
 
-def capture(
+def record_capture(
     model: str, length_s: int, number: int, has_ends: bool = False, params: ModelParams | None = None
 ) -> list[dict[str, object]]:
-    """Returns the connections that one run of the model had within a window of this length."""
+    """Records one run of the model: its connections as `mousehole.inspect` and `compare` accept them.
+
+    `length_s` is the length of the window and `number` the replication; `has_ends` adds durations
+    to connections that ended.
+    """
     scenario: Scenario = {
         "schema": "mousehole.scenario/1", "seed": CAPTURE_SEED, "replication": number, "warmup": "100s",
         "duration": f"{length_s}s", "link": {"rate": RATE, "rtt": RTT, "buffer": "1bdp"},
@@ -189,16 +198,21 @@ def capture(
     ]
 
 
-def rows(record: Path = RECORD) -> list[Row]:
-    """Returns the rows of the page from what was recorded; one that says so if nothing was."""
-    found = read(record)
+def make_rows(record: Path = RECORD) -> list[Row]:
+    """Returns the rows of docs/validation.md from the record; one row "not run yet" if the record
+    is empty.
+    """
+    found = read_record(record)
     if not found:
         return [Row("Coverage of intervals", "long runs of models", "not run yet", COMMAND, NOT_COMPARED)]
-    return [row(one) for one in sorted(found, key=lambda one: one.key)]
+    return [make_row(one) for one in sorted(found, key=lambda one: one.key)]
 
 
-def row(found: Covered) -> Row:
-    """Returns one row of the page: it agrees if a coverage of 90 to 98 % is within the count's interval."""
+def make_row(found: Coverage) -> Row:
+    """Returns a row of the page.
+
+    It agrees if the binomial interval of the coverage meets 90 to 98 %.
+    """
     low, high = binomial_interval(sum(found.held), found.captures)
     share = f"{sum(found.held)} of {found.captures} ({100 * low:.0f}–{100 * high:.0f} %)"
     changes = 100 * np.quantile(found.changes, (0, 0.5, 1))
@@ -218,11 +232,13 @@ def row(found: Covered) -> Row:
     )
     windows = "" if found.window == WINDOW else f" (windows of {found.window})"
     verdict = AGREES if low <= MOST and high >= LEAST else DIFFERS
-    return Row(claim, f"long runs of the model{windows}", result, command(found), verdict)
+    return Row(claim, f"long runs of the model{windows}", result, write_command(found), verdict)
 
 
-def command(found: Covered) -> str:
-    """Returns the command that gives a row again: `COMMAND`, or the program with what was changed."""
+def write_command(found: Coverage) -> str:
+    """Returns the command that measures a result again: `COMMAND` for default sizes, else one with
+    all options.
+    """
     if (found.captures, found.window, found.truth_runs) == (CAPTURES, WINDOW, TRUTH_REPLICATIONS):
         return COMMAND
     chosen = f"--models {found.model} --replays {found.replay} --addresses {found.addresses}"
@@ -230,13 +246,15 @@ def command(found: Covered) -> str:
     return f"python -m validation.coverage {chosen} --duration {found.window} --truth {found.truth_runs}"
 
 
-def read(record: Path) -> list[Covered]:
-    """Returns what was recorded."""
-    return [Covered(**one) for one in json.loads(record.read_text())] if record.exists() else []
+def read_record(record: Path) -> list[Coverage]:
+    """Returns the results in the record file, none if it does not exist."""
+    return [Coverage(**one) for one in json.loads(record.read_text())] if record.exists() else []
 
 
-def means(results: Results, scheme: str) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the mean response time of short transfers by replication, of a scheme and of the baseline."""
+def list_means(results: Results, scheme: str) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the mean response time of short transfers, s, for each replication: of the scheme and
+    of the baseline.
+    """
     cell = results.plan.cells[0]
     own, other = (
         results.bucket_values(cell, name, "short", "response_mean_s") for name in (scheme, BASELINE)

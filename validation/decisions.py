@@ -47,7 +47,7 @@ NEAR, CLEAR = 0.05, 0.20
 
 @dataclass(frozen=True)
 class Line:
-    """The line of a model: load of captures, load that is compared, and buffer."""
+    """The link of a model: the load of its captures, the load that is compared, and the buffer."""
 
     native: float = NATIVE_LOAD
     load: float = LOAD
@@ -62,7 +62,9 @@ LINES = {"idle": Line(native=0.05, load=0.1, runs=8), "small buffer": Line(buffe
 
 @dataclass(frozen=True)
 class Truth:
-    """What independent runs of a model say: the mean of short transfers, and each scheme's change."""
+    """The result of independent runs of a model: mean time of short transfers and each scheme's
+    relative change.
+    """
 
     model: str
     runs: int
@@ -76,14 +78,14 @@ class Truth:
 
     @property
     def best_s(self) -> float:
-        """The least mean of a scheme under which nobody pays, the baseline's at most."""
+        """The least mean response time, s, of the baseline and the schemes under which no class pays."""
         return min(
             mean for scheme, mean in self.means_s.items() if scheme == BASELINE or not self.pays.get(scheme)
         )
 
     @property
     def best_change(self) -> float:
-        """The least change of such a scheme."""
+        """The least relative change among the schemes under which no class pays."""
         return min(change for scheme, change in self.changes.items() if not self.pays.get(scheme))
 
     def helps(self, scheme: str) -> bool:
@@ -91,24 +93,28 @@ class Truth:
         return self.changes[scheme] < -NEAR
 
     def is_in_vain(self, found: Decision) -> bool:
-        """Returns whether a recommendation helps neither short transfers nor the class it is for."""
+        """Returns whether a recommendation truly helps neither short transfers nor the class it was
+        made for.
+        """
         if found.scheme is None or self.helps(found.scheme):
             return False
         return not (found.classes and self.long_changes.get(found.scheme, 0.0) < -NEAR)
 
     def is_harmful(self, found: Decision) -> bool:
-        """Returns whether somebody pays under the scheme that is recommended."""
+        """Returns whether the recommended scheme truly makes some class pay."""
         return found.scheme is not None and bool(self.pays.get(found.scheme))
 
     def is_false(self, veto: tuple[str, str]) -> bool:
-        """Returns whether a veto, of scheme and figure, is against one that truly keeps the margin."""
+        """Returns whether a veto, given as scheme and figure, is against a scheme that truly keeps
+        that margin.
+        """
         scheme, figure = veto
         return figure not in self.pays.get(scheme, [])
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What `compare` said of one capture."""
+    """The recommendation of `compare` for one capture."""
 
     model: str
     minutes: float
@@ -124,23 +130,24 @@ class Decision:
     first: int = 0
     """The capture ends with so many short transfers; 0 for captures of some minutes."""
     by_order: str | None = None
-    """What the order alone would recommend; see `first_by_order`."""
+    """What the order alone would recommend; see `find_first_by_order`."""
     classes: tuple[str, ...] = ()
     """The classes that it is recommended for, where short transfers are not shown to gain."""
     vetoes: tuple[tuple[str, str], ...] = ()
     """Scheme and figure of each veto that rules a scheme out."""
 
     def regret(self, truth: Truth) -> float:
-        """Returns by which share the mean exceeds the least; without a recommendation the baseline stays.
+        """Returns the relative excess of the mean under the recommended scheme over the least possible mean.
 
-        It is 0 for a scheme that is faster at the cost of others.
+        Without a recommendation the baseline is used. It is 0 for a scheme that is faster at the
+        cost of others.
         """
         return max(truth.means_s[self.scheme or BASELINE] / truth.best_s - 1, 0.0)
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is run."""
+    """The models, captures and numbers of runs of one measurement."""
 
     models: tuple[str, ...] = tuple(traffic.MODELS)
     minutes: tuple[float, ...] = MINUTES
@@ -155,7 +162,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Score:
-    """The figures of some decisions."""
+    """The counts and means over a group of decisions, as columns of the page."""
 
     decisions: int
     near: int
@@ -193,7 +200,7 @@ class Score:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for, keeps it in the record beside other models, and renews the page."""
+    """Measures the chosen models, replaces their part of the record, and renews the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--models", nargs="*", default=tuple(traffic.MODELS), choices=tuple(traffic.MODELS))
     parser.add_argument("--minutes", nargs="*", type=int, default=MINUTES, help="lengths of captures")
@@ -208,64 +215,74 @@ def main(arguments: Sequence[str] | None = None) -> int:
         models=tuple(options.models), minutes=tuple(options.minutes), first=tuple(options.first),
         captures=options.captures, truth=options.truth, jobs=options.jobs,
     )  # fmt: skip
-    kept = read(options.record) if options.record.exists() else ([], [])
+    kept = read_record(options.record) if options.record.exists() else ([], [])
     for model in size.models:
         own = replace(size, models=(model,))
-        kept = _merge(kept, run(own, tells=True), own)
+        kept = _replace_in_record(kept, measure(own, tells=True), own)
         rows = {"truths": [asdict(one) for one in kept[0]], "decisions": [asdict(one) for one in kept[1]]}
         options.record.write_text(json.dumps(rows, indent=1) + "\n")
-    document.renew(options.document, TARGET, body(*kept))
+    document.renew(options.document, TARGET, write_body(*kept))
     return 0
 
 
 Record = tuple[list[Truth], list[Decision]]
 
 
-def _merge(kept: Record, new: Record, size: Size) -> Record:
-    """Returns a record with what was run in the place of the same models and lengths."""
+def _replace_in_record(kept: Record, new: Record, size: Size) -> Record:
+    """Returns the record with new results in place of earlier ones of the same models and lengths."""
     kinds = {(model, *length) for model in size.models for length in _lengths(size)}
     truths = [one for one in kept[0] if one.model not in size.models]
     others = [one for one in kept[1] if (one.model, one.minutes, one.first) not in kinds]
-    return sorted([*truths, *new[0]], key=_place), sorted([*others, *new[1]], key=_place)
+    return sorted([*truths, *new[0]], key=_sort_key), sorted([*others, *new[1]], key=_sort_key)
 
 
-def _place(one: Truth | Decision) -> tuple[float, ...]:
+def _sort_key(one: Truth | Decision) -> tuple[float, ...]:
+    """Returns the key that orders a record: by model, fitted captures first, then by length and number."""
     model = list(traffic.MODELS).index(one.model)
     return (model,) if isinstance(one, Truth) else (model, not one.first, one.first, one.minutes, one.number)
 
 
-def run(size: Size, tells: bool = False) -> Record:
-    """Returns the truths and the decisions; `tells` prints each as it is made."""
+def measure(size: Size, tells: bool = False) -> Record:
+    """Returns truths and decisions of the chosen models; prints each decision if `tells` is set."""
     truths, found = [], []
     for model in size.models:
         truths.append(measure_truth(model, size))
         for (minutes, first), number in itertools.product(_lengths(size), range(size.captures)):
-            found.append(decision(model, minutes, number, size, first))
+            found.append(decide(model, minutes, number, size, first))
             if tells:
                 one = found[-1]
                 said = f"{one.outcome} {one.scheme or ''} {100 * one.regret(truths[-1]):.0f} %"
-                print(f"decisions: {model}, {_length_text(minutes, first)}, {number}: {said}", flush=True)
+                print(f"decisions: {model}, {_describe_length(minutes, first)}, {number}: {said}", flush=True)
     return truths, found
 
 
 def _lengths(size: Size) -> list[tuple[float, int]]:
-    """Returns minutes and transfers of each kind of capture; the smallest are the beginning of a minute."""
+    """Returns (minutes, transfers) of each kind of capture.
+
+    The smallest captures are the beginning of the shortest one; for whole captures the second
+    number is 0.
+    """
     return [*((min(MINUTES), first) for first in size.first), *((minutes, 0) for minutes in size.minutes)]
 
 
-def _length_text(minutes: float, first: int) -> str:
+def _describe_length(minutes: float, first: int) -> str:
     return f"{first} transfers" if first else f"{minutes:g} min"
 
 
 def measure_truth(model: str, size: Size) -> Truth:
-    """Returns what independent runs of a model say; each is its own draw of users that meets the load."""
+    """Runs a model independently and returns the true means and changes.
+
+    Each run draws its own users until they meet the load.
+    """
     line = LINES.get(model, Line())
     means: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
     longs: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
     harms = Harms()
     for number in range(size.truth * line.runs):
         random = np.random.default_rng([TRUTH_SEED, number])
-        drawn = traffic.meeting(model, random, RATE_BPS, line.load, 2 * WARMUP_S + 1.5 * size.window_s)
+        drawn = traffic.draw_meeting_load(
+            model, random, RATE_BPS, line.load, 2 * WARMUP_S + 1.5 * size.window_s
+        )
         found = mousehole.compare(
             pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, buffer=line.buffer, replay="open",
             schemes=list(SCHEMES), baseline=BASELINE, warmup=WARMUP_S, duration=size.window_s, seeds=1,
@@ -285,7 +302,7 @@ def measure_truth(model: str, size: Size) -> Truth:
 
 
 class Harms:
-    """What the figures that vetoes are about are in the runs of a truth, against the reference."""
+    """How far each scheme exceeds the veto margins against the reference, over the runs of a truth."""
 
     def __init__(self) -> None:
         names = [f"{one.whose} {one.name}" for one in vetoes.margins(())]
@@ -293,7 +310,7 @@ class Harms:
         self._excesses: dict[tuple[str, str], list[float]] = {}
 
     def add(self, found: Results) -> None:
-        """Adds a run: by how much each scheme is beyond each limit, where both figures are known."""
+        """Adds a run: the excess of each scheme over each margin, where both figures are known."""
         (cell,) = found.plan.cells
         for (name, limit), scheme in itertools.product(self._limits.items(), SCHEMES):
             excess = objectives.estimate_excess(found, cell, limit, scheme).mean
@@ -301,7 +318,9 @@ class Harms:
                 self._excesses.setdefault((scheme, name), []).append(excess)
 
     def find_payers(self) -> dict[str, list[str]]:
-        """Returns the figures that a scheme truly makes worse than allowed, in the mean of the runs."""
+        """Returns for each scheme the figures whose mean excess over the runs is positive; schemes
+        without any are left out.
+        """
         found: dict[str, list[str]] = {}
         for (scheme, name), excesses in self._excesses.items():
             if np.mean(excesses) > 0:
@@ -309,13 +328,17 @@ class Harms:
         return found
 
 
-def decision(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
-    """Returns what `compare` says of one capture of a model at a load of 0.25, or of its beginning."""
+def decide(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
+    """Runs `compare` on one capture of a model and returns its recommendation.
+
+    If `first` is not 0, only the beginning with so many short transfers is used. `number` is the
+    seed of the capture.
+    """
     line = LINES.get(model, Line())
     random = np.random.default_rng([CAPTURE_SEED, number, round(60 * minutes), *([first] if first else [])])
-    drawn = traffic.at_load(model, random, RATE_BPS, line.native, 60 * minutes)
+    drawn = traffic.draw_for_load(model, random, RATE_BPS, line.native, 60 * minutes)
     if first:
-        drawn = traffic.first_short(drawn, first, SHORT_BYTES)
+        drawn = traffic.take_first_short(drawn, first, SHORT_BYTES)
     compared = mousehole.compare(
         pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, load=line.load, buffer=line.buffer, replay="open",
         schemes=list(SCHEMES), baseline=BASELINE, duration=size.window_s, seeds=size.replications,
@@ -338,14 +361,15 @@ def decision(model: str, minutes: float, number: int, size: Size, first: int = 0
             if not one.exploratory and one.reference == BASELINE
         },
         first,
-        first_by_order({scheme: results.primary_values(cell, scheme) for scheme in SCHEMES}, design),
+        find_first_by_order({scheme: results.primary_values(cell, scheme) for scheme in SCHEMES}, design),
         advice.classes,
         tuple((one.scheme, f"{one.margin.whose} {one.margin.name}") for one in advice.vetoes if one.binds),
     )  # fmt: skip
 
 
-def first_by_order(values: Mapping[str, NDArray[np.float64]], design: Design) -> str | None:
-    """Returns the scheme that beats the baseline in every replication, and every other by its interval.
+def find_first_by_order(values: Mapping[str, NDArray[np.float64]], design: Design) -> str | None:
+    """Returns the scheme that beats the baseline in every replication, and every other by its
+    interval, or None.
 
     It is what a recommendation by the order alone would name; each interval is a single one.
     """
@@ -359,8 +383,8 @@ def first_by_order(values: Mapping[str, NDArray[np.float64]], design: Design) ->
 
 
 @dataclass(frozen=True)
-class Errors:
-    """How far estimates of some decisions are from the truth, as differences of logarithms."""
+class EstimateErrors:
+    """The distances of some decisions' estimates from the truth, as differences of logarithms."""
 
     baseline: float
     """Root mean square for the ratios to the baseline."""
@@ -374,8 +398,8 @@ class Errors:
     """Decisions in which the scheme of the least estimate truly has the least."""
 
 
-def errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Errors:
-    """Returns how far the estimates of some decisions are from the truth."""
+def measure_errors(truths: Sequence[Truth], found: Sequence[Decision]) -> EstimateErrors:
+    """Returns the errors of the estimated changes, and how often two schemes are in the true order."""
     true = {
         one.model: {scheme: np.log1p(one.changes[scheme]) for scheme in one.changes if scheme != BASELINE}
         for one in truths
@@ -391,7 +415,7 @@ def errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Errors:
         for one, two in itertools.combinations(estimates, 2)
     ])  # fmt: skip
     clear = pairs[np.abs(pairs[:, 1]) > np.log1p(NEAR)]
-    return Errors(
+    return EstimateErrors(
         baseline=float(np.sqrt(np.mean(np.square(off)))),
         among=float(np.sqrt(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2))),
         ordered=int(np.sum(clear[:, 0] * clear[:, 1] > 0)),
@@ -403,8 +427,8 @@ def errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Errors:
     )
 
 
-def read(record: Path) -> Record:
-    """Returns what was recorded."""
+def read_record(record: Path) -> Record:
+    """Reads truths and decisions from a record, which must exist."""
     kept = json.loads(record.read_text())
     decisions = [
         one | {"classes": tuple(one["classes"]), "vetoes": tuple(map(tuple, one["vetoes"]))}
@@ -413,8 +437,8 @@ def read(record: Path) -> Record:
     return [Truth(**one) for one in kept["truths"]], [Decision(**one) for one in decisions]
 
 
-def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
-    """Returns the figures of some decisions."""
+def score_decisions(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
+    """Returns the counts and means of some decisions; every model among them needs its truth."""
     truth = {one.model: one for one in truths}
     regrets = [one.regret(truth[one.model]) for one in found]
     clear = [one for one in found if truth[one.model].best_change < -CLEAR]
@@ -432,7 +456,7 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
         near=sum(
             regret <= NEAR
             and not truth[one.model].is_harmful(one)
-            and (one.outcome == RECOMMENDED or not _any_helps(truth[one.model]))
+            and (one.outcome == RECOMMENDED or not _has_helpful_scheme(truth[one.model]))
             for one, regret in zip(found, regrets, strict=True)
         ),
         regret=float(np.mean(regrets)),
@@ -459,12 +483,13 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
     )
 
 
-def _any_helps(truth: Truth) -> bool:
+def _has_helpful_scheme(truth: Truth) -> bool:
+    """Returns whether some scheme helps and nobody pays under it."""
     return any(truth.helps(scheme) and not truth.pays.get(scheme) for scheme in truth.changes)
 
 
-def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
-    """Returns the generated part of the page: what is true, then the figures."""
+def write_body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
+    """Returns the generated part of the page: the truth, who pays, and the scores of the decisions."""
     captures, runs = 1 + max(one.number for one in found), truths[0].runs
     more = [f"{one.runs} for *{one.model}*" for one in truths if one.runs != runs]
     command = f"`make {TARGET} ARGS='--captures {captures} --truth {runs}'`"
@@ -476,15 +501,24 @@ def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
             f"the truth is that of {runs} independent runs{''.join(', ' + one for one in more)}."
         ),
         "\n\n## The truth\n\n",
-        document.table(("model", *SCHEMES), [_truth_cells(one) for one in truths]),
+        document.table(("model", *SCHEMES), [_list_truth_cells(one) for one in truths]),
         "\n**Who pays in truth**, against CAKE, by more than the margins of vetoes:\n\n",
-        *(document.wrapped(_payers_text(one), "  ") + "\n" for one in truths),
+        *(document.wrapped(_write_payers(one), "  ") + "\n" for one in truths),
         "\n## The sentence\n\n",
-        document.table(COLUMNS, [_cells(name, score(truths, own)) for name, own in _groups(truths, found)]),
+        document.table(
+            COLUMNS,
+            [
+                _list_score_cells(name, score_decisions(truths, own))
+                for name, own in _group_decisions(truths, found)
+            ],
+        ),
         "\n## Order and level\n\n",
         document.table(
             ERROR_COLUMNS,
-            [_error_cells(name, len(own), errors(truths, own)) for name, own in _groups(truths, found)],
+            [
+                _list_error_cells(name, len(own), measure_errors(truths, own))
+                for name, own in _group_decisions(truths, found)
+            ],
         ),
     ]
     return "".join(parts)
@@ -502,21 +536,22 @@ ERROR_COLUMNS = (
 )  # fmt: skip
 
 
-def _error_cells(name: str, decisions: int, one: Errors) -> list[str]:
+def _list_error_cells(name: str, decisions: int, one: EstimateErrors) -> list[str]:
     return [
         name,
         f"{100 * np.expm1(one.baseline):.0f} %",
         f"{100 * np.expm1(one.among):.0f} %",
-        _share(one.ordered, one.pairs),
-        _share(one.best, decisions),
+        _format_share(one.ordered, one.pairs),
+        _format_share(one.best, decisions),
     ]
 
 
-def _groups(truths: Sequence[Truth], found: Sequence[Decision]) -> list[tuple[str, list[Decision]]]:
+def _group_decisions(truths: Sequence[Truth], found: Sequence[Decision]) -> list[tuple[str, list[Decision]]]:
+    """Returns named groups of decisions: by length, by model, and all; empty groups are left out."""
     whole = [one for one in found if not one.first]
     of_length: dict[str, list[Decision]] = {}
     for one in sorted(found, key=lambda one: (not one.first, one.first, one.minutes)):
-        of_length.setdefault(f"all of {_length_text(one.minutes, one.first)}", []).append(one)
+        of_length.setdefault(f"all of {_describe_length(one.minutes, one.first)}", []).append(one)
     groups = [*of_length.items()]
     for chosen, name in ((whole, ""), ([one for one in found if one.first], ", fitted")):
         groups += [(one.model + name, [item for item in chosen if item.model == one.model]) for one in truths]
@@ -524,7 +559,7 @@ def _groups(truths: Sequence[Truth], found: Sequence[Decision]) -> list[tuple[st
     return [group for group in groups if group[1]]
 
 
-def _truth_cells(one: Truth) -> list[str]:
+def _list_truth_cells(one: Truth) -> list[str]:
     changes = [f"{1000 * one.means_s[BASELINE]:.0f} ms"]
     for scheme in SCHEMES[1:]:
         change = f"{100 * one.changes[scheme]:+.0f}".replace("-", "−")
@@ -532,30 +567,31 @@ def _truth_cells(one: Truth) -> list[str]:
     return [one.model, *changes]
 
 
-def _payers_text(one: Truth) -> str:
-    """Returns a line of a list: under which schemes somebody pays."""
+def _write_payers(one: Truth) -> str:
+    """Returns a list item with the figures that each scheme truly makes worse than allowed."""
     schemes = (f"`{scheme}`: {', '.join(figures)}" for scheme, figures in one.pays.items())
     return f"- *{one.model}*: {'; '.join(schemes) or 'nobody'}"
 
 
-def _cells(name: str, one: Score) -> list[str]:
+def _list_score_cells(name: str, one: Score) -> list[str]:
     return [
         name,
-        _share(one.near, one.decisions),
+        _format_share(one.near, one.decisions),
         f"{100 * one.regret:.1f} %, {1000 * one.regret_s:.0f} ms",
-        _share(one.harmful, one.decisions),
-        _share(one.false_vetoes, one.vetoes),
-        _share(one.useless, one.decisions),
+        _format_share(one.harmful, one.decisions),
+        _format_share(one.false_vetoes, one.vetoes),
+        _format_share(one.useless, one.decisions),
         f"{one.ordered}, {one.ordered_useless} in vain" if one.ordered else "–",
-        _share(one.not_shown, one.clear),
-        _share(one.false_best, one.best_said),
-        _share(one.shown, one.effects),
+        _format_share(one.not_shown, one.clear),
+        _format_share(one.false_best, one.best_said),
+        _format_share(one.shown, one.effects),
         str(one.wrong),
-        _share(one.held, one.intervals),
+        _format_share(one.held, one.intervals),
     ]
 
 
-def _share(count: int, of: int) -> str:
+def _format_share(count: int, of: int) -> str:
+    """Returns `3 of 4 (20–99 %)` with a binomial 95 % interval, or a dash if `of` is 0."""
     if not of:
         return "–"
     low, high = binomial_interval(count, of)

@@ -27,16 +27,21 @@ RATE_USERS, RATE_S, RATE_SEED = 3000, 900.0, 5
 """From so many users, for so long, it is taken how many bytes a user of a model asks for."""
 
 
-def uneven(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Returns users of lognormal activity, whose pages are bursts of objects of a size near their own."""
+def draw_uneven(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Draws users of lognormal activity, whose pages are bursts of objects of similar sizes.
+
+    All models take the number of users and the length in seconds; rows are sorted by start.
+    """
     activity = random.lognormal(-(1.2**2) / 2, 1.2, users) * length_s / 40
     pages = random.poisson(activity)
     owner = np.repeat(np.arange(users), pages)
-    return _pages(random, owner, random.uniform(0, length_s, owner.size), np.zeros(users), 0.012)
+    return _draw_pages(random, owner, random.uniform(0, length_s, owner.size), np.zeros(users), 0.012)
 
 
-def bursts(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Returns users who act together: for 15 s of every minute, about, they ask for four times as much."""
+def draw_bursts(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Draws users who act together: of about 57 % of the pages, the starts move into bursts of 15 s
+    a minute apart.
+    """
     begins = np.cumsum(random.exponential(60, int(length_s / 20) + 20))
     wanted = random.poisson(length_s / 30, users)
     owner = np.repeat(np.arange(users), wanted)
@@ -45,26 +50,28 @@ def bursts(random: np.random.Generator, users: int, length_s: float) -> Columns:
     moved = begins[np.minimum(place, begins.size - 1)] + random.uniform(0, 15, owner.size)
     start = np.where(random.random(owner.size) < 0.57, moved, alone)
     kept = start < length_s
-    return _pages(random, owner[kept], start[kept], np.zeros(users), 0.015)
+    return _draw_pages(random, owner[kept], start[kept], np.zeros(users), 0.015)
 
 
-def own_sizes(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Returns users with sizes of their own: some exchange hundreds of bytes, some megabytes."""
+def draw_individual_sizes(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Draws users who differ in the sizes they fetch: some exchange hundreds of bytes, some megabytes."""
     kind = random.normal(0, 1.4, users)
     pages = random.poisson(length_s / 35, users)
     owner = np.repeat(np.arange(users), pages)
-    return _pages(random, owner, random.uniform(0, length_s, owner.size), kind, 0.004)
+    return _draw_pages(random, owner, random.uniform(0, length_s, owner.size), kind, 0.004)
 
 
-def translated(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Returns uneven users behind few addresses, each of which about eight of them share."""
-    found = uneven(random, users, length_s)
+def draw_translated(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Draws uneven users behind few addresses, each of which about eight users share, as with NAT."""
+    found = draw_uneven(random, users, length_s)
     address = random.integers(0, max(users // 8, 1), users)
     return {**found, "client": address[found["client"]]}
 
 
-def diurnal(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Returns users whose activity rises and falls by 60 % within half an hour, downloads by the opposite."""
+def draw_diurnal(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Draws users whose page starts rise and fall by 60 % within half an hour, and large objects
+    inversely.
+    """
     phase = random.uniform(0, 2 * np.pi)
     pages = random.poisson(length_s / 30, users)
     owner = np.repeat(np.arange(users), pages)
@@ -72,24 +79,26 @@ def diurnal(random: np.random.Generator, users: int, length_s: float) -> Columns
     wave = 0.6 * np.sin(2 * np.pi * start / 1800 + phase)
     kept = random.random(owner.size) < (1 + wave) / 1.6
     share = 0.012 * (1 - wave)
-    return _pages(random, owner[kept], start[kept], np.zeros(users), share[kept])
+    return _draw_pages(random, owner[kept], start[kept], np.zeros(users), share[kept])
 
 
-def light(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Returns users of pages without downloads."""
+def draw_pages_only(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Draws users of pages without large downloads."""
     owner = np.repeat(np.arange(users), random.poisson(length_s / 30, users))
-    return _pages(random, owner, random.uniform(0, length_s, owner.size), np.zeros(users), 0.0)
+    return _draw_pages(random, owner, random.uniform(0, length_s, owner.size), np.zeros(users), 0.0)
 
 
-def equal_sizes(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Returns users of pages whose objects are all of the same size: no transfer is shorter than another."""
-    found = light(random, users, length_s)
+def draw_equal_sizes(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Draws users of pages whose objects all have 12,000 bytes, so that no transfer is shorter than
+    another.
+    """
+    found = draw_pages_only(random, users, length_s)
     return {**found, "bytes": np.full(found["bytes"].size, 12_000)}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Flows of datagrams of a kind of application, as many packets each way."""
+    """The datagram flows of one application, with equal numbers of packets in both directions."""
 
     share: float
     """Share of the time for which a user is in one."""
@@ -108,19 +117,20 @@ APPLICATIONS = (
 """Calls, games and video calls."""
 
 
-def with_calls(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Returns uneven users, some of whom are in a call, a game or a video call."""
-    web = uneven(random, users, length_s)
+def draw_with_calls(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Draws uneven users, some of whom take part in calls, games or video calls; rows are sorted by start."""
+    web = draw_uneven(random, users, length_s)
     parts = [
-        web | _no_datagrams(web["bytes"].size),
-        *(_flows(random, users, length_s, one) for one in APPLICATIONS),
+        web | _make_datagram_columns(web["bytes"].size),
+        *(_draw_datagram_flows(random, users, length_s, one) for one in APPLICATIONS),
     ]
     found = {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
     order = np.argsort(found["start_s"], kind="stable")
     return {column: values[order] for column, values in found.items()}
 
 
-def _no_datagrams(count: int) -> Columns:
+def _make_datagram_columns(count: int) -> Columns:
+    """Returns the datagram columns for `count` rows that are not flows of datagrams."""
     none = np.zeros(count, np.int64)
     return {
         "duration_s": np.full(count, np.nan), "is_datagrams": np.zeros(count, bool), "packets": none,
@@ -128,8 +138,8 @@ def _no_datagrams(count: int) -> Columns:
     }  # fmt: skip
 
 
-def _flows(random: np.random.Generator, users: int, length_s: float, kind: Kind) -> Columns:
-    """Returns the flows of a kind, with what of them is within the time."""
+def _draw_datagram_flows(random: np.random.Generator, users: int, length_s: float, kind: Kind) -> Columns:
+    """Draws the flows of one application and cuts them to the time from 0 to `length_s`."""
     before = 5 * kind.length_s
     count = random.poisson(users * kind.share * (length_s + before) / kind.length_s)
     begin = random.uniform(-before, length_s, count)
@@ -147,31 +157,35 @@ def _flows(random: np.random.Generator, users: int, length_s: float, kind: Kind)
 
 
 MODELS: dict[str, Model] = {
-    "uneven": uneven,
-    "bursts": bursts,
-    "own sizes": own_sizes,
-    "translated": translated,
-    "diurnal": diurnal,
-    "idle": light,
-    "equal sizes": equal_sizes,
-    "small buffer": uneven,
-    "with calls": with_calls,
+    "uneven": draw_uneven,
+    "bursts": draw_bursts,
+    "own sizes": draw_individual_sizes,
+    "translated": draw_translated,
+    "diurnal": draw_diurnal,
+    "idle": draw_pages_only,
+    "equal sizes": draw_equal_sizes,
+    "small buffer": draw_uneven,
+    "with calls": draw_with_calls,
 }
 
 
-def at_load(name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float) -> Columns:
-    """Returns as many users of a model as offer this load of a link on average."""
-    users = round(load * rate_bps / 8 / user_rate(name))
+def draw_for_load(
+    name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float
+) -> Columns:
+    """Draws so many users of a model that they offer this load of a link on average; at least one."""
+    users = round(load * rate_bps / 8 / measure_user_rate(name))
     return MODELS[name](random, max(users, 1), length_s)
 
 
-def meeting(name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float) -> Columns:
-    """Returns as many users of a model as offer this load of a link in this very draw.
+def draw_meeting_load(
+    name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float
+) -> Columns:
+    """Draws users of a model until this very draw offers the load of a link.
 
-    A load that is asked of `compare` is met, while that of so many users is met on average: where users
-    differ much, it is beyond 1 in some draws.
+    `compare` meets a load that is asked of it, whereas a fixed number of users offers it on average
+    only: where users differ much, some draws would exceed the link.
     """
-    found = at_load(name, random, rate_bps, AMPLE * load, length_s)
+    found = draw_for_load(name, random, rate_bps, AMPLE * load, length_s)
     wire = _wire_bytes(found)
     of_client = np.bincount(found["client"].astype(np.int64), weights=wire)
     enough = int(np.searchsorted(np.cumsum(of_client), load * rate_bps / 8 * length_s))
@@ -179,8 +193,12 @@ def meeting(name: str, random: np.random.Generator, rate_bps: float, load: float
     return {column: values[kept] for column, values in found.items()}
 
 
-def first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
-    """Returns what was asked for until so many short transfers are there, and what flows sent until then."""
+def take_first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
+    """Returns the rows up to the `transfers`-th short transfer.
+
+    A short one has at most `short_bytes`. Flows of datagrams are cut at its start, but last at
+    least 0.1 s.
+    """
     is_flow = _are_flows(found)
     last = np.flatnonzero((found["bytes"].astype(np.int64) <= short_bytes) & ~is_flow)[transfers - 1]
     end_s = float(found["start_s"][last])
@@ -197,8 +215,8 @@ def first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
 
 
 @cache
-def user_rate(name: str) -> float:
-    """Returns how many bytes per second a user of a model asks for on average, headers included."""
+def measure_user_rate(name: str) -> float:
+    """Returns the bytes per second that a user of a model asks for on average, headers included."""
     found = MODELS[name](np.random.default_rng(RATE_SEED), RATE_USERS, RATE_S)
     return float(np.sum(_wire_bytes(found))) / RATE_USERS / RATE_S
 
@@ -209,21 +227,24 @@ def _are_flows(found: Columns) -> NDArray[np.bool_]:
 
 
 def _wire_bytes(found: Columns) -> Floats:
-    """Returns IP lengths: payload with headers, those of flows of datagrams as they are."""
+    """Returns the IP lengths: of transfers payload and headers of 1,460-byte segments, of datagram
+    flows as given.
+    """
     given = found["bytes"].astype(float)
     return np.where(_are_flows(found), given, given + 40 * np.ceil(given / 1460))
 
 
-def _pages(
+def _draw_pages(
     random: np.random.Generator,
     owner: NDArray[np.int64],
     start_s: Floats,
     kind: Floats,
     share: float | Floats,
 ) -> Columns:
-    """Returns pages of about seven objects that start within a second, a `share` of them heavy-tailed.
+    """Draws pages of about seven objects that start within about a second.
 
-    `kind` is by how much the logarithms of a user's sizes lie above the usual.
+    `owner` and `start_s` have an entry per page; `share` is the share of heavy-tailed objects.
+    `kind` has an entry per user: by how much the logarithms of his sizes exceed the usual.
     """
     objects = random.geometric(1 / 7, owner.size)
     page = np.repeat(np.arange(owner.size), objects)

@@ -36,7 +36,7 @@ WAIT_S = 60.0
 
 @dataclass(frozen=True)
 class Counts:
-    """What is read of an export."""
+    """The connections, clients, servers and payload bytes that Mousehole reads from an export."""
 
     connections: int
     clients: int
@@ -44,25 +44,29 @@ class Counts:
     payload_bytes: int
 
 
-def size(number: int) -> int:
-    """Returns the payload of the answer of a connection.
+def answer_bytes(number: int) -> int:
+    """Returns the payload of the answer on connection `number`, bytes.
 
-    Its last packet is longer than an acknowledgement with options, which exporters do not tell from it.
+    Its last segment is longer than an acknowledgement with options, which exporters cannot
+    distinguish from it.
     """
     return 400 + (SEGMENT + 9) * number
 
 
-EXPECTED = Counts(CONNECTIONS, CLIENTS, 1, sum(size(number) for number in range(CONNECTIONS)))
+EXPECTED = Counts(CONNECTIONS, CLIENTS, 1, sum(answer_bytes(number) for number in range(CONNECTIONS)))
 
 
-def _packet(ends: tuple[bytes, bytes], ports: tuple[int, int], numbers: tuple[int, int], flags: int) -> bytes:
-    """Returns the headers of Ethernet, IPv4 and TCP; a length is put in by `_frames`."""
+def _make_headers(
+    ends: tuple[bytes, bytes], ports: tuple[int, int], numbers: tuple[int, int], flags: int
+) -> bytes:
+    """Returns the headers of Ethernet, IPv4 and TCP; `_make_frames` fills in length and checksum."""
     tcp = struct.pack(">HHIIBBHHH", *ports, *numbers, 0x50, flags, 65535, 0, 0)
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 0, 0, 0x4000, 64, 6, 0) + b"".join(ends)
     return bytes(range(12)) + b"\x08\x00" + ip + tcp
 
 
-def _frames() -> Iterator[tuple[float, bytes]]:
+def _make_frames() -> Iterator[tuple[float, bytes]]:
+    """Yields time, s, and bytes of each frame of all connections, connection by connection."""
     server = bytes([198, 51, 100, 7])
     for number in range(CONNECTIONS):
         client, port = bytes([192, 0, 2, 10 + number % CLIENTS]), 40_000 + number
@@ -72,7 +76,7 @@ def _frames() -> Iterator[tuple[float, bytes]]:
             ends = (client, server) if from_client else (server, client)  # noqa: B023
             ports = (port, 443) if from_client else (443, port)  # noqa: B023
             numbers = (sent, received) if from_client else (received, sent)  # noqa: B023
-            data = bytearray(_packet(ends, ports, numbers, flags)) + bytes(length)
+            data = bytearray(_make_headers(ends, ports, numbers, flags)) + bytes(length)
             data[16:18] = struct.pack(">H", len(data) - 14)
             words = struct.unpack(">10H", data[14:34])
             total = sum(words)
@@ -86,7 +90,7 @@ def _frames() -> Iterator[tuple[float, bytes]]:
         yield at + 0.0405, frame(True, 0x10)
         yield at + 0.041, frame(True, 0x18, REQUEST)
         sent += REQUEST
-        left, now = size(number), at + 0.09
+        left, now = answer_bytes(number), at + 0.09
         while left:
             part = min(left, SEGMENT)
             yield now, frame(False, 0x18 if part == left else 0x10, part)
@@ -103,24 +107,24 @@ def _frames() -> Iterator[tuple[float, bytes]]:
 
 
 def write_capture(path: Path) -> None:
-    """Writes the capture that is exported."""
+    """Writes the pcap file that all exporters read, its frames in order of time."""
     head = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     records = []
-    for at, frame in sorted(_frames(), key=lambda pair: pair[0]):
+    for at, frame in sorted(_make_frames(), key=lambda pair: pair[0]):
         micros = round(at * 1e6)
         seconds, rest = divmod(micros, 1_000_000)
         records.append(struct.pack("<IIII", START + seconds, rest, len(frame), len(frame)) + frame)
     path.write_bytes(head + b"".join(records))
 
 
-def counted(path: Path) -> Counts:
-    """Returns what Mousehole reads of a file."""
+def read_counts(path: Path) -> Counts:
+    """Returns the counts that Mousehole reads from a file."""
     found = mousehole.inspect(path)
     return Counts(found["connections"], found["clients"], found["servers"], found["payload_bytes"])
 
 
 def _run(*words: str | Path, out: Path | None = None) -> None:
-    """Runs a program; raises `CalledProcessError` if it fails."""
+    """Runs a program with its standard output in `out`, if given; raises `CalledProcessError` if it fails."""
     with (out or Path("/dev/null")).open("wb") as stream:
         subprocess.run(
             [_locate(str(words[0])) or words[0], *map(str, words[1:])],
@@ -131,8 +135,8 @@ def _run(*words: str | Path, out: Path | None = None) -> None:
         )
 
 
-def _nfdump(capture: Path, folder: Path, *options: str) -> Path:
-    """Has nfpcapd make flows of the capture, and nfdump text of them."""
+def _export_nfdump(capture: Path, folder: Path, *options: str) -> Path:
+    """Has nfpcapd make flows of the capture, and nfdump print them. Returns the file of the flows."""
     kept = folder / "kept"
     kept.mkdir()
     _run("nfpcapd", "-r", capture, "-w", kept, "-e", f"300,{INACTIVE_S}")
@@ -141,8 +145,8 @@ def _nfdump(capture: Path, folder: Path, *options: str) -> Path:
 
 
 @contextmanager
-def _collector(kept: Path) -> Iterator[int]:
-    """Runs nfcapd on a free port of loopback, which it hands over."""
+def _run_collector(kept: Path) -> Iterator[int]:
+    """Runs nfcapd on a free port of loopback while the context lasts; yields the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
@@ -167,6 +171,7 @@ def _collector(kept: Path) -> Iterator[int]:
 
 
 def _wait_for(is_so: Callable[[], bool]) -> None:
+    """Waits until the condition holds; raises `TimeoutError` after `WAIT_S`."""
     begin = time.monotonic()
     while not is_so():
         if time.monotonic() - begin > WAIT_S:
@@ -174,11 +179,11 @@ def _wait_for(is_so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def _softflowd(capture: Path, folder: Path, version: str) -> Path:
-    """Has softflowd export the capture to nfcapd, and nfdump write a table."""
+def _export_softflowd(capture: Path, folder: Path, version: str) -> Path:
+    """Has softflowd export the capture to nfcapd, and nfdump write a table. Returns the table."""
     kept = folder / "kept"
     kept.mkdir()
-    with _collector(kept) as port:
+    with _run_collector(kept) as port:
         _run(
             "softflowd", "-r", capture, "-d", "-a", "-v", version, "-n", f"127.0.0.1:{port}", "-c", "none",
             "-p", folder / "pid", "-t", f"general={INACTIVE_S}", "-t", f"tcp={INACTIVE_S}",
@@ -187,7 +192,8 @@ def _softflowd(capture: Path, folder: Path, version: str) -> Path:
     return folder / "flows"
 
 
-def _argus(capture: Path, folder: Path) -> Path:
+def _export_argus(capture: Path, folder: Path) -> Path:
+    """Has Argus read the capture, and ra write a table of its flows. Returns the table."""
     _run("argus", "-r", capture, "-w", folder / "kept")
     fields = [
         "stime",
@@ -206,57 +212,64 @@ def _argus(capture: Path, folder: Path) -> Path:
     return folder / "flows"
 
 
-def _tshark(capture: Path, folder: Path, form: str) -> Path:
+def _export_tshark(capture: Path, folder: Path, form: str) -> Path:
+    """Has tshark rewrite the capture in another file format. Returns the file."""
     _run("tshark", "-r", capture, "-F", form, "-w", folder / "packets")
     return folder / "packets"
 
 
 WAYS: dict[str, tuple[tuple[str, ...], Callable[[Path, Path], Path]]] = {
-    "nfpcapd, nfdump -o csv": (("nfpcapd", "nfdump"), lambda c, f: _nfdump(c, f, "-o", "csv")),
-    "nfpcapd, nfdump -q -o csv": (("nfpcapd", "nfdump"), lambda c, f: _nfdump(c, f, "-q", "-o", "csv")),
-    "nfpcapd, nfdump -b -o csv": (("nfpcapd", "nfdump"), lambda c, f: _nfdump(c, f, "-b", "-o", "csv")),
-    "nfpcapd, nfdump -o json": (("nfpcapd", "nfdump"), lambda c, f: _nfdump(c, f, "-o", "json")),
-    "nfpcapd, nfdump -o pipe": (("nfpcapd", "nfdump"), lambda c, f: _nfdump(c, f, "-o", "pipe")),
-    "softflowd, NetFlow 5": (("softflowd", "nfcapd", "nfdump"), lambda c, f: _softflowd(c, f, "5")),
-    "softflowd, NetFlow 9": (("softflowd", "nfcapd", "nfdump"), lambda c, f: _softflowd(c, f, "9")),
-    "softflowd, IPFIX": (("softflowd", "nfcapd", "nfdump"), lambda c, f: _softflowd(c, f, "10")),
-    "Argus, ra": (("argus", "ra"), _argus),
-    "tshark, pcapng": (("tshark",), lambda c, f: _tshark(c, f, "pcapng")),
-    "tshark, snoop": (("tshark",), lambda c, f: _tshark(c, f, "snoop")),
+    "nfpcapd, nfdump -o csv": (("nfpcapd", "nfdump"), lambda c, f: _export_nfdump(c, f, "-o", "csv")),
+    "nfpcapd, nfdump -q -o csv": (
+        ("nfpcapd", "nfdump"),
+        lambda c, f: _export_nfdump(c, f, "-q", "-o", "csv"),
+    ),
+    "nfpcapd, nfdump -b -o csv": (
+        ("nfpcapd", "nfdump"),
+        lambda c, f: _export_nfdump(c, f, "-b", "-o", "csv"),
+    ),
+    "nfpcapd, nfdump -o json": (("nfpcapd", "nfdump"), lambda c, f: _export_nfdump(c, f, "-o", "json")),
+    "nfpcapd, nfdump -o pipe": (("nfpcapd", "nfdump"), lambda c, f: _export_nfdump(c, f, "-o", "pipe")),
+    "softflowd, NetFlow 5": (("softflowd", "nfcapd", "nfdump"), lambda c, f: _export_softflowd(c, f, "5")),
+    "softflowd, NetFlow 9": (("softflowd", "nfcapd", "nfdump"), lambda c, f: _export_softflowd(c, f, "9")),
+    "softflowd, IPFIX": (("softflowd", "nfcapd", "nfdump"), lambda c, f: _export_softflowd(c, f, "10")),
+    "Argus, ra": (("argus", "ra"), _export_argus),
+    "tshark, pcapng": (("tshark",), lambda c, f: _export_tshark(c, f, "pcapng")),
+    "tshark, snoop": (("tshark",), lambda c, f: _export_tshark(c, f, "snoop")),
 }
 """Programs that each way needs, and what makes a file of a capture."""
 
 
-def missing(way: str) -> list[str]:
-    """Returns the programs of a way that are not installed."""
+def list_missing(way: str) -> list[str]:
+    """Returns the programs that a way of export needs and that are not installed."""
     return [name for name in WAYS[way][0] if _locate(name) is None]
 
 
 def _locate(program: str) -> str | None:
-    """Returns the path of a program; those for root are not on everybody's path."""
+    """Returns the path of a program, also from /usr/sbin and /sbin, or None if it is not installed."""
     return shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
 
 
-def exported(way: str, capture: Path, folder: Path) -> Path:
-    """Returns the file that a way makes of a capture."""
+def export(way: str, capture: Path, folder: Path) -> Path:
+    """Exports a capture in one of `WAYS` into a new folder. Returns the file for Mousehole to read."""
     folder.mkdir()
     return WAYS[way][1](capture, folder)
 
 
 def main() -> None:
-    """Prints what is read of each export."""
+    """Prints the counts read from each export; exits with 1 unless all ways ran and agree."""
     agree = tried = 0
     with tempfile.TemporaryDirectory(prefix="exporters-") as name:
         folder = Path(name)
         write_capture(folder / "a.pcap")
-        print(f"the capture itself: {counted(folder / 'a.pcap')}")
+        print(f"the capture itself: {read_counts(folder / 'a.pcap')}")
         for number, way in enumerate(WAYS):
-            if lacking := missing(way):
+            if lacking := list_missing(way):
                 print(f"{way}: NOT RUN: {', '.join(lacking)} is not installed (make deps)")
                 continue
             tried += 1
             try:
-                found = counted(exported(way, folder / "a.pcap", folder / str(number)))
+                found = read_counts(export(way, folder / "a.pcap", folder / str(number)))
             except (MouseholeError, subprocess.SubprocessError, OSError) as error:
                 print(f"{way}: {error}")
                 continue

@@ -21,10 +21,10 @@ from mousehole.statistics import Estimate, effective_comparisons
 from papers import paper
 from papers.definition import Value
 from papers.evaluate import Evaluator
-from papers.paper import table_part
+from papers.paper import make_table
 from papers.parts import Table
 from papers.runs import Options, default_cache
-from papers.text import estimate_text
+from papers.text import format_estimate
 from tools import document
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,13 +42,15 @@ GRID = "all"
 
 @dataclass(frozen=True)
 class Change:
-    """How a quantity under one scheme compares with another's, paired by replication."""
+    """The relative change of a quantity between two schemes, paired by replication."""
 
     estimate: Estimate
 
     @property
     def word(self) -> str:
-        """Returns whether the first is lower, higher, or undecided."""
+        """Returns "lower" or "higher" if the interval excludes 0, "undecided" if not, "not
+        compared" without one.
+        """
         if not self.estimate.has_interval:
             return "not compared"
         if self.estimate.high < 0:
@@ -56,11 +58,11 @@ class Change:
         return "higher" if self.estimate.low > 0 else "undecided"
 
     def __str__(self) -> str:
-        return estimate_text(self.estimate, "%", 0)
+        return format_estimate(self.estimate, "%", 0)
 
 
 class Findings:
-    """The estimates that the sentences are made of."""
+    """The estimates behind the sentences of the page."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
@@ -70,14 +72,20 @@ class Findings:
         self.models = [name for name in self.traffics if name.startswith("web:")]
 
     def change(self, field: str, scheme: str, other: str, traffic: str, condition: str = BASE) -> Change:
-        """Returns the relative change of a field under `scheme` against `other`."""
+        """Returns the relative change of a field under `scheme` against `other`.
+
+        Its interval holds for all schemes against `other` at once.
+        """
         cell = {"traffic": traffic, "condition": condition, "scheme": scheme}
         value = Value(value=field, of=cell, against={"scheme": other}, change="relative")
         number = self._comparisons(field, other, traffic, condition)
         return Change(self._evaluator.estimate(value, GRID, {}, number))
 
     def _comparisons(self, field: str, other: str, traffic: str, condition: str) -> float:
-        """Returns for how many comparisons an interval against `other` must hold: for all of the page's."""
+        """Returns the effective number of comparisons against `other`, for all of the page's schemes.
+
+        It is less than their count where their values correlate.
+        """
         key = field, other, traffic, condition
         if key not in self._known:
             cell = {"traffic": traffic, "condition": condition}
@@ -91,14 +99,14 @@ class Findings:
         return self._known[key]
 
     def best(self, field: str, schemes: Sequence[str], traffic: str, condition: str = BASE) -> str:
-        """Returns the scheme with the least mean of a field."""
+        """Returns the scheme with the lowest mean change of a field against drop-tail."""
         found = {
             one: self.change(field, one, "drop-tail", traffic, condition).estimate.mean for one in schemes
         }
         return min(found, key=lambda one: found[one])
 
     def count(self, field: str, scheme: str, other: str) -> str:
-        """Returns in how many conditions of the four models a scheme is lower and higher than another."""
+        """Returns in how many conditions of the models a scheme is lower, higher or undecided, as text."""
         words = [
             self.change(field, scheme, other, traffic, condition).word
             for traffic in self.models
@@ -110,24 +118,26 @@ class Findings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs everything and renews the page."""
+    """Runs all cells of the tables, or takes them from the cache, and renews the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args(arguments)
-    own = paper.find(NAME)
+    own = paper.find_paper(NAME)
     reporter = ConsoleReporter(make_report_console(stderr=True))
     evaluator = own.evaluator(
         Options(full=options.full, jobs=options.jobs, cache=default_cache(), reporter=reporter)
     )
-    evaluator.runs.run([one for table in own.definition.tables for one in evaluator.table_requests(table)])
-    tables = [table_part(evaluator, table) for table in own.definition.tables]
-    document.renew(DOCUMENT, TARGET, body(Findings(evaluator), tables, evaluator))
+    evaluator.runs.run(
+        [one for table in own.definition.tables for one in evaluator.list_table_requests(table)]
+    )
+    tables = [make_table(evaluator, table) for table in own.definition.tables]
+    document.renew(DOCUMENT, TARGET, write_body(Findings(evaluator), tables, evaluator))
     print(f"findings: wrote {DOCUMENT.name}")
     return 0
 
 
-def body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> str:
+def write_body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> str:
     """Returns the page's generated part: sentences, then the tables."""
     length = evaluator.runs.length
     parts = [
@@ -139,7 +149,7 @@ def body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> s
             "by. Negative is faster."
         ),
         "\n\n## In short\n\n",
-        *(document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in sentences(findings)),
+        *(document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(findings)),
     ]
     for table in tables:
         title = table.title.partition(": ")[2]
@@ -149,12 +159,12 @@ def body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> s
     return "".join(parts)
 
 
-def sentences(found: Findings) -> Iterator[str]:
-    """Yields one sentence for each traffic and each question of the page."""
+def write_sentences(found: Findings) -> Iterator[str]:
+    """Yields the sentences of the page, a question at a time."""
     for traffic in found.traffics:
-        yield best_of_papers(found, traffic)
+        yield write_best_of_papers(found, traffic)
     for traffic in found.traffics:
-        yield marked_cake(found, traffic)
+        yield write_marked_cake(found, traffic)
     for scheme in OF_PAPERS:
         yield (
             f"**{scheme} against FQ-CoDel**, mean of short transfers, four models under nine conditions: "
@@ -162,13 +172,13 @@ def sentences(found: Findings) -> Iterator[str]:
             f"{found.count('short_s', scheme, 'drop-tail')}."
         )
     for traffic in found.models:
-        yield wred(found, traffic)
+        yield write_wred(found, traffic)
     for traffic in found.models:
-        yield then_and_now(found, traffic)
+        yield write_then_and_now(found, traffic)
 
 
-def best_of_papers(found: Findings, traffic: str) -> str:
-    """Returns who of the papers' schemes is best for short transfers, and what the others pay."""
+def write_best_of_papers(found: Findings, traffic: str) -> str:
+    """Returns a sentence on the papers' scheme that is best for short transfers, and its price."""
     best = found.best("short_s", OF_PAPERS, traffic)
     installed = found.best("short_s", INSTALLED, traffic)
     against = found.change("short_s", best, installed, traffic)
@@ -184,8 +194,8 @@ def best_of_papers(found: Findings, traffic: str) -> str:
     )
 
 
-def marked_cake(found: Findings, traffic: str) -> str:
-    """Returns what the marker `excess` before CAKE's Bulk tin changes."""
+def write_marked_cake(found: Findings, traffic: str) -> str:
+    """Returns a sentence on the change that the marker `excess` before CAKE's Bulk tin makes."""
     mean, p99, long = (
         found.change(field, "marker + CAKE", "CAKE", traffic)
         for field in ("short_s", "short_p99_s", "long_s")
@@ -196,8 +206,8 @@ def marked_cake(found: Findings, traffic: str) -> str:
     )
 
 
-def wred(found: Findings, traffic: str) -> str:
-    """Returns what a router with two WRED profiles can get."""
+def write_wred(found: Findings, traffic: str) -> str:
+    """Returns a sentence on the best that a router with two WRED profiles can do."""
     best = found.best("short_s", PROFILES, traffic)
     return (
         f"**Two WRED profiles, {traffic}**: {best} is the best of them, short transfers "
@@ -207,16 +217,16 @@ def wred(found: Findings, traffic: str) -> str:
     )
 
 
-def then_and_now(found: Findings, traffic: str) -> str:
-    """Returns what each paper's idea gives with the TCP of 2001 and of today."""
-    told = []
+def write_then_and_now(found: Findings, traffic: str) -> str:
+    """Returns a sentence on each paper's scheme with the TCP of 2001 and of today."""
+    texts = []
     for scheme in ("SFD, coupled", "RIO-PS", "SHRED", "LFP", "TCP-DS"):
         then, now = (
             found.change("short_s", scheme, "drop-tail", traffic, condition)
             for condition in ("TCP of 2001", BASE)
         )
-        told.append(f"{scheme} {then} then and {now} now")
-    return f"**TCP of 2001 and of today, {traffic}**, short transfers against drop-tail: {'; '.join(told)}."
+        texts.append(f"{scheme} {then} then and {now} now")
+    return f"**TCP of 2001 and of today, {traffic}**, short transfers against drop-tail: {'; '.join(texts)}."
 
 
 if __name__ == "__main__":

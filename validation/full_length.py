@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from papers.command import with_claims
+from papers.command import list_papers_with_claims
 from papers.definition import LEFT
 from papers.judge import Word
 from papers.paper import Paper, Wanted
-from papers.parts import ClaimPart, word_text
+from papers.parts import ClaimPart, format_word
 from papers.runs import Options, default_cache
 from tools import document
 
@@ -46,37 +46,37 @@ class Compared:
 
     @property
     def changed(self) -> list[tuple[ClaimPart, ClaimPart]]:
-        """Returns the statements that have another word at full length."""
+        """The statements whose word at full length is another, as pairs of quick and full."""
         pairs = zip(self.quick, self.full, strict=True)
         return [(quick, full) for quick, full in pairs if quick.word is not full.word]
 
 
-def compared(one: Paper, jobs: int | None) -> Compared:
-    """Runs the claims of a paper at both lengths; what was run before is taken from the cache."""
-    quick, full = (statements(one, Options(full=is_full, jobs=jobs, cache=default_cache()))
+def judge_both_lengths(one: Paper, jobs: int | None) -> Compared:
+    """Judges the claims of a paper at both lengths; runs that the cache holds are not repeated."""
+    quick, full = (list_statements(one, Options(full=is_full, jobs=jobs, cache=default_cache()))
                    for is_full in (False, True))  # fmt: skip
     length = one.definition.full
     return Compared(one.name, length.replications, length.says, quick, full)
 
 
-def statements(one: Paper, options: Options) -> list[ClaimPart]:
-    """Returns the judged statements of a paper without those left to others, which only full length has."""
+def list_statements(one: Paper, options: Options) -> list[ClaimPart]:
+    """Returns the judged statements of a paper, without those judged at full length only."""
     parts = one.reproduce(Wanted(), options)
     return [part for part in parts if isinstance(part, ClaimPart) and part.basis != LEFT]
 
 
-def count(parts: Sequence[ClaimPart], group: str) -> int:
-    """Returns how many statements have a word of the group."""
+def count_group(parts: Sequence[ClaimPart], group: str) -> int:
+    """Returns how many statements have a word of the group, a key of `GROUPS`."""
     return sum(part.word in GROUPS[group] for part in parts)
 
 
-def counts(found: Sequence[Compared]) -> str:
-    """Returns a table of how many statements have which word, at both lengths."""
+def write_counts(found: Sequence[Compared]) -> str:
+    """Returns a Markdown table of the number of statements with each word, at both lengths."""
     header = ["paper", "full length", "statements", *GROUPS, "another word"]
     rows = [
         [
             one.paper, f"{one.replications} replications of {one.says}", str(len(one.full)),
-            *(f"{count(one.quick, group)} → {count(one.full, group)}" for group in GROUPS),
+            *(f"{count_group(one.quick, group)} → {count_group(one.full, group)}" for group in GROUPS),
             str(len(one.changed)),
         ]
         for one in found
@@ -84,13 +84,13 @@ def counts(found: Sequence[Compared]) -> str:
     return document.table(header, rows)
 
 
-def changes(found: Sequence[Compared]) -> str:
-    """Returns a table of the statements whose word changes, with every number that was judged."""
+def write_changes(found: Sequence[Compared]) -> str:
+    """Returns a Markdown table of the statements whose word changes, with every judged number."""
     header = ["claim", "statement", "at quick length", "at full length", "published"]
     rows = [
         [
-            " ".join(filter(None, (quick.id, quick.part))), quick.says, part_text(quick), part_text(full),
-            published(full),
+            " ".join(filter(None, (quick.id, quick.part))), quick.says, format_part(quick), format_part(full),
+            format_published(full),
         ]
         for one in found
         for quick, full in one.changed
@@ -98,27 +98,27 @@ def changes(found: Sequence[Compared]) -> str:
     return document.table(header, rows)
 
 
-def part_text(part: ClaimPart) -> str:
-    """Returns the word, and the numbers that it rests on."""
+def format_part(part: ClaimPart) -> str:
+    """Returns the word of a statement in bold, and the numbers that it rests on."""
     numbers = "; ".join(f"{line.label} {line.ours}".strip() for line in part.lines)
-    return f"**{word_text(part.word)}**: {numbers}"
+    return f"**{format_word(part.word)}**: {numbers}"
 
 
-def published(part: ClaimPart) -> str:
-    """Returns what the paper prints for each number."""
+def format_published(part: ClaimPart) -> str:
+    """Returns the published value of each number of a statement, as text."""
     return "; ".join(f"{line.label} {line.published}".strip() for line in part.lines if line.published)
 
 
-def section(found: Sequence[Compared]) -> str:
-    """Returns what is written into the document."""
+def write_section(found: Sequence[Compared]) -> str:
+    """Returns the Markdown of the generated section."""
     total = sum(len(one.full) for one in found)
     changed = sum(len(one.changed) for one in found)
     words = (
         f"{changed} of {total} statements have another word at full length. For each group of words stands "
         "its number of statements at quick and at full length."
     )
-    text = f"\n{document.wrapped(words)}\n\n{counts(found)}"
-    return f"{text}\n{changes(found)}" if changed else text
+    text = f"\n{document.wrapped(words)}\n\n{write_counts(found)}"
+    return f"{text}\n{write_changes(found)}" if changed else text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -129,11 +129,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     given = parser.parse_args(arguments)
     found = []
-    for one in with_claims():
+    for one in list_papers_with_claims():
         if not given.papers or one.name in given.papers:
-            found.append(compared(one, given.jobs))
+            found.append(judge_both_lengths(one, given.jobs))
             print(f"{one.name}: {len(found[-1].changed)} statements have another word", flush=True)
-    text = section(found)
+    text = write_section(found)
     print(text)
     if not given.papers:
         document.renew(given.document, TARGET, text)

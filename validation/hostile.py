@@ -1,10 +1,10 @@
-"""What strangers and accidents may do to the command line, by kind, and how it ends.
+"""Runs damaged and odd inputs against the command line, by kind, and counts how each run ends.
 
-`make validation WHAT=hostile` makes `--tries` command lines with their files from `--seed`, runs each in a
-process of its own, and writes the table of docs/reliability.md with `--write`. A try is at fault if it ends
-by a traceback, a signal or not at all, with another status than 0 or 2, without a sentence, or with
-several; if it leaves a file that it did not finish or changes an input; and if what must be refused is not.
-The last line counts them.
+`make validation WHAT=hostile` makes `--tries` command lines with their files from `--seed`, runs
+each in its own process, and writes the table of docs/reliability.md with `--write`. A try is at
+fault if it ends by a traceback, a signal or not at all, with another status than 0 or 2, without a
+sentence, or with several; if it leaves a file that it did not finish or changes an input; and if it
+succeeds where it must be refused. The last line counts the faults.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ FAULTS = (
 
 @dataclass(frozen=True)
 class Ending:
-    """How a try ended."""
+    """The end of a try: exit status (negative for a signal, None if it was still running), output
+    and files.
+    """
 
     status: int | None
     """None if it had to be killed; negative for a signal."""
@@ -64,7 +66,7 @@ class Ending:
 
 
 def list_faults(tried: Try, ended: Ending) -> list[str]:
-    """Returns what is wrong with how a try ended, in the words of `FAULTS`."""
+    """Returns the names of the faults in the end of a try, in the order of `FAULTS`."""
     shown = ended.err + ended.out.decode("utf-8", "surrogateescape")
     checks = {
         "traceback": "Traceback (most recent" in ended.err
@@ -84,13 +86,14 @@ def list_faults(tried: Try, ended: Ending) -> list[str]:
 
 
 def _is_sentence(err: str) -> bool:
-    """Returns whether one line says what is wrong; remarks and warnings may stand before it."""
+    """Returns whether exactly one line, not too long, is an error; notes and warnings may precede it."""
     lines = MOVES.sub("", err).splitlines()
     errors = [line for line in lines if line.startswith("mousehole: error: ")]
     return len(errors) == 1 and len(errors[0]) <= LONGEST_LINE
 
 
 def _is_half(name: str, content: bytes) -> bool:
+    """Returns whether an output file is unfinished, by its name and the end of its content."""
     if ".part" in name:
         return True
     if name.endswith(".json"):
@@ -103,22 +106,26 @@ def _is_half(name: str, content: bytes) -> bool:
     return not content.rstrip(b"\n").endswith(end)
 
 
-def play(tried: Try, folder: Path) -> Ending:
-    """Runs a try in a folder of its own, in a process forked from this one."""
+def run_try(tried: Try, folder: Path) -> Ending:
+    """Runs a try in `folder`, in a process forked from this one.
+
+    A try with `kill_after_s` is first killed at that time; it ends there if a file is then
+    unfinished, else it is run again.
+    """
     for name, content in tried.files.items():
         (folder / name).write_bytes(content)
     for name, target in tried.links.items():
         (folder / name).symlink_to(target)
-    before = _digests(folder)
+    before = _hash_files(folder)
     out, err = folder.parent / "out", folder.parent / "err"
     if tried.kill_after_s is not None:
-        _status(_forked(tried, folder, out, err), tried.kill_after_s)
-        killed = {name for name in _digests(folder) if ".part" not in name and name not in before}
+        _wait_for_status(_fork(tried, folder, out, err), tried.kill_after_s)
+        killed = {name for name in _hash_files(folder) if ".part" not in name and name not in before}
         half = {name: (folder / name).read_bytes() for name in killed}
         if any(_is_half(name, content) for name, content in half.items()):
             return Ending(0, b"", "", half, False)
-    status = _status(_forked(tried, folder, out, err), WAIT_S)
-    after = _digests(folder)
+    status = _wait_for_status(_fork(tried, folder, out, err), WAIT_S)
+    after = _hash_files(folder)
     known = set(before) | {out.name, err.name}
     new = {name: (folder / name).read_bytes() for name in after if name not in known}
     text = err.read_bytes().decode("utf-8", "surrogateescape")
@@ -126,16 +133,16 @@ def play(tried: Try, folder: Path) -> Ending:
     return Ending(status, out.read_bytes(), text, new, changed)
 
 
-def _forked(tried: Try, folder: Path, out: Path, err: Path) -> int:
-    """Returns the process that runs a try."""
+def _fork(tried: Try, folder: Path, out: Path, err: Path) -> int:
+    """Forks a process that runs a try. Returns its process id."""
     child = os.fork()
     if child == 0:
-        _become(tried, folder, out, err)
+        _run_child(tried, folder, out, err)
     return child
 
 
-def _become(tried: Try, folder: Path, out: Path, err: Path) -> None:
-    """Turns this process into the command; it does not return."""
+def _run_child(tried: Try, folder: Path, out: Path, err: Path) -> None:
+    """Runs the try in this forked process and ends the process with its status; it does not return."""
     os.setsid()
     os.chdir(folder)
     for number, place in ((1, out), (2, err)):
@@ -176,7 +183,7 @@ def _become(tried: Try, folder: Path, out: Path, err: Path) -> None:
 
 
 def _play_code(code: str) -> int:
-    """Runs Python as a user's program would be; returns the status that the command line gives its error."""
+    """Runs Python code as a user's program would be. Returns the exit status that its error would give."""
     import datetime
     import decimal
 
@@ -200,7 +207,8 @@ def _play_code(code: str) -> int:
     return 0
 
 
-def _status(child: int, wait_s: float) -> int | None:
+def _wait_for_status(child: int, wait_s: float) -> int | None:
+    """Returns the exit status of a child, negative for a signal; kills it and returns None after `wait_s`."""
     begin = time.monotonic()
     while time.monotonic() - begin < wait_s:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -214,7 +222,8 @@ def _status(child: int, wait_s: float) -> int | None:
     return None
 
 
-def _digests(folder: Path) -> dict[str, str]:
+def _hash_files(folder: Path) -> dict[str, str]:
+    """Returns the SHA-256 of each file directly in a folder, by name, without symbolic links."""
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in folder.iterdir()
@@ -222,8 +231,11 @@ def _digests(folder: Path) -> dict[str, str]:
     }
 
 
-def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
-    """Runs all tries; returns how many there were of each kind and their faults, of which it prints some."""
+def run_tries(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
+    """Runs all tries and prints the first `shown` that have a fault.
+
+    Returns the number of tries, and the count of each fault, by kind.
+    """
     counts: Counter[str] = Counter()
     found: dict[str, Counter[str]] = defaultdict(Counter)
     # Limits also hold while modules are loaded, so that these tries load all but the first on their own.
@@ -236,7 +248,7 @@ def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str
         with tempfile.TemporaryDirectory(prefix="hostile-") as name:
             folder = Path(name) / "work"
             folder.mkdir()
-            ended = play(tried, folder)
+            ended = run_try(tried, folder)
         faults = list_faults(tried, ended)
         found[tried.kind].update(faults)
         if faults and shown > 0:
@@ -249,7 +261,7 @@ def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str
 
 @cache
 def _load_all() -> None:
-    """Loads what commands load when they need it, since each try is forked from this process."""
+    """Imports every module that commands import lazily, since each try is forked from this process."""
     import altair  # noqa: F401
     import duckdb  # noqa: F401
     import mousehole
@@ -260,8 +272,8 @@ def _load_all() -> None:
             importlib.import_module(module.name)
 
 
-def table(counts: dict[str, int], found: dict[str, Counter[str]]) -> list[str]:
-    """Returns the lines of a table with a row for each kind."""
+def list_table_lines(counts: dict[str, int], found: dict[str, Counter[str]]) -> list[str]:
+    """Returns the lines of a Markdown table with a row for each kind."""
     lines = ["| kind | tried | at fault |", "|---|---|---|"]
     for kind, count in counts.items():
         said = ", ".join(f"{number} {fault}" for fault, number in found[kind].most_common()) or "0"
@@ -269,8 +281,8 @@ def table(counts: dict[str, int], found: dict[str, Counter[str]]) -> list[str]:
     return lines
 
 
-def summary(counts: dict[str, int], found: dict[str, Counter[str]]) -> str:
-    """Returns the last line: how many were tried, and how many showed each fault."""
+def write_summary(counts: dict[str, int], found: dict[str, Counter[str]]) -> str:
+    """Returns the last line: the number of tries, and how many showed each fault."""
     total = sum(found.values(), Counter[str]())
     return f"{sum(counts.values())} tries: " + ", ".join(f"{total[name]} {name}" for name in FAULTS)
 
@@ -278,7 +290,9 @@ def summary(counts: dict[str, int], found: dict[str, Counter[str]]) -> str:
 def _add_kept_counts(
     options: argparse.Namespace, counts: dict[str, int], found: dict[str, Counter[str]]
 ) -> tuple[dict[str, int], dict[str, Counter[str]]]:
-    """Returns the counts with those of other kinds that runs of the same tries have kept, and keeps them."""
+    """Merges the counts with those that earlier runs of the same tries stored for other kinds, and
+    stores all.
+    """
     KEPT.parent.mkdir(exist_ok=True)
     name = f"{options.tries} {options.seed}"
     kept: dict[str, dict[str, Any]] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
@@ -291,21 +305,23 @@ def _add_kept_counts(
 
 
 def main() -> None:
-    """Runs the tries and prints the table."""
+    """Runs the tries, prints the table, and writes it into the document if asked; exits with 1 at
+    any fault.
+    """
     parser = argparse.ArgumentParser(prog="make validation WHAT=hostile", description=__doc__)
     parser.add_argument("--tries", type=int, default=2900)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", help="only this kind; its row is added to those of earlier runs")
     parser.add_argument("--write", action="store_true", help="write the table into docs/reliability.md")
     options = parser.parse_args()
-    tries = hostile_cases.tries(options.tries, options.seed)
-    counts, found = run([one for one in tries if options.kind in (None, one.kind)])
+    tries = hostile_cases.draw_tries(options.tries, options.seed)
+    counts, found = run_tries([one for one in tries if options.kind in (None, one.kind)])
     counts, found = _add_kept_counts(options, counts, found)
-    lines = table(counts, found)
-    print("\n".join([*lines, "", summary(counts, found)]))
+    lines = list_table_lines(counts, found)
+    print("\n".join([*lines, "", write_summary(counts, found)]))
     if options.write:
         said = f"`make validation WHAT=hostile ARGS='--tries {options.tries} --seed {options.seed} --write'`:"
-        text = "\n".join([said, summary(counts, found).replace(": ", ":\n", 1) + ".", "", *lines])
+        text = "\n".join([said, write_summary(counts, found).replace(": ", ":\n", 1) + ".", "", *lines])
         document.renew(PAGE, "validation WHAT=hostile", text + "\n")
     sys.exit(1 if any(found.values()) else 0)
 

@@ -19,12 +19,14 @@ from validation.hostile_try import (
     VALUES,
     ZEEK,
     Try,
-    mutated,
+    mutate,
 )
 
 
-def tries(count: int, seed: int) -> list[Try]:
-    """Returns about `count` tries, each kind with its share; the same for the same seed."""
+def draw_tries(count: int, seed: int) -> list[Try]:
+    """Draws about `count` tries, at least two of each kind, in proportion to `KINDS`; equal for
+    equal seeds.
+    """
     found = []
     for name, (share, make) in KINDS.items():
         draws = random.Random(f"{seed} {name}")  # noqa: S311 (repeatable)
@@ -32,12 +34,13 @@ def tries(count: int, seed: int) -> list[Try]:
     return found
 
 
-def _compare(*more: str) -> tuple[str, ...]:
+def _compare_words(*more: str) -> tuple[str, ...]:
+    """Returns the words of a short `compare` of in.csv, with `more` at the end."""
     return "compare", "in.csv", *SHORT, *more
 
 
-def _options(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Every option of `compare` with every value, in a random order."""
+def _try_options(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields `compare` with each option and each value, in random order."""
     from mousehole.commands._registry import LoadedCommands
 
     options = sorted(
@@ -50,7 +53,7 @@ def _options(kind: str, draws: random.Random) -> Iterator[Try]:
     pairs = [(option, value) for option in options if option not in left_out for value in VALUES]
     draws.shuffle(pairs)
     for option, value in pairs:
-        words = list(_compare())
+        words = list(_compare_words())
         if option in words:
             place = words.index(option)
             del words[place : place + 2]
@@ -64,8 +67,8 @@ def _options(kind: str, draws: random.Random) -> Iterator[Try]:
         )
 
 
-def _capture(draws: random.Random) -> bytes:
-    """Returns a capture of one small transfer."""
+def _draw_capture(draws: random.Random) -> bytes:
+    """Draws a capture of one small TCP transfer in up to 29 segments."""
     packets = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
     sequence = 1
     for number in range(draws.randrange(1, 30)):
@@ -90,14 +93,14 @@ def _capture(draws: random.Random) -> bytes:
     return b"".join(packets)
 
 
-def _files(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Damaged files of each format, and files that are none, read by several commands."""
+def _try_files(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields commands that read damaged files of each format, and files of no format."""
     samples: list[Callable[[], bytes]] = [
         CSV.encode,
         ZEEK.encode,
         ACCESS.encode,
         HAR.encode,
-        lambda: _capture(draws),
+        lambda: _draw_capture(draws),
     ]
     others = [
         b"",
@@ -111,18 +114,18 @@ def _files(kind: str, draws: random.Random) -> Iterator[Try]:
         b"x" * 90_000,
     ]
     while True:
-        content = draws.choice(others) if draws.random() < 0.1 else mutated(draws.choice(samples)(), draws)
+        content = draws.choice(others) if draws.random() < 0.1 else mutate(draws.choice(samples)(), draws)
         command = draws.choice(("inspect", "inspect", "compare"))
         words = (
-            _compare()
+            _compare_words()
             if command == "compare"
             else ("inspect", "in.csv", *draws.choice(((), ("--strict",), ("--json", "o.json"))))
         )
         yield Try(kind, words, {"in.csv": content}, outputs=("o.json",))
 
 
-def _names(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Names of files that are odd, long, of other kinds, or that steer a terminal."""
+def _try_names(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields commands with file names that are odd, too long, of special files, or control a terminal."""
     odd = [
         "\x1b]0;x\x07\x1b[31mred.csv",
         "a\u202eb.csv",
@@ -196,8 +199,8 @@ def _names(kind: str, draws: random.Random) -> Iterator[Try]:
             yield Try(kind, (*words, f"./{name}"), {name: CSV.encode()}, outputs=("o.html",))
 
 
-def _outputs(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Outputs that cannot be written, one or several at once."""
+def _try_outputs(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields commands whose outputs cannot be written, one or several at once."""
     bad = [
         "/dev/full",
         "no/o{}",
@@ -213,7 +216,7 @@ def _outputs(kind: str, draws: random.Random) -> Iterator[Try]:
     ]
     options = {"--json": ".json", "--html": ".html", "--plot": ".png", "--save-scenario": ".toml"}
     while True:
-        words = list(_compare())
+        words = list(_compare_words())
         chosen = draws.sample(sorted(options), draws.randrange(1, 4))
         target = draws.choice(bad).replace("{}", options[chosen[0]])
         words += [chosen[0], target]
@@ -231,8 +234,8 @@ def _outputs(kind: str, draws: random.Random) -> Iterator[Try]:
         )
 
 
-def _scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Scenarios with a field of another type, one that is missing, or a line that is broken."""
+def _try_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields scenarios with a field of a wrong type, a missing line or a broken one."""
     while True:
         lines = SCENARIO.splitlines()
         for _ in range(draws.randrange(1, 3)):
@@ -257,8 +260,8 @@ def _scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
         yield Try(kind, words, {"in.toml": "\n".join(lines).encode()}, outputs=("o.json",))
 
 
-def _sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Descriptions of sweeps with fields of other types."""
+def _try_sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields sweep files with fields of wrong types, odd axes or odd traffic."""
     axes = ("load", "rate", "buffer", "traffic.mix", "traffic", "scheme", "sfd.th", "seed", "link", "no.such")
     traffics = ('"no.csv"', '"."', '"/dev/zero"', '""', '["in.csv", "no.csv"]', '"in.csv"', '"loop"')
     while True:
@@ -280,8 +283,8 @@ def _sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
         yield Try(kind, words, {"in.toml": text.encode(), "in.csv": CSV.encode()}, {"loop": "loop"})
 
 
-def _commands(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Every command with words that it does not expect."""
+def _try_commands(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields every command with unexpected arguments."""
     commands = (
         "inspect",
         "compare",
@@ -323,20 +326,20 @@ def _commands(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 KINDS: dict[str, tuple[float, Callable[[str, random.Random], Iterator[Try]]]] = {
-    "options of compare": (0.30, _options),
-    "words of every command": (0.15, _commands),
-    "damaged files": (0.11, _files),
-    "damaged logs of all formats": (0.10, library.logs),
-    "formats of one's own": (0.04, library.own_formats),
-    "names of files": (0.05, _names),
-    "outputs": (0.03, _outputs),
-    "scenarios": (0.06, _scenarios),
-    "scenarios and arguments in Python": (0.05, library.python_scenarios),
-    "sweeps": (0.05, _sweeps),
-    "graphs": (0.02, library.graphs),
-    "frames": (0.035, library.frames),
-    "environment and limits": (0.025, library.surroundings),
-    "kills": (0.01, library.kills),
-    "headers of one's own": (0.01, library.headers),
+    "options of compare": (0.30, _try_options),
+    "words of every command": (0.15, _try_commands),
+    "damaged files": (0.11, _try_files),
+    "damaged logs of all formats": (0.10, library.try_logs),
+    "formats of one's own": (0.04, library.try_own_formats),
+    "names of files": (0.05, _try_names),
+    "outputs": (0.03, _try_outputs),
+    "scenarios": (0.06, _try_scenarios),
+    "scenarios and arguments in Python": (0.05, library.try_python_scenarios),
+    "sweeps": (0.05, _try_sweeps),
+    "graphs": (0.02, library.try_graphs),
+    "frames": (0.035, library.try_frames),
+    "environment and limits": (0.025, library.try_environments),
+    "kills": (0.01, library.try_kills),
+    "headers of one's own": (0.01, library.try_headers),
 }
 """The share of each kind, and what makes its tries."""

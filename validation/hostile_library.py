@@ -1,4 +1,6 @@
-"""Tries of `validation.hostile` beyond words: Python, graphs, formats, headers, surroundings, kills."""
+"""Tries of `validation.hostile` that need more than arguments: Python, graphs, formats, headers,
+environments, kills.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from validation.hostile_try import CSV, SCENARIO, SHORT, TOML_VALUES, Try, mutated
+from validation.hostile_try import CSV, SCENARIO, SHORT, TOML_VALUES, Try, mutate
 
 ROOT = Path(__file__).resolve().parent.parent
 FORMATS = ROOT / "sim" / "src" / "traffic" / "read" / "formats"
@@ -115,8 +117,8 @@ BEFORE = (
 )  # fmt: skip
 
 
-def frames(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Frames of every library, with columns of every type."""
+def try_frames(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields Python programs that pass data frames of every library with columns of every type."""
     while True:
         names = [
             "start",
@@ -142,8 +144,8 @@ def frames(kind: str, draws: random.Random) -> Iterator[Try]:
         )
 
 
-def python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Scenarios as dictionaries, and arguments of functions, with values of other types."""
+def try_python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields scenarios as dictionaries, and function arguments, with values of wrong types."""
     plain = tomllib.loads(SCENARIO)
     places = [
         "scheme",
@@ -182,8 +184,10 @@ def python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
             yield Try(kind, code=f"given = {OPTIONS}\ngiven[{name!r}] = {value}\n{call}")
 
 
-def graphs(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Topologies: with circles, loops, doubled links, hosts without a path, no link at all, and very many."""
+def try_graphs(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields topologies with cycles, loops, parallel links, unconnected hosts, no link at all, or
+    very many.
+    """
     nodes = ["a", "b", "c", "d", "", "web", "\u202e"]
     while True:
         lines = [
@@ -219,8 +223,8 @@ def graphs(kind: str, draws: random.Random) -> Iterator[Try]:
         yield Try(kind, ("run", "in.toml"), {"in.toml": "\n".join(lines).encode()})
 
 
-def _sample(spec: dict[str, Any]) -> bytes:
-    """Returns rows of the format that a file describes."""
+def _make_sample(spec: dict[str, Any]) -> bytes:
+    """Returns 40 rows of a log format, `spec`, that a description file defines."""
     values = {
         "start": "1800000000.{n:03}", "end": "1800000001.{n:03}", "duration": "0.5", "source": "10.0.0.{n}",
         "source_port": "4{n:04}", "destination": "192.0.2.1", "destination_port": "443", "protocol": "tcp",
@@ -293,13 +297,13 @@ HAR = json.dumps(
 )
 
 
-def logs(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Damaged logs of each format that a file describes, and HAR."""
+def try_logs(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields `inspect` on damaged logs of each described format, and on damaged HAR."""
     specs = [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FORMATS.glob("*.toml"))]
     while True:
-        content = HAR.encode() if draws.random() < 0.15 else _sample(draws.choice(specs))
+        content = HAR.encode() if draws.random() < 0.15 else _make_sample(draws.choice(specs))
         for _ in range(draws.randrange(3)):
-            content = mutated(content, draws) or b"x"
+            content = mutate(content, draws) or b"x"
         words = draws.choice(
             (
                 ("inspect", "in.log"),
@@ -310,8 +314,8 @@ def logs(kind: str, draws: random.Random) -> Iterator[Try]:
         yield Try(kind, words, {"in.log": content})
 
 
-def own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Descriptions of formats with fields of other types."""
+def try_own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields descriptions of a user's log format with fields of wrong types."""
     plain = {
         "name": '"shop"', "title": '"Our shop"', "lines": '"delimited"', "row": '"request"', "header": "0",
         "only": '{ state = "done" }',
@@ -346,8 +350,8 @@ def own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
         yield Try(kind, words, {"in.csv": rows.encode(), "f.toml": text.encode()})
 
 
-def surroundings(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Odd environments and limits."""
+def try_environments(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields commands with odd environment variables and resource limits."""
     environment: dict[str, tuple[str | None, ...]] = {
         "HOME": (None, "", "/nonexistent", "/dev/null", "in.csv"),
         "TMPDIR": (None, "", "/nonexistent", "in.csv", "/proc"),
@@ -387,8 +391,8 @@ def surroundings(kind: str, draws: random.Random) -> Iterator[Try]:
         )  # fmt: skip
 
 
-def kills(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Commands that are killed at any moment and then run again."""
+def try_kills(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields commands that are killed at a random moment and then run again."""
     while True:
         words = (
             "compare",
@@ -407,15 +411,15 @@ def kills(kind: str, draws: random.Random) -> Iterator[Try]:
         )  # fmt: skip
 
 
-def headers(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Policies of one's own that crash, loop, end the process, or do not compile."""
+def try_headers(kind: str, draws: random.Random) -> Iterator[Try]:
+    """Yields user-written policy headers that crash, loop, end the process, or do not compile."""
     template = TEMPLATE.read_text(encoding="utf-8")
     head, mark, tail = template.partition("_packet(")
     body, brace, rest = tail.partition("\n{\n")
     while True:
         text = draws.choice(BEFORE) + head + mark + body + brace + "\t" + draws.choice(EVIL) + "\n" + rest
         if draws.random() < 0.2:
-            text = mutated(text.encode(), draws).decode("utf-8", "replace")
+            text = mutate(text.encode(), draws).decode("utf-8", "replace")
         words = ("compare", "in.csv", *SHORT, "--policy", "placeholder_policy.h")
         place = words.index("droptail,sfd")
         words = (*words[:place], "droptail,placeholder-policy|priority", *words[place + 1 :])

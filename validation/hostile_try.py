@@ -1,4 +1,4 @@
-"""What a try of `validation.hostile` is, and what several kinds of them share."""
+"""A try of `validation.hostile`, with samples and values that several kinds of tries share."""
 
 from __future__ import annotations
 
@@ -185,8 +185,10 @@ class Try:
     """When it is killed, to be run again."""
 
 
-def mutated(content: bytes, draws: random.Random) -> bytes:
-    """Returns the content with damage of some kind."""
+def mutate(content: bytes, draws: random.Random) -> bytes:
+    """Returns the content with random damage: cut, overwritten, inserted, deleted, compressed or
+    repeated bytes.
+    """
     data = bytearray(content)
     match draws.randrange(8):
         case 0:

@@ -33,9 +33,18 @@ from mousehole.engine_types import JsonValue
 
 from tools import document
 from validation import kernels_lines, live
-from validation.kernels_guest import DEVICE, OWN, Plan, checks, mark
-from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, find_obstacle, image, play
-from validation.kernels_lines import LINES, below_htb, cake
+from validation.kernels_guest import DEVICE, OWN, Plan, list_checks, mark_command
+from validation.kernels_image import (
+    COMPILER,
+    ROOT,
+    Kernel,
+    ObstacleError,
+    fetch,
+    find_obstacle,
+    make_image,
+    play,
+)
+from validation.kernels_lines import LINES, cake_command, list_htb_commands
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
 from validation.lab.streams import Stream
@@ -69,19 +78,19 @@ class Queue:
 
     @property
     def streams(self) -> tuple[Stream, ...]:
-        """What goes beside the lists: a call, a game and a video call, through native queues nothing."""
+        """The datagram streams that run with the lists; none for native queues."""
         return () if self.is_native else STREAMS
 
 
-def own_queue() -> str:
-    """Returns the queue header of docs/own-policy.md."""
+def read_own_queue() -> str:
+    """Returns the example queue header that docs/own-policy.md contains."""
     page = (ROOT / "docs/own-policy.md").read_text(encoding="utf-8")
     (found,) = (one for one in re.findall(r"^```c\n(.*?)^```", page, re.M | re.S) if "MH_QUEUE(" in one)
     return str(found)
 
 
-def native(scheme: str) -> Queue:
-    """Returns a scheme whose queue is a queue discipline of the kernel; no bucket is allowed for."""
+def make_native_queue(scheme: str) -> Queue:
+    """Returns a scheme as a queue discipline of the kernel, which has no token bucket."""
     words = f"--native --scheme {scheme} --rate {RATE_BPS}bit --buffer {live.BUFFER_PACKETS}p --flows 4096"
     return Queue((f"mousehole-live up {DEVICE} {words}",), scheme, is_native=True)
 
@@ -90,22 +99,24 @@ def native(scheme: str) -> Queue:
 PLAIN = "cake(hosts=flows)"
 CAKE = "CAKE"
 QUEUES = {
-    CAKE: Queue((cake("diffserv3"),), PLAIN),
+    CAKE: Queue((cake_command("diffserv3"),), PLAIN),
     "sfd(th=30kB) + CAKE": Queue(
-        (cake("diffserv3"), mark("sfd(th=30kB)")), "sfd(th=30kB)|cake(hosts=flows,tins=bulk)", plain=CAKE
+        (cake_command("diffserv3"), mark_command("sfd(th=30kB)")),
+        "sfd(th=30kB)|cake(hosts=flows,tins=bulk)",
+        plain=CAKE,
     ),
     "excess + CAKE": Queue(
-        (cake("diffserv3"), mark("excess")), "excess|cake(hosts=flows,tins=bulk)", plain=CAKE
+        (cake_command("diffserv3"), mark_command("excess")), "excess|cake(hosts=flows,tins=bulk)", plain=CAKE
     ),
     "excess(levels=three) + CAKE": Queue(
-        (cake("diffserv3 wash"), f"{mark('excess(levels=three)')} --via dscp --dscp 46,0,1"),
+        (cake_command("diffserv3 wash"), f"{mark_command('excess(levels=three)')} --via dscp --dscp 46,0,1"),
         "excess(levels=three)|cake(hosts=flows,tins=colour)",
         plain=CAKE,
     ),
-    "FQ-CoDel": Queue(below_htb("fq_codel"), "fq-codel", live.BURST_BYTES),
-    "pias --native": native("pias"),
-    "lfp --native": native("lfp"),
-    "fq-codel --native": native("fq-codel(ecn=false)"),
+    "FQ-CoDel": Queue(list_htb_commands("fq_codel"), "fq-codel", live.BURST_BYTES),
+    "pias --native": make_native_queue("pias"),
+    "lfp --native": make_native_queue("lfp"),
+    "fq-codel --native": make_native_queue("fq-codel(ecn=false)"),
 }
 LINKS = {
     "excess-cake": Link(RATE_BPS, live.BUFFER_PACKETS, overhead=0),
@@ -115,8 +126,11 @@ LINKS = {
 """Lines on which the plans of schemes are typed as they are printed."""
 
 
-def plans() -> list[Plan]:
-    """Returns what installs the schemes of `LINKS`; raises `RuntimeError` where nothing does."""
+def list_plans() -> list[Plan]:
+    """Returns the tc and mousehole-live lines that install each scheme of `LINKS`.
+
+    Raises `RuntimeError` for a scheme that nothing installs.
+    """
     found: list[Plan] = []
     for scheme, link in LINKS.items():
         way = find_settings(scheme, link)
@@ -133,14 +147,16 @@ STREAMS = (Stream("call", 0.02, 200), Stream("game", 1 / 64, 120), Stream("video
 
 @dataclass(frozen=True)
 class Waits:
-    """What the packets of a stream met: 95th percentile of the one-way delay in ms, and the share lost."""
+    """The 95th percentile of a stream's one-way delay, ms, and the share of its packets lost."""
 
     p95_ms: float
     lost: float
 
     @staticmethod
     def sum_up(delays_s: Sequence[float | None]) -> Waits:
-        """Returns it of delays without propagation; `None` stands for a packet that was lost."""
+        """Returns the result for one-way delays, s, to which half the round-trip time is added;
+        None is a lost packet.
+        """
         arrived = [one for one in delays_s if one is not None]
         p95_s = float(np.quantile(arrived, 0.95)) + RTT_S / 2 if arrived else float("nan")
         return Waits(1e3 * p95_s, 1 - len(arrived) / len(delays_s))
@@ -148,9 +164,10 @@ class Waits:
 
 @dataclass(frozen=True)
 class Run:
-    """One list of flows through one queue, both ways; `busy` is the share of the guest's processor.
+    """One list of flows through one queue, simulated and measured; `busy` is the guest processor's
+    share in use.
 
-    `streams` have their names, and what was simulated before what was measured.
+    `streams` maps each stream's name to its simulated and its measured delays.
     """
 
     kernel: str
@@ -163,7 +180,7 @@ class Run:
 
 
 def simulate(queue: Queue, flows: FlowList, window_s: float) -> tuple[Figures, dict[str, Waits]]:
-    """Returns a list's figures in the simulator, and what the streams beside it met."""
+    """Simulates a list through a queue. Returns the figures of its fetches, and the delays of each stream."""
     mix: list[JsonValue] = []
     for one in queue.streams:
         rate_bps = 8 * one.packet_bytes / one.gap_s
@@ -182,17 +199,17 @@ def simulate(queue: Queue, flows: FlowList, window_s: float) -> tuple[Figures, d
 
 
 def make_task(commands: Sequence[str], flows: FlowList, window_s: float) -> Task:
-    """Returns the list as the guest plays it through what the commands put there."""
+    """Returns a list of flows as a task of the guest, with the commands that install the queue."""
     return Task(commands, RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
 
 
-def played(kernel: Kernel, base: Path, task: Any) -> list[Any]:
-    """Returns what a guest reported, and prints each check as it comes."""
+def play_guest(kernel: Kernel, base: Path, task: Any) -> list[Any]:
+    """Runs a task in a guest and returns its reports; prints checks and costs as they arrive."""
     said = []
     for one in play(kernel, base, task, LIMIT_S):
         said.append(one)
         if "check" in one:
-            print(check_line(kernel.release, one), flush=True)
+            print(format_check(kernel.release, one), flush=True)
         if "cost" in one:
             print(
                 f"cost  {kernel.release}  {one['cost']}: {one['instructions']:.0f} instructions", flush=True
@@ -200,13 +217,13 @@ def played(kernel: Kernel, base: Path, task: Any) -> list[Any]:
     return said
 
 
-def check_line(kernel: str, result: dict[str, Any]) -> str:
-    """Returns the line of one check."""
+def format_check(kernel: str, result: dict[str, Any]) -> str:
+    """Returns the line that is printed for one check."""
     return f"{'pass' if result['ok'] else 'FAIL'}  {kernel}  {result['check']}: {result['seen']}"
 
 
-def failed_checks(kernel: str, said: Sequence[dict[str, Any]], wanted: Iterable[str]) -> list[str]:
-    """Returns the checks that failed or did not report."""
+def list_failed_checks(kernel: str, said: Sequence[dict[str, Any]], wanted: Iterable[str]) -> list[str]:
+    """Returns those of the wanted checks that failed or did not report."""
     passed = {one["check"] for one in said if one.get("ok")}
     return [f"{kernel} {name}" for name in wanted if name not in passed]
 
@@ -214,7 +231,10 @@ def failed_checks(kernel: str, said: Sequence[dict[str, Any]], wanted: Iterable[
 def pair_runs(
     kernel: str, said: Sequence[dict[str, Any]], lists: dict[int, FlowList], window_s: float
 ) -> list[Run]:
-    """Returns the runs that a guest reported, with the simulator's beside them."""
+    """Returns the runs among a guest's reports, each simulated too.
+
+    Raises `RuntimeError` for a run that reports an error.
+    """
     runs = []
     for one in said:
         if "run" not in one:
@@ -229,8 +249,8 @@ def pair_runs(
     return runs
 
 
-def simulated_again(file: Path, window_s: float) -> list[Run]:
-    """Returns the runs of a file that `--json` wrote, with the simulator's side run anew."""
+def simulate_again(file: Path, window_s: float) -> list[Run]:
+    """Returns the runs that `--json` stored in a file, with a new simulation of each."""
     runs = []
     for line in file.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
@@ -261,7 +281,7 @@ class Row:
 
 
 def compare(runs: Sequence[Run]) -> list[Row]:
-    """Returns the rows of all runs."""
+    """Returns a row for each kernel, queue and figure of `SIZES` that the runs cover."""
     rows = []
     values = dict(live.FIGURES)
     for kernel in sorted({run.kernel for run in runs}):
@@ -293,7 +313,7 @@ def compare(runs: Sequence[Run]) -> list[Row]:
 
 @dataclass(frozen=True)
 class StreamRow:
-    """What a stream met in one queue on one kernel, over the lists."""
+    """The delay and loss of a stream in one queue on one kernel, over the lists."""
 
     kernel: str
     queue: str
@@ -304,7 +324,7 @@ class StreamRow:
 
 
 def compare_streams(runs: Sequence[Run]) -> list[StreamRow]:
-    """Returns a row for each stream beside the lists."""
+    """Returns a row for each stream of each queue on each kernel."""
     rows = []
     for kernel in sorted({run.kernel for run in runs}):
         for queue in QUEUES:
@@ -324,14 +344,14 @@ STREAM_HEADER = (
 STREAMS_TEXT = "Beside the lists: 95th percentile of the one-way delay, 20 ms of propagation included."
 
 
-def stream_cells(row: StreamRow) -> list[str]:
-    """Returns one line of the table of streams."""
+def list_stream_cells(row: StreamRow) -> list[str]:
+    """Returns the cells of a table row on a stream."""
     p95, lost = row.p95, [f"{100 * one:.2g} %" for one in row.lost]
     return [row.kernel, row.queue, row.stream, f"{p95.simulated:.1f}", f"{p95.kernel:.1f}", str(p95), *lost]
 
 
-def cells(row: Row) -> list[str]:
-    """Returns one line of the table."""
+def list_cells(row: Row) -> list[str]:
+    """Returns the cells of a table row on fetches."""
     gain = [str(one) for one in row.gain] if row.gain else ["", ""]
     time = row.time
     return [
@@ -340,8 +360,8 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def text(runs: Sequence[Run], window_s: float) -> str:
-    """Returns what stands in the document."""
+def write_text(runs: Sequence[Run], window_s: float) -> str:
+    """Returns the generated section of docs/live-validation.md."""
     rows = compare(runs)
     counts = {
         kernel: len({run.seed for run in runs if run.kernel == kernel})
@@ -375,13 +395,13 @@ def text(runs: Sequence[Run], window_s: float) -> str:
     )
     held = [row.verdict for row in rows if row.verdict != "shown only"]
     total = f"{held.count('agrees')} of {len(held)} means and medians are within {live.BOUND:.0%}."
-    table = document.table(header, [cells(row) for row in rows])
-    beside = document.table(STREAM_HEADER, [stream_cells(row) for row in compare_streams(runs)])
+    table = document.table(header, [list_cells(row) for row in rows])
+    beside = document.table(STREAM_HEADER, [list_stream_cells(row) for row in compare_streams(runs)])
     return f"\n{document.wrapped(conditions)}\n\n{table}\n{total}\n\n{STREAMS_TEXT}\n\n{beside}\n"
 
 
-def summary(runs: Sequence[Run]) -> str:
-    """Returns what docs/nobody-pays.md has of it: what the kernels measured before their own CAKE."""
+def write_summary(runs: Sequence[Run]) -> str:
+    """Returns the generated section of docs/nobody-pays.md: the kernel's measurements with CAKE."""
     rows = []
     gains = {(one.kernel, one.queue): one.gain for one in compare(runs) if one.figure == "mean"}
     for name, queue in QUEUES.items():
@@ -408,8 +428,8 @@ def summary(runs: Sequence[Run]) -> str:
     return f"\n{document.wrapped(said)}\n\n{document.table(header, rows)}\n"
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line."""
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parses the command line and fills in the defaults of the chosen mode."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -471,7 +491,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def parse_lines(parser: argparse.ArgumentParser, options: argparse.Namespace) -> argparse.Namespace:
-    """Checks the options that `--lines` has."""
+    """Checks the options of `--lines`, splits its names, and sets its kernel."""
     options.lines = options.lines.split(";")
     unknown = [name for name in options.lines if name not in LINES]
     if unknown:
@@ -488,14 +508,16 @@ def parse_lines(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
     return options
 
 
-def tasks(
+def list_tasks(
     kernels: Sequence[Kernel], options: argparse.Namespace, lists: dict[int, FlowList]
 ) -> list[tuple[Kernel, Any]]:
-    """Returns what the guests do: one makes a kernel's checks, one each plays a list through all queues."""
+    """Returns the guests' tasks: one guest makes a kernel's checks, and one plays each list through
+    all queues.
+    """
     todo: list[tuple[Kernel, Any]] = []
     for kernel in kernels:
         common = {
-            "attachment": ATTACHMENT[kernel.series], "native": kernel.series in NATIVE, "plans": plans(),
+            "attachment": ATTACHMENT[kernel.series], "native": kernel.series in NATIVE, "plans": list_plans(),
         }  # fmt: skip
         if not options.no_checks:
             todo.append((kernel, common | {"checks": True, "runs": []}))
@@ -518,13 +540,13 @@ def tasks(
 
 
 def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespace) -> int:
-    """Prints the table, writes the document if it is asked for, and returns the exit code."""
+    """Prints the results, writes the documents if asked, and returns the exit code."""
     if runs:
-        result_text = text(runs, options.seconds)
+        result_text = write_text(runs, options.seconds)
         print(result_text)
         if options.write:
             document.renew(live.DOCUMENT, TARGET, result_text)
-            document.renew(NOBODY_PAYS, TARGET, summary(runs))
+            document.renew(NOBODY_PAYS, TARGET, write_summary(runs))
     if not options.again:
         print(f"live-kernels: {len(failed)} checks failed{': ' if failed else ''}{'; '.join(failed)}")
     return int(bool(failed) or any(row.verdict == "DIFFERS" for row in compare(runs)))
@@ -535,7 +557,7 @@ def find_kernels(options: argparse.Namespace) -> tuple[list[Kernel], Path, Path]
 
     Raises `ObstacleError` where they, or a tool, are missing.
     """
-    program, reason = live_lab.program(), find_obstacle()
+    program, reason = live_lab.find_program(), find_obstacle()
     if reason or program is None:
         raise ObstacleError(reason or "mousehole-live is not built; 'make live' builds it")
     parity = program.parent / "examples" / "native_parity"
@@ -551,22 +573,28 @@ def find_kernels(options: argparse.Namespace) -> tuple[list[Kernel], Path, Path]
 def play_all(
     options: argparse.Namespace, todo: Callable[[Sequence[Kernel]], Sequence[tuple[Kernel, Any]]]
 ) -> Iterator[tuple[Kernel, Any, list[Any]]]:
-    """Has guests do what is to do, so many at a time; yields kernel, task and report of each in order."""
+    """Runs the guests of all tasks, `options.jobs` at a time.
+
+    Yields kernel, task and reports of each in order.
+    """
     kernels, program, parity = find_kernels(options)
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:
         bases = {kernel: Path(place, kernel.series) for kernel in kernels}
         for kernel, base in bases.items():
             is_native = kernel.series in NATIVE
-            base.write_bytes(image(kernel, program, *((parity, {OWN: own_queue()}) if is_native else ())))
+            base.write_bytes(
+                make_image(kernel, program, *((parity, {OWN: read_own_queue()}) if is_native else ()))
+            )
         waiting = [
-            (kernel, task, pool.submit(played, kernel, bases[kernel], task)) for kernel, task in todo(kernels)
+            (kernel, task, pool.submit(play_guest, kernel, bases[kernel], task))
+            for kernel, task in todo(kernels)
         ]
         for kernel, task, result in waiting:
             yield kernel, task, result.result()
 
 
 def record_run(line: str, options: argparse.Namespace) -> None:
-    """Prints a run to standard error, and adds it to the file that `--json` names."""
+    """Prints a run, as a line of JSON, to standard error and appends it to the file of `--json`."""
     print(f"live-kernels: {line}", file=sys.stderr, flush=True)
     if options.json:
         with options.json.open("a") as file:
@@ -578,10 +606,10 @@ def play_lists(options: argparse.Namespace) -> int:
     lists = {seed: FlowList.draw(seed, options.seconds) for seed in range(1, options.lists + 1)}
     failed: list[str] = []
     runs: list[Run] = []
-    for kernel, task, said in play_all(options, lambda kernels: tasks(kernels, options, lists)):
+    for kernel, task, said in play_all(options, lambda kernels: list_tasks(kernels, options, lists)):
         if task["checks"]:
-            wanted = [name for name, _ in checks(task["attachment"], task["native"], task["plans"])]
-            failed += failed_checks(kernel.release, said, wanted)
+            wanted = [name for name, _ in list_checks(task["attachment"], task["native"], task["plans"])]
+            failed += list_failed_checks(kernel.release, said, wanted)
         new = pair_runs(kernel.release, said, lists, options.seconds)
         runs += new
         for run in new:
@@ -623,12 +651,12 @@ def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the guests, prints checks and table, and writes the document if it is asked for."""
-    options = parse(arguments)
+    """Runs the mode that the command line selects; returns the exit code."""
+    options = parse_arguments(arguments)
     if options.again and options.lines:
         return report_lines(kernels_lines.simulate_again(options.again), options)
     if options.again:
-        return report(simulated_again(options.again, options.seconds), [], options)
+        return report(simulate_again(options.again, options.seconds), [], options)
     try:
         return play_lines(options) if options.lines else play_lists(options)
     except ObstacleError as error:

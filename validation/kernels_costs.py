@@ -1,8 +1,8 @@
-"""What a packet costs in a guest, in our native queues and in Linux's own, in instructions.
+"""Measures the cost of a packet in a guest, in our native queues and in Linux's, in instructions.
 
-A guest's clock counts its instructions (`kernels_image`), so a time is a count. One program sends frames
-by a device that carries nothing, and all that a packet meets behind `send` is in its time. What a queue costs
-is what a packet takes above the same device without a queue.
+A guest's clock counts its instructions (`kernels_image`), so a time is a count. One program sends
+frames by a device that carries nothing, and all processing of a packet behind `send` is in its
+time. The cost of a queue is the excess over the same device without a queue.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ QUEUES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
 )
 
 
-def frames() -> list[bytes]:
-    """Returns a frame of 1000 bytes for each flow: IPv4 and UDP to a host that is not there."""
+def make_frames() -> list[bytes]:
+    """Returns for each flow a frame of 1,000 bytes with IPv4 and UDP, to a host that does not exist."""
     made = []
     for flow in range(FLOWS):
         udp = struct.pack(">HHHH", 1024 + flow, 9, 966, 0)
@@ -49,19 +49,22 @@ def frames() -> list[bytes]:
     return made
 
 
-def instructions_of(socket_: socket.socket, sent: Sequence[bytes], count: int) -> float:
-    """Returns the instructions of one packet, all that `sendto` does included."""
+def measure_instructions(socket_: socket.socket, sent: Sequence[bytes], count: int) -> float:
+    """Sends `count` frames. Returns the instructions per packet, including the system call."""
     start = time.monotonic_ns()
     for number in range(count):
         socket_.send(sent[number % FLOWS])
     return (time.monotonic_ns() - start) / INSTRUCTION_NS / count
 
 
-def measured(run: Callable[[str], str]) -> Iterator[tuple[str, float]]:
-    """Yields each queue with what a packet costs in it: the median of some rounds above the first one's."""
+def measure_costs(run: Callable[[str], str]) -> Iterator[tuple[str, float]]:
+    """Yields each queue's name and cost per packet: the median of the rounds less that without a queue.
+
+    `run` executes a command in the guest; the first of `QUEUES` is the device without a queue.
+    """
     run(f"ip link add {DEVICE} type dummy")
     run(f"ip link set {DEVICE} up")
-    sent, base = frames(), 0.0
+    sent, base = make_frames(), 0.0
     for name, commands, has_program in QUEUES:
         for line in commands:
             run(line)
@@ -70,8 +73,8 @@ def measured(run: Callable[[str], str]) -> Iterator[tuple[str, float]]:
                 link.unlink()
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as one:
             one.bind((DEVICE, 0x0800))
-            instructions_of(one, sent, PACKETS)
-            cost = median(instructions_of(one, sent, PACKETS) for _ in range(ROUNDS))
+            measure_instructions(one, sent, PACKETS)
+            cost = median(measure_instructions(one, sent, PACKETS) for _ in range(ROUNDS))
         base = base or cost
         yield name, cost - base
         if any(line.startswith("mousehole-live") for line in commands):

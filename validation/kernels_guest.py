@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from validation.kernels_costs import measured
+from validation.kernels_costs import measure_costs
 from validation.kernels_image import COMPILER, REPORT
 from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import CLIENT as RECEIVER
@@ -33,7 +33,7 @@ from validation.lab.hosts import SERVER, Hosts, Transfer
 from validation.lab.namespaces import BPF_ROOT, Namespace
 from validation.lab.scheme_run import BEGIN_S, Task, play
 from validation.lab.streams import Stream, Streams
-from validation.shaping import user_rates
+from validation.shaping import measure_user_rates
 
 LIVE = "mousehole-live"
 DEVICE, UPSTREAM = "r1", "r0"
@@ -55,16 +55,18 @@ OWN = "least-attained.h"
 NATIVE_SCHEMES = ("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)")
 
 
-def mark(marker: str) -> str:
-    """Returns the command for a marker before the queue."""
+def mark_command(marker: str) -> str:
+    """Returns the command that installs a marker before the device's queue."""
     return f"{LIVE} mark {DEVICE} --marker {marker} --no-agent --flows 4096"
 
 
-MARK = mark("sfd(th=30kB)")
+MARK = mark_command("sfd(th=30kB)")
 
 
 class Plan(TypedDict):
-    """What installs a scheme at a device DEV: lines of tc and `mousehole-live`, and the rate of CAKE."""
+    """The installation of a scheme: lines of tc and `mousehole-live` for a device DEV, and the rate
+    of CAKE.
+    """
 
     name: str
     lines: list[str]
@@ -72,12 +74,12 @@ class Plan(TypedDict):
 
 
 def report(value: Any) -> None:
-    """Writes one result for the host."""
+    """Writes one result to standard output as a line for the host."""
     print(f"{REPORT}{json.dumps(value)}", flush=True)
 
 
 class GuestLab(Lab):
-    """The lab with the delay by netem, which this kernel has."""
+    """The lab whose delay is netem's, which this kernel has."""
 
     def __init__(self, rtt_s: float = 0.04) -> None:
         super().__init__(Case("cubic", 0, rtt_s=rtt_s), shaped=False)
@@ -85,25 +87,25 @@ class GuestLab(Lab):
         self.receiver.command(f"tc qdisc add dev b0 root netem delay {rtt_s * 1e3:g}ms limit 100000")
         self.receiver.ip("route replace 10.9.1.0/24 via 10.9.3.2 dev b0")
         for end in (self.sender, self.receiver):
-            end.settings({"ipv4/tcp_max_syn_backlog": "4096", "ipv4/conf/*/rp_filter": "0"})
+            end.write_settings({"ipv4/tcp_max_syn_backlog": "4096", "ipv4/conf/*/rp_filter": "0"})
 
 
 def call(net: AbstractContextManager[object], line: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command in a namespace until it ends."""
+    """Runs a command in a namespace until it ends; a failure is no exception."""
     with net:
         return subprocess.run(shlex.split(line), capture_output=True, text=True, check=False)
 
 
 def output(net: AbstractContextManager[object], line: str) -> str:
-    """Runs a command in a namespace. Returns its output; an error is an exception with its message."""
+    """Runs a command in a namespace and returns its standard output; raises `RuntimeError` if it fails."""
     done = call(net, line)
     if done.returncode:
         raise RuntimeError(f"{line}: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout
 
 
-def state(net: Namespace, *devices: str) -> dict[str, Any]:
-    """Returns all that `mousehole-live` could leave at devices."""
+def read_state(net: Namespace, *devices: str) -> dict[str, Any]:
+    """Returns pins, the number of BPF programs, and the queues and filters of devices, for comparison."""
     said: dict[str, Any] = {"pinned": sorted(str(path) for path in BPF_ROOT.rglob("*") if path.is_file())}
     said["programs"] = len(json.loads(output(net, "bpftool -j prog show") or "[]"))
     for device in devices:
@@ -120,10 +122,13 @@ def state(net: Namespace, *devices: str) -> dict[str, Any]:
     return said
 
 
-def settled(net: Namespace, before: dict[str, Any], *devices: str) -> str | None:
-    """Returns what is not as it was; the kernel frees programs a moment after their last use."""
+def find_leftovers(net: Namespace, before: dict[str, Any], *devices: str) -> str | None:
+    """Returns the differences from an earlier state, or None once there are none.
+
+    It waits up to 5 s, since the kernel frees programs a moment after their last use.
+    """
     deadline = time.monotonic() + 5
-    while (now := state(net, *devices)) != before:
+    while (now := read_state(net, *devices)) != before:
         if time.monotonic() > deadline:
             return "; ".join(
                 f"{name}: {before[name]} became {now[name]}" for name in now if now[name] != before[name]
@@ -133,7 +138,7 @@ def settled(net: Namespace, before: dict[str, Any], *devices: str) -> str | None
 
 
 def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
-    """Returns the seconds that one transfer through the router takes."""
+    """Makes one TCP transfer through the router. Returns its time, s; raises `RuntimeError` after 30 s."""
     hosts = Hosts(lab.sender, lab.receiver, "cubic")
     one = Transfer(number, [size], 0.0)
     hosts.start(one)
@@ -150,7 +155,7 @@ def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
 
 @dataclass(frozen=True)
 class Seen:
-    """A packet with data as it arrived at the client: DS field, and whether IPv4's checksum is right."""
+    """A data packet that arrived at the client: its DS field, IPv4 checksum and payload."""
 
     tos: int
     is_sound: bool
@@ -158,7 +163,7 @@ class Seen:
 
 
 class Wire:
-    """Packets with data that arrive at the client's device."""
+    """A recorder of the data packets that arrive at the client's device."""
 
     def __init__(self, net: Namespace, device: str) -> None:
         with net:
@@ -168,7 +173,7 @@ class Wire:
         self.socket.setblocking(False)
 
     def take(self) -> list[Seen]:
-        """Returns what has arrived since it was opened."""
+        """Returns the data packets that have arrived since the start, and closes the recorder."""
         seen = []
         with contextlib.suppress(BlockingIOError):
             while True:
@@ -185,13 +190,13 @@ class Wire:
         return seen
 
 
-def bulk_tin(net: Namespace, device: str) -> int:
-    """Returns the bytes that CAKE's Bulk tin, which `tc` lists first, has sent."""
+def read_bulk_bytes(net: Namespace, device: str) -> int:
+    """Returns the bytes that CAKE's Bulk tin, the first that `tc` lists, has sent."""
     shown = json.loads(output(net, f"tc -s -j qdisc show dev {device} root"))
     return int(shown[0]["tins"][0]["sent_bytes"])
 
 
-def class_bytes(net: Namespace, device: str, name: str) -> int:
+def read_class_bytes(net: Namespace, device: str, name: str) -> int:
     """Returns the bytes that a class of HTB has sent."""
     text = output(net, f"tc -s class show dev {device}")
     found = re.search(rf"class htb {name} .*?Sent (\d+) bytes", text, re.DOTALL)
@@ -200,8 +205,8 @@ def class_bytes(net: Namespace, device: str, name: str) -> int:
     return int(found[1])
 
 
-def attachment(net: Namespace) -> str:
-    """Returns how the one program of a namespace is attached, by `status`."""
+def read_attachment(net: Namespace) -> str:
+    """Returns how the only program in a namespace is attached, by `status`; raises if it is not running."""
     (status,) = json.loads(output(net, f"{LIVE} status --json"))["devices"]
     if status["state"] != "running":
         raise RuntimeError(f"status says {status['state']}: {status['problems']}")
@@ -209,26 +214,27 @@ def attachment(net: Namespace) -> str:
 
 
 def expect(holds: bool, seen: str) -> str:
-    """Returns what was seen; raises it as an error if it is not what has to be."""
+    """Returns the observation `seen`; raises it as a `RuntimeError` if the condition does not hold."""
     if not holds:
         raise RuntimeError(seen)
     return seen
 
 
-def marked(lab: GuestLab, line: str, measure: Callable[[], int], *devices: str) -> str:
-    """Checks that a marker sends elsewhere what is beyond its threshold, that without it nothing goes there.
+def check_marker(lab: GuestLab, line: str, measure: Callable[[], int], *devices: str) -> str:
+    """Checks that a marker diverts bytes beyond its threshold, and that none are diverted without it.
 
-    It also checks that `down` restores what was there.
+    It also checks that `down` restores the former state. `line` installs the marker, and `measure`
+    reads the bytes diverted so far. Returns the observation.
     """
     device, *others = devices or (DEVICE,)
-    before = state(lab.router, device, *others)
+    before = read_state(lab.router, device, *others)
     transfer(lab, 1)
     without = measure()
     output(lab.router, line)
     transfer(lab, 2)
     with_it = measure() - without
     output(lab.router, f"{LIVE} down {device}")
-    left = settled(lab.router, before, device, *others)
+    left = find_leftovers(lab.router, before, device, *others)
     transfer(lab, 3)
     after = measure() - without - with_it
     seen = (
@@ -239,44 +245,44 @@ def marked(lab: GuestLab, line: str, measure: Callable[[], int], *devices: str) 
 
 
 def check_attached(lab: GuestLab, wanted: str) -> str:
-    """Checks the way in which the program is attached, by `status` and by what the kernel lists."""
+    """Checks how the program is attached, by `status` and by the kernel's list of filters."""
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} diffserv4")
-    before = state(lab.router, DEVICE)
+    before = read_state(lab.router, DEVICE)
     output(lab.router, MARK)
-    way = attachment(lab.router)
+    way = read_attachment(lab.router)
     filters = output(lab.router, f"tc filter show dev {DEVICE} egress")
     output(lab.router, f"{LIVE} down {DEVICE}")
-    left = settled(lab.router, before, DEVICE)
+    left = find_leftovers(lab.router, before, DEVICE)
     expect(left is None, f"down left {left}")
     return expect(way == wanted and bool(filters) == (wanted == "clsact"), f"{way}; filters: {filters!r}")
 
 
 def check_priority(lab: GuestLab, tins: str) -> str:
-    """Checks that CAKE's Bulk tin gets what is beyond the threshold, while no byte of a packet changes."""
+    """Checks that bytes beyond the threshold go to CAKE's Bulk tin while the packets stay unchanged."""
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
     wire = Wire(lab.receiver, "d0")
-    seen = marked(lab, MARK, lambda: bulk_tin(lab.router, DEVICE))
+    seen = check_marker(lab, MARK, lambda: read_bulk_bytes(lab.router, DEVICE))
     packets = wire.take()
     fields = sorted({one.tos for one in packets})
     return expect(len(packets) > 300 and fields == [0], f"{seen}; DS fields on the wire: {fields}")
 
 
 def check_cake_dscp(lab: GuestLab, tins: str) -> str:
-    """Checks that CAKE takes DSCP LE, which the marker writes, into its Bulk tin."""
+    """Checks that CAKE puts packets with DSCP LE, which the marker writes, into its Bulk tin."""
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
-    return marked(lab, f"{MARK} --via dscp", lambda: bulk_tin(lab.router, DEVICE))
+    return check_marker(lab, f"{MARK} --via dscp", lambda: read_bulk_bytes(lab.router, DEVICE))
 
 
 def check_dscp(lab: GuestLab) -> str:
     """Checks that the packets on the wire are LE from the threshold on, with right checksums."""
     output(lab.router, f"tc qdisc add dev {DEVICE} root fq_codel")
-    before = state(lab.router, DEVICE)
+    before = read_state(lab.router, DEVICE)
     output(lab.router, f"{MARK} --via dscp")
     wire = Wire(lab.receiver, "d0")
     transfer(lab, 1)
     packets = wire.take()
     output(lab.router, f"{LIVE} down {DEVICE}")
-    left = settled(lab.router, before, DEVICE)
+    left = find_leftovers(lab.router, before, DEVICE)
     expect(left is None, f"down left {left}")
     classes = [one.tos >> 2 for one in packets]
     plain = sum(one.payload for one in packets if one.tos >> 2 == 0)
@@ -288,7 +294,7 @@ def check_dscp(lab: GuestLab) -> str:
 
 
 def check_class(lab: GuestLab) -> str:
-    """Checks that a class of HTB gets what is beyond the threshold."""
+    """Checks that a class of HTB gets the bytes beyond the threshold."""
     for line in (
         f"qdisc add dev {DEVICE} root handle 1: htb default 10",
         f"class add dev {DEVICE} parent 1: classid 1:1 htb rate {RATE}",
@@ -296,11 +302,11 @@ def check_class(lab: GuestLab) -> str:
         f"class add dev {DEVICE} parent 1:1 classid 1:30 htb rate 1mbit ceil {RATE} prio 1",
     ):
         output(lab.router, f"tc {line}")
-    return marked(lab, f"{MARK} --classes 1:30", lambda: class_bytes(lab.router, DEVICE, "1:30"))
+    return check_marker(lab, f"{MARK} --classes 1:30", lambda: read_class_bytes(lab.router, DEVICE, "1:30"))
 
 
 def check_ifb(lab: GuestLab) -> str:
-    """Checks downloads: what comes in is redirected to an IFB with CAKE, and the marker stands there."""
+    """Checks downloads: incoming packets are redirected to an IFB with CAKE, where the marker works."""
     lab.router.ip("link add ifb0 type ifb")
     lab.router.ip("link set ifb0 up")
     output(lab.router, f"tc qdisc add dev ifb0 root cake bandwidth {RATE} diffserv4 ingress")
@@ -317,13 +323,13 @@ def check_ifb(lab: GuestLab) -> str:
         any("redirected to ifb0" in one for one in found), f"check at {UPSTREAM} does not name ifb0: {found}"
     )
     line = f"{MARK.replace(DEVICE, 'ifb0')} --user destination"
-    return marked(lab, line, lambda: bulk_tin(lab.router, "ifb0"), "ifb0", UPSTREAM)
+    return check_marker(lab, line, lambda: read_bulk_bytes(lab.router, "ifb0"), "ifb0", UPSTREAM)
 
 
 def check_up(lab: GuestLab, scheme: str) -> str:
-    """Checks that a scheme's program loads, that its queue carries traffic, that `down` restores a CAKE."""
+    """Checks that a scheme's program loads and its queue carries traffic, and that `down` restores a CAKE."""
     output(lab.router, f"tc qdisc add dev {DEVICE} root handle 5: cake bandwidth 20mbit diffserv3 rtt 50ms")
-    before = state(lab.router, DEVICE)
+    before = read_state(lab.router, DEVICE)
     output(
         lab.router,
         f"{LIVE} up {DEVICE} --rate {RATE} --buffer 100p --scheme {scheme} --replace --no-agent --flows 4096",
@@ -333,7 +339,7 @@ def check_up(lab: GuestLab, scheme: str) -> str:
     (status,) = json.loads(output(lab.router, f"{LIVE} status --json"))["devices"]
     packets = status["counters"]["kinds"]["ipv4"]["packets"]
     output(lab.router, f"{LIVE} down {DEVICE}")
-    left = settled(lab.router, before, DEVICE)
+    left = find_leftovers(lab.router, before, DEVICE)
     expect(left is None, f"down left {left}")
     seen = f"{root}, {packets} packets counted, 1 MB in {seconds:.2f} s"
     # That the agent of rio-ps and lfp is not at work is so by --no-agent.
@@ -344,13 +350,13 @@ def check_up(lab: GuestLab, scheme: str) -> str:
 
 
 def check_plan(lab: GuestLab, plan: Plan) -> str:
-    """Checks that a plan's lines put a CAKE of its rate there, and that its marker fills the Bulk tin."""
+    """Checks that a plan's lines install a CAKE of its rate, and that its marker fills the Bulk tin."""
     for line in plan["lines"]:
         output(lab.router, line.replace("DEV", DEVICE))
     (root,) = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))
-    before = bulk_tin(lab.router, DEVICE)
+    before = read_bulk_bytes(lab.router, DEVICE)
     seconds = transfer(lab, 1, 1_000_000)
-    bulk = bulk_tin(lab.router, DEVICE) - before
+    bulk = read_bulk_bytes(lab.router, DEVICE) - before
     rate_bps = 8 * root["options"]["bandwidth"]
     seen = f"{root['kind']} at {rate_bps} bit/s, 1 MB in {seconds:.2f} s, {bulk} bytes in the Bulk tin"
     least_s = 8e6 / plan["rate_bps"]
@@ -359,7 +365,7 @@ def check_plan(lab: GuestLab, plan: Plan) -> str:
 
 
 def check_own_queue(lab: GuestLab) -> str:
-    """Checks a queue header of one's own: as any other; what `persist` keeps needs no compiler."""
+    """Checks a user's queue header: as any native queue, then persisted and booted without a compiler."""
     own = f"{OWN.removesuffix('.h')} --policy /own/{OWN}"
     seen = check_native(lab, own)
     output(
@@ -369,7 +375,7 @@ def check_own_queue(lab: GuestLab) -> str:
     output(lab.router, f"{LIVE} persist {DEVICE}")
     kept = sorted(path.name for path in Path(f"/etc/mousehole/{DEVICE}").iterdir())
     output(lab.router, f"{LIVE} down {DEVICE}")
-    with lab.router, without_compilers():
+    with lab.router, hide_compiler():
         done = subprocess.run([LIVE, "boot", DEVICE], capture_output=True, text=True, check=False)
     root = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))[0]["kind"]
     seconds = transfer(lab, 1, 1_000_000)
@@ -381,8 +387,8 @@ def check_own_queue(lab: GuestLab) -> str:
 
 
 @contextlib.contextmanager
-def without_compilers() -> Iterator[None]:
-    """Has commands find no compiler."""
+def hide_compiler() -> Iterator[None]:
+    """Removes the compiler's name from the path while the context lasts."""
     path = Path("/bin", COMPILER)
     target = path.readlink()
     path.unlink()
@@ -393,12 +399,12 @@ def without_compilers() -> Iterator[None]:
 
 
 def check_native(lab: GuestLab, scheme: str) -> str:
-    """Checks that a scheme's queue is the device's queue discipline, that `tune` changes it while it works.
+    """Checks that a scheme's native queue is the device's queue discipline and that `tune` changes it in use.
 
-    It also checks that what it counts is what the kernel counts, and that `down` restores a CAKE.
+    It also checks that its counters equal the kernel's, and that `down` restores a CAKE.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root handle 5: cake bandwidth 20mbit diffserv3 rtt 50ms")
-    before = state(lab.router, DEVICE)
+    before = read_state(lab.router, DEVICE)
     words = f"--native --rate 5mbit --buffer 100p --scheme {scheme} --replace --no-agent --flows 4096"
     output(lab.router, f"{LIVE} up {DEVICE} {words}")
     output(lab.router, f"{LIVE} tune {DEVICE} --rate {RATE}")
@@ -408,7 +414,7 @@ def check_native(lab: GuestLab, scheme: str) -> str:
     native = status["native"]
     again = call(lab.sender, f"tc qdisc add dev s0 root {root['kind']}")
     output(lab.router, f"{LIVE} down {DEVICE}")
-    left = settled(lab.router, before, DEVICE)
+    left = find_leftovers(lab.router, before, DEVICE)
     expect(left is None, f"down left {left}")
     gone = call(lab.sender, f"tc qdisc add dev s0 root {root['kind']}")
     sent = sum(native["sent"])
@@ -431,7 +437,7 @@ def check_parity(_lab: GuestLab) -> str:
 
 
 def check_offload(lab: GuestLab) -> str:
-    """Checks that `check` names a flow table of nft, and does not while there is none."""
+    """Checks that `check` reports a flow table of nft, and reports none while there is none."""
 
     def sentences() -> list[str]:
         findings = json.loads(call(lab.router, f"{LIVE} check {DEVICE} --json").stdout)["findings"]
@@ -454,13 +460,13 @@ def check_offload(lab: GuestLab) -> str:
 
 def check_host(lab: GuestLab) -> str:
     """Checks that `host` loads, which needs the kernel's type information, and that its colours arrive."""
-    before = state(lab.sender, "s0")
+    before = read_state(lab.sender, "s0")
     output(lab.sender, f"{LIVE} host s0 --no-agent --flows 4096")
     wire = Wire(lab.receiver, "d0")
     transfer(lab, 1)
     classes = {one.tos >> 2 for one in wire.take()}
     output(lab.sender, f"{LIVE} down s0")
-    left = settled(lab.sender, before, "s0")
+    left = find_leftovers(lab.sender, before, "s0")
     expect(left is None, f"down left {left}")
     return expect(bool(classes) and classes <= {10, 12, 14}, f"DSCPs on the wire: {sorted(classes)}")
 
@@ -475,17 +481,17 @@ def check_super_packets(lab: GuestLab) -> str:
 
 
 def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
-    """Checks that two users' bulk connections keep to the profile of a colour, and that `down` removes fq.
+    """Checks that two users' bulk connections keep to the rate of a colour, and that `down` removes fq.
 
-    With a rate of 0 their packets are red, which no profile slows.
+    `wanted_bps` of 0 stands for red packets, which no profile slows.
     """
 
     def rates() -> list[float]:
         users = (SERVER, "10.9.1.7")
-        return user_rates(lambda: lab.sender, lambda: lab.receiver, RECEIVER, users, SHAPED_S)
+        return measure_user_rates(lambda: lab.sender, lambda: lab.receiver, RECEIVER, users, SHAPED_S)
 
     lab.sender.ip("addr replace 10.9.1.7/24 dev s0")
-    before = state(lab.sender, "s0")
+    before = read_state(lab.sender, "s0")
     free = 0 if wanted_bps else sum(rates())
     scheme = f"tcp-ds({limits},high_rate=500kbit,med_rate=1mbit)"
     output(lab.sender, f"{LIVE} host s0 --scheme {scheme} --shape --no-agent --flows 4096")
@@ -493,7 +499,7 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     shaped = rates()
     (status,) = json.loads(output(lab.sender, f"{LIVE} status --json"))["devices"]
     output(lab.sender, f"{LIVE} down s0")
-    left = settled(lab.sender, before, "s0")
+    left = find_leftovers(lab.sender, before, "s0")
     expect(left is None, f"down left {left}")
     held = status["counters"]["held"]["packets"]
     large = status["counters"]["kinds"]["super-packets"]["packets"]
@@ -506,7 +512,7 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
 
 
 def check_printed(lab: GuestLab) -> str:
-    """Checks that queues are those of the lines of tc that --dry-run prints, as the kernel tells of both."""
+    """Checks that installed queues equal those made by the tc lines that --dry-run prints."""
     made = f"ifb-{DEVICE}"
     for command, device in (
         (f"setup {DEVICE} --up 60gbit --exact --link-layer ethernet", DEVICE),
@@ -529,10 +535,10 @@ def check_printed(lab: GuestLab) -> str:
     return "CAKE at five kinds of line, and fq"
 
 
-def checks(
+def list_checks(
     wanted: str, is_native: bool = False, plans: Sequence[Plan] = ()
 ) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
-    """Yields the checks with their names; those of native queues only where the kernel has them."""
+    """Yields name and function of each check; with `is_native`, those of native queues only."""
     if is_native:
         for scheme in NATIVE_SCHEMES:
             yield f"up {scheme} --native, tune, down", lambda lab, scheme=scheme: check_native(lab, scheme)  # type: ignore[misc]
@@ -559,8 +565,8 @@ def checks(
     yield "host --shape, super-packets", check_super_packets
 
 
-def in_child(work: Callable[[], Any]) -> None:
-    """Does something in a process of its own, whose namespaces vanish with it."""
+def run_in_child(work: Callable[[], Any]) -> None:
+    """Runs `work` in a child process, whose namespaces vanish with it."""
     child = os.fork()
     if child == 0:
         try:
@@ -572,7 +578,7 @@ def in_child(work: Callable[[], Any]) -> None:
 
 
 def run_check(lab: GuestLab, name: str, check: Callable[[GuestLab], str]) -> None:
-    """Makes one check, reports what came of it, and cleans up after it."""
+    """Makes one check, reports its result, and removes what it installed."""
     try:
         ok, seen = True, check(lab)
     except Exception as error:
@@ -585,14 +591,14 @@ def run_check(lab: GuestLab, name: str, check: Callable[[GuestLab], str]) -> Non
     call(lab.router, "ip link del ifb0")
 
 
-def busy_s() -> tuple[float, float]:
-    """Returns the seconds that the processor was at work, and all seconds, since the start."""
+def read_busy_s() -> tuple[float, float]:
+    """Returns the processor's busy time and the whole time since the start, s."""
     ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
     return (sum(ticks) - ticks[3] - ticks[4]) / 100, sum(ticks) / 100
 
 
 def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> None:
-    """Plays a list of flows and streams through a queue and reports what the clients saw."""
+    """Plays a list of flows, and streams with it, through a queue, and reports the clients' times."""
     try:
         lab = GuestLab(task.rtt_s)
         for line in task.commands:
@@ -600,12 +606,12 @@ def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> Non
         hosts = Hosts(lab.sender, lab.receiver, "cubic")
         streams = Streams(lab.sender, lab.receiver, beside)
         gc.disable()
-        busy, whole = busy_s()
+        busy, whole = read_busy_s()
         window_end_s = task.warmup_s + task.window_s
         streams.start(time.monotonic() + BEGIN_S, window_end_s)
         result = play(hosts, task)
         result["delays_s"] = streams.delays_s(task.warmup_s, window_end_s)
-        busy_after, whole_after = busy_s()
+        busy_after, whole_after = read_busy_s()
         result["busy"] = (busy_after - busy) / (whole_after - whole)
         result["tc"] = output(lab.router, f"tc -s qdisc show dev {DEVICE}")
         report({"run": name, "seed": seed} | result)
@@ -614,25 +620,25 @@ def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> Non
 
 
 def run_task(one: dict[str, Any]) -> None:
-    """Plays a list that the task names."""
+    """Plays one of a task's runs, given as its JSON object."""
     streams = [Stream(**stream) for stream in one["streams"]]
     run_flows(one["name"], one["seed"], Task(**one["task"]), streams)
 
 
 def main() -> int:
-    """Does what the task says: checks, runs, or both."""
+    """Does the checks, runs and costs that the task file asks for."""
     task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     report({"kernel": os.uname().release})
     only = re.compile(task.get("only", ""))
     if task["checks"]:
         lab = GuestLab()
-        for name, check in checks(task["attachment"], task["native"], task["plans"]):
+        for name, check in list_checks(task["attachment"], task["native"], task["plans"]):
             if only.search(name):
-                in_child(lambda name=name, check=check: run_check(lab, name, check))  # type: ignore[misc]
+                run_in_child(lambda name=name, check=check: run_check(lab, name, check))  # type: ignore[misc]
     for one in task["runs"]:
-        in_child(lambda one=one: run_task(one))  # type: ignore[misc]
+        run_in_child(lambda one=one: run_task(one))  # type: ignore[misc]
     if task.get("costs"):
-        for name, instructions in measured(lambda line: output(contextlib.nullcontext(), line)):
+        for name, instructions in measure_costs(lambda line: output(contextlib.nullcontext(), line)):
             report({"cost": name, "instructions": instructions})
     report("end")
     return 0

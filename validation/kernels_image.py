@@ -1,9 +1,9 @@
-"""Debian's kernels, and what is needed to start one in QEMU: an archive of all that a guest runs.
+"""Fetches Debian's kernels and starts them in QEMU, from an archive of all files that a guest needs.
 
-A guest has no disk, no network and no file of the host: its root is an initial RAM file system with the
-tools, Python, `mousehole-live` and this repository's `validation`. So it can run in virtual time: the clock
-counts instructions (`-icount`) and jumps to the next timer when the guest is idle. A busy host makes the run
-longer and changes nothing in it.
+A guest has no disk, no network and no file of the host: its root is an initial RAM file system with
+the tools, Python, `mousehole-live` and this repository's `validation`. So it can run in virtual
+time: the clock counts instructions (`-icount`) and jumps to the next timer when the guest is idle.
+A busy host makes the run longer and changes nothing in it.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ cd /repository
 
 
 class ObstacleError(Exception):
-    """Says why a kernel cannot be run here."""
+    """A reason why a kernel cannot be run here."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """An unpacked kernel: its series such as 6.12, its release, image and folder of modules."""
+    """An unpacked kernel: its series, such as 6.12, its release, image and folder of modules."""
 
     series: str
     release: str
@@ -92,8 +92,8 @@ def find_obstacle() -> str | None:
     return find_missing(HOST_TOOLS, "make deps KERNELS=1")
 
 
-def newest(names: Sequence[str], series: str) -> str | None:
-    """Returns the newest of Debian's packages with an ordinary kernel of a series."""
+def find_newest(names: Sequence[str], series: str) -> str | None:
+    """Returns the newest of Debian's packages with an ordinary kernel of a series, or None."""
     shape = re.compile(rf"linux-(?:image|binary)-({re.escape(series)}\.\d+(?:-\d+)?)(?:\+\w+)?-amd64")
     matches = [match for name in names if (match := shape.fullmatch(name))]
     if not matches:
@@ -102,15 +102,18 @@ def newest(names: Sequence[str], series: str) -> str | None:
 
 
 def fetch(series: str) -> Kernel:
-    """Returns the newest kernel of a series that apt knows of, downloaded and unpacked once."""
+    """Returns the newest kernel of a series that apt offers, downloaded and unpacked if it is not yet.
+
+    Raises `ObstacleError` if apt offers none.
+    """
     CACHE.mkdir(parents=True, exist_ok=True)
     suite = SUITES.get(series)
-    options = suite_options(suite) if suite else []
+    options = make_suite_options(suite) if suite else []
     first = PARTS[0] if suite else "image"
     found = run(
         *("apt-cache", *options, "search", "--names-only", f"^linux-{first}-{re.escape(series)}\\..*-amd64$")
     )
-    package = newest([line.split()[0] for line in found.splitlines() if line], series)
+    package = find_newest([line.split()[0] for line in found.splitlines() if line], series)
     if package is None:
         raise ObstacleError(
             f"apt knows no linux-{first}-{series}.*-amd64; Debian 12 has 6.1, and 6.12 in its backports"
@@ -129,7 +132,7 @@ def fetch(series: str) -> Kernel:
 
 
 def unpack(package: str, options: Sequence[str], folder: Path) -> None:
-    """Downloads a package of Debian's, unless that was done before, and unpacks it into a folder."""
+    """Downloads a Debian package, unless it is in the cache, and unpacks it into a folder."""
     name, _, architecture = package.partition(":")
     shape = f"{name}_*{architecture}.deb"
     files = list(CACHE.glob(shape))
@@ -140,12 +143,11 @@ def unpack(package: str, options: Sequence[str], folder: Path) -> None:
     run("dpkg-deb", "-x", str(files[0]), str(folder))
 
 
-def suite_options(suite: str, architecture: str = "") -> list[str]:
-    """Returns options with which apt knows one more suite of Debian, from where it has its packages.
+def make_suite_options(suite: str, architecture: str = "") -> list[str]:
+    """Returns apt options that add one more suite of Debian, from the site of the other packages.
 
-    With an architecture it is that of another machine, which apt must be told besides.
-
-    Its lists lie in the cache, and the system's stay as they are.
+    `architecture` is that of another machine, empty for this one. The lists lie in the cache, and the
+    system's stay unchanged. Raises `ObstacleError` without such a site.
     """
     folder = CACHE / (f"{suite}-{architecture}" if architecture else suite)
     for part in ("lists/partial", "cache/archives/partial"):
@@ -186,13 +188,16 @@ def run(*words: str, cwd: Path | None = None) -> str:
 
 @dataclass
 class Archive:
-    """An initial RAM file system in the form `newc` of cpio."""
+    """An initial RAM file system, in cpio's format `newc`."""
 
     parts: list[bytes] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
 
     def add(self, name: str, mode: int, data: bytes = b"") -> None:
-        """Adds an entry with its folders; a name that is there already stays as it is."""
+        """Adds an entry and its parent folders; an entry of the same name is left as it is.
+
+        `mode` has the file type's bits.
+        """
         name = name.lstrip("/")
         if name in self.names or not name:
             return
@@ -203,15 +208,15 @@ class Archive:
         self.parts.append(self._entry(len(self.names), name, mode, data))
 
     def file(self, name: str, data: bytes, mode: int = 0o755) -> None:
-        """Adds a file."""
+        """Adds a regular file with the permissions `mode`."""
         self.add(name, stat.S_IFREG | mode, data)
 
     def copy(self, path: Path, name: str | None = None) -> None:
-        """Adds a file of the host, by its own path or another."""
+        """Adds a copy of a host file, under its path or another name."""
         self.file(name or str(path), path.read_bytes(), path.stat().st_mode & 0o777)
 
     def whole(self) -> bytes:
-        """Returns the archive."""
+        """Returns the whole archive with its trailer."""
         return b"".join([*self.parts, self._entry(0, "TRAILER!!!", 0, b"")])
 
     @staticmethod
@@ -219,30 +224,30 @@ class Archive:
         named = name.encode() + b"\0"
         values = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(named), 0]
         head = b"070701" + b"".join(b"%08X" % value for value in values) + named
-        return padded(head) + padded(data)
+        return pad(head) + pad(data)
 
 
-def padded(data: bytes) -> bytes:
-    """Returns bytes, filled up to a multiple of four."""
+def pad(data: bytes) -> bytes:
+    """Returns bytes, padded with zeros to a multiple of four."""
     return data + bytes(-len(data) % 4)
 
 
-def libraries(path: Path) -> Iterator[Path]:
-    """Yields the libraries that a program or library loads."""
+def list_libraries(path: Path) -> Iterator[Path]:
+    """Yields the shared libraries that a program or library loads, by `ldd`."""
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
     for found in re.findall(r"(/\S+) \(0x", done.stdout):
         yield Path(os.path.normpath(found))
 
 
 def add_program(archive: Archive, path: Path, name: str) -> None:
-    """Adds a program and what it loads."""
+    """Adds a program and the libraries that it loads."""
     archive.copy(path.resolve(), name)
-    for library in libraries(path):
+    for library in list_libraries(path):
         archive.copy(library)
 
 
 def add_compiler(archive: Archive) -> None:
-    """Adds clang with all that it needs to compile a header of one's own."""
+    """Adds clang and all files that it needs to compile a user's header."""
     clang = Path(str(shutil.which(COMPILER)))
     program = clang.resolve()
     add_program(archive, program, str(program))
@@ -268,7 +273,10 @@ def add_compiler(archive: Archive) -> None:
 
 
 def add_python(archive: Archive) -> tuple[str, str]:
-    """Adds this interpreter with what the guest imports. Returns its path and its home in the guest."""
+    """Adds this interpreter and the modules that the guest imports.
+
+    Returns its path and its home in the guest.
+    """
     program = Path(sys.executable).resolve()
     add_program(archive, program, str(program))
     script = (
@@ -284,7 +292,7 @@ def add_python(archive: Archive) -> tuple[str, str]:
             continue
         archive.copy(path)
         if path.suffix == ".so":
-            for loaded in libraries(path):
+            for loaded in list_libraries(path):
                 archive.copy(loaded)
     # By these the interpreter finds its library.
     folder = sysconfig.get_path("stdlib")
@@ -294,9 +302,12 @@ def add_python(archive: Archive) -> tuple[str, str]:
 
 
 def add_modules(archive: Archive, kernel: Kernel, modules: Sequence[str] = MODULES) -> None:
-    """Adds modules with those that they need; /modules/order lists them in the order in which they load."""
-    files = {file_name(path): path for path in kernel.modules.rglob("*.ko*")}
-    built_in = {file_name(Path(line)) for line in (kernel.modules / "modules.builtin").read_text().split()}
+    """Adds these kernel modules with their dependencies; /modules/order lists them in the order of loading.
+
+    Raises `ObstacleError` for a module that the kernel lacks.
+    """
+    files = {module_name(path): path for path in kernel.modules.rglob("*.ko*")}
+    built_in = {module_name(Path(line)) for line in (kernel.modules / "modules.builtin").read_text().split()}
     order: list[str] = []
 
     def add(name: str) -> None:
@@ -319,17 +330,18 @@ def add_modules(archive: Archive, kernel: Kernel, modules: Sequence[str] = MODUL
     archive.file("modules/order", "\n".join(order).encode(), 0o644)
 
 
-def file_name(path: Path) -> str:
-    """Returns the name of a module by its file."""
+def module_name(path: Path) -> str:
+    """Returns the module name of a module file."""
     return path.name.partition(".ko")[0].replace("-", "_")
 
 
-def image(
+def make_image(
     kernel: Kernel, program: Path, parity: Path | None = None, own: dict[str, str] | None = None
 ) -> bytes:
-    """Returns the archive of a kernel's guests, all but their task; `parity` compares native queues.
+    """Returns the archive that all guests of a kernel share, without a task.
 
-    `own` are headers of one's own by their names, which the guest can compile.
+    `parity` is the program that compares native queues. `own` maps names of user-written headers,
+    which the guest can compile, to their text.
     """
     archive = Archive()
     busybox = Path(str(shutil.which("busybox")))
@@ -357,11 +369,11 @@ def image(
 
 
 def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]:
-    """Starts a guest with a task and yields what it reports, one value a line, until it ends.
+    """Starts a guest with a task and yields the values that it reports until it ends.
 
-    The task may have a `shift` of its own, for the time of an instruction.
-
-    Raises `RuntimeError` with the console's last lines if it does not end as it should.
+    The task may set `shift`, the time of an instruction as a power of two, ns. Raises
+    `RuntimeError` with the console's last lines if the guest does not end properly within
+    `limit_s`.
     """
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

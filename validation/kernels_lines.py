@@ -49,13 +49,13 @@ FIFO = "FIFO"
 CLASSES = {"mean ≤ 3 kB": (0, 3_000), "mean ≤ 15 kB": (3_000, 15_000), "mean above": (15_000, 10**9)}
 
 
-def cake(tins: str, rate_bps: int = RATE_BPS) -> str:
-    """Returns the command for CAKE; sizes are those of frames, as simulated."""
+def cake_command(tins: str, rate_bps: int = RATE_BPS) -> str:
+    """Returns the tc command for CAKE; with `raw` its sizes are those of frames, as in the simulator."""
     return f"tc qdisc add dev {DEVICE} root cake bandwidth {rate_bps}bit {tins} raw"
 
 
-def below_htb(queue: str, rate_bps: int = RATE_BPS) -> tuple[str, ...]:
-    """Returns the commands for a queue below a class of HTB with the link's burst."""
+def list_htb_commands(queue: str, rate_bps: int = RATE_BPS) -> tuple[str, ...]:
+    """Returns the tc commands for a queue below a class of HTB that has the link's burst."""
     return (
         f"tc qdisc add dev {DEVICE} root handle 1: htb default 1",
         f"tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {rate_bps}bit burst {live.BURST_BYTES} "
@@ -72,11 +72,11 @@ class Queue:
     burst_bytes: int
 
     def commands(self, line: Line) -> tuple[str, ...]:
-        """Returns what puts the kernel's queue there."""
+        """Returns the commands that install the kernel's queue on a line."""
         if not self.burst_bytes:
-            return (cake("diffserv3", line.rate_bps),)
+            return (cake_command("diffserv3", line.rate_bps),)
         own = "fq_codel" if self.scheme == "fq-codel" else f"pfifo limit {line.buffer_packets}"
-        return below_htb(own, line.rate_bps)
+        return list_htb_commands(own, line.rate_bps)
 
 
 QUEUES = {
@@ -91,7 +91,9 @@ Times = list[tuple[int, float | None]]
 
 @dataclass(frozen=True)
 class Run:
-    """One list of a line through one queue, both ways; `busy` is the share of the guest's processor."""
+    """One list of a line through one queue, simulated and measured; `busy` is the guest processor's
+    share in use.
+    """
 
     kernel: str
     line: str
@@ -113,13 +115,13 @@ class Run:
     """Segments that the clients sent for each that arrived, where that was counted."""
 
 
-def draw(line: Line, seed: int, window_s: float) -> FlowList:
-    """Returns a list of a line."""
+def draw_list(line: Line, seed: int, window_s: float) -> FlowList:
+    """Draws the flow list number `seed` of a line; `window_s` is the length of its window."""
     return FlowList.draw(seed, window_s, line.rate_bps)
 
 
 def make_tasks(names: Sequence[str], seeds: Iterable[int], seconds: float) -> list[dict[str, Any]]:
-    """Returns what the guests do: one each plays a list of a line through one queue.
+    """Returns the guests' tasks: each plays one list of a line through one queue.
 
     Runs after others in the same guest differ from runs alone (docs/live-validation.md).
     """
@@ -129,40 +131,43 @@ def make_tasks(names: Sequence[str], seeds: Iterable[int], seconds: float) -> li
 def draw_task(
     name: str, queue: str, seed: int, seconds: float, acks_each: bool | None = None
 ) -> Task:  # fmt: skip
-    """Returns a list of a line with what puts a queue there."""
+    """Returns the lab's task for a list of a line: its flows and the commands that install a queue.
+
+    `acks_each` is that of `Hosts`.
+    """
     line = LINES[name]
     window_s = seconds * STRETCH[line.rate_bps]
-    flows = draw(line, seed, window_s)
+    flows = draw_list(line, seed, window_s)
     commands = QUEUES[queue].commands(line)
     times = (BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s)
     return Task(commands, RTT_S, line.bulk, *times, flows.sizes, acks_each)
 
 
 def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
-    """Returns what a guest does with a list of a line and a queue."""
+    """Returns a guest's task as JSON: one list of a line through one queue."""
     task = asdict(draw_task(name, queue, seed, seconds))
     run = {"name": queue, "seed": seed, "streams": [], "task": task}
     return {"attachment": "tcx", "checks": False, "shift": SHIFT, "line": name, "runs": [run]}
 
 
 def simulate(run: Run) -> Run:
-    """Returns a run with the simulator's side of it; a machine's programs think longer than a guest's."""
+    """Returns a run with its simulated times; on this machine servers think longer than in a guest."""
     line, queue = LINES[run.line], QUEUES[run.queue]
     if run.is_here:
         line = replace(line, think=live.SERVER_THINK, acks_each=run.acks_each is True)
-    flows = draw(line, run.seed, run.window_s)
+    flows = draw_list(line, run.seed, run.window_s)
     runs = live.play_simulated(
         flows, queue.scheme, run.window_s, queue.burst_bytes, (), line, REPLICATIONS, LATE_S
     )
     bulk_mbps = (live.sum_up(runs, flows, run.window_s).bulk_mbps, run.bulk_mbps[1])
-    each = [live.transfers(one) for one in runs]
+    each = [live.list_transfers(one) for one in runs]
     means = [fmean(seconds for _, seconds in own if seconds is not None) for own in each]
     spread = stdev(means) / fmean(means)
     return replace(run, simulated=[one for own in each for one in own], bulk_mbps=bulk_mbps, spread=spread)
 
 
 def play_here(name: str, seed: int, seconds: float, acks_each: bool | None = None) -> Run:
-    """Returns a list of a line through FIFO of this machine's kernel in real time, and the simulator's."""
+    """Plays a list through FIFO of this machine's kernel in real time. Returns the run, simulated too."""
     task = draw_task(name, FIFO, seed, seconds, acks_each)
     said = live.play_in_kernel(task)
     measured: Times = list(zip(task.sizes, said["seconds"], strict=True))
@@ -186,7 +191,9 @@ def play_here(name: str, seed: int, seconds: float, acks_each: bool | None = Non
 
 
 def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: float) -> list[Run]:
-    """Returns the runs that a guest reported; raises `RuntimeError` for one that failed."""
+    """Returns the runs among a guest's reports, each simulated too; raises `RuntimeError` for a
+    failed one.
+    """
     window_s = seconds * STRETCH[LINES[name].rate_bps]
     runs = []
     for one in said:
@@ -194,7 +201,7 @@ def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: f
             continue
         if "error" in one:
             raise RuntimeError(f"{name}, {one['run']}, list {one['seed']}: {one['error']}")
-        sizes = draw(LINES[name], one["seed"], window_s).sizes
+        sizes = draw_list(LINES[name], one["seed"], window_s).sizes
         measured: Times = list(zip(sizes, one["seconds"], strict=True))
         mbps = (nan, one["bulk_bps"] / 1e6)
         run = Run(kernel, name, one["run"], one["seed"], window_s, [], measured, mbps, one["busy"])
@@ -203,19 +210,19 @@ def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: f
 
 
 def simulate_again(file: Path) -> list[Run]:
-    """Returns the runs of a file that `--json` wrote, with the simulator's side run anew."""
+    """Returns the runs that `--json` stored in a file, with a new simulation of each."""
     runs = [Run(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
     return [simulate(run) for run in runs]
 
 
 def to_json(run: Run) -> str:
-    """Returns a run as a line of JSON, without what the simulator can say again."""
+    """Returns a run as a line of JSON, without the simulated times, which can be computed again."""
     return json.dumps(asdict(run) | {"simulated": []})
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of one queue on one line; `aim` is how near the simulator shall be, if there is an aim."""
+    """One figure of one queue on one line; `aim` is the allowed relative difference, None without one."""
 
     line: str
     queue: str
@@ -225,14 +232,16 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Says whether the aim is met."""
+        """Whether the difference is within the aim, or "shown only" if there is none."""
         if self.aim is None:
             return "shown only"
         return "within" if abs(self.time.difference) <= self.aim else "beyond"
 
 
 def find_values(times: Times) -> dict[str, float]:
-    """Returns mean and median of fetches in ms, and the mean by size, NaN for a size that no fetch has."""
+    """Returns mean and median of fetches, ms, and the mean of each size class, NaN for a class
+    without fetches.
+    """
     ended = [(size, 1e3 * seconds) for size, seconds in times if seconds is not None]
     found = {"mean": fmean(ms for _, ms in ended), "p50": median(ms for _, ms in ended)}
     for name, (above, most) in CLASSES.items():
@@ -242,7 +251,7 @@ def find_values(times: Times) -> dict[str, float]:
 
 
 def compare(runs: Sequence[Run]) -> list[Row]:
-    """Returns the rows of all runs: of every queue mean and median, of FIFO also the mean by size."""
+    """Returns the rows of all runs: mean and median of each queue, and of FIFO also the mean by size."""
     rows = []
     for line in LINES:
         for queue in QUEUES:
@@ -256,7 +265,7 @@ def compare(runs: Sequence[Run]) -> list[Row]:
 
 
 def list_cells(row: Row) -> list[str]:
-    """Returns one line of the table."""
+    """Returns the cells of a table row."""
     time = row.time
     return [
         *(row.line, row.queue, row.figure, f"{time.simulated:.0f}", f"{time.kernel:.0f}", str(time)),
@@ -265,7 +274,7 @@ def list_cells(row: Row) -> list[str]:
 
 
 def write_text(runs: Sequence[Run]) -> str:
-    """Returns what stands in the document."""
+    """Returns the generated section of the document; `runs` must not be empty."""
     rows = compare(runs)
     lines = [name for name in LINES if any(run.line == name for run in runs)]
     lists, got = [], []

@@ -23,7 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from validation import kernels_image
-from validation.kernels_image import Archive, Kernel, ObstacleError, add_modules, run, suite_options, unpack
+from validation.kernels_image import (
+    Archive,
+    Kernel,
+    ObstacleError,
+    add_modules,
+    make_suite_options,
+    run,
+    unpack,
+)
 
 SUITE = "bookworm"
 LIMIT_S = 600
@@ -91,7 +99,7 @@ arp -s 10.9.0.2 02:00:00:00:00:09
 def fetch(machine: Machine) -> tuple[Path, Kernel]:
     """Returns Debian's busybox and newest kernel for a machine, downloaded and unpacked once."""
     kernels_image.CACHE.mkdir(parents=True, exist_ok=True)
-    options = suite_options(SUITE, machine.debian)
+    options = make_suite_options(SUITE, machine.debian)
     found = run(
         "apt-cache", *options, "search", "--names-only", f"^linux-image-6\\.1\\..*-{machine.flavour}$"
     )

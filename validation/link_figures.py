@@ -52,7 +52,7 @@ MOST_GROWTH_BYTES = 200.0
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure of the link, the bound that it is held to, and whether it holds."""
+    """One figure of the link, its bound, and whether it holds; None for an invalid run."""
 
     what: str
     value: str
@@ -62,12 +62,12 @@ class Measured:
 
     @property
     def verdict(self) -> str:
-        """Says whether the bound holds."""
+        """The word for the outcome."""
         return "invalid run" if self.holds is None else "holds" if self.holds else "MISSED"
 
 
-def program(name: str, task: dict[str, Any] | None, folder: Path) -> list[str]:
-    """Returns the words of a program of `link_programs`, with its task in a file."""
+def list_words(name: str, task: dict[str, Any] | None, folder: Path) -> list[str]:
+    """Returns the command of a program of `link_programs`, whose task is written to a file in `folder`."""
     words = [sys.executable, str(PROGRAMS), name]
     if task is None:
         return words
@@ -82,16 +82,16 @@ def play(
     observer: link.Observer | None = None,
     names: tuple[str, str] = ("play", "serve"),
 ) -> link.Played:
-    """Runs a task of flows through a link; `names` are those of the programs of both sides."""
+    """Plays a task of flows through a link; `names` are the programs of the client's and the server's end."""
     with tempfile.TemporaryDirectory() as folder:
-        command = program(names[0], task, Path(folder))
-        programs = link.Programs(command=command, server=program(names[1], None, Path(folder)))
+        command = list_words(names[0], task, Path(folder))
+        programs = link.Programs(command=command, server=list_words(names[1], None, Path(folder)))
         return link.play(scenario, programs, observer)
 
 
 def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Figures, list[str]]:
-    """Returns the figures of a list of flows through the link, and why they cannot be relied on."""
-    given = live.scenario(flows, scheme, 0, window_s, NO_BURST)
+    """Returns the figures of a list of flows through the link, and its reasons to call the run invalid."""
+    given = live.make_scenario(flows, scheme, 0, window_s, NO_BURST)
     task = {
         "starts_s": flows.starts_s, "sizes": flows.sizes, "bulk": live.BULK,
         "bulk_spread_s": live.BULK_SPREAD_S, "seconds": live.WARMUP_S + window_s + SPARE_S,
@@ -111,7 +111,7 @@ def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Fi
 
 
 def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
-    """Plays the lists every way; returns the tables and whether all runs are valid and agree."""
+    """Plays the lists in every way. Returns the tables, and whether all runs are valid and agree."""
     runs: list[live.Run] = []
     invalid = plays = 0
     for seed in range(1, options.lists + 1):
@@ -132,18 +132,18 @@ def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
         f"{counted(MOST_PLAYS - 1, 'time')}; {invalid or 'none'} of those shown "
         f"{'is' if invalid == 1 else 'are'} invalid."
     )
-    text = lists_text(runs, "link", options, validity)
+    text = write_lists(runs, "link", options, validity)
     rows = live.compare(runs)
-    path = live_lab.program()
+    path = live_lab.find_program()
     if options.kernel and path is not None:
-        kernel = live.measured(list(live.SCHEMES), options.lists, options.seconds, live.JOBS, path)
-        text += "\n" + lists_text(kernel, "kernel", options, f"{live.JOBS} runs at a time.")
+        kernel = live.measure_all(list(live.SCHEMES), options.lists, options.seconds, live.JOBS, path)
+        text += "\n" + write_lists(kernel, "kernel", options, f"{live.JOBS} runs at a time.")
         rows += live.compare(kernel)
     return text, not invalid and not any(row.verdict == "DIFFERS" for row in rows)
 
 
-def lists_text(runs: Sequence[live.Run], way: str, options: argparse.Namespace, validity: str) -> str:
-    """Returns the table of simulator and link, or kernel, with how it was measured."""
+def write_lists(runs: Sequence[live.Run], way: str, options: argparse.Namespace, validity: str) -> str:
+    """Returns the table that compares the simulator with `way`, link or kernel, after its conditions."""
     rows = live.compare(runs)
     loads = [run.load for run in runs]
     conditions = (
@@ -152,19 +152,19 @@ def lists_text(runs: Sequence[live.Run], way: str, options: argparse.Namespace, 
         f"100 packets; Linux {os.uname().release}, {os.cpu_count()} processors, load {min(loads):.0f} to "
         f"{max(loads):.0f}. {validity} ± is half of the 95 % interval over the lists."
     )
-    return f"{document.wrapped(conditions)}\n\n{live.table(rows).replace('kernel', way)}"
+    return f"{document.wrapped(conditions)}\n\n{live.write_table(rows).replace('kernel', way)}"
 
 
-def busy() -> None:
-    """Uses a processor until it is killed."""
+def spin() -> None:
+    """Uses a processor until the process is killed."""
     while True:
         pass
 
 
 @contextmanager
-def load(processes: int) -> Iterator[None]:
+def keep_busy(processes: int) -> Iterator[None]:
     """Keeps so many processes busy while the context lasts."""
-    workers = [multiprocessing.Process(target=busy, daemon=True) for _ in range(processes)]
+    workers = [multiprocessing.Process(target=spin, daemon=True) for _ in range(processes)]
     for worker in workers:
         worker.start()
     try:
@@ -175,27 +175,27 @@ def load(processes: int) -> Iterator[None]:
             worker.join()
 
 
-def bulk_task(flows: int, seconds: float) -> dict[str, Any]:
-    """Returns a task of flows without end alone."""
+def make_bulk_task(flows: int, seconds: float) -> dict[str, Any]:
+    """Returns a task of endless flows only."""
     return {
         "starts_s": [], "sizes": [], "bulk": flows, "bulk_spread_s": 0.1, "seconds": seconds + SPARE_S,
         "at_least_s": seconds,
     }  # fmt: skip
 
 
-def link_scenario(scheme: str, rate: str) -> Scenario:
-    """Returns a link of 20 ms without traffic."""
+def make_link_scenario(scheme: str, rate: str) -> Scenario:
+    """Returns a scenario of a link with an RTT of 20 ms and no traffic."""
     start = scenarios.make_default()
     return {**start, "scheme": scheme, "link": {"rate": rate, "rtt": "20ms", "buffer": "1bdp"}}
 
 
-def throughput(seconds: float) -> list[Measured]:
-    """Measures what the link carries of four TCP flows, after the first three seconds."""
+def measure_throughput(seconds: float) -> list[Measured]:
+    """Measures the rate of four TCP flows through the link, without the first three seconds."""
     found = []
     for scheme, rate in FASTEST:
         rates: list[float] = []
         observer = link.Observer(report=lambda status, rates=rates: rates.append(status["down"]["rate_bps"]))  # type: ignore[misc]
-        played = play(link_scenario(scheme, rate), bulk_task(4, seconds), observer)
+        played = play(make_link_scenario(scheme, rate), make_bulk_task(4, seconds), observer)
         nominal = played.records.queues[0]["capacity_bps"]
         mean = sum(rates[3:]) / max(len(rates[3:]), 1)
         lost = played.account["lost_in_client"] + played.account["lost_in_server"]
@@ -210,13 +210,13 @@ def throughput(seconds: float) -> list[Measured]:
     return found
 
 
-def lateness(seconds: float) -> list[Measured]:
-    """Measures how late packets are at 100 Mb/s, alone and beside two busy processes per processor."""
+def measure_lateness(seconds: float) -> list[Measured]:
+    """Measures the lateness of packets at 100 Mb/s, idle and with two busy processes per processor."""
     found = []
     cores = os.cpu_count() or 1
     for processes, bound in ((0, LATE_IDLE_S), (2 * cores, LATE_LOADED_S)):
-        with load(processes):
-            played = play(link_scenario("rio-ps", LATE_RATE), bulk_task(4, seconds))
+        with keep_busy(processes):
+            played = play(make_link_scenario("rio-ps", LATE_RATE), make_bulk_task(4, seconds))
         late = played.account["lateness"]
         beside = f"beside {processes} busy processes" if processes else "without other load of ours"
         found.append(
@@ -232,22 +232,22 @@ def lateness(seconds: float) -> list[Measured]:
     return found
 
 
-def resident_bytes() -> int:
-    """Returns the memory of this process, which the link is a part of."""
+def read_resident_bytes() -> int:
+    """Returns the resident memory of this process, in which the link runs."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
-def memory(flows: int) -> list[Measured]:
-    """Measures what many flows leave in memory: the growth over the second half of the run, for each flow."""
+def measure_memory(flows: int) -> list[Measured]:
+    """Measures the growth of memory per flow over the second half of a run with many flows."""
     seen: list[tuple[float, int]] = []
-    observer = link.Observer(report=lambda _: seen.append((time.monotonic(), resident_bytes())))
+    observer = link.Observer(report=lambda _: seen.append((time.monotonic(), read_resident_bytes())))
     task = {"flows": flows, "flows_per_s": 20_000}
     with tempfile.TemporaryDirectory() as folder:
         programs = link.Programs(
-            command=program("many", task, Path(folder)), server=program("echo", None, Path(folder))
+            command=list_words("many", task, Path(folder)), server=list_words("echo", None, Path(folder))
         )
-        played = link.play(link_scenario("sfd", "200mbit"), programs, observer)
+        played = link.play(make_link_scenario("sfd", "200mbit"), programs, observer)
     account, half = played.account, len(seen) // 2
     growth = (seen[-1][1] - seen[half][1]) / max(account["flows"] / 2, 1)
     return [
@@ -260,13 +260,13 @@ def memory(flows: int) -> list[Measured]:
     ]
 
 
-def carried_text(found: Sequence[Measured]) -> str:
-    """Returns the table of what the link carries."""
+def write_capacity(found: Sequence[Measured]) -> str:
+    """Returns the table of the measured figures."""
     rows = [[one.what, one.value, one.bound, one.verdict] for one in found]
     return document.table(["measured", "", "must be", ""], rows)
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -283,10 +283,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints the tables and writes the document."""
-    options = parse(arguments)
+    """Measures, prints the tables and writes the document; returns 1 if a bound is missed or a run
+    is invalid.
+    """
+    options = parse_arguments(arguments)
     try:
-        link.play(link_scenario("droptail", "10mbit"), link.Programs(command=["true"]))
+        link.play(make_link_scenario("droptail", "10mbit"), link.Programs(command=["true"]))
     except MouseholeError as error:
         print(f"NOT RUN  {TARGET}: {error}")
         return int(bool(os.environ.get("CI")))
@@ -294,12 +296,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"NOT RUN  {TARGET}: the kernel: {reason}", file=sys.stderr)
         options.kernel = False
     figures: dict[str, Callable[[], list[Measured]]] = {
-        "throughput": lambda: throughput(12.0),
-        "lateness": lambda: lateness(10.0),
-        "memory": lambda: memory(options.flows),
+        "throughput": lambda: measure_throughput(12.0),
+        "lateness": lambda: measure_lateness(10.0),
+        "memory": lambda: measure_memory(options.flows),
     }
     found = [one for name, run in figures.items() if options.only in {None, name} for one in run()]
-    text = carried_text(found) if found else ""
+    text = write_capacity(found) if found else ""
     agrees = True
     if options.only in {None, "lists"}:
         lists, agrees = compare_lists(options)

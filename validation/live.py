@@ -1,12 +1,11 @@
-"""The prediction: what the simulator says of short flows, and what the kernel then does.
+"""Compares the simulator's prediction for short flows with the kernel's measurement.
 
-One list of flows is played by the simulator (profile `linux`) and by real TCP through `mousehole-live up`:
-endless CUBIC flows beside fetches of 1 to 20 kB. Compared are the fetches' completion times per scheme, over
-several lists. `make validation WHAT=live` writes the table of docs/live-validation.md.
-
-Exit code 1 when a mean, a median, or a ratio to RED differs by more than the bound and is not named as known.
-Without root or a tool nothing can be measured: the program says NOT RUN and why, and fails only where CI is
-set.
+One list of flows is played by the simulator (profile `linux`) and by real TCP through
+`mousehole-live up`: endless CUBIC flows and fetches of 1 to 20 kB. The fetches' completion times
+are compared per scheme, over several lists. `make validation WHAT=live` writes the table of
+docs/live-validation.md. Exit code 1 when a mean, a median, or a ratio to RED differs by more than
+the bound and is not named as known. Without root or a tool nothing can be measured: the program
+says NOT RUN and why, and fails only where CI is set.
 """
 
 from __future__ import annotations
@@ -83,14 +82,14 @@ LINE = Line()
 
 @dataclass(frozen=True)
 class FlowList:
-    """Starts, in seconds from the beginning of a run, and sizes in bytes."""
+    """A list of fetches: their starts, s from the beginning of a run, and their sizes, bytes."""
 
     starts_s: list[float]
     sizes: list[int]
 
     @staticmethod
     def draw(seed: int, window_s: float, rate_bps: int = RATE_BPS) -> FlowList:
-        """Returns fetches that start evenly at random within the window, with sizes drawn evenly.
+        """Draws fetches with uniform starts in the window and uniform sizes; `seed` is the list's number.
 
         They are the same share of any link's rate.
         """
@@ -102,7 +101,7 @@ class FlowList:
 
 @dataclass(frozen=True)
 class Figures:
-    """Completion times of short flows in ms, and what the long flows got together, in Mb/s."""
+    """Completion times of short flows in ms, and the total rate of the long flows in Mb/s."""
 
     mean: float
     p50: float
@@ -113,7 +112,9 @@ class Figures:
 
     @staticmethod
     def from_transfers(seconds: Sequence[float | None], bulk_bps: float) -> Figures:
-        """Returns the figures of transfers; `None` stands for one that did not end."""
+        """Returns the figures of transfers that took so many seconds; None stands for one that did
+        not end.
+        """
         ended = np.array([one for one in seconds if one is not None]) * 1e3
         p50, p90, p99 = np.quantile(ended, [0.5, 0.9, 0.99])
         return Figures(
@@ -137,7 +138,9 @@ HELD = {"mean", "p50"}
 
 @dataclass(frozen=True)
 class Run:
-    """One scheme with one list: the simulator's figures, the kernel's, and how the machine was."""
+    """One scheme with one list: the simulator's and the kernel's figures, and the machine's load
+    and lateness.
+    """
 
     scheme: str
     seed: int
@@ -147,10 +150,10 @@ class Run:
     late_p99_us: float
 
 
-def scenario(
+def make_scenario(
     flows: FlowList, scheme: str, replication: int, window_s: float, burst_bytes: int, line: Line = LINE
 ) -> dict[str, Any]:
-    """Returns the list as a scenario; a burst of 0 is a link without a token bucket."""
+    """Returns a list as a scenario; a burst of 0 gives a link without a token bucket."""
     connections = [
         {"start_s": start, "rtt_s": RTT_S, "writes": [{"bytes": size}]}
         for start, size in zip(flows.starts_s, flows.sizes, strict=True)
@@ -182,7 +185,7 @@ def scenario(
 
 
 def simulate(flows: FlowList, scheme: str, window_s: float, burst_bytes: int = BURST_BYTES) -> Figures:
-    """Returns the simulator's figures over its replications."""
+    """Returns the simulator's figures of a list over all replications."""
     return sum_up(play_simulated(flows, scheme, window_s, burst_bytes), flows, window_s)
 
 
@@ -196,14 +199,14 @@ def play_simulated(
     replications: int = REPLICATIONS,
     late_s: float = 0.0,
 ) -> list[_engine.RunResult]:
-    """Returns the simulator's replications of a list, which differ in the queue's draws.
+    """Simulates a list in several replications, which differ in the queue's random draws.
 
-    `mix` is what else is in the traffic, as `traffic.mix` has it. Fetches start up to `late_s` after their
-    time, as those of real programs do; each replication draws how long.
+    `mix` is further traffic, in the form of `traffic.mix`. Fetches start up to `late_s` late, as
+    those of real programs do; each replication draws by how much.
     """
     runs = []
     for replication in range(replications):
-        own = scenario(flows, scheme, replication, window_s, burst_bytes, line)
+        own = make_scenario(flows, scheme, replication, window_s, burst_bytes, line)
         late = Random(replication)  # noqa: S311 - no secret
         for one in own["traffic"]["connections"]:
             one["start_s"] += late.uniform(0.0, late_s)
@@ -213,22 +216,22 @@ def play_simulated(
 
 
 def sum_up(runs: Sequence[_engine.RunResult], flows: FlowList, window_s: float) -> Figures:
-    """Returns the figures of a list over the simulator's runs of it."""
+    """Returns the figures of a list over several simulated runs of it."""
     payload_bps = sum(flows.sizes) * 8 / window_s
     bulk_bps = fmean(run.summary()["goodput_bps"] for run in runs) - payload_bps
-    return Figures.from_transfers([seconds for run in runs for _, seconds in transfers(run)], bulk_bps)
+    return Figures.from_transfers([seconds for run in runs for _, seconds in list_transfers(run)], bulk_bps)
 
 
-def transfers(run: _engine.RunResult) -> list[tuple[int, float | None]]:
-    """Returns size and seconds of each transfer of a run; `None` stands for one that did not end."""
+def list_transfers(run: _engine.RunResult) -> list[tuple[int, float | None]]:
+    """Returns size, bytes, and time, s, of each transfer of a run; the time is None if it did not end."""
     frame = run.transfers()
     times: Times = np.asarray(frame["end_s"]) - np.asarray(frame["start_s"])
     seconds = [float(one) if np.isfinite(one) else None for one in times]
     return list(zip(map(int, frame["bytes"]), seconds, strict=True))
 
 
-def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> dict[str, Any]:
-    """Returns what one run in the kernel reports."""
+def measure_kernel(flows: FlowList, scheme: str, window_s: float, program: Path) -> dict[str, Any]:
+    """Plays a list through a scheme in this machine's kernel. Returns the report of `scheme_run`."""
     words = [
         *("--scheme", scheme, "--rate", f"{RATE_BPS}bit", "--buffer", f"{BUFFER_PACKETS}p"),
         *("--burst", f"{BURST_BYTES}B", "--no-agent"),
@@ -239,7 +242,7 @@ def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> 
 
 
 def play_in_kernel(task: Task) -> dict[str, Any]:
-    """Returns what one run in the kernel of this machine reports."""
+    """Plays a task in this machine's kernel, in a process with its own namespaces. Returns its report."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "task.json")
         path.write_text(json.dumps(asdict(task)), encoding="utf-8")
@@ -250,9 +253,9 @@ def play_in_kernel(task: Task) -> dict[str, Any]:
 
 
 def measure(name: str, seed: int, window_s: float, program: Path) -> Run:
-    """Returns one scheme's run with one list, both ways."""
+    """Plays list `seed` under the scheme of this name, simulated and in the kernel."""
     flows, scheme = FlowList.draw(seed, window_s), SCHEMES[name]
-    report = kernel_run(flows, scheme, window_s, program)
+    report = measure_kernel(flows, scheme, window_s, program)
     return Run(
         name,
         seed,
@@ -263,8 +266,8 @@ def measure(name: str, seed: int, window_s: float, program: Path) -> Run:
     )
 
 
-def measured(names: Sequence[str], lists: int, window_s: float, jobs: int, program: Path) -> list[Run]:
-    """Returns the runs of all lists with these schemes, so many at a time; tells each on standard error."""
+def measure_all(names: Sequence[str], lists: int, window_s: float, jobs: int, program: Path) -> list[Run]:
+    """Runs lists 1 to `lists` under these schemes, `jobs` at a time; prints each run to standard error."""
     todo = [(name, seed) for seed in range(1, lists + 1) for name in names]
     runs: list[Run] = []
     with ThreadPoolExecutor(jobs) as pool:
@@ -277,7 +280,7 @@ def measured(names: Sequence[str], lists: int, window_s: float, jobs: int, progr
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure both ways, and the geometric mean of the lists' ratios, less one.
+    """One figure, simulated and in the kernel, and the geometric mean of the lists' ratios, less one.
 
     `half_width` is half of its 95 % interval, NaN without one.
     """
@@ -289,16 +292,16 @@ class Compared:
 
     @staticmethod
     def pair(simulated: Sequence[float], kernel: Sequence[float]) -> Compared:
-        """Compares list by list, since both ways play the same one, as `compare` compares schemes.
+        """Compares list by list, since the same list is played both ways.
 
-        Fewer than five lists have no interval.
+        Fewer than five lists give no interval.
         """
         change = log_ratio(simulated, kernel).as_change()
         return Compared(fmean(simulated), fmean(kernel), change.mean, change.half_width)
 
     @property
     def is_within(self) -> bool:
-        """Says whether the two are within the bound of each other."""
+        """Whether the difference is within `BOUND`."""
         return abs(self.difference) <= BOUND
 
     def __str__(self) -> str:
@@ -308,7 +311,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of one scheme; `ratio` is that of the scheme to RED, where it is another scheme."""
+    """One figure of one scheme; `ratio` compares the scheme's ratio to RED, and is None for RED."""
 
     scheme: str
     figure: str
@@ -317,12 +320,12 @@ class Row:
 
     @property
     def is_held(self) -> bool:
-        """Says whether the bound holds for the figure."""
+        """Whether the bound applies to the figure."""
         return self.figure in HELD
 
     @property
     def verdict(self) -> str:
-        """Says whether time and ratio are within the bound."""
+        """Whether time and ratio are within the bound, as a word."""
         if not self.is_held:
             return "shown only"
         parts = [self.time.is_within, self.ratio is None or self.ratio.is_within]
@@ -330,7 +333,7 @@ class Row:
 
 
 def compare(runs: Sequence[Run]) -> list[Row]:
-    """Returns the rows of all schemes that were run."""
+    """Returns a row for each scheme and figure; RED must be among the runs for ratios."""
     by_scheme = {name: [run for run in runs if run.scheme == name] for name in SCHEMES}
     base = {run.seed: run for run in by_scheme[BASELINE_NAME]}
     rows = []
@@ -348,14 +351,14 @@ def compare(runs: Sequence[Run]) -> list[Row]:
     return rows
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Returns the rows in Markdown."""
+def write_table(rows: Sequence[Row]) -> str:
+    """Returns the rows as a Markdown table."""
     header = ("scheme", "figure", "simulator, ms", "kernel, ms", "differs by", "of RED: sim.", "kernel")
-    return document.table([*header, "differs by", ""], [cells(row) for row in rows])
+    return document.table([*header, "differs by", ""], [list_cells(row) for row in rows])
 
 
-def cells(row: Row) -> list[str]:
-    """Returns one line of the table."""
+def list_cells(row: Row) -> list[str]:
+    """Returns the cells of a table row."""
     ratio = row.ratio
     beside = ["", "", ""] if ratio is None else [f"{ratio.simulated:.2f}", f"{ratio.kernel:.2f}", str(ratio)]
     time = row.time
@@ -365,8 +368,8 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
-    """Returns what stands in the document."""
+def write_text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
+    """Returns the generated section of the document."""
     rows = compare(runs)
     lists = len({run.seed for run in runs})
     loads = [run.load for run in runs]
@@ -388,11 +391,11 @@ def text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
     )
     within = [row.verdict for row in rows if row.is_held]
     total = f"{within.count('agrees')} of {len(within)} means and medians are within {BOUND:.0%}."
-    return f"\n{document.wrapped(conditions)}\n\n{table(rows)}\n{total}\n"
+    return f"\n{document.wrapped(conditions)}\n\n{write_table(rows)}\n{total}\n"
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line."""
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parses the command line; `names` of the result are the schemes to run."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -413,19 +416,19 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints the table and writes the document."""
-    options = parse(arguments)
+    """Measures, prints the table and writes the document; returns the exit code."""
+    options = parse_arguments(arguments)
     reason = witness.find_obstacle() or live_lab.find_obstacle()
-    program = live_lab.program()
+    program = live_lab.find_program()
     if reason or program is None:
         print(f"NOT RUN  live-prediction: {reason}", file=sys.stderr if options.json else sys.stdout)
         return int(bool(os.environ.get("CI")))
     signal.signal(signal.SIGTERM, witness.stop)
-    runs = measured(options.names, options.lists, options.seconds, options.jobs, program)
+    runs = measure_all(options.names, options.lists, options.seconds, options.jobs, program)
     if options.json:
         print("\n".join(json.dumps(asdict(run)) for run in runs))
     else:
-        result = text(runs, options.seconds, options.jobs)
+        result = write_text(runs, options.seconds, options.jobs)
         print(result)
         if not options.schemes:
             document.renew(options.document, "validation WHAT=live", result)

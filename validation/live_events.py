@@ -1,11 +1,12 @@
-"""Random events at devices that a guard keeps: how long the state is wrong, and what is left over.
+"""Makes random events at devices that a guard watches, and measures wrong states and leftovers.
 
-`make validation WHAT=live_events ARGS='--events 1000 --seed 1'`, as root. A guard keeps two files: a queue
-at the egress of `wan`, and one at its downloads. Devices, queues, redirections, files and processes then
-change at random, as on a router: reconnects, SQM's restarts, killed processes, containers that end. After
-each event, what runs must be what the files ask for within `LIMIT_S`, or be paused where its queue was
-taken. Another device and the queues that others put at `wan` must stay as they are. The seed makes the order
-of the events, not their times. `--busy N` has N processes that always want a CPU run beside it.
+`make validation WHAT=live_events ARGS='--events 1000 --seed 1'`, as root. A guard watches two
+files: a queue at the egress of `wan`, and one at its downloads. Devices, queues, redirections,
+files and processes then change at random, as on a router: reconnects, SQM's restarts, killed
+processes, containers that end. After each event, what runs must be what the files ask for within
+`LIMIT_S`, or be paused where its queue was taken. Another device and the queues that others put at
+`wan` must stay as they are. The seed determines the order of the events, not their times. `--busy
+N` runs N processes that always want a CPU.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from validation.lab.live import Lab, find_live, find_obstacle
+from validation.lab.live import Lab, find_obstacle, require_program
 from validation.lab.namespaces import BPF_ROOT, die_with_parent
 
 NEAR, FAR, DEVICE, OTHER = "near", "far", "wan", "foreign"
@@ -43,7 +44,7 @@ Holds = Callable[[State], bool]
 
 @dataclass
 class Outcome:
-    """What became of the events."""
+    """The counts of events, the times of wrong states, and the faults."""
 
     events: Counter[str] = field(default_factory=Counter)
     wrong_s: list[tuple[float, str]] = field(default_factory=list)
@@ -53,11 +54,11 @@ class Outcome:
 
     @property
     def is_sound(self) -> bool:
-        """Whether all came right, nothing was left over and nobody else's was changed."""
+        """Whether every state was restored, nothing was left over and nothing foreign was changed."""
         return not (self.never or self.foreign or self.leaked)
 
     def summary(self) -> str:
-        """Returns one line."""
+        """Returns the counts and the longest wrong state as one line."""
         times = sorted(self.wrong_s)
         longest, event = times[-1] if times else (0.0, "none")
         middle = times[len(times) // 2][0] if times else 0.0
@@ -69,7 +70,7 @@ class Outcome:
         )
 
     def table(self) -> str:
-        """Returns a line for each kind of event: how often, and how long the state was wrong."""
+        """Returns a text table: for each kind of event its number and the duration of wrong states, s."""
         kinds = sorted({name for _, name in self.wrong_s})
         lines = [f"{'wrong state, s':28}{'times':>6}{'median':>8}{'longest':>8}"]
         for kind in kinds:
@@ -79,7 +80,7 @@ class Outcome:
 
 
 class World:
-    """A router's end of a line, which a guard keeps."""
+    """A router's end of a line, with the guard that watches it."""
 
     def __init__(self, lab: Lab, draws: random.Random, log: Path) -> None:
         self.lab, self.draws, self.log = lab, draws, log
@@ -89,81 +90,85 @@ class World:
         lab.run(NEAR, *shlex.split(f"tc qdisc add dev {OTHER} clsact"))
         self.other = self.look_at_other()
         self.rate, self.scheme = "10mbit", "rio-ps"
-        self.write()
+        self.write_files()
         self.start()
 
     # What the files ask for, and what is there.
 
-    def write(self) -> None:
-        """Writes both files, as `persist` does: whole."""
+    def write_files(self) -> None:
+        """Writes both files of the guard, each whole, as `persist` does."""
         text = f"mode = 'up'\nrate = '{self.rate}'\nscheme = '{self.scheme}'\nflows = {FLOWS}\n"
         for name, more in ((DEVICE, ""), (MADE, f"download = '{DEVICE}'\n")):
             path = f"{FOLDER}/{name}.toml"
             line = f"printf %s {shlex.quote(text + more)} > {path}.new && mv {path}.new {path}"
             self.lab.run(NEAR, "bash", "-c", line)
 
-    def states(self) -> State:
-        """Returns what `status` says of each device."""
+    def read_states(self) -> State:
+        """Returns the report of `status` for each device, empty if it fails."""
         done = self.lab.live(NEAR, "status", "--json")
         devices = json.loads(done.stdout)["devices"] if done.returncode == 0 else []
         return {one["device"]: one for one in devices}
 
     def look_at_other(self) -> Any:
-        """Returns all that is at the device of somebody else."""
+        """Returns the queues, filters and programs of the foreign device."""
         seen = self.lab.state(NEAR, OTHER)
         return {name: value for name, value in seen.items() if name.startswith(OTHER)}
 
-    def root(self) -> str:
+    def queues(self) -> str:
         """Returns the queues at the device, as text."""
         return str(self.lab.tc(NEAR, DEVICE, ["qdisc"]))
 
-    def places(self) -> list[str]:
-        """Returns the folders of devices of which something is kept."""
+    def list_folders(self) -> list[str]:
+        """Returns the names of the devices of which something is pinned."""
         return self.lab.call(NEAR, "ls", f"{BPF_ROOT}/mousehole").stdout.split()
 
     def is_right(self, states: State) -> bool:
-        """Returns whether both run as their files say, and nothing else is kept."""
+        """Returns whether both devices run as their files say, downloads are redirected, and
+        nothing else runs.
+        """
         shown = self.lab.call(NEAR, "tc", "filter", "show", "dev", DEVICE, "ingress").stdout
-        return set(states) == {DEVICE, MADE} and all(map(self.runs, states.values())) and MADE in shown
+        return (
+            set(states) == {DEVICE, MADE} and all(map(self.runs_as_asked, states.values())) and MADE in shown
+        )
 
-    def runs(self, one: dict[str, Any]) -> bool:
-        """Returns whether one runs as its file says."""
+    def runs_as_asked(self, one: dict[str, Any]) -> bool:
+        """Returns whether a device, given as its status, runs without problems as its file says."""
         wanted = (self.scheme, self.rate)
         return one["state"] == "running" and not one["problems"] and (one["scheme"], one["rate"]) == wanted
 
     def is_paused(self, states: State) -> bool:
-        """Returns whether the queue at the device is paused and downloads go on."""
+        """Returns whether the queue at the device is paused while downloads are still shaped."""
         if set(states) != {DEVICE, MADE}:
             return False
-        return "it is paused" in str(states[DEVICE]["problems"]) and self.runs(states[MADE])
+        return "it is paused" in str(states[DEVICE]["problems"]) and self.runs_as_asked(states[MADE])
 
     # Processes.
 
     def start(self) -> None:
-        """Starts a guard."""
-        self.process = self.lab.start(NEAR, find_live(), "guard", stderr=self.log.open("a"))
+        """Starts a guard; its standard error goes to the log."""
+        self.process = self.lab.start(NEAR, require_program(), "guard", stderr=self.log.open("a"))
 
     def kill(self) -> None:
-        """Kills the guard."""
+        """Kills the guard, if there is one."""
         if self.process:
             self.process.kill()
             self.process.communicate()
             self.process = None
 
     def tc(self, line: str) -> None:
-        """Runs `tc`, as somebody else does."""
+        """Runs `tc`, as another program would."""
         self.lab.run(NEAR, "tc", *line.split())
 
     def renew(self) -> None:
-        """Asks for another rate, after which everything is to run whatever was there before."""
+        """Asks for another rate, after which everything must run whatever the state was before."""
         former = self.rate
         while self.rate == former:  # what was taken down by hand stays so until its file changes
             self.rate = f"{self.draws.randint(5, 99)}mbit"
-        self.write()
+        self.write_files()
 
 
 def replug(world: World) -> Holds:
-    """The device goes and comes again, as `ppp0` does after a reconnect."""
+    """Deletes the device and makes it again, as `ppp0` does at a reconnect."""
     lab = world.lab
     lab.call(NEAR, "ip", "link", "del", DEVICE)
     if world.draws.random() < 0.5:
@@ -173,7 +178,7 @@ def replug(world: World) -> Holds:
 
 
 def rename(world: World) -> Holds:
-    """The device gets another name for a moment."""
+    """Gives the device another name for a moment."""
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} down name away"))
     time.sleep(world.draws.random() * 0.3)
     world.lab.run(NEAR, *shlex.split(f"ip link set away name {DEVICE} up"))
@@ -181,26 +186,26 @@ def rename(world: World) -> Holds:
 
 
 def down_and_up(world: World) -> Holds:
-    """The device is set down and up."""
+    """Sets the device down and up."""
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} down"))
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} up"))
     return world.is_right
 
 
 def lose_queue(world: World) -> Holds:
-    """Somebody deletes the shaper."""
+    """Deletes the shaper, as another program might."""
     world.tc(f"qdisc del dev {DEVICE} root")
     return world.is_paused
 
 
 def replace_queue(world: World) -> Holds:
-    """Somebody puts a shaper of his own in place of ours; it stays."""
+    """Puts a foreign shaper in place of ours; it must stay."""
     world.tc(f"qdisc replace dev {DEVICE} root handle 9: {SHAPER}")
-    return lambda states: world.is_paused(states) and "'9:'" in world.root()
+    return lambda states: world.is_paused(states) and "'9:'" in world.queues()
 
 
 def restart_sqm(world: World) -> Holds:
-    """SQM stops: redirection, IFB and what belongs to both are gone."""
+    """Removes some of redirection, IFB and clsact, as SQM does when it stops."""
     steps = [
         ("tc", "filter", "del", "dev", DEVICE, "ingress"),
         ("tc", "qdisc", "del", "dev", DEVICE, "clsact"),
@@ -212,7 +217,7 @@ def restart_sqm(world: World) -> Holds:
 
 
 def kill_guard(world: World) -> Holds:
-    """The guard is killed, the device perhaps goes meanwhile, and another guard starts."""
+    """Kills the guard, perhaps replugs the device, and starts another guard."""
     world.kill()
     if world.draws.random() < 0.5:
         replug(world)
@@ -221,7 +226,7 @@ def kill_guard(world: World) -> Holds:
 
 
 def kill_command(world: World) -> Holds:
-    """A command is killed at some moment."""
+    """Kills a command at a random moment."""
     words = world.draws.choice(
         [
             ("down", DEVICE),
@@ -230,7 +235,7 @@ def kill_command(world: World) -> Holds:
             ("down", "--all"),
         ]
     )
-    process = world.lab.start(NEAR, find_live(), *words)
+    process = world.lab.start(NEAR, require_program(), *words)
     time.sleep(world.draws.random() * 0.1)
     process.kill()
     process.communicate()
@@ -240,7 +245,7 @@ def kill_command(world: World) -> Holds:
 
 
 def kill_on_start(world: World) -> Holds:
-    """The guard is killed while it starts what its files say."""
+    """Kills the guard while it starts the queues of its files."""
     world.kill()
     world.lab.call(NEAR, "ip", "link", "del", DEVICE)
     world.lab.pair(NEAR, DEVICE, "10.7.0.1/24", FAR, "lan", "10.7.0.2/24")
@@ -252,7 +257,7 @@ def kill_on_start(world: World) -> Holds:
 
 
 def end_container(world: World) -> Holds:
-    """A network namespace with a queue of ours is deleted; the next start removes what was kept of it."""
+    """Deletes a network namespace with a queue of ours; the next start must remove its pins."""
     lab, net = world.lab, "container"
     lab.add(net)
     lab.run(net, *shlex.split("ip link add d0 type veth peer name d1"))
@@ -263,7 +268,7 @@ def end_container(world: World) -> Holds:
 
 
 def change_file(world: World) -> Holds:
-    """The files ask for something else."""
+    """Changes scheme and rate in the files."""
     world.scheme = world.draws.choice(SCHEMES)
     world.renew()
     return world.is_right
@@ -276,7 +281,10 @@ EVENTS: tuple[Callable[[World], Holds], ...] = (
 
 
 def play(lab: Lab, events: int, seed: int, log: Path, say: Callable[[str], None] = print) -> Outcome:
-    """Plays so many events in a lab with the namespaces `near` and `far`, joined at `wan`."""
+    """Plays random events in a lab with the namespaces `near` and `far`, joined at `wan`.
+
+    `say` receives progress lines.
+    """
     told, outcome, world = 0, Outcome(), World(lab, random.Random(seed), log)  # noqa: S311
     try:
         settle(world, outcome, "start", world.is_right)
@@ -290,7 +298,7 @@ def play(lab: Lab, events: int, seed: int, log: Path, say: Callable[[str], None]
                 world.other = world.look_at_other()
             if event in {lose_queue, replace_queue}:
                 # Who took the queue gives it back, and another file starts afresh.
-                if "'9:'" in world.root():
+                if "'9:'" in world.queues():
                     world.tc(f"qdisc del dev {DEVICE} root")
                 elif event is replace_queue:
                     outcome.foreign.append(f"{at} {name}: the queue of somebody else is gone")
@@ -304,32 +312,34 @@ def play(lab: Lab, events: int, seed: int, log: Path, say: Callable[[str], None]
                 say(f"{at + 1}: {outcome.summary()}")
         world.kill()
         lab.live(NEAR, "down", "--all")
-        outcome.leaked += left_over(lab)
+        outcome.leaked += find_leftovers(lab)
     finally:
         world.kill()
     return outcome
 
 
 def settle(world: World, outcome: Outcome, name: str, holds: Holds) -> None:
-    """Waits until the state is right, and notes how long it was not."""
+    """Waits until the state is right, and records how long it was wrong; a state wrong for
+    `LIMIT_S` is a fault.
+    """
     begin = time.monotonic()
     while True:
-        states = world.states()
+        states = world.read_states()
         asked = time.monotonic()
-        if holds(states) and len(world.places()) == 2:
+        if holds(states) and len(world.list_folders()) == 2:
             outcome.wrong_s.append((asked - begin, name))
             return
         if asked - begin > LIMIT_S:
             problems = {device: (one["state"], one["problems"]) for device, one in states.items()}
             said = world.log.read_text().splitlines()[-12:]
-            outcome.never.append("\n  ".join([f"{name}: {problems}, kept {world.places()}", *said]))
+            outcome.never.append("\n  ".join([f"{name}: {problems}, kept {world.list_folders()}", *said]))
             world.renew()
             return
         time.sleep(0.02)
 
 
-def left_over(lab: Lab) -> list[str]:
-    """Returns what is pinned or loaded of ours although nothing runs; the kernel frees it a moment later."""
+def find_leftovers(lab: Lab) -> list[str]:
+    """Returns our pins, maps and programs that remain though nothing runs, after up to 5 s for the kernel."""
     for _ in range(50):
         found_here = lab.pinned() + lab.owned(FLOWS)
         if not found_here:
@@ -339,8 +349,8 @@ def left_over(lab: Lab) -> list[str]:
 
 
 @contextlib.contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """Has so many processes want a CPU all the time while the context lasts."""
+def keep_busy(processes: int) -> Iterator[None]:
+    """Runs so many processes that always want a CPU while the context lasts."""
     words = [sys.executable, "-c", "while True: pass"]
     started = [subprocess.Popen(words, preexec_fn=die_with_parent) for _ in range(processes)]
     try:
@@ -362,7 +372,7 @@ def main() -> int:
     if reason:
         print(f"NOT RUN: {reason}")
         return 1
-    with tempfile.TemporaryDirectory() as folder, busy(given.busy), Lab() as lab:
+    with tempfile.TemporaryDirectory() as folder, keep_busy(given.busy), Lab() as lab:
         log = Path(folder) / "guard.log"
         lab.add(NEAR)
         lab.add(FAR)

@@ -1,8 +1,8 @@
-"""Reads files in groups of processes with little memory, and prints how much was held at most.
+"""Measures the peak memory of reading large files, in control groups with little memory.
 
-`make validation WHAT=memory`, as root on Linux with control groups of memory (version 1 or 2): a capture,
-a table under gzip that is 500 times as large, and a long table, each read by `mousehole inspect` under three
-limits. It fails where a reading ends otherwise than well.
+`make validation WHAT=memory`, as root on Linux with control groups of memory (version 1 or 2): a
+capture, a table under gzip that is 500 times as large, and a long table, each read by `mousehole
+inspect` under three limits. It fails if a reading does not succeed.
 """
 
 import argparse
@@ -30,14 +30,17 @@ LONGEST_S = 300.0
 
 
 def write_capture(file: Path) -> None:
-    """Writes connections of seven packets, headers only: handshake, a request, 4,380 bytes of answer."""
+    """Writes a capture of connections of seven packets, cut to headers: handshake, request, 4,380
+    bytes of answer.
+    """
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
         for number in range(CONNECTIONS):
-            out.write(b"".join(_packets(number)))
+            out.write(b"".join(_make_packets(number)))
 
 
-def _packets(number: int) -> Iterator[bytes]:
+def _make_packets(number: int) -> Iterator[bytes]:
+    """Yields the pcap records of one connection."""
     client = socket.inet_aton(f"10.{number % CLIENTS // 256}.{number % CLIENTS % 256}.1")
     server = socket.inet_aton("192.0.2.1")
     there = (client, 10_000 + number % 50_000, server, 443)
@@ -56,7 +59,7 @@ def _packets(number: int) -> Iterator[bytes]:
 
 
 def write_gzip(file: Path) -> None:
-    """Writes a table of equal rows, which gzip makes very small."""
+    """Writes a gzip file of equal rows, which expands enormously."""
     with gzip.open(file, "wb") as out:
         out.write(b"start,client,bytes\n")
         for _ in range(ROWS_OF_GZIP // 100_000):
@@ -103,7 +106,7 @@ def memory_group(limit_bytes: int) -> Iterator[tuple[Path, Path]]:
 
 
 def measure_reading(file: Path, limit_mb: int) -> tuple[int, float]:
-    """Returns exit status and megabytes held at most of `mousehole inspect` on a file, under a limit."""
+    """Runs `mousehole inspect` on a file under a memory limit. Returns exit status and peak memory, MB."""
     with memory_group(limit_mb * 1_000_000) as (processes, peak):
         done = subprocess.run(
             [sys.executable, "-m", "mousehole", "inspect", str(file)],
@@ -114,7 +117,7 @@ def measure_reading(file: Path, limit_mb: int) -> tuple[int, float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints a row per file; returns 1 if some reading failed."""
+    """Prints a row for each file; returns 1 if a reading failed."""
     argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     failed = 0
     print("| file | size | " + " | ".join(f"limit {limit} MB" for limit in LIMITS_MB) + " |")

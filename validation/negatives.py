@@ -29,7 +29,7 @@ Comparison = dict[str, Any]
 
 @dataclass(frozen=True)
 class Case:
-    """A situation, the commands that show it, and the figures to be looked at."""
+    """A situation, the commands that show it, and the columns of its tables."""
 
     title: str
     words: str
@@ -38,7 +38,7 @@ class Case:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the cases and renews the document."""
+    """Runs the cases and renews the document; with `--only`, prints those cases instead."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--mousehole", default=str(Path(sys.executable).parent / "mousehole"))
     parser.add_argument(
@@ -48,25 +48,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases = [Case(**case) for case in negative_cases.CASES]
     if options.only:
         for number in options.only:
-            print(section(number, cases[number - 1], options.mousehole))
+            print(write_section(number, cases[number - 1], options.mousehole))
         return 0
-    sections = [section(number, case, options.mousehole) for number, case in enumerate(cases, 1)]
+    sections = [write_section(number, case, options.mousehole) for number, case in enumerate(cases, 1)]
     document.renew(DOCUMENT, "validation WHAT=negatives", "".join(f"\n{part}" for part in sections))
     return 0
 
 
-def section(number: int, case: Case, mousehole: str) -> str:
-    """Returns one case as markdown."""
+def write_section(number: int, case: Case, mousehole: str) -> str:
+    """Runs the commands of a case. Returns its section in Markdown."""
     print(f"negatives: {number}. {case.title}", file=sys.stderr, flush=True)
     runs = [
-        f"```\nmousehole compare {command}\n```\n\n{table(ran(mousehole, command), case)}"
+        f"```\nmousehole compare {command}\n```\n\n{write_table(run_compare(mousehole, command), case)}"
         for command in case.commands
     ]
     return "\n".join([f"## {number}. {case.title}\n\n{document.wrapped(case.words.strip())}\n", *runs])
 
 
-def ran(mousehole: str, command: str) -> Comparison:
-    """Runs one comparison. Returns its JSON."""
+def run_compare(mousehole: str, command: str) -> Comparison:
+    """Runs `mousehole compare` with these arguments and returns its JSON; ends the program if it fails."""
     line = [mousehole, "compare", *shlex.split(command), "--json", "-"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -75,20 +75,20 @@ def ran(mousehole: str, command: str) -> Comparison:
     return comparison
 
 
-def table(comparison: Comparison, case: Case) -> str:
+def write_table(comparison: Comparison, case: Case) -> str:
     """Returns a table of schemes and figures, with changes against the baseline and their intervals."""
     (cell,) = comparison["cells"]
     baseline = comparison["manifest"]["baseline"]
-    names = [heading(column) for column in case.columns]
+    names = [write_heading(column) for column in case.columns]
     rows = []
     for scheme in cell["schemes"]:
-        cells = [figure(scheme, column, scheme["scheme"] == baseline) for column in case.columns]
+        cells = [format_figure(scheme, column, scheme["scheme"] == baseline) for column in case.columns]
         rows.append([f"`{scheme['scheme']}`", *cells])
     return document.table(["scheme", *names], rows)
 
 
-def heading(column: str | tuple[str, str]) -> str:
-    """Returns the heading of a column."""
+def write_heading(column: str | tuple[str, str]) -> str:
+    """Returns the heading of a column, which is a role of transfers or a pair of group and quantity."""
     if isinstance(column, str):
         return {"short": "transfers ≤ 15 kB", "long": "transfers > 150 kB"}[column]
     words = {
@@ -98,7 +98,7 @@ def heading(column: str | tuple[str, str]) -> str:
     return f"{column[0]}: {words[column[1]]}"
 
 
-def figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool) -> str:
+def format_figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool) -> str:
     """Returns a figure as text, such as `226 ms, −32 % (−36…−28)`."""
     if isinstance(column, str):
         (row,) = [row for row in scheme["buckets"] if row["role"] == column]
@@ -109,15 +109,15 @@ def figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool)
             return "–"
         (row,) = found
         value, prefix, what = row["value"], "change", column[1]
-    text = value_text(what, value)
+    text = format_value(what, value)
     change, low, high = (row[f"{prefix}{end}"] for end in ("", "_low", "_high"))
     if is_baseline or change is None or low is None:
         return text
-    return f"{text}, {percent(change)} % ({percent(low)}…{percent(high)})"
+    return f"{text}, {format_percent(change)} % ({format_percent(low)}…{format_percent(high)})"
 
 
-def value_text(what: str, value: float | None) -> str:
-    """Returns a figure in its unit."""
+def format_value(what: str, value: float | None) -> str:
+    """Returns a value in its unit, or a dash for None."""
     if value is None:
         return "–"
     if what == "goodput_bps":
@@ -129,8 +129,8 @@ def value_text(what: str, value: float | None) -> str:
     return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
 
 
-def percent(share: float) -> str:
-    """Returns a change in percent with its sign, 0 where only the rounding of floats differs."""
+def format_percent(share: float) -> str:
+    """Returns a change in percent with its sign; rounding errors of floats count as 0."""
     if abs(share) < 1e-12:
         return "0"
     return (

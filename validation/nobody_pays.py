@@ -1,9 +1,9 @@
-"""Writes docs/nobody-pays.md: what a marker before CAKE gains for pages, and what calls and games pay.
+"""Writes docs/nobody-pays.md: the gain of a marker before CAKE for pages, and its price for calls and games.
 
-Every case is a line with the traffic of a household or a small office on it: pages, long transfers, logins,
-calls, games, a video call, a tunnel. Plain CAKE is the reference of all figures. The settings of the marker
-are searched on one half of the cases (`--search`) and judged on the other half. `make validation
-WHAT=nobody_pays` judges and renews the page.
+Every case is a line with the traffic of a household or a small office on it: pages, long transfers,
+logins, calls, games, a video call, a tunnel. Plain CAKE is the reference of all figures. The
+settings of the marker are searched on one half of the cases (`--search`) and judged on the other
+half. `make validation WHAT=nobody_pays` judges and renews the page.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Line:
-    """A line and what is on it. Rates are in bit/s; a flow of datagrams has a rate and a size of packets."""
+    """A line and its traffic. Rates are in bit/s; a flow of datagrams has a rate and a packet size."""
 
     name: str
     rate: float
@@ -58,7 +58,7 @@ class Line:
     """Whether that host is the one that calls and plays, too; else it does nothing else."""
 
     def text(self, duration: str, warmup: str) -> str:
-        """Returns the scenario, in TOML."""
+        """Returns the scenario in TOML."""
         parts = [
             f'scheme = "droptail"\nwarmup = "{warmup}"\nduration = "{duration}"\n'
             '[tcp]\nprofile = "linux"\n[link]\n'
@@ -70,20 +70,21 @@ class Line:
         if self.calls:
             parts.append(f'[[traffic.mix]]\nname = "calls"\nmodel = "voip"\ncount = {self.calls}\n')
         if self.games:
-            parts.append(_datagrams("games", *self.games))
+            parts.append(_datagram_section("games", *self.games))
         if self.video:
-            parts.append(_datagrams("video", 1, self.video, 1100))
+            parts.append(_datagram_section("video", 1, self.video, 1100))
         if self.tunnel:
-            parts.append(_datagrams("tunnel", 1, self.tunnel, 1300))
+            parts.append(_datagram_section("tunnel", 1, self.tunnel, 1300))
         if self.swarm:
             host = 0 if self.is_swarm_beside else SWARM_HOST
-            parts.append(_datagrams("swarm", *self.swarm, f", hosts = 1, first_host = {host}"))
+            parts.append(_datagram_section("swarm", *self.swarm, f", hosts = 1, first_host = {host}"))
         if self.downloads:
             parts.append(f"[traffic.bulk]\nflows = {self.downloads}\n")
         return "\n".join(parts)
 
 
-def _datagrams(name: str, count: int, rate: float, packet: int, more: str = "") -> str:
+def _datagram_section(name: str, count: int, rate: float, packet: int, more: str = "") -> str:
+    """Returns the TOML section of flows of datagrams at a rate in bit/s and a packet size in bytes."""
     values = f"flows = {count}, rate_bps = {rate:.1f}, packet_bytes = {packet}{more}"
     return f'[[traffic.mix]]\nname = "{name}"\nmodel = "udp"\nparams = {{ {values} }}\n'
 
@@ -127,7 +128,7 @@ HELD_OUT = (
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a case: a role of transfers, or a quantity of an application; and what it may cost."""
+    """A figure of a case: a role of transfers, or a quantity of an application; and its allowed harm."""
 
     name: str
     group: str
@@ -137,7 +138,7 @@ class Figure:
     unit: str = "ms"
 
     def harm(self, change: Change) -> float:
-        """Returns how much worse it is, in what `allowed` is of; negative if it is better."""
+        """Returns by how much the figure is worse, in the unit of `allowed`; negative if it is better."""
         return change.relative if self.is_relative else change.value - change.reference
 
 
@@ -174,7 +175,7 @@ Found = dict[str, dict[str, Change]]
 
 @dataclass(frozen=True)
 class Size:
-    """How much is run for each case."""
+    """The length and number of replications of each case."""
 
     seeds: int
     duration: str
@@ -182,7 +183,7 @@ class Size:
 
     @property
     def text(self) -> str:
-        """The size in words."""
+        """The size as a phrase."""
         return f"{self.seeds} replications of {self.duration} after {self.warmup} of warm-up"
 
 
@@ -192,26 +193,26 @@ FULL = Size(20, "300s", "60s")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Searches, or judges and renews the page."""
+    """Searches the settings and prints them, or judges the chosen ones and renews the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--search", action="store_true", help="search on the choosing cases; writes no page")
     parser.add_argument("--settings", nargs="*", help="settings to search instead of the grid")
     parser.add_argument("--full", action="store_true", help=f"{FULL.text}, not {QUICK.text}")
     options = parser.parse_args(arguments)
     if options.search:
-        settings = options.settings or list(grid())
-        for line in searched(settings):
+        settings = options.settings or list(list_settings())
+        for line in search(settings):
             print(line)
         return 0
     size = FULL if options.full else QUICK
-    chosen, held_out = (judged(lines, JUDGED, size) for lines in (CHOOSING, HELD_OUT))
-    document.renew(DOCUMENT, TARGET, body(chosen, held_out, size))
+    chosen, held_out = (compare_cases(lines, JUDGED, size) for lines in (CHOOSING, HELD_OUT))
+    document.renew(DOCUMENT, TARGET, write_body(chosen, held_out, size))
     print(f"{TARGET}: wrote {DOCUMENT.name}")
     return 0
 
 
-def grid() -> Iterable[str]:
-    """Returns the settings of the search: some that differ from the defaults in one or two parameters."""
+def list_settings() -> Iterable[str]:
+    """Yields the settings of the search: those that differ from the defaults in one or two parameters."""
     for th, datagrams in itertools.product(("15kB", "20kB", "30kB"), ("1mbit", "2mbit", "4mbit", "10%")):
         yield f"excess(th={th},datagrams={datagrams})"
     for other in (
@@ -226,18 +227,19 @@ def grid() -> Iterable[str]:
     yield "excess-budget-cake"
 
 
-def searched(settings: Sequence[str]) -> list[str]:
-    """Returns a line for each setting: broken limits, gain of short transfers, worst harm; best first."""
+def search(settings: Sequence[str]) -> list[str]:
+    """Returns a line for each setting, best first: its broken limits and its mean changes."""
     schemes = {setting: setting if "cake" in setting else f"{setting}{TINS}" for setting in settings}
-    found = judged(CHOOSING, list(schemes.values()), SEARCH)
+    found = compare_cases(CHOOSING, list(schemes.values()), SEARCH)
     rows: list[tuple[int, float, float, float, str, list[str]]] = []
     for setting, scheme in schemes.items():
         changes = {line: found_here[scheme] for line, found_here in found.items()}
-        broken = [f"{line}: {what}" for line, one in changes.items() for what in broken_limits(one)]
+        broken = [f"{line}: {what}" for line, one in changes.items() for what in list_broken_limits(one)]
         short, pages, long = (mean_change(changes.values(), what) for what in MEANS)
         rows.append((len(broken), short, pages, long, setting, broken))
     return [
-        f"{number} broken, short {percent(short)} %, pages {percent(pages)} %, long {percent(long)} %: "
+        f"{number} broken, short {format_percent(short)} %, pages {format_percent(pages)} %, "
+        f"long {format_percent(long)} %: "
         f"{setting}  {'; '.join(broken)}"
         for number, short, pages, long, setting, broken in sorted(rows)
     ]
@@ -249,34 +251,37 @@ MEANS = ("short transfers", "pages", "long transfers")
 
 def mean_change(cases: Iterable[Mapping[str, Change]], what: str) -> float:
     """Returns the geometric mean of a figure's changes over the cases that have it."""
-    return geometric(case[what].relative for case in cases if what in case)
+    return geometric_mean(case[what].relative for case in cases if what in case)
 
 
-def geometric(changes: Iterable[float]) -> float:
+def geometric_mean(changes: Iterable[float]) -> float:
     """Returns the geometric mean of relative changes."""
     logs = [math.log1p(change) for change in changes]
     return math.expm1(sum(logs) / len(logs))
 
 
-def judged(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> dict[str, Found]:
-    """Returns the changes against plain CAKE in each case."""
+def compare_cases(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> dict[str, Found]:
+    """Returns for each case the changes of each scheme against plain CAKE."""
     found = {}
     for line in lines:
         print(f"nobody_pays: {line.name}", file=sys.stderr, flush=True)
-        found[line.name] = compared(line, schemes, size)
+        found[line.name] = compare_case(line, schemes, size)
     return found
 
 
-def compared(line: Line, schemes: Sequence[str], size: Size) -> Found:
-    """Runs one case under plain CAKE and the schemes."""
+def compare_case(line: Line, schemes: Sequence[str], size: Size) -> Found:
+    """Runs one case under plain CAKE and the schemes. Returns the changes of each scheme."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(line.text(size.duration, size.warmup))
         file.flush()
-        return compared_with_cake([file.name, "--seeds", str(size.seeds)], schemes, FIGURES)
+        return compare_with_cake([file.name, "--seeds", str(size.seeds)], schemes, FIGURES)
 
 
-def compared_with_cake(case: Sequence[str], schemes: Sequence[str], figures: Sequence[Figure]) -> Found:
-    """Runs a case, which is arguments of `compare`, under plain CAKE and the schemes."""
+def compare_with_cake(case: Sequence[str], schemes: Sequence[str], figures: Sequence[Figure]) -> Found:
+    """Runs `compare` with the arguments `case`, under plain CAKE and the schemes.
+
+    Returns the changes of each scheme; ends the program if the command fails.
+    """
     command = [
         str(Path(sys.executable).parent / "mousehole"), "compare", *case,
         "--baseline", CAKE, "--schemes", ",".join([CAKE, *schemes]), "--json", "-",
@@ -286,11 +291,13 @@ def compared_with_cake(case: Sequence[str], schemes: Sequence[str], figures: Seq
         raise SystemExit(f"{case[0]} ended with {done.returncode}: {done.stderr.strip()}")
     (cell,) = json.loads(done.stdout)["cells"]
     values = {row["scheme"]: row for row in cell["schemes"]}
-    return {scheme: changes(values[scheme], values[CAKE], figures) for scheme in values if scheme != CAKE}
+    return {
+        scheme: list_changes(values[scheme], values[CAKE], figures) for scheme in values if scheme != CAKE
+    }
 
 
-def changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[str, Change]:
-    """Returns the changes of a scheme against CAKE, of the figures that the case has."""
+def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[str, Change]:
+    """Returns by name the changes of a scheme against CAKE, for those figures that both have."""
     found = {}
     for figure in figures:
         value, base = _figure(row, figure), _figure(reference, figure)
@@ -302,7 +309,9 @@ def changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[str, 
 
 
 def _figure(row: Json, figure: Figure) -> Json | None:
-    """Returns value, change and interval of a figure in a scheme's part of the result."""
+    """Returns value, change and interval of a figure in a scheme's part of the JSON, or None if it
+    has none.
+    """
     if not figure.what:
         rows = [one for one in row["buckets"] if one["role"] == figure.group]
         value, change = "response_mean_s", "response_mean_change"
@@ -318,31 +327,31 @@ def _figure(row: Json, figure: Figure) -> Json | None:
 
 
 def breaks(figure: Figure, found: Mapping[str, Change]) -> bool:
-    """Returns whether a figure is worse than allowed, by its mean."""
+    """Returns whether the mean of a figure is worse than allowed."""
     return figure.harm(found[figure.name]) > figure.allowed
 
 
-def broken_limits(found: Mapping[str, Change]) -> list[str]:
-    """Returns the figures that are worse than allowed, in words."""
+def list_broken_limits(found: Mapping[str, Change]) -> list[str]:
+    """Returns the figures that are worse than allowed, each with its change, as text."""
     return [
-        f"{figure.name} {text(figure, found[figure.name])}"
+        f"{figure.name} {format_change(figure, found[figure.name])}"
         for figure in FIGURES
         if figure.name in found and breaks(figure, found)
     ]
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Returns a change in percent with its sign."""
     return f"{100 * share:+.2g}".replace("-", "−") if abs(share) < 0.995 else f"{100 * share:+.0f}"
 
 
-def text(figure: Figure, change: Change) -> str:
-    """Returns a change as text: relative, or from and to; with its interval if it has one."""
+def format_change(figure: Figure, change: Change) -> str:
+    """Returns a change as text: relative with its interval, or as the values before and after."""
     interval = ""
     if change.low is not None and change.high is not None:
-        interval = f" ({percent(change.low)}…{percent(change.high)})"
+        interval = f" ({format_percent(change.low)}…{format_percent(change.high)})"
     if figure.is_relative:
-        return f"{percent(change.relative)} %{interval}"
+        return f"{format_percent(change.relative)} %{interval}"
     if figure.unit == "%":
         return f"{100 * change.reference:.2g} → {100 * change.value:.2g} %"
     return f"{1000 * change.reference:.3g} → {1000 * change.value:.3g} ms{interval}"
@@ -357,13 +366,13 @@ NAMES = {
 JUDGED = tuple(NAMES)
 
 
-def body(chosen: Mapping[str, Found], held_out: Mapping[str, Found], size: Size) -> str:
+def write_body(chosen: Mapping[str, Found], held_out: Mapping[str, Found], size: Size) -> str:
     """Returns the generated part of the page."""
     parts = ["\n", document.wrapped(f"Each case: {size.text}. {NOTE}"), "\n"]
     for title, found in (("Cases not used for the choice", held_out), ("Cases used for the choice", chosen)):
-        parts += [f"\n### {title}\n\n", document.table(SUMMARY, summary(found))]
+        parts += [f"\n### {title}\n\n", document.table(SUMMARY, list_summary_rows(found))]
         for line, schemes in found.items():
-            parts += [f"\n**{line}**: {traffic(line)}\n\n", document.table(*case_table(schemes))]
+            parts += [f"\n**{line}**: {describe_traffic(line)}\n\n", document.table(*list_case_rows(schemes))]
     return "".join(parts)
 
 
@@ -374,12 +383,12 @@ NOTE = (
 SUMMARY = ("marker", "short transfers", "pages", "long transfers", "limits broken", "of them datagrams")
 
 
-def summary(found: Mapping[str, Found]) -> list[list[str]]:
-    """Returns a row for each scheme: geometric means over the cases, and the limits that it breaks."""
+def list_summary_rows(found: Mapping[str, Found]) -> list[list[str]]:
+    """Returns a row for each scheme: mean changes over the cases, and the numbers of broken limits."""
     rows = []
     for scheme in JUDGED:
         cases = [schemes[scheme] for schemes in found.values()]
-        means = [f"{percent(mean_change(cases, what))} %" for what in MEANS]
+        means = [f"{format_percent(mean_change(cases, what))} %" for what in MEANS]
         broken = [
             figure for case in cases for figure in FIGURES if figure.name in case and breaks(figure, case)
         ]
@@ -388,8 +397,8 @@ def summary(found: Mapping[str, Found]) -> list[list[str]]:
     return rows
 
 
-def traffic(name: str) -> str:
-    """Returns what is on a line, in words."""
+def describe_traffic(name: str) -> str:
+    """Returns the traffic of the line of this name as a phrase."""
     (line,) = [line for line in (*CHOOSING, *HELD_OUT) if line.name == name]
     beside = ", which calls and plays as well" if line.is_swarm_beside else ""
     games = line.games and f"{counted(line.games[0], 'game')} of {line.games[1] / 1e3:.0f} kb/s"
@@ -406,14 +415,14 @@ def traffic(name: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def case_table(schemes: Found) -> tuple[list[str], list[list[str]]]:
-    """Returns heading and rows of a case: a row for each figure, a column for each scheme."""
+def list_case_rows(schemes: Found) -> tuple[list[str], list[list[str]]]:
+    """Returns header and rows of a case's table: a row for each figure, a column for each scheme."""
     rows = []
     for figure in FIGURES:
         row = [figure.name]
         for scheme in JUDGED:
             change = schemes[scheme].get(figure.name)
-            words = "–" if change is None else text(figure, change)
+            words = "–" if change is None else format_change(figure, change)
             row.append(f"**{words}**" if change and breaks(figure, schemes[scheme]) else words)
         if any(cell != "–" for cell in row[1:]):
             rows.append(row)

@@ -44,7 +44,7 @@ Event = tuple[float, str, int, int]  # time in s, event, segment, bytes
 
 @dataclass
 class Played:
-    """What ns-2 did: its events, the phase of its clock, and until when it was watched."""
+    """A run of ns-2: its events, the phase of its clock, and the time until which it was recorded."""
 
     events: list[Event]
     phase_s: float
@@ -53,8 +53,8 @@ class Played:
     is_cut: bool = False  # a record may stop when the transfer is done
 
 
-def ns2(case: Case) -> Played:
-    """Plays the case in ns-2, in a directory of its own."""
+def play_ns2(case: Case) -> Played:
+    """Plays a case in ns-2, in a temporary directory; ends the program if ns-2 fails."""
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         command = [*case.command(), "out=t", f"tend={NS2_END_S}"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
@@ -79,8 +79,10 @@ def parse_ns2(trace: Sequence[str]) -> list[Event]:
     return events
 
 
-def faults(case: Case) -> list[dict[str, object]]:
-    """Returns the losses that both sides introduce."""
+def list_faults(case: Case) -> list[dict[str, object]]:
+    """Returns the losses of a case as the scenario's `faults`: per link, the indices of the packets
+    to drop.
+    """
     links = {"down": str(case.get("drops")), "up": str(case.get("ackdrops"))}
     return [
         {"link": link, "drop": [int(index) for index in drops.split(",")]}
@@ -89,8 +91,8 @@ def faults(case: Case) -> list[dict[str, object]]:
     ]
 
 
-def scenario(case: Case, phase_s: float) -> dict[str, object]:
-    """Returns the case as a scenario of the simulator."""
+def make_scenario(case: Case, phase_s: float) -> dict[str, object]:
+    """Returns a case as a scenario of the simulator; `phase_s` is the phase of the sender's clock."""
     delay_ms, number = case.number("d2"), case.number
     write = {"bytes": int(number("n") * number("size"))}
     return {
@@ -120,12 +122,18 @@ def scenario(case: Case, phase_s: float) -> dict[str, object]:
             "delayed_ack": "100ms" if case.delays_acks() else "off",
         },
         "traffic": {"connections": [{"start_s": 0, "writes": [write]}]},
-        "faults": faults(case),
+        "faults": list_faults(case),
     }
 
 
-def ours(program: Path, scenarios: Sequence[dict[str, object]], floats: bool = False) -> list[list[Event]]:
-    """Plays all cases in the simulator, or with its TCP on links that add up time in floats as ns-2 does."""
+def play_simulated(
+    program: Path, scenarios: Sequence[dict[str, object]], floats: bool = False
+) -> list[list[Event]]:
+    """Plays all cases in the simulator. Returns the events of each.
+
+    With `floats`, its TCP runs on links that add up time in floats as ns-2 does. `program` is the
+    mousehole-trace binary; the program ends if it fails.
+    """
     lines = "".join(json.dumps(one) + "\n" for one in scenarios)
     command = [str(program), *(["--floats"] if floats else [])]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=300)
@@ -142,8 +150,8 @@ def ours(program: Path, scenarios: Sequence[dict[str, object]], floats: bool = F
 # --- recorded traces -------------------------------------------------------------------------------
 
 
-def recorded(folder: Path) -> list[tuple[Case, Played]]:
-    """Reads the traces of a folder: the settings given to ns-2, and its events."""
+def read_records(folder: Path) -> list[tuple[Case, Played]]:
+    """Reads the recorded cases of a folder: the settings given to ns-2, and its events."""
     return [read_record(one, folder) for one in json.loads((folder / "summary.json").read_text())]
 
 
@@ -153,14 +161,14 @@ def read_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
     told = {name: in_force[key] for key, name in IN_FORCE.items() if key in in_force}
     done_s = one.get("done")
     until = NS2_END_S if done_s is None else done_s + 1.0
-    events = recorded_events(folder / f"{one['name']}.events.csv")
+    events = read_recorded_events(folder / f"{one['name']}.events.csv")
     return Case(one["name"], one["params"] | told), Played(
         events, float(one["tick_phase_s"]), until, done_s, is_cut=True
     )
 
 
-def recorded_events(table: Path) -> list[Event]:
-    """Returns a recorded table's events in our words."""
+def read_recorded_events(table: Path) -> list[Event]:
+    """Reads a recorded table of events, with the simulator's names of events."""
     named = {"rcv_at_sink": "receive"}
     rows = [line.split(",") for line in table.read_text().splitlines()[1:]]
     return [
@@ -169,8 +177,11 @@ def recorded_events(table: Path) -> list[Event]:
     ]
 
 
-def beside_record(ours: list[Event], played: Played) -> list[Event]:
-    """Ours without what follows a record that stops as the transfer is done, or just before its last ACK."""
+def cut_to_record(ours: list[Event], played: Played) -> list[Event]:
+    """Returns our events without those after a record that stops when the transfer is done.
+
+    Such a record may end just before the last ACK.
+    """
     rest, done_s = ours[len(played.events) :], played.done_s
     ends = played.is_cut and done_s is not None and all(event[0] >= done_s - CLOSE_S for event in rest)
     return ours[: len(played.events)] if ends else ours
@@ -180,68 +191,68 @@ def beside_record(ours: list[Event], played: Played) -> list[Event]:
 
 
 @dataclass(frozen=True)
-class Parting:
-    """The first event in which two runs differ; `None` where one has ended."""
+class Divergence:
+    """The first event in which two runs differ; an event is None where a run has ended."""
 
     number: int
     ours: Event | None
     theirs: Event | None
 
     def __str__(self) -> str:
-        return f"event {self.number}: ours {spoken(self.ours)}, ns-2 {spoken(self.theirs)}"
+        return f"event {self.number}: ours {describe_event(self.ours)}, ns-2 {describe_event(self.theirs)}"
 
 
-def spoken(event: Event | None) -> str:
-    """Returns an event in words."""
+def describe_event(event: Event | None) -> str:
+    """Returns an event as text."""
     return "nothing" if event is None else f"{event[1]} {event[2]} ({event[3]} B) at {event[0]:.6f} s"
 
 
-def equal(a: Event | None, b: Event | None) -> bool:
-    """Returns whether two events are the same within the tolerance."""
+def is_equal(a: Event | None, b: Event | None) -> bool:
+    """Returns whether two events are the same, with times within the tolerance."""
     return a is not None and b is not None and a[1:] == b[1:] and abs(a[0] - b[0]) <= CLOSE_S
 
 
-def parting(ours: Sequence[Event], played: Played) -> Parting | None:
-    """Returns where two runs first differ."""
+def find_divergence(ours: Sequence[Event], played: Played) -> Divergence | None:
+    """Returns the first difference between two runs, or None if they are equal."""
     mine = [event for event in ours if event[0] <= played.until_s]
     for number, (a, b) in enumerate(zip_longest(mine, played.events)):
-        if not equal(a, b):
-            return Parting(number, a, b)
+        if not is_equal(a, b):
+            return Divergence(number, a, b)
     return None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case came out: where it parts, and whether also with time in floats."""
+    """The result of a case: its divergence, and the one with time in floats."""
 
     case: Case
-    where: Parting | None
-    in_floats: Parting | None = None
+    where: Divergence | None
+    in_floats: Divergence | None = None
 
     @property
     def is_tie(self) -> bool:
-        """Whether nothing but the order within an instant is behind the difference."""
+        """Whether the difference is due to the order within an instant only."""
         return self.where is not None and self.in_floats is None
 
 
 def compare(program: Path, cases: Sequence[Case], theirs: Sequence[Played]) -> list[Outcome]:
-    """Plays all cases in the engine, and those that part once more with time in floats."""
-    scenarios = [scenario(case, played.phase_s) for case, played in zip(cases, theirs, strict=True)]
-    places = partings(ours(program, scenarios), theirs)
+    """Plays all cases in the simulator, and those that diverge once more with time in floats."""
+    scenarios = [make_scenario(case, played.phase_s) for case, played in zip(cases, theirs, strict=True)]
+    places = list_divergences(play_simulated(program, scenarios), theirs)
     parted = [k for k, where in enumerate(places) if where]
-    again = ours(program, [scenarios[k] for k in parted], floats=True)
-    in_floats = dict(zip(parted, partings(again, [theirs[k] for k in parted]), strict=True))
+    again = play_simulated(program, [scenarios[k] for k in parted], floats=True)
+    in_floats = dict(zip(parted, list_divergences(again, [theirs[k] for k in parted]), strict=True))
     return [Outcome(case, places[k], in_floats.get(k)) for k, case in enumerate(cases)]
 
 
-def partings(mine: Sequence[list[Event]], theirs: Sequence[Played]) -> list[Parting | None]:
-    """Returns where each run first differs from ns-2's."""
-    return [parting(beside_record(m, t), t) for m, t in zip(mine, theirs, strict=True)]
+def list_divergences(mine: Sequence[list[Event]], theirs: Sequence[Played]) -> list[Divergence | None]:
+    """Returns the first difference of each run from ns-2's, None where there is none."""
+    return [find_divergence(cut_to_record(m, t), t) for m, t in zip(mine, theirs, strict=True)]
 
 
 @dataclass
 class Tally:
-    """How many agree, by variant and by feature."""
+    """The number of cases that agree, by variant and by feature."""
 
     agree: Counter[str] = field(default_factory=Counter)
     total: Counter[str] = field(default_factory=Counter)
@@ -253,13 +264,13 @@ class Tally:
             self.agree[name] += agrees
 
     def lines(self) -> list[str]:
-        """Returns a table."""
+        """Returns the lines of a table."""
         names = [*VARIANTS, "now", "old", *FEATURES, "all"]
         return [f"  {n:22} {self.agree[n]:4} of {self.total[n]:4}" for n in names if self.total[n]]
 
 
 def report(outcomes: Sequence[Outcome]) -> tuple[list[str], int]:
-    """Returns the text to print, and how many cases differ for another reason than a tie."""
+    """Returns the lines to print, and the number of cases that differ for another reason than a tie."""
     tally, told = Tally(), []
     for one in outcomes:
         tally.add(one.case, one.where is None)
@@ -277,7 +288,7 @@ def report(outcomes: Sequence[Outcome]) -> tuple[list[str], int]:
     return told, len(outcomes) - agree
 
 
-def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def count_outcomes(outcomes: Sequence[Outcome]) -> dict[str, int]:
     """Returns how many cases agree at once, agree with time in floats, and differ in both."""
     same = sum(one.where is None for one in outcomes)
     ties = sum(one.is_tie for one in outcomes)
@@ -285,7 +296,7 @@ def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the comparison; returns the exit status."""
+    """Runs the comparison. Returns the exit status: 1 if a case differs that is no tie."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", type=Path, required=True, help="the mousehole-trace binary")
     parser.add_argument("--cases", type=int, default=234, help="how many random cases (default 234)")
@@ -297,17 +308,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print the counts as a line of JSON instead")
     given = parser.parse_args(arguments)
     if given.traces:
-        cases, theirs = map(list, zip(*recorded(given.traces), strict=True))
+        cases, theirs = map(list, zip(*read_records(given.traces), strict=True))
     elif shutil.which("ns") is None:
         print("oracle: NOT RUN: ns-2 is not installed (as root: make deps)", file=sys.stderr)
         return 1
     else:
         cases = draw(given.cases, given.seed, [given.variant] if given.variant else DRAWN)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            theirs = list(pool.map(ns2, cases))
+            theirs = list(pool.map(play_ns2, cases))
     outcomes = compare(given.program, cases, theirs)
     lines, unexplained = report(outcomes)
-    print(json.dumps(counts(outcomes)) if given.json else "\n".join(lines))
+    print(json.dumps(count_outcomes(outcomes)) if given.json else "\n".join(lines))
     return 1 if unexplained else 0
 
 

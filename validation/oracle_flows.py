@@ -60,18 +60,18 @@ Event = tuple[float, str, int, int, int]  # time in s, event, flow, segment, byt
 
 @dataclass(frozen=True)
 class Flow:
-    """A transfer; its path is longer by four times the delay than the shortest."""
+    """A transfer; `delay_us` is added to both of its access links, so four times to its round-trip time."""
 
     start_s: float
     packets: int
     delay_us: int
 
     def argument(self) -> str:
-        """Returns the flow as the script takes it."""
+        """Returns the flow in the form that the ns-2 script takes."""
         return f"{self.start_s:.6f}:{self.packets}:{self.delay_us / 1000:.3f}"
 
     def connection(self, host: int) -> dict[str, object]:
-        """Returns the flow as a connection of a scenario."""
+        """Returns the flow as a connection of a scenario, between hosts number `host`."""
         return {
             "start_s": round(self.start_s, 6), "client": host, "server": host,
             "rtt_s": 2e-3 * DELAY_MS + 4e-3 * ACCESS_MS + 4e-6 * self.delay_us,
@@ -81,7 +81,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Case:
-    """Flows through a queue; `seed` is that of ns-2's draws and of ours."""
+    """Flows through a queue; `seed` is that of the random draws in ns-2 and in the simulator."""
 
     flows: tuple[Flow, ...]
     queue: str
@@ -93,7 +93,7 @@ class Case:
     ecn: int = 0
 
     def command(self) -> list[str]:
-        """Returns what reproduces the ns-2 side."""
+        """Returns the command that plays the case in ns-2."""
         settings = {
             "q": self.queue, "qlim": self.buffer, "seed": self.seed, "tend": self.end_s,
             "variant": self.variant, "ecn": self.ecn,
@@ -102,7 +102,7 @@ class Case:
         return ["ns", str(SCRIPT), *(f"{name}={value}" for name, value in settings.items())]
 
     def scenario(self, phase_s: float, warm_s: float) -> dict[str, object]:
-        """Returns the case for the simulator, measured from `warm_s` on."""
+        """Returns the case as a scenario of the simulator, measured from `warm_s` on."""
         return fill_in({
             "seed": self.seed, "warmup": f"{warm_s}s", "duration": f"{self.end_s - warm_s}s",
             "max_windows": 1, "scheme": self.scheme,
@@ -125,8 +125,8 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Traced:
-    """A line of ns-2's trace."""
+class TraceLine:
+    """A line of ns-2's packet trace."""
 
     at_s: float
     what: str
@@ -136,8 +136,8 @@ class Traced:
     seq: int
 
 
-def ns2(case: Case) -> tuple[list[Traced], float]:
-    """Plays the case in ns-2; returns its trace and the phase of the senders' clocks."""
+def play_ns2(case: Case) -> tuple[list[TraceLine], float]:
+    """Plays a case in ns-2. Returns its trace, and the phase of the senders' clocks, s."""
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         done = subprocess.run(
             [*case.command(), "out=t"], cwd=folder, capture_output=True, text=True, timeout=600, check=False
@@ -146,17 +146,20 @@ def ns2(case: Case) -> tuple[list[Traced], float]:
         if done.returncode != 0 or "boot" not in said:
             raise SystemExit(f"oracle: ns failed: {' '.join(case.command())}\n{done.stderr}")
         lines = (Path(folder) / "t.tr").read_text().splitlines()
-    return [traced(line.split()) for line in lines], float(said["boot"])
+    return [parse_line(line.split()) for line in lines], float(said["boot"])
 
 
-def traced(fields: Sequence[str]) -> Traced:
-    """Returns a line of the trace; the nodes are r0 = 0, r1 = 1, then sender and client of each flow."""
+def parse_line(fields: Sequence[str]) -> TraceLine:
+    """Parses the fields of a trace line.
+
+    The nodes are r0 = 0, r1 = 1, then sender and client of each flow.
+    """
     link = (int(fields[2]), int(fields[3]))
-    return Traced(float(fields[1]), fields[0], link, int(fields[5]), int(fields[7]), int(fields[10]))
+    return TraceLine(float(fields[1]), fields[0], link, int(fields[5]), int(fields[7]), int(fields[10]))
 
 
-def events(lines: Sequence[Traced]) -> list[Event]:
-    """Returns sends, arrivals at the sinks, drops at the bottleneck and acknowledgements at the senders."""
+def list_events(lines: Sequence[TraceLine]) -> list[Event]:
+    """Returns sends, arrivals at the sinks, drops at the bottleneck and ACKs at the senders."""
     found = []
     for one in lines:
         sender, client = 2 + 2 * one.flow, 3 + 2 * one.flow
@@ -176,7 +179,9 @@ def events(lines: Sequence[Traced]) -> list[Event]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How far a drop-tail case agrees: events of either side, events that are the same, and why they end."""
+    """The agreement of a drop-tail case: the number of events, of equal ones up to a difference,
+    and its reason.
+    """
 
     case: Case
     events: int
@@ -186,12 +191,12 @@ class Outcome:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing but a tie ends the agreement."""
+        """Whether all events are equal, at least up to a tie."""
         return self.ends in ("all", "tie")
 
 
-def drop_tail_case(number: int, seed: int) -> Case:
-    """Returns a drop-tail case: 2 to 6 flows whose delays have no common measure with the link's packets."""
+def draw_drop_tail_case(number: int, seed: int) -> Case:
+    """Draws a drop-tail case: 2 to 6 flows whose delays are no multiples of the link's packet times."""
     rng = random.Random(f"{seed} {number}")  # noqa: S311 - not for secrets
     flows = tuple(
         Flow(rng.randrange(2_000_000) / 1e6, rng.choice((40, 200, 800)), rng.randrange(60_000))
@@ -204,25 +209,26 @@ def drop_tail_case(number: int, seed: int) -> Case:
     )  # fmt: skip
 
 
-def packet_by_packet(case: Case) -> Outcome:
-    """Compares all events of a case in order."""
-    lines, phase_s = ns2(case)
-    theirs = events(lines)
-    all_mine = list(ours(case, phase_s))
+def compare_events(case: Case) -> Outcome:
+    """Plays a case on both sides and compares all events in order, up to the first difference."""
+    lines, phase_s = play_ns2(case)
+    theirs = list_events(lines)
+    all_mine = list(play_simulated(case, phase_s))
     mine = [event for event in all_mine if event[1] != "enqueue"]
     total = max(len(mine), len(theirs))
     for number, (a, b) in enumerate(zip_longest(mine, theirs)):
         if a is None or b is None or a[1:] != b[1:] or abs(a[0] - b[0]) > CLOSE_S:
             at_s = min(one[0] for one in (a, b) if one is not None)
             ends = "tie" if is_tie(case, all_mine, at_s) else f"ours {a}, ns-2 {b}"
-            return Outcome(case, total, number, drops(theirs[:number]), ends)
-    return Outcome(case, total, total, drops(theirs), "all")
+            return Outcome(case, total, number, count_drops(theirs[:number]), ends)
+    return Outcome(case, total, total, count_drops(theirs), "all")
 
 
-def ours(case: Case, phase_s: float) -> Iterator[Event]:
-    """Yields the events of the simulator.
+def play_simulated(case: Case, phase_s: float) -> Iterator[Event]:
+    """Plays a case in the simulator and yields its events.
 
-    Its trace names slots, which are used again: a slot is the next flow's when it sends at that flow's start.
+    Its trace names slots, which are reused: a slot is the next flow's when it sends at that flow's
+    start.
     """
     scenario = {**case.scenario(phase_s, 0.0), "trace": True}
     trace = run_one(scenario, None, _engine.Cancel()).trace()
@@ -238,16 +244,17 @@ def ours(case: Case, phase_s: float) -> Iterator[Event]:
             yield (float(at_s), str(event), flow_of[int(slot)], int(seq), int(size))
 
 
-def drops(found: Sequence[Event]) -> int:
+def count_drops(found: Sequence[Event]) -> int:
     """Returns the number of drops among events."""
     return sum(event[1] == "drop" for event in found)
 
 
 def is_tie(case: Case, found: Sequence[Event], at_s: float) -> bool:
-    """Says whether at this time a packet reaches the bottleneck in the instant in which one leaves its queue.
+    """Returns whether, at this time, a packet reaches the bottleneck in the instant in which one
+    leaves its queue.
 
-    Which of the two comes first decides whether a full queue has room. A packet left the queue as long before
-    its arrival at the sink as it is in transmission and on its way.
+    Which of the two comes first decides whether a full queue has room. The time at which a packet
+    left the queue is computed back from its arrival at the sink.
     """
     arrivals = {
         event[0] for event in found if event[1] in ("enqueue", "drop") and abs(event[0] - at_s) < CLOSE_S
@@ -278,8 +285,8 @@ class Compared:
     p_value: float
 
 
-def random_case(discipline: str, seed: int) -> Case:
-    """Returns four long flows and short ones that start at random times, drawn by the seed."""
+def draw_random_case(discipline: str, seed: int) -> Case:
+    """Draws four long flows, and 180 short ones that start at random times."""
     queue, ecn, scheme = DISCIPLINES[discipline]
     rng = random.Random(seed)  # noqa: S311 - not for secrets
     long = [Flow(rng.uniform(0, 2), 100_000, rng.randrange(20_000)) for _ in range(4)]
@@ -289,15 +296,15 @@ def random_case(discipline: str, seed: int) -> Case:
     return Case(flows, queue, scheme, 60, seed, END_S, ecn=ecn)
 
 
-def both_figures(case: Case) -> tuple[list[float], list[float]]:
-    """Returns the figures of ns-2 and ours."""
-    lines, phase_s = ns2(case)
+def measure_both(case: Case) -> tuple[list[float], list[float]]:
+    """Plays a case on both sides. Returns the figures of ns-2 and those of the simulator."""
+    lines, phase_s = play_ns2(case)
     result = run_one(case.scenario(phase_s, WARM_S), None, _engine.Cancel())
-    return figures_of_ns2(case, lines), figures_of_ours(result)
+    return compute_ns2_figures(case, lines), compute_simulated_figures(result)
 
 
-def figures_of_ns2(case: Case, lines: Sequence[Traced]) -> list[float]:
-    """Returns the figures from a trace: of the bottleneck within the window, and of the short flows."""
+def compute_ns2_figures(case: Case, lines: Sequence[TraceLine]) -> list[float]:
+    """Returns utilisation, share lost, mean queue and mean response time, s, from ns-2's trace."""
     sent_bits, arrived, lost, waiting, area, last_s = 0.0, 0, 0, 0, 0.0, WARM_S
     for one in (line for line in lines if line.link == (0, 1)):
         if one.at_s > WARM_S:
@@ -309,13 +316,13 @@ def figures_of_ns2(case: Case, lines: Sequence[Traced]) -> list[float]:
         waiting += {"+": 1, "-": -1, "d": -1}.get(one.what, 0)
     span_s = case.end_s - WARM_S
     short = {n: flow for n, flow in enumerate(case.flows) if flow.packets < MOST_SHORT}
-    ends = completed(lines, short)
+    ends = find_end_times(lines, short)
     times = [ends[n] - flow.start_s for n, flow in short.items() if n in ends]
     return [sent_bits / (RATE_MBIT * 1e6 * span_s), lost / arrived, area / span_s, float(np.mean(times))]
 
 
-def completed(lines: Sequence[Traced], flows: Mapping[int, Flow]) -> dict[int, float]:
-    """Returns when the last missing packet of each flow reached its client."""
+def find_end_times(lines: Sequence[TraceLine], flows: Mapping[int, Flow]) -> dict[int, float]:
+    """Returns for each flow that ended the time at which the last missing packet reached its client."""
     missing = {number: set(range(flow.packets)) for number, flow in flows.items()}
     ends: dict[int, float] = {}
     for one in lines:
@@ -326,8 +333,8 @@ def completed(lines: Sequence[Traced], flows: Mapping[int, Flow]) -> dict[int, f
     return ends
 
 
-def figures_of_ours(result: _engine.RunResult) -> list[float]:
-    """Returns the same figures of a run."""
+def compute_simulated_figures(result: _engine.RunResult) -> list[float]:
+    """Returns the same figures from a run of the simulator."""
     down, transfers = result.queues()[0], result.transfers()
     counts = [(colour["arrived"], colour["dropped"]) for colour in down["colours"]]
     is_short = transfers["bytes"] < MOST_SHORT * PAYLOAD
@@ -336,23 +343,23 @@ def figures_of_ours(result: _engine.RunResult) -> list[float]:
     return [down["utilisation"], lost / arrived, down["mean_queue_packets"], float(np.nanmean(times))]
 
 
-def compared(discipline: str, seeds: int) -> list[Compared]:
+def compare_figures(discipline: str, seeds: int) -> list[Compared]:
     """Compares a discipline's figures over seeds 1 to `seeds`."""
     with ThreadPoolExecutor(default_jobs()) as pool:
-        cases = [random_case(discipline, seed) for seed in range(1, seeds + 1)]
-        theirs, mine = (np.array(side) for side in zip(*pool.map(both_figures, cases), strict=True))
-    return [tested(discipline, name, theirs[:, n], mine[:, n]) for n, name in enumerate(FIGURES)]
+        cases = [draw_random_case(discipline, seed) for seed in range(1, seeds + 1)]
+        theirs, mine = (np.array(side) for side in zip(*pool.map(measure_both, cases), strict=True))
+    return [run_t_test(discipline, name, theirs[:, n], mine[:, n]) for n, name in enumerate(FIGURES)]
 
 
-def tested(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarray) -> Compared:
-    """Tests the differences of a figure, seed by seed, by Student's t."""
-    apart = mine - theirs
-    interval = t_interval(apart)
-    error = float(np.std(apart, ddof=1)) / math.sqrt(apart.size)
-    p_value = find_p_value(interval.mean, error, apart.size - 1) if error else 1.0
+def run_t_test(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarray) -> Compared:
+    """Tests the differences of a figure, paired by seed, by Student's t test."""
+    difference = mine - theirs
+    interval = t_interval(difference)
+    error = float(np.std(difference, ddof=1)) / math.sqrt(difference.size)
+    p_value = find_p_value(interval.mean, error, difference.size - 1) if error else 1.0
     ends = (interval.mean, interval.low, interval.high)
     return Compared(
-        discipline, figure, int(apart.size), float(theirs.mean()), float(mine.mean()), ends, p_value
+        discipline, figure, int(difference.size), float(theirs.mean()), float(mine.mean()), ends, p_value
     )
 
 
@@ -368,17 +375,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("oracle: NOT RUN: ns-2 is not installed (as root: make deps)", file=sys.stderr)
         return 1
     with ThreadPoolExecutor(default_jobs()) as pool:
-        cases = [drop_tail_case(number, given.seed) for number in range(given.cases)]
-        outcomes = list(pool.map(packet_by_packet, cases))
-    figures = [one for discipline in DISCIPLINES for one in compared(discipline, given.seeds)]
+        cases = [draw_drop_tail_case(number, given.seed) for number in range(given.cases)]
+        outcomes = list(pool.map(compare_events, cases))
+    figures = [one for discipline in DISCIPLINES for one in compare_figures(discipline, given.seeds)]
     holds = hold_after_holm([one.p_value for one in figures])
-    lines = as_json(outcomes, figures, holds) if given.json else as_text(outcomes, figures, holds)
+    lines = to_json(outcomes, figures, holds) if given.json else to_text(outcomes, figures, holds)
     print("\n".join(lines))
     return 0 if all(one.agrees for one in outcomes) and all(holds) else 1
 
 
-def as_json(outcomes: Sequence[Outcome], figures: Sequence[Compared], holds: Sequence[bool]) -> list[str]:
-    """Returns a line for drop-tail, and one for each figure."""
+def to_json(outcomes: Sequence[Outcome], figures: Sequence[Compared], holds: Sequence[bool]) -> list[str]:
+    """Returns lines of JSON: one for drop-tail, and one for each figure."""
     first = {
         "part": "drop-tail", "cases": len(outcomes), "all": sum(one.ends == "all" for one in outcomes),
         "ties": sum(one.ends == "tie" for one in outcomes), "events": sum(one.same for one in outcomes),
@@ -390,8 +397,8 @@ def as_json(outcomes: Sequence[Outcome], figures: Sequence[Compared], holds: Seq
     return [json.dumps(line) for line in (first, *rest)]
 
 
-def as_text(outcomes: Sequence[Outcome], figures: Sequence[Compared], holds: Sequence[bool]) -> list[str]:
-    """Returns what is printed for people."""
+def to_text(outcomes: Sequence[Outcome], figures: Sequence[Compared], holds: Sequence[bool]) -> list[str]:
+    """Returns the lines to print: drop-tail cases that differ, counts, and a table of the figures."""
     lines = [
         f"parts after {one.same} of {one.events} events: {one.ends}\n  {' '.join(one.case.command())}"
         for one in outcomes

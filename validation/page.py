@@ -30,8 +30,8 @@ from validation.rows import (
     UNDECIDED,
     Row,
     Test,
-    in_module,
-    tally,
+    filter_tests,
+    tally_tests,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,7 +49,7 @@ GROUPS = (("Comparisons with something outside", True), ("Our own tests of a rul
 
 @dataclass(frozen=True)
 class Output:
-    """What a program printed on standard output, and why it printed nothing useful, if so."""
+    """The standard output of a check, and the reason if it printed nothing useful."""
 
     text: str
     reason: str = ""
@@ -57,7 +57,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and its rows; `is_outside` where the rows compare with something that is not ours."""
+    """A heading and its rows; `is_outside` is set if the rows compare with something that is not ours."""
 
     title: str
     rows: Sequence[Row]
@@ -81,18 +81,18 @@ PROGRAMS: dict[str, list[str]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs everything and renews the document."""
-    options = parse(arguments)
+    """Runs all checks and renews the document; returns 0."""
+    options = parse_arguments(arguments)
     KEPT.mkdir(parents=True, exist_ok=True)
-    outputs = {name: output(name, command, reuse=options.reuse) for name, command in PROGRAMS.items()}
+    outputs = {name: obtain_output(name, command, reuse=options.reuse) for name, command in PROGRAMS.items()}
     sections = list(make_sections(outputs))
-    document.renew(options.document, TARGET, body(sections))
-    (KEPT / TABLES).write_text(tables(sections), encoding="utf-8")
-    print(f"validation: wrote {options.document.name} and {KEPT / TABLES}: {summary(sections)}")
+    document.renew(options.document, TARGET, write_body(sections))
+    (KEPT / TABLES).write_text(write_tables(sections), encoding="utf-8")
+    print(f"validation: wrote {options.document.name} and {KEPT / TABLES}: {write_summary(sections)}")
     return 0
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Returns the command line's options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--document", type=Path, default=DOCUMENT)
@@ -102,18 +102,23 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
-    """Returns a program's output, run now or kept from before; standard error goes to a file beside it."""
+def obtain_output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
+    """Returns a program's output, from a new run or, with `reuse`, from a stored one.
+
+    Its standard error goes to a file of the same name with the suffix `.err`.
+    """
     kept, errors = KEPT / f"{name}.out", KEPT / f"{name}.err"
     if not (reuse and kept.exists()):
         print(f"validation: {' '.join(command)}", flush=True)
         kept.write_text("")
         run(command, kept, errors)
-    return Output(kept.read_text(encoding="utf-8"), last_line(errors))
+    return Output(kept.read_text(encoding="utf-8"), read_last_line(errors))
 
 
 def run(command: Sequence[str], kept: Path, errors: Path) -> None:
-    """Runs one program; whatever stops it is the last line of its errors."""
+    """Runs a check with its outputs in two files; an error that stops it becomes the last line of
+    the second.
+    """
     # The checks that cannot run here say so, but fail only where CI is set.
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("CI", None)
@@ -126,113 +131,115 @@ def run(command: Sequence[str], kept: Path, errors: Path) -> None:
             err.write(f"\nNOT RUN: {error}\n")
 
 
-def last_line(errors: Path) -> str:
-    """Returns why a program printed nothing useful."""
+def read_last_line(errors: Path) -> str:
+    """Returns the last line of a program's errors, the reason why it printed nothing useful."""
     lines = errors.read_text(encoding="utf-8").split("\n") if errors.exists() else []
     said = [line.strip() for line in lines if line.strip()]
     return said[-1] if said else "nothing was printed"
 
 
 def make_sections(outputs: dict[str, Output]) -> Iterator[Section]:
-    """Yields all sections of the page: first the comparisons with something outside."""
+    """Yields all sections of the page, the comparisons with something outside first."""
 
     def read_rows(name: str, read: Callable[[str, str], list[Row]]) -> list[Row]:
         return read(outputs[name].text, outputs[name].reason)
 
-    tests = rows.tests(outputs["tests"].text)
+    tests = rows.parse_tests(outputs["tests"].text)
     tcp = [
-        guarded(
-            "One-way TCP against recorded ns-2 traces", lambda: rows.tcp_goldens(RELEASE / "mousehole-trace")
+        make_row_or_reason(
+            "One-way TCP against recorded ns-2 traces",
+            lambda: rows.compare_tcp_goldens(RELEASE / "mousehole-trace"),
         ),
-        rows.random_tcp(outputs["oracle"].text, outputs["oracle"].reason),
-        *read_rows("flows", rows.flows),
+        rows.make_random_tcp_row(outputs["oracle"].text, outputs["oracle"].reason),
+        *read_rows("flows", rows.make_flow_rows),
     ]
     yield Section("TCP against ns-2", tcp)
     yield Section(
-        "RED, multi-RED and SFD against ns-2", [*queue_rows(tests), *read_rows("overload", rows.overload)]
+        "RED, multi-RED and SFD against ns-2",
+        [*make_queue_rows(tests), *read_rows("overload", rows.make_overload_rows)],
     )
-    yield Section("The kernel against the simulator", read_rows("kernel", rows.kernel))
-    yield Section("Bulk TCP as this machine's Linux sends it", read_rows("linux", rows.linux))
-    for paper, claims in rows.claims(outputs["papers"].text, outputs["papers"].reason).items():
+    yield Section("The kernel against the simulator", read_rows("kernel", rows.make_kernel_rows))
+    yield Section("Bulk TCP as this machine's Linux sends it", read_rows("linux", rows.make_linux_rows))
+    for paper, claims in rows.make_claim_rows(outputs["papers"].text, outputs["papers"].reason).items():
         title = f"Claims of the paper {paper}"
         of_basis = {basis: [row for row in claims if row.basis == basis] for basis in BASES}
         yield Section(title, of_basis["evidence"])
         yield Section(f"{title}, fitted while looking", of_basis["fitted"], is_fitted=True)
         yield Section(f"{title}: our own rules", of_basis["rule"], False)
-    yield Section("TCP's rules", rows.dialogues(tests, ROOT / "sim" / "tests" / "it"), False)
-    yield Section("Fixed point against floats", reference_model_rows(tests), False)
-    yield Section("The rules of RFC 8290 and RFC 8289", fq_codel_rows(tests), False)
-    yield Section("Laws that every run must keep", law_rows(tests), False)
-    yield Section("TCP's laws", tcp_laws(tests), False)
-    yield Section(coverage.TITLE, coverage.rows(), False)
+    yield Section("TCP's rules", rows.make_dialogue_rows(tests, ROOT / "sim" / "tests" / "it"), False)
+    yield Section("Fixed point against floats", make_reference_model_rows(tests), False)
+    yield Section("The rules of RFC 8290 and RFC 8289", make_fq_codel_rows(tests), False)
+    yield Section("Laws that every run must keep", make_law_rows(tests), False)
+    yield Section("TCP's laws", make_tcp_law_rows(tests), False)
+    yield Section(coverage.TITLE, coverage.make_rows(), False)
 
 
-def guarded(claim: str, witness: Callable[[], Row]) -> Row:
-    """Returns a check's row, or why the check could not run."""
+def make_row_or_reason(claim: str, witness: Callable[[], Row]) -> Row:
+    """Returns the row that `witness` makes, or a row with the reason why it could not."""
     try:
         return witness()
     except (OSError, SystemExit, ValueError, KeyError, subprocess.SubprocessError) as error:
         return Row(claim, "ns-2", f"could not run: {error}", "make golden", NOT_COMPARED)
 
 
-def queue_rows(tests: Sequence[Test]) -> list[Row]:
-    """Returns averages and marks, step by step."""
+def make_queue_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns the rows on averages, drop decisions and marks of queues, step by step."""
     recorded = "ns-2 2.35, step by step"
     wanted = (
         (
             "Averages of RED and multi-RED after every arrival, to 1e-5",
-            in_module(tests, "policy/golden", "averages"),
+            filter_tests(tests, "policy/golden", "averages"),
             f"{POLICY} golden",
         ),
         (
             "The same inside a queue, on its fast and slow path",
-            in_module(tests, "queue_red", "averages__equal"),
+            filter_tests(tests, "queue_red", "averages__equal"),
             f"{SIM} queue_red",
         ),
         (
             "Drop decisions of RED and DiffServ RED after every arrival, given the random number",
-            in_module(tests, "queue_ns2", "decisions__"),
+            filter_tests(tests, "queue_ns2", "decisions__"),
             f"{SIM} queue_ns2",
         ),
-        ("SFD marks of single flows", in_module(tests, "policy/golden", "sfd"), f"{POLICY} golden"),
-        ("SFD marks with timeouts and promotion", in_module(tests, "queue_marks"), f"{SIM} queue_marks"),
+        ("SFD marks of single flows", filter_tests(tests, "policy/golden", "sfd"), f"{POLICY} golden"),
+        ("SFD marks with timeouts and promotion", filter_tests(tests, "queue_marks"), f"{SIM} queue_marks"),
     )
-    return [tally(claim, recorded, found, command) for claim, found, command in wanted]
+    return [tally_tests(claim, recorded, found, command) for claim, found, command in wanted]
 
 
-def reference_model_rows(tests: Sequence[Test]) -> list[Row]:
-    """Returns what the policies' reference models in floats found."""
+def make_reference_model_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns a row for each comparison of a policy with its reference model in floats."""
     return [
-        tally(
+        tally_tests(
             test.name.partition("::")[2].replace("__", ": ").replace("_", " "),
             "the same formula in floats",
             [test],
             f"{POLICY} reference_models",
         )
-        for test in in_module(tests, "reference_models")
-    ] or [tally("Policies in fixed point", "floats", [], f"{POLICY} reference_models")]
+        for test in filter_tests(tests, "reference_models")
+    ] or [tally_tests("Policies in fixed point", "floats", [], f"{POLICY} reference_models")]
 
 
-def fq_codel_rows(tests: Sequence[Test]) -> list[Row]:
-    """Returns the scheduler, overflow and CoDel."""
+def make_fq_codel_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns the rows on FQ-CoDel: scheduler, overflow and the control law."""
     parts = {
         "scheduler": "Order of flows and byte fairness",
         "overflow": "Drops when full",
         "codel": "CoDel's control law",
     }
     return [
-        tally(
+        tally_tests(
             claim,
             "the RFC's rules",
-            in_module(tests, "queue_fq_codel", f"::{part}"),
+            filter_tests(tests, "queue_fq_codel", f"::{part}"),
             f"{SIM} queue_fq_codel",
         )
         for part, claim in parts.items()
     ]
 
 
-def law_rows(tests: Sequence[Test]) -> list[Row]:
-    """Returns conservation and its relatives."""
+def make_law_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns the rows on conservation laws, equal paths and determinism."""
     wanted = (
         (
             "Packets and bytes are conserved, delivered once, no faster than the path",
@@ -252,13 +259,13 @@ def law_rows(tests: Sequence[Test]) -> list[Row]:
         ("No traffic file makes a reader panic", "random cases", "traffic_fuzz", "never"),
     )
     return [
-        tally(claim, against, in_module(tests, module, pattern), f"{SIM} {module}")
+        tally_tests(claim, against, filter_tests(tests, module, pattern), f"{SIM} {module}")
         for claim, against, module, pattern in wanted
     ]
 
 
-def tcp_laws(tests: Sequence[Test]) -> list[Row]:
-    """Returns what TCP's rules add up to: rate against loss, sawtooth, fairness."""
+def make_tcp_law_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns the rows on the laws that TCP obeys: rate against loss, sawtooth, fairness."""
     wanted = {
         "Rate against loss: √(3/2)/√p, and CUBIC's own law": (
             "response",
@@ -268,13 +275,17 @@ def tcp_laws(tests: Sequence[Test]) -> list[Row]:
         "Fairness of equal flows, unfairness of unequal round trips": ("fairness|unfairness", "stated bands"),
     }
     return [
-        tally(claim, against, in_module(tests, "tcp_laws", f"::(?:rtt_)?(?:{pattern})__"), f"{SIM} tcp_laws")
+        tally_tests(
+            claim, against, filter_tests(tests, "tcp_laws", f"::(?:rtt_)?(?:{pattern})__"), f"{SIM} tcp_laws"
+        )
         for claim, (pattern, against) in wanted.items()
     ]
 
 
-def summary(sections: Sequence[Section]) -> str:
-    """Returns the counts of verdicts, comparisons with something outside apart from our own tests."""
+def write_summary(sections: Sequence[Section]) -> str:
+    """Returns the counts of verdicts as text; comparisons with something outside and own tests are
+    separate.
+    """
     outside, fitted, own = (
         [row.verdict for section in sections
          if (section.is_outside, section.is_fitted) == kind for row in section.rows]
@@ -293,14 +304,14 @@ def summary(sections: Sequence[Section]) -> str:
     )
 
 
-def body(sections: Sequence[Section]) -> str:
-    """Returns the part of the document that is written: the counts of each section, then what is wrong."""
+def write_body(sections: Sequence[Section]) -> str:
+    """Returns the generated part of the document: the counts of each section, then the rows that fail."""
     right = (AGREES, UNDECIDED, HOLDS)
-    wrong = [row for section in sections for row in shown(section) if row.verdict not in right]
-    parts = ["\n" + document.wrapped(f"**{summary(sections)}.**") + "\n"]
+    wrong = [row for section in sections for row in word_verdicts(section) if row.verdict not in right]
+    parts = ["\n" + document.wrapped(f"**{write_summary(sections)}.**") + "\n"]
     for title, is_outside in GROUPS:
         chosen = [section for section in sections if section.is_outside is is_outside and section.rows]
-        parts.append(f"\n## {title}\n\n{counts(chosen, VERDICTS if is_outside else OF_RULES)}")
+        parts.append(f"\n## {title}\n\n{write_counts(chosen, VERDICTS if is_outside else OF_RULES)}")
     if wrong:
         lines = (
             document.wrapped(f"- {row.verdict}: {row.claim}. {row.result}", "  ") + "\n" for row in wrong
@@ -309,42 +320,44 @@ def body(sections: Sequence[Section]) -> str:
     return "".join(parts)
 
 
-def counts(sections: Iterable[Section], verdicts: Sequence[str]) -> str:
-    """Returns a table of how many rows of each section have which verdict, and their commands."""
+def write_counts(sections: Iterable[Section], verdicts: Sequence[str]) -> str:
+    """Returns a Markdown table: for each section the number of rows of each verdict, and the commands."""
     header = ["", *(verdict.strip("*") for verdict in verdicts), "commands"]
     lines = []
     for section in sections:
-        words = [row.verdict for row in shown(section)]
-        commands = dict.fromkeys(_start(row.command) for row in section.rows)
+        words = [row.verdict for row in word_verdicts(section)]
+        commands = dict.fromkeys(_strip_choice(row.command) for row in section.rows)
         lines.append([section.title, *(str(words.count(verdict)) for verdict in verdicts),
                       ", ".join(f"`{command}`" for command in commands if command)])  # fmt: skip
     return document.table(header, lines)
 
 
-def _start(command: str) -> str:
-    """Returns a row's command without the options that choose the row."""
+def _strip_choice(command: str) -> str:
+    """Returns a row's command without the options that select the row."""
     return re.sub(r" (?:claim |--claim|--models|--case|-- ).*", "", command.partition("; ")[0])
 
 
-def tables(sections: Sequence[Section]) -> str:
-    """Returns every row, a table for each section."""
+def write_tables(sections: Sequence[Section]) -> str:
+    """Returns all rows in Markdown, a table for each section."""
     parts = []
     for title, is_outside in GROUPS:
         parts.append(f"\n## {title}\n")
         chosen = [section for section in sections if section.is_outside is is_outside and section.rows]
-        parts += [f"\n### {section.title}\n\n{table(shown(section))}" for section in chosen]
+        parts += [f"\n### {section.title}\n\n{write_table(word_verdicts(section))}" for section in chosen]
     return "".join(parts)
 
 
-def shown(section: Section) -> list[Row]:
-    """Returns the rows with the verdict's word: a rule holds or fails, a comparison agrees or differs."""
+def word_verdicts(section: Section) -> list[Row]:
+    """Returns the rows with the verdict's word for the section: a rule holds or fails, a comparison
+    agrees or differs.
+    """
     if section.is_outside:
         return list(section.rows)
     return [replace(row, verdict=OF_TESTS[row.verdict]) for row in section.rows]
 
 
-def table(found: Iterable[Row]) -> str:
-    """Returns one section's rows."""
+def write_table(found: Iterable[Row]) -> str:
+    """Returns rows as a Markdown table."""
     header = ("claim", "compared with", "result", "verdict", "command")
     return document.table(
         header,

@@ -14,8 +14,8 @@ import polars as pl
 EXCLUDED = "X"
 
 
-def figures(rows: pl.DataFrame) -> dict[str, float]:
-    """Returns the figures of page loads, sizes in bytes."""
+def compute_figures(rows: pl.DataFrame) -> dict[str, float]:
+    """Returns the figures of page loads by name; sizes are in bytes."""
     received = rows.filter((pl.col("size_src") != EXCLUDED) & (pl.col("resp_bytes") > 0))
     hosts = received.group_by("page", "host_idx").agg(pl.col("resp_bytes").sum())
     ranks = pl.col("resp_bytes").rank("ordinal", descending=True).over("page")
@@ -23,23 +23,23 @@ def figures(rows: pl.DataFrame) -> dict[str, float]:
         pl.len().alias("hosts"), pl.col("resp_bytes").sum(), pl.col("resp_bytes").max().alias("most")
     )
     others = hosts.filter(ranks > 1)["resp_bytes"]
-    mean, median = _number(others.mean()), _number(others.median())
+    mean, median = _to_float(others.mean()), _to_float(others.median())
     return {
         "pages": pages.height,
         "objects of a page, mean": received.height / pages.height,
-        "bytes of a page, mean": _number(pages["resp_bytes"].mean()),
-        "bytes of a page, median": _number(pages["resp_bytes"].median()),
-        "hosts of a page, mean": _number(pages["hosts"].mean()),
-        "hosts of a page, median": _number(pages["hosts"].median()),
-        "hosts of a page, 95th percentile": _number(pages["hosts"].quantile(0.95)),
-        "bytes from the host that gives most, median": _number(pages["most"].median()),
+        "bytes of a page, mean": _to_float(pages["resp_bytes"].mean()),
+        "bytes of a page, median": _to_float(pages["resp_bytes"].median()),
+        "hosts of a page, mean": _to_float(pages["hosts"].mean()),
+        "hosts of a page, median": _to_float(pages["hosts"].median()),
+        "hosts of a page, 95th percentile": _to_float(pages["hosts"].quantile(0.95)),
+        "bytes from the host that gives most, median": _to_float(pages["most"].median()),
         "bytes from each other host, mean": mean,
         "bytes from each other host, median": median,
-        "shape of the Pareto II with this mean and median": shape(mean, median),
+        "shape of the Pareto II with this mean and median": find_shape(mean, median),
     }
 
 
-def shape(mean: float, median: float) -> float:
+def find_shape(mean: float, median: float) -> float:
     """Returns the shape of the Pareto II distribution with this mean and median, by bisection.
 
     Its median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises with the shape.
@@ -52,15 +52,15 @@ def shape(mean: float, median: float) -> float:
     return low
 
 
-def modelled() -> pl.DataFrame:
-    """Returns the pages of 200 users of `web` on a link of 1 Gb/s, with a row for each host."""
+def load_modelled() -> pl.DataFrame:
+    """Simulates 200 users of `web` on a link of 1 Gb/s. Returns their page loads, a row for each host."""
     done = mousehole.run("home", users=200, apps="web:1", down="1gbit", up="1gbit")
     return done.transfers.select(
         "page", pl.col("key").alias("host_idx"), pl.col("bytes").alias("resp_bytes"), size_src=pl.lit("T")
     )
 
 
-def _number(value: object) -> float:
+def _to_float(value: object) -> float:
     return float(str(value))
 
 
@@ -68,8 +68,8 @@ def main(arguments: list[str]) -> None:
     """Prints the figures of a file, or of the model."""
     if len(arguments) > 1:
         raise SystemExit("python -m validation.page_loads [FILE.csv.gz]")
-    rows = pl.read_csv(arguments[0], infer_schema_length=None) if arguments else modelled()
-    for name, value in figures(rows).items():
+    rows = pl.read_csv(arguments[0], infer_schema_length=None) if arguments else load_modelled()
+    for name, value in compute_figures(rows).items():
         print(f"{name}: {value:,.2f}" if value < 1000 else f"{name}: {value:,.0f}")
 
 

@@ -1,8 +1,9 @@
-"""Counts the TCP payload of captures, from the formats' specifications alone; it is slow and knows little.
+"""Counts the TCP payload of captures independently of our readers, from the formats' specifications alone.
 
-Sources: the pcap and pcapng drafts of the IETF's opsawg, IEEE 802.3, RFC 791, RFC 8200 and RFC 9293. A
-connection begins with a SYN whose sequence number differs from that of the last one between the same ends.
-Payload is counted once, by the sequence numbers that it covers.
+It is slow and supports few formats. Sources: the pcap and pcapng drafts of the IETF's opsawg, IEEE
+802.3, RFC 791, RFC 8200 and RFC 9293. A connection begins with a SYN whose sequence number differs
+from that of the last one between the same ends. Payload is counted once, by the sequence numbers
+that it covers.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ End = tuple[bytes, int]
 
 
 class OtherFormatError(Exception):
-    """The file is none that is known here."""
+    """The file is of no format that is supported here."""
 
 
 @dataclass
 class Count:
-    """What a capture has of TCP."""
+    """The TCP connections and payload of a capture."""
 
     connections: int = 0
     payload: int = 0
@@ -50,18 +51,20 @@ class Count:
 
 @dataclass
 class _Side:
-    """One direction of a connection: the sequence numbers seen, without wrapping."""
+    """One direction of a connection: the ranges of sequence numbers seen, unwrapped."""
 
     base: int | None = None
     spans: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, sequence: int, length: int) -> None:
+        """Adds a segment; its sequence number is unwrapped to the value nearest the last one."""
         near = sequence if self.base is None else self.base + (sequence - self.base + HALF) % WHOLE - HALF
         self.base = near
         if length:
             self.spans.append((near, near + length))
 
     def covered(self) -> int:
+        """Returns how many distinct sequence numbers the segments cover, bytes."""
         total, end = 0, None
         for first, last in sorted(self.spans):
             begin = first if end is None else max(first, end)
@@ -79,12 +82,12 @@ class _Connection:
 def is_capture(file: Path) -> bool:
     """Returns whether a file begins as pcap or pcapng do, gzipped or not."""
     try:
-        return _opened(file).read(4) in (*PCAP, PCAPNG)
+        return _open_plain(file).read(4) in (*PCAP, PCAPNG)
     except (OSError, EOFError):
         return False
 
 
-def count(file: Path) -> Count:
+def count_payload(file: Path) -> Count:
     """Counts the connections of a capture and their payload in both directions.
 
     Raises `OtherFormatError` for a file that is no capture, or that ends in the middle of a packet.
@@ -92,9 +95,9 @@ def count(file: Path) -> Count:
     current: dict[frozenset[End], _Connection] = {}
     every: list[_Connection] = []
     left_out: set[str] = set()
-    for link, data, length in _packets(file):
+    for link, data, length in _read_packets(file):
         try:
-            segment = _segment(link, data, length)
+            segment = _parse_frame(link, data, length)
         except (struct.error, IndexError):
             left_out.add("headers that the capture cut")
             continue
@@ -115,15 +118,16 @@ def count(file: Path) -> Count:
     return Count(len(every), total, ", ".join(sorted(left_out)))
 
 
-def _opened(file: Path) -> BinaryIO:
+def _open_plain(file: Path) -> BinaryIO:
+    """Opens a file, decompressed if it is gzipped."""
     with file.open("rb") as stream:
         is_gzip = stream.read(2) == b"\x1f\x8b"
     return cast("BinaryIO", gzip.open(file)) if is_gzip else file.open("rb")
 
 
-def _packets(file: Path) -> Iterator[tuple[int, bytes, int]]:
-    """Yields link type, captured bytes and original length of each packet."""
-    with _opened(file) as stream:
+def _read_packets(file: Path) -> Iterator[tuple[int, bytes, int]]:
+    """Yields link type, captured bytes and original length of each packet of a capture."""
+    with _open_plain(file) as stream:
         data = stream.read()
     if data[:4] in PCAP:
         yield from _read_pcap(data, PCAP[data[:4]])
@@ -134,6 +138,7 @@ def _packets(file: Path) -> Iterator[tuple[int, bytes, int]]:
 
 
 def _read_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
+    """Yields the packets of a pcap file; `order` is its byte order for `struct`."""
     link = struct.unpack_from(order + "I", data, 20)[0] & 0xFFFF
     place = 24
     while place < len(data):
@@ -148,6 +153,7 @@ def _read_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
 
 
 def _read_pcapng(data: bytes) -> Iterator[tuple[int, bytes, int]]:
+    """Yields the packets of a pcapng file."""
     place, order = 0, "<"
     links: list[tuple[int, int]] = []
     while place + 12 <= len(data):
@@ -172,8 +178,10 @@ def _read_pcapng(data: bytes) -> Iterator[tuple[int, bytes, int]]:
         place += size
 
 
-def _segment(link: int, data: bytes, length: int) -> tuple[End, End, int, int, int] | str | None:
-    """Returns ends, sequence, flags and payload of TCP; a reason not to count it; or None for others."""
+def _parse_frame(link: int, data: bytes, length: int) -> tuple[End, End, int, int, int] | str | None:
+    """Returns ends, sequence, flags and payload of TCP; or a reason not to count it; or None for
+    other packets.
+    """
     if link == ETHERNET:
         kind, place = struct.unpack_from(">H", data, 12)[0], 14
     elif link == COOKED:
@@ -198,6 +206,7 @@ def _segment(link: int, data: bytes, length: int) -> tuple[End, End, int, int, i
 
 
 def _parse_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
+    """Parses the IPv4 packet at an offset `place`; returns as `_parse_frame` does."""
     header = 4 * (data[place] & 15)
     (total,) = struct.unpack_from(">H", data, place + 2)
     (fragment,) = struct.unpack_from(">H", data, place + 6)
@@ -214,6 +223,7 @@ def _parse_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, in
 
 
 def _parse_ipv6(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
+    """Parses the IPv6 packet at an offset `place`; returns as `_parse_frame` does."""
     (total,) = struct.unpack_from(">H", data, place + 4)
     following, ends = data[place + 6], (data[place + 8 : place + 24], data[place + 24 : place + 40])
     total = total or length - place - 40
@@ -231,6 +241,7 @@ def _parse_ipv6(data: bytes, place: int, length: int) -> tuple[End, End, int, in
 def _parse_tcp(
     data: bytes, place: int, total: int, ends: tuple[bytes, bytes]
 ) -> tuple[End, End, int, int, int]:
+    """Parses the TCP header at an offset `place`; `total` is the length of header and payload, bytes."""
     source, target, sequence = struct.unpack_from(">HHI", data, place)
     header, flags = 4 * (data[place + 12] >> 4), data[place + 13]
     return (ends[0], source), (ends[1], target), sequence, flags, max(total - header, 0)

@@ -1,7 +1,7 @@
-"""Writes a part of docs/nobody-pays.md: markers before CAKE on the lines that people have.
+"""Writes a part of docs/nobody-pays.md: markers before CAKE in the ready-made places.
 
-Every case is a ready-made place on a line with a rate for each direction. Plain CAKE is the reference.
-`make validation WHAT=places` runs the cases and renews the part.
+Every case is a ready-made place on a line with a rate for each direction. Plain CAKE is the
+reference. `make validation WHAT=places` runs the cases and renews the part.
 """
 
 import sys
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tools import document
-from validation.nobody_pays import DOCUMENT, Change, Figure, Found, breaks, compared_with_cake, text
+from validation.nobody_pays import DOCUMENT, Change, Figure, Found, breaks, compare_with_cake, format_change
 
 TARGET = "validation WHAT=places"
 
@@ -24,7 +24,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The case in words."""
+        """The name of the case in the table."""
         return f"{self.place}, {self.down}/{self.up}"
 
     def arguments(self) -> list[str]:
@@ -63,15 +63,15 @@ def main() -> int:
     found = {}
     for case in CASES:
         print(f"places: {case.name}", file=sys.stderr, flush=True)
-        found[case.name] = compared_with_cake(
+        found[case.name] = compare_with_cake(
             [*case.arguments(), "--seeds", str(SEEDS), *LENGTH], SCHEMES, FIGURES
         )
-    document.renew(DOCUMENT, TARGET, body(found))
+    document.renew(DOCUMENT, TARGET, write_body(found))
     print(f"{TARGET}: wrote {DOCUMENT.name}")
     return 0
 
 
-def body(found: Mapping[str, Found]) -> str:
+def write_body(found: Mapping[str, Found]) -> str:
     """Returns the generated part of the page."""
     command = f"mousehole compare PLACE --down RATE --up RATE --seeds {SEEDS} {' '.join(LENGTH)}"
     note = (
@@ -79,24 +79,26 @@ def body(found: Mapping[str, Found]) -> str:
         "95 % intervals; from → to is CAKE's figure and the scheme's. Bold is worse than the limits above "
         "allow, by the mean."
     )
-    rows = [row for name, schemes in found.items() for row in case_rows(name, schemes)]
+    rows = [row for name, schemes in found.items() for row in list_case_rows(name, schemes)]
     header = ["line, down/up", "scheme", *(figure.name for figure in FIGURES)]
     return f"\n{document.wrapped(note)}\n\n{document.table(header, rows)}\n"
 
 
-def case_rows(name: str, schemes: Found) -> list[list[str]]:
+def list_case_rows(name: str, schemes: Found) -> list[list[str]]:
     """Returns a row for each scheme of a case."""
     return [
-        [name, f"`{scheme}`", *(cell(figure, changes) for figure in FIGURES)]
+        [name, f"`{scheme}`", *(format_cell(figure, changes) for figure in FIGURES)]
         for scheme, changes in schemes.items()
     ]
 
 
-def cell(figure: Figure, changes: Mapping[str, Change]) -> str:
-    """Returns a figure's change, bold where it is worse than allowed."""
+def format_cell(figure: Figure, changes: Mapping[str, Change]) -> str:
+    """Returns a figure's change, bold where it is worse than allowed, a dash where the case lacks
+    the figure.
+    """
     if figure.name not in changes:
         return "–"
-    words = text(figure, changes[figure.name])
+    words = format_change(figure, changes[figure.name])
     return f"**{words}**" if breaks(figure, changes) else words
 
 

@@ -15,8 +15,8 @@ from validation.oracle_cases import IN_FORCE, OLD_ERA, ROOT, Case
 GOLDENS = ROOT / "oracle" / "golden" / "tcp"
 
 
-def parsed(text: str) -> oracle_cases.Value:
-    """Returns a text as a number, if it is one."""
+def parse_value(text: str) -> oracle_cases.Value:
+    """Returns a text as an integer or float if it is one, else unchanged."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -25,8 +25,8 @@ def parsed(text: str) -> oracle_cases.Value:
     return text
 
 
-def plain(number: float) -> int | float:
-    """Returns a whole number without a point."""
+def drop_point(number: float) -> int | float:
+    """Returns a whole number as an integer, another one unchanged."""
     return int(number) if number == int(number) else number
 
 
@@ -36,13 +36,13 @@ def main(arguments: Sequence[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     name, told, *settings = arguments
-    given = {key: parsed(value) for key, value in (one.split("=", 1) for one in settings)}
+    given = {key: parse_value(value) for key, value in (one.split("=", 1) for one in settings)}
     unknown = [key for key in given if key not in oracle_cases.DEFAULTS]
     if unknown or (given.get("era") == "old" and OLD_ERA.keys() & given.keys()):
         print(f"record_tcp: not a setting, or one that era=old has fixed: {settings}", file=sys.stderr)
         return 2
     case = Case(name, given)
-    played = oracle.ns2(case)
+    played = oracle.play_ns2(case)
     if played.done_s is None:
         print(f"record_tcp: the transfer does not end within {oracle.NS2_END_S:.0f} s", file=sys.stderr)
         return 1
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         "done": played.done_s,
         "nsends": sum(event[1] == "send" for event in played.events),
         "ndrops": sum(event[1] == "drop" for event in played.events),
-        "in_force": {told: plain(case.number(name)) for told, name in IN_FORCE.items()},
+        "in_force": {told: drop_point(case.number(name)) for told, name in IN_FORCE.items()},
         "tick_phase_s": played.phase_s,
     }
     (GOLDENS / "summary.json").write_text(json.dumps([*kept, entry], indent=1) + "\n")

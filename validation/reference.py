@@ -1,9 +1,9 @@
-"""Compares what is read from captures with what tshark reads: connections, packets and payload.
+"""Compares our reading of captures with tshark's: connections, packets and payload.
 
-`make validation WHAT=reference ARGS=FOLDER` takes every capture below a folder. tshark dissects each packet;
-from its fields the connections are counted, and the payload without repetitions by joining intervals of
-sequence numbers. So the readers are compared to the byte. For each capture there is a line, and where the two
-part the figures of both and the account of what was left out here.
+`make validation WHAT=reference ARGS=FOLDER` takes every capture below a folder. tshark dissects
+each packet; from its fields the connections are counted, and the payload without repetitions by
+joining intervals of sequence numbers. So the readers are compared to the byte. For each capture a
+line is printed; if the two differ, so are the figures of both and our account of left-out packets.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ HALF = 1 << 31
 
 
 class NotComparedError(Exception):
-    """A capture that one of the readers could not read in time or at all."""
+    """The capture could not be read, or not in time, by one of the readers."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What one reader found in a capture; payload in bytes, of both directions."""
+    """One reader's counts in a capture; payload in bytes, of both directions."""
 
     connections: int = 0
     packets: int = 0
@@ -72,13 +72,14 @@ NAMES = (
 )
 
 
-def captures(folder: Path) -> list[Path]:
-    """Returns the captures below a folder, or the one file, by content."""
+def list_captures(folder: Path) -> list[Path]:
+    """Returns the captures below a folder, or the one file itself, recognised by content."""
     files = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
-    return [path for path in files if _magic(path) in MAGICS]
+    return [path for path in files if _read_magic(path) in MAGICS]
 
 
-def _magic(path: Path) -> bytes:
+def _read_magic(path: Path) -> bytes:
+    """Returns the first four bytes of a file, decompressed if it is gzipped."""
     with path.open("rb") as plain:
         head = plain.read(4)
     if head[:2] != b"\x1f\x8b":
@@ -90,8 +91,11 @@ def _magic(path: Path) -> bytes:
         return b""
 
 
-def ours(path: Path) -> tuple[Counts, TrafficSummary]:
-    """Returns our counts and the whole account; a capture of uploads alone is read as such."""
+def read_ours(path: Path) -> tuple[Counts, TrafficSummary]:
+    """Returns our counts and the whole summary; a capture of uploads only is read as such.
+
+    Raises `NotComparedError` if it cannot be read.
+    """
     try:
         summary = mousehole.inspect(str(path))
     except MouseholeError as error:
@@ -110,8 +114,8 @@ def ours(path: Path) -> tuple[Counts, TrafficSummary]:
     ), summary  # fmt: skip
 
 
-def theirs(path: Path) -> Counts:
-    """Returns tshark's counts."""
+def read_theirs(path: Path) -> Counts:
+    """Returns tshark's counts; raises `NotComparedError` if tshark fails or takes too long."""
     command = ["tshark", "-n", "-r", str(path), "-Y", FILTER, "-T", "fields", "-E", "occurrence=l"]
     command += [word for option in OPTIONS for word in ("-o", option)]
     command += [word for name in FIELDS for word in ("-e", name)]
@@ -121,11 +125,11 @@ def theirs(path: Path) -> Counts:
         raise NotComparedError(f"tshark took more than {LIMIT_S:.0f} s") from None
     if done.returncode and not done.stdout:
         raise NotComparedError(f"tshark: {done.stderr.strip().splitlines()[-1]}")
-    return counted(line.split("\t") for line in done.stdout.splitlines())
+    return count_packets(line.split("\t") for line in done.stdout.splitlines())
 
 
-def counted(rows: Iterable[list[str]]) -> Counts:
-    """Returns the counts of packets with the fields of `FIELDS`."""
+def count_packets(rows: Iterable[list[str]]) -> Counts:
+    """Returns the counts of packets that are given as the values of `FIELDS`."""
     spans: defaultdict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
     first: dict[tuple[str, str, str], int] = {}
     streams, flows = set(), set()
@@ -148,7 +152,7 @@ def counted(rows: Iterable[list[str]]) -> Counts:
             first[side] = seq
         if length and not _is_set(reset):
             spans[side].append((seq, length))
-    payload = sum(_union(spans[side], first.get(side)) for side in spans)
+    payload = sum(_count_covered(spans[side], first.get(side)) for side in spans)
     return Counts(len(streams), packets, payload, len(flows), quic_packets, quic_payload)
 
 
@@ -156,8 +160,12 @@ def _is_set(flag: str) -> bool:
     return flag in ("1", "True")
 
 
-def _union(spans: list[tuple[int, int]], start: int | None) -> int:
-    """Returns how many bytes are covered; `start` is the first sequence number, None if it is not known."""
+def _count_covered(spans: list[tuple[int, int]], start: int | None) -> int:
+    """Returns how many bytes the spans cover.
+
+    Spans are pairs of sequence number and length, in order of arrival. `start` is the first
+    sequence number of the connection, before which nothing counts, or None if it is unknown.
+    """
     top = origin = spans[0][0] if start is None else start
     unwrapped = []
     for seq, length in spans:
@@ -172,8 +180,8 @@ def _union(spans: list[tuple[int, int]], start: int | None) -> int:
     return covered
 
 
-def report(paths: Iterable[Path], folder: Path) -> Iterator[str]:
-    """Returns a line for each capture, more where the readers part, and the sum."""
+def compare_all(paths: Iterable[Path], folder: Path) -> Iterator[str]:
+    """Yields a line for each capture, more where the readers differ, and the totals."""
     began, compared, agreed, missed = time.monotonic(), 0, 0, 0
     for path in paths:
         name = str(path.relative_to(folder)) if path != folder else path.name
@@ -182,13 +190,13 @@ def report(paths: Iterable[Path], folder: Path) -> Iterator[str]:
             missed += 1
             continue
         try:
-            (mine, summary), other = ours(path), theirs(path)
+            (mine, summary), other = read_ours(path), read_theirs(path)
         except NotComparedError as error:
             yield f"{name}: NOT COMPARED: {error}"
             missed += 1
             continue
         compared += 1
-        parted = differences(mine, other)
+        parted = list_differences(mine, other)
         agreed += not parted
         verdict = "parts" if parted else "agrees"
         yield f"{name}: {verdict}: {mine.connections} connections, {mine.packets} packets, {mine.payload} B"
@@ -198,7 +206,7 @@ def report(paths: Iterable[Path], folder: Path) -> Iterator[str]:
     yield f"reference: {agreed} of {compared} captures agree in all counts; {missed} not compared"
 
 
-def differences(mine: Counts, other: Counts) -> list[str]:
+def list_differences(mine: Counts, other: Counts) -> list[str]:
     """Returns a line for each count in which the readers differ."""
     rows = zip(NAMES, astuple(mine), astuple(other), strict=True)
     return [f"{name}: {here} here, {there} tshark" for name, here, there in rows if here != there]
@@ -216,11 +224,11 @@ def main() -> int:
     if not folder.exists():
         print(f"reference: {folder}: no such folder", file=sys.stderr)
         return 2
-    found = captures(folder)
+    found = list_captures(folder)
     if not found:
         print(f"reference: {folder}: holds no pcap or pcapng file", file=sys.stderr)
         return 2
-    for line in report(found, folder):
+    for line in compare_all(found, folder):
         print(line, flush=True)
     return 0
 

@@ -1,10 +1,11 @@
-"""Replays recordings of known traffic in an open and in a closed loop, and compares both with the truth.
+"""Compares replays of known traffic, in an open and in a closed loop, with the true effect of a scheme.
 
-A model knows who waits for whom, so what it says of a scheme is the truth. Its run under drop-tail is
-recorded as a capture would show it, from an idle network on: start, end, client and bytes of every
-connection. The recording is replayed on the same link in both loops, once round. Each replay's change of the
-mean response time of short transfers against drop-tail is compared with the model's own, replication by
-replication. `make validation WHAT=replay_truth` prints the table of docs/traffic.md.
+A model has the true dependencies between transfers, so its own runs give the truth about a scheme.
+Its run under drop-tail is recorded as a capture would show it, from an idle network on: start, end,
+client and bytes of every connection. The recording is replayed on the same link in both loops,
+once. Each replay's change of the mean response time of short transfers against drop-tail is
+compared with the model's own, replication by replication. `make validation WHAT=replay_truth`
+prints the table of docs/traffic.md.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ LOOPS = ("open", "closed")
 
 @dataclass(frozen=True)
 class Case:
-    """A model and its link; `what` says who waits for whom in it."""
+    """A model and its link; `what` describes its dependencies."""
 
     name: str
     what: str
@@ -56,7 +57,7 @@ CASES = (
 
 @dataclass
 class Seen:
-    """What runs of one kind gave, one number per replication."""
+    """The results of runs of one kind, one number per replication."""
 
     short_mean_s: dict[str, list[float]] = field(default_factory=dict)
     """Mean response time of short transfers, by scheme."""
@@ -81,16 +82,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines: list[tuple[str, ...]] = []
     for case in chosen:
         print(f"replay-truth: {case.name}", file=sys.stderr, flush=True)
-        lines += rows(case, played(case, schemes, options.seeds, options.length))
+        lines += make_rows(case, play_all(case, schemes, options.seeds, options.length))
     header = ("traffic", "scheme", "truth", "open replay", "off by", "closed replay", "off by")
     print(document.table(header, lines), end="")
     return 0
 
 
-def played(case: Case, schemes: Sequence[str], seeds: int, length_s: float) -> dict[Kind, Seen]:
-    """Returns what the model and both replays of it gave, over all replications."""
+def play_all(case: Case, schemes: Sequence[str], seeds: int, length_s: float) -> dict[Kind, Seen]:
+    """Runs the model and both replays of it in all replications; returns the results by kind of run."""
     with ThreadPoolExecutor(default_jobs()) as pool:
-        each = list(pool.map(lambda number: replication(case, schemes, number, length_s), range(seeds)))
+        each = list(pool.map(lambda number: play_replication(case, schemes, number, length_s), range(seeds)))
     found = {kind: Seen() for kind in ("truth", *LOOPS)}
     for one in each:
         for (kind, scheme), (short_mean_s, utilisation) in one.items():
@@ -100,10 +101,14 @@ def played(case: Case, schemes: Sequence[str], seeds: int, length_s: float) -> d
     return found
 
 
-def replication(
+def play_replication(
     case: Case, schemes: Sequence[str], number: int, length_s: float
 ) -> dict[tuple[Kind, str], tuple[float, float]]:
-    """Returns mean response time of short transfers and utilisation of one replication's runs."""
+    """Runs one replication of the model and its replays.
+
+    Returns by kind of run and scheme the mean response time of short transfers, s, and the
+    utilisation.
+    """
     found: dict[tuple[Kind, str], tuple[float, float]] = {}
     base: Scenario = {
         "schema": "mousehole.scenario/1", "replication": number, "duration": f"{length_s}s",
@@ -115,18 +120,18 @@ def replication(
         truth = run_one(
             fill_in({**base, "scheme": scheme, "warmup": "0s", "traffic": model}), None, _engine.Cancel()
         )
-        found["truth", scheme] = figures(truth, WARMUP_S)
+        found["truth", scheme] = compute_figures(truth, WARMUP_S)
         if scheme == BASELINE:
-            recording = _engine.connections_traffic(list(recorded(truth.transfers())))
+            recording = _engine.connections_traffic(list(list_recorded(truth.transfers())))
     for loop in LOOPS:
         for scheme in schemes:
             traffic: TrafficSection = {"files": [IN_MEMORY], "replay": loop}
             replay = fill_in({**base, "scheme": scheme, "warmup": f"{WARMUP_S}s", "traffic": traffic})
-            found[loop, scheme] = figures(run_one(replay, recording, _engine.Cancel()), WARMUP_S)
+            found[loop, scheme] = compute_figures(run_one(replay, recording, _engine.Cancel()), WARMUP_S)
     return found
 
 
-def recorded(transfers: TransferColumns) -> Iterator[ConnectionSpec]:
+def list_recorded(transfers: TransferColumns) -> Iterator[ConnectionSpec]:
     """Yields the connections as a capture shows them; one that never ended has no duration."""
     columns = zip(
         transfers["start_s"], transfers["end_s"], transfers["client"], transfers["bytes"],
@@ -140,10 +145,10 @@ def recorded(transfers: TransferColumns) -> Iterator[ConnectionSpec]:
         yield seen if isnan(end_s) else {**seen, "duration_s": float(end_s - start_s)}
 
 
-def figures(result: _engine.RunResult, from_s: float) -> tuple[float, float]:
-    """Returns the mean response time of short transfers that start from `from_s` on, and the utilisation.
+def compute_figures(result: _engine.RunResult, from_s: float) -> tuple[float, float]:
+    """Returns the mean response time, s, of short transfers that start from `from_s` on, and the utilisation.
 
-    The time of a transfer that never ended is its age, as in a comparison.
+    A transfer that never ended counts with its age, as in a comparison.
     """
     transfers = result.transfers()
     ends = np.where(np.isnan(transfers["end_s"]), result.summary()["end_s"], transfers["end_s"])
@@ -151,7 +156,7 @@ def figures(result: _engine.RunResult, from_s: float) -> tuple[float, float]:
     return float(np.mean((ends - transfers["start_s"])[chosen])), result.queues()[0]["utilisation"]
 
 
-def rows(case: Case, found: Mapping[Kind, Seen]) -> Iterator[tuple[str, ...]]:
+def make_rows(case: Case, found: Mapping[Kind, Seen]) -> Iterator[tuple[str, ...]]:
     """Yields the baseline's utilisation, then each scheme's change in the model and in both replays."""
     use = {kind: f"{np.mean(seen.utilisation):.1%} of the link used" for kind, seen in found.items()}
     name = f"{case.name}: {case.what}"
@@ -160,11 +165,11 @@ def rows(case: Case, found: Mapping[Kind, Seen]) -> Iterator[tuple[str, ...]]:
     for scheme in truth:
         if scheme == BASELINE:
             continue
-        line = [percent(log_ratio(truth[scheme], truth[BASELINE]))]
+        line = [format_percent(log_ratio(truth[scheme], truth[BASELINE]))]
         for loop in LOOPS:
             replay = found[loop].short_mean_s
-            line.append(percent(log_ratio(replay[scheme], replay[BASELINE])))
-            line.append(points(replay_error(replay, truth, scheme)))
+            line.append(format_percent(log_ratio(replay[scheme], replay[BASELINE])))
+            line.append(format_points(replay_error(replay, truth, scheme)))
         yield ("", f"`{scheme}`", *line)
 
 
@@ -176,14 +181,14 @@ def replay_error(
     return t_interval(100 * (changes[0] - changes[1]))
 
 
-def percent(log: Estimate) -> str:
-    """Returns `−33 % (−36…−30)`, from a log-ratio."""
+def format_percent(log: Estimate) -> str:
+    """Returns a log-ratio as text such as `−33 % (−36…−30)`."""
     mean, low, high = (f"{100 * expm1(value):+.0f}" for value in (log.mean, log.low, log.high))
     return f"{mean} % ({low}…{high})".replace("-", "−")
 
 
-def points(difference: Estimate) -> str:
-    """Returns `−9 (−11…−7)`."""
+def format_points(difference: Estimate) -> str:
+    """Returns a difference as text such as `−9 (−11…−7)`."""
     mean, low, high = (f"{value:+.1f}" for value in (difference.mean, difference.low, difference.high))
     return f"{mean} ({low}…{high})".replace("-", "−")
 

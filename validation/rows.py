@@ -1,6 +1,7 @@
-"""Rows of docs/validation.md: a function for each check, from the JSON or CSV that the check prints.
+"""Makes the rows of docs/validation.md: a function for each check reads the JSON or CSV that it prints.
 
-A row's verdict follows from the numbers alone; what is missing or cannot be read counts as not compared.
+A row's verdict follows from the numbers alone; results that are missing or unreadable count as not
+compared. `reason` is always the reason why an output is empty.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One claim: what it was compared with, how far the two are apart, and how to see it again."""
+    """One claim: what it was compared with, the result, the command that repeats it, and the verdict."""
 
     claim: str
     compared: str
@@ -81,7 +82,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Test:
-    """One Rust test that was run: its package, its name with modules, and what it printed."""
+    """The run of one Rust test: its package, its name with modules, its outcome and output."""
 
     package: str
     name: str
@@ -90,11 +91,11 @@ class Test:
 
     @property
     def module(self) -> str:
-        """The module of the integration tests that it stands in."""
+        """The module of the integration tests that contains the test."""
         return self.name.partition("::")[0]
 
 
-def json_lines(output: str) -> list[Json]:
+def parse_json_lines(output: str) -> list[Json]:
     """Returns the JSON objects among the lines of an output."""
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
@@ -102,17 +103,19 @@ def json_lines(output: str) -> list[Json]:
 # --- our own tests ---------------------------------------------------------------------------------
 
 
-def tests(output: str) -> list[Test]:
-    """Returns every test that `tools.cargo_tests` ran."""
+def parse_tests(output: str) -> list[Test]:
+    """Returns every test that ran from the output of `tools.cargo_tests`."""
     return [
         Test(one["package"], one["name"], one["outcome"] == Outcome.PASSED, one["output"])
-        for one in json_lines(output)
+        for one in parse_json_lines(output)
         if one["outcome"] != Outcome.NOT_RUN
     ]
 
 
-def in_module(all_tests: Iterable[Test], module: str, pattern: str = "") -> list[Test]:
-    """Returns those of a module, or of a package and module (`policy/golden`), whose names match."""
+def filter_tests(all_tests: Iterable[Test], module: str, pattern: str = "") -> list[Test]:
+    """Returns the tests of a module, or of a package and module (`policy/golden`), whose names
+    match a regex.
+    """
     package, _, module = module.rpartition("/")
     return [
         test
@@ -121,8 +124,8 @@ def in_module(all_tests: Iterable[Test], module: str, pattern: str = "") -> list
     ]
 
 
-def tally(claim: str, compared: str, chosen: Sequence[Test], command: str) -> Row:
-    """Returns a row for a group of tests; failed ones are named."""
+def tally_tests(claim: str, compared: str, chosen: Sequence[Test], command: str) -> Row:
+    """Returns a row for a group of tests; it names those that failed."""
     if not chosen:
         return Row(claim, compared, "no test", command, NOT_COMPARED)
     failed = [f"`{test.name}`" for test in chosen if not test.passed]
@@ -134,8 +137,11 @@ def tally(claim: str, compared: str, chosen: Sequence[Test], command: str) -> Ro
     return Row(claim, compared, f"{passed}{': ' if said else ''}{said}", command)
 
 
-def dialogues(all_tests: Sequence[Test], folder: Path) -> list[Row]:
-    """Returns the dialogue tests by the RFCs that their comments name; one test may show several."""
+def make_dialogue_rows(all_tests: Sequence[Test], folder: Path) -> list[Row]:
+    """Returns a row for each RFC of the dialogue tests whose comments name it; a test may count for several.
+
+    `folder` holds the sources of the tests.
+    """
     by_rfc: dict[str, list[Test]] = defaultdict(list)
     outcome = {test.name: test for test in all_tests if test.module.startswith("tcp_")}
     for path in sorted(folder.glob("tcp_*.rs")):
@@ -150,22 +156,25 @@ def dialogues(all_tests: Sequence[Test], folder: Path) -> list[Row]:
     for rfc, subject in RFCS.items():
         modules = sorted({test.module for test in by_rfc[rfc]})
         command = "cargo test -p mousehole-sim --test it -- " + " ".join(modules or ["…"])
-        rows.append(tally(f"{rfc}: {subject}", "its text, as dialogues", by_rfc[rfc], command))
+        rows.append(tally_tests(f"{rfc}: {subject}", "its text, as dialogues", by_rfc[rfc], command))
     return rows
 
 
 # --- ns-2 ------------------------------------------------------------------------------------------
 
 
-def tcp_goldens(program: Path) -> Row:
-    """Plays every golden trace: events that differ, and the largest difference in time."""
-    goldens = oracle.recorded(TCP_GOLDENS)
-    scenarios = [oracle.scenario(case, played.phase_s) for case, played in goldens]
+def compare_tcp_goldens(program: Path) -> Row:
+    """Plays every golden trace.
+
+    Returns a row with the traces that differ and the largest difference in time.
+    """
+    goldens = oracle.read_records(TCP_GOLDENS)
+    scenarios = [oracle.make_scenario(case, played.phase_s) for case, played in goldens]
     events, worst_s, parted = 0, 0.0, []
-    for (case, played), mine in zip(goldens, oracle.ours(program, scenarios), strict=True):
+    for (case, played), mine in zip(goldens, oracle.play_simulated(program, scenarios), strict=True):
         events += len(played.events)
-        same = oracle.beside_record(mine, played)
-        if oracle.parting(same, played):
+        same = oracle.cut_to_record(mine, played)
+        if oracle.find_divergence(same, played):
             parted.append(case.feature)
         apart = [abs(a[0] - b[0]) for a, b in zip(same, played.events, strict=False) if a[1:] == b[1:]]
         worst_s = max(worst_s, *apart)
@@ -182,10 +191,10 @@ def tcp_goldens(program: Path) -> Row:
     )
 
 
-def random_tcp(output: str, reason: str) -> Row:
-    """Returns the row of `make oracle`."""
+def make_random_tcp_row(output: str, reason: str) -> Row:
+    """Returns the row of `make oracle` on random cases of one flow."""
     claim, compared = "The same on random losses, windows, timers and paths", "ns-2 2.35, run beside ours"
-    found = json_lines(output)
+    found = parse_json_lines(output)
     if not found or not found[0]["cases"]:
         return Row(claim, compared, reason, "make oracle", NOT_COMPARED)
     cases, same, ties, differ = (found[0][name] for name in ("cases", "same", "ties", "differ"))
@@ -195,11 +204,11 @@ def random_tcp(output: str, reason: str) -> Row:
     return Row(claim, compared, result, "make oracle", DIFFERS if differ else AGREES)
 
 
-def flows(output: str, reason: str) -> list[Row]:
-    """Returns a row for several flows under drop-tail, and one for each discipline that draws its drops."""
+def make_flow_rows(output: str, reason: str) -> list[Row]:
+    """Returns a row for several flows under drop-tail, and one for each discipline with random drops."""
     command = "make oracle"
     claim = "Several flows send, receive, drop and acknowledge as in ns-2 under drop-tail"
-    found = json_lines(output)
+    found = parse_json_lines(output)
     if not found:
         return [Row(claim, "ns-2 2.35, run beside ours", reason, command, NOT_COMPARED)]
     first, figures = found[0], found[1:]
@@ -223,14 +232,14 @@ def flows(output: str, reason: str) -> list[Row]:
     return rows
 
 
-def overload(output: str, reason: str) -> list[Row]:
+def make_overload_rows(output: str, reason: str) -> list[Row]:
     """Returns a row for each kind of queue in the overload table, and one for its rows without a scheme."""
     command = "mousehole-overload 10"
     lines = list(csv.DictReader(io.StringIO(output)))
-    tested = tested_settings([line for line in lines if line["rule"] == "ns2"])
+    tested = run_overload_tests([line for line in lines if line["rule"] == "ns2"])
     policy = [line for line in lines if line["rule"] == "policy"]
     found = [
-        overload_row(
+        make_overload_row(
             queue,
             [one for one in tested if one.line["queue"] == queue],
             [line for line in policy if line["queue"] == queue],
@@ -248,10 +257,11 @@ def overload(output: str, reason: str) -> list[Row]:
     return found
 
 
-def overload_row(
+def make_overload_row(
     queue: str, tested: Sequence[Setting], policy: Sequence[Mapping[str, str]], tests: int, command: str
 ) -> Row:
-    """Judges one kind of queue by ns-2's own rule, and adds how far the policy's rule is from it.
+    """Returns the row of one kind of queue, judged by ns-2's own rule, with the distance of the
+    policy's rule.
 
     `tests` is the number of values that were tested in the whole table.
     """
@@ -260,8 +270,8 @@ def overload_row(
     result = (
         f"{same} of {len(tested)} settings without a significant difference (t test at 5 % of one run of "
         f"ns-2 against {tested[0].line['seeds']} seeds, Holm's correction for {tests} values; smallest p "
-        f"{smallest:.2g}); {distance([one.line for one in tested])}. "
-        f"By the policy's rule, which is not ns-2's: {distance(policy)}"
+        f"{smallest:.2g}); {describe_distance([one.line for one in tested])}. "
+        f"By the policy's rule, which is not ns-2's: {describe_distance(policy)}"
     )
     claim = f"{QUEUES[queue]}: drops and queue under open-loop overload"
     verdict = AGREES if same == len(tested) else DIFFERS
@@ -277,28 +287,28 @@ class Setting:
     is_same: bool
 
 
-def tested_settings(lines: Sequence[Mapping[str, str]]) -> list[Setting]:
-    """Tests all rows together, so that a false alarm anywhere in the table has a probability of 5 %."""
-    each = [overload_tests(line) for line in lines]
+def run_overload_tests(lines: Sequence[Mapping[str, str]]) -> list[Setting]:
+    """Tests all rows together, so that the probability of a false alarm anywhere in the table is 5 %."""
+    each = [compute_p_values(line) for line in lines]
     holds = iter(hold_after_holm([p for own in each for p in own]))
     return [
         Setting(line, own, all(list(islice(holds, len(own))))) for line, own in zip(lines, each, strict=True)
     ]
 
 
-def distance(rows: Sequence[Mapping[str, str]]) -> str:
-    """Returns the greatest distances from ns-2's shares and queues."""
+def describe_distance(rows: Sequence[Mapping[str, str]]) -> str:
+    """Returns the greatest distances from ns-2's drop shares and mean queues, as text."""
     shares = [abs(float(row[key]) - float(row[f"ns2_{key}"])) for row in rows for key in ("out", "in")]
     lengths = [abs(float(row["queue_packets"]) / float(row["ns2_queue_packets"]) - 1) for row in rows]
     return f"shares dropped at most {max(shares):.4f} apart, mean queues {max(lengths):.1%}"
 
 
-def overload_tests(row: Mapping[str, str]) -> list[float]:
-    """Returns a p-value for the shares dropped and the queue: that ns-2's run is one more of ours.
+def compute_p_values(row: Mapping[str, str]) -> list[float]:
+    """Returns the p-values of the hypothesis that ns-2's run is one more run of ours.
 
-    Evenly spaced arrivals have hardly any spread, so a standard deviation counts as at least 1e-5 of the
-    packets, two or three of such a run, and 0.05 % of the queue. What no run has, such as IN packets, is not
-    tested.
+    They are those of the shares dropped and of the mean queue. Evenly spaced arrivals have hardly
+    any spread, so a standard deviation counts as at least 1e-5 of the packets, two or three of such
+    a run, and 0.05 % of the queue. A quantity that is 0 in both, such as IN packets, is not tested.
     """
     seeds = int(row["seeds"])
     wanted = (
@@ -319,29 +329,31 @@ def compare_one_run(
 ) -> float:
     """Returns the two-sided p-value of Student's t test that `other` is a single run of the same kind.
 
-    The mean and the sample standard deviation are those of `runs` runs; with n of them
-    (other - mean) / (deviation * sqrt(1 + 1/n)) has n - 1 degrees of freedom.
+    The mean and the sample standard deviation are those of `runs` runs; with n of them (other -
+    mean) / (deviation * sqrt(1 + 1/n)) has n - 1 degrees of freedom.
     """
     error = max(deviation, least_deviation) * math.sqrt(1 + 1 / runs)
     return find_p_value(other - mean, error, runs - 1)
 
 
 def hold_after_holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
-    """Returns for each hypothesis whether it holds; Holm's procedure errs in a share `level` of all cases."""
+    """Returns for each hypothesis whether Holm's procedure keeps it; any error has at most
+    probability `level`.
+    """
     return [adjusted > level for adjusted in holm(p_values)]
 
 
 # --- Linux, the kernel and the papers --------------------------------------------------------------
 
 
-def linux(output: str, reason: str) -> list[Row]:
-    """Returns a row for each quantity of `make validation WHAT=witness` that must be within the bound."""
+def make_linux_rows(output: str, reason: str) -> list[Row]:
+    """Returns a row for each quantity of `make validation WHAT=witness` that is held to a bound."""
     command = "sudo make validation WHAT=witness"
     verdicts = {"agrees": AGREES, "not in the simulator": NOT_COMPARED}
     rows = []
-    for one in json_lines(output):
+    for one in parse_json_lines(output):
         if one["held"]:
-            linux, simulated = (estimate(one[side]) for side in ("linux", "simulated"))
+            linux, simulated = (format_estimate(one[side]) for side in ("linux", "simulated"))
             verdict = verdicts.get(one["verdict"], DIFFERS)
             claim = f"{one['quantity']} within 10 %: {one['case']}"
             result = f"Linux {linux}, simulator {simulated}"
@@ -350,26 +362,28 @@ def linux(output: str, reason: str) -> list[Row]:
     return rows or [Row(claim, "Linux TCP over veth and TBF", reason, command, NOT_COMPARED)]
 
 
-def estimate(value: Mapping[str, float] | None) -> str:
-    """Returns a mean and half its interval."""
+def format_estimate(value: Mapping[str, float] | None) -> str:
+    """Returns a mean and half its interval as text."""
     return "none" if value is None else f"{value['mean']:.2f} ±{value['half_width']:.2f}"
 
 
-def claims(output: str, reason: str) -> dict[str, list[Row]]:
-    """Returns the claims of each paper, by its name, as `python -m papers` prints them."""
+def make_claim_rows(output: str, reason: str) -> dict[str, list[Row]]:
+    """Returns the rows of each paper's claims, by the paper's name, from the output of `python -m papers`."""
     found: dict[str, list[Row]] = {}
-    for one in json_lines(output):
+    for one in parse_json_lines(output):
         if one["kind"] == "claim":
-            found.setdefault(one["paper"], []).append(_claim_row(one))
+            found.setdefault(one["paper"], []).append(_make_claim_row(one))
     command = "mousehole paper --all"
     return found or {"papers": [Row(command, "the papers", reason, command, NOT_COMPARED)]}
 
 
-def _claim_row(claim: Json) -> Row:
-    """Returns the row of one claim: its judgements, whether a parameter was fitted to it, why it differs."""
+def _make_claim_row(claim: Json) -> Row:
+    """Returns the row of one claim: its judgements, the parameters fitted to it, and the cause of a
+    difference.
+    """
     lines = [
         f"{line['label'] + ': ' if line['label'] else ''}"
-        f"{'published ' + _barred(line) + ', ' if line['published'] else ''}ours {line['ours']}"
+        f"{'published ' + _format_published(line) + ', ' if line['published'] else ''}ours {line['ours']}"
         for line in claim["lines"]
     ]
     fitted = [f"fitted: {', '.join(claim['fitted'])}"] if claim["fitted"] else []
@@ -382,16 +396,16 @@ def _claim_row(claim: Json) -> Row:
     return Row(f"{name}: {claim['says']}", claim["place"], result, command, verdict, basis)
 
 
-def _barred(line: Json) -> str:
-    """Returns what is published with how far from it still agrees."""
+def _format_published(line: Json) -> str:
+    """Returns a published value, with the distance within which ours agrees."""
     return f"{line['published']} ({line['bar']})" if line["bar"] else str(line["published"])
 
 
-def kernel(output: str, reason: str) -> list[Row]:
-    """Returns records and differences of each policy, then whether changed parameters were noticed."""
+def make_kernel_rows(output: str, reason: str) -> list[Row]:
+    """Returns two rows for each policy: its differences in the kernel, and the changed parameters noticed."""
     command = "sudo make bpf-parity"
     rows = []
-    for one in json_lines(output):
+    for one in parse_json_lines(output):
         policy = f"`{one['policy']}`"
         if one["check"] == "parity":
             claim = f"{policy} decides in the kernel as in the simulator"

@@ -1,7 +1,7 @@
-"""The words of the papers' claims under several master seeds: how many hang on what was drawn.
+"""Judges the papers' claims under several master seeds: how many verdicts depend on the random draws.
 
-`make validation WHAT=seeds` judges every cell of the papers named under each seed, as `mousehole paper NAME
---seed N` does and once more with `--settle`, and writes docs/seeds.md.
+`make validation WHAT=seeds` judges every cell of the papers named under each seed, as `mousehole
+paper NAME --seed N` does and once more with `--settle`, and writes docs/seeds.md.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 
 from papers import paper
 from papers.judge import GOOD, Word
-from papers.parts import ClaimPart, word_text
+from papers.parts import ClaimPart, format_word
 from papers.runs import Options, default_cache
 from tools import document
-from validation.full_length import statements
+from validation.full_length import list_statements
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "seeds.md"
@@ -30,8 +30,8 @@ SETTLE = 640
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The words of one paper's cells under several seeds."""
+class SeededWords:
+    """The verdicts on one paper's cells under several seeds."""
 
     paper: str
     settle: int | None
@@ -41,35 +41,37 @@ class Drawn:
 
     @property
     def changed(self) -> list[tuple[str, Sequence[Word | None]]]:
-        """Returns the cells whose word is not the same under all seeds."""
+        """The cells whose verdict is not the same under all seeds, each with its verdicts."""
         return [(name, words) for name, words in self.cells if len(set(words)) > 1]
 
     @property
     def opposite(self) -> int:
-        """Returns how many cells come out under one seed and differ under another."""
+        """The number of cells that agree under one seed and differ under another."""
         return sum(Word.DIFFERS in words and any(one in GOOD for one in words) for _, words in self.cells)
 
     @property
     def share(self) -> float:
-        """Returns the share of words that change from one seed to another, on average over all pairs."""
+        """The share of cells whose verdict changes between two seeds, averaged over all pairs of seeds."""
         pairs = [pair for _, words in self.cells for pair in combinations(words, 2)]
         return sum(one is not other for one, other in pairs) / len(pairs)
 
 
-def drawn(name: str, seeds: Sequence[int], settle: int | None, jobs: int | None) -> Drawn:
-    """Judges a paper under each seed; what was run before is taken from the cache."""
+def judge_under_seeds(name: str, seeds: Sequence[int], settle: int | None, jobs: int | None) -> SeededWords:
+    """Judges a paper under each seed; runs that the cache holds are not repeated."""
     found = [
-        statements(paper.find(name), Options(seed=seed, settle=settle, jobs=jobs, cache=default_cache()))
+        list_statements(
+            paper.find_paper(name), Options(seed=seed, settle=settle, jobs=jobs, cache=default_cache())
+        )
         for seed in seeds
     ]
-    named = [cells(parts) for parts in found]
+    named = [list_cells(parts) for parts in found]
     names = [name for name, _ in named[0]]
     words = zip(*([word for _, word in one] for one in named), strict=True)
-    return Drawn(name, settle, list(zip(names, words, strict=True)))
+    return SeededWords(name, settle, list(zip(names, words, strict=True)))
 
 
-def cells(parts: Sequence[ClaimPart]) -> list[tuple[str, Word | None]]:
-    """Returns the name and word of each cell of some statements."""
+def list_cells(parts: Sequence[ClaimPart]) -> list[tuple[str, Word | None]]:
+    """Returns the name and the verdict of each cell of some statements."""
     return [
         (" ".join(filter(None, (part.id, part.part, line.label))), line.word)
         for part in parts
@@ -77,8 +79,8 @@ def cells(parts: Sequence[ClaimPart]) -> list[tuple[str, Word | None]]:
     ]
 
 
-def section(found: Sequence[Drawn], seeds: Sequence[int]) -> str:
-    """Returns what is written into the document."""
+def write_section(found: Sequence[SeededWords], seeds: Sequence[int]) -> str:
+    """Returns the Markdown of the generated section."""
     counts = [
         [
             one.paper, "–" if one.settle is None else str(one.settle), str(len(one.cells)),
@@ -90,7 +92,7 @@ def section(found: Sequence[Drawn], seeds: Sequence[int]) -> str:
               "words that change between two seeds"]  # fmt: skip
     names = [str(seed) for seed in seeds]
     changed = [
-        [f"{one.paper}: {name}", *map(word_text, words)]
+        [f"{one.paper}: {name}", *map(format_word, words)]
         for one in found
         if one.settle
         for name, words in one.changed
@@ -113,9 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = []
     for name in given.papers:
         for settle in (None, given.settle):
-            found.append(drawn(name, given.seeds, settle, given.jobs))
+            found.append(judge_under_seeds(name, given.seeds, settle, given.jobs))
             print(f"{name}: {len(found[-1].changed)} cells change, settle {settle}", flush=True)
-    text = section(found, given.seeds)
+    text = write_section(found, given.seeds)
     print(text)
     document.renew(given.document, TARGET, text)
     return 0

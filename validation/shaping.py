@@ -1,4 +1,6 @@
-"""Rates of users whose TCP connections are shaped: what tests of `mousehole-live host --shape` measure."""
+"""Measures the rates of users whose TCP connections are shaped, for tests of `mousehole-live host
+--shape`.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,13 @@ WARMUP_S = 1.0
 Inside = Callable[[], AbstractContextManager[Any]]
 
 
-def user_rates(near: Inside, far: Inside, address: str, users: Sequence[str], seconds: float) -> list[float]:
+def measure_user_rates(
+    near: Inside, far: Inside, address: str, users: Sequence[str], seconds: float
+) -> list[float]:
     """Returns the rate of a bulk connection from each of the users' addresses, bit/s of IP length.
 
-    The connections run at the same time; `near` and `far` enter the namespaces of senders and receiver.
-    What arrives within the first second is not counted.
+    The connections run at the same time; `near` and `far` enter the namespaces of senders and
+    receiver. Bytes that arrive within the first second are not counted.
     """
     with contextlib.ExitStack() as open_sockets, selectors.DefaultSelector() as ready:
         with far():

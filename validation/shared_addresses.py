@@ -58,24 +58,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.told:
         print(tabulate_detections(options.captures, options.jobs), end="")
         return 0
-    truths = coverage.true_log_ratios(MODEL, options.truth, options.jobs)
-    lines = [("the model itself", "", "", *(replay_truth.percent(one) for one in truths.values()))]
+    truths = coverage.measure_true_log_ratios(MODEL, options.truth, options.jobs)
+    lines = [("the model itself", "", "", *(replay_truth.format_percent(one) for one in truths.values()))]
     with ThreadPoolExecutor(options.jobs) as pool:
         for addresses in ADDRESSES:
-            recorded = partial(recording, options.length, addresses)
+            recorded = partial(record_run, options.length, addresses)
             captures = list(pool.map(recorded, range(options.captures)))
             for loop in replay_truth.LOOPS:
                 for is_resampled in (False, True):
-                    means = list(pool.map(partial(played, loop, is_resampled), captures))
+                    means = list(pool.map(partial(play_recording, loop, is_resampled), captures))
                     copied = "resamples of it" if is_resampled else "the capture"
-                    lines.append((str(addresses), loop, copied, *changes(means)))
+                    lines.append((str(addresses), loop, copied, *list_changes(means)))
                     print(f"shared-addresses: {' | '.join(lines[-1])}", file=sys.stderr, flush=True)
     print(document.table(("addresses", "loop", "copies of", *coverage.SCHEMES), lines), end="")
     return 0
 
 
 def tabulate_detections(captures: int, jobs: int) -> str:
-    """Returns in how many recordings most clients were taken for several users."""
+    """Returns a Markdown table: in how many recordings most clients were taken for several users."""
     lengths = coverage.LENGTHS_S
     lines = []
     with ThreadPoolExecutor(jobs) as pool:
@@ -94,26 +94,33 @@ def detects_sharing(model: str, addresses: int, length_s: int, number: int) -> b
     params: ModelParams = {"clients": addresses}
     if model != "poisson":
         params["servers"] = addresses
-    shown = coverage.capture(model, length_s, number, True, params)
+    shown = coverage.record_capture(model, length_s, number, True, params)
     return 2 * mousehole.inspect(shown)["shared_addresses"] >= len({one["client"] for one in shown})
 
 
-def recording(length_s: int, addresses: int, number: int) -> _engine.Traffic:
-    """Returns what a capture of one run shows, with all users behind so many addresses."""
-    shown = coverage.capture(MODEL, length_s, number, True, {"clients": addresses, "servers": addresses})
+def record_run(length_s: int, addresses: int, number: int) -> _engine.Traffic:
+    """Records one run as a capture shows it, with all users behind `addresses` addresses.
+
+    Returns the traffic.
+    """
+    shown = coverage.record_capture(
+        MODEL, length_s, number, True, {"clients": addresses, "servers": addresses}
+    )
     return _engine.connections_traffic(frames.from_dictionaries(shown).connections)
 
 
-def played(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> dict[str, float]:
-    """Returns the mean response time of short transfers of a recording under each scheme, s."""
+def play_recording(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> dict[str, float]:
+    """Returns the mean response time of short transfers, s, under each scheme, over the runs of a
+    recording.
+    """
     traffic: TrafficSection = {
         "files": [IN_MEMORY], "replay": loop, "load": coverage.LOAD, "resample": is_resampled,
     }  # fmt: skip
-    return {scheme: float(np.mean(list(means(scheme, traffic, recorded)))) for scheme in SCHEMES}
+    return {scheme: float(np.mean(list(list_means(scheme, traffic, recorded)))) for scheme in SCHEMES}
 
 
-def means(scheme: str, traffic: TrafficSection, recorded: _engine.Traffic) -> Iterator[float]:
-    """Yields the mean response time of short transfers of each run, s."""
+def list_means(scheme: str, traffic: TrafficSection, recorded: _engine.Traffic) -> Iterator[float]:
+    """Yields the mean response time of short transfers, s, of each run."""
     for number in range(RUNS):
         scenario = fill_in({
             "schema": "mousehole.scenario/1", "replication": number, "warmup": f"{WARMUP_S}s",
@@ -121,14 +128,14 @@ def means(scheme: str, traffic: TrafficSection, recorded: _engine.Traffic) -> It
             "link": {"rate": coverage.RATE, "rtt": coverage.RTT, "buffer": "1bdp"},
         })  # fmt: skip
         result = run_one(scenario, recorded, _engine.Cancel())
-        yield replay_truth.figures(result, WARMUP_S)[0]
+        yield replay_truth.compute_figures(result, WARMUP_S)[0]
 
 
-def changes(means_of_captures: Sequence[Mapping[str, float]]) -> Iterator[str]:
-    """Yields each scheme's change, the geometric mean over captures with its interval of 95 %."""
+def list_changes(means_of_captures: Sequence[Mapping[str, float]]) -> Iterator[str]:
+    """Yields each scheme's change as text: the geometric mean over captures with its 95 % interval."""
     for scheme in coverage.SCHEMES:
         ratios = [one[scheme] / one[coverage.BASELINE] for one in means_of_captures]
-        yield replay_truth.percent(t_interval(np.log(ratios)))
+        yield replay_truth.format_percent(t_interval(np.log(ratios)))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Why short captures make a scheme look worse: what they lack of large transfers.
+"""Examines why short captures make a scheme look worse: they lack large transfers.
 
-`python -m validation.short_captures` compares SFD with drop-tail on the captures of `make validation
-WHAT=coverage`, laid one after another, with and without their large transfers. It also prints how the changes
-in validation/coverage.json go with the share of the bytes that large transfers carry.
+`python -m validation.short_captures` compares SFD with drop-tail on the captures of `make
+validation WHAT=coverage`, joined one after another, with and without their large transfers. It also
+prints the correlation of the changes in validation/coverage.json with the share of the bytes that
+large transfers carry.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args(arguments)
     wanted = (options.model, "open", 0, options.length, SCHEME)
-    (kept,) = (one for one in coverage.read(coverage.RECORD) if one.key == wanted)
-    captures = [coverage.capture(options.model, options.length, number) for number in range(kept.captures)]
-    large = [sum(size > PIPE_BYTES for size in sizes(one)) for one in captures]
-    carried = [share_above(one, PIPE_BYTES) for one in captures]
+    (kept,) = (one for one in coverage.read_record(coverage.RECORD) if one.key == wanted)
+    captures = [
+        coverage.record_capture(options.model, options.length, number) for number in range(kept.captures)
+    ]
+    large = [sum(size > PIPE_BYTES for size in list_sizes(one)) for one in captures]
+    carried = [compute_share_above(one, PIPE_BYTES) for one in captures]
     correlation = stats.spearmanr(carried, kept.changes).statistic
     print(
         f"{kept.captures} captures of {options.length} s from {options.model}: {min(large)} to {max(large)} "
@@ -51,26 +54,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         shorter = [one for one in whole if most is None or int(str(one["bytes"])) <= most]
         without = "" if most is None else f" without connections above {most} bytes"
         print(
-            f"all of them one after another{without}: {share_above(shorter, PIPE_BYTES):.0%} of the bytes in "
-            f"large connections, change {change(shorter, options.jobs):+.0%}",
+            f"all of them one after another{without}: "
+            f"{compute_share_above(shorter, PIPE_BYTES):.0%} of the bytes in large connections, "
+            f"change {measure_change(shorter, options.jobs):+.0%}",
             flush=True,
         )
     return 0
 
 
-def sizes(connections: Connections) -> np.ndarray:
+def list_sizes(connections: Connections) -> np.ndarray:
     """Returns the sizes of connections, bytes."""
     return np.array([one["bytes"] for one in connections], float)
 
 
-def share_above(connections: Connections, least: float) -> float:
-    """Returns which share of the bytes the connections above `least` bytes carry."""
-    found = sizes(connections)
+def compute_share_above(connections: Connections, least: float) -> float:
+    """Returns the share of the bytes that connections of more than `least` bytes carry."""
+    found = list_sizes(connections)
     return float(found[found > least].sum() / found.sum())
 
 
 def concatenate(captures: Sequence[Connections], length_s: float) -> Connections:
-    """Returns the captures as one, each after the one before."""
+    """Joins the captures in time, with a gap after each."""
     return [
         {**one, "start_s": float(str(one["start_s"])) + (length_s + GAP_S) * number}
         for number, connections in enumerate(captures)
@@ -78,14 +82,16 @@ def concatenate(captures: Sequence[Connections], length_s: float) -> Connections
     ]
 
 
-def change(connections: Connections, jobs: int | None) -> float:
-    """Returns the change of the mean response time of short transfers under SFD."""
+def measure_change(connections: Connections, jobs: int | None) -> float:
+    """Returns the relative change of the mean response time of short transfers under SFD against
+    drop-tail.
+    """
     found = mousehole.compare(
         connections, rate=coverage.RATE, rtt=coverage.RTT, load=coverage.LOAD, jobs=jobs,
         schemes=[coverage.BASELINE, SCHEME], baseline=coverage.BASELINE, seeds=coverage.REPLICATIONS,
         duration=coverage.WINDOW,
     )  # fmt: skip
-    return log_ratio(*coverage.means(found.results, SCHEME)).as_change().mean
+    return log_ratio(*coverage.list_means(found.results, SCHEME)).as_change().mean
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Captures that others recorded, counted twice: by Mousehole, and by a reader that shares nothing with it.
+"""Counts captures that others recorded twice: by Mousehole, and by a reader that shares no code with it.
 
-`make validation WHAT=strangers ARGS=FOLDER` prints a row for each capture of a folder, with the share of
-its bytes that is left out, and ends with status 1 if one differs without a reason. The second count is
-`validation.payload`, written from the formats' specifications. It knows Ethernet, raw IP, Linux cooked and
-loopback frames with IPv4 or IPv6; what else a file has is named, and the file is not compared.
+`make validation WHAT=strangers ARGS=FOLDER` prints a row for each capture of a folder, with the
+share of its bytes that is left out, and ends with status 1 if one differs without a reason. The
+second count is `validation.payload`, written from the formats' specifications. It supports
+Ethernet, raw IP, Linux cooked and loopback frames with IPv4 or IPv6; a file with anything else is
+not compared, and the reason is named.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SAME, DIFFERS, EXPLAINED = "same", "**differs**", "not compared"
 
 @dataclass(frozen=True)
 class Row:
-    """What two readers say of the TCP connections of a file."""
+    """The counts of TCP connections and bytes of a file, by two readers."""
 
     name: str
     ours: tuple[int, int] | None
@@ -36,23 +37,23 @@ class Row:
 
     @property
     def left_out(self) -> float:
-        """Returns the share of the bytes that is left out."""
+        """The share of the bytes on the wire that our reader left out."""
         used, whole = self.on_wire
         return 1 - used / whole if whole else 0.0
 
     @property
     def verdict(self) -> str:
-        """Returns whether both counts are the same; a file that either refuses is not compared."""
+        """Whether both counts are the same; a file that either reader refuses is not compared."""
         if self.ours is None or self.others is None or self.reason:
             return EXPLAINED
         return SAME if self.ours == self.others else DIFFERS
 
 
 def read_row(file: Path) -> Row:
-    """Counts a file twice."""
+    """Counts a file with both readers."""
     reason, others = "", None
     try:
-        counted = payload.count(file)
+        counted = payload.count_payload(file)
         others, reason = (counted.connections, counted.payload), counted.left_out
     except payload.OtherFormatError as error:
         reason = str(error)
@@ -71,14 +72,14 @@ def read_row(file: Path) -> Row:
 
 
 def read_rows(folder: Path) -> list[Row]:
-    """Returns a row for each file of a folder and those below it, by name."""
+    """Returns a row for each capture in a folder and those below it, by name."""
     return [
         read_row(file) for file in sorted(folder.rglob("*")) if file.is_file() and payload.is_capture(file)
     ]
 
 
-def table(rows: list[Row]) -> str:
-    """Returns the rows as a table, those that differ first."""
+def write_table(rows: list[Row]) -> str:
+    """Returns the rows as a Markdown table, those that differ first."""
 
     def shown(counts: tuple[int, int] | None) -> list[str]:
         return ["", ""] if counts is None else [f"{number:,}" for number in counts]
@@ -104,12 +105,12 @@ def table(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    """Prints the table of a folder."""
+    """Prints the table of a folder; exits with 1 if a file differs or there is none."""
     parser = argparse.ArgumentParser(prog="make validation WHAT=strangers", description=__doc__)
     parser.add_argument("folder", type=Path)
     rows = read_rows(parser.parse_args().folder)
     verdicts = [row.verdict for row in rows]
-    print(table(rows))
+    print(write_table(rows))
     said = ", ".join(
         f"{verdicts.count(verdict)} {verdict.strip('*')}" for verdict in (SAME, DIFFERS, EXPLAINED)
     )

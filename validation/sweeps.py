@@ -1,6 +1,6 @@
-"""Kills a large sweep again and again and compares its files: `make validation WHAT=sweeps`.
+"""Kills a large sweep repeatedly and compares its files: `make validation WHAT=sweeps`.
 
-Says as well how much memory the sweep that was not killed had in each tenth of its length.
+It also reports the memory of the uninterrupted sweep in each tenth of its duration.
 """
 
 import argparse
@@ -40,25 +40,26 @@ def main() -> int:
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="mousehole-sweep-test-"))
     try:
-        return _compared(folder, given.cells, given.kills)
+        return _compare_files(folder, given.cells, given.kills)
     finally:
         shutil.rmtree(folder)
 
 
-def _compared(folder: Path, cells: int, kills: int) -> int:
+def _compare_files(folder: Path, cells: int, kills: int) -> int:
+    """Runs a sweep whole, and another one with kills, in `folder`. Returns 1 if their files differ."""
     source = folder / "large.toml"
     source.write_text(SWEEP.format(steps=max(2, cells // 100)))
     begin = time.monotonic()
-    memory = _watched(source, folder / "whole")
+    memory = _run_watched(source, folder / "whole")
     took = time.monotonic() - begin
-    print(f"not killed: {_rows(folder / 'whole')} rows in {took:.0f} s")
+    print(f"not killed: {_count_rows(folder / 'whole')} rows in {took:.0f} s")
     tenths = [int(part.max()) if part.size else 0 for part in np.array_split(np.array(memory), PARTS)]
     print(f"largest resident memory in each tenth of its time, in MB: {', '.join(map(str, tenths))}")
-    total, killed = _rows(folder / "whole"), 0
+    total, killed = _count_rows(folder / "whole"), 0
     for stop in range(1, kills + 1):
-        killed += _killed(source, folder / "stopped", stop * total // (kills + 1))
-    print(f"killed {killed} times, after the last with {_rows(folder / 'stopped')} rows in whole files")
-    if _process(source, folder / "stopped").wait():
+        killed += _kill_at(source, folder / "stopped", stop * total // (kills + 1))
+    print(f"killed {killed} times, after the last with {_count_rows(folder / 'stopped')} rows in whole files")
+    if _start_sweep(source, folder / "stopped").wait():
         print("the sweep that was killed did not end")
         return 1
     same, other = (sorted(path.relative_to(one) for path in one.rglob("*.*"))
@@ -68,14 +69,15 @@ def _compared(folder: Path, cells: int, kills: int) -> int:
     return int(bool(differing or missing or same != other or killed < kills))
 
 
-def _process(source: Path, folder: Path) -> "subprocess.Popen[bytes]":
+def _start_sweep(source: Path, folder: Path) -> "subprocess.Popen[bytes]":
+    """Starts the sweep that `source` describes, with its results in `folder`."""
     command = [sys.executable, "-m", "mousehole", "sweep", str(source), "--out", str(folder)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def _watched(source: Path, folder: Path) -> list[int]:
-    """Runs a sweep to its end; returns its resident memory in MB, ten times a second, once it has rows."""
-    process, found = _process(source, folder), list[int]()
+def _run_watched(source: Path, folder: Path) -> list[int]:
+    """Runs a sweep to its end. Returns its resident memory, MB, ten times a second, once it has rows."""
+    process, found = _start_sweep(source, folder), list[int]()
     while process.poll() is None:
         try:
             lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
@@ -89,10 +91,10 @@ def _watched(source: Path, folder: Path) -> list[int]:
     return found
 
 
-def _killed(source: Path, folder: Path, at: int) -> bool:
-    """Kills a sweep with SIGKILL once it has so many rows; returns whether it was still running."""
-    process = _process(source, folder)
-    while process.poll() is None and _rows(folder) + _lines(folder) < at:
+def _kill_at(source: Path, folder: Path, at: int) -> bool:
+    """Kills a sweep with SIGKILL once it has `at` rows. Returns whether it was still running."""
+    process = _start_sweep(source, folder)
+    while process.poll() is None and _count_rows(folder) + _count_lines(folder) < at:
         time.sleep(0.02)
     was_running = process.poll() is None
     process.send_signal(signal.SIGKILL)
@@ -100,7 +102,8 @@ def _killed(source: Path, folder: Path, at: int) -> bool:
     return was_running
 
 
-def _rows(folder: Path) -> int:
+def _count_rows(folder: Path) -> int:
+    """Returns the number of rows in finished files, 0 if there are none or they cannot be read."""
     import polars as pl
 
     try:
@@ -109,7 +112,8 @@ def _rows(folder: Path) -> int:
         return 0
 
 
-def _lines(folder: Path) -> int:
+def _count_lines(folder: Path) -> int:
+    """Returns the number of rows in unfinished files."""
     count = 0
     for path in folder.glob("unfinished/*.jsonl"):
         try:

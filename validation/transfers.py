@@ -1,12 +1,11 @@
-"""Completion times of single transfers: the kernel's TCP beside the simulator's, by size and loss.
+"""Compares completion times of single transfers, the kernel's and the simulator's, by size and loss.
 
-Both play the same paths: 10 Mb/s with a FIFO of 100 packets, a round-trip time, and data lost by chance
-before the FIFO. Each transfer is alone on its path: handshake, a request of 400 bytes, the answer. Compared
-are the mean and the 95th percentile, with bootstrap intervals of their ratio.
-
-Other transfers overflow a small FIFO and lose nothing else: several packets in a row, as under drop-tail.
-There chance has no part, and the medians are compared. On some of these connections further answers follow,
-as on a browser's, whose window is what the losses left.
+Both play the same paths: 10 Mb/s with a FIFO of 100 packets, a round-trip time, and random loss of
+data before the FIFO. Each transfer is alone on its path: handshake, a request of 400 bytes, the
+answer. The mean and the 95th percentile are compared, with bootstrap intervals of their ratio.
+Other transfers overflow a small FIFO and lose nothing else: several packets in a row, as under
+drop-tail. These runs are deterministic, and the medians are compared. On some of these connections
+further answers follow, as on a browser's, whose window the losses have reduced.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ Times = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Cell:
-    """One size on one path."""
+    """Transfers of one size on one path."""
 
     size: int
     loss: float
@@ -73,22 +72,22 @@ class Cell:
 
     @property
     def sizes(self) -> list[int]:
-        """Sizes of all answers."""
+        """The sizes of all answers, bytes."""
         return [self.size, *self.following]
 
     @property
     def transfers(self) -> int:
-        """How many the kernel makes."""
+        """The number of transfers in the kernel."""
         return self.count or (TRANSFERS if self.loss else TRANSFERS_WITHOUT_LOSS)[self.size]
 
     @property
     def path(self) -> NetworkPath:
-        """The path as the laboratory's network takes it."""
+        """The path in the form of the lab's network."""
         return NetworkPath(RATE_BPS, self.buffer_packets, self.rtt_s, self.loss)
 
     @property
     def rate_bps(self) -> float:
-        """About the rate that it reaches: the link's, or what losses leave (Mathis et al. 1997)."""
+        """About the rate that a transfer reaches: the link's, or what losses allow (Mathis et al. 1997)."""
         if self.following:
             return RATE_BPS  # few at once, so that the next request is never late
         short = 8 * self.size / (2 * self.rtt_s)
@@ -96,7 +95,7 @@ class Cell:
         return min(RATE_BPS, short, with_loss)
 
     def __str__(self) -> str:
-        return f"{size_text(self.size)}, {self.loss:.0%} loss, {self.rtt_s * 1e3:.0f} ms"
+        return f"{format_size(self.size)}, {self.loss:.0%} loss, {self.rtt_s * 1e3:.0f} ms"
 
 
 # The kernel's congestion control, the simulator's profile, and the losses at which they are compared.
@@ -121,7 +120,7 @@ KNOWN: list[Cell] = []
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure of both: the kernel's and the simulator's, and the interval of their ratio less one."""
+    """One figure of both sides, and the 95 % interval of the simulator's ratio to the kernel's, less one."""
 
     linux_s: float
     simulated_s: float
@@ -130,19 +129,21 @@ class Compared:
 
     @property
     def difference(self) -> float:
-        """Simulator over kernel, less one."""
+        """The simulator's figure over the kernel's, less one."""
         return self.simulated_s / self.linux_s - 1
 
     @property
     def verdict(self) -> str:
-        """Agrees within the bound; differs if the whole interval lies beyond it; else it is undecided."""
+        """Whether the figure agrees within the bound, differs with the whole interval beyond it, or
+        is undecided.
+        """
         if abs(self.difference) <= BOUND:
             return AGREES
         return DIFFERS if self.low > BOUND or self.high < -BOUND else UNDECIDED
 
     @staticmethod
     def pair(linux: Times, simulated: Times, share: float | None) -> Compared:
-        """The means, or the quantile at `share`."""
+        """Compares the means, or the quantiles at `share`, with a bootstrap interval of their ratio."""
 
         def figure(values: Times, axis: int = -1) -> Any:
             return np.mean(values, axis) if share is None else np.quantile(values, share, axis)
@@ -159,7 +160,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Row:
-    """A cell, and its mean and 95th percentile; `unfinished` transfers of the kernel are left out."""
+    """The mean and the 95th percentile of a cell; `unfinished` transfers of the kernel are left out."""
 
     cell: Cell
     mean: Compared
@@ -169,7 +170,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Overflow:
-    """Transfers of one size through a small buffer: the kernel's times and the simulator's."""
+    """Transfers of one size through a small buffer: their times in the kernel and in the simulator."""
 
     cell: Cell
     linux_s: list[float]
@@ -179,7 +180,7 @@ class Overflow:
 
     @property
     def difference(self) -> float:
-        """Simulator over the kernel's median, less one."""
+        """The simulator's time over the kernel's median, less one."""
         return self.simulated_s / median(self.linux_s) - 1
 
     @property
@@ -190,7 +191,7 @@ class Overflow:
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one congestion control, and how late the user-space network was."""
+    """The rows of one congestion control, and the lateness of the network in user space."""
 
     congestion: str
     profile: str
@@ -199,10 +200,13 @@ class Part:
     late_p99_us: float
 
 
-def linux_times(
+def measure_linux(
     cells: Sequence[Cell], congestion: str, limit_s: float
 ) -> tuple[dict[Cell, list[float | None]], dict[str, Any]]:
-    """The kernel's times in seconds, `None` for a transfer that did not end, and how late packets were."""
+    """Plays the cells in the kernel.
+
+    Returns their times, s, None for a transfer that did not end, and the report.
+    """
     numbered = [
         (number, cell)
         for number, cell in enumerate(each for cell in cells for each in [cell] * cell.transfers)
@@ -224,8 +228,8 @@ def linux_times(
     return times, report
 
 
-def scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[str, Any]:
-    """The cell for the simulator: transfers one after the other, so far apart that none meets another."""
+def make_scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[str, Any]:
+    """Returns the cell as a scenario: transfers one after another, so far apart that none meets another."""
     apart_s = 120 + 40 * cell.size * 8 / cell.rate_bps
     writes = [{"bytes": size} for size in cell.sizes]
     connection = {"client": 0, "server": 0, "rtt_s": cell.rtt_s, "writes": writes}
@@ -255,57 +259,59 @@ def scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[str, A
     }
 
 
-def simulated_times(cell: Cell, profile: str) -> Times:
-    """The simulator's times in seconds, of several times as many transfers where chance decides."""
+def simulate(cell: Cell, profile: str) -> Times:
+    """Returns the simulator's times, s; there are `SIMULATED` times as many transfers if losses are
+    random.
+    """
     from mousehole import _engine
 
     transfers = cell.transfers * SIMULATED if cell.loss else 1
-    frame = _engine.run(scenario(cell, profile, transfers, 1), None, _engine.Cancel()).transfers()
+    frame = _engine.run(make_scenario(cell, profile, transfers, 1), None, _engine.Cancel()).transfers()
     return np.asarray(frame["end_s"]) - np.asarray(frame["start_s"])
 
 
 def compare(times: dict[Cell, list[float | None]], profile: str) -> list[Row]:
-    """One row per cell of which any transfer ended."""
+    """Returns a row for each cell of which at least two transfers ended."""
     rows = []
     for cell, measured in times.items():
         linux = np.array([one for one in measured if one is not None])
         if len(linux) < 2:
             continue
-        simulated = simulated_times(cell, profile)
+        simulated = simulate(cell, profile)
         mean, p95 = (Compared.pair(linux, simulated, share) for share in (None, 0.95))
         rows.append(Row(cell, mean, p95, len(measured) - len(linux)))
     return rows
 
 
-def overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float = LIMIT_S) -> list[Overflow]:
-    """Plays transfers through small buffers both ways; returns those that lost packets in either."""
+def measure_overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float = LIMIT_S) -> list[Overflow]:
+    """Plays transfers through small buffers on both sides. Returns those with losses on either side."""
     from mousehole import _engine
 
-    times, report = linux_times(cells, "cubic", limit_s)
+    times, report = measure_linux(cells, "cubic", limit_s)
     drops = iter(report["overflowed"])
     found = []
     for cell in cells:
         linux = [one for one in times[cell] if one is not None]
         lost = [int(next(drops)) for _ in range(cell.transfers)]
-        frame = _engine.run(scenario(cell, "linux", 1, 1), None, _engine.Cancel()).transfers()
+        frame = _engine.run(make_scenario(cell, "linux", 1, 1), None, _engine.Cancel()).transfers()
         seconds, dropped = frame["end_s"][0] - frame["start_s"][0], int(frame["dropped"][0])
         if linux and (dropped or any(lost)):
             found.append(Overflow(cell, linux, float(seconds), lost, dropped))
     return found
 
 
-def followings(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S) -> list[Overflow]:
-    """Plays several answers on connections that lose packets; returns the times of those after the first."""
+def measure_following(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S) -> list[Overflow]:
+    """Plays several answers on connections that lose packets. Returns the times of those after the first."""
     from mousehole import _engine
 
-    _, report = linux_times(cells, "cubic", limit_s)
+    _, report = measure_linux(cells, "cubic", limit_s)
     ends, drops = iter(report["seconds"]), iter(report["overflowed"])
     found = []
     for cell in cells:
         own = [next(ends) for _ in range(cell.transfers)]
         lost = [int(next(drops)) for _ in range(cell.transfers)]
         linux = [one[-1] - one[0] for one in own if len(one) == len(cell.sizes)]
-        frame = _engine.run(scenario(cell, "linux", 1, 1), None, _engine.Cancel()).transfers()
+        frame = _engine.run(make_scenario(cell, "linux", 1, 1), None, _engine.Cancel()).transfers()
         dropped = int(sum(frame["dropped"]))
         if linux and (dropped or any(lost)):
             seconds = float(frame["end_s"][-1] - frame["end_s"][0])
@@ -313,44 +319,44 @@ def followings(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S
     return found
 
 
-def single_acks(
+def count_single_acks(
     cells: Sequence[Cell] = tuple(ACKNOWLEDGED), limit_s: float = LIMIT_S
 ) -> dict[Cell, list[int]]:
     """Returns how many segments the kernel acknowledges one by one at the start of each transfer."""
-    _, report = linux_times(cells, "cubic", limit_s)
+    _, report = measure_linux(cells, "cubic", limit_s)
     counts = iter(report["single_acks"])
     return {cell: [int(next(counts)) for _ in range(cell.transfers)] for cell in cells}
 
 
-def size_text(size: int) -> str:
-    """Returns a size as `100 kB`."""
+def format_size(size: int) -> str:
+    """Returns a size as text such as `100 kB`."""
     return f"{size // 1_000_000} MB" if size >= 1_000_000 else f"{size // 1_000} kB"
 
 
-def seconds_text(seconds: float) -> str:
-    """Returns a time in ms below a second."""
+def format_seconds(seconds: float) -> str:
+    """Returns a time as text, in ms below a second."""
     return f"{seconds * 1e3:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-def format_cells(row: Row) -> list[str]:
-    """Returns one line of the table."""
+def list_cells(row: Row) -> list[str]:
+    """Returns the cells of a table row."""
     cell = row.cell
-    line = [size_text(cell.size), f"{cell.loss:.0%}", f"{cell.rtt_s * 1e3:.0f} ms"]
+    line = [format_size(cell.size), f"{cell.loss:.0%}", f"{cell.rtt_s * 1e3:.0f} ms"]
     for one in (row.mean, row.p95):
         interval = f"{100 * one.difference:+.0f} % [{100 * one.low:+.0f}, {100 * one.high:+.0f}]"
-        line += [seconds_text(one.linux_s), seconds_text(one.simulated_s), interval, one.verdict]
+        line += [format_seconds(one.linux_s), format_seconds(one.simulated_s), interval, one.verdict]
     return line
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Returns the rows in Markdown."""
+def write_table(rows: Sequence[Row]) -> str:
+    """Returns the rows as a Markdown table."""
     header = ["size", "loss", "RTT"]
     for name in ("mean", "p95"):
         header += [f"{name}: Linux", "simulator", "differs by", ""]
-    return document.table(header, [format_cells(row) for row in rows])
+    return document.table(header, [list_cells(row) for row in rows])
 
 
-def conclusion(rows: Iterable[Row]) -> str:
+def write_conclusion(rows: Iterable[Row]) -> str:
     """Returns the counts as one sentence."""
     rows = list(rows)
     verdicts = [one.verdict for row in rows for one in (row.mean, row.p95)]
@@ -363,55 +369,55 @@ def conclusion(rows: Iterable[Row]) -> str:
 
 
 def measure(cells: Sequence[Cell], congestion: str, profile: str, limit_s: float = LIMIT_S) -> Part:
-    """One part: the kernel with this congestion control beside a profile of the simulator."""
-    times, report = linux_times(cells, congestion, limit_s)
+    """Measures one part: the kernel with this congestion control against a profile of the simulator."""
+    times, report = measure_linux(cells, congestion, limit_s)
     return Part(congestion, profile, compare(times, profile), report["late_p50_us"], report["late_p99_us"])
 
 
 def write_markdown(part: Part) -> str:
-    """A part as Markdown."""
+    """Returns a part in Markdown."""
     return (
         f"\nLinux {os.uname().release} with `{part.congestion}`, simulator with `{part.profile}`; brackets "
         f"hold 95 % intervals of the difference. Packets were {part.late_p50_us:.0f} µs late in the median, "
-        f"{part.late_p99_us:.0f} µs at p99.\n\n{table(part.rows)}\n{conclusion(part.rows)}.\n"
+        f"{part.late_p99_us:.0f} µs at p99.\n\n{write_table(part.rows)}\n{write_conclusion(part.rows)}.\n"
     )
 
 
-def overflow_text(found: Sequence[Overflow]) -> str:
-    """Returns how many agree, and a table of the others, in Markdown."""
+def write_overflows(found: Sequence[Overflow]) -> str:
+    """Returns how many overflows agree, and a table of the others, in Markdown."""
     agree = sum(one.agrees for one in found)
     apart = [abs(one.difference) for one in found]
     rtts = ", ".join(f"{1e3 * rtt_s:.0f}" for rtt_s in OVERFLOW_RTTS_S)
     said = (
-        f"Transfers of {size_text(min(OVERFLOW_SIZES))} to {size_text(max(OVERFLOW_SIZES))} through a FIFO "
-        f"of {', '.join(map(str, OVERFLOW_BUFFERS))} packets, at base round-trip times of {rtts} ms, each "
-        f"{OVERFLOW_TRANSFERS} times in the kernel. In {len(found)} cases packets were lost; in {agree} of "
+        f"Transfers of {format_size(min(OVERFLOW_SIZES))} to {format_size(max(OVERFLOW_SIZES))} "
+        f"through a FIFO of {', '.join(map(str, OVERFLOW_BUFFERS))} packets, at base round-trip times of {rtts} ms, "
+        f"each {OVERFLOW_TRANSFERS} times in the kernel. In {len(found)} cases packets were lost; in {agree} of "
         f"them the simulator's time is within {BOUND:.0%} of the kernel's median. The median of the "
         f"differences is {median(apart):.1%}. The others:"
     )
-    return f"\n{document.wrapped(said)}\n\n{others(found)}"
+    return f"\n{document.wrapped(said)}\n\n{write_others(found)}"
 
 
-def following_text(found: Sequence[Overflow]) -> str:
+def write_following(found: Sequence[Overflow]) -> str:
     """Returns how many of the following answers agree, and a table of the others, in Markdown."""
     agree = sum(one.agrees for one in found)
-    sizes = ", ".join(size_text(size) for size in FOLLOWING)
+    sizes = ", ".join(format_size(size) for size in FOLLOWING)
     said = (
-        f"Then answers of {sizes} follow one {size_text(min(FOLLOWED_SIZES))} to "
-        f"{size_text(max(FOLLOWED_SIZES))} large on the same connection, through the same FIFOs. In "
+        f"Then answers of {sizes} follow one {format_size(min(FOLLOWED_SIZES))} to "
+        f"{format_size(max(FOLLOWED_SIZES))} large on the same connection, through the same FIFOs. In "
         f"{len(found)} cases packets were lost; in {agree} of them the simulator's time for the following "
         f"answers is within {BOUND:.0%} of the kernel's median. The median of the differences is "
         f"{median(abs(one.difference) for one in found):.1%}. The others:"
     )
-    return f"\n{document.wrapped(said)}\n\n{others(found)}"
+    return f"\n{document.wrapped(said)}\n\n{write_others(found)}"
 
 
-def others(found: Sequence[Overflow]) -> str:
-    """Returns a table of those that do not agree."""
+def write_others(found: Sequence[Overflow]) -> str:
+    """Returns a Markdown table of those that do not agree."""
     header = ["size", "buffer", "RTT", "Linux, ms", "simulator, ms", "differs by", "lost: Linux", "simulator"]
     rows = [
         [
-            size_text(one.cell.size), str(one.cell.buffer_packets), f"{one.cell.rtt_s * 1e3:.0f} ms",
+            format_size(one.cell.size), str(one.cell.buffer_packets), f"{one.cell.rtt_s * 1e3:.0f} ms",
             ", ".join(f"{1e3 * seconds:.0f}" for seconds in sorted(one.linux_s)),
             f"{1e3 * one.simulated_s:.0f}", f"{100 * one.difference:+.0f} %",
             ", ".join(map(str, sorted(one.linux_drops))), str(one.simulated_drops),
@@ -421,22 +427,22 @@ def others(found: Sequence[Overflow]) -> str:
     return document.table(header, rows)
 
 
-def single_acks_text(found: dict[Cell, list[int]]) -> str:
-    """Returns the counts of each path as lines."""
+def write_single_acks(found: dict[Cell, list[int]]) -> str:
+    """Returns the counts of each path as lines of text."""
     lines = [
-        f"{size_text(cell.size)}, {1e3 * cell.rtt_s:.0f} ms: {', '.join(map(str, sorted(counts)))}"
+        f"{format_size(cell.size)}, {1e3 * cell.rtt_s:.0f} ms: {', '.join(map(str, sorted(counts)))}"
         for cell, counts in found.items()
     ]
     return "Segments that the kernel acknowledges one by one at the start of a transfer:\n" + "\n".join(lines)
 
 
 def too_many_differ(found: Sequence[Overflow]) -> bool:
-    """Whether more of the small buffers differ than may."""
+    """Returns whether more than a share `MOST_APART` of the overflows differ."""
     return sum(not one.agrees for one in found) > MOST_APART * len(found)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure both parts, write the document; exit code 1 when CUBIC differs where it is not known to."""
+    """Measures all parts and writes the document; returns 1 if CUBIC differs where it is not known to."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -463,11 +469,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(bool(os.environ.get("CI")))
     signal.signal(signal.SIGTERM, witness.stop)
     if options.acks:
-        print(single_acks_text(single_acks()))
+        print(write_single_acks(count_single_acks()))
         return 0
     if options.overflows:
-        found, following = overflows(), followings()
-        print(overflow_text(found) + following_text(following))
+        found, following = measure_overflows(), measure_following()
+        print(write_overflows(found) + write_following(following))
         return int(too_many_differ(found) or too_many_differ(following))
     parts = []
     for congestion, (profile, losses) in PARTS.items():
@@ -479,16 +485,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts.append(measure(cells, congestion, profile))
             print(write_markdown(parts[-1]), flush=True)
     if options.congestion is None and options.cell is None and options.largest >= max(SIZES):
-        found, following = overflows(), followings()
-        text = "".join(map(write_markdown, parts)) + overflow_text(found) + following_text(following)
+        found, following = measure_overflows(), measure_following()
+        text = "".join(map(write_markdown, parts)) + write_overflows(found) + write_following(following)
         document.renew(options.document, "validation WHAT=transfers", text)
         if too_many_differ(found) or too_many_differ(following):
             return 1
-    return int(any(fails(row) for part in parts if part.congestion == "cubic" for row in part.rows))
+    return int(any(is_unexpected(row) for part in parts if part.congestion == "cubic" for row in part.rows))
 
 
-def fails(row: Row) -> bool:
-    """Whether a row differs that docs/witness.md does not name."""
+def is_unexpected(row: Row) -> bool:
+    """Returns whether a row differs that docs/witness.md does not name."""
     return row.cell not in KNOWN and DIFFERS in (row.mean.verdict, row.p95.verdict)
 
 

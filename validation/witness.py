@@ -71,7 +71,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of one case, both ways; `simulated` is missing where the simulator lacks the algorithm."""
+    """One quantity of one case on both sides; `simulated` is None if the simulator lacks the algorithm."""
 
     case: Case
     quantity: str
@@ -82,14 +82,14 @@ class Row:
 
     @property
     def difference(self) -> float | None:
-        """Simulator over Linux, less one; none where either has nothing to compare."""
+        """The simulator's mean over Linux's, less one; None where there is nothing to compare."""
         if self.simulated is None or self.linux.mean == 0:
             return None
         return self.simulated.mean / self.linux.mean - 1
 
     @property
     def verdict(self) -> str:
-        """What the row says about the bound."""
+        """The word for the outcome."""
         if self.simulated is None:
             return "not in the simulator"
         if not self.held or self.difference is None:
@@ -100,8 +100,8 @@ class Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures all cases, print the table."""
-    options = parse(arguments)
+    """Measures all cases and prints the table; returns the exit code."""
+    options = parse_arguments(arguments)
     reason = find_obstacle()
     if reason:
         print(f"NOT RUN  witness: {reason}", file=sys.stderr if options.json else sys.stdout)
@@ -110,36 +110,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases = [case for case in CASES if options.congestion in (None, case.congestion)]
     conditions = (
         f"Linux {os.uname().release}, {os.cpu_count()} processors, {len(cases)} cases, "
-        f"{options.reps} runs each, {options.jobs} at a time, simulator of commit {commit()}"
+        f"{options.reps} runs each, {options.jobs} at a time, simulator of commit {describe_commit()}"
     )
     print(f"witness: {conditions}", file=sys.stderr, flush=True)
     rows: list[Row] = []
     delays: list[dict[str, float]] = []
     for case in cases:
-        measured = linux_runs(case, options.reps, options.jobs)
+        measured = measure_linux(case, options.reps, options.jobs)
         rows += compare(case, measured)
         delays += [run.delay for run in measured]
-        tcp = json.dumps(simulated_tcp(case))
-        print(f"witness: {label(case)}: simulated with {tcp}", file=sys.stderr, flush=True)
+        tcp = json.dumps(choose_tcp(case))
+        print(f"witness: {write_label(case)}: simulated with {tcp}", file=sys.stderr, flush=True)
     if options.json:
-        print("\n".join(json.dumps(as_json(row)) for row in rows))
-        return exit_code(rows)
-    result = f"\n{conditions}; ± is half of the 95 % interval:\n\n{table(rows)}\n{delay_line(delays)}\n"
+        print("\n".join(json.dumps(to_json(row)) for row in rows))
+        return choose_exit_code(rows)
+    result = (
+        f"\n{conditions}; ± is half of the 95 % interval:\n\n{write_table(rows)}\n{write_lateness(delays)}\n"
+    )
     print(result)
     if len(cases) == len(CASES):
         document.renew(options.document, "validation WHAT=witness", result)
-    print(conclusion(rows))
-    return exit_code(rows)
+    print(write_conclusion(rows))
+    return choose_exit_code(rows)
 
 
-def commit() -> str:
+def describe_commit() -> str:
     """Returns the short name of the commit that is checked out, with a + where files are changed."""
     command = ["git", "describe", "--always", "--dirty=+"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -158,7 +160,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def find_obstacle() -> str | None:
-    """Returns the reason why nothing can be measured here, if there is one."""
+    """Returns the reason why nothing can be measured here, or None."""
     if sys.platform != "linux":
         return "network namespaces are Linux's"
     if reason := find_missing(TOOLS):
@@ -171,25 +173,25 @@ def find_obstacle() -> str | None:
 
 
 def stop(number: int, _: FrameType | None) -> None:
-    """Ends the program on a signal through its `finally`s; the runs die with it."""
+    """Exits on a signal, so that `finally` clauses end the runs; a signal handler."""
     sys.exit(128 + number)
 
 
-def linux_runs(case: Case, reps: int, jobs: int) -> list[Measured]:
-    """Runs one case `reps` times, `jobs` at a time, each a process with namespaces of its own."""
+def measure_linux(case: Case, reps: int, jobs: int) -> list[Measured]:
+    """Runs one case `reps` times, `jobs` at a time, each in its own process and namespaces."""
     results: list[Measured] = []
     while len(results) < reps:
         batch = min(jobs, reps - len(results))
         with contextlib.ExitStack() as stack:
-            running = [stack.enter_context(linux_run(case)) for _ in range(batch)]
+            running = [stack.enter_context(start_linux_run(case)) for _ in range(batch)]
             results += [finish() for finish in running]
     return results
 
 
 def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
-    """Runs a module of `validation.lab` on a file, in a process that dies with this one; returns its JSON.
+    """Runs a module of `validation.lab` on a file, in a process that dies with this one. Returns its JSON.
 
-    Ends the program with `what` and the process's last words if it fails.
+    If it fails, the program ends with `what` and the end of the process's errors.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", f"validation.lab.{module}", str(task)],
@@ -210,7 +212,7 @@ def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
 
 
 @contextlib.contextmanager
-def linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
+def start_linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
     """Starts a run. Yields a function that waits for its result. The run never outlives the context."""
     process = subprocess.Popen(
         [sys.executable, "-m", "validation.lab.witness_run", json.dumps(asdict(case))],
@@ -234,8 +236,8 @@ def linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
         process.wait()
 
 
-def simulated_tcp(case: Case) -> dict[str, Any] | None:
-    """Returns the simulator's nearest TCP in this case; `None` if it lacks the congestion control."""
+def choose_tcp(case: Case) -> dict[str, Any] | None:
+    """Returns the simulator's nearest TCP settings for a case, or None if it lacks the congestion control."""
     from mousehole import MouseholeError, _engine
 
     choices = [{"profile": profile, "congestion": case.congestion} for profile in ("linux", "rfc")]
@@ -244,13 +246,16 @@ def simulated_tcp(case: Case) -> dict[str, Any] | None:
     for choice in choices:
         tcp = {**choice, **SEGMENT, "variant": "sack" if case.sack else "newreno"}
         with contextlib.suppress(MouseholeError):
-            _engine.validate(scenario(case, tcp, 0))
+            _engine.validate(make_scenario(case, tcp, 0))
             return tcp
     return None
 
 
-def scenario(case: Case, tcp: dict[str, Any], replication: int) -> dict[str, Any]:
-    """Returns the case as a scenario, whose buffer does not count the packet in transmission; TBF's does."""
+def make_scenario(case: Case, tcp: dict[str, Any], replication: int) -> dict[str, Any]:
+    """Returns the case as a scenario.
+
+    Its buffer has one packet less, since TBF's limit counts the packet in transmission.
+    """
     return {
         "schema": "mousehole.scenario/1",
         "seed": 1,
@@ -274,10 +279,10 @@ def scenario(case: Case, tcp: dict[str, Any], replication: int) -> dict[str, Any
 
 
 def simulate(case: Case, tcp: dict[str, Any], replication: int) -> Measured:
-    """Runs the simulator once and returns the same measures: the queue counts the packet in transmission."""
+    """Simulates a case once and returns the same measures; the queue counts the packet in transmission."""
     from mousehole import _engine
 
-    run = _engine.run(scenario(case, tcp, replication), None, _engine.Cancel())
+    run = _engine.run(make_scenario(case, tcp, replication), None, _engine.Cancel())
     queue = next(entry for entry in run.queues() if entry["name"] == "down")
     frame_bytes = queue["sent_bytes"] / queue["sent_packets"] + ETHERNET
     in_transmission = queue["sent_packets"] * frame_bytes * 8 / (case.rate_bps * case.window_s)
@@ -297,11 +302,11 @@ QUANTITIES: list[tuple[str, Callable[[Measured], float], bool]] = [
 
 
 def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = None) -> list[Row]:
-    """Returns the rows of one case, with as many runs of the simulator as of Linux."""
+    """Returns the rows of one case, with as many simulated runs as measured ones."""
     oversized = [run.frame_bytes for run in measured if run.frame_bytes > FULL_FRAME]
     if oversized:
         raise SystemExit(f"witness: frames of {max(oversized):.0f} bytes: segmentation offload is not off")
-    tcp = tcp or simulated_tcp(case)
+    tcp = tcp or choose_tcp(case)
     simulated = [simulate(case, tcp, index) for index in range(len(measured))] if tcp else []
     return [
         Row(
@@ -316,23 +321,23 @@ def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = N
     ]
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Returns the rows in Markdown."""
+def write_table(rows: Sequence[Row]) -> str:
+    """Returns the rows as a Markdown table."""
     header = ("case", "quantity", "Linux", "simulator", "differs by", "")
-    return document.table(header, [cells(row) for row in rows])
+    return document.table(header, [list_cells(row) for row in rows])
 
 
-def cells(row: Row) -> list[str]:
-    """Returns one line of the table."""
+def list_cells(row: Row) -> list[str]:
+    """Returns the cells of a table row."""
     difference = "" if row.difference is None else f"{100 * row.difference:+.1f} %"
     simulated = str(row.simulated or "none")
-    return [label(row.case), row.quantity, str(row.linux), simulated, difference, row.verdict]
+    return [write_label(row.case), row.quantity, str(row.linux), simulated, difference, row.verdict]
 
 
-def as_json(row: Row) -> dict[str, Any]:
-    """Returns a row for programs; `simulated` is null where the simulator lacks the algorithm."""
+def to_json(row: Row) -> dict[str, Any]:
+    """Returns a row for JSON; `simulated` is null where the simulator lacks the algorithm."""
     return {
-        "case": label(row.case),
+        "case": write_label(row.case),
         "quantity": row.quantity,
         "linux": asdict(row.linux),
         "simulated": asdict(row.simulated) if row.simulated else None,
@@ -341,14 +346,14 @@ def as_json(row: Row) -> dict[str, Any]:
     }
 
 
-def label(case: Case) -> str:
+def write_label(case: Case) -> str:
     """Returns the name of a case in the table."""
     flows = f"{case.flows} flow{'s' if case.flows > 1 else ''}"
     return f"{case.congestion}, {flows}, {case.limit_packets}p" + ("" if case.sack else ", no SACK")
 
 
-def delay_line(delays: Sequence[dict[str, float]]) -> str:
-    """Returns how late the acknowledgements were in the worst run."""
+def write_lateness(delays: Sequence[dict[str, float]]) -> str:
+    """Returns how late the acknowledgements were in the worst run, as text."""
     worst = {name: max(delay[name] for delay in delays) for name in delays[0]}
     return (
         f"delay line, worst run: {worst['late_p50_us']:.0f} µs late in the median, "
@@ -357,13 +362,13 @@ def delay_line(delays: Sequence[dict[str, float]]) -> str:
     )
 
 
-def exit_code(rows: Sequence[Row]) -> int:
-    """Returns 0 when something agrees and nothing differs that is not documented."""
+def choose_exit_code(rows: Sequence[Row]) -> int:
+    """Returns 0 if something agrees and nothing differs that is not documented."""
     verdicts = [row.verdict for row in rows if row.held]
     return int(DIFFERS in verdicts or AGREES not in verdicts)
 
 
-def conclusion(rows: Sequence[Row]) -> str:
+def write_conclusion(rows: Sequence[Row]) -> str:
     """Returns the counts as one sentence."""
     verdicts = [row.verdict for row in rows if row.held]
     agree, differ, known = (verdicts.count(word) for word in (AGREES, DIFFERS, KNOWN_DIFFERENCE))

@@ -27,7 +27,7 @@ from live.tests.support import (
     read_table,
     wait_until,
 )
-from validation.lab.live import Echo, Lab, find_live
+from validation.lab.live import Echo, Lab, require_program
 from validation.lab.namespaces import BPF_ROOT
 
 PORT = 7200
@@ -195,7 +195,7 @@ def test_agent__moves_the_threshold__and_is_missed_and_replaced_when_killed(
     assert echo.answers_within(2)
     assert read_table(lab)["entries"] > 10, "somebody sweeps"
 
-    agent_again = lab.start(NEAR, find_live(), "agent", DEVICE)
+    agent_again = lab.start(NEAR, require_program(), "agent", DEVICE)
     wait_until(lambda: read_status(lab)["problems"] == [], 10)
     assert read_threshold(lab) >= kept - 1, "it goes on from what was published"
     wait_until(lambda: read_threshold(lab) > kept, 10)

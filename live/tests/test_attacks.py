@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from live.tests.support import CAPABILITIES, DEVICE, NEAR, assert_refused, read_status, wait_until
-from validation.lab.live import Lab, find_live
+from validation.lab.live import Lab, require_program
 from validation.lab.namespaces import BPF_ROOT, ROOT
 
 NOBODY = 65534
@@ -59,7 +59,7 @@ def run_as_nobody(lab: Lab, *words: str | Path) -> subprocess.CompletedProcess[s
 def run_as_service(lab: Lab, folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs `mousehole-live` as a system service does: without a home, with `folder` for temporary files."""
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    return lab.call(NEAR, "env", "-i", f"PATH={path}", f"TMPDIR={folder}", find_live(), *words)
+    return lab.call(NEAR, "env", "-i", f"PATH={path}", f"TMPDIR={folder}", require_program(), *words)
 
 
 @pytest.fixture
@@ -135,13 +135,13 @@ def test_headers__planted_where_a_service_has_its_temporary_files__are_not_used(
 def test_headers__in_a_cache_that_somebody_else_made__are_refused(lab: Lab, shared: Path, own: Path) -> None:
     plant_headers(shared)
     words = (*MARK, "--policy", own, "--marker", "own")
-    done = lab.call(NEAR, "env", f"XDG_CACHE_HOME={shared}", find_live(), *words)
+    done = lab.call(NEAR, "env", f"XDG_CACHE_HOME={shared}", require_program(), *words)
     assert_refused(done, rf"{shared}/mousehole belongs to user {NOBODY}, and this is user 0")
     assert not (shared / "pwned").exists()
 
 
 def test_headers__in_a_cache_that_a_group_may_replace__are_refused(lab: Lab, shared: Path, own: Path) -> None:
-    words = ("env", f"XDG_CACHE_HOME={shared}", find_live(), *MARK, "--policy", own, "--marker", "own")
+    words = ("env", f"XDG_CACHE_HOME={shared}", require_program(), *MARK, "--policy", own, "--marker", "own")
     os.chown(shared, 0, NOBODY)
     shared.chmod(0o770)
     done = lab.call(NEAR, *words)
@@ -154,7 +154,7 @@ def test_headers__that_were_damaged__are_written_anew(lab: Lab, tmp_path: Path, 
     words = (
         "env",
         f"XDG_CACHE_HOME={tmp_path}",
-        find_live(),
+        require_program(),
         *MARK,
         "--policy",
         own,
@@ -182,7 +182,7 @@ def test_headers__of_a_user_without_a_home__are_gone_when_the_command_ends(
         "-i",
         "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
         f"TMPDIR={shared}",
-        find_live(),
+        require_program(),
         *MARK,
         *words,
     )
@@ -280,7 +280,7 @@ def test_lock__cannot_be_held_by_others(lab: Lab) -> None:
 def test_lock__that_root_holds_for_long__is_waited_for_and_its_holder_named(lab: Lab) -> None:
     # The third is that of the pins, after the two of the lock.
     inject = "inject=mkdir:signal=STOP:when=3"
-    traced = ("strace", "-f", "-o", "/dev/null", "-e", "trace=mkdir", "-e", inject, find_live(), *MARK)
+    traced = ("strace", "-f", "-o", "/dev/null", "-e", "trace=mkdir", "-e", inject, require_program(), *MARK)
     stopped = lab.start(NEAR, *traced, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: f"mark {DEVICE}" in lab.call(NEAR, "cat", "/run/mousehole/lock").stdout, 30)
@@ -329,13 +329,13 @@ def persist_own_policy(lab: Lab, own: Path, units: Path) -> None:
 
 def run_boot(lab: Lab, *before: str) -> subprocess.CompletedProcess[str]:
     """Starts what was persisted as the guard does, on a machine without compilers."""
-    return lab.call(NEAR, "env", *NO_COMPILER, *before, find_live(), "boot", DEVICE)
+    return lab.call(NEAR, "env", *NO_COMPILER, *before, require_program(), "boot", DEVICE)
 
 
 def test_boot__runs_no_compiler_and_no_code_of_a_policy(lab: Lab, own: Path, tmp_path: Path) -> None:
     persist_own_policy(lab, own, tmp_path / "units")
     unit = (tmp_path / "units" / "mousehole-live.service").read_text()
-    assert f"ExecStart={find_live()} guard\n" in unit
+    assert f"ExecStart={require_program()} guard\n" in unit
     own.write_text("#error its author has changed it\n")
     trace = tmp_path / "trace"
     done = run_boot(lab, str(shutil.which("strace")), "-f", "-o", str(trace), "-e", "trace=execve,openat")
@@ -410,7 +410,7 @@ def test_three_capabilities__are_enough_for_root(lab: Lab) -> None:
     before = lab.state(NEAR, DEVICE)
     confined = ("setpriv", "--bounding-set", CAPABILITIES, "--no-new-privs")
     for words in ALL:
-        done = lab.call(NEAR, *confined, find_live(), *words)
+        done = lab.call(NEAR, *confined, require_program(), *words)
         assert done.returncode == 0, (words, done.stderr)
     assert lab.state(NEAR, DEVICE) == before
 
@@ -426,6 +426,6 @@ def test_three_capabilities__are_enough_for_another_user(lab: Lab) -> None:
         "env", "RUNTIME_DIRECTORY=/run/mousehole/of-nobody",
     )  # fmt: skip
     for words in ALL:
-        done = lab.call(NEAR, *confined, find_live(), *words)
+        done = lab.call(NEAR, *confined, require_program(), *words)
         assert done.returncode == 0, (words, done.stderr)
     assert lab.state(NEAR, DEVICE) == before

@@ -27,7 +27,7 @@ from live.tests.support import (
     wait_until,
 )
 from validation import live_events
-from validation.lab.live import Lab, find_live
+from validation.lab.live import Lab, require_program
 from validation.lab.namespaces import BPF_ROOT
 
 FOLDER = "/etc/mousehole"
@@ -47,7 +47,7 @@ class Guard:
 
     def start(self, *before: str) -> None:
         """Starts the guard; `before` is a program, with its arguments, that runs it."""
-        self.process = self.lab.start(NEAR, *before, find_live(), "guard", stderr=self.log.open("a"))
+        self.process = self.lab.start(NEAR, *before, require_program(), "guard", stderr=self.log.open("a"))
 
     def kill(self) -> None:
         """Kills the guard if it runs."""

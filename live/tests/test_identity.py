@@ -16,7 +16,7 @@ from live.tests.support import (
     read_status,
     wait_until,
 )
-from validation.lab.live import Lab, find_live
+from validation.lab.live import Lab, require_program
 from validation.lab.namespaces import BPF_ROOT
 
 OLD, NEW = "old", "new"
@@ -145,11 +145,11 @@ def test_check_of_status__has_the_exit_statuses_of_monitoring(lab: Lab) -> None:
     run_ok(lab, NEAR, *SHADOW, "--confirm", "100s")
     assert check(expected=1).startswith(f"WARNING - {DEVICE}: mark excess, shadow is taken back in ")
     user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
-    done = lab.call(NEAR, *user, find_live(), "status", "--check")
+    done = lab.call(NEAR, *user, require_program(), "status", "--check")
     assert done.returncode == 3, done.stdout
     assert done.stdout.startswith("UNKNOWN - ")
     assert "killed" not in done.stdout
-    done = lab.call(NEAR, *user, find_live(), "status")
+    done = lab.call(NEAR, *user, require_program(), "status")
     assert_refused(done, "belongs to user 0")
     run_ok(lab, NEAR, "down", DEVICE)
 

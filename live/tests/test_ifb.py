@@ -22,7 +22,7 @@ from live.tests.support import (
     assert_restored,
     read_status,
 )
-from validation.lab.live import Lab, find_live, transfer
+from validation.lab.live import Lab, require_program, transfer
 
 HOME, HOME_ADDRESS, ROUTER_ADDRESS = "home", "10.8.0.2", "10.8.0.1"
 IFB = "ifb0"
@@ -183,7 +183,9 @@ def test_download__is_refused_whole_or_cleared_after_a_kill(router: Lab) -> None
     assert_restored(lab, before)
     assert MADE not in lab.run(NEAR, "ip", "-br", "link")
     for seconds in (0.01, 0.03, 0.06, 0.1):
-        process = lab.start(NEAR, find_live(), "up", DEVICE, "--download", "--rate", "4mbit", "--no-agent")
+        process = lab.start(
+            NEAR, require_program(), "up", DEVICE, "--download", "--rate", "4mbit", "--no-agent"
+        )
         time.sleep(seconds)
         process.kill()
         process.communicate()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from validation.lab.live import Echo, Lab, transfer, without_counters
+from validation.lab.live import Echo, Lab, strip_counters, transfer
 from validation.lab.namespaces import ROOT
 
 
@@ -75,4 +75,4 @@ def list_sleeps() -> list[bytes]:
 
 def test_without_counters__keeps_what_was_set() -> None:
     said = [{"kind": "tbf", "bytes": 5, "options": {"rate": 1, "limit": 3000}}]
-    assert without_counters(said) == [{"kind": "tbf", "options": {"rate": 1, "limit": 3000}}]
+    assert strip_counters(said) == [{"kind": "tbf", "options": {"rate": 1, "limit": 3000}}]

@@ -12,7 +12,7 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from validation.lab.live import program
+from validation.lab.live import find_program
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = ROOT / "live" / "packages"
@@ -95,7 +95,7 @@ def test_ansible__writes_what_openwrt_does(tmp_path: Path) -> None:
 
 
 def test_man_page__names_every_command() -> None:
-    built = program()
+    built = find_program()
     if built is None:
         pytest.skip("mousehole-live is not built")
     said = subprocess.run([built, "--help"], capture_output=True, text=True, check=True).stdout
@@ -108,7 +108,7 @@ def test_man_page__names_every_command() -> None:
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a folder with the packages of the program that was built."""
-    built = program()
+    built = find_program()
     if built is None or not shutil.which("dpkg-deb"):
         pytest.skip("mousehole-live is not built, or dpkg-deb is not installed")
     folder = tmp_path_factory.mktemp("packed")

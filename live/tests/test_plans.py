@@ -103,7 +103,7 @@ def rehearse(lab: Lab, line: str, *first: str) -> CompletedProcess[str]:
     """
     program, *words = shlex.split(line.replace("DEV", DEVICE))
     assert program == "mousehole-live"
-    return lab.call(NEAR, *first, live_lab.find_live(), *words, "--dry-run")
+    return lab.call(NEAR, *first, live_lab.require_program(), *words, "--dry-run")
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +198,7 @@ def test_dry_run__refuses_a_foreign_qdisc_as_the_command_does(lab: Lab) -> None:
 def test_dry_run__needs_no_rights(lab: Lab) -> None:
     user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
     line = ("up", DEVICE, "--rate", "5mbit", "--scheme", "rio-ps", "--dry-run")
-    done = lab.call(NEAR, *user, live_lab.find_live(), *line)
+    done = lab.call(NEAR, *user, live_lab.require_program(), *line)
     assert done.returncode == 0, done.stderr
     assert done.stdout == lab.live(NEAR, *line).stdout
 

@@ -61,7 +61,7 @@ def test_kernel__does_about_what_the_simulator_said() -> None:
     reason = witness.find_obstacle() or live_lab.find_obstacle()
     if reason:
         pytest.skip(reason)
-    measured = live.measure("RIO-PS", 1, 8, live_lab.find_live())
+    measured = live.measure("RIO-PS", 1, 8, live_lab.require_program())
     assert measured.kernel.unfinished == 0
     assert measured.kernel.p50 == pytest.approx(measured.simulated.p50, rel=0.25)
     assert measured.kernel.bulk_mbps == pytest.approx(measured.simulated.bulk_mbps, rel=0.1)

@@ -23,7 +23,7 @@ from live.tests.support import (
     pretend_cake,
     wait_until,
 )
-from validation.lab.live import Lab, find_live
+from validation.lab.live import Lab, require_program
 
 RTM_NEWQDISC = 36
 TCA_KIND, TCA_OPTIONS = 1, 2
@@ -126,7 +126,7 @@ def assert_same_messages(lab: Lab, folder: Path, kind: str, *words: str) -> None
     file = folder / "asked"
     spy = pretend_cake(folder, ASKED=file)
     lines = [line for line in rehearse(lab, *words) if kind in line]
-    lab.call(NEAR, *spy, find_live(), *words, *MORE)
+    lab.call(NEAR, *spy, require_program(), *words, *MORE)
     asked = read_messages(file, kind)
     lab.live(NEAR, "down", DEVICE)
     # `tc` is asked about a device that is there.
@@ -180,7 +180,7 @@ def test_everything__works_without_tc_and_ip(lab: Lab, tmp_path: Path) -> None:
     first = (*pretend_cake(tmp_path), "PATH=/nowhere")
 
     def live(*words: str) -> subprocess.CompletedProcess[str]:
-        return lab.call(NEAR, *first, find_live(), *words)
+        return lab.call(NEAR, *first, require_program(), *words)
 
     def done(*words: str) -> str:
         said = live(*words)

@@ -23,7 +23,7 @@ from live.tests.support import (
     run_up,
     wait_until,
 )
-from validation.lab.live import Echo, Lab, find_live
+from validation.lab.live import Echo, Lab, require_program
 from validation.lab.namespaces import BPF_ROOT
 
 ATTACHMENTS = ("tcx", "clsact")
@@ -58,7 +58,7 @@ def measure_s(lab: Lab, *words: str) -> float:
 
 def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
     """Starts a command and kills it after some seconds."""
-    process = lab.start(NEAR, find_live(), *words)
+    process = lab.start(NEAR, require_program(), *words)
     time.sleep(seconds)
     process.kill()
     process.communicate()
@@ -77,14 +77,14 @@ def kill_at_call(lab: Lab, words: tuple[str, ...], call: str, number: int) -> No
         f"trace={call}",
         "-e",
         inject,
-        find_live(),
+        require_program(),
         *words,
     )
 
 
 def count_calls(lab: Lab, words: tuple[str, ...], call: str) -> int:
     """Returns how many system calls of a kind a command makes, without its children."""
-    done = lab.call(NEAR, "strace", "-o", "/dev/stderr", "-e", f"trace={call}", find_live(), *words)
+    done = lab.call(NEAR, "strace", "-o", "/dev/stderr", "-e", f"trace={call}", require_program(), *words)
     assert done.returncode == 0, done.stderr
     return len(re.findall(rf"^{call}\w*\(", done.stderr, re.MULTILINE))
 
@@ -142,7 +142,7 @@ def test_kill__at_each_kind_of_call__never_blocks_and_is_taken_back(
 @pytest.mark.parametrize("attach", ATTACHMENTS)
 def test_up__twice_at_once__exactly_one_wins(lab: Lab, before: dict[str, Any], attach: str) -> None:
     for _ in range(10):
-        both = [lab.start(NEAR, find_live(), *UP, "--attach", attach) for _ in range(2)]
+        both = [lab.start(NEAR, require_program(), *UP, "--attach", attach) for _ in range(2)]
         errors = [process.communicate(timeout=60)[1] for process in both]
         assert sorted(process.returncode for process in both) == [0, 2]
         assert any("is in use" in one for one in errors)
@@ -177,7 +177,7 @@ def test_down__after_the_device_has_moved__ends_the_program_there(lab: Lab) -> N
     "words", [("--reuid", "65534", "--clear-groups"), ("--bounding-set", "-all", "--inh-caps", "-all")]
 )
 def test_up__without_privileges__says_so(lab: Lab, before: dict[str, Any], words: tuple[str, ...]) -> None:
-    done = lab.call(NEAR, "setpriv", *words, find_live(), *UP)
+    done = lab.call(NEAR, "setpriv", *words, require_program(), *UP)
     assert_refused(done, r"root|ermission|permitted")
     assert lab.state(NEAR, DEVICE) == before
 
@@ -274,7 +274,7 @@ def list_programs(lab: Lab) -> list[int]:
 def test_confirm__not_given__takes_all_back_though_the_shell_was_killed(
     lab: Lab, before: dict[str, Any], attach: str
 ) -> None:
-    line = f"{find_live()} {' '.join(UP)} --attach {attach} --confirm 2s; sleep 60"
+    line = f"{require_program()} {' '.join(UP)} --attach {attach} --confirm 2s; sleep 60"
     shell = lab.start(NEAR, "bash", "-c", line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(lambda: "record" in " ".join(lab.pinned()), 30)
     wait_until(lambda: lab.state(NEAR, DEVICE) != before, 30)

@@ -28,7 +28,7 @@ from live.tests.support import (
     wait_until,
 )
 from live.tests.test_ifb import HOME, HOME_ADDRESS, LONG_PORT, redirect_to_ifb, router
-from validation.lab.live import Lab, find_live, transfer
+from validation.lab.live import Lab, require_program, transfer
 
 __all__ = ["router"]
 
@@ -45,7 +45,7 @@ class Caked:
 
     def live(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
         """Runs `mousehole-live`."""
-        return self.lab.call(NEAR, *self.first, find_live(), *words)
+        return self.lab.call(NEAR, *self.first, require_program(), *words)
 
     def run_ok(self, *words: str | Path) -> str:
         """Runs `mousehole-live`, which must succeed. Returns what it printed."""
@@ -216,7 +216,7 @@ def test_killed_at_any_moment__leaves_nothing_that_down_does_not_take_back(caked
     lab = caked.lab
     before, links = lab.state(NEAR, DEVICE), lab.run(NEAR, "ip", "-br", "link")
     for step in range(12):
-        process = lab.start(NEAR, *caked.first, find_live(), *SETUP, "--flows", str(FLOWS))
+        process = lab.start(NEAR, *caked.first, require_program(), *SETUP, "--flows", str(FLOWS))
         time.sleep(0.02 * (step + 1))
         process.kill()
         process.communicate()
@@ -253,7 +253,7 @@ def test_setup__comes_back_with_the_guard(caked: Caked, tmp_path: Path) -> None:
     assert f"/etc/mousehole/{DEVICE}.toml is written" in said
     caked.run_ok("down", DEVICE)
     log = (tmp_path / "guard.log").open("w")
-    guard = lab.start(NEAR, *caked.first, find_live(), "guard", stderr=log)
+    guard = lab.start(NEAR, *caked.first, require_program(), "guard", stderr=log)
 
     def is_whole() -> bool:
         states = caked.read_states()

@@ -18,7 +18,7 @@ from live.tests.support import (
     read_status,
 )
 from validation.lab.live import Lab
-from validation.shaping import user_rates
+from validation.shaping import measure_user_rates
 
 SECOND_ADDRESS = "10.7.0.11"
 USERS = (NEAR_ADDRESS, SECOND_ADDRESS)
@@ -53,7 +53,7 @@ def before(lab: Lab) -> dict[str, Any]:
 
 def measure_rates(lab: Lab) -> list[float]:
     """Returns the rate of each user's connection, bit/s."""
-    return user_rates(lambda: lab.inside(NEAR), lambda: lab.inside(FAR), FAR_ADDRESS, USERS, SECONDS)
+    return measure_user_rates(lambda: lab.inside(NEAR), lambda: lab.inside(FAR), FAR_ADDRESS, USERS, SECONDS)
 
 
 def assert_refused_without_fq(lab: Lab, before: dict[str, Any]) -> None:

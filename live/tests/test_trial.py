@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from live.tests.support import DEVICE, FAR, FLOWS, NEAR, NEAR_ADDRESS, assert_refused
-from validation.lab.live import Lab, find_live
+from validation.lab.live import Lab, require_program
 
 HOSTS = [f"10.7.0.{number}" for number in range(10, 34)]
 KEY = "a key of this test"
@@ -105,7 +105,7 @@ def run_trial(lab: Lab, *more: str) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     assert "50% of the hosts stay unmarked" in done.stdout
     Traffic(lab).run()
-    (device,) = json.loads(lab.run(NEAR, find_live(), "status", "--ab", "--json"))["devices"]
+    (device,) = json.loads(lab.run(NEAR, require_program(), "status", "--ab", "--json"))["devices"]
     print(lab.live(NEAR, "status", "--ab").stdout)
     return dict(device)
 

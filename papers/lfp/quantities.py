@@ -1,4 +1,4 @@
-"""LFP's quantities: numbers that its claims, tables and figures speak of, from what was measured."""
+"""LFP's quantities: the numbers of its claims, tables and figures, computed from measurements."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ CAPACITY_MBPS = 2.0
 
 
 def average_latency(run: Measured, least: int, most: int) -> float:
-    """Returns the mean latency of flows of `least` to `most` packets.
+    """Returns the mean latency, s, of flows of `least` to `most` packets.
 
     A measured class must begin with `least` and another one end with `most`.
     """
@@ -23,18 +23,18 @@ def average_latency(run: Measured, least: int, most: int) -> float:
 
 
 def excess_of_worst(run: Measured, one: Measured, other: Measured, least: int, most: int) -> float:
-    """Returns by how much a run's latency exceeds the greater of two others', s, for flows of these sizes."""
+    """Returns a run's mean latency less the greater of two others', s, for flows of these sizes."""
     rest = max(average_latency(one, least, most), average_latency(other, least, most))
     return average_latency(run, least, most) - rest
 
 
 def utilisation_error() -> float:
-    """Returns the greatest |U - goodput / capacity| of Table 1 as published."""
+    """Returns the greatest |U - goodput / capacity| in Table 1 as published."""
     return float(max(abs(row["utilisation"] - row["goodput"] / CAPACITY_MBPS) for row in published_rows()))
 
 
 def overhead_error() -> float:
-    """Returns how far Table 1's overheads lie outside what its rounded throughput and goodput allow."""
+    """Returns the greatest distance of Table 1's overheads from the range that its rounded rates allow."""
 
     def outside(row: Json) -> float:
         sent, useful = row["throughput"], row["goodput"]

@@ -1,4 +1,4 @@
-"""RIO-PS's quantities: numbers that its claims, tables and figures speak of, from what was measured."""
+"""RIO-PS's quantities: the numbers of its claims, tables and figures, computed from measurements."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,17 +20,17 @@ DURATION_S = 2000.0
 
 
 def model_at(packets: float, p: float, reading: tcp_model.Reading = "paper") -> float:
-    """Returns the model's seconds for a transfer."""
+    """Returns the time of a transfer by the TCP model, s, at a loss probability `p`."""
     return float(tcp_model.latency_s(p, packets, reading=reading))
 
 
 def model_growth(packets: float, begin: float, end: float) -> float:
-    """Returns how many times longer a transfer takes at loss `end` than at loss `begin`, by the model."""
+    """Returns the ratio of a transfer's time at loss `end` to that at loss `begin`, by the model."""
     return model_at(packets, end) / model_at(packets, begin)
 
 
 def model_s(_run: Measured, packets: str, p: str, reading: tcp_model.Reading) -> float:
-    """Returns the model's seconds for the size and loss of a cell."""
+    """Returns the model's time, s, for the size and the loss of a cell."""
     return model_at(float(packets), float(p), reading)
 
 
@@ -42,10 +42,10 @@ def over_model(
     path: dict[str, Any] | None = None,
     measured_wait: bool = False,
 ) -> float:
-    """Returns the simulated mean time over the model's.
+    """Returns the ratio of the simulated mean time to the model's.
 
-    `path` holds what differs in the model's path. With `measured_wait`, its timeouts last as long as the
-    simulated ones.
+    `path` replaces parameters of the model's path. With `measured_wait`, its timeouts last as long
+    as the simulated ones.
     """
     loss, changed = float(p), replace(tcp_model.FIGURE_2, **(path or {}))
     if measured_wait:
@@ -58,12 +58,12 @@ def over_model(
 
 
 def peak_share(run: Measured) -> float:
-    """Returns the highest share of the link that short flows have at one time of the mean period."""
+    """Returns the maximum over the mean period of the short flows' share of the link."""
     return float(share_by_phase(run, "short_share").max())
 
 
 def over_fair(run: Measured) -> float:
-    """Returns what the short flows are sent over what would be theirs if each flow got the same."""
+    """Returns the ratio of the short flows' rate to their fair share, with equal rates for all flows."""
     both = _both(run)
     short, long = run["short_share"][both], run["long_share"][both]
     flows, others = run["short_active"][both], run["long_active"][both]
@@ -71,12 +71,15 @@ def over_fair(run: Measured) -> float:
 
 
 def _both(run: Measured) -> NDArray[np.bool_]:
+    """Returns the windows in which flows of both classes are active."""
     both: NDArray[np.bool_] = (run["short_active"] > 0) & (run["long_active"] > 0)
     return both
 
 
 def share_by_phase(run: Measured, name: str) -> Floats:
-    """Returns a class's share of the link by the time since the short files' last start, over all periods."""
+    """Returns a class's share of the link by the time since the short files' last start, averaged
+    over periods.
+    """
     values, each = run[name], round(PERIOD_S / WINDOW_S)
     means: Floats = values[: values.size // each * each].reshape(-1, each).mean(axis=0)
     return means
@@ -91,8 +94,9 @@ def share_quantiles(run: Measured, name: str) -> Floats:
 
 
 def reduction(run: Measured, baseline: Measured, low: float, high: float) -> float:
-    """Returns how far the mean response time is below the baseline's for sizes from `low` packets on and
-    below `high`, each octave with the same weight.
+    """Returns the relative reduction of the mean response time against the baseline, averaged over octaves.
+
+    The octaves lie between sizes of `low` and `high` packets.
     """
     octaves = (run["packets"] >= low) & (2 * run["packets"] <= high)
     return float(np.nanmean(1 - run["response_s"][octaves] / baseline["response_s"][octaves]))
@@ -101,15 +105,15 @@ def reduction(run: Measured, baseline: Measured, low: float, high: float) -> flo
 def more_reduction(
     run: Measured, baseline: Measured, other: Measured, other_baseline: Measured, low: float, high: float
 ) -> float:
-    """Returns by how much the first reduction is greater than that of the other two."""
+    """Returns the difference between the reductions of two pairs of runs."""
     return reduction(run, baseline, low, high) - reduction(other, other_baseline, low, high)
 
 
 def goodput(run: Measured) -> float:
-    """Returns the packets delivered in as many seconds as Table IV has."""
+    """Returns the packets delivered in the time that Table IV covers."""
     return float(run["goodput"]) * DURATION_S
 
 
 def class_ratio(run: Measured) -> float:
-    """Returns the rate of marks and drops of Short packets over that of Long ones."""
+    """Returns the ratio of the signal rate (marks and drops) of Short packets to that of Long ones."""
     return float(run["short_signals"] / run["long_signals"])

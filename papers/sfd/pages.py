@@ -1,7 +1,8 @@
-"""Pages of real logs, grouped by the paper's rule (section 4.4, for Figure 9).
+"""Groups the requests of real logs into pages by the paper's rule (section 4.4, for Figure 9).
 
-The rule: requests of one client to one server, in the order of the log, belong to one page until the next
-request for an html or htm object, which begins another. A path that ends in `/` stands for such an object.
+The rule: requests of one client to one server, in the order of the log, belong to one page until
+the next request for an html or htm object, which begins another. A path that ends in `/` stands for
+such an object.
 """
 
 import gzip
@@ -41,7 +42,7 @@ ANNOUNCED = "X"
 
 
 class Request(NamedTuple):
-    """One answered request; `path` is None where pages are listed."""
+    """One answered request; `path` is None if the log has no paths."""
 
     client: str
     server: str
@@ -50,25 +51,25 @@ class Request(NamedTuple):
 
 
 class Pages(NamedTuple):
-    """Sizes of all objects in bytes, and the number of the page of each."""
+    """The sizes of all objects, bytes, and the number of the page of each."""
 
     bytes: Floats
     page: NDArray[np.int64]
 
     @property
     def number(self) -> int:
-        """Returns how many pages there are."""
+        """The number of pages."""
         return int(self.page.max()) + 1 if self.page.size else 0
 
 
 @cache
 def read_pages(path: Path) -> Pages:
-    """Returns the pages of a log; raises `MouseholeError` if it cannot be read or has none."""
+    """Reads the pages of a log; raises `MouseholeError` if it cannot be read or has no page."""
     sizes: list[int] = []
     page: list[int] = []
     number = 0
     current: dict[tuple[str, str], int] = {}
-    for request in _requests(path):
+    for request in _read_requests(path):
         pair = (request.client, request.server)
         if pair not in current or (request.path is not None and begins_page(request.path)):
             current[pair] = number
@@ -88,26 +89,28 @@ def begins_page(path: str) -> bool:
     return bare.endswith((".html", ".htm", "/"))
 
 
-def _requests(path: Path) -> Iterator[Request]:
-    lines = _lines(path)
+def _read_requests(path: Path) -> Iterator[Request]:
+    """Yields the requests of a log in any of the known formats."""
+    lines = _read_lines(path)
     columns: dict[str, int] = {}
     separator = "\t"
     for number, line in enumerate(lines):
         if line.startswith("#"):
             if line.startswith("#fields"):
-                columns = _columns(line.split("\t")[1:])
+                columns = _find_columns(line.split("\t")[1:])
             continue
         if number == 0 and not columns:
             separator = "\t" if "\t" in line else ","
-            columns = _columns(line.split(separator))
+            columns = _find_columns(line.split(separator))
             if columns:
                 continue
-        found = _row(line.split(separator), columns) if columns else _access(line)
+        found = _parse_row(line.split(separator), columns) if columns else _parse_access(line)
         if found is not None:
             yield found
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _read_lines(path: Path) -> Iterator[str]:
+    """Yields the lines of a file, decompressed if its name ends in .gz."""
     try:
         if path.suffix == ".gz":
             with gzip.open(path, "rt", encoding="utf-8", errors="replace") as packed:
@@ -119,8 +122,8 @@ def _lines(path: Path) -> Iterator[str]:
         raise NotAvailableError(f"{path}: {error.strerror or error}") from None
 
 
-def _columns(header: list[str]) -> dict[str, int]:
-    """Returns the places of client, server, path and bytes; nothing if the header is none that is known."""
+def _find_columns(header: list[str]) -> dict[str, int]:
+    """Returns the indices of client, server, path and bytes; empty if the header has no known format."""
     for names in COLUMNS:
         if all(name in header for name in names if name):
             places = zip(("client", "server", "path", "bytes"), names, strict=True)
@@ -129,7 +132,8 @@ def _columns(header: list[str]) -> dict[str, int]:
     return {}
 
 
-def _row(cells: list[str], columns: dict[str, int]) -> Request | None:
+def _parse_row(cells: list[str], columns: dict[str, int]) -> Request | None:
+    """Parses a row of a table; returns None if it is too short or its size was only announced."""
     if len(cells) <= max(columns.values()):
         return None
     text = {what: cells[place] for what, place in columns.items()}
@@ -139,7 +143,8 @@ def _row(cells: list[str], columns: dict[str, int]) -> Request | None:
     return Request(text["client"], text.get("server", ""), text.get("path"), size)
 
 
-def _access(line: str) -> Request | None:
+def _parse_access(line: str) -> Request | None:
+    """Parses a line of an access log; returns None if it does not fit."""
     found = ACCESS_LOG.match(line)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""SFD's quantities: numbers that its claims, tables and figures speak of, from what was measured."""
+"""SFD's quantities: the numbers of its claims, tables and figures, computed from measurements."""
 
 import os
 from collections.abc import Callable
@@ -40,7 +40,7 @@ LOGS = {
 
 
 def short_share(th_kb: float) -> float:
-    """Returns the share of objects of at most this size, by the formula of Pareto II."""
+    """Returns the share of objects of at most `th_kb` KB, by the formula of Pareto II."""
     scale = MEAN_KB * (SHAPE - 1)
     return float(1 - (1 + th_kb / scale) ** -SHAPE)
 
@@ -73,12 +73,14 @@ def least_reduction(run: Measured, baseline: Measured) -> float:
 
 
 def std_ratio(run: Measured, baseline: Measured) -> float:
-    """Returns the standard deviation of latency over the baseline's, both averaged over the short sizes."""
+    """Returns the ratio of the standard deviation of latency to the baseline's, averaged over the
+    short sizes.
+    """
     return float(np.nanmean(run["std_s"][SIZES]) / np.nanmean(baseline["std_s"][SIZES]))
 
 
 def share_of_bound(run: Measured, baseline: Measured, bound: Measured) -> float:
-    """Returns which share of the bound's reduction a scheme's reduction is (section 4.2)."""
+    """Returns a scheme's reduction as a share of the bound's reduction (section 4.2)."""
     return mean_reduction(run, baseline) / mean_reduction(bound, baseline)
 
 
@@ -88,38 +90,41 @@ def short_change(run: Measured, other: Measured) -> float:
 
 
 def reduction_lost(run: Measured, other: Measured, baseline: Measured) -> float:
-    """Returns how much less a scheme reduces short flows' mean latency than another one, as a share of 1."""
+    """Returns another scheme's reduction of short flows' mean latency less this one's."""
     return mean_reduction(other, baseline) - mean_reduction(run, baseline)
 
 
 def short_speedup(run: Measured, baseline: Measured) -> float:
-    """Returns how many times faster short flows are, each size with the same weight."""
+    """Returns the factor by which short flows are faster, with equal weight for each size."""
     return float(np.nanmean(baseline["mean_s"][SIZES]) / np.nanmean(run["mean_s"][SIZES]))
 
 
 def latency_s(run: Measured, packets: int, within: float = 0.15) -> float:
-    """Returns the mean latency of objects near a size: within that share of it, weighted by their number."""
+    """Returns the mean latency, s, of objects whose size differs from `packets` by at most a share `within`.
+
+    Sizes are weighted by their number of objects.
+    """
     sizes, count = run["packets"], run["count"]
     near = (np.abs(sizes - packets) <= max(0.5, within * packets)) & (count > 0)
     return float(np.sum(run["mean_s"][near] * count[near]) / np.sum(count[near]))
 
 
 def latency_ratio(run: Measured, baseline: Measured, packets: int, within: float = 0.15) -> float:
-    """Returns the mean latency of objects near a size over the baseline's."""
+    """Returns the ratio of the mean latency of objects near a size to the baseline's."""
     return latency_s(run, packets, within) / latency_s(baseline, packets, within)
 
 
 def penalty_removed(run: Measured, baseline: Measured, scheme: Measured, packets: int) -> float:
-    """Returns which share of the penalty of long objects under `scheme` is not there in `run`."""
+    """Returns the share of the penalty of long objects under `scheme` that `run` removes."""
     plain, now, before = (latency_s(one, packets, 0.4) for one in (baseline, run, scheme))
     return (before - now) / (before - plain)
 
 
 def crossover_kb(run: Measured, baseline: Measured) -> float:
-    """Returns the size from which on the scheme's mean latency is above the baseline's.
+    """Returns the size, KB, from which on the scheme's mean latency exceeds the baseline's.
 
-    It is where the running sum of log-ratios over the sizes, from the greatest down, is at its maximum: so a
-    single size that crosses by chance does not count.
+    It is where the running sum of log-ratios over the sizes, from the greatest down, is at its
+    maximum: so a single size that crosses by chance does not count.
     """
     ratio = np.log(run["mean_s"] / baseline["mean_s"])
     known = np.isfinite(ratio) & (run["packets"] <= 2000)
@@ -135,32 +140,36 @@ def rtt_correlation(run: Measured, baseline: Measured) -> float:
 
 
 def parallel_s(run: Measured, page: str) -> float:
-    """Returns a page's time if its objects come in parallel: that of its greatest object (section 4.4)."""
+    """Returns the time of a page whose objects come in parallel: that of its greatest object
+    (section 4.4).
+    """
     return latency_s(run, max(high for _, high, _ in CONTENTS[page]))
 
 
 def sequential_s(run: Measured, page: str) -> float:
-    """Returns a page's time if its objects come one after the other, their sizes evenly in their ranges."""
+    """Returns the time of a page whose objects come one after another, with sizes spread evenly in
+    their ranges.
+    """
     return float(sum(_interpolate_latency(run, _sizes_kb(page))))
 
 
 def page_objects(page: str) -> float:
-    """Returns how many objects a page has; of a log, the median over its pages (Table 5)."""
+    """Returns the number of objects of a page; of a log, the median over its pages (Table 5)."""
     return _median_page(page, np.ones_like)
 
 
 def page_short_objects(page: str, th_kb: float) -> float:
-    """Returns how many objects of at most this size a page has; of a log, the median."""
+    """Returns the number of objects of at most `th_kb` KB in a page; of a log, the median."""
     return _median_page(page, lambda kb: (kb <= th_kb).astype(float))
 
 
 def page_kb(page: str) -> float:
-    """Returns the size of a page with all its objects; of a log, the median."""
+    """Returns the size of a page with all its objects, KB; of a log, the median."""
     return _median_page(page, lambda kb: kb)
 
 
 def page_largest_kb(page: str) -> float:
-    """Returns the size of a page's largest object; of a log, the median."""
+    """Returns the size of a page's largest object, KB; of a log, the median."""
     if page in CONTENTS:
         return float(_sizes_kb(page).max())
     found = _pages_of_log(LOGS[page])
@@ -172,16 +181,16 @@ def page_largest_kb(page: str) -> float:
 def page_share(
     run: Measured, baseline: Measured, least: float, sequential: bool = False, log: str = ""
 ) -> float:
-    """Returns the share of pages whose time falls by at least this share.
+    """Returns the share of pages whose time is reduced by at least the share `least`.
 
-    Without `log` the pages are drawn from Table 2's model. Else it names a log, seen from the folder of real
-    traces (MOUSEHOLE_DATA).
+    Without `log` the pages are drawn from Table 2's model. Otherwise it is the path of a log
+    relative to the folder of real traces (MOUSEHOLE_DATA).
     """
     return float(np.mean(_page_reductions(run, baseline, sequential, log) >= least))
 
 
 def page_median(run: Measured, baseline: Measured, sequential: bool = False, log: str = "") -> float:
-    """Returns the middle reduction of the pages' times."""
+    """Returns the median reduction of the pages' times."""
     return float(np.median(_page_reductions(run, baseline, sequential, log)))
 
 
@@ -212,12 +221,14 @@ def std_up_to_1mb(run: Measured) -> Floats:
 
 
 def _sizes_kb(page: str) -> Floats:
-    """Returns the sizes of the objects of a page of Table 5, evenly in their ranges."""
+    """Returns the sizes of the objects of a page of Table 5, spread evenly over their ranges."""
     return np.concatenate([np.linspace(low, high, number) for low, high, number in CONTENTS[page]])
 
 
 def _median_page(page: str, weight: Callable[[Floats], Floats]) -> float:
-    """Returns the sum of the objects' weights, made of their sizes in KB; of a log, the median of pages."""
+    """Returns the sum of weights of a page's objects, as a function of their sizes in KB; of a log,
+    the median.
+    """
     if page in CONTENTS:
         return float(weight(_sizes_kb(page)).sum())
     found = _pages_of_log(LOGS[page])
@@ -225,6 +236,7 @@ def _median_page(page: str, weight: Callable[[Floats], Floats]) -> float:
 
 
 def _reductions(run: Measured, baseline: Measured) -> Floats:
+    """Returns the reduction of mean latency at each size of short flows."""
     reductions: Floats = 1 - run["mean_s"][SIZES] / baseline["mean_s"][SIZES]
     return reductions
 

@@ -1,1 +1,1 @@
-"""Nothing beyond what is measured: tables compare fields of two cells."""
+"""No quantities: the tables compare measured fields of two cells."""

@@ -1,4 +1,4 @@
-"""Noureddine & Tobagi's quantities: numbers that claims and figures speak of, from what was measured."""
+"""Noureddine & Tobagi's quantities: the numbers of claims and figures, computed from measurements."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ Floats = NDArray[np.float64]
 
 
 def mean_s(run: Measured, what: str) -> float:
-    """Returns the mean of times that are kept as quantiles; what takes longer counts as `TAIL_S`."""
+    """Returns the mean of times that are stored as quantiles, s; longer ones than `TAIL_S` count as that."""
     return float(np.mean(np.minimum(run[what], TAIL_S)))
 
 
@@ -20,31 +20,31 @@ def mean_change(run: Measured, baseline: Measured, what: str) -> float:
 
 
 def at_level(run: Measured, what: str, level: float) -> float:
-    """Returns a quantile, the least that is kept at or above this level."""
+    """Returns a quantile: the lowest stored one at or above this level."""
     return float(run[what][np.searchsorted(LEVELS, level - 1e-9)])
 
 
 def level_change(run: Measured, baseline: Measured, what: str, level: float) -> float:
-    """Returns the relative change of a quantile; what takes longer than `TAIL_S` counts as that."""
+    """Returns the relative change of a quantile; times longer than `TAIL_S` count as that."""
     ours, theirs = (min(at_level(one, what, level), TAIL_S) for one in (run, baseline))
     return ours / theirs - 1
 
 
 def slower(run: Measured) -> float:
-    """Returns by how much the mean page takes longer by HTTP/1.0 than by HTTP/1.1, seconds."""
+    """Returns the mean page time by HTTP/1.0 less that by HTTP/1.1, s."""
     return mean_s(run, "page_10_s") - mean_s(run, "page_11_s")
 
 
 def more_variable(run: Measured) -> float:
-    """Returns by how much the middle half of pages is spread wider by HTTP/1.0 than by HTTP/1.1, seconds."""
+    """Returns the interquartile range of page times by HTTP/1.0 less that by HTTP/1.1, s."""
     return _spread_s(run["page_10_s"]) - _spread_s(run["page_11_s"])
 
 
 def rtt_matters_less(run: Measured, slow: Measured, fast: Measured) -> float:
-    """Returns how much farther page times of two speeds of the bottleneck are apart than those of two RTTs.
+    """Returns the distance between page times of two link speeds less that between two round-trip times.
 
-    Distances are Kolmogorov's, the largest between the shares done by a time: of the whole runs `slow` and
-    `fast`, and of the shortest and the longest round-trip time in `run`.
+    Distances are Kolmogorov's, the largest between the shares done by a time: of the whole runs
+    `slow` and `fast`, and of the shortest and the longest round-trip time in `run`.
     """
     speeds = np.nanmax(np.abs(_done(slow) - _done(fast)))
     rtts = np.nanmax(np.abs(run["done_10"][0] - run["done_10"][-1]))
@@ -52,12 +52,14 @@ def rtt_matters_less(run: Measured, slow: Measured, fast: Measured) -> float:
 
 
 def scaled_share(run: Measured, baseline: Measured, what: str, factor: float) -> float:
-    """Returns a share less `factor` times that of the baseline: below zero where it is so much smaller."""
+    """Returns a share less `factor` times the baseline's; it is negative if the share is smaller by
+    that factor.
+    """
     return float(run[what] - factor * baseline[what])
 
 
 def known_s(run: Measured, what: str) -> Floats:
-    """Returns quantiles of times for a figure; those beyond `TAIL_S` are not known."""
+    """Returns quantiles of times for a figure; those beyond `TAIL_S` are NaN, as unknown."""
     return np.where(run[what] < TAIL_S, run[what], np.nan)
 
 
@@ -67,5 +69,6 @@ def _done(run: Measured) -> Floats:
 
 
 def _spread_s(times: Floats) -> float:
+    """Returns the interquartile range of times, s."""
     low, high = (min(float(times[np.searchsorted(LEVELS, level)]), TAIL_S) for level in (0.25, 0.75))
     return high - low

@@ -12,12 +12,12 @@ LAWS = {
 
 
 def gain(run: Measured, sharing: Measured) -> float:
-    """Returns by what share the mean response time of a run is shorter."""
+    """Returns the relative reduction of the mean response time against processor sharing."""
     return 1 - float(run["all_s"]) / float(sharing["all_s"])
 
 
 def share_of_predicted(two: Measured, sharing: Measured) -> float:
-    """Returns the gain of two levels over that of the model."""
+    """Returns the ratio of the gain of two levels to the model's."""
     return gain(two, sharing) / two_levels.gain(LAWS["heavy"], LOAD, BEST_KB)
 
 
@@ -27,5 +27,5 @@ def gain_difference(two: Measured, sharing: Measured, less_two: Measured, less_s
 
 
 def model_s(_run: Measured, sizes: str, threshold: str) -> float:
-    """Returns the mean response time of the model."""
+    """Returns the mean response time by the model, s."""
     return two_levels.two_levels(LAWS[sizes], LOAD, float(threshold.removesuffix("kB"))) / RATE_KB_S

@@ -242,7 +242,7 @@ class Verdict:
     def with_bounds(self, scheme_bound: bool, reference_bound: bool, why: str) -> Verdict:
         """Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
 
-        Where the truth can only be further from no change, the verdict stands, with `at least`.
+        Where the true change can only be larger, the verdict remains, with `at least`.
         """
 
 class Margin:
@@ -342,7 +342,7 @@ class ComparedCell:
         columns.
         """
     def values(self, source: Source, scheme: str) -> Floats:
-        """Returns one value of a quantity per replication, NaN where it is missing; nothing for a
+        """Returns one value of a quantity per replication, NaN where it is missing; an empty array for a
         percentile of a bucket that some replication lacks.
         """
     @property
@@ -380,9 +380,9 @@ def schemes() -> list[SchemeEntry]:
     """Returns every named scheme: name, summary, source, detail, stages and params."""
 
 def parts() -> list[PartEntry]:
-    """Returns every part that schemes may be made of, with the fields of `schemes` but `stages`, its
-    role, the order in which packets leave it, and what installs it. A user's own policy also has
-    its header and the header's SHA-256.
+    """Returns every part that schemes may be made of: the fields of `schemes` except `stages`, and
+    its role, the order in which packets leave it, and what installs it. `header` and `sha256` are
+    the path and the digest of the header of a user's own policy; None for other parts.
     """
 
 def scheme_policies(scheme: str) -> list[OwnPolicy]:
@@ -414,7 +414,8 @@ def load_rate(rate: str, layer: str) -> int:
 
 def shaped_rate(field: str, text: str, rate_bps: int, varies: bool) -> int:
     """Returns the bits per second of a shaper that is given as a share or a rate. `rate_bps` is the
-    rate of the line, or its mean if the line varies.
+    rate of the line, or its mean if the line varies. Raises `MouseholeError` about `field` for any
+    other text, and for a shaper without effect or of next to no rate.
     """
 
 def is_rate_trace(text: str) -> bool:
@@ -455,8 +456,9 @@ def find_link(
     scenario: Mapping[str, object], buffer: str, is_up: bool, means: Mapping[str, int]
 ) -> Link | None:
     """Returns the bottleneck of a scenario that is filled in except for its traffic; None if it has
-    no constant rate. `buffer` is that of the cell; `means` has the mean, in bit/s, of each
-    direction (`down`, `up`) whose rate varies.
+    no constant rate, or a buffer in bandwidth-delay products of an unknown round-trip time.
+    `buffer` is that of the cell; `means` has the mean, in bit/s, of each direction (`down`, `up`)
+    whose rate varies.
     """
 
 class Link:
@@ -488,12 +490,10 @@ class Link:
         """The other direction if the scheme is at both; else None."""
     @property
     def line_bps(self) -> int | None:
-        """Rate of the line behind the modem, in bits per second, or its mean if it varies; None without a
-        modem.
-        """
+        """Rate of the modem's line, in bits per second, or its mean if it varies; None without a modem."""
     @property
     def varies(self) -> bool:
-        """Whether the rate of the line behind the modem varies; false without a modem."""
+        """Whether the rate of the modem's line varies; false without a modem."""
     @property
     def has_own_shape(self) -> bool:
         """Whether the shaper's rate was given for this direction alone, so that a rate in the scheme does

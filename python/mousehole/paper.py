@@ -22,13 +22,13 @@ def list_papers(own: Path | None = None) -> str:
 
     `own` is a folder of further papers.
     """
-    return str(_command(own).listing())
+    return str(_command(own).list_papers())
 
 
 def start_paper(name: str, folder: Path) -> str:
     """Writes the folder of a new paper, in which everything runs, and returns what to do next."""
     _command(None)
-    return str(importlib.import_module(f"{find_papers().name}.new").start(name, folder))
+    return str(importlib.import_module(f"{find_papers().name}.new").create_paper(name, folder))
 
 
 def parse_item(what: str | None, number: str | None) -> dict[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from validation.lab.hosts import CLIENT as RECEIVER
 from validation.lab.hosts import SERVER as SENDER
-from validation.lab.namespaces import Namespace, die_with_parent, network
+from validation.lab.namespaces import Namespace, die_with_parent, run_network
 
 ETHERNET = 14
 FULL_FRAME = 1500 + ETHERNET
@@ -22,7 +22,7 @@ BURST_FRAMES = 2
 
 @dataclass(frozen=True)
 class Case:
-    """What is measured: congestion control, flows, link (rate in bit/s, limit in full frames) and times."""
+    """A case: congestion control, flows, link (rate in bit/s, limit in full frames) and times."""
 
     congestion: str
     flows: int
@@ -36,21 +36,21 @@ class Case:
 
     @property
     def seconds(self) -> float:
-        """Length of a run without its set-up."""
+        """The length of a run without its set-up, s."""
         return self.warmup_s + self.window_s
 
 
 class Lab:
-    """The three namespaces, wired; with a TBF at the router's end unless something else is to stand there."""
+    """The three connected namespaces; with `shaped`, a TBF is installed at the router's end."""
 
     def __init__(self, case: Case, *, shaped: bool = True) -> None:
         self.sender, self.router, self.receiver = Namespace(), Namespace(), Namespace()
         self._pair(self.sender, "s0", f"{SENDER}/24", self.router, "r0", "10.9.1.254/24")
         self._pair(self.router, "r1", "10.9.2.254/24", self.receiver, "d0", f"{RECEIVER}/24")
         for end in (self.sender, self.receiver):
-            end.settings({"ipv4/tcp_sack": str(int(case.sack))})
+            end.write_settings({"ipv4/tcp_sack": str(int(case.sack))})
         self.sender.ip("route add default via 10.9.1.254")
-        self.back_in, self.back_out = self.receiver.tun("back0"), self.sender.tun("back1")
+        self.back_in, self.back_out = self.receiver.add_tun("back0"), self.sender.add_tun("back1")
         self.receiver.ip("route add 10.9.1.0/24 dev back0")
         if shaped:
             self.router.command(
@@ -59,6 +59,7 @@ class Lab:
             )
 
     def _pair(self, a: Namespace, dev_a: str, ip_a: str, b: Namespace, dev_b: str, ip_b: str) -> None:
+        """Joins two namespaces by a veth pair with addresses, without offloads."""
         a.ip(f"link add {dev_a} type veth peer name {dev_b} netns {b.path}")
         for end, dev, address in ((a, dev_a, ip_a), (b, dev_b, ip_b)):
             end.command(f"ethtool -K {dev} tx off rx off sg off tso off gso off gro off")
@@ -67,12 +68,14 @@ class Lab:
             end.ip(f"link set {dev} up")
 
     def delay_line(self, case: Case, report: dict[str, object]) -> contextlib.AbstractContextManager[None]:
-        """Delays the acknowledgements while the context lasts; `report` gets its lateness."""
-        return network("delay", (self.back_in, self.back_out), [str(case.rtt_s)], report)
+        """Delays the acknowledgements while the context lasts; `report` is filled with their
+        lateness at its end.
+        """
+        return run_network("delay", (self.back_in, self.back_out), [str(case.rtt_s)], report)
 
 
 class QueueSampler:
-    """TBF's counters, read through one `tc` that stays open."""
+    """A reader of TBF's counters, through one `tc` process that stays open."""
 
     def __init__(self, router: Namespace) -> None:
         with router:
@@ -86,7 +89,7 @@ class QueueSampler:
             )
 
     def read(self) -> Counters:
-        """Reads the counters."""
+        """Returns the counters of the queue at the router's end; raises `RuntimeError` if `tc` has ended."""
         if not self.tc.stdin or not self.tc.stdout:
             raise RuntimeError("tc has no pipes")
         self.tc.stdin.write("qdisc show dev r1\n")
@@ -107,7 +110,7 @@ class QueueSampler:
 
 @dataclass(frozen=True)
 class Counters:
-    """What `tc -s qdisc show` says of one queue."""
+    """The counters of one queue, as `tc -s qdisc show` prints them."""
 
     sent_bytes: int
     sent_packets: int
@@ -116,7 +119,7 @@ class Counters:
 
     @staticmethod
     def parse(text: str) -> Counters:
-        """Counters from tc's text."""
+        """Parses the text of tc; raises `ValueError` if it has no counters."""
         found = re.search(
             r"Sent (\d+) bytes (\d+) pkt \(dropped (\d+),.*?backlog \S+ (\d+)p", text, re.DOTALL
         )

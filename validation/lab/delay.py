@@ -1,8 +1,8 @@
-"""Delays for packets: what is read from one descriptor is written to another at its time.
+"""Delays packets: what is read from one descriptor is written to another at a later time.
 
-Run as `python -m validation.lab.delay SOURCE_FD SINK_FD DELAY_S` it joins two TUN devices whose descriptors
-it inherits, until SIGTERM; then it prints as JSON how late the packets left. Order is kept. There is no queue
-limit and no rate: it delays, nothing else.
+Run as `python -m validation.lab.delay SOURCE_FD SINK_FD DELAY_S` it joins two TUN devices whose
+descriptors it inherits, until SIGTERM; then it prints as JSON how late the packets left. Their
+order is preserved. There is no queue limit and no rate limit.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from validation.lab.namespaces import hurry
+from validation.lab.namespaces import raise_priority
 
 LARGEST_PACKET = 65_536
 
 
 class Delay:
-    """Packets that wait until they are due; each write is one packet."""
+    """A set of packets that wait for their departure times; each write is one packet."""
 
     def __init__(self, sources: Sequence[int]) -> None:
         self.sources = sources
@@ -37,16 +37,20 @@ class Delay:
             os.set_blocking(descriptor, False)
 
     def take(self, source: int, packet: bytes, now: float) -> None:
-        """Takes a packet that has come; it is passed to `put`, or is lost."""
+        """Handles a packet that has arrived from `source` at the time `now`: passes it to `hold`,
+        or drops it.
+        """
         raise NotImplementedError
 
     def hold(self, due: float, sink: int, packet: bytes, left: Callable[[float], None] | None = None) -> None:
-        """Has a packet written to `sink` when it is due; `left` is then called with the moment."""
+        """Schedules a packet to be written to `sink` at the time `due`; `left` is then called with
+        the actual time.
+        """
         self.count += 1
         heapq.heappush(self.waiting, (due, self.count, sink, packet, left))
 
     def step(self, most_s: float) -> None:
-        """Waits for a packet or for the next departure, at most `most_s`; then does what is due."""
+        """Waits at most `most_s` for a packet or the next departure; then takes and writes packets."""
         if self.waiting:
             most_s = min(most_s, max(0.0, self.waiting[0][0] - time.monotonic()))
         for source in select.select(self.sources, [], [], most_s)[0]:
@@ -55,6 +59,7 @@ class Delay:
         self._release()
 
     def _release(self) -> None:
+        """Writes the packets that are due, and records their lateness."""
         while self.waiting and self.waiting[0][0] <= time.monotonic():
             due, _, sink, packet, left = heapq.heappop(self.waiting)
             try:
@@ -76,15 +81,15 @@ class Delay:
         }
 
     def run_until(self, stopped: Callable[[], bool]) -> None:
-        """Passes packets on until `stopped` says so."""
+        """Passes packets on until `stopped` returns true; it is asked at least every 0.2 s."""
         while not stopped():
             self.step(0.2)
 
     def run(self) -> None:
-        """Passes packets on until SIGTERM, ahead of other work."""
+        """Passes packets on until SIGTERM, at real-time priority where that is allowed."""
         stop: list[int] = []
         signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
-        hurry()
+        raise_priority()
         self.run_until(lambda: bool(stop))
 
 
@@ -96,15 +101,16 @@ class DelayLine(Delay):
         self.sink, self.delay_s = sink, delay_s
 
     def take(self, source: int, packet: bytes, now: float) -> None:  # noqa: ARG002 (there is one)
-        """Takes a packet that has come."""
+        """Schedules the packet for the fixed delay later."""
         self.hold(now + self.delay_s, self.sink, packet)
 
     def report(self) -> dict[str, float]:
-        """Returns packets, packets that the far end refused, and lateness."""
+        """Returns the number of packets, how many of them the far end refused, and their lateness in µs."""
         return {"packets": len(self.lateness_s), "lost": self.lost, **self.lateness()}
 
 
 def _read(source: int) -> Iterator[bytes]:
+    """Yields the packets that wait at a descriptor."""
     with contextlib.suppress(BlockingIOError):
         while True:
             yield os.read(source, LARGEST_PACKET)

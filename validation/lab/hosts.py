@@ -1,4 +1,4 @@
-"""Transfers by the kernel's TCP between the hosts of a lab: handshake, request, answer, then a reset."""
+"""TCP transfers by the kernel between the hosts of a lab: handshake, request, answer, then a reset."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENDLESS = 10**12
 
 @dataclass
 class Transfer:
-    """A connection: its number, which is that of its path, its answers' sizes, and the rate it may reach."""
+    """A connection: the number of its path, the sizes of its answers, and the rate that it may reach."""
 
     number: int
     sizes: list[int]
@@ -76,7 +76,7 @@ class Hosts:
         self.selector.register(end, selectors.EVENT_WRITE, ("ask", transfer))
 
     def step(self, most_s: float) -> None:
-        """Does what is possible, after waiting at most `most_s`."""
+        """Serves the sockets that are ready, after waiting for one at most `most_s`."""
         for key, _ in self.selector.select(most_s):
             what, transfer = key.data
             end = key.fileobj
@@ -86,6 +86,7 @@ class Hosts:
                 getattr(self, "_" + what)(end, transfer)
 
     def _accept(self, listener: socket.socket, _: None) -> None:
+        """Accepts all waiting connections; unknown ones are closed."""
         while True:
             end, (_, port) = listener.accept()
             transfer = self.left.get(port - FIRST_PORT)
@@ -97,10 +98,12 @@ class Hosts:
             self.selector.register(end, selectors.EVENT_READ, ("answer", transfer))
 
     def _ask(self, end: socket.socket, transfer: Transfer) -> None:
+        """Sends a request, and waits for its answer."""
         end.send(bytes(REQUEST_BYTES))
         self.selector.modify(end, selectors.EVENT_READ, ("receive", transfer))
 
     def _answer(self, end: socket.socket, transfer: Transfer) -> None:
+        """Reads a request; once it is complete, starts to send the next answer."""
         transfer.request += end.recv(REQUEST_BYTES)
         if len(transfer.request) == REQUEST_BYTES:
             transfer.request = b""
@@ -110,6 +113,7 @@ class Hosts:
             self._send(end, transfer)
 
     def _send(self, end: socket.socket, transfer: Transfer) -> None:
+        """Sends as much of the answer as the socket takes; raises `BlockingIOError` if that is not all."""
         while transfer.to_send:
             transfer.to_send -= end.send(memoryview(BLOCK)[: min(transfer.to_send, len(BLOCK))])
         if transfer.answered < len(transfer.sizes):
@@ -118,6 +122,7 @@ class Hosts:
             self.selector.unregister(end)
 
     def _receive(self, end: socket.socket, transfer: Transfer) -> None:
+        """Reads what has arrived; asks for the next answer, or ends the transfer after the last one."""
         if self.acks_each is not None:  # the kernel forgets it
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, int(self.acks_each))
         while True:

@@ -1,4 +1,6 @@
-"""What validations run on both sides of `mousehole link`: `python link_programs.py NAME [FILE]`."""
+"""The programs that validations run at both ends of `mousehole link`: `python link_programs.py NAME
+[FILE]`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ SO_TIMESTAMPNS = 35
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Sends as many bytes as the request says; the client closes."""
+    """Sends as many bytes as a request asks for, and waits for the client to close."""
     with contextlib.suppress(OSError, asyncio.IncompleteReadError):
         (left,) = REQUEST.unpack(await reader.readexactly(REQUEST.size))
         while left:
@@ -43,7 +45,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 async def serve() -> None:
-    """Serves until it is ended."""
+    """Serves fetches until the process is ended."""
     listener = socket.create_server(("", PORT), backlog=4096)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, CUBIC)
     async with await asyncio.start_server(answer, sock=listener) as server:
@@ -51,7 +53,7 @@ async def serve() -> None:
 
 
 async def fetch(size: int) -> None:
-    """Fetches so many bytes, and resets: the server's end then sends nothing more."""
+    """Fetches `size` bytes and resets the connection, so that the server's end sends nothing more."""
     reader, writer = await asyncio.open_connection(os.environ["MOUSEHOLE_SERVER"], PORT)
     writer.write(REQUEST.pack(size))
     left = size
@@ -63,7 +65,7 @@ async def fetch(size: int) -> None:
 
 
 async def play(task: dict[str, Any]) -> None:
-    """Plays a list of flows: long-lived ones, and fetches at their times."""
+    """Starts the long flows and the fetches of a task at their times, and waits for the fetches."""
     begin = asyncio.get_running_loop().time()
 
     async def at(second: float, size: int) -> None:
@@ -93,19 +95,19 @@ def answer_call() -> None:
 
 
 def share_processor() -> None:
-    """Keeps this program on the last processor, beside the other side's, so that the link has another one."""
+    """Pins this program to the last processor, which both ends share, so that the link has another one."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 async def serve_with_call() -> None:
-    """Serves fetches, and one call."""
+    """Serves fetches and one call, until the process is ended."""
     share_processor()
     threading.Thread(target=answer_call, daemon=True).start()
     await serve()
 
 
 def receive_call(call: dict[str, Any], delays_s: dict[int, float]) -> None:
-    """Asks for a call; keeps the one-way delay of each packet, by the kernel's time of its arrival."""
+    """Asks for a call and records each packet's one-way delay, s, by the kernel's time of its arrival."""
     end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     end.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     end.sendto(json.dumps(call).encode(), (os.environ["MOUSEHOLE_SERVER"], CALL_PORT))
@@ -117,7 +119,7 @@ def receive_call(call: dict[str, Any], delays_s: dict[int, float]) -> None:
 
 
 async def play_with_call(task: dict[str, Any]) -> None:
-    """Plays a list of flows beside a call, and writes the delays of the call's packets into a file."""
+    """Plays a task of flows and a call, and writes the delays of the call's packets to a file."""
     share_processor()
     delays_s: dict[int, float] = {}
     threading.Thread(target=receive_call, args=(task["call"], delays_s), daemon=True).start()
@@ -126,7 +128,7 @@ async def play_with_call(task: dict[str, Any]) -> None:
 
 
 def echo() -> None:
-    """Returns every datagram."""
+    """Sends every datagram back to its sender, until the process is ended."""
     import selectors
 
     chosen = selectors.DefaultSelector()
@@ -145,8 +147,10 @@ def echo() -> None:
                         plain.sendto(*plain.recvfrom(100))
 
 
-def many(task: dict[str, Any]) -> None:
-    """Asks the echo in many flows: so many sockets, each to every port, as often as needed at a rate."""
+def ask_many(task: dict[str, Any]) -> None:
+    """Sends datagrams to the echo in `flows` flows at a given rate: 200 sockets at a time, each to
+    every port.
+    """
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     server, begin, sent = os.environ["MOUSEHOLE_SERVER"], time.monotonic(), 0
     while sent < task["flows"]:
@@ -176,4 +180,4 @@ if __name__ == "__main__":
         case "echo":
             echo()
         case "many":
-            many(given)
+            ask_many(given)

@@ -1,9 +1,9 @@
-"""Namespaces in which `mousehole-live` is tried: network, mounts and processes that nobody else sees.
+"""Network namespaces in which `mousehole-live` is tested, with private mounts and processes.
 
-A keeper is the first process of a PID namespace of its own. It has a private tmpfs at /run/netns and a
-private BPF file system at /sys/fs/bpf, and it dies with the process that made it, SIGKILL included. The
-kernel then kills every other process in there, agents and timers included, and with the last of them the
-network namespaces, their devices, and everything pinned are gone.
+A keeper is the first process of a new PID namespace. It has a private tmpfs at /run/netns and a
+private BPF file system at /sys/fs/bpf, and it dies with the process that made it, SIGKILL included.
+The kernel then kills every other process in there, agents and timers included, and with the last of
+them the network namespaces, their devices, and everything pinned are gone.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from validation.lab.namespaces import (
     LIBC,
     NAMES,
     ROOT,
-    checked,
     die_with_parent,
+    raise_on_error,
 )
 from validation.lab.tools import find_missing
 
@@ -46,8 +46,8 @@ TOOLS = {"ip": "iproute2", "tc": "iproute2", "bpftool": "bpftool", "unshare": "u
 COUNTERS = {"direct_packets_stat", "bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen"}
 
 
-def program() -> Path | None:
-    """Returns the path of `mousehole-live`: MOUSEHOLE_LIVE, or the newest build; `None` if there is none."""
+def find_program() -> Path | None:
+    """Returns the path of `mousehole-live`: MOUSEHOLE_LIVE, or the newest build, or None if there is none."""
     given = os.environ.get("MOUSEHOLE_LIVE")
     if given:
         return Path(given)
@@ -58,7 +58,7 @@ def program() -> Path | None:
 
 
 def find_obstacle(*, needs_program: bool = True) -> str | None:
-    """Returns the reason why nothing can be tried here, if there is one, such as a program not built."""
+    """Returns the reason why the lab cannot be used here, such as a program not built, or None."""
     if sys.platform != "linux":
         return "network namespaces are Linux's"
     if os.geteuid() != 0:
@@ -67,14 +67,14 @@ def find_obstacle(*, needs_program: bool = True) -> str | None:
         return reason
     if not needs_program:
         return None
-    found = program()
+    found = find_program()
     if found is None or not found.exists():
         return "mousehole-live is not built; 'cargo build -p mousehole-live' builds it"
     return None
 
 
 class Lab:
-    """Network namespaces with private mounts and processes of their own; all gone when this process is."""
+    """Network namespaces with private mounts and processes, which all end with this process."""
 
     def __init__(self) -> None:
         # The machine's own BPF file system must not come to light when a test unmounts the private one.
@@ -108,7 +108,7 @@ class Lab:
         self.close()
 
     def close(self) -> None:
-        """Ends every process in the namespaces, and with them the namespaces."""
+        """Kills every process in the namespaces, which removes the namespaces too."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.keeper, signal.SIGKILL)
         self.unshared.kill()
@@ -117,7 +117,7 @@ class Lab:
             os.close(descriptor)
 
     def add(self, name: str) -> None:
-        """Makes a network namespace."""
+        """Creates a network namespace with its loopback device up."""
         anywhere = os.open(f"/proc/{self.keeper}/ns/net", os.O_RDONLY)
         self.nets[""] = anywhere
         self.run("", "ip", "netns", "add", name)
@@ -134,28 +134,31 @@ class Lab:
             self.run(net, "ip", "link", "set", name, "up")
 
     def start(self, net: str, *words: str | Path, **how: Any) -> subprocess.Popen[str]:
-        """Starts a command in a namespace; the number of the process is that of the command itself."""
+        """Starts a command in a namespace with the options `how` of `Popen`.
+
+        The process id is that of the command itself.
+        """
         own = how.pop("preexec_fn", None)
 
         def enter() -> None:
             die_with_parent()
-            checked(LIBC.setns(self.inner["mnt"], CLONE_NEWNS), "setns(mnt)")
-            checked(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
+            raise_on_error(LIBC.setns(self.inner["mnt"], CLONE_NEWNS), "setns(mnt)")
+            raise_on_error(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
             if own:
                 own()
 
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         # The namespace of processes is that of children only.
-        checked(LIBC.setns(self.inner["pid"], CLONE_NEWPID), "setns(pid)")
+        raise_on_error(LIBC.setns(self.inner["pid"], CLONE_NEWPID), "setns(pid)")
         try:
             return subprocess.Popen(
                 [str(word) for word in words], text=True, preexec_fn=enter, cwd="/", **(pipes | how)
             )
         finally:
-            checked(LIBC.setns(self.own["pid"], CLONE_NEWPID), "setns(pid)")
+            raise_on_error(LIBC.setns(self.own["pid"], CLONE_NEWPID), "setns(pid)")
 
     def call(self, net: str, *words: str | Path, **how: Any) -> subprocess.CompletedProcess[str]:
-        """Runs a command in a namespace until it ends."""
+        """Runs a command in a namespace and returns its result; raises `TimeoutExpired` after 60 s."""
         process = self.start(net, *words, **how)
         try:
             out, errors = process.communicate(timeout=60)
@@ -166,27 +169,29 @@ class Lab:
         return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
 
     def run(self, net: str, *words: str | Path, **how: Any) -> str:
-        """Runs a command in a namespace. Returns its output; an error ends the test with its message."""
+        """Runs a command in a namespace. Returns its standard output; raises `RuntimeError` if it fails."""
         done = self.call(net, *words, **how)
         if done.returncode:
             raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
 
     def live(self, net: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
-        """Runs `mousehole-live` in a namespace."""
-        return self.call(net, find_live(), *words)
+        """Runs `mousehole-live` in a namespace, and returns its result."""
+        return self.call(net, require_program(), *words)
 
     @contextlib.contextmanager
     def inside(self, net: str) -> Iterator[None]:
-        """Has this thread open its sockets in a namespace while the context lasts."""
-        checked(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
+        """Moves this thread into a network namespace while the context lasts, for the sockets that
+        it opens.
+        """
+        raise_on_error(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
         try:
             yield
         finally:
-            checked(LIBC.setns(self.own["net"], CLONE_NEWNET), "setns(net)")
+            raise_on_error(LIBC.setns(self.own["net"], CLONE_NEWNET), "setns(net)")
 
     def state(self, net: str, *devices: str) -> dict[str, Any]:
-        """Returns what `tc` and `bpftool` say of devices, and all that is pinned; without counters."""
+        """Returns queues, filters and programs of devices, and all pins, without counters, for comparison."""
         said: dict[str, Any] = {"pinned": self.pinned(), "attached": self.json(net, "bpftool", "-j", "net")}
         for device in devices:
             for words in (["qdisc"], ["class"], ["filter", "egress"], ["filter", "ingress"]):
@@ -197,7 +202,7 @@ class Lab:
         return said
 
     def tcx(self, net: str, device: str) -> list[int]:
-        """Returns the programs on a device's egress as tcx, which older bpftools do not show."""
+        """Returns the ids of the programs at a device's tcx egress hook, which older bpftools do not show."""
         numbers = (ctypes.c_uint32 * 16)()
         with self.inside(net):
             index = socket.if_nametoindex(device)
@@ -209,32 +214,35 @@ class Lab:
             buffer = (ctypes.c_char * len(query)).from_buffer(query)
             number = BPF_CALL[platform.machine()]
             done = LIBC.syscall(number, BPF_PROG_QUERY, ctypes.byref(buffer), len(query))
-        checked(done, "bpf(BPF_PROG_QUERY)")
+        raise_on_error(done, "bpf(BPF_PROG_QUERY)")
         count = struct.unpack_from("=I", buffer, 24)[0]
         return list(numbers[:count])
 
     def tc(self, net: str, device: str, words: Sequence[str]) -> Any:
-        """Returns what `tc -j` lists at a device: of a kind, and of filters of a side."""
+        """Returns the objects that `tc -j` lists at a device, without counters; `words` are kind and side.
+
+        Classes come as lines of text, since tc lists them so in any case.
+        """
         kind, *side = words
         done = self.call(net, "tc", "-j", kind, "show", "dev", device, *side)
         try:
-            return without_counters(json.loads(done.stdout or "[]"))
+            return strip_counters(json.loads(done.stdout or "[]"))
         except json.JSONDecodeError:
             return done.stdout.splitlines()  # of classes, which tc lists as text whatever it is told
 
     def json(self, net: str, *words: str) -> Any:
-        """Returns what a command prints as JSON, without counters."""
-        return without_counters(json.loads(self.run(net, *words) or "[]"))
+        """Returns the JSON that a command prints, without counters; an empty list if it prints nothing."""
+        return strip_counters(json.loads(self.run(net, *words) or "[]"))
 
     def pinned(self) -> list[str]:
-        """Returns the names of all that is pinned, of our own."""
+        """Returns the paths of everything pinned below the BPF folder of `mousehole-live`."""
         found = self.call(next(iter(self.nets)), "find", str(BPF_ROOT / "mousehole")).stdout
         return sorted(found.split())
 
     def owned(self, flows: int) -> list[str]:
-        """Returns maps and programs anywhere that belong to a table of so many flows, a telling number.
+        """Returns our BPF maps with `flows` entries, and the programs that use them, anywhere on the machine.
 
-        What the kernel lists has no owner, so other programs of this machine would be in any plain list.
+        The kernel's lists name no owner, so an unusual number of entries identifies a lab's maps.
         """
         net = next(iter(self.nets))
         maps = [
@@ -247,25 +255,25 @@ class Lab:
         return [f"map {one}" for one in maps] + [f"prog {one}" for one in using]
 
 
-def find_live() -> Path:
-    """Returns the path of `mousehole-live`, which must be there."""
-    path = program()
+def require_program() -> Path:
+    """Returns the path of `mousehole-live`; raises `RuntimeError` if it is not built."""
+    path = find_program()
     if path is None:
         raise RuntimeError(find_obstacle())
     return path
 
 
-def without_counters(value: Any) -> Any:
-    """Returns a value of JSON without the counters in it."""
+def strip_counters(value: Any) -> Any:
+    """Returns a JSON value without the counters in it."""
     if isinstance(value, dict):
-        return {name: without_counters(one) for name, one in value.items() if name not in COUNTERS}
+        return {name: strip_counters(one) for name, one in value.items() if name not in COUNTERS}
     if isinstance(value, list):
-        return [without_counters(one) for one in value]
+        return [strip_counters(one) for one in value]
     return value
 
 
 class Echo:
-    """Small datagrams to an echo at the far end and back, many a second."""
+    """A stream of small datagrams to an echo server and back, to measure interruptions."""
 
     INTERVAL_S = 0.01
 
@@ -287,25 +295,28 @@ class Echo:
             thread.start()
 
     def _echo(self) -> None:
+        """Sends datagrams back to their senders until the end."""
         while not self.over.is_set():
             with contextlib.suppress(OSError):
                 data, who = self.echoing.recvfrom(2048)
                 self.echoing.sendto(data, who)
 
     def _send(self) -> None:
+        """Sends a datagram each `INTERVAL_S` until the end."""
         while not self.over.is_set():
             with contextlib.suppress(OSError):
                 self.asking.send(bytes(100))
             time.sleep(self.INTERVAL_S)
 
     def _note(self) -> None:
+        """Counts the answers until the end."""
         while not self.over.is_set():
             with contextlib.suppress(OSError):
                 self.asking.recv(2048)
                 self.answers += 1
 
     def answers_within(self, seconds: float) -> bool:
-        """Says whether another answer comes within so many seconds."""
+        """Returns whether a datagram sent from now on is answered within so many seconds."""
         before, deadline = self.answers, time.monotonic() + seconds
         # Two, since one may have been under way.
         while time.monotonic() < deadline and self.answers < before + 2:
@@ -313,7 +324,7 @@ class Echo:
         return self.answers >= before + 2
 
     def close(self) -> None:
-        """Ends it."""
+        """Stops the threads and closes the sockets."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -322,7 +333,7 @@ class Echo:
 
 
 def transfer(lab: Lab, server: str, client: str, address: str, size: int, port: int = 7008) -> float:
-    """Returns the seconds in which a client receives so many bytes over TCP from a server at an address."""
+    """Returns the time, s, in which a client receives `size` bytes over TCP from a server at an address."""
     with lab.inside(server):
         listener = socket.create_server((address, port))
 

@@ -1,4 +1,4 @@
-"""Network namespaces without a name: they are held by this process alone, and vanish with it.
+"""Network namespaces without names: only this process holds them, and they vanish with it.
 
 The kernel removes them, their devices and routes however the process ends, SIGKILL included.
 """
@@ -37,32 +37,32 @@ def die_with_parent() -> None:
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def checked(result: int, what: str) -> None:
-    """Raises an error if a C call failed, because continuing in the wrong namespace must be impossible."""
+def raise_on_error(result: int, what: str) -> None:
+    """Raises `OSError` if a C call failed, so that no code continues in the wrong namespace."""
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
 class Namespace:
-    """A new network namespace, held open by a descriptor."""
+    """A new network namespace, which a descriptor holds open; as a context manager it is entered."""
 
     def __init__(self) -> None:
-        checked(LIBC.unshare(CLONE_NEWNET), "unshare(CLONE_NEWNET)")
+        raise_on_error(LIBC.unshare(CLONE_NEWNET), "unshare(CLONE_NEWNET)")
         self.fd = os.open("/proc/self/ns/net", os.O_RDONLY)
         self.path = f"/proc/{os.getpid()}/fd/{self.fd}"
         self.ip("link set lo up")
-        self.settings(SETTINGS)
+        self.write_settings(SETTINGS)
 
     def __enter__(self) -> Namespace:
-        checked(LIBC.setns(self.fd, CLONE_NEWNET), "setns")
+        raise_on_error(LIBC.setns(self.fd, CLONE_NEWNET), "setns")
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stays in this namespace until another is entered; there is no way back to the first one."""
+        """Does nothing: the thread stays in this namespace until it enters another."""
 
-    def settings(self, values: dict[str, str]) -> None:
-        """Writes files below /proc/sys/net, which shows each process its own namespace."""
+    def write_settings(self, values: dict[str, str]) -> None:
+        """Writes values into files below /proc/sys/net of this namespace; the names may be patterns."""
         with self:
             for name, value in values.items():
                 for file in Path("/proc/sys/net").glob(name):
@@ -73,13 +73,13 @@ class Namespace:
         self.command("ip " + arguments)
 
     def command(self, line: str) -> None:
-        """Runs a command in this namespace; an error ends the run with its message."""
+        """Runs a command in this namespace; raises `RuntimeError` with its message if it fails."""
         with self:
             done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{line}: {done.stderr.strip() or done.stdout.strip()}")
 
-    def tun(self, name: str) -> int:
+    def add_tun(self, name: str) -> int:
         """Creates a TUN device in this namespace. Returns it as a descriptor that children inherit."""
         with self:
             fd = os.open("/dev/net/tun", os.O_RDWR)
@@ -101,14 +101,14 @@ SETTINGS = {
 
 
 def mount(source: str, target: Path, kind: str, flags: int = 0) -> None:
-    """Mounts a file system; an error ends the run with its message."""
+    """Mounts a file system; raises `OSError` if that fails."""
     done = LIBC.mount(source.encode(), str(target).encode(), kind.encode(), ctypes.c_ulong(flags), None)
-    checked(done, f"mount {kind} at {target}")
+    raise_on_error(done, f"mount {kind} at {target}")
 
 
-def private_mounts() -> None:
-    """Gives this process mounts of its own: names of network namespaces, and a BPF file system."""
-    checked(LIBC.unshare(CLONE_NEWNS), "unshare(CLONE_NEWNS)")
+def make_mounts_private() -> None:
+    """Gives this process private mounts: of the names of network namespaces, and a BPF file system."""
+    raise_on_error(LIBC.unshare(CLONE_NEWNS), "unshare(CLONE_NEWNS)")
     mount("none", Path("/"), "none", MS_REC | MS_PRIVATE)
     # The machine's own BPF file system must not come to light when the private one is unmounted.
     while LIBC.umount2(str(BPF_ROOT).encode(), MNT_DETACH) == 0:
@@ -118,17 +118,21 @@ def private_mounts() -> None:
     mount("bpf", BPF_ROOT, "bpf")
 
 
-def hurry() -> None:
-    """Goes ahead of other work, so that a busy machine delays little."""
+def raise_priority() -> None:
+    """Gives this process real-time priority if that is allowed, so that a busy machine delays it little."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 @contextlib.contextmanager
-def network(
+def run_network(
     module: str, devices: Sequence[int], words: Sequence[str], report: dict[str, object]
 ) -> Iterator[None]:
-    """Runs a network between TUN devices while the context lasts; `report` gets what it says."""
+    """Runs a network between TUN devices while the context lasts; `report` is filled with its JSON
+    at the end.
+
+    `module` is a module of this package, and `words` are its further arguments.
+    """
     command = [sys.executable, "-m", f"validation.lab.{module}", *map(str, devices), *words]
     process = subprocess.Popen(
         command, pass_fds=devices, stdout=subprocess.PIPE, text=True, cwd=ROOT, preexec_fn=die_with_parent

@@ -29,7 +29,9 @@ SYN = 0x02
 
 @dataclass(frozen=True)
 class Path:
-    """A path: rate in bit/s, buffer in packets beside the one in transmission, share of data lost."""
+    """A path: rate in bit/s, buffer in packets besides the one in transmission, share of data
+    packets lost.
+    """
 
     rate_bps: float
     buffer_packets: int
@@ -39,7 +41,7 @@ class Path:
 
 @dataclass
 class Connection:
-    """The state of one connection's path, and how far its transfer has come."""
+    """The state of one connection's path, and the progress of its transfer."""
 
     path: Path
     sizes: list[int]
@@ -61,7 +63,9 @@ class Connection:
     is_single: bool = True
 
     def departure(self, now: float, length: int) -> float | None:
-        """Returns when a packet that arrives now has left the FIFO; `None` if it is lost or finds no room."""
+        """Returns when a packet that arrives now will leave the FIFO, or None if it is lost or
+        finds no room.
+        """
         if self.draws.random() < self.path.loss:
             self.lost += 1
             return None
@@ -77,7 +81,7 @@ class Connection:
         return self.free
 
     def on_data(self, segment: Segment, now: float) -> None:
-        """Takes note of bytes that have arrived at the client."""
+        """Records the bytes that have arrived at the client, and the times at which answers are complete."""
         if segment.flags & SYN:
             self.first = (segment.number + 1) & 0xFFFF_FFFF
             return
@@ -95,7 +99,7 @@ class Connection:
             self.completed.append(now)
 
     def _end(self) -> int:
-        """Returns the number of bytes up to the end of the answer that is under way."""
+        """Returns the number of bytes up to the end of the answer in progress."""
         return sum(self.sizes[: len(self.completed) + 1])
 
     def on_ack(self, segment: Segment) -> None:
@@ -112,7 +116,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Segment:
-    """What the path needs of a TCP segment over IPv4."""
+    """The fields of a TCP segment over IPv4 that the paths use."""
 
     ports: tuple[int, int]
     number: int
@@ -122,7 +126,7 @@ class Segment:
 
     @staticmethod
     def parse(packet: bytes) -> Segment | None:
-        """Returns the segment of a packet; `None` for anything but TCP over IPv4."""
+        """Parses a packet; returns None for anything but TCP over IPv4."""
         if len(packet) < 40 or packet[0] >> 4 != 4 or packet[9] != 6:
             return None
         begin = 4 * (packet[0] & 15)
@@ -140,7 +144,7 @@ class Network(Delay):
         self.server, self.client, self.connections = server, client, connections
 
     def take(self, source: int, packet: bytes, now: float) -> None:
-        """Takes a packet that has come; only those of a path go on."""
+        """Sends a packet along its path; packets of no path are dropped."""
         segment, is_data = Segment.parse(packet), source == self.server
         if segment is None:
             return
@@ -160,8 +164,11 @@ class Network(Delay):
             self.hold(due, self.client, packet, partial(connection.on_data, segment))
 
     def report(self) -> dict[str, object]:
-        """Seconds from the SYN to the end of each answer that ended, by transfer; its losses, the number of
-        segments that were acknowledged one by one at its start, and the lateness of packets in µs.
+        """Returns the measurements of all paths, and the lateness of packets in µs.
+
+        Of each connection: seconds from the SYN to the end of each answer that ended, packets lost
+        by chance and by overflow, and the number of segments that were acknowledged one by one at
+        its start.
         """
         return {
             "seconds": [[end - c.opened for end in c.completed] for c in self.connections],
@@ -173,7 +180,7 @@ class Network(Delay):
 
 
 def main() -> int:
-    """Runs the paths, sizes and seeds that a file lists as JSON."""
+    """Runs the paths that a file lists as JSON, with sizes and seeds, and prints their report."""
     listed = json.loads(File(sys.argv[3]).read_text(encoding="utf-8"))
     connections = [
         Connection(Path(**one["path"]), one["sizes"], random.Random(one["seed"]))  # noqa: S311, losses

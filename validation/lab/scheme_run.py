@@ -23,7 +23,7 @@ from typing import Any
 
 from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import ENDLESS, Hosts, Transfer
-from validation.lab.namespaces import Namespace, die_with_parent, hurry, private_mounts
+from validation.lab.namespaces import Namespace, die_with_parent, make_mounts_private, raise_priority
 
 DEVICE = "r1"
 LAST_S = 15.0
@@ -33,7 +33,7 @@ BEGIN_S = 0.5
 
 @dataclass(frozen=True)
 class Task:
-    """What is run: what puts a queue on the router's device, round-trip time, flows, how long it lasts."""
+    """A run: commands that install the queue, round-trip time, flows, and lengths."""
 
     commands: Sequence[str]
     rtt_s: float
@@ -48,12 +48,16 @@ class Task:
 
     @property
     def seconds(self) -> float:
-        """The longest that the traffic lasts."""
+        """The longest time that the traffic may last, s."""
         return self.warmup_s + self.window_s + LAST_S
 
 
 def play(hosts: Hosts, task: Task) -> dict[str, Any]:
-    """Starts the transfers at their times. Returns seconds of each short one, and what the long ones got."""
+    """Starts the transfers at their times.
+
+    Returns as a dictionary the time of each short one, s, and the rate of the long ones in the
+    window, bit/s.
+    """
     begin = time.monotonic() + BEGIN_S
     bulk = [Transfer(number, [ENDLESS], 0.0) for number in range(task.bulk)]
     fetches = [Transfer(task.bulk + index, [size], 0.0) for index, size in enumerate(task.sizes)]
@@ -92,7 +96,7 @@ def play(hosts: Hosts, task: Task) -> dict[str, Any]:
 
 
 def count_segments(end: Namespace) -> tuple[int, int]:
-    """Returns how many TCP segments have arrived in a namespace and were sent there."""
+    """Returns the numbers of TCP segments that a namespace has received and sent."""
     with end:
         rows = Path("/proc/thread-self/net/snmp").read_text(encoding="ascii").splitlines()
     names, values = (row.split() for row in rows if row.startswith("Tcp:"))
@@ -101,12 +105,12 @@ def count_segments(end: Namespace) -> tuple[int, int]:
 
 
 def measure(task: Task) -> dict[str, Any]:
-    """Builds the laboratory, puts the scheme at the router's device, and plays the transfers."""
-    private_mounts()
+    """Builds the lab, installs the queue at the router, plays the transfers and returns their results."""
+    make_mounts_private()
     case = Case("cubic", task.bulk, rtt_s=task.rtt_s)
     lab = Lab(case, shaped=False)
     for end in (lab.sender, lab.router, lab.receiver):
-        end.settings({"ipv4/tcp_max_syn_backlog": "4096"})
+        end.write_settings({"ipv4/tcp_max_syn_backlog": "4096"})
     for line in task.commands:
         lab.router.command(line)
     delay: dict[str, object] = {}
@@ -114,7 +118,7 @@ def measure(task: Task) -> dict[str, Any]:
         hosts = Hosts(lab.sender, lab.receiver, "cubic", acks_each=task.acks_each)
         time.sleep(0.5)
         before = count_segments(lab.receiver)
-        hurry()
+        raise_priority()
         gc.disable()
         result = play(hosts, task)
         arrived, sent = (now - then for now, then in zip(count_segments(lab.receiver), before, strict=True))

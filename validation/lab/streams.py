@@ -1,7 +1,7 @@
-"""UDP at constant rates between the hosts of a lab, as of calls and games, and what each packet waited.
+"""UDP streams at constant rates between the hosts of a lab, such as calls and games, and their delays.
 
-A process of its own sends. Nothing reads while a run lasts: the client's sockets keep every packet with the
-kernel's time of its arrival.
+A separate process sends. Nothing reads while a run lasts: the client's sockets hold every packet
+with the kernel's time of its arrival.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BUFFER = 1 << 26
 
 @dataclass(frozen=True)
 class Stream:
-    """A flow of datagrams: a packet of so many bytes, headers of IP and UDP included, each `gap_s`."""
+    """A flow of datagrams: one of `packet_bytes`, IP and UDP headers included, every `gap_s`."""
 
     name: str
     gap_s: float
@@ -35,7 +35,7 @@ class Stream:
 
 
 class Streams:
-    """Streams from the server to the client; `start` sends, `delays_s` says what arrived."""
+    """Streams from the server to the client; `start` sends, and `delays_s` reads the arrivals."""
 
     def __init__(self, server: Namespace, client: Namespace, streams: Sequence[Stream]) -> None:
         self._server, self._streams, self._sender = server, streams, 0
@@ -50,7 +50,7 @@ class Streams:
                 self._ends.append(end)
 
     def start(self, begin_s: float, seconds: float) -> None:
-        """Sends from `begin_s`, of the monotonic clock, for so many seconds."""
+        """Forks a process that sends for `seconds` from the monotonic time `begin_s` on."""
         self._sender = os.fork()
         if self._sender:
             return
@@ -60,7 +60,7 @@ class Streams:
                 ends = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in self._streams]
             for number, end in enumerate(ends):
                 end.connect((CLIENT, FIRST_PORT + number))
-            for due_s, number, packet in schedule(self._streams, seconds):
+            for due_s, number, packet in schedule_packets(self._streams, seconds):
                 time.sleep(max(0.0, begin_s + due_s - time.monotonic()))
                 filler = bytes(self._streams[number].packet_bytes - IP_AND_UDP - CALL_HEADER.size)
                 with contextlib.suppress(OSError):  # a queue may refuse a packet to the sender
@@ -69,7 +69,11 @@ class Streams:
             os._exit(0)
 
     def delays_s(self, from_s: float, to_s: float) -> dict[str, list[float | None]]:
-        """Ends the sender; returns one-way delays of the packets due within these seconds, `None` if lost."""
+        """Ends the sender. Returns by stream the one-way delays, s, of the packets due from
+        `from_s` to `to_s`.
+
+        A lost packet's is None. Times count from the start of sending.
+        """
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._sender, signal.SIGKILL)
         os.waitpid(self._sender, 0)
@@ -82,8 +86,10 @@ class Streams:
         return found
 
 
-def schedule(streams: Sequence[Stream], seconds: float) -> list[tuple[float, int, int]]:
-    """Returns when each packet is due, from the begin on, its stream's number and its own, in order."""
+def schedule_packets(streams: Sequence[Stream], seconds: float) -> list[tuple[float, int, int]]:
+    """Returns for each packet its time, s, the stream's index and its number in the stream, in
+    order of time.
+    """
     due = [
         (packet * stream.gap_s, number, packet)
         for number, stream in enumerate(streams)
@@ -93,7 +99,7 @@ def schedule(streams: Sequence[Stream], seconds: float) -> list[tuple[float, int
 
 
 def _received(end: socket.socket) -> list[tuple[int, float]]:
-    """Returns number and one-way delay of every packet that waits in a socket."""
+    """Returns number and one-way delay, s, of every packet that waits in a socket."""
     found = []
     with contextlib.suppress(BlockingIOError):
         while True:

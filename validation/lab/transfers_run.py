@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from validation.lab.hosts import CLIENT, SERVER, Hosts, Transfer
-from validation.lab.namespaces import Namespace, die_with_parent, hurry, network
+from validation.lab.namespaces import Namespace, die_with_parent, raise_priority, run_network
 
 # What all transfers under way may send together, so that the user-space network keeps up.
 BUDGET_BPS = 40e6
@@ -24,7 +24,7 @@ MOST_AT_ONCE = 120
 
 
 def play(hosts: Hosts, transfers: list[Transfer], seconds: float) -> None:
-    """Starts the transfers as the budget allows, and serves them until all have ended or time is up."""
+    """Starts the transfers while their rates fit the budget, and serves them until all end or time is up."""
     deadline = time.monotonic() + seconds
     # The network's process has to be there before the first packet.
     time.sleep(1)
@@ -41,12 +41,12 @@ def play(hosts: Hosts, transfers: list[Transfer], seconds: float) -> None:
 
 
 def main() -> int:
-    """Builds the laboratory, plays the transfers, prints the report of the network."""
+    """Builds the lab, plays the transfers and prints the report of the network."""
     die_with_parent()
     task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     signal.alarm(int(task["seconds"]) + 20)
     server, client = Namespace(), Namespace()
-    server_fd, client_fd = server.tun("t0"), client.tun("t1")
+    server_fd, client_fd = server.add_tun("t0"), client.add_tun("t1")
     for end, device, own, far in ((server, "t0", SERVER, CLIENT), (client, "t1", CLIENT, SERVER)):
         end.ip(f"link set {device} gso_max_segs 1 txqueuelen 10000")
         end.ip(f"addr add {own}/32 dev {device}")
@@ -56,9 +56,9 @@ def main() -> int:
         with end:
             Path("/proc/sys/net/ipv4/tcp_no_metrics_save").write_text("1")
     report: dict[str, object] = {}
-    with network("paths", (server_fd, client_fd), [task["paths"]], report):
+    with run_network("paths", (server_fd, client_fd), [task["paths"]], report):
         hosts = Hosts(server, client, task["congestion"], resets_both=True)
-        hurry()
+        raise_priority()
         play(hosts, [Transfer(**one) for one in task["transfers"]], task["seconds"])
     print(json.dumps(report))
     return 0

@@ -25,7 +25,7 @@ SPARE_S = 8
 
 @dataclass
 class Measured:
-    """One run: payload at the receiver, TBF's backlog sampled, its drops, and how good the delay was."""
+    """The results of a run: goodput, sampled backlog and drops of TBF, and the lateness of the delay line."""
 
     goodput_bps: float = 0.0
     queue_packets: float = 0.0
@@ -36,7 +36,7 @@ class Measured:
 
 
 def measure(case: Case) -> Measured:
-    """Builds the laboratory, runs the case and removes the laboratory."""
+    """Builds the lab, runs the case in it, and returns the results."""
     lab = Lab(case)
     delay: dict[str, Any] = {}
     with lab.delay_line(case, delay):
@@ -50,16 +50,16 @@ def measure(case: Case) -> Measured:
 
 
 def play(case: Case, hosts: Hosts, sampler: QueueSampler) -> Measured:
-    """Starts the flows, waits until they are established, and measures."""
+    """Starts the flows, waits for the warm-up, and measures over the window."""
     begin = time.monotonic()
     for index in range(case.flows):
-        pump(hosts, begin + case.spread_s * index / case.flows)
+        serve_until(hosts, begin + case.spread_s * index / case.flows)
         hosts.start(Transfer(index, [ENDLESS], 0.0))
-    pump(hosts, begin + case.warmup_s)
+    serve_until(hosts, begin + case.warmup_s)
     opened, first, received = time.monotonic(), sampler.read(), hosts.received
     backlogs: list[int] = []
     while time.monotonic() < opened + case.window_s:
-        pump(hosts, opened + SAMPLE_S * (len(backlogs) + 1))
+        serve_until(hosts, opened + SAMPLE_S * (len(backlogs) + 1))
         backlogs.append(sampler.read().backlog_packets)
     last, closed = sampler.read(), time.monotonic()
     return Measured(
@@ -71,8 +71,8 @@ def play(case: Case, hosts: Hosts, sampler: QueueSampler) -> Measured:
     )
 
 
-def pump(hosts: Hosts, until: float) -> None:
-    """Serves the sockets until a moment of the monotonic clock."""
+def serve_until(hosts: Hosts, until: float) -> None:
+    """Serves the sockets until a time of the monotonic clock, s."""
     while (left := until - time.monotonic()) > 0:
         hosts.step(left)
 

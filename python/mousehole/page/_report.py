@@ -156,7 +156,8 @@ def _list_progress_charts(results: PageResults) -> list[Chart]:
         scheme: [_find_time_to_reach(steps, part) for part in PARTS] for scheme, steps in known.items()
     }
     table = Table(
-        "When the median loads reached this progress", [Column("scheme", is_number=False), *map(Column, names)],
+        "When the median loads reached this progress",
+        [Column("scheme", is_number=False), *map(Column, names)],
         [[scheme, *(Cell(time_text(time), time) for time in times)] for scheme, times in reached.items()],
         list(known),
     )  # fmt: skip
