@@ -51,9 +51,9 @@ def test_help__of_a_command_that_is_not_there_names_one_that_is() -> None:
 
 
 def run_live(folder: Path, script: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """Runs `mousehole live` where the shell finds a script as `mousehole-live`;
+    """Runs `mousehole live` where the shell finds a script as `mousehole-live`.
 
-    nothing for an empty script.
+    For an empty script, it finds nothing.
     """
     if script:
         (folder / "mousehole-live").write_text(f"#!/bin/sh\n{script}\n")

@@ -47,7 +47,7 @@ def run_command(*words: str) -> tuple[int, str]:
 
 
 def compare_calls(folder: Path, rates: str, payload: str, **options: object) -> mousehole.Comparison:
-    """Returns the comparison on two calls, in addition to two downloads without end."""
+    """Returns the comparison on two calls next to two transfers without end in direction `payload`."""
     path = folder / f"{payload}.toml"
     path.write_text(CALLS.format(rates=rates, payload=payload), encoding="utf-8")
     return mousehole.compare(str(path), schemes="droptail,fq-codel", seeds=2, **options)

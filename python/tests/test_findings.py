@@ -25,7 +25,10 @@ def test_percent__rounds(share: float, text: str) -> None:
 
 
 def make_runs(mean_s: float, unfinished: int = 0, **changes: Any) -> list[HandMadeRun]:
-    """Returns six replications of 50 short transfers around `mean_s` and two long ones of 10 s."""
+    """Returns six replications of 50 short transfers of about `mean_s` and two long ones of 10 s.
+
+    The first `unfinished` short ones of each have no end.
+    """
     ends = [[mean_s * (1 + 0.001 * number)] * 50 for number in range(6)]
     for end in ends:
         end[:unfinished] = [nan] * unfinished
@@ -94,17 +97,17 @@ def test_findings__unfinished_baseline_may_be_no_better() -> None:
     assert both.verdict == "undecided (2.0 % of the transfers under sfd were left unfinished)"
 
 
-def find_exploratory(found: Results, endpoint: str) -> findings.Finding:
+def find_by_endpoint(found: Results, endpoint: str) -> findings.Finding:
     """Returns the first finding on an endpoint."""
     return next(finding for finding in findings.findings(found) if finding.endpoint == endpoint)
 
 
 def test_findings__only_times_differ_in_seconds() -> None:
     found = make_results(make_runs(0.7), make_runs(1.0))
-    rate = find_exploratory(found, "long_goodput_bps")
+    rate = find_by_endpoint(found, "long_goodput_bps")
     assert (isnan(rate.difference_s.mean), rate.difference_s.count) == (True, 0)
     # 50 transfers of one time, so the 95th percentile is that time, too
-    assert find_exploratory(found, "short_response_p95_s").difference_s.mean == pytest.approx(-0.3 * 1.0025)
+    assert find_by_endpoint(found, "short_response_p95_s").difference_s.mean == pytest.approx(-0.3 * 1.0025)
 
 
 def test_findings__primary_intervals_share_the_error() -> None:
@@ -121,7 +124,7 @@ def test_findings__primary_intervals_share_the_error() -> None:
         for name in ("droptail", "sfd", "red")
     }
     assert 1 - 0.95 ** (1 / 2) <= find_primary(make_results_of_schemes(noisy)).error < 0.05
-    assert find_exploratory(found, "long_response_mean_s").error == pytest.approx(0.05)
+    assert find_by_endpoint(found, "long_response_mean_s").error == pytest.approx(0.05)
 
 
 def test_findings__long_transfers_are_exploratory() -> None:
@@ -217,19 +220,19 @@ def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
 def test_findings__with_few_replications_ask_for_more_first() -> None:
     sparse = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in make_runs(1.0)]
     three, five = ([*make_runs(1.0)[: count - 1], sparse[0]] for count in (3, 5))
-    long = find_exploratory(make_results(three, make_runs(1.0)[:3]), "long_response_mean_s")
+    long = find_by_endpoint(make_results(three, make_runs(1.0)[:3]), "long_response_mean_s")
     assert long.verdict == "undecided (too few replications for an interval: 2 of at least 5)"
-    long = find_exploratory(make_results(five, make_runs(1.0)[:5]), "long_response_mean_s")
+    long = find_by_endpoint(make_results(five, make_runs(1.0)[:5]), "long_response_mean_s")
     assert long.verdict == "undecided (only 4 of 5 replications had such a transfer)"
 
 
 def test_findings__a_mean_may_be_missing_where_a_percentile_may_not() -> None:
     rest = make_runs(0.7)[1:]
     no_long = HandMadeRun([1000] * 50, [0.7] * 50)
-    found = find_exploratory(make_results([no_long, *rest], make_runs(1.0)), "long_response_mean_s")
+    found = find_by_endpoint(make_results([no_long, *rest], make_runs(1.0)), "long_response_mean_s")
     assert (found.replications, found.change.has_interval) == (5, True)
     few_short = HandMadeRun([1000] * 19, [0.7] * 19)
-    found = find_exploratory(make_results([few_short, *rest], make_runs(1.0)), "short_response_p95_s")
+    found = find_by_endpoint(make_results([few_short, *rest], make_runs(1.0)), "short_response_p95_s")
     assert found.verdict == (
         "undecided (only 5 of 6 replications had enough such transfers for a percentile)"
     )  # fmt: skip
@@ -257,10 +260,10 @@ def test_findings__pages_are_judged_however_few_distinct_transfers() -> None:
         task: replace(run, groups={**run.groups, findings.PAGES: 2.0 - task.scheme})
         for task, run in found.facts.items()
     }
-    page = find_exploratory(replace(found, facts=paged), "page_mean_s")
+    page = find_by_endpoint(replace(found, facts=paged), "page_mean_s")
     assert page.outcome == BETTER
     assert page.verdict == "shorter by 50 % (95 % interval 50–50 %)"
-    assert find_exploratory(replace(found, facts=paged), "long_response_mean_s").verdict == (
+    assert find_by_endpoint(replace(found, facts=paged), "long_response_mean_s").verdict == (
         "not judged (the capture has 99 distinct transfers > 150 kB, of at least 100)"
     )
 

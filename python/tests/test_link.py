@@ -255,7 +255,7 @@ def test_play__a_server_may_go_into_the_background() -> None:
 
 
 def list_running(mark: str) -> list[str]:
-    """Returns the processes whose command lines contain this argument."""
+    """Returns the ids of the processes whose command lines contain this argument."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):

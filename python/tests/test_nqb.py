@@ -8,7 +8,7 @@ CALL = {"packets": 500, "bytes": 100_000}
 
 
 def delay_p95_s(flow_class: str, scheme: str, *, nqb: bool) -> float:
-    """Returns the one-way delay of a recorded flow of this class next to eight downloads."""
+    """Returns the greater 95th percentile of one-way delay, in s, of a flow next to eight downloads."""
     flow = {"start_s": 0.0, "duration_s": 10.0, "flow_class": flow_class, "datagrams": CALL}
     scenario = {
         "schema": "mousehole.scenario/1", "warmup": "2s", "duration": "8s", "tcp": {"profile": "linux"},

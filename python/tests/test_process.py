@@ -60,14 +60,14 @@ def test_ascii__columns_stay_in_line() -> None:
     is_row = ["|" in line or "-+-" in line for line in lines]
     tables = "\n".join(line if row else "" for line, row in zip(lines, is_row, strict=True)).split("\n\n")
     borders = [
-        [find_border_places(line) for line in table.strip("\n").splitlines()] for table in tables if table
+        [find_border_positions(line) for line in table.strip("\n").splitlines()] for table in tables if table
     ]
     assert len(borders) > 3
     for own in borders:
         assert all(places <= max(own, key=len) for places in own), own
 
 
-def find_border_places(line: str) -> set[int]:
+def find_border_positions(line: str) -> set[int]:
     """Returns the positions of borders in a line of a table; a plus counts only below the heading."""
     border = "+" if "-+-" in line else "|"
     return {place for place, letter in enumerate(line) if letter == border}

@@ -17,7 +17,10 @@ QUICK = {"rate": "2mbit", "schemes": "droptail", "duration": "10s", "warmup": "2
 
 
 def make_connections(ends: bool) -> pl.DataFrame:
-    """Returns users who fetch an object, and the next one half a second after its end."""
+    """Returns users who fetch an object, and the next one half a second after its end.
+
+    The duration of fetches is given only if `ends`.
+    """
     starts = [(client, n, client * 0.3 + 1.5 * n) for client in range(5) for n in range(12)]
     rows = [
         {"start_s": at_s, "client": client, "server": 0, "bytes": 9000 + n, "duration_s": 1.0}

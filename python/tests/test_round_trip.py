@@ -94,7 +94,10 @@ def list_keywords() -> set[str]:
 
 
 def with_layer(found: Installed, words: dict[str, str]) -> Installed:
-    """Returns the same with the link layer of a size table; tc lacks PTM, for which the rate is lower."""
+    """Returns `found` with the link layer of a size table instead of its overhead, if there is one.
+
+    tc lacks PTM, for which a lower rate is installed; the rate before that is put back.
+    """
     tables = {
         "docsis": (18, "64", "ethernet"), "ethernet": (38, "84", "ethernet"), "adsl": (40, "", "atm"),
         "ipoa-vcmux": (8, "", "atm"), "vdsl": (30, "", "ethernet"), "bridged-ptm": (22, "", "ethernet"),

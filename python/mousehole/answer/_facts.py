@@ -22,7 +22,7 @@ LATER = ("vetoes", "reference", "instead_of")
 
 
 def facts_entry(results: Results) -> dict[str, object]:
-    """Returns what `restore_results` needs but manifest and traffic: label, plan, capture and all runs."""
+    """Returns what `restore_results` needs besides manifest and traffic: label, plan, capture, all runs."""
     plan, capture = results.plan, results.capture
     return {
         "label": results.label,
@@ -97,9 +97,9 @@ def _restore_capture(entry: Entry | None) -> Capture | None:
 
 
 def _restore_task(plan: Plan, entry: Entry) -> Task:
-    """Returns the task of a run from its entry;
+    """Returns the task of a run from its entry.
 
-    raises `ValueError` for a cell or scheme that the plan lacks.
+    Raises `ValueError` for a cell or scheme that the plan lacks.
     """
     cells = [(cell.buffer, cell.load) for cell in plan.cells]
     place = cells.index((entry["buffer"], entry["load"]))

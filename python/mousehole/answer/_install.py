@@ -106,7 +106,7 @@ def find_settings(scheme: str, link: Link | None) -> Settings | None:
 
 
 def _make_settings(way: InstallPlan, back: Settings | None) -> Settings:
-    """Returns the settings of one direction from the engine's plan;
+    """Returns the settings of one direction from the engine's plan.
 
     `back` has those of the other direction.
     """

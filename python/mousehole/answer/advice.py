@@ -48,9 +48,9 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
 
 
 def stand_in(results: Results) -> list[str]:
-    """Returns the sentence on what is played instead of a capture that is too small, in a list;
+    """Returns the sentence on what is played instead of a capture that is too small, in a list.
 
-    empty if it is played.
+    Empty if the capture is played.
     """
     line = results.compared(results.plan.cells[0]).stand_in(results.label, results.plan.instead_of)
     return [] if line is None else [line]

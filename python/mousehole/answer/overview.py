@@ -127,7 +127,7 @@ def _choose_group(scheme: str, link: Link | None) -> str:
 
 
 def _short_mean(results: Results, cell: Cell, scheme: str) -> float:
-    """Returns the mean response time of short transfers over the replications, in seconds;
+    """Returns the mean response time of short transfers over the replications, in seconds.
 
     NaN without any.
     """

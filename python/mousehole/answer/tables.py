@@ -70,7 +70,10 @@ group_rows = table_rows("group", GroupRow)
 
 
 def load_row(results: Results, cell: Cell) -> LoadRow:
-    """Returns native and achieved load, copies and dilation of a cell, over the baseline's replications."""
+    """Returns native and achieved load, copies and dilation of a cell.
+
+    They are means over the baseline's replications.
+    """
     return LoadRow(**results.compared(cell).load())
 
 

@@ -40,9 +40,9 @@ def estimate_reading_room() -> tuple[int | None, int | None]:
 
 
 def _read_machine() -> int | None:
-    """Returns the bytes of memory that the machine has left;
+    """Returns the bytes of memory that the machine has left.
 
-    elsewhere than on Linux, all memory; None if unknown.
+    Elsewhere than on Linux, it is all memory; None if unknown.
     """
     try:
         for line in MEMINFO.read_text(encoding="ascii").splitlines():

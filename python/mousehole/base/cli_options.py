@@ -133,9 +133,9 @@ def _construct_options(kind: type, given: dict[str, Any]) -> Any:
 
 
 def make_flag(name: str, words: OptionHelp) -> str:
-    """Returns the flag of a field, such as `--param`;
+    """Returns the flag of a field, such as `--param`.
 
-    the plural s of an option that is repeated is cut off.
+    The plural s of an option that is repeated is cut off.
     """
     if words.kind in (dict, list):
         name = name.removesuffix("s")

@@ -204,9 +204,9 @@ def break_name(name: str) -> list[str]:
 
 
 def label_expression(names: Sequence[str]) -> Any:
-    """Returns the expression that makes labels of names, with long ones in lines;
+    """Returns the expression that makes labels of names, with long ones in lines.
 
-    undefined if none is long.
+    Undefined if none is long.
     """
     if all(len(break_name(name)) == 1 for name in names):
         return alt.Undefined

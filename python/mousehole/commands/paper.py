@@ -96,7 +96,7 @@ LIST_TAKES_NONE = (
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:
-    """Raises `MouseholeError` for the first option in `given` that has a value;
+    """Raises `MouseholeError` for the first option in `given` that has a value.
 
     `why` says what is allowed.
     """

@@ -442,7 +442,7 @@ def _prepare_ready_made(
 def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Comparison:
     """Reports what the plan will cost, runs it in threads or by `backend`, and returns the comparison.
 
-    Raises `MouseholeError` for a veto on traffic that there is not, and `Stopped` on Ctrl-C.
+    Raises `MouseholeError` for a veto on traffic that is not present, and `Stopped` on Ctrl-C.
     """
     estimate, jobs, cores = forecast(prepared, backend)
     _try_vetoes(prepared)
@@ -495,9 +495,9 @@ def _pipe_bytes(plan: Plan) -> float:
 
 
 def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
-    """Returns what the warm-up is chosen from;
+    """Returns what the warm-up is chosen from.
 
-    None if sizes or load of the transfers are not known beforehand.
+    None if the transfers' sizes, or the rate that loads count against, are not known beforehand.
     """
     rate = bottleneck.compute_load_rate(plan.base)
     if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):

@@ -154,7 +154,7 @@ def _print_code(console: Console, block: Code) -> None:
 def _print_table(console: Console, block: Table) -> None:
     """Prints the fullest form that fits; where none does, columns of text fold, and numbers follow below."""
     forms = list(_fallback_forms(block))
-    if not _is_fitting(console, _make_text_table(block, *forms[-1])) and not _has_long_texts(block):
+    if not _fits_width(console, _make_text_table(block, *forms[-1])) and not _has_long_texts(block):
         _print_in_parts(console, block)
         return
     left_out = print_fitting(
@@ -170,7 +170,7 @@ def _print_below(console: Console, block: Table, has_ends: bool) -> None:
         say(console, Text(f"{below}\n", style="dim"))
 
 
-def _is_fitting(console: Console, table: TextTable) -> bool:
+def _fits_width(console: Console, table: TextTable) -> bool:
     """Returns whether the console is wide enough for the table."""
     return measure_width(console, table) <= console.width
 
@@ -187,7 +187,7 @@ def _print_in_parts(console: Console, block: Table) -> None:
     names, rest, heading = kept[:1], kept[1:], block.caption
     while rest:
         count = len(rest)
-        while count > 1 and not _is_fitting(console, _select_columns(block, [*names, *rest[:count]])):
+        while count > 1 and not _fits_width(console, _select_columns(block, [*names, *rest[:count]])):
             count -= 1
         console.print(Text(heading, style="bold"))
         table = _select_columns(block, [*names, *rest[:count]])

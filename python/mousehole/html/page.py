@@ -110,7 +110,7 @@ def _render_colours() -> str:
     """Returns a style element with the colours of charts for light and for dark pages."""
     from mousehole.html import pictures
 
-    return f"<style>{pictures.write_colour_variables()}</style>\n"
+    return f"<style>{pictures.render_colour_variables()}</style>\n"
 
 
 def _read_resource(name: str) -> str:

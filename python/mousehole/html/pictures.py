@@ -25,7 +25,7 @@ def list_choices(series: Series) -> list[Choice]:
 def make_fluid(chart: Chart) -> dict[str, Any]:
     """Returns the chart in Vega-Lite for the page's script.
 
-    It is as wide as its container, unless it is not `is_fluid` and has a width of its own.
+    It is as wide as its container if it `is_fluid`, and otherwise keeps its own width.
     """
     spec = _set_size(chart)
     if chart.is_fluid:
@@ -59,7 +59,7 @@ def to_variable(colour: str) -> str:
     return f"var(--chart-{colour[1:]})" if colour in DARK else colour
 
 
-def write_colour_variables() -> str:
+def render_colour_variables() -> str:
     """Returns the style that gives every colour of charts its value on light and on dark pages."""
     light = "".join(f"--chart-{colour[1:]}:{colour};" for colour in DARK)
     dark = "".join(f"--chart-{colour[1:]}:{other};" for colour, other in DARK.items())

@@ -61,11 +61,11 @@ def render_verdict(part: Verdict) -> str:
 def render_table(part: Table) -> str:
     """Returns a table inside a box that scrolls where the table is too wide."""
     head = "".join(
-        f'<th scope="col"{_write_alignment(column)}>{escape(column.heading)}</th>' for column in part.columns
+        f'<th scope="col"{_render_alignment(column)}>{escape(column.heading)}</th>' for column in part.columns
     )
     keys = part.keys or [""] * len(part.rows)
     body = "".join(
-        f"<tr{_write_attribute('data-key', key)}>{_render_row(row, part.columns)}</tr>\n"
+        f"<tr{_render_attribute('data-key', key)}>{_render_row(row, part.columns)}</tr>\n"
         for row, key in zip(part.rows, keys, strict=True)
     )
     below = f"{part.ends} {part.note}".strip()
@@ -79,7 +79,7 @@ def render_table(part: Table) -> str:
 
 def render_code(part: Code) -> str:
     """Returns a command or document in letters of one width."""
-    label = _write_attribute("aria-label", part.label)
+    label = _render_attribute("aria-label", part.label)
     role = ' role="group"' if part.label else ""
     return f'<div class="code"{role}{label}><pre>{escape(part.text)}</pre></div>\n'
 
@@ -141,10 +141,10 @@ def _render_facts(part: Facts) -> str:
     """Returns pairs of names and values as a description list in HTML, under their title if they have one."""
     tones = part.tones or [""] * len(part.pairs)
     pairs = "".join(
-        f"<dt{_write_attribute('class', tone)}>{escape(name)}</dt><dd>{escape(value)}</dd>"
+        f"<dt{_render_attribute('class', tone)}>{escape(name)}</dt><dd>{escape(value)}</dd>"
         for (name, value), tone in zip(part.pairs, tones, strict=True)
     )
-    place = _write_attribute("id", part.name)
+    place = _render_attribute("id", part.name)
     title = f"<p{place} class=facts><strong>{escape_prose(part.title)}</strong></p>" if part.title else ""
     return f"{title}<dl>{pairs}</dl>\n"
 
@@ -193,26 +193,26 @@ def _render_cell(given: Cell | str, column: Column, is_head: bool) -> str:
     cell = given if isinstance(given, Cell) else Cell(given, given)
     kind = "number" if column.is_number else "long" if len(cell.text) > LONG else ""
     classes = " ".join(filter(None, (kind, cell.tone)))
-    value = "" if cell.value == cell.text else f' data-value="{_write_sort_value(cell.value)}"'
+    value = "" if cell.value == cell.text else f' data-value="{_render_sort_value(cell.value)}"'
     tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
     text = escape(cell.text)
     if kind == "long":  # the parameters of a scheme may be broken after commas and bars
         text = re.sub(r"([,|])(?=\S)", r"\1<wbr>", text)
-    return f"<{tag}{scope}{_write_attribute('class', classes)}{value}>{text}</{tag}>"
+    return f"<{tag}{scope}{_render_attribute('class', classes)}{value}>{text}</{tag}>"
 
 
-def _write_sort_value(value: float | str | None) -> str:
+def _render_sort_value(value: float | str | None) -> str:
     """Returns the value that a cell is sorted by as an attribute has it; empty for None and NaN."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return ""
     return escape(value if isinstance(value, str) else repr(float(value)))
 
 
-def _write_alignment(column: Column) -> str:
+def _render_alignment(column: Column) -> str:
     """Returns the class attribute of a column of numbers; empty for texts."""
     return ' class="number"' if column.is_number else ""
 
 
-def _write_attribute(name: str, value: str) -> str:
+def _render_attribute(name: str, value: str) -> str:
     """Returns an attribute with a space before it; empty for an empty value."""
     return f' {name}="{escape(value)}"' if value else ""

@@ -54,7 +54,7 @@ def find_scheme_entry(text: str) -> CatalogueEntry:
     """Returns the entry of a scheme or part; the values given in `name(parameter=value,…)` are its defaults.
 
     The parameters of `marker|queue` are those of all its parts, each named after its part. Raises
-    `MouseholeError` for a scheme that there is not.
+    `MouseholeError` for an unknown scheme.
     """
     name = scheme_name(text)
     parts = {part["name"]: part for part in _engine.parts()}
@@ -134,7 +134,7 @@ def _make_parameter_table(params: list[ParameterEntry]) -> Table:
 def make_traffic_section(
     summary: TrafficSummary | None, note: str | None = None, shown: Shown = "always"
 ) -> Section:
-    """Returns the section on the traffic that was read, and on what was left out;
+    """Returns the section on the traffic that was read, and on what was left out.
 
     `note` is a paragraph after it.
     """

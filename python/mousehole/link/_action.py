@@ -157,7 +157,10 @@ def _parse_names(given: str | None) -> list[str]:
 
 
 def _run_single(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
-    """Runs one scheme, writes what was asked for and prints the report; returns the exit status."""
+    """Runs one scheme, writes what was asked for and prints the report.
+
+    Returns the command's exit status, or if that is 0 and the run is invalid, `INVALID_STATUS`.
+    """
     try:
         link.check(scenario, programs)
     except MouseholeError as error:

@@ -90,7 +90,7 @@ class Played:
 
 
 def check(scenario: Mapping[str, object], programs: Programs) -> None:
-    """Raises `MouseholeError` for a scenario whose link or scheme, or for programs, that cannot be run."""
+    """Raises `MouseholeError` if link or scheme of the scenario, or the programs, cannot be run."""
     try_scenarios([{**scenario, "traffic": NOTHING}])
     _engine.link_check({**scenario, "traffic": {}}, programs.settings())
 
@@ -226,7 +226,7 @@ def make_base_scenario(
     """Returns the scenario that all runs share: `start` with the options of the link.
 
     `loss` is the share of packets that are lost at random on the way down, None for none. Raises
-    `MouseholeError` as `scenario.shared` does.
+    `MouseholeError` as `scenario.make_shared` does.
     """
     if loss is not None:
         start = {**start, "faults": [*start.get("faults", []), {"link": "down", "bernoulli": loss}]}

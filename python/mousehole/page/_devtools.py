@@ -63,9 +63,9 @@ class DevTools:
         """Events that came so far, oldest first, each with the time of its arrival by `time.monotonic`."""
 
     def call(self, method: str, session: str = "", wait_s: float = 30.0, **params: Any) -> Any:
-        """Sends a command and returns its result;
+        """Sends a command and returns its result.
 
-        raises `BrowserError` if it is refused or not answered in time.
+        Raises `BrowserError` if it is refused or not answered in time.
         """
         number = self.send(method, session, **params)
         if not self.wait(lambda: number in self._answers, time.monotonic() + wait_s):
@@ -141,9 +141,9 @@ class DevTools:
 
 
 def _reserve_descriptors() -> list[int]:
-    """Opens the descriptors that the child needs, so that this process uses them for nothing else;
+    """Opens the descriptors that the child needs, so that this process uses them for nothing else.
 
-    returns all opened.
+    Returns all that it opened.
     """
     taken = [os.open(os.devnull, os.O_RDWR)]
     while taken[-1] < LAST:

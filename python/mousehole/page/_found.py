@@ -61,9 +61,9 @@ class PageLoads(Kept):
 
 
 def restore_loads(document: Mapping[str, Any]) -> PageLoads:
-    """Returns the loads of a JSON document;
+    """Returns the loads of a JSON document.
 
-    raises `KeyError`, `TypeError` or `ValueError` for a faulty one.
+    Raises `KeyError`, `TypeError` or `ValueError` for a faulty one.
     """
     manifest, schemes = document["manifest"], document["schemes"]
     given = {item.name: manifest[item.name] for item in fields(Setting)}

@@ -23,7 +23,7 @@ class Task:
     """One load of a page, for the server and for the browser's process."""
 
     folder: str
-    """Where the page's answers are, written by `content.write`."""
+    """Where the page's answers are, written by `content.write_page`."""
     url: str
     hosts: tuple[str, ...]
     version: str

@@ -56,9 +56,9 @@ class Prediction:
         return positive_interval(self.times[scheme])
 
     def change(self, scheme: str) -> Estimate:
-        """Returns the relative change of the mean against the baseline;
+        """Returns the relative change of the mean against the baseline.
 
-        intervals hold for all schemes together.
+        Its intervals hold for all schemes together.
         """
         base = self.times[self.baseline]
         others = [own for name, own in self.times.items() if name != self.baseline]

@@ -258,9 +258,9 @@ class _Clock:
         self._begin_s = time.monotonic()
 
     def tick(self) -> None:
-        """Estimates a run that takes long, and reports its progress;
+        """Estimates a run that takes long, and reports its progress.
 
-        called again and again while it lasts.
+        It is called again and again while the run lasts.
         """
         waited_s = time.monotonic() - self._begin_s
         if self._expected_s is None and waited_s > PATIENCE_S:

@@ -83,9 +83,9 @@ def make_document(results: Results, command: Sequence[str] | None = None) -> Doc
 
 
 def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
-    """Returns the answer of one cell with the commands that install it;
+    """Returns the answer of one cell with the commands that install it.
 
-    of a grid, which answer holds where.
+    For several cells, it tells which answer holds where, without commands.
     """
     if len(found) > 1:
         lines: list[str | Code] = list(summarise_grid(found, baseline))

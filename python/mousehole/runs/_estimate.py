@@ -277,9 +277,9 @@ def _time_part(
     run: Scenario, traffic: _engine.Traffic | None, share: float,
     reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
-    """Runs a scenario in this thread with warm-up and window cut to `share`;
+    """Runs a scenario in this thread with warm-up and window cut to `share`.
 
-    returns the cost of run and reduction.
+    Returns the cost of run and reduction.
     """
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)

@@ -70,7 +70,8 @@ def find_capture(
 def make_overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
     """Returns the design of intervals over replications that overlay a capture to meet a load.
 
-    The scenario is filled in. Its replications play load ÷ native load times as much as was recorded.
+    The scenario is filled in. Its replications play load ÷ native load times as much as was recorded. If
+    rate, load or native load is unknown, it is the default design.
     """
     rate, load = bottleneck.read_mean_rate(scenario), scenario["traffic"]["load"]
     summary = traffic.summary(bottleneck.compute_load_rate(scenario))

@@ -96,7 +96,10 @@ class Futures:
         return 1
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
-        """Submits a job to the executor; its traffic is written to a temporary file once."""
+        """Submits a job to the executor; its traffic is written to a temporary file once.
+
+        Raises `MouseholeError` if the executor is broken or shut down.
+        """
         parcel, content = pack_job(job), None
         if job.shipment is not None:
             place = self._spool / job.shipment.digest
@@ -295,9 +298,9 @@ class Dask:
             self._client.close(timeout=2)
 
     def _check_workers(self) -> None:
-        """Raises `MouseholeError` for a worker with another Mousehole;
+        """Raises `MouseholeError` for a worker with another Mousehole.
 
-        later ones are checked by their first task.
+        Later workers are checked by their first task.
         """
         try:
             answers = self._client.run(explain_refusal, identify_build(), on_error="return")
@@ -394,9 +397,9 @@ class Dask:
         return [(key, outcome) for key, (_, outcome) in zip(flight.parcels, answers.each, strict=False)]
 
     def _note(self, event: Any) -> None:
-        """Notes a worker that has ended unexpectedly;
+        """Notes a worker that has ended unexpectedly.
 
-        called in the client's thread with every event of the topic `all`.
+        It is called in the client's thread with every event of the topic `all`.
         """
         told = event[1] if isinstance(event, tuple | list) else event
         if isinstance(told, dict) and told.get("action") == "remove-worker" and not told.get("expected"):

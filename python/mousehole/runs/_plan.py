@@ -155,7 +155,10 @@ class Plan:
         return {**run, "warmup": self.choose_warmup(cell)}
 
     def choose_warmup(self, cell: Cell) -> str:
-        """Returns the warm-up of a cell: what is needed, but no longer than the window, or what was given."""
+        """Returns the warm-up of a cell: what was given, or if it is chosen, what is needed.
+
+        A chosen one is no shorter than what was given, and else no longer than the window.
+        """
         given = self.base["warmup"]
         if self.warmup is None or not self.warmup.is_chosen:
             return given

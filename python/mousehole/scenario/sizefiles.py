@@ -17,16 +17,16 @@ Section = TypeVar("Section", TrafficSection, MixEntry)
 
 def with_moved_files(section: TrafficSection, move: Callable[[str], str]) -> TrafficSection:
     """Returns the section with the name of every file replaced by what `move` returns for it."""
-    whole = _with_moved_traces(_with_moved_sizes(section, move), move)
+    whole = _with_moved_traffic(_with_moved_sizes(section, move), move)
     if section.get("mix"):
-        whole["mix"] = [_with_moved_traces(_with_moved_sizes(entry, move), move) for entry in section["mix"]]
+        whole["mix"] = [_with_moved_traffic(_with_moved_sizes(entry, move), move) for entry in section["mix"]]
     return whole
 
 
 def list_files(section: TrafficSection) -> tuple[Path, ...]:
-    """Returns every file that the section names, in order;
+    """Returns every file that the section names, in order.
 
-    the files of the section itself as often as given.
+    Those of `files` are listed as often as given, all others once.
     """
     found: list[str] = []
 
@@ -39,8 +39,8 @@ def list_files(section: TrafficSection) -> tuple[Path, ...]:
     return tuple(Path(name) for name in (*section.get("files", ()), *dict.fromkeys(found)))
 
 
-def _with_moved_traces(entry: Section, move: Callable[[str], str]) -> Section:
-    """Returns an entry with the names of its traces moved, except standard input."""
+def _with_moved_traffic(entry: Section, move: Callable[[str], str]) -> Section:
+    """Returns an entry with the names of its traffic files moved, except standard input."""
     whole = entry.copy()
     if whole.get("files"):
         names = [str(file) for file in whole["files"]]

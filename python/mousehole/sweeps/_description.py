@@ -113,7 +113,7 @@ class Description:
         return {name: name.partition(".")[0] for name in self.axes if is_part_setting(name)}
 
     def document(self) -> dict[str, Any]:
-        """Returns everything but the rows' own columns that determines the cells, as JSON can hold it."""
+        """Returns everything that determines the cells and is no column of the rows, as JSON can hold it."""
         axes = [
             {"setting": name, "from": axis.low, "to": axis.high, "scale": "log" if axis.is_log else "linear"}
             if isinstance(axis, Range)
@@ -217,9 +217,9 @@ def _parse_schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
 
 
 def _parse_count(given: Any) -> int:
-    """Returns the number of cells of a Latin hypercube;
+    """Returns the number of cells of a Latin hypercube.
 
-    raises `MouseholeError` for none and for a faulty one.
+    Raises `MouseholeError` for none and for a faulty one.
     """
     if given is None:
         raise missing_error("cells", "the number of cells of the Latin hypercube")
@@ -371,7 +371,10 @@ def list_parts(scheme: str) -> list[str]:
 
 
 def _check_names(made: Description) -> None:
-    """Raises `MouseholeError` for an unknown setting, and for one that is both an axis and an option."""
+    """Raises `MouseholeError` for an unknown setting, and for one that is both an axis and an option.
+
+    It does so too for an axis that must be an option (`FOR_ALL`).
+    """
     parts = sorted({part for scheme in made.schemes for part in list_parts(scheme)})
     shared = [*list_options(), *sorted(FOR_ALL)]
     top = [name for name in Scenario.__annotations__ if name not in (*SECTIONS, "schema", "replication")]

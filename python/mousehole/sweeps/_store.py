@@ -77,9 +77,9 @@ class Store:
         return set(self._kept[part])
 
     def count(self, part: int) -> int:
-        """Returns how many rows of an unfinished part are stored;
+        """Returns how many rows of an unfinished part are stored.
 
-        reads them without keeping them in memory.
+        It reads them without keeping them in memory.
         """
         return len(self._kept[part] if part in self._kept else self._read(self._journal(part)))
 
@@ -132,9 +132,9 @@ class Store:
             self._journal(part).unlink(missing_ok=True)
 
     def _read(self, journal: Path) -> dict[int, str]:
-        """Returns the lines of a journal by the index of their row;
+        """Returns the lines of a journal by the index of their row.
 
-        cuts off a last line that is not whole.
+        It cuts off a last line that is not whole.
         """
         found: dict[int, str] = {}
         whole = 0

@@ -141,9 +141,9 @@ def _describe_prices(found: TuneResults) -> list[str]:
 
 
 def _judge(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Verdict:
-    """Returns the verdict on a quantity under one scheme against another;
+    """Returns the verdict on a quantity under one scheme against another.
 
-    intervals hold for all schemes together.
+    Its intervals hold for all schemes together.
     """
     ratio = objectives.estimate_change(results, cell, one, scheme, reference, is_primary=True)
     ratio = ratio if one.smaller_is_better else ratio.negated()

@@ -176,9 +176,9 @@ class Search:
         return self._goal
 
     def why_unknown(self, one: Quantity, reference: str | None = None, is_relative: bool = True) -> str:
-        """Returns why changes against a reference, or else the baseline, are unknown;
+        """Returns why changes against a reference, or else the baseline, are unknown.
 
-        empty if they are known.
+        Empty if they are known.
         """
         (cell,) = self._plan.cells
         results = self._results(self._plan.schemes, self._plan.replications)
@@ -339,9 +339,9 @@ def _make_study(space: Space, goal: Goal, seed: int) -> Any:
 
 
 def _derive_seed(seed: int, place: int) -> int:
-    """Returns the seed of one scheme's search;
+    """Returns the seed of one scheme's search.
 
-    searches of different schemes or user's seeds draw independently.
+    Searches that differ in their scheme or in the user's seed draw independently.
     """
     return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
 
@@ -360,9 +360,9 @@ def _suggest_value(asked: Any, dimension: Any) -> Value:
 
 
 def _weigh_excess(limit: Limit, beyond: float) -> float:
-    """Returns an excess over a limit as the search adds them up;
+    """Returns an excess over a limit as the search adds them up.
 
-    unknown ones break limits unless they are default.
+    An unknown one breaks its limit unless the limit is a default one.
     """
     if isfinite(beyond):
         return limit.weight(beyond)

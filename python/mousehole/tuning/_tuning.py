@@ -356,9 +356,9 @@ def _choose_baseline(options: TuneOptions) -> str:
 
 
 def _choose_templates(options: TuneOptions) -> tuple[str, ...]:
-    """Returns the schemes to search: those given, or those of `for_`;
+    """Returns the schemes to search: those given, or those of `for_`.
 
-    raises `MouseholeError` for both or neither.
+    Raises `MouseholeError` for both or neither.
     """
     if options.for_ is None:
         if not options.schemes:
@@ -410,7 +410,7 @@ def _prepare(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared
 
 
 def _drop_duplicates(schemes: Iterable[str]) -> list[str]:
-    """Returns the schemes without those that an earlier one means as well."""
+    """Returns the schemes without those that mean the same as an earlier one."""
     found: dict[object, str] = {}
     for scheme in schemes:
         found.setdefault(find_meaning(scheme), scheme)
