@@ -44,7 +44,8 @@ def make_sfd_figure() -> dict[str, Any]:
         known = [[1000 * packets, seconds] for packets, seconds in points]
         curves.append({"name": name, "scenario": evaluator.runs.scenario(request), "points": known})
     knob = {"title": "Threshold of SFD, packets of 1000 B", "least": 2, "most": 60, "value": 15}
-    return {**_describe(paper, evaluator), "figure": f"Figure 7: {figure.title}", "against": None, "knob": knob,
+    return {**_describe(paper, evaluator), "figure": f"Figure 7: {figure.title}", "against": None,
+            "knob": knob,
             "curves": curves, "ranges": []}  # fmt: skip
 
 

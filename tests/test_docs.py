@@ -23,8 +23,8 @@ from tools import document, hygiene, man_pages, quantities_doc, schema_doc, sche
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
 
-MARKER = re.compile(re.escape(document.marker("*")).replace(re.escape("*"), "(.*)"))
-RENEWING = {f"{module}.{name}" for module in ("document", "documents") for name in ("renew", "renewed")}
+MARKER = re.compile(re.escape(document.make_marker("*")).replace(re.escape("*"), "(.*)"))
+RENEWING = {f"{module}.{name}" for module in ("document", "documents") for name in ("renew", "replace_part")}
 
 # struct of SPECS → what its fields begin with in docs/scenario.md
 TABLES = {
@@ -90,8 +90,8 @@ def section(document: str, heading: str) -> str:
 
 def test_formats__are_the_engines() -> None:
     text = schemes_doc.TRAFFIC.read_text("utf-8")
-    made = schemes_doc.formats(_engine.formats())
-    assert document.written(text, schemes_doc.TARGET) == made, "run make docs"
+    made = schemes_doc.write_formats(_engine.formats())
+    assert document.read_part(text, schemes_doc.TARGET) == made, "run make docs"
 
 
 def catalogue() -> tuple[list[SchemeEntry], list[PartEntry]]:
@@ -104,17 +104,19 @@ def catalogue() -> tuple[list[SchemeEntry], list[PartEntry]]:
 
 def test_schemes__are_the_engines() -> None:
     schemes, parts = catalogue()
-    made = schemes_doc.pages(schemes, parts)
+    made = schemes_doc.write_pages(schemes, parts)
     found = {path.name: path.read_text("utf-8") for path in schemes_doc.FOLDER.glob("*.md")}
     index = found.pop(schemes_doc.INDEX.name)
     assert sorted(found) == sorted(made), "run make docs"
     assert found == made, "run make docs"
     assert {f"{scheme['name']}.md" for scheme in schemes} | {"parts.md"} == made.keys()
-    assert document.written(index, schemes_doc.TARGET) == schemes_doc.listing(schemes, parts), "run make docs"
+    assert document.read_part(index, schemes_doc.TARGET) == schemes_doc.write_lists(schemes, parts), (
+        "run make docs"
+    )
 
 
 def test_manual__is_the_commands() -> None:
-    made = man_pages.pages()
+    made = man_pages.write_pages()
     found = {path.name: path.read_text("utf-8") for path in man_pages.FOLDER.glob("*.1")}
     assert sorted(found) == sorted(made), "run make docs"
     assert found == made, "run make docs"
@@ -126,15 +128,15 @@ def test_manual__is_the_commands() -> None:
 
 def test_schemes__every_parameter_is_on_one_page_at_least() -> None:
     schemes, parts = _engine.schemes(), _engine.parts()
-    made = schemes_doc.pages(schemes, parts)
+    made = schemes_doc.write_pages(schemes, parts)
     for part in parts:
-        page = schemes_doc.part_place(part["name"], schemes).partition("#")[0]
+        page = schemes_doc.find_part_page(part["name"], schemes).partition("#")[0]
         assert all(f"| `{parameter['name']}` | " in made[page] for parameter in part["params"]), part["name"]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS, ids=str)
 def test_documents__have_lines_of_100_columns(name: Path) -> None:
-    assert document.long_lines(text(str(name))) == []
+    assert document.find_long_lines(text(str(name))) == []
 
 
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if name.parent == Path("docs")], ids=str)
@@ -145,24 +147,27 @@ def test_documents__begin_with_the_question_that_they_answer(name: Path) -> None
 
 def test_long_lines__found() -> None:
     words = "word " * 25
-    made = f"{document.marker('docs')}{words}\n{document.END}"
-    assert document.long_lines(f"short\n{words}\n| {words} |\nhttps://{'a' * 120}\n{made}{words}\n") == [2, 8]
-    assert document.long_lines(document.wrapped(words)) == []
+    made = f"{document.make_marker('docs')}{words}\n{document.END}"
+    assert document.find_long_lines(f"short\n{words}\n| {words} |\nhttps://{'a' * 120}\n{made}{words}\n") == [
+        2,
+        8,
+    ]
+    assert document.find_long_lines(document.wrap(words)) == []
 
 
 def test_wrapped__keeps_code_and_links_in_one_line() -> None:
     code, link = f"`{'a b ' * 10}c`", "[text](target with spaces)"
-    lines = document.wrapped(f"{'word ' * 15}{code} {'word ' * 17}{link}").splitlines()
+    lines = document.wrap(f"{'word ' * 15}{code} {'word ' * 17}{link}").splitlines()
     assert len(lines) > 2
     assert any(code in line for line in lines)
     assert any(link in line for line in lines)
 
 
 def test_renewed__replaces_what_follows_the_marker_and_needs_one() -> None:
-    old = f"head\n{document.marker('docs')}old\n"
-    assert document.renewed(old, "docs", "new\n") == f"head\n{document.marker('docs')}new\n"
+    old = f"head\n{document.make_marker('docs')}old\n"
+    assert document.replace_part(old, "docs", "new\n") == f"head\n{document.make_marker('docs')}new\n"
     with pytest.raises(ValueError, match="no line"):
-        document.renewed(old, "bench", "new\n")
+        document.replace_part(old, "bench", "new\n")
 
 
 def test_table__escapes_bars() -> None:
@@ -324,8 +329,8 @@ def test_linux_router__each_row_of_packets_names_tests() -> None:
 
 
 def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
-    written = document.written(text("docs/json.md"), quantities_doc.TARGET)
-    assert written == quantities_doc.table()
+    written = document.read_part(text("docs/json.md"), quantities_doc.TARGET)
+    assert written == quantities_doc.write_table()
 
 
 def test_papers_of_the_page__are_as_make_docs_writes_them() -> None:
@@ -333,13 +338,13 @@ def test_papers_of_the_page__are_as_make_docs_writes_them() -> None:
 
 
 def test_outline__stands_as_make_docs_writes_it() -> None:
-    written = document.written(text("docs/json.md"), schema_doc.TARGET)
-    assert written == schema_doc.outline(schema_doc.load()), "run make docs"
+    written = document.read_part(text("docs/json.md"), schema_doc.TARGET)
+    assert written == schema_doc.write_outline(schema_doc.load_schema()), "run make docs"
 
 
 def test_outline__has_every_field_of_the_schema_once() -> None:
-    schema = schema_doc.load()
-    made = schema_doc.outline(schema)
+    schema = schema_doc.load_schema()
+    made = schema_doc.write_outline(schema)
     for definition in ("Manifest", "Finding", "Veto", "Advice", "PlanEntry", "LinkAccount"):
         names = schema["$defs"][definition]["properties"]
         assert [name for name in names if not re.search(rf"\b{name}\b", made)] == [], definition
@@ -347,10 +352,10 @@ def test_outline__has_every_field_of_the_schema_once() -> None:
 
 
 def test_texts_of_rows__are_those_of_the_schema() -> None:
-    schema = schema_doc.load()
+    schema = schema_doc.load_schema()
     for path in schema_doc.SOURCES:
         source = path.read_text(encoding="utf-8")
-        assert schema_doc.with_texts(source, schema) == source, f"{path.name}: run make docs"
+        assert schema_doc.insert_texts(source, schema) == source, f"{path.name}: run make docs"
 
 
 def test_texts_of_rows__follow_a_change_and_keep_what_the_schema_has_not() -> None:
@@ -360,7 +365,7 @@ def test_texts_of_rows__follow_a_change_and_keep_what_the_schema_has_not() -> No
         "    bucket: Bucket\n"
     )
     rest = '    text: str\n    """Kept."""\n'
-    made = schema_doc.with_texts(row + rest, {"$defs": {"Veto": {"properties": fields}}})
+    made = schema_doc.insert_texts(row + rest, {"$defs": {"Veto": {"properties": fields}}})
     assert made == (
         'class Veto:\n    scheme: str | None\n    """Say it, or None."""\n'
         '    change: Estimate\n    """Say it, or NaN."""\n    bucket: Bucket\n' + rest

@@ -52,10 +52,10 @@ def test_main__writes_the_document_only_for_all_papers(
 
     monkeypatch.setattr(full_length, "list_statements", statements)
     page = tmp_path / "page.md"
-    page.write_text(document.marker(full_length.TARGET))
+    page.write_text(document.make_marker(full_length.TARGET))
     assert full_length.main(["--papers", "sfd", "--document", str(page)]) == 0
     assert asked == [False, True]
-    assert page.read_text() == document.marker(full_length.TARGET)
+    assert page.read_text() == document.make_marker(full_length.TARGET)
     assert full_length.main(["--document", str(page)]) == 0
     number = len(list_papers_with_claims())
     assert f"{number} of {number} statements have another word" in page.read_text()

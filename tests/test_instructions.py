@@ -40,11 +40,11 @@ def test_compare__other_cases() -> None:
 
 
 def test_counts__survive_the_file() -> None:
-    assert instructions.read(THEN.text()) == THEN
+    assert instructions.parse_record(THEN.text()) == THEN
 
 
 def test_record__is_for_these_cases() -> None:
-    record = instructions.read(instructions.RECORD.read_text())
+    record = instructions.parse_record(instructions.RECORD.read_text())
     assert list(record.instructions) == [case.name for case in instructions.CASES]
     assert min(record.instructions.values()) > 1_000_000
 

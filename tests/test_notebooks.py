@@ -23,7 +23,7 @@ def test_notebooks__there_is_one_for_each_paper() -> None:
 
 def test_cells__are_text_and_code_by_their_marks() -> None:
     source = "# %% [markdown]\n# # Title\n#\n# Text.\n\n# %%\n1 + 1\n\n# %%\n# a remark\n2\n"
-    found = [(cell.cell_type, cell.source) for cell in notebooks.cells(source)]
+    found = [(cell.cell_type, cell.source) for cell in notebooks.list_cells(source)]
     assert found == [("markdown", "# Title\n\nText."), ("code", "1 + 1"), ("code", "# a remark\n2")]
 
 

@@ -652,10 +652,12 @@ def test_reproduce__refuses_claims_of_a_paper_without() -> None:
 def test_chosen__leaves_what_is_left_to_others_to_full_runs() -> None:
     for name, definition in definitions():
         left = [claim for claim in definition.claims if claim.basis == "left"]
-        quick, full = (paper.find_paper(name)._chosen(paper.Wanted(), full)[2] for full in (False, True))
+        quick, full = (
+            paper.find_paper(name)._choose_items(paper.Wanted(), full)[2] for full in (False, True)
+        )
         assert len(quick) == len(full) - len(left), name
         for claim in left:
-            assert paper.find_paper(name)._chosen(paper.Wanted(claim=claim.id))[2] == [claim]
+            assert paper.find_paper(name)._choose_items(paper.Wanted(claim=claim.id))[2] == [claim]
 
 
 def test_section__is_named_by_a_claims_place() -> None:
@@ -692,7 +694,7 @@ def test_arabic__reads_roman_numbers_and_leaves_other_names() -> None:
 
 def test_chosen__takes_the_papers_numerals_and_all_parts_of_a_figure() -> None:
     def chosen(name: str, **wanted: Any) -> tuple[list[str], list[str], list[str]]:
-        tables, figures, claims = paper.find_paper(name)._chosen(paper.Wanted(**wanted))
+        tables, figures, claims = paper.find_paper(name)._choose_items(paper.Wanted(**wanted))
         return [one.number for one in tables], [one.number for one in figures], [one.name for one in claims]
 
     for roman, number in (("I", "1"), ("IV", "4"), ("iv", "4")):

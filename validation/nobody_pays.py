@@ -238,7 +238,8 @@ def search(settings: Sequence[str]) -> list[str]:
         short, pages, long = (mean_change(changes.values(), what) for what in MEANS)
         rows.append((len(broken), short, pages, long, setting, broken))
     return [
-        f"{number} broken, short {format_percent(short)} %, pages {format_percent(pages)} %, long {format_percent(long)} %: "
+        f"{number} broken, short {format_percent(short)} %, pages {format_percent(pages)} %, "
+        f"long {format_percent(long)} %: "
         f"{setting}  {'; '.join(broken)}"
         for number, short, pages, long, setting, broken in sorted(rows)
     ]
@@ -367,7 +368,7 @@ JUDGED = tuple(NAMES)
 
 def write_body(chosen: Mapping[str, Found], held_out: Mapping[str, Found], size: Size) -> str:
     """Returns the generated part of the page."""
-    parts = ["\n", document.wrapped(f"Each case: {size.text}. {NOTE}"), "\n"]
+    parts = ["\n", document.wrap(f"Each case: {size.text}. {NOTE}"), "\n"]
     for title, found in (("Cases not used for the choice", held_out), ("Cases used for the choice", chosen)):
         parts += [f"\n### {title}\n\n", document.table(SUMMARY, list_summary_rows(found))]
         for line, schemes in found.items():

@@ -54,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         shorter = [one for one in whole if most is None or int(str(one["bytes"])) <= most]
         without = "" if most is None else f" without connections above {most} bytes"
         print(
-            f"all of them one after another{without}: {compute_share_above(shorter, PIPE_BYTES):.0%} of the bytes in "
+            f"all of them one after another{without}: "
+            f"{compute_share_above(shorter, PIPE_BYTES):.0%} of the bytes in "
             f"large connections, change {measure_change(shorter, options.jobs):+.0%}",
             flush=True,
         )
