@@ -40,7 +40,7 @@ UNREAD = {"live/src/compile.rs"}
 PURE = [ROOT / "policy" / "include", ROOT / "policy" / "src"]
 
 
-def sources(folder: Path, *suffixes: str) -> list[Path]:
+def list_sources(folder: Path, *suffixes: str) -> list[Path]:
     found = [path for path in sorted(folder.rglob("*")) if path.suffix in suffixes]
     return [path for path in found if "target" not in path.parts]
 
@@ -56,7 +56,7 @@ def test_crates__depend_only_along_the_arrows() -> None:
 
 
 def test_answer__reads_no_files_and_no_clock_and_starts_no_threads() -> None:
-    product = [path for path in sources(ROOT / "answer" / "src", ".rs") if "tests" not in path.stem]
+    product = [path for path in list_sources(ROOT / "answer" / "src", ".rs") if "tests" not in path.stem]
     assert len(product) > 20
     for path in product:
         found = re.findall(r"std::(?:fs|io|net|thread|time|env|process|sync)\b", path.read_text())
@@ -154,7 +154,7 @@ CIRCLE = {
     ],
 )
 def test_rust_files__circle_found(tmp_path: Path, path: str, code: str, circle: list[str]) -> None:
-    (found,) = rust_files.find_circles(crate(tmp_path, {**CIRCLE, path: code}))
+    (found,) = rust_files.find_circles(write_crate(tmp_path, {**CIRCLE, path: code}))
     assert set(found) >= set(circle)
 
 
@@ -170,11 +170,11 @@ def test_rust_files__circle_found(tmp_path: Path, path: str, code: str, circle: 
     ],
 )
 def test_rust_files__no_circle(tmp_path: Path, path: str, code: str) -> None:
-    assert rust_files.find_circles(crate(tmp_path, {**CIRCLE, path: code})) == []
+    assert rust_files.find_circles(write_crate(tmp_path, {**CIRCLE, path: code})) == []
 
 
-def crate(folder: Path, files: dict[str, str]) -> Path:
-    """Returns lib.rs of a crate of these files."""
+def write_crate(folder: Path, files: dict[str, str]) -> Path:
+    """Writes the files of a crate. Returns the path of its lib.rs."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -187,7 +187,7 @@ def test_readme__has_the_layers() -> None:
 
 
 def test_sim__layers_import_only_lower_layers() -> None:
-    files = sources(SIM, ".rs")
+    files = list_sources(SIM, ".rs")
     assert len(files) > 4
     assert [
         f for path in files for f in arrows.find_layer_faults(path.relative_to(SIM), path.read_text())
@@ -195,7 +195,7 @@ def test_sim__layers_import_only_lower_layers() -> None:
 
 
 def test_headers__have_no_clock_randomness_float_or_allocation() -> None:
-    files = [path for folder in PURE for path in sources(folder, ".c", ".h")]
+    files = [path for folder in PURE for path in list_sources(folder, ".c", ".h")]
     assert files
     assert [
         f for path in files for f in arrows.find_impurities(str(path.relative_to(ROOT)), path.read_text())

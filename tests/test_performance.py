@@ -13,13 +13,13 @@ from tools import document
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def run(cpu_s: float, packets: float) -> bench.Run:
+def make_run(cpu_s: float, packets: float) -> bench.Run:
     return bench.Run(cpu_s, 0, packets, {"events": 4 * packets, "utilisation": 0.9})
 
 
 def test_measured__leaves_setup_out() -> None:
     measured = performance.Measured(performance.make_flows_case(100, 100, 10, 110))
-    measured.add(run(5.1, 100_000), run(6.1, 1_100_000))
+    measured.add(make_run(5.1, 100_000), make_run(6.1, 1_100_000))
     assert measured.us_per_packet == [pytest.approx(1.0)]
     assert measured.ns_per_event == [pytest.approx(250)]
     row = measured.row()
