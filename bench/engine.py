@@ -29,7 +29,7 @@ ROUNDS = 6
 
 @dataclass(frozen=True)
 class Case:
-    """One piece of work both simulators can do."""
+    """A case that both simulators can run."""
 
     name: str
     what: str
@@ -40,7 +40,7 @@ class Case:
     same_work_within: float  # packets forward per second may differ by this share
 
     def ns2(self, seconds: float) -> list[str]:
-        """Returns the command line that runs it in ns-2."""
+        """Returns the command line that runs the case in ns-2 for so many simulated seconds."""
         return [part.replace("{seconds}", f"{seconds:g}") for part in self.ns2_command]
 
 
@@ -69,7 +69,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Run:
-    """What one child process cost and said."""
+    """The cost and the output of one child process."""
 
     cpu_s: float
     peak_rss_bytes: int
@@ -85,21 +85,21 @@ class Program:
     long: list[Run] = field(default_factory=list)
 
     def us_per_packet(self) -> list[float]:
-        """Returns µs of CPU per forward packet, one per round, set-up excluded."""
+        """Returns µs of CPU per forward packet, one value per round, without set-up."""
         return [
             1e6 * (long.cpu_s - short.cpu_s) / (long.packets - short.packets)
             for short, long in zip(self.short, self.long, strict=True)
         ]
 
     def packets_per_s(self, case: Case) -> float:
-        """Forward packets per simulated second between the short and the long run."""
+        """Returns the forward packets per simulated second between the short and the long run."""
         gained = self.long[-1].packets - self.short[-1].packets
         return gained / (case.long_s - case.short_s)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the cases, print a table, write bench.json."""
-    options = parser(__doc__, ROUNDS, "bench.json").parse_args(arguments)
+    """Runs the cases, prints a table and writes bench.json; returns 1 if a bar is missed."""
+    options = make_parser(__doc__, ROUNDS, "bench.json").parse_args(arguments)
     ns2 = shutil.which("ns")
     if not ns2:
         print("bench: NOT RUN: ns-2 (ns is not installed; `make deps` as root installs it)")
@@ -108,8 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for case in CASES:
         print(f"bench: {case.name}: {case.what}", flush=True)
         ours, theirs = measure(case, options.binary, options.rounds, with_ns2=bool(ns2))
-        results[case.name] = result(case, ours, theirs)
-        missed += misses(case, results[case.name])
+        results[case.name] = make_row(case, ours, theirs)
+        missed += list_misses(case, results[case.name])
     print_table(results)
     options.output.write_text(json.dumps(results, indent=2) + "\n")
     for line in missed:
@@ -117,8 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if missed else 0
 
 
-def parser(document: str | None, rounds: int, output: str) -> argparse.ArgumentParser:
-    """Returns the parser of a benchmark's command line; the defaults are what `make bench` uses."""
+def make_parser(document: str | None, rounds: int, output: str) -> argparse.ArgumentParser:
+    """Returns the parser of a benchmark's command line; the defaults are those of `make bench`."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     found = argparse.ArgumentParser(description=document.splitlines()[0] if document else None)
     found.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
@@ -140,7 +140,7 @@ def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[P
 
 
 def run_ours(command: list[str]) -> Run:
-    """Runs mousehole-bench once, which prints one line of JSON."""
+    """Runs mousehole-bench once and parses the line of JSON that it prints."""
     cpu_s, rss, output = run_child(command)
     said = json.loads(output.strip().splitlines()[-1])
     numbers = {key: float(value) for key, value in said.items() if isinstance(value, int | float)}
@@ -148,14 +148,14 @@ def run_ours(command: list[str]) -> Run:
 
 
 def run_ns2(command: list[str]) -> Run:
-    """Runs ns once; its scripts print words of the form name=number."""
+    """Runs ns once and parses the words of the form name=number that its scripts print."""
     cpu_s, rss, output = run_child(command)
     said = {name: float(value) for name, value in re.findall(r"([\w<]+)=([\d.]+)", output)}
     return Run(cpu_s, rss, said["fwd"] if "fwd" in said else said["bneck_pkts"], said)
 
 
 def run_child(command: list[str]) -> tuple[float, int, str]:
-    """Returns CPU seconds, peak resident bytes and output of one child in a scratch directory."""
+    """Runs a child in a scratch directory. Returns CPU seconds, peak resident bytes and output."""
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(command, cwd=scratch, stdout=output)
         _, status, usage = os.wait4(child.pid, 0)
@@ -167,8 +167,8 @@ def run_child(command: list[str]) -> tuple[float, int, str]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, said
 
 
-def result(case: Case, ours: Program, theirs: Program | None) -> dict[str, float | None]:
-    """Returns the row of bench.json for one case; ns-2's fields are null where it did not run."""
+def make_row(case: Case, ours: Program, theirs: Program | None) -> dict[str, float | None]:
+    """Returns the row of bench.json for one case; ns-2's fields are null if it did not run."""
     costs = ours.us_per_packet()
     said = ours.long[-1].said
     row: dict[str, float | None] = {
@@ -203,8 +203,8 @@ def result(case: Case, ours: Program, theirs: Program | None) -> dict[str, float
     return row
 
 
-def misses(case: Case, row: dict[str, float | None]) -> list[str]:
-    """Returns what is wrong with a row: too slow, or not the same work."""
+def list_misses(case: Case, row: dict[str, float | None]) -> list[str]:
+    """Returns the faults of a row: too slow, or not the same work."""
     least, packets, ns2_packets = row["ratio_low"], row["packets_per_s"], row["ns2_packets_per_s"]
     found = []
     if least is not None and not 0 < least <= case.most_ratio:
@@ -234,7 +234,7 @@ COLUMNS = {
 
 
 def print_table(results: dict[str, dict[str, float | None]]) -> None:
-    """Prints one line per case; "-" stands for what was not run or not reported."""
+    """Prints one line per case; "-" stands for a value that is missing."""
     print("case " + "".join(f"{title:>11}" for title, _ in COLUMNS.values()))
     for name, row in results.items():
         cells = ("-" if row[key] is None else form.format(row[key]) for key, (_, form) in COLUMNS.items())

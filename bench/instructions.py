@@ -32,7 +32,7 @@ HEAD = """\
 
 @dataclass(frozen=True)
 class Case:
-    """A run of mousehole-bench; what a shorter run of it takes is left out of its count."""
+    """A run of mousehole-bench; the instructions of a shorter run `without` are subtracted from its count."""
 
     name: str
     command: tuple[str, ...]
@@ -48,24 +48,24 @@ CASES = (
 
 @dataclass(frozen=True)
 class Counts:
-    """Instructions by case, and the compiler that made the program."""
+    """The instructions by case, and the compiler that made the program."""
 
     rustc: str
     instructions: Mapping[str, int]
 
     def text(self) -> str:
-        """As the file has it."""
+        """Returns the counts in the format of the file."""
         lines = [f"{name} {count}\n" for name, count in self.instructions.items()]
         return HEAD + f"rustc {self.rustc}\n" + "".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Counts, then then compare or renew."""
-    options = parse(arguments)
+    """Counts the instructions, then compares them with the record or renews it; returns the exit status."""
+    options = parse_arguments(arguments)
     if not shutil.which("valgrind"):
         print("NOT RUN  instructions: valgrind is not installed; `make deps` as root installs it")
         return 2 if os.environ.get("CI") else 0
-    counts = Counts(compiler(), count_all(options.binary))
+    counts = Counts(read_compiler(), count_all(options.binary))
     if options.bless:
         options.record.write_text(counts.text())
         print(f"instructions: {options.record.name} renewed for rustc {counts.rustc}")
@@ -73,12 +73,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.record.exists():
         print(f"instructions: there is no {options.record.name}; make instructions BLESS=1 writes it")
         return 2
-    faults = list(compare(counts, read(options.record.read_text())))
+    faults = list(compare(counts, parse_record(options.record.read_text())))
     print("\n".join(faults) or "instructions: as recorded")
     return 1 if faults else 0
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -88,21 +88,24 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def compiler() -> str:
-    """Returns the version of the compiler in use, without its name."""
+def read_compiler() -> str:
+    """Returns the version of the Rust compiler in use, without its name."""
     done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True, cwd=ROOT)
     return done.stdout.removeprefix("rustc ").strip()
 
 
 def count_all(binary: Path) -> dict[str, int]:
-    """Counts every case's instructions; each command runs once."""
+    """Returns the instructions of every case; each command runs once."""
     commands = {case.command for case in CASES} | {case.without for case in CASES if case.without}
-    taken = {command: count([str(binary), *command]) for command in sorted(commands)}
+    taken = {command: count_instructions([str(binary), *command]) for command in sorted(commands)}
     return {case.name: taken[case.command] - taken.get(case.without, 0) for case in CASES}
 
 
-def count(command: Sequence[str]) -> int:
-    """Instructions of one run. The environment is empty: the loader reads it, which costs instructions."""
+def count_instructions(command: Sequence[str]) -> int:
+    """Returns the instructions of one run.
+
+    The environment is nearly empty, since the loader reads it, which costs instructions.
+    """
     valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
     environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
     done = subprocess.run(valgrind, capture_output=True, text=True, check=False, env=environment)
@@ -112,14 +115,14 @@ def count(command: Sequence[str]) -> int:
     return int(collected[1])
 
 
-def read(text: str) -> Counts:
-    """Returns the file's counts."""
+def parse_record(text: str) -> Counts:
+    """Parses the text of the record."""
     fields = dict(line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#"))
     return Counts(fields.pop("rustc"), {name: int(number) for name, number in fields.items()})
 
 
 def compare(now: Counts, then: Counts) -> Iterator[str]:
-    """Prints one line per case; yields what is beyond the bar."""
+    """Prints one line per case and yields a line for each rise beyond the bar."""
     bar = BAR if now.rustc == then.rustc else BAR_OTHER_COMPILER
     if now.rustc != then.rustc:
         print(f"instructions: recorded with rustc {then.rustc}, now it is {now.rustc}: ±{bar:.0%} is allowed")

@@ -1,7 +1,7 @@
-"""How much CPU and memory a large log takes: `python -m bench.logs [ROWS]` (default 5,000,000).
+"""Measures the CPU and memory that a large log takes: `python -m bench.logs [ROWS]` (default 5,000,000).
 
-Writes a Zeek conn.log of random connections into a temporary folder. Then it measures in processes of their
-own what reading and summarising it takes, and what reading its columns with polars takes.
+Writes a Zeek conn.log of random connections into a temporary folder. Then separate processes read
+and summarise it, and read its columns with polars.
 """
 
 import os
@@ -37,15 +37,15 @@ print(frame.height)
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took, and what it printed."""
+    """The CPU seconds and peak memory of a process, and its output."""
 
     cpu_s: float
     peak_bytes: int
     printed: str
 
 
-def lines(rows: int) -> Iterator[str]:
-    """Yields the log: nine tenths TCP, some DNS and QUIC, and rows without payload."""
+def generate_lines(rows: int) -> Iterator[str]:
+    """Yields the lines of a log: nine tenths TCP, some DNS and QUIC, and rows without payload."""
     yield "#separator \\x09\n#unset_field\t-\n#path\tconn\n#fields\t" + FIELDS + "\n"
     draw = random.Random(7)  # noqa: S311 (no secret)
     clients = [
@@ -80,8 +80,8 @@ def lines(rows: int) -> Iterator[str]:
         yield f"{first}\tSF\tT\tF\t0\tShADadFf\t{packets}\t-\n"
 
 
-def cost(program: str, file: Path) -> Cost:
-    """Returns what a Python program with the file as its argument takes."""
+def measure_cost(program: str, file: Path) -> Cost:
+    """Runs a Python program with the file as its argument and returns its cost."""
     with subprocess.Popen(
         [sys.executable, "-c", program, str(file)], stdout=subprocess.PIPE, text=True
     ) as child:
@@ -95,14 +95,14 @@ def cost(program: str, file: Path) -> Cost:
 
 
 def main(arguments: list[str]) -> None:
-    """Prints what both take beyond starting Python with their packages."""
+    """Prints the cost of both readers beyond that of starting Python with their packages."""
     rows = int(arguments[0]) if arguments else 5_000_000
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "conn.log"
         with file.open("w") as out:
-            out.writelines(lines(rows))
-        ours, polars = cost(OURS, file), cost(POLARS, file)
-        ours_start, polars_start = cost("import mousehole", file), cost("import polars", file)
+            out.writelines(generate_lines(rows))
+        ours, polars = measure_cost(OURS, file), measure_cost(POLARS, file)
+        ours_start, polars_start = measure_cost("import mousehole", file), measure_cost("import polars", file)
     connections = int(ours.printed)
     each = (ours.peak_bytes - ours_start.peak_bytes) / connections
     ours_s, polars_s = ours.cpu_s - ours_start.cpu_s, polars.cpu_s - polars_start.cpu_s

@@ -1,8 +1,9 @@
-"""Measures what an event costs and how cost grows, and writes the tables of docs/performance.md.
+"""Measures the cost of an event and its growth, and writes the tables of docs/performance.md.
 
-`make bench WHAT=performance` calls it. CPU time is what the kernel counted for the child process. Each case
-runs for a short and a long simulated time and the difference counts, so that set-up is left out; the cases of
-a table take turns, and the table shows the median of the rounds and, in brackets, the least and the most.
+`make bench WHAT=performance` calls it. CPU time is that which the kernel counted for the child
+process. Each case runs for a short and a long simulated time and the difference counts, so that
+set-up is left out; the cases of a table take turns, and the table shows the median of the rounds
+and, in brackets, the minimum and the maximum.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ class Case:
     long_s: int
 
 
-def flows(count: int, mbps: int, short_s: int, long_s: int) -> Case:
-    """Returns the case of this many bulk flows over this many Mb/s."""
-    return Case(f"{count:,} flows, {rate(mbps)}", ("flows", str(count), str(mbps)), short_s, long_s)
+def make_flows_case(count: int, mbps: int, short_s: int, long_s: int) -> Case:
+    """Returns the case of `count` bulk flows over a link of `mbps` Mb/s."""
+    return Case(f"{count:,} flows, {format_rate(mbps)}", ("flows", str(count), str(mbps)), short_s, long_s)
 
 
-def rate(mbps: int) -> str:
+def format_rate(mbps: int) -> str:
     """Returns a rate as text, such as 10 Mb/s or 1 Gb/s."""
     return f"{mbps // 1000} Gb/s" if mbps >= 1000 else f"{mbps} Mb/s"
 
@@ -50,18 +51,18 @@ def rate(mbps: int) -> str:
 BASIC = (Case("bulk", ("bulk",), 10, 130), Case("web", ("web",), 30, 630))
 # A megabit per second for each flow, but for the last two: links end at 10 Gb/s here.
 BY_FLOWS = (
-    flows(10, 10, 10, 610),
-    flows(100, 100, 10, 110),
-    flows(1000, 1000, 5, 20),
-    flows(10_000, 10_000, 2, 4),
-    flows(100_000, 10_000, 2, 4),
-    flows(1_000_000, 10_000, 2, 4),
+    make_flows_case(10, 10, 10, 610),
+    make_flows_case(100, 100, 10, 110),
+    make_flows_case(1000, 1000, 5, 20),
+    make_flows_case(10_000, 10_000, 2, 4),
+    make_flows_case(100_000, 10_000, 2, 4),
+    make_flows_case(1_000_000, 10_000, 2, 4),
 )
 BY_RATE = (
-    flows(100, 10, 10, 610),
-    flows(100, 100, 10, 110),
-    flows(100, 1000, 5, 20),
-    flows(100, 10_000, 2, 5),
+    make_flows_case(100, 10, 10, 610),
+    make_flows_case(100, 100, 10, 110),
+    make_flows_case(100, 1000, 5, 20),
+    make_flows_case(100, 10_000, 2, 5),
 )
 MEMORY_FLOWS = (10, 1000, 10_000, 100_000, 1_000_000)
 MEMORY_COMMAND = ("100", "3")
@@ -70,7 +71,7 @@ THREAD_SECONDS = 200
 
 @dataclass
 class Measured:
-    """Rounds of one case."""
+    """The rounds of one case."""
 
     case: Case
     us_per_packet: list[float] = field(default_factory=list)
@@ -87,15 +88,15 @@ class Measured:
         self.utilisation = long.said["utilisation"]
 
     def row(self) -> list[str]:
-        """As the tables show it."""
+        """Returns the cells of the case's table row."""
         realtime = 1 / statistics.median(self.cpu_per_simulated)
-        cells = [spread(self.us_per_packet, "{:.2f}"), spread(self.ns_per_event, "{:.0f}")]
+        cells = [format_spread(self.us_per_packet, "{:.2f}"), format_spread(self.ns_per_event, "{:.0f}")]
         return [
             self.case.label,
             *cells,
             f"{float(f'{realtime:.3g}'):,g}",
             f"{self.utilisation:.2f}",
-            command_line(self.case),
+            write_command(self.case),
         ]
 
 
@@ -103,16 +104,16 @@ COST_HEADER = ("case", "µs per packet", "ns per event", "× real time", "use of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures everything and renew the document."""
-    options = parse(arguments)
+    """Measures everything and renews the document."""
+    options = parse_arguments(arguments)
     binary = options.binary
     sections = [
-        machine(),
-        costs("What an event costs", BASIC, binary, options.rounds),
-        costs("More flows", BY_FLOWS, binary, options.rounds),
-        costs("Faster links", BY_RATE, binary, options.rounds),
-        threads(binary, options.rounds),
-        memory(binary),
+        describe_machine(),
+        measure_costs("What an event costs", BASIC, binary, options.rounds),
+        measure_costs("More flows", BY_FLOWS, binary, options.rounds),
+        measure_costs("Faster links", BY_RATE, binary, options.rounds),
+        measure_threads(binary, options.rounds),
+        measure_memory(binary),
     ]
     document.renew(
         options.document, "bench WHAT=performance", "".join(f"\n{section}" for section in sections)
@@ -121,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -131,9 +132,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def machine() -> str:
-    """Returns what the numbers were measured on."""
-    found = re.search(r"^model name\s*: (.*)$", read("/proc/cpuinfo"), re.MULTILINE)
+def describe_machine() -> str:
+    """Returns the processor, kernel, compiler and load of this machine, as text."""
+    found = re.search(r"^model name\s*: (.*)$", read_or_empty("/proc/cpuinfo"), re.MULTILINE)
     model = found[1] if found else platform.machine()
     rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     load = os.getloadavg()[0]
@@ -146,14 +147,14 @@ def machine() -> str:
     return "\n".join(lines) + "\n"
 
 
-def read(path: str) -> str:
-    """Returns a file's text, empty where there is no such file."""
+def read_or_empty(path: str) -> str:
+    """Returns a file's text, empty if it does not exist."""
     file = Path(path)
     return file.read_text() if file.exists() else ""
 
 
-def costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
-    """Returns one table of costs; the cases are measured alternately."""
+def measure_costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
+    """Measures the cases alternately. Returns a section with the table of their costs."""
     measured = [Measured(case) for case in cases]
     for _ in range(rounds):
         for one in measured:
@@ -166,9 +167,9 @@ def costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
     return f"## {title}\n\n{document.table(COST_HEADER, [one.row() for one in measured])}"
 
 
-def threads(binary: Path, rounds: int) -> str:
-    """Returns a table of one replication on 1, 2, 4 … threads at once, in packets per wall-clock second."""
-    counts = thread_counts(os.cpu_count() or 1)
+def measure_threads(binary: Path, rounds: int) -> str:
+    """Returns a section: packets per second of 1, 2, 4 … concurrent threads with one replication each."""
+    counts = list_thread_counts(os.cpu_count() or 1)
     speeds: dict[int, list[float]] = {count: [] for count in counts}
     cpu: dict[int, list[float]] = {count: [] for count in counts}
     for _ in range(rounds):
@@ -182,9 +183,9 @@ def threads(binary: Path, rounds: int) -> str:
     rows = [
         [
             str(count),
-            spread(speeds[count], "{:.2f}"),
+            format_spread(speeds[count], "{:.2f}"),
             f"{statistics.median(speeds[count]) / one:.2f}",
-            spread(cpu[count], "{:.2f}"),
+            format_spread(cpu[count], "{:.2f}"),
             f"`mousehole-bench threads {count} {THREAD_SECONDS}`",
         ]
         for count in counts
@@ -193,14 +194,14 @@ def threads(binary: Path, rounds: int) -> str:
     return f"## One core to all\n\n{document.table(header, rows)}"
 
 
-def thread_counts(cores: int) -> list[int]:
-    """Returns 1, 2, 4 … up to all cores."""
+def list_thread_counts(cores: int) -> list[int]:
+    """Returns 1, 2, 4 … and the number of cores."""
     powers = [1 << power for power in range(cores.bit_length()) if 1 << power < cores]
     return [*powers, cores]
 
 
-def memory(binary: Path) -> str:
-    """Returns a table of peak resident memory by live connections, and what each further one adds."""
+def measure_memory(binary: Path) -> str:
+    """Returns a section: peak resident memory by live connections, and the increment for each further one."""
     runs = {}
     for count in MEMORY_FLOWS:
         print(f"performance: memory of {count} flows", flush=True)
@@ -223,14 +224,14 @@ def memory(binary: Path) -> str:
     return f"## Memory\n\n{document.table(header, rows)}{claim}"
 
 
-def spread(values: Sequence[float], form: str) -> str:
-    """Returns the median, and in brackets the least and the greatest."""
+def format_spread(values: Sequence[float], form: str) -> str:
+    """Returns the median, with the minimum and the maximum in brackets."""
     median, least, most = (form.format(f(values)) for f in (statistics.median, min, max))
     return f"{median} ({least}–{most})"
 
 
-def command_line(case: Case) -> str:
-    """Returns the command that was run, for the table."""
+def write_command(case: Case) -> str:
+    """Returns the commands of a case, for the table."""
     return f"`mousehole-bench {' '.join(case.command)} {case.long_s}` less `… {case.short_s}`"
 
 

@@ -1,8 +1,8 @@
-"""Prints which parts of the sources a data packet's instructions come from, by callgrind.
+"""Prints the parts of the sources to which a data packet's instructions belong, by callgrind.
 
-`python -m bench.profile web` runs a case of mousehole-bench for a long and a short simulated
-time; the difference leaves set-up out. Inlined code counts where it is written, so that what the compiler
-inlined from Rust's library (indexing, vectors, arithmetic that saturates) is a part of its own.
+`python -m bench.profile web` runs a case of mousehole-bench for a long and a short simulated time;
+the difference leaves set-up out. Inlined code counts where it is written, so that code which the
+compiler inlined from Rust's library (indexing, vectors, saturating arithmetic) is a separate part.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         profile([str(options.binary), options.case, str(seconds)]) for seconds in TIMES[options.case]
     )
     long.subtract(short)
-    per_packet = {part: count / (packets - fewer) for part, count in by_part(long).items()}
+    per_packet = {part: count / (packets - fewer) for part, count in sum_by_part(long).items()}
     total = sum(per_packet.values())
     for part, count in per_packet.items():
         print(f"{part:36}{count:8.0f}{count / total:7.0%}")
@@ -57,21 +57,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def profile(command: Sequence[str]) -> tuple[Counter[str], int]:
-    """Returns the instructions of one run by source file, and its data packets."""
+    """Runs a command under callgrind. Returns its instructions by source file, and its data packets."""
     with tempfile.NamedTemporaryFile("r", suffix=".callgrind") as output:
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output.name}", *command]
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
         done = subprocess.run(valgrind, capture_output=True, text=True, check=False, env=environment)
         if done.returncode:
             raise SystemExit(f"instruction_profile: {' '.join(valgrind)} failed:\n{done.stderr[-2000:]}")
-        return by_file(output), int(json.loads(done.stdout)["data_packets_forward"])
+        return sum_by_file(output), int(json.loads(done.stdout)["data_packets_forward"])
 
 
-def by_file(lines: Iterable[str]) -> Counter[str]:
+def sum_by_file(lines: Iterable[str]) -> Counter[str]:
     """Returns the instructions by source file from a profile in callgrind's format.
 
-    A name stands behind its number where it first occurs, and is left out after that. The line after `calls=`
-    holds what the called function took, which is counted there.
+    A name follows its number at its first occurrence only. The line after `calls=` holds the cost
+    of the called function, which is counted in that function.
     """
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
@@ -93,7 +93,7 @@ def by_file(lines: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def by_part(files: Counter[str]) -> dict[str, int]:
+def sum_by_part(files: Counter[str]) -> dict[str, int]:
     """Returns the instructions of each of `PARTS`, from those by file."""
     parts = dict.fromkeys((part for part, _ in PARTS), 0)
     for file, count in files.items():

@@ -1,6 +1,6 @@
 """Measures how a sweep's time falls with Dask workers and with threads: `make bench WHAT=scaling`.
 
-Writes the table into docs/cluster.md, and says which lines are not measured but computed.
+Writes the table into docs/cluster.md, and marks the lines that are computed rather than measured.
 """
 
 import argparse
@@ -34,7 +34,7 @@ DURATIONS = ("200s", "1000s")
 REPEATS = 3
 EMPTY = 2000
 """Runs that do next to nothing, for the rate at which the client can give out work."""
-NOTE = document.wrapped(
+NOTE = document.wrap(
     "The computed lines are no measurements: they assume that workers do not wait for each other, until "
     "the client can give out no more runs a second than it did here."
 ) + "\n"  # fmt: skip
@@ -44,7 +44,7 @@ COMPUTED = (8, 32, 128, 512)
 
 @dataclass(frozen=True)
 class Timed:
-    """How long one kind of workers took, in every repeat."""
+    """The times of a sweep with one kind and number of workers, a value per repeat."""
 
     kind: str
     workers: int
@@ -57,16 +57,16 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--dry", action="store_true", help="do not write docs/cluster.md")
     given = parser.parse_args()
-    text = "\n".join(measured(duration, given.workers) for duration in DURATIONS) + "\n" + NOTE
+    text = "\n".join(measure(duration, given.workers) for duration in DURATIONS) + "\n" + NOTE
     print(text)
     if not given.dry:
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(document.renewed(page, TARGET, text), encoding="utf-8")
+        PAGE.write_text(document.replace_part(page, TARGET, text), encoding="utf-8")
     return 0
 
 
-def measured(duration: str, workers: int) -> str:
-    """Measures the sweep with runs of this length on one worker, two, and so on; returns its table."""
+def measure(duration: str, workers: int) -> str:
+    """Measures the sweep, with runs of this length, on one worker, two, and so on. Returns its table."""
     options = {**SWEEP["options"], "duration": duration}
     prepared = Prepared(read({**SWEEP, "options": options}))
     found: dict[tuple[str, int], list[float]] = {}
@@ -74,17 +74,19 @@ def measured(duration: str, workers: int) -> str:
     with tempfile.TemporaryDirectory() as place:
         for repeat in range(REPEATS):
             for count in range(1, workers + 1):
-                found.setdefault(("threads", count), []).append(_seconds(prepared, Threads(count)))
-                taken, rate_here = _with_workers(prepared, Path(place) / f"{repeat}-{count}", count)
+                found.setdefault(("threads", count), []).append(_time_sweep(prepared, Threads(count)))
+                taken, rate_here = _measure_workers(prepared, Path(place) / f"{repeat}-{count}", count)
                 found.setdefault(("Dask", count), []).append(taken)
                 rate = max(rate, rate_here)
                 print(f"repeat {repeat + 1}: {count} worker(s), {taken:.1f} s", file=sys.stderr)
     timed = [Timed(kind, count, seconds) for (kind, count), seconds in sorted(found.items())]
-    return table(timed, prepared.rows, rate)
+    return write_table(timed, prepared.rows, rate)
 
 
-def table(timed: list[Timed], rows: int, rate: float) -> str:
-    """Returns the measured lines, and those that follow from the rate at which runs are given out."""
+def write_table(timed: list[Timed], rows: int, rate: float) -> str:
+    """Returns the table of measured lines, and of lines computed from the rate at which runs are
+    given out.
+    """
     alone = {one.kind: median(one.seconds) for one in timed if one.workers == 1}
     cell_s = alone["Dask"] / rows
     lines = [
@@ -103,11 +105,11 @@ def table(timed: list[Timed], rows: int, rate: float) -> str:
         f"{len(os.sched_getaffinity(0))} cores). The client gave out {rate:.0f} runs a second "
         "that did next to nothing."
     )
-    return f"{document.wrapped(said)}\n\n{document.table(head, lines)}"
+    return f"{document.wrap(said)}\n\n{document.table(head, lines)}"
 
 
-def _with_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
-    """Returns the seconds of the sweep on so many workers, and the rate of runs that do nothing."""
+def _measure_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
+    """Returns the time of the sweep on `count` Dask workers, s, and the rate of empty runs, per second."""
     folder.mkdir()
     cluster = Cluster(folder)
     try:
@@ -119,17 +121,17 @@ def _with_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, 
                 raise RuntimeError("no backend")
             while backend.at_once < count:
                 time.sleep(0.1)
-            rate = EMPTY / _empty(backend, EMPTY)  # workers import and read at their first task
+            rate = EMPTY / _time_empty_runs(backend, EMPTY)  # workers import and read at their first task
         with open_backend(dask=cluster.address) as fresh:  # as a command begins, which knows no job's time
             if fresh is None:
                 raise RuntimeError("no backend")
-            return _seconds(prepared, fresh), rate
+            return _time_sweep(prepared, fresh), rate
     finally:
         cluster.stop()
 
 
-def _seconds(prepared: Prepared, backend: Backend) -> float:
-    """Returns the seconds that all rows of a sweep take."""
+def _time_sweep(prepared: Prepared, backend: Backend) -> float:
+    """Returns the time of all rows of a sweep, s."""
     jobs: list[tuple[tuple[int, int, int], Job[Any]]] = []
     for number in range(len(prepared.cells)):
         cell, traffic = prepared.planner.ready(prepared.planner.plan(number))
@@ -143,8 +145,8 @@ def _seconds(prepared: Prepared, backend: Backend) -> float:
     return time.monotonic() - begin
 
 
-def _empty(backend: Backend, count: int) -> float:
-    """Returns the seconds of so many runs of a millisecond without traffic to speak of."""
+def _time_empty_runs(backend: Backend, count: int) -> float:
+    """Returns the time of `count` runs of a millisecond with hardly any traffic, s; infinity if one fails."""
     writes = {"start_s": 0.0, "writes": [{"bytes": 1000}]}
     scenario = {"warmup": "0s", "duration": "1ms", "link": {"rate": "1mbit"}, "scheme": "droptail",
                 "max_windows": 1, "traffic": {"connections": [writes]}}  # fmt: skip

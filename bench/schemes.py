@@ -1,10 +1,11 @@
-"""Counts what every scheme costs on two cases beside drop-tail; `make bench` calls it after engine.py.
+"""Measures the cost of every scheme on two cases against drop-tail; `make bench` calls it after engine.py.
 
-The measure is instructions (callgrind) per data packet that leaves the bottleneck forward. Each program runs
-a case for a short and a long simulated time; the difference leaves set-up out. Instructions are the same on
-every run, so a limit on them does not fail by noise. Clocks are shown beside them: the ratio of CPU times to
-drop-tail's in the same round, with the least and the most of the rounds. Ends with 1 when a scheme takes
-more instructions than its bar allows: twice those of drop-tail, or what `BARS` says.
+The measure is instructions (callgrind) per data packet that leaves the bottleneck forward. Each
+program runs a case for a short and a long simulated time; the difference leaves set-up out.
+Instructions are the same on every run, so a limit on them does not fail by noise. CPU times are
+shown too: the ratio to drop-tail's in the same round, with the minimum and the maximum of the
+rounds. Ends with 1 if a scheme takes more instructions than its bar allows: twice those of
+drop-tail, or the value in `BARS`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Costs = dict[str, list[float]]
 
 @dataclass(frozen=True)
 class Spread:
-    """The median over the rounds, the least and the most."""
+    """The median over the rounds, the minimum and the maximum."""
 
     median: float
     least: float
@@ -48,69 +49,69 @@ class Spread:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Counts and measures, prints a table and writes JSON to the folder of bench.json."""
-    options = parse(arguments)
-    counts = counted_all(options.binary, options.schemes)
-    costs = {case: measured(options.binary, case, options.schemes, options.rounds) for case in CASES}
+    options = parse_arguments(arguments)
+    counts = count_all(options.binary, options.schemes)
+    costs = {case: measure_costs(options.binary, case, options.schemes, options.rounds) for case in CASES}
     print_table(counts, costs)
-    over_droptail = {case: over(of_case) for case, of_case in counts.items()}
+    over_droptail = {case: relate_to_droptail(of_case) for case, of_case in counts.items()}
     written = {"instructions_per_packet": counts, "us_per_packet": costs, "over_droptail": over_droptail}
     options.output.write_text(json.dumps(written, indent=2) + "\n")
-    missed = misses(over_droptail)
+    missed = list_misses(over_droptail)
     for line in missed:
         print(f"MISSED   {line}")
     return 1 if missed else 0
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line: that of engine.py, and the schemes."""
-    parser = engine.parser(__doc__, ROUNDS, "bench-schemes.json")
+    parser = engine.make_parser(__doc__, ROUNDS, "bench-schemes.json")
     parser.add_argument("--schemes", nargs="+", default=None)
     options = parser.parse_args(arguments)
-    options.schemes = with_droptail(options.schemes or every_scheme())
+    options.schemes = put_droptail_first(options.schemes or list_schemes())
     return options
 
 
-def every_scheme() -> list[str]:
-    """Returns the schemes of the catalogue, as the installed engine tells."""
+def list_schemes() -> list[str]:
+    """Returns the names of the schemes in the installed engine's catalogue."""
     from mousehole import _engine
 
     return [scheme["name"] for scheme in _engine.schemes()]
 
 
-def with_droptail(schemes: Sequence[str]) -> list[str]:
-    """Returns the schemes with drop-tail in front."""
+def put_droptail_first(schemes: Sequence[str]) -> list[str]:
+    """Returns the schemes with drop-tail at the front, once."""
     return ["droptail", *(scheme for scheme in schemes if scheme != "droptail")]
 
 
-def counted_all(binary: Path, schemes: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Instructions per packet by case and scheme; empty where valgrind is not installed."""
+def count_all(binary: Path, schemes: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Returns the instructions per packet by case and scheme; empty if valgrind is not installed."""
     if not shutil.which("valgrind"):
         print(
             "bench: NOT RUN: instructions by scheme (valgrind is not installed; `make deps` as root does it)"
         )
         return {}
-    return {case: {scheme: counted(binary, case, scheme) for scheme in schemes} for case in COUNTED}
+    return {case: {scheme: count_per_packet(binary, case, scheme) for scheme in schemes} for case in COUNTED}
 
 
-def counted(binary: Path, case: str, scheme: str) -> float:
-    """Instructions per packet between the short and the long run."""
+def count_per_packet(binary: Path, case: str, scheme: str) -> float:
+    """Returns the instructions per packet between the short and the long run."""
     commands = [[str(binary), "scheme", case, str(seconds), scheme] for seconds in COUNTED[case]]
-    short, long = (instructions.count(command) for command in commands)
+    short, long = (instructions.count_instructions(command) for command in commands)
     packets = [engine.run_ours(command).packets for command in commands]
     return (long - short) / (packets[1] - packets[0])
 
 
-def measured(binary: Path, case: str, schemes: Sequence[str], rounds: int) -> Costs:
-    """Returns µs of CPU per packet by scheme, one per round."""
+def measure_costs(binary: Path, case: str, schemes: Sequence[str], rounds: int) -> Costs:
+    """Returns µs of CPU per packet by scheme, one value per round."""
     costs: Costs = {scheme: [] for scheme in schemes}
     for number in range(rounds):
         for scheme in schemes:
-            costs[scheme].append(cost(binary, case, scheme))
+            costs[scheme].append(measure_cost(binary, case, scheme))
         print(f"bench: {case}: round {number + 1} of {rounds} over {len(schemes)} schemes", flush=True)
     return costs
 
 
-def cost(binary: Path, case: str, scheme: str) -> float:
+def measure_cost(binary: Path, case: str, scheme: str) -> float:
     """Returns µs of CPU per packet between the short and the long run."""
     short, long = (
         engine.run_ours([str(binary), "scheme", case, str(seconds), scheme]) for seconds in CASES[case]
@@ -118,13 +119,13 @@ def cost(binary: Path, case: str, scheme: str) -> float:
     return 1e6 * (long.cpu_s - short.cpu_s) / (long.packets - short.packets)
 
 
-def over(counts: Mapping[str, float]) -> dict[str, float]:
-    """Returns each scheme's instructions over drop-tail's."""
+def relate_to_droptail(counts: Mapping[str, float]) -> dict[str, float]:
+    """Returns the ratio of each scheme's instructions to drop-tail's."""
     return {scheme: count / counts["droptail"] for scheme, count in counts.items()}
 
 
-def ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, Spread]:
-    """Returns each scheme's time over drop-tail's in the same round."""
+def compute_ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, Spread]:
+    """Returns the ratio of each scheme's time to drop-tail's in the same round, over the rounds."""
     base = costs["droptail"]
     found = {
         scheme: [own / other for own, other in zip(values, base, strict=True)]
@@ -133,7 +134,7 @@ def ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, Spread]:
     return {scheme: Spread(statistics.median(of), min(of), max(of)) for scheme, of in found.items()}
 
 
-def misses(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+def list_misses(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     """Returns a line for each scheme and case above its bar."""
     return [
         f"{scheme}: {ratio:.2f} times the instructions of drop-tail on {case}, above {bar:g}"
@@ -144,11 +145,11 @@ def misses(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 
 def print_table(counts: Mapping[str, Mapping[str, float]], costs: Mapping[str, Costs]) -> None:
-    """Prints one line per scheme and case: instructions and times, and both over drop-tail's."""
+    """Prints a line for each scheme and case: instructions, times, and their ratios to drop-tail's."""
     print(f"{'scheme':10}{'case':>6}{'instr':>8}{'÷ droptail':>12}{'µs':>8}{'÷ droptail':>20}")
     for case, of_case in costs.items():
-        times, numbers = ratios(of_case), counts.get(case, {})
-        shares = over(numbers) if numbers else {}
+        times, numbers = compute_ratios(of_case), counts.get(case, {})
+        shares = relate_to_droptail(numbers) if numbers else {}
         for scheme, values in of_case.items():
             cells = f"{numbers[scheme]:>8.0f}{shares[scheme]:>12.2f}" if numbers else f"{'-':>8}{'-':>12}"
             row = f"{scheme:10}{case:>6}{cells}{statistics.median(values):>8.3f}"

@@ -1,7 +1,8 @@
-"""Times two wheels beside each other, on what people run: `make bench WHAT=wheels ARGS='A.whl B.whl'`.
+"""Compares the CPU time of two wheels on common commands: `make bench WHAT=wheels ARGS='A.whl B.whl'`.
 
-Each command runs under both by turns. Printed is the CPU time of the second wheel by that of the first,
-start-up included: the median over the rounds, and the range. Both must give the same results.
+Each command runs under both in turns. The ratio of the second wheel's CPU time to the first's is
+printed, start-up included: the median over the rounds, and the range. Both must give the same
+results.
 """
 
 from __future__ import annotations
@@ -29,16 +30,14 @@ SHARED = "--seeds 3 --jobs 1 --schemes droptail,sfd,fq-codel,cake,excess-cake"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Times all cases; ends with 1 if a case gave different results under the two wheels."""
+    """Times all cases; returns 1 if a case gave different results under the two wheels."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("wheels", nargs=2, type=Path, metavar="WHEEL")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args(arguments)
     differs = False
     with tempfile.TemporaryDirectory() as folder:
-        sites = [
-            unpacked(wheel, Path(folder) / name) for wheel, name in zip(options.wheels, "ab", strict=True)
-        ]
+        sites = [unpack(wheel, Path(folder) / name) for wheel, name in zip(options.wheels, "ab", strict=True)]
         for case in CASES:
             rounds = [play(case, sites, is_even=number % 2 == 0) for number in range(options.rounds)]
             ratios = sorted(second / first for (first, second), _ in rounds)
@@ -49,22 +48,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(differs)
 
 
-def unpacked(wheel: Path, folder: Path) -> Path:
-    """Returns the folder into which a wheel was unpacked."""
+def unpack(wheel: Path, folder: Path) -> Path:
+    """Unpacks a wheel into a folder, which it returns."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     return folder
 
 
 def play(case: str, sites: Sequence[Path], is_even: bool) -> tuple[list[float], list[Any]]:
-    """Returns CPU seconds and results of a case under each wheel; the first one goes first in even rounds."""
+    """Returns CPU seconds and results of a case under each wheel; in even rounds the first wheel
+    runs first.
+    """
     found = {site: compare(case, site) for site in (sites if is_even else reversed(sites))}
     return [found[site][0] for site in sites], [found[site][1] for site in sites]
 
 
 def compare(case: str, site: Path) -> tuple[float, Any]:
-    """Returns the CPU seconds of a comparison, and its document but for the build that it names."""
-    before = used_s()
+    """Returns the CPU seconds of a comparison, and its document without the build's name."""
+    before = read_used_s()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "mousehole", "compare", *case.split(), *SHARED.split()]
         command += ["--json", file.name]
@@ -72,10 +73,10 @@ def compare(case: str, site: Path) -> tuple[float, Any]:
         subprocess.run(command, env=environment, capture_output=True, check=True)
         document = json.loads(Path(file.name).read_text("utf-8"))
     document["manifest"].pop("git_revision")
-    return used_s() - before, document
+    return read_used_s() - before, document
 
 
-def used_s() -> float:
+def read_used_s() -> float:
     """Returns the CPU seconds of all children that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

@@ -45,7 +45,8 @@ def make_sfd_figure() -> dict[str, Any]:
         curves.append({"name": name, "scenario": evaluator.runs.scenario(request), "points": known})
     knob = {"title": "Threshold of SFD, packets of 1000 B", "least": 2, "most": 60, "value": 15}
     return {**_describe(paper, evaluator), "figure": f"Figure 7: {figure.title}", "against": None,
-            "knob": knob, "curves": curves, "ranges": []}  # fmt: skip
+            "knob": knob,
+            "curves": curves, "ranges": []}  # fmt: skip
 
 
 def make_rio_ps_figure() -> dict[str, Any]:

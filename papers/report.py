@@ -157,10 +157,9 @@ def _list_blocks(paper: Reported) -> Iterator[Block]:
                 yield _make_claim(part, anchor, paper.details)
                 named.add(part.id)
             case TrialPart():
-                pairs = [
-                    (format_word(line.word), _format_numbers(line, paper.details), _choose_tone(line.word))
-                    for line in part.lines
-                ]
+                pairs = [(format_word(line.word), _format_numbers(line, paper.details),
+                          _choose_tone(line.word))
+                         for line in part.lines]  # fmt: skip
                 yield _make_facts(pairs, f"{part.id} with {part.open}: {part.trial}")
             case Picture():
                 yield _make_picture(part)

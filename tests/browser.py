@@ -30,8 +30,8 @@ class Shown:
 
 
 @contextmanager
-def browser() -> Iterator["Browser"]:
-    """Starts Chromium; skips the test where it is not installed (`make deps` installs it)."""
+def open_browser() -> Iterator["Browser"]:
+    """Opens headless Chromium while the context lasts; skips the test if it is not installed."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
@@ -85,8 +85,8 @@ class Browser:
         wanted = [url for url in sent if url != address and not url.startswith("data:")]
         return Shown(scroll_width, height, console, wanted)
 
-    def taken(self, picture: Path) -> list[str]:
-        """Takes a screenshot of the whole page as it is now, and returns what the console says."""
+    def take_screenshot(self, picture: Path) -> list[str]:
+        """Takes a screenshot of the whole page in its present state. Returns the console's messages."""
         width, height = (
             self.run(f"return document.documentElement.{side}") for side in ("clientWidth", "scrollHeight")
         )
@@ -97,12 +97,12 @@ class Browser:
         return self.messages()
 
     def messages(self) -> list[str]:
-        """Returns what the console has said since it was asked last."""
+        """Returns the console's messages since the last call."""
         return [entry["message"] for entry in self._window.get_log("browser")]
 
     @contextmanager
-    def before_pages(self, script: str) -> Iterator[None]:
-        """Runs a script before those of every page that is opened in the block."""
+    def run_before_pages(self, script: str) -> Iterator[None]:
+        """Runs a script before the scripts of every page that is opened in the block."""
         command = "Page.addScriptToEvaluateOnNewDocument"
         added = self._window.execute_cdp_cmd(command, {"source": script})
         try:
@@ -111,17 +111,17 @@ class Browser:
             self._window.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
     def set_dark(self, dark: bool) -> None:
-        """Lets the system prefer dark or light pages."""
+        """Emulates a system that prefers dark or light pages."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._window.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
 
     def set_paper(self, paper: bool) -> None:
-        """Lets the page look as it is printed."""
+        """Emulates print media, or the screen."""
         self._window.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print" if paper else ""})
 
     @contextmanager
     def without_script(self) -> Iterator[None]:
-        """Lets pages that are shown in the block run no script of their own."""
+        """Disables the scripts of pages while the block lasts."""
         self._window.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
         try:
             yield
@@ -129,7 +129,7 @@ class Browser:
             self._window.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
     def choose(self, selector: str, files: list[Path]) -> None:
-        """Chooses files in an input of the page."""
+        """Chooses files in the file input that a CSS selector finds."""
         field = self._window.find_element("css selector", selector)
         field.send_keys("\n".join(str(file) for file in files))
 
@@ -140,7 +140,7 @@ class Browser:
         ActionChains(self._window).send_keys(*keys).perform()
 
     def _wait_for_charts(self, width: int) -> None:
-        """Makes the window as high as the page, for charts are drawn when they are seen; waits for them."""
+        """Makes the window as high as the page, since charts are drawn when visible, and waits for them."""
         from selenium.webdriver.support.wait import WebDriverWait
 
         if not self.run("return document.querySelector('figure.chart') !== null"):
@@ -151,7 +151,7 @@ class Browser:
         WebDriverWait(self._window, CHARTS_S).until(lambda _: self.run(drawn), "charts are not drawn")
 
     def run(self, script: str) -> object:
-        """Returns what a script in the page returns."""
+        """Runs a script in the page and returns its result."""
         found: object = self._window.execute_script(script)
         return found
 

@@ -52,18 +52,18 @@ def small(tmp_path: Path) -> Path:
     return folder
 
 
-def measured(source: str | Path, join: conduct.Joining | None = loopback, **options: Any) -> PageResults:
+def measure(source: str | Path, join: conduct.Joining | None = loopback, **options: Any) -> PageResults:
     given = {"schemes": "droptail", "loads": 1, "bulk": 0, "settle": "0s", "timeout": "20s", **options}
     return conduct.measure_loads(str(source), PageOptions(**given), Silent(), join)
 
 
-def only(results: PageResults) -> Load:
+def get_only_load(results: PageResults) -> Load:
     (trial,) = results.trials
     return trial.load
 
 
 def check_order(load: Load) -> None:
-    """Says that the times of a load are in the only order in which they can be."""
+    """Asserts that the times of a load are in the only possible order."""
     assert load.outcome == "loaded", load.reason
     assert load.load_s is not None
     assert load.first_paint_s is not None
@@ -92,7 +92,7 @@ def check_order(load: Load) -> None:
 def test_versions__all_objects_are_counted_and_their_times_ordered(
     small: Path, version: str, protocol: str
 ) -> None:
-    load = only(measured(small, http=version, bulk=2 if version == "1.1" else 0, settle="0.2s"))
+    load = get_only_load(measure(small, http=version, bulk=2 if version == "1.1" else 0, settle="0.2s"))
     check_order(load)
     assert (load.bulk_bps is not None and load.bulk_bps > 1e6) == (version == "1.1")
     assert len(load.fetches) == OBJECTS
@@ -121,8 +121,8 @@ def test_har__without_bodies_is_loaded_with_the_recorded_sizes(tmp_path: Path) -
     ]
     path = tmp_path / "shop.har"
     path.write_text(json.dumps({"log": {"entries": entries}}))
-    results = measured(path)
-    load = only(results)
+    results = measure(path)
+    load = get_only_load(results)
     check_order(load)
     assert results.setting.version == "2"
     assert {fetch.url for fetch in load.fetches} == {one["request"]["url"] for one in entries}
@@ -133,9 +133,9 @@ def test_url__of_this_machine_is_recorded_and_served(small: Path) -> None:
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(small))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        results = measured(f"http://localhost:{server.server_address[1]}/", http="2")
+        results = measure(f"http://localhost:{server.server_address[1]}/", http="2")
         server.shutdown()
-    load = only(results)
+    load = get_only_load(results)
     check_order(load)
     assert len(load.fetches) == OBJECTS
     assert {fetch.url.partition(".test")[0] for fetch in load.fetches} == {"https://page"}
@@ -143,8 +143,8 @@ def test_url__of_this_machine_is_recorded_and_served(small: Path) -> None:
 
 def test_object__that_is_missing_is_counted_as_such(small: Path) -> None:
     (small / "c.png").unlink()
-    results = measured(small)
-    assert [fetch.status for fetch in only(results).fetches if not fetch.is_complete] == [404]
+    results = measure(small)
+    assert [fetch.status for fetch in get_only_load(results).fetches if not fetch.is_complete] == [404]
     (row,) = results.rows()
     assert (row.loads, row.objects, row.incomplete) == (1, OBJECTS - 1, 1)
 
@@ -153,14 +153,14 @@ def test_url__that_nobody_serves_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(MouseholeError, match=r"cannot be loaded: .*ERR_CONNECTION_REFUSED"):
-        measured(f"http://localhost:{port}/")
+        measure(f"http://localhost:{port}/")
 
 
 def test_load__that_does_not_end_is_reported(small: Path) -> None:
     """A page whose script never gives the browser a chance to end."""
     (small / "b.js").write_text("for (;;) {}")
-    results = measured(small, timeout="2s")
-    load = only(results)
+    results = measure(small, timeout="2s")
+    load = get_only_load(results)
     assert load.outcome == "timeout"
     assert load.reason == "the load event did not come within 2 s"
     assert any(fetch.url.endswith("b.js") for fetch in load.fetches)
@@ -170,7 +170,7 @@ def test_load__that_does_not_end_is_reported(small: Path) -> None:
 def test_link__two_schemes_and_what_they_say(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conduct, "REPEATS", 0)  # on a busy machine the link may be late
     options = {"schemes": "droptail,s-sfd", "rate": "20mbit", "rtt": "20ms", "bulk": 2, "settle": "0.5s"}
-    results = measured(small, None, **options)
+    results = measure(small, None, **options)
     for trial in results.trials:
         check_order(trial.load)
         assert len(trial.load.fetches) == OBJECTS
@@ -185,8 +185,10 @@ def test_link__two_schemes_and_what_they_say(small: Path, monkeypatch: pytest.Mo
     assert {trial.scheme for trial in results.trials} == {"droptail", "s-sfd"}
 
 
-def descendants(ancestor: int) -> dict[tuple[int, str], str]:
-    """The commands of all that a process started, by number and time of start, which together are unique."""
+def list_descendants(ancestor: int) -> dict[tuple[int, str], str]:
+    """Returns the commands of a process's descendants, by process id and start time, which together
+    are unique.
+    """
     parents: dict[int, tuple[int, str]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -205,8 +207,8 @@ def descendants(ancestor: int) -> dict[tuple[int, str], str]:
     return found
 
 
-def alive(processes: Iterable[tuple[int, str]]) -> list[int]:
-    """The numbers of those processes that are still there."""
+def list_alive(processes: Iterable[tuple[int, str]]) -> list[int]:
+    """Returns the ids of those processes that still run."""
     found = []
     for number, start in processes:
         with contextlib.suppress(OSError):
@@ -215,8 +217,8 @@ def alive(processes: Iterable[tuple[int, str]]) -> list[int]:
     return found
 
 
-def until(is_so: Callable[[], bool], seconds: float) -> bool:
-    """Says whether something comes to be so in time."""
+def wait_until(is_so: Callable[[], bool], seconds: float) -> bool:
+    """Waits until the condition holds, at most so many seconds. Returns whether it holds."""
     deadline = time.monotonic() + seconds
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -237,15 +239,17 @@ def test_command__that_is_ended_leaves_no_process(
         [*command, "--settle", "60s"], env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE
     )
     try:
-        is_up = until(lambda: any("=renderer" in one for one in descendants(process.pid).values()), 60)
-        own = descendants(process.pid)
+        is_up = wait_until(
+            lambda: any("=renderer" in one for one in list_descendants(process.pid).values()), 60
+        )
+        own = list_descendants(process.pid)
         process.send_signal(number)
         _, said = process.communicate(timeout=20)
     finally:
         process.kill()
     assert is_up, said
     assert process.returncode == status, said
-    assert until(lambda: not alive(own), 5), own
+    assert wait_until(lambda: not list_alive(own), 5), own
     assert bool(list(scratch.glob("mousehole-page-*"))) == leaves_files
 
 
@@ -258,6 +262,6 @@ def test_browser__that_dies_is_reported(small: Path) -> None:
         task.write_text(json.dumps({**given, "chromium": shutil.which("false")}))
         return loopback(errand)
 
-    load = only(measured(small, with_another))
+    load = get_only_load(measure(small, with_another))
     assert load.outcome == "failed"
     assert "the browser ended with status 1" in load.reason

@@ -40,7 +40,7 @@ UNREAD = {"live/src/compile.rs"}
 PURE = [ROOT / "policy" / "include", ROOT / "policy" / "src"]
 
 
-def sources(folder: Path, *suffixes: str) -> list[Path]:
+def list_sources(folder: Path, *suffixes: str) -> list[Path]:
     found = [path for path in sorted(folder.rglob("*")) if path.suffix in suffixes]
     return [path for path in found if "target" not in path.parts]
 
@@ -50,13 +50,13 @@ def test_crates__depend_only_along_the_arrows() -> None:
     faults = [
         fault
         for path in MANIFESTS
-        for fault in arrows.crate_faults(path.read_text(), str(path.relative_to(ROOT)))
+        for fault in arrows.find_crate_faults(path.read_text(), str(path.relative_to(ROOT)))
     ]
     assert faults == []
 
 
 def test_answer__reads_no_files_and_no_clock_and_starts_no_threads() -> None:
-    product = [path for path in sources(ROOT / "answer" / "src", ".rs") if "tests" not in path.stem]
+    product = [path for path in list_sources(ROOT / "answer" / "src", ".rs") if "tests" not in path.stem]
     assert len(product) > 20
     for path in product:
         found = re.findall(r"std::(?:fs|io|net|thread|time|env|process|sync)\b", path.read_text())
@@ -70,14 +70,14 @@ def test_engine__digest_covers_every_crate_it_is_made_of() -> None:
     folders = {tomllib.loads(path.read_text())["package"]["name"]: path.parent for path in manifests}
     direct = tomllib.loads((ROOT / "python" / "Cargo.toml").read_text())["dependencies"]
     ours = {name for name in direct if name in folders}
-    ours |= {name for crate in ours for name in arrows.lower(crate)}
+    ours |= {name for crate in ours for name in arrows.list_lower_crates(crate)}
     digested = (ROOT / "python" / "build.rs").read_text()
     assert len(ours) >= 5
     assert [one for one in ours if f'"{folders[one].relative_to(ROOT)}/src"' not in digested] == []
 
 
 def test_sim__layers_are_in_order_and_without_circles() -> None:
-    assert arrows.circles(arrows.LAYERS) == []
+    assert arrows.find_circle(arrows.LAYERS) == []
     below: set[str] = set()
     for name, seen in arrows.LAYERS.items():
         assert seen <= below, f"sim/layers.toml: {name} stands above what it sees"
@@ -94,19 +94,21 @@ def test_sim__every_layer_is_a_module() -> None:
 
 
 def test_circles__found() -> None:
-    found = arrows.circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
+    found = arrows.find_circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
     assert set(found) == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize("root", rust_files.roots(), ids=lambda root: str(root.relative_to(ROOT)))
+@pytest.mark.parametrize("root", rust_files.list_roots(), ids=lambda root: str(root.relative_to(ROOT)))
 def test_rust_files__of_a_crate_have_no_circle(root: Path) -> None:
-    assert rust_files.circles(root) == []
+    assert rust_files.find_circles(root) == []
 
 
 def test_rust_files__of_every_crate_are_read() -> None:
-    assert {root.parent.parent for root in rust_files.roots()} >= {path.parent for path in MANIFESTS}
-    read = {module.file for root in rust_files.roots() for module in rust_files.modules(root).values()}
-    sources = {path for root in rust_files.roots() for path in root.parent.rglob("*.rs")}
+    assert {root.parent.parent for root in rust_files.list_roots()} >= {path.parent for path in MANIFESTS}
+    read = {
+        module.file for root in rust_files.list_roots() for module in rust_files.read_modules(root).values()
+    }
+    sources = {path for root in rust_files.list_roots() for path in root.parent.rglob("*.rs")}
     # Programs and tests are no modules of a library.
     unread = {path for path in sources - read if "bin" not in path.parts and "tests" not in path.stem}
     assert {str(path.relative_to(ROOT)) for path in unread} == UNREAD
@@ -152,7 +154,7 @@ CIRCLE = {
     ],
 )
 def test_rust_files__circle_found(tmp_path: Path, path: str, code: str, circle: list[str]) -> None:
-    (found,) = rust_files.circles(crate(tmp_path, {**CIRCLE, path: code}))
+    (found,) = rust_files.find_circles(write_crate(tmp_path, {**CIRCLE, path: code}))
     assert set(found) >= set(circle)
 
 
@@ -168,11 +170,11 @@ def test_rust_files__circle_found(tmp_path: Path, path: str, code: str, circle: 
     ],
 )
 def test_rust_files__no_circle(tmp_path: Path, path: str, code: str) -> None:
-    assert rust_files.circles(crate(tmp_path, {**CIRCLE, path: code})) == []
+    assert rust_files.find_circles(write_crate(tmp_path, {**CIRCLE, path: code})) == []
 
 
-def crate(folder: Path, files: dict[str, str]) -> Path:
-    """Returns lib.rs of a crate of these files."""
+def write_crate(folder: Path, files: dict[str, str]) -> Path:
+    """Writes the files of a crate. Returns the path of its lib.rs."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -181,20 +183,22 @@ def crate(folder: Path, files: dict[str, str]) -> Path:
 
 def test_readme__has_the_layers() -> None:
     readme = (ROOT / "sim" / "README.md").read_text(encoding="utf-8")
-    assert document.written(readme, "docs") == f"\n{arrows.table()}\n", "run make docs"
+    assert document.read_part(readme, "docs") == f"\n{arrows.write_table()}\n", "run make docs"
 
 
 def test_sim__layers_import_only_lower_layers() -> None:
-    files = sources(SIM, ".rs")
+    files = list_sources(SIM, ".rs")
     assert len(files) > 4
-    assert [f for path in files for f in arrows.layer_faults(path.relative_to(SIM), path.read_text())] == []
+    assert [
+        f for path in files for f in arrows.find_layer_faults(path.relative_to(SIM), path.read_text())
+    ] == []
 
 
 def test_headers__have_no_clock_randomness_float_or_allocation() -> None:
-    files = [path for folder in PURE for path in sources(folder, ".c", ".h")]
+    files = [path for folder in PURE for path in list_sources(folder, ".c", ".h")]
     assert files
     assert [
-        f for path in files for f in arrows.impurities(str(path.relative_to(ROOT)), path.read_text())
+        f for path in files for f in arrows.find_impurities(str(path.relative_to(ROOT)), path.read_text())
     ] == []
 
 
@@ -210,7 +214,7 @@ def test_headers__have_no_clock_randomness_float_or_allocation() -> None:
     ],
 )
 def test_crate_faults__forbidden_arrow(name: str, table: str) -> None:
-    assert arrows.crate_faults(f'[package]\nname = "{name}"\n{table}\n', "Cargo.toml")
+    assert arrows.find_crate_faults(f'[package]\nname = "{name}"\n{table}\n', "Cargo.toml")
 
 
 @pytest.mark.parametrize(
@@ -229,7 +233,7 @@ def test_crate_faults__forbidden_arrow(name: str, table: str) -> None:
     ],
 )
 def test_layer_faults__forbidden_arrow(path: str, code: str) -> None:
-    assert len(arrows.layer_faults(Path(path), code)) == 1
+    assert len(arrows.find_layer_faults(Path(path), code)) == 1
 
 
 @pytest.mark.parametrize(
@@ -244,11 +248,11 @@ def test_layer_faults__forbidden_arrow(path: str, code: str) -> None:
     ],
 )
 def test_layer_faults__allowed_arrow(path: str, code: str) -> None:
-    assert arrows.layer_faults(Path(path), code) == []
+    assert arrows.find_layer_faults(Path(path), code) == []
 
 
 def test_layer_faults__names_file_and_line() -> None:
-    (fault,) = arrows.layer_faults(Path("units.rs"), "// a\n\nuse crate::tcp::Tcp;\n")
+    (fault,) = arrows.find_layer_faults(Path("units.rs"), "// a\n\nuse crate::tcp::Tcp;\n")
     assert fault == "sim/src/units.rs:3: units must not see tcp"
 
 
@@ -344,7 +348,7 @@ def test_clippy__refuses_clocks_and_hash_order(tmp_path: Path) -> None:
     ],
 )
 def test_impurities__found(name: str, code: str) -> None:
-    assert arrows.impurities(name, code)
+    assert arrows.find_impurities(name, code)
 
 
 @pytest.mark.parametrize(
@@ -356,4 +360,4 @@ def test_impurities__found(name: str, code: str) -> None:
     ],
 )
 def test_impurities__not_found(name: str, code: str) -> None:
-    assert arrows.impurities(name, code) == []
+    assert arrows.find_impurities(name, code) == []

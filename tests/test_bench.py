@@ -13,7 +13,7 @@ from bench import engine as bench
 CASE = bench.Case("bulk", "a test", ("ns", "x.tcl", "{seconds}"), 10, 110, 0.25, 0.03)
 
 
-def program(us_per_packet: float, packets_per_s: float, setup_s: float) -> bench.Program:
+def make_program(us_per_packet: float, packets_per_s: float, setup_s: float) -> bench.Program:
     def run(seconds: float) -> bench.Run:
         packets = packets_per_s * seconds
         return bench.Run(setup_s + us_per_packet * packets / 1e6, 1_000_000, packets, {})
@@ -22,40 +22,40 @@ def program(us_per_packet: float, packets_per_s: float, setup_s: float) -> bench
 
 
 def test_result__leaves_setup_out() -> None:
-    row = bench.result(CASE, program(0.3, 12_000, 5.0), program(1.5, 12_000, 0.7))
+    row = bench.make_row(CASE, make_program(0.3, 12_000, 5.0), make_program(1.5, 12_000, 0.7))
     assert row["us_per_packet"] == pytest.approx(0.3)
     assert row["ns2_us_per_packet"] == pytest.approx(1.5)
     assert row["ratio"] == pytest.approx(0.2)
-    assert bench.misses(CASE, row) == []
+    assert bench.list_misses(CASE, row) == []
 
 
 def test_misses__too_slow() -> None:
-    row = bench.result(CASE, program(0.5, 12_000, 0), program(1.5, 12_000, 0))
-    assert len(bench.misses(CASE, row)) == 1
+    row = bench.make_row(CASE, make_program(0.5, 12_000, 0), make_program(1.5, 12_000, 0))
+    assert len(bench.list_misses(CASE, row)) == 1
 
 
 def test_misses__needs_the_whole_interval_above_the_bar() -> None:
-    noisy, theirs = program(0.5, 12_000, 0), program(1.5, 12_000, 0)
-    noisy.long[2] = program(0.3, 12_000, 0).long[0]
-    noisy.short[2] = program(0.3, 12_000, 0).short[0]
-    row = bench.result(CASE, noisy, theirs)
+    noisy, theirs = make_program(0.5, 12_000, 0), make_program(1.5, 12_000, 0)
+    noisy.long[2] = make_program(0.3, 12_000, 0).long[0]
+    noisy.short[2] = make_program(0.3, 12_000, 0).short[0]
+    row = bench.make_row(CASE, noisy, theirs)
     ratio, least = row["ratio"], row["ratio_low"]
     assert ratio is not None
     assert least is not None
     assert ratio > CASE.most_ratio > least
-    assert bench.misses(CASE, row) == []
+    assert bench.list_misses(CASE, row) == []
 
 
 def test_misses__less_work() -> None:
-    row = bench.result(CASE, program(0.3, 6_000, 0), program(1.5, 12_000, 0))
-    assert len(bench.misses(CASE, row)) == 1
+    row = bench.make_row(CASE, make_program(0.3, 6_000, 0), make_program(1.5, 12_000, 0))
+    assert len(bench.list_misses(CASE, row)) == 1
 
 
 def test_result__without_ns2_says_null() -> None:
-    row = bench.result(CASE, program(0.3, 12_000, 0), None)
+    row = bench.make_row(CASE, make_program(0.3, 12_000, 0), None)
     assert row["ratio"] is None
     assert row["ns2_us_per_packet"] is None
-    assert bench.misses(CASE, row) == []
+    assert bench.list_misses(CASE, row) == []
 
 
 def test_run_child__counts_cpu_and_reports_failure() -> None:

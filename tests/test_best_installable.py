@@ -40,7 +40,7 @@ def test_body__has_a_line_for_each_traffic_and_pair(found: SearchResult) -> None
         in body
     )
     assert body.count("- **web:sfd**: ") == 2
-    assert document.long_lines(body) == []
+    assert document.find_long_lines(body) == []
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_traffics__need_the_folder_of_logs(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_page__has_the_section() -> None:
-    text = document.written(DOCUMENT.read_text(encoding="utf-8"), best_installable.TARGET)
+    text = document.read_part(DOCUMENT.read_text(encoding="utf-8"), best_installable.TARGET)
     for name in (*PAIRS.values(), *best_installable.MODELS, *best_installable.LOGS):
         assert f"| {name} |" in text, "run make validation WHAT=best_installable"
     assert "**The aim**" in text

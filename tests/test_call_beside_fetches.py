@@ -49,5 +49,5 @@ def test_table__has_each_way_with_the_change_against_cake() -> None:
 
 
 def test_page__says_what_the_last_run_found() -> None:
-    text = document.written(call.DOCUMENT.read_text(encoding="utf-8"), call.TARGET)
+    text = document.read_part(call.DOCUMENT.read_text(encoding="utf-8"), call.TARGET)
     assert all(f"| `{name}` | {way} |" in text for name in call.SCHEMES for way in ("real", "simulated"))

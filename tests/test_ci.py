@@ -21,7 +21,7 @@ test:
 """
 
 
-def ci_run(folder: Path, other: str, failed: int) -> tuple[int, str]:
+def run_ci(folder: Path, other: str, failed: int) -> tuple[int, str]:
     clone = folder / "clone"
     (folder / "shared" / "data").mkdir(parents=True)
     (clone / ".ci").mkdir(parents=True)
@@ -44,4 +44,4 @@ def ci_run(folder: Path, other: str, failed: int) -> tuple[int, str]:
     ],
 )
 def test_ci__last_line_and_exit_code(tmp_path: Path, other: str, failed: int, code: int, last: str) -> None:
-    assert ci_run(tmp_path, other, failed) == (code, last)
+    assert run_ci(tmp_path, other, failed) == (code, last)

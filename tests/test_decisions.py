@@ -130,7 +130,7 @@ def test_traffic__with_calls_has_flows_that_end_with_the_capture() -> None:
 
 
 def test_page__has_the_figures_of_the_record() -> None:
-    text = document.written(decisions.DOCUMENT.read_text(encoding="utf-8"), decisions.TARGET)
+    text = document.read_part(decisions.DOCUMENT.read_text(encoding="utf-8"), decisions.TARGET)
     truths, found = decisions.read_record(decisions.RECORD)
     assert text == decisions.write_body(truths, found), "run make validation WHAT=decisions"
 

@@ -63,7 +63,7 @@ def test_sentences__name_the_best_and_what_it_costs() -> None:
 
 
 def test_page__is_there_with_its_sentences_and_tables() -> None:
-    text = document.written(findings.DOCUMENT.read_text(encoding="utf-8"), findings.TARGET)
+    text = document.read_part(findings.DOCUMENT.read_text(encoding="utf-8"), findings.TARGET)
     definition = paper.find_paper(findings.NAME).definition
     for table in definition.tables:
         command = f"`mousehole paper side-by-side table {table.number}`"

@@ -17,11 +17,11 @@ def test_page__shows_what_its_examples_print(page: Path) -> None:
     examples = format_pages.EXAMPLE.findall(text)
     assert len(examples) == text.count("```sh") >= 1
     assert all(shown for _, shown in examples)
-    assert format_pages.renewed(text) == text
+    assert format_pages.run_examples(text) == text
 
 
 def test_printed__shows_errors_as_well(tmp_path: Path) -> None:
-    assert format_pages.printed("mousehole inspect no.csv", tmp_path) == (
+    assert format_pages.run_script("mousehole inspect no.csv", tmp_path) == (
         "mousehole: error: no.csv: no such file\n"
     )
 

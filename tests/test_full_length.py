@@ -18,7 +18,7 @@ from validation import full_length
 from validation.full_length import Compared
 
 
-def part(number: int, word: Word | None, ours: str = "5 %") -> ClaimPart:
+def make_part(number: int, word: Word | None, ours: str = "5 %") -> ClaimPart:
     line = Line("60 %", "4 %", ours, word, nan, Estimate(0.05, 0.04, 0.06, 5))
     return ClaimPart(
         paper="x", id=f"X{number}", part="", place="", says="it helps", kind="value", word=word,
@@ -27,8 +27,18 @@ def part(number: int, word: Word | None, ours: str = "5 %") -> ClaimPart:
 
 
 def test_section__counts_words_and_names_what_changes() -> None:
-    quick = [part(1, Word.AGREES), part(2, Word.COMPATIBLE, "5 % (1…9)"), part(3, Word.LOST), part(4, None)]
-    full = [part(1, Word.EQUIVALENT), part(2, Word.DIFFERS, "7 % (6…8)"), part(3, Word.LOST), part(4, None)]
+    quick = [
+        make_part(1, Word.AGREES),
+        make_part(2, Word.COMPATIBLE, "5 % (1…9)"),
+        make_part(3, Word.LOST),
+        make_part(4, None),
+    ]
+    full = [
+        make_part(1, Word.EQUIVALENT),
+        make_part(2, Word.DIFFERS, "7 % (6…8)"),
+        make_part(3, Word.LOST),
+        make_part(4, None),
+    ]
     text = full_length.write_section([Compared("x", 9, "an hour", quick, full)])
     assert "2 of 4 statements have another word" in text
     assert "| x | 9 replications of an hour | 4 | 1 → 1 | 1 → 0 | 0 → 1 | 2 → 2 | 2 |" in text
@@ -48,14 +58,14 @@ def test_main__writes_the_document_only_for_all_papers(
 
     def statements(_: paper.Paper, options: Options) -> list[ClaimPart]:
         asked.append(options.full)
-        return [part(1, Word.AGREES if options.full else Word.COMPATIBLE)]
+        return [make_part(1, Word.AGREES if options.full else Word.COMPATIBLE)]
 
     monkeypatch.setattr(full_length, "list_statements", statements)
     page = tmp_path / "page.md"
-    page.write_text(document.marker(full_length.TARGET))
+    page.write_text(document.make_marker(full_length.TARGET))
     assert full_length.main(["--papers", "sfd", "--document", str(page)]) == 0
     assert asked == [False, True]
-    assert page.read_text() == document.marker(full_length.TARGET)
+    assert page.read_text() == document.make_marker(full_length.TARGET)
     assert full_length.main(["--document", str(page)]) == 0
     number = len(list_papers_with_claims())
     assert f"{number} of {number} statements have another word" in page.read_text()

@@ -105,7 +105,8 @@ def test_strangers__both_counts_of_the_shared_captures_are_equal() -> None:
     assert verdicts.count(strangers.SAME) >= 15
 
 
-def packet(sequence: int, content: bytes, flags: int = 0x10) -> bytes:
+def make_record(sequence: int, content: bytes, flags: int = 0x10) -> bytes:
+    """Returns a pcap record of a TCP segment."""
     tcp = struct.pack(">HHIIBBHHH", 443, 5000, sequence % (1 << 32), 1, 0x50, flags, 1000, 0, 0)
     ends = bytes([192, 0, 2, 1, 10, 0, 0, 1])
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 40 + len(content), 0, 0, 64, 6, 0) + ends
@@ -118,8 +119,8 @@ def test_payload__counts_repetitions_once_and_wraps(tmp_path: Path) -> None:
     head = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     begin = (1 << 32) - 100
     packets = [
-        packet(begin - 1, b"", 0x02), packet(begin, bytes(150)), packet(begin, bytes(150)),
-        packet(begin + 120, bytes(80)), packet(7_000, b"", 0x02), packet(7_001, bytes(10)),
+        make_record(begin - 1, b"", 0x02), make_record(begin, bytes(150)), make_record(begin, bytes(150)),
+        make_record(begin + 120, bytes(80)), make_record(7_000, b"", 0x02), make_record(7_001, bytes(10)),
     ]  # fmt: skip
     file.write_bytes(head + b"".join(packets))
     assert payload.count_payload(file) == payload.Count(2, 210)

@@ -19,22 +19,22 @@ CRATES = ("policy", "scheme", "sim", "python", "policy/check")
 def test_repository__has_no_unwanted_files() -> None:
     files = hygiene.tracked_files(ROOT)
     assert Path("Makefile") in files
-    assert hygiene.all_faults(ROOT, files) == []
+    assert hygiene.find_all_faults(ROOT, files) == []
 
 
 def test_makefile__help_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     help_text = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert {"demo", "test", "deps", "lint", "bench", "wheel"} <= hygiene.make_targets(makefile)
-    assert hygiene.targets_without_help(makefile, help_text) == set()
+    assert {"demo", "test", "deps", "lint", "bench", "wheel"} <= hygiene.list_make_targets(makefile)
+    assert hygiene.list_targets_without_help(makefile, help_text) == set()
 
 
 def test_ci__calls_only_make_targets() -> None:
-    called = hygiene.called_targets((ROOT / ".ci" / "run").read_text())
+    called = hygiene.list_called_targets((ROOT / ".ci" / "run").read_text())
     checks = {"lint", "site", "web", "bpf-compile", "bpf-parity", "test", "live-test", "wheel-test"}
     checks |= {"instructions", "fuzz-brief", "page-test", "wasm-check"}
     assert called == {"deps", *checks}
-    assert called <= hygiene.make_targets((ROOT / "Makefile").read_text())
+    assert called <= hygiene.list_make_targets((ROOT / "Makefile").read_text())
 
 
 def test_workflows__call_only_make_targets() -> None:
@@ -45,7 +45,7 @@ def test_workflows__call_only_make_targets() -> None:
         for target in targets.split()
     }
     assert {"lint", "test", "msrv"} <= called
-    assert called <= hygiene.make_targets((ROOT / "Makefile").read_text())
+    assert called <= hygiene.list_make_targets((ROOT / "Makefile").read_text())
 
 
 def test_msrv__is_one_version() -> None:
@@ -57,8 +57,8 @@ def test_msrv__is_one_version() -> None:
 
 def test_targets_without_help__found() -> None:
     makefile = ".PHONY: a b\nX := 1\na: ## first\nb c: a\n\ttrue\n$(X): b\n"
-    assert hygiene.make_targets(makefile) == {"a", "b", "c"}
-    assert hygiene.targets_without_help(makefile, "  make a   first\n") == {"b", "c"}
+    assert hygiene.list_make_targets(makefile) == {"a", "b", "c"}
+    assert hygiene.list_targets_without_help(makefile, "  make a   first\n") == {"b", "c"}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_targets_without_help__found() -> None:
     ],
 )
 def test_trace_faults__found(name: str, content: bytes) -> None:
-    assert hygiene.faults(Path(name), content)
+    assert hygiene.find_faults(Path(name), content)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_trace_faults__found(name: str, content: bytes) -> None:
     ],
 )
 def test_line_faults__found(line: str) -> None:
-    (fault,) = hygiene.faults(Path("notes.md"), f"one\n{line}\n".encode())
+    (fault,) = hygiene.find_faults(Path("notes.md"), f"one\n{line}\n".encode())
     assert fault.startswith("notes.md:2: ")
 
 
@@ -103,18 +103,18 @@ def test_line_faults__found(line: str) -> None:
     ],
 )
 def test_line_faults__not_found(line: str) -> None:
-    assert hygiene.faults(Path("notes.md"), line.encode()) == []
+    assert hygiene.find_faults(Path("notes.md"), line.encode()) == []
 
 
 def test_size_faults__found() -> None:
-    assert hygiene.size_faults(Path("a.csv"), b"x\n" * 200_000)
-    assert not hygiene.size_faults(Path("a.csv"), b"x\n" * 401)
+    assert hygiene.find_size_faults(Path("a.csv"), b"x\n" * 200_000)
+    assert not hygiene.find_size_faults(Path("a.csv"), b"x\n" * 401)
 
 
 def test_line_faults__pass_over_pictures() -> None:
     word = b"XX" + b"X"
-    assert hygiene.line_faults(Path("a.png"), b"\x89PNG\0 " + word) == []
-    assert len(hygiene.line_faults(Path("a.txt"), b"a " + word)) == 1
+    assert hygiene.find_line_faults(Path("a.png"), b"\x89PNG\0 " + word) == []
+    assert len(hygiene.find_line_faults(Path("a.txt"), b"a " + word)) == 1
 
 
 def test_survivors__name_lines_that_stand_in_their_files() -> None:

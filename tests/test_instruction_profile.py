@@ -27,13 +27,13 @@ totals: 18
 
 
 def test_by_file__counts_inlined_code_where_it_is_written_and_calls_once() -> None:
-    files = instruction_profile.by_file(PROFILE.splitlines())
+    files = instruction_profile.sum_by_file(PROFILE.splitlines())
     assert sorted(files.values()) == [2, 7, 9]
     assert files["/src/sim/src/engine/host.rs"] == 7
 
 
 def test_by_part__every_file_belongs_to_one_part() -> None:
-    parts = instruction_profile.by_part(instruction_profile.by_file(PROFILE.splitlines()))
+    parts = instruction_profile.sum_by_part(instruction_profile.sum_by_file(PROFILE.splitlines()))
     assert parts["engine: hosts, forwarding, events"] == 7
     assert parts["TCP"] == 9
     assert parts["Rust's library, inlined"] == 2

@@ -11,26 +11,26 @@ from bench import instructions
 THEN = instructions.Counts("1.95.0", {"bulk": 1000, "web": 2000})
 
 
-def counts(bulk: int, web: int = 2000, rustc: str = "1.95.0") -> instructions.Counts:
+def make_counts(bulk: int, web: int = 2000, rustc: str = "1.95.0") -> instructions.Counts:
     return instructions.Counts(rustc, {"bulk": bulk, "web": web})
 
 
 @pytest.mark.parametrize(("bulk", "faults"), [(1000, 0), (1029, 0), (971, 0), (1031, 1), (969, 0)])
 def test_compare__three_per_cent(bulk: int, faults: int) -> None:
-    assert len(list(instructions.compare(counts(bulk), THEN))) == faults
+    assert len(list(instructions.compare(make_counts(bulk), THEN))) == faults
 
 
 def test_compare__distinguishes_rise_from_fall(capsys: pytest.CaptureFixture[str]) -> None:
-    (rise,) = instructions.compare(counts(1100), THEN)
+    (rise,) = instructions.compare(make_counts(1100), THEN)
     assert "+10.0%, at most +3% is allowed" in rise
     assert "records it" not in capsys.readouterr().out
-    assert list(instructions.compare(counts(900), THEN)) == []
+    assert list(instructions.compare(make_counts(900), THEN)) == []
     assert "bulk: -10.0% is good; make instructions BLESS=1 records it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("bulk", "faults"), [(1090, 0), (910, 0), (1110, 1), (890, 0)])
 def test_compare__another_compiler(bulk: int, faults: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(list(instructions.compare(counts(bulk, rustc="1.99.0"), THEN))) == faults
+    assert len(list(instructions.compare(make_counts(bulk, rustc="1.99.0"), THEN))) == faults
     assert "recorded with rustc 1.95.0" in capsys.readouterr().out
 
 
@@ -40,11 +40,11 @@ def test_compare__other_cases() -> None:
 
 
 def test_counts__survive_the_file() -> None:
-    assert instructions.read(THEN.text()) == THEN
+    assert instructions.parse_record(THEN.text()) == THEN
 
 
 def test_record__is_for_these_cases() -> None:
-    record = instructions.read(instructions.RECORD.read_text())
+    record = instructions.parse_record(instructions.RECORD.read_text())
     assert list(record.instructions) == [case.name for case in instructions.CASES]
     assert min(record.instructions.values()) > 1_000_000
 

@@ -41,8 +41,10 @@ def test_newest__compares_numbers_within_a_series(series: str, wanted: str | Non
     assert find_newest(NAMES, series) == wanted
 
 
-def entries(data: bytes) -> dict[str, tuple[int, bytes]]:
-    """Returns mode and content of each entry of an archive, read by the form's description."""
+def parse_archive(data: bytes) -> dict[str, tuple[int, bytes]]:
+    """Returns mode and content of each entry of an archive, parsed by the description of the format
+    `newc`.
+    """
     stream = io.BytesIO(data)
     found: dict[str, tuple[int, bytes]] = {}
     while True:
@@ -63,7 +65,7 @@ def test_archive__has_folders_before_their_files_and_pads() -> None:
     archive.file("/a/b/c", b"12345", 0o644)
     archive.file("/a/d", b"", 0o755)
     archive.file("/a/d", b"a second time", 0o755)
-    found = entries(archive.whole())
+    found = parse_archive(archive.whole())
     assert list(found) == ["a", "a/b", "a/b/c", "a/d"]
     assert found["a/b/c"] == (0o100644, b"12345")
     assert found["a/b"] == (0o040755, b"")
@@ -108,8 +110,10 @@ class Recorded:
         """Does nothing."""
 
 
-def frame(tos: int, checksum: int | None = None) -> bytes:
-    """Returns a frame with 100 bytes of TCP from the server; its checksum is right unless it is given."""
+def make_frame(tos: int, checksum: int | None = None) -> bytes:
+    """Returns a frame with 100 bytes of TCP from the server; its IPv4 checksum is right unless one
+    is given.
+    """
     head = struct.pack(">BBHHHBBH", 0x45, tos, 140, 0, 0, 64, 6, 0) + bytes([10, 9, 1, 1, 10, 9, 2, 2])
     total = sum(struct.unpack(">10H", head))
     total = (total & 0xFFFF) + (total >> 16)
@@ -119,14 +123,14 @@ def frame(tos: int, checksum: int | None = None) -> bytes:
 
 def test_wire__reads_the_ds_field_and_judges_checksums() -> None:
     wire: Any = kernels_guest.Wire.__new__(kernels_guest.Wire)
-    wire.socket = Recorded([frame(0), frame(4), frame(4, 0x1234)])
+    wire.socket = Recorded([make_frame(0), make_frame(4), make_frame(4, 0x1234)])
     seen = wire.take()
     assert [one.tos for one in seen] == [0, 4, 4]
     assert [one.is_sound for one in seen] == [True, True, False]
     assert [one.payload for one in seen] == [100, 100, 100]
 
 
-def run(queue: str, seed: int, simulated: float, measured: float) -> kernels.Run:
+def make_run(queue: str, seed: int, simulated: float, measured: float) -> kernels.Run:
     def figures(mean: float) -> Figures:
         return Figures(mean, mean, 2 * mean, 3 * mean, 7.0, 0)
 
@@ -138,8 +142,8 @@ def test_compare__holds_the_marked_queue_against_the_plain_one() -> None:
     marked = next(name for name, queue in kernels.QUEUES.items() if queue.plain)
     plain = kernels.QUEUES[marked].plain
     runs = [
-        *(run(plain, 1, 200, 180), run(plain, 2, 220, 200)),
-        *(run(marked, 1, 100, 99), run(marked, 2, 110, 130)),
+        *(make_run(plain, 1, 200, 180), make_run(plain, 2, 220, 200)),
+        *(make_run(marked, 1, 100, 99), make_run(marked, 2, 110, 130)),
     ]
     rows = {(row.queue, row.figure): row for row in kernels.compare(runs)}
     mean = rows[marked, "mean"]

@@ -18,8 +18,8 @@ from validation.live import RATE_BPS
 SLOW, FAST, FEW = "2 Mb/s, 6 downloads", "50 Mb/s, 6 downloads", "10 Mb/s, 2 downloads"
 
 
-def offered_bps(task: dict[str, Any]) -> float:
-    """Returns what the fetches of a guest's first run amount to."""
+def compute_offered_bps(task: dict[str, Any]) -> float:
+    """Returns the rate that the fetches of a guest's first run offer."""
     given = task["runs"][0]["task"]
     return float(8 * sum(given["sizes"]) / given["window_s"])
 
@@ -29,7 +29,7 @@ def test_tasks__offer_the_same_share_of_each_line() -> None:
     assert len(made) == len(LINES) * len(QUEUES)
     assert all(len(task["runs"]) == 1 for task in made)
     tasks = {task["line"]: task for task in made}
-    shares = [offered_bps(task) / LINES[name].rate_bps for name, task in tasks.items()]
+    shares = [compute_offered_bps(task) / LINES[name].rate_bps for name, task in tasks.items()]
     assert shares == pytest.approx([0.26] * len(LINES), rel=0.1)
     assert [task["runs"][0]["task"]["bulk"] for task in tasks.values()] == [6, 6, 2, 7, 30]
     assert all(not one["streams"] for task in tasks.values() for one in task["runs"])
@@ -45,11 +45,11 @@ def test_tasks__set_the_kernels_queues_to_the_line() -> None:
     assert commands["FQ-CoDel"][2].endswith(" fq_codel")
 
 
-def figures(run: Run) -> dict[str, float]:
+def list_figures(run: Run) -> dict[str, float]:
     return kernels_lines.find_values(run.simulated)
 
 
-def run(line: str, queue: str, simulated_s: float, measured_s: float, seed: int = 1) -> Run:
+def make_run(line: str, queue: str, simulated_s: float, measured_s: float, seed: int = 1) -> Run:
     """Returns a run whose fetches, one of each class, took these times."""
     sizes = (2_000, 3_001, 15_001)
     simulated: Times = [(size, simulated_s) for size in sizes]
@@ -58,7 +58,11 @@ def run(line: str, queue: str, simulated_s: float, measured_s: float, seed: int 
 
 
 def test_compare__holds_fifo_by_size_and_the_others_by_mean_and_median() -> None:
-    runs = [run(FEW, FIFO, 0.104, 0.1), run(FEW, "CAKE", 0.1019, 0.1), run(SLOW, "CAKE", 0.1021, 0.1)]
+    runs = [
+        make_run(FEW, FIFO, 0.104, 0.1),
+        make_run(FEW, "CAKE", 0.1019, 0.1),
+        make_run(SLOW, "CAKE", 0.1021, 0.1),
+    ]
     verdicts = {(row.line, row.queue, row.figure): row.verdict for row in kernels_lines.compare(runs)}
     assert verdicts == {
         **{(FEW, FIFO, figure): "shown only" for figure in ("mean", "p50")},
@@ -76,7 +80,7 @@ def test_values__of_sizes_that_no_fetch_has() -> None:
 
 
 def test_text__says_what_was_played_and_how_many_aims_are_met() -> None:
-    text = kernels_lines.write_text([run(FEW, FIFO, 0.104, 0.1), run(SLOW, "CAKE", 0.3, 0.1)])
+    text = kernels_lines.write_text([make_run(FEW, FIFO, 0.104, 0.1), make_run(SLOW, "CAKE", 0.3, 0.1)])
     assert "1 of 10 s with 2 Mb/s, 6 downloads; 1 of 10 s with 10 Mb/s, 2 downloads" in " ".join(text.split())
     assert f"| {FEW} | FIFO | mean ≤ 3 kB | 104 | 100 | +4.0 % | within |" in text
     assert f"| {SLOW} | CAKE | mean | 300 | 100 | +200.0 % | beyond |" in text
@@ -87,9 +91,9 @@ def test_text__says_what_was_played_and_how_many_aims_are_met() -> None:
 
 def test_report_lines__fails_beyond_the_bound_of_all_lists(capsys: pytest.CaptureFixture[str]) -> None:
     options = kernels.parse_arguments(["--lines"])
-    assert kernels.report_lines([run(FEW, "CAKE", 0.105, 0.1)], options) == 0
-    assert kernels.report_lines([run(FEW, "CAKE", 0.112, 0.1)], options) == 1
-    assert kernels.report_lines([run(FEW, FIFO, 0.112, 0.1)], options) == 1
+    assert kernels.report_lines([make_run(FEW, "CAKE", 0.105, 0.1)], options) == 0
+    assert kernels.report_lines([make_run(FEW, "CAKE", 0.112, 0.1)], options) == 1
+    assert kernels.report_lines([make_run(FEW, FIFO, 0.112, 0.1)], options) == 1
     capsys.readouterr()
 
 
@@ -103,11 +107,11 @@ def test_pair_runs__simulates_the_list_that_was_played_and_plays_it_again(tmp_pa
     (one,) = kernels_lines.pair_runs("6.12.1", SLOW, said, 5)
     assert sorted(size for size, _ in one.simulated) == sorted(kernels_lines.REPLICATIONS * sizes)
     assert [size for size, _ in one.measured] == sizes
-    assert 80 < figures(one)["p50"] < 2_000
+    assert 80 < list_figures(one)["p50"] < 2_000
     file = tmp_path / "runs"
     file.write_text(kernels_lines.to_json(one) + "\n", encoding="utf-8")
     (again,) = kernels_lines.simulate_again(file)
-    assert (figures(again), again.bulk_mbps, again.window_s) == (figures(one), one.bulk_mbps, 20)
+    assert (list_figures(again), again.bulk_mbps, again.window_s) == (list_figures(one), one.bulk_mbps, 20)
 
 
 def test_pair_runs__one_that_failed_ends_with_its_reason() -> None:

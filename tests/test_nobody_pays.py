@@ -69,7 +69,7 @@ def test_breaks__goes_by_difference_or_share(name: str, change: Change, is_broke
 
 
 def test_page__is_of_the_cases_and_schemes() -> None:
-    text = document.written(nobody_pays.DOCUMENT.read_text(encoding="utf-8"), TARGET)
+    text = document.read_part(nobody_pays.DOCUMENT.read_text(encoding="utf-8"), TARGET)
     for line in (*CHOOSING, *HELD_OUT):
         assert f"**{line.name}**: {nobody_pays.describe_traffic(line.name)}\n" in text, f"run make {TARGET}"
     for scheme in JUDGED:
@@ -77,7 +77,7 @@ def test_page__is_of_the_cases_and_schemes() -> None:
 
 
 def test_places__page_is_of_the_cases_and_schemes() -> None:
-    text = document.written(nobody_pays.DOCUMENT.read_text(encoding="utf-8"), places.TARGET)
+    text = document.read_part(nobody_pays.DOCUMENT.read_text(encoding="utf-8"), places.TARGET)
     for case in places.CASES:
         for scheme in places.SCHEMES:
             assert f"| {case.name} | `{scheme}` |" in text, f"run make {places.TARGET}"

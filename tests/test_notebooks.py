@@ -23,7 +23,7 @@ def test_notebooks__there_is_one_for_each_paper() -> None:
 
 def test_cells__are_text_and_code_by_their_marks() -> None:
     source = "# %% [markdown]\n# # Title\n#\n# Text.\n\n# %%\n1 + 1\n\n# %%\n# a remark\n2\n"
-    found = [(cell.cell_type, cell.source) for cell in notebooks.cells(source)]
+    found = [(cell.cell_type, cell.source) for cell in notebooks.list_cells(source)]
     assert found == [("markdown", "# Title\n\nText."), ("code", "1 + 1"), ("code", "# a remark\n2")]
 
 
@@ -36,8 +36,8 @@ def test_notebook__has_its_parts_in_few_lines(path: Path) -> None:
     assert text.count("**Answer.**") == 1
 
 
-def in_short(text: str) -> str:
-    """Returns a notebook whose runs take a third of the time that it names; every cell stays."""
+def shorten(text: str) -> str:
+    """Returns a notebook whose runs take a third of the given time; every cell stays."""
     return re.sub(r'(warmup|duration)="(\d+)s"', lambda one: f'{one[1]}="{-(-int(one[2]) // 3)}s"', text)
 
 
@@ -47,7 +47,7 @@ def test_notebook__runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """No number is checked here, so that some run in short; `make notebooks` runs all at their own length."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text, given = path.read_text("utf-8"), tmp_path / path.name
-    given.write_text(in_short(text) if path.stem in IN_SHORT else text, "utf-8")
+    given.write_text(shorten(text) if path.stem in IN_SHORT else text, "utf-8")
     shown: list[Any] = [one for cell in notebooks.execute(given).cells for one in cell.get("outputs", [])]
     assert [one for one in shown if one.get("name") == "stderr"] == []
     forms = [set(one["data"]) for one in shown]

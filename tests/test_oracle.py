@@ -14,7 +14,7 @@ EVENTS: list[oracle.Event] = [(0.0, SEND, 0, 1000), (0.025, RECEIVE, 0, 1000), (
 CASE = oracle_cases.Case("small queue", {"n": 5})
 
 
-def played(events: list[oracle.Event], done_s: float | None = None) -> oracle.Played:
+def make_played(events: list[oracle.Event], done_s: float | None = None) -> oracle.Played:
     return oracle.Played(events, 0.001, 1.0, done_s, is_cut=done_s is not None)
 
 
@@ -29,7 +29,7 @@ def test_draw__equal_seeds_give_equal_cases_and_every_feature_meets_every_varian
 
 def test_parting__none_within_two_microseconds_or_after_the_recording() -> None:
     ours = [(time + 1.9e-6, name, seq, size) for time, name, seq, size in EVENTS]
-    assert oracle.find_divergence([*ours, (1.5, SEND, 1, 1040)], played(EVENTS)) is None
+    assert oracle.find_divergence([*ours, (1.5, SEND, 1, 1040)], make_played(EVENTS)) is None
 
 
 CHANGED = [(0.025003, RECEIVE, 0, 1000), (0.025, DROP, 0, 1000), (0.025, RECEIVE, 1, 1000)]
@@ -37,7 +37,7 @@ CHANGED = [(0.025003, RECEIVE, 0, 1000), (0.025, DROP, 0, 1000), (0.025, RECEIVE
 
 @pytest.mark.parametrize("changed", CHANGED)
 def test_parting__found_where_time_kind_or_segment_differs(changed: oracle.Event) -> None:
-    where = oracle.find_divergence([EVENTS[0], changed, EVENTS[2]], played(EVENTS))
+    where = oracle.find_divergence([EVENTS[0], changed, EVENTS[2]], make_played(EVENTS))
     assert where == oracle.Divergence(1, changed, EVENTS[1])
     lines, unexplained = oracle.report([oracle.Outcome(CASE, where, in_floats=where)])
     assert unexplained == 1
@@ -45,8 +45,8 @@ def test_parting__found_where_time_kind_or_segment_differs(changed: oracle.Event
 
 
 def test_parting__found_where_one_ends_early() -> None:
-    assert oracle.find_divergence(EVENTS[:2], played(EVENTS)) == oracle.Divergence(2, None, EVENTS[2])
-    assert oracle.find_divergence(EVENTS, played(EVENTS[:2])) == oracle.Divergence(2, EVENTS[2], None)
+    assert oracle.find_divergence(EVENTS[:2], make_played(EVENTS)) == oracle.Divergence(2, None, EVENTS[2])
+    assert oracle.find_divergence(EVENTS, make_played(EVENTS[:2])) == oracle.Divergence(2, EVENTS[2], None)
 
 
 def test_report__a_case_that_agrees_with_time_in_floats_is_a_tie_and_said_to_be_one() -> None:
@@ -58,11 +58,11 @@ def test_report__a_case_that_agrees_with_time_in_floats_is_a_tie_and_said_to_be_
 
 
 def test_beside_record__forgives_only_what_follows_the_end_of_a_record() -> None:
-    record = played(EVENTS[:2], done_s=0.046)
+    record = make_played(EVENTS[:2], done_s=0.046)
     assert oracle.cut_to_record(EVENTS, record) == EVENTS[:2]
     early: oracle.Event = (0.044, ACK, 0, 40)
     assert oracle.cut_to_record([*EVENTS[:2], early], record) == [*EVENTS[:2], early]
-    assert oracle.cut_to_record(EVENTS, played(EVENTS[:2])) == EVENTS
+    assert oracle.cut_to_record(EVENTS, make_played(EVENTS[:2])) == EVENTS
 
 
 def test_recorded__takes_what_the_record_leaves_out_from_the_script(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ FLOWS = (oracle_flows.Flow(0.0, 2, 500), oracle_flows.Flow(0.5, 300, 0))
 FLOW_CASE = oracle_flows.Case(FLOWS, "RED", "ns2-red", 10, 1, 20.0)
 
 
-def flow_lines(*lines: str) -> list[oracle_flows.TraceLine]:
-    """A trace of `m_flows.tcl`: event, time, from, to, bytes, flow, segment."""
+def parse_flow_lines(*lines: str) -> list[oracle_flows.TraceLine]:
+    """Parses a trace of `m_flows.tcl`: event, time, from, to, bytes, flow, segment."""
     fields = (line.split() for line in lines)
     return [
         oracle_flows.parse_line([what, at, a, b, "tcp", size, "-------", flow, "0.0", "1.0", seq, "0"])
@@ -116,7 +116,7 @@ def flow_lines(*lines: str) -> list[oracle_flows.TraceLine]:
 
 
 def test_flows__events_of_each_flow_at_its_own_hosts() -> None:
-    lines = flow_lines(
+    lines = parse_flow_lines(
         "+ 0.1 4 0 1040 1 7", "d 0.2 0 1 1040 1 7", "r 0.3 1 5 1040 1 6", "r 0.4 0 4 40 1 6",
         "r 0.3 1 3 1040 1 6", "- 0.1 4 0 1040 1 7",
     )  # fmt: skip
@@ -127,12 +127,14 @@ def test_flows__events_of_each_flow_at_its_own_hosts() -> None:
 
 
 def test_flows__a_transfer_is_complete_when_nothing_is_missing() -> None:
-    lines = flow_lines("r 0.3 1 3 1040 0 1", "r 0.4 1 3 1040 0 1", "r 0.9 1 3 1040 0 0", "r 1.1 1 3 1040 0 0")
+    lines = parse_flow_lines(
+        "r 0.3 1 3 1040 0 1", "r 0.4 1 3 1040 0 1", "r 0.9 1 3 1040 0 0", "r 1.1 1 3 1040 0 0"
+    )
     assert oracle_flows.find_end_times(lines, {0: FLOWS[0]}) == {0: 0.9}
 
 
 def test_flows__figures_of_the_window() -> None:
-    lines = flow_lines(
+    lines = parse_flow_lines(
         "+ 9.0 0 1 1000 1 1", "+ 12.0 0 1 1000 1 2", "- 14.0 0 1 1000 1 1", "d 15.0 0 1 1000 1 2",
         "r 0.9 1 3 1040 0 0", "r 1.1 1 3 1040 0 1",
     )  # fmt: skip

@@ -14,22 +14,22 @@ FETCH = Fetch(
 )
 
 
-def load(load_s: float) -> Load:
+def make_load(load_s: float) -> Load:
     return Load("loaded", "", load_s / 2, load_s / 2, load_s, (FETCH,), (), 5e6, "Chrome/1", "")
 
 
-def measured() -> PageResults:
-    """Two schemes, six rounds; `droptail` takes twice as long as `red`."""
+def make_results() -> PageResults:
+    """Returns results of two schemes in six rounds; `droptail` takes twice as long as `red`."""
     setting = Setting("p", 9000, (), "1.1", 6, "cubic", "10mbit", "40ms", "100p", 1.0, 9.0, 1, None, None)
     trials = [
-        Trial(scheme, number, load(factor * (2 + 0.1 * number)), {"is_valid": True})
+        Trial(scheme, number, make_load(factor * (2 + 0.1 * number)), {"is_valid": True})
         for number in range(6)
         for scheme, factor in (("red", 1), ("droptail", 2))
     ]
     return PageResults(setting, ("red", "droptail"), "red", 6, tuple(trials))
 
 
-def predicted(factor: float) -> Prediction:
+def make_prediction(factor: float) -> Prediction:
     times = {
         "red": [2 + 0.1 * n for n in range(6)],
         "droptail": [factor * (2 + 0.1 * n) for n in range(6)],
@@ -39,7 +39,7 @@ def predicted(factor: float) -> Prediction:
 
 @pytest.mark.parametrize(("factor", "is_within"), [(2.1, True), (1.6, False), (2.5, False)])
 def test_rows__compare_ratios_to_the_baseline(factor: float, is_within: bool) -> None:
-    red, droptail = browser.make_rows(measured(), predicted(factor))
+    red, droptail = browser.make_rows(make_results(), make_prediction(factor))
     assert red.is_within
     assert red.quotient.mean == 1
     assert droptail.quotient.mean == pytest.approx(2 / factor)
@@ -47,8 +47,8 @@ def test_rows__compare_ratios_to_the_baseline(factor: float, is_within: bool) ->
 
 
 def test_section__has_a_row_per_scheme_and_what_was_left_out() -> None:
-    found = measured()
-    text = browser.write_section(found, browser.make_rows(found, predicted(2.0)))
+    found = make_results()
+    text = browser.write_section(found, browser.make_rows(found, make_prediction(2.0)))
     assert "| `red` | 2.25 s | 1 | 2.25 s | 1 |  |" in text
     assert "| `droptail` | 4.5 s | 2.00 (2.00–2.00) | 4.5 s | 2.00 (2.00–2.00) | 1.00 (1.00–1.00) |" in text
     assert "6 loads per scheme" in text
@@ -57,5 +57,5 @@ def test_section__has_a_row_per_scheme_and_what_was_left_out() -> None:
 
 def test_read__gives_the_loads_that_were_written(tmp_path: Path) -> None:
     path = tmp_path / "loads.json"
-    PageLoads(measured()).save(path)
-    assert browser.read_loads(path) == measured()
+    PageLoads(make_results()).save(path)
+    assert browser.read_loads(path) == make_results()

@@ -34,7 +34,7 @@ from papers.evaluate import Evaluator, Published, choose_band, compare_values
 from papers.judge import Judgement, Word, find_worst, judge_band, judge_exact, judge_order
 from papers.runs import Options, Runs
 from papers.text import count_words, format_estimate, format_published, format_quantity
-from tests.browser import WIDTHS, browser
+from tests.browser import WIDTHS, open_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 DIFFERS = "**differs**: "
@@ -594,15 +594,15 @@ def own_paper(
     return lambda: paper.find_paper("x")
 
 
-def found(own: paper.Paper, folder: Path, **wanted: Any) -> list[parts.Part]:
+def reproduce(own: paper.Paper, folder: Path, **wanted: Any) -> list[parts.Part]:
     return list(own.reproduce(paper.Wanted(**wanted), Options(cache=folder / "cache")))
 
 
 def test_reproduce__yields_what_is_wanted(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
     own = own_paper()
-    kinds = [type(part).__name__ for part in found(own, folder)]
+    kinds = [type(part).__name__ for part in reproduce(own, folder)]
     assert kinds == ["Heading", *["ClaimPart"] * 3, "Summary"]
-    heading, table, claim = found(own, folder, table="1")
+    heading, table, claim = reproduce(own, folder, table="1")
     assert isinstance(heading, parts.Heading)
     assert "5 replications of 2 s" in heading.text
     assert isinstance(table, parts.Table)
@@ -610,12 +610,12 @@ def test_reproduce__yields_what_is_wanted(own_paper: Callable[[], paper.Paper], 
     assert [row[:2] for row in table.rows] == [["1mbit", "50 %"], ["2mbit", "20 to 30 %"]]
     assert isinstance(claim, parts.ClaimPart)
     assert claim.id == "X1"
-    picture = found(own, folder, figure="3")[1]
+    picture = reproduce(own, folder, figure="3")[1]
     assert isinstance(picture, parts.Picture)
     assert picture.path is not None
     assert picture.path.read_bytes().startswith(b"\x89PNG")
     trials = [
-        part for part in found(own, folder, claim="x1", tried=True) if isinstance(part, parts.TrialPart)
+        part for part in reproduce(own, folder, claim="x1", tried=True) if isinstance(part, parts.TrialPart)
     ]
     assert [(one.open, one.trial, len(one.lines)) for one in trials] == [("delay", "40 ms", 2)]
 
@@ -635,9 +635,9 @@ def test_reproduce__refuses_what_there_is_not(own_paper: Callable[[], paper.Pape
     with pytest.raises(
         MouseholeError, match="table 7 is not reproduced; there are table 1; figure 3; claim X1"
     ):
-        found(own_paper(), folder, table="7")
+        reproduce(own_paper(), folder, table="7")
     with pytest.raises(MouseholeError, match='there is no claim "X7"'):
-        found(own_paper(), folder, claim="X7")
+        reproduce(own_paper(), folder, claim="X7")
     with pytest.raises(MouseholeError, match='there is no paper "y"'):
         paper.find_paper("y")
 
@@ -650,9 +650,11 @@ def test_reproduce__refuses_claims_of_a_paper_without() -> None:
 
 
 def test_chosen__leaves_what_is_left_to_others_to_full_runs() -> None:
-    for name, definition in definitions():
+    for name, definition in list_definitions():
         left = [claim for claim in definition.claims if claim.basis == "left"]
-        quick, full = (paper.find_paper(name)._choose_items(paper.Wanted(), full)[2] for full in (False, True))
+        quick, full = (
+            paper.find_paper(name)._choose_items(paper.Wanted(), full)[2] for full in (False, True)
+        )
         assert len(quick) == len(full) - len(left), name
         for claim in left:
             assert paper.find_paper(name)._choose_items(paper.Wanted(claim=claim.id))[2] == [claim]
@@ -731,7 +733,7 @@ def test_reproduce__adjusts_p_values_over_all_claims_of_the_paper_only(
     own = own_paper()
 
     def lines(**wanted: Any) -> list[parts.Line]:
-        claims = [part for part in found(own, folder, **wanted) if isinstance(part, parts.ClaimPart)]
+        claims = [part for part in reproduce(own, folder, **wanted) if isinstance(part, parts.ClaimPart)]
         return [line for part in claims if part.id == "X1" for line in part.lines]
 
     every = lines()
@@ -837,7 +839,7 @@ IDS = {
 }
 
 
-def definitions() -> list[tuple[str, Definition]]:
+def list_definitions() -> list[tuple[str, Definition]]:
     return [(name, paper.find_paper(name).definition) for name in IDS]
 
 
@@ -895,8 +897,8 @@ def test_paper__figures_can_tell_their_curves_apart(name: str) -> None:
         assert len(set(figure.names)) == len(figure.names)
 
 
-def differing(text: str, names: int, word: int) -> set[str]:
-    """Returns column `names` of the rows of a page's tables whose column `word` says that ours differs."""
+def list_differing(text: str, names: int, word: int) -> set[str]:
+    """Returns column `names` of those table rows of a page whose column `word` is "differs"."""
     found = set()
     for line in text.splitlines():
         cells = [one.strip().replace(r"\|", "|") for one in re.split(r"(?<!\\)\|", line)[1:-1]]
@@ -905,38 +907,38 @@ def differing(text: str, names: int, word: int) -> set[str]:
     return found
 
 
-def listed_as_differing() -> list[str]:
-    """Returns what docs/validation.md lists as differing, each in one line."""
+def list_documented_differences() -> list[str]:
+    """Returns the items that docs/validation.md lists as differing, each in one line."""
     items = (ROOT / "docs" / "validation.md").read_text().split("\n- ")
     return [" ".join(item.split())[len(DIFFERS) :] for item in items if item.startswith(DIFFERS)]
 
 
-def starts(text: str, claim: Claim) -> bool:
+def is_about(text: str, claim: Claim) -> bool:
     """Returns whether an item is about a claim."""
     return text.startswith(f"{claim.name}: {' '.join(claim.says.split())}. ")
 
 
 def test_claims__those_that_differ_have_a_cause() -> None:
     """The pages of validation and of full length say which do."""
-    claims = [claim for _, definition in definitions() for claim in definition.claims]
-    quick = listed_as_differing()
-    full = differing((ROOT / "docs" / "full-length.md").read_text(), 0, 3)
-    known = [one for one in claims if one.name in full or any(starts(text, one) for text in quick)]
+    claims = [claim for _, definition in list_definitions() for claim in definition.claims]
+    quick = list_documented_differences()
+    full = list_differing((ROOT / "docs" / "full-length.md").read_text(), 0, 3)
+    known = [one for one in claims if one.name in full or any(is_about(text, one) for text in quick)]
     assert {"S14", "S22"} <= {one.id for one in known}, "one of each page"
     assert [one.name for one in known if not one.cause] == []
 
 
 def test_claims__of_validation_that_differ_are_known() -> None:
     """Else the test above would pass over a claim that was renamed after the page was made."""
-    claims = [claim for _, definition in definitions() for claim in definition.claims]
+    claims = [claim for _, definition in list_definitions() for claim in definition.claims]
     ids = {claim.id for claim in claims}
-    of_papers = [text for text in listed_as_differing() if text.partition(" ")[0].rstrip(":") in ids]
+    of_papers = [text for text in list_documented_differences() if text.partition(" ")[0].rstrip(":") in ids]
     assert of_papers
-    assert [text for text in of_papers if not any(starts(text, claim) for claim in claims)] == []
+    assert [text for text in of_papers if not any(is_about(text, claim) for claim in claims)] == []
 
 
 def test_opens__have_a_reason_and_are_tried_on_claims() -> None:
-    for name, definition in definitions():
+    for name, definition in list_definitions():
         for one in definition.opens:
             assert one.why, (name, one.name)
             assert one.fitted or one.claims or not one.tried, f"{name}: {one.name} is tried on no claim"
@@ -955,7 +957,7 @@ def test_page__fits_every_width_and_asks_for_nothing(
     broken.write_text(
         "<div style='width:3000px'>x</div><img src='file:///none.png'><script>nothing()</script>"
     )
-    with browser() as window:
+    with open_browser() as window:
         for width in WIDTHS:
             for dark in (False, True):
                 shown = window.show(page, width, dark)
@@ -1005,7 +1007,7 @@ def test_table__without_its_data_is_not_run_and_the_page_is_written(
     (folder / "paper.toml").write_text(text)
     own = own_paper()
     vars(own.modules()[1])["missing"] = missing
-    table = found(own, folder, table="1")[1]
+    table = reproduce(own, folder, table="1")[1]
     assert isinstance(table, parts.Table)
     assert [row[1] for row in table.rows] == ["not run", "not run"]
     assert all("%" in row[3] for row in table.rows), "the other column is there"
@@ -1021,14 +1023,14 @@ def test_table__without_its_traffic_is_not_run(own_paper: Callable[[], paper.Pap
     text = FILE.replace("large = { link", 'large = { traffic = { files = ["/nowhere/x.log"] }, link')
     (folder / "paper.toml").write_text(text)
     own = own_paper()
-    heading, table, claim = found(own, folder, table="1")
+    heading, table, claim = reproduce(own, folder, table="1")
     assert isinstance(heading, parts.Heading)
     assert isinstance(table, parts.Table)
     assert [row[2] for row in table.rows] == ["not run", "not run"]
     assert table.note == f"not run: {NOWHERE}"
     assert isinstance(claim, parts.ClaimPart)
     assert claim.word == Word.NOT_RUN
-    assert isinstance(found(own, folder, claim="X2")[1], parts.ClaimPart)
+    assert isinstance(reproduce(own, folder, claim="X2")[1], parts.ClaimPart)
     runs = own.evaluator(Options()).runs
     request = runs.request("all", {"rate": "1mbit", "buffer": "large"})
     for _ in range(2):
@@ -1038,7 +1040,7 @@ def test_table__without_its_traffic_is_not_run(own_paper: Callable[[], paper.Pap
 
 def test_log_table__takes_the_users_log(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
     with pytest.raises(MouseholeError, match="--log: the paper x estimates nothing from a log; give sfd"):
-        found(own_paper(), folder, log=Path("access.log"))
+        reproduce(own_paper(), folder, log=Path("access.log"))
     table = FILE[FILE.index("[[table]]") : FILE.index("[[figure]]")]
     own = table.replace("number = 1", 'number = "log"').replace(
         'value = "used"', 'value = "named"\nargs = { log = "" }'
@@ -1048,9 +1050,9 @@ def test_log_table__takes_the_users_log(own_paper: Callable[[], paper.Paper], fo
     module = made.modules()[1]
     vars(module)["named"] = lambda _, log: float(len(log))
     with pytest.raises(MouseholeError, match=r"log: .*access.log: No such file"):
-        found(made, folder, log=folder / "access.log")
+        reproduce(made, folder, log=folder / "access.log")
     (folder / "access.log").touch()
-    part = found(made, folder, log=folder / "access.log")[1]
+    part = reproduce(made, folder, log=folder / "access.log")[1]
     assert isinstance(part, parts.Table)
     assert part.title == "Table log: what is used: access.log"
     assert part.rows[0][2] == f"{100 * len(str(folder / 'access.log')):,} %"

@@ -13,8 +13,8 @@ from papers.parts import ClaimPart, Table
 from papers.runs import Options
 
 
-def record(**columns: Any) -> SimpleNamespace:
-    """Returns what a run returns, of five flows: three short, two long; one has not ended."""
+def make_record(**columns: Any) -> SimpleNamespace:
+    """Returns the records of a run with five flows: three short, two long; one has not ended."""
     transfers = {
         "start_s": np.zeros(5),
         "end_s": np.array([0.1, 0.3, 0.2, 2.0, np.nan]),
@@ -33,13 +33,13 @@ def record(**columns: Any) -> SimpleNamespace:
     )
 
 
-def measured(**columns: Any) -> dict[str, Any]:
-    run: Any = record(**columns)
+def measure(**columns: Any) -> dict[str, Any]:
+    run: Any = make_record(**columns)
     return {name: np.asarray(value, np.float64) for name, value in measures.measure(run).items()}
 
 
 def test_measure__load_is_of_what_reaches_the_bottleneck() -> None:
-    run = measured()
+    run = measure()
     assert run["goodput"] == pytest.approx(0.18)
     assert run["throughput"] == pytest.approx(0.2)
     assert run["overhead"] == pytest.approx(0.1)
@@ -47,7 +47,7 @@ def test_measure__load_is_of_what_reaches_the_bottleneck() -> None:
 
 
 def test_measure__drops_are_of_packets_and_of_flows() -> None:
-    run = measured()
+    run = measure()
     assert run["dropped"] == pytest.approx(4 / 200)
     assert run["hit"] == pytest.approx(2 / 5)
     assert run["short_dropped"] == pytest.approx(1 / (1 + 1 + 1 + 10))
@@ -55,7 +55,7 @@ def test_measure__drops_are_of_packets_and_of_flows() -> None:
 
 
 def test_measure__a_flow_of_ten_packets_is_short_and_one_byte_more_is_long() -> None:
-    run = measured()
+    run = measure()
     assert run["short_flows"] == pytest.approx(3 / 5)
     assert run["short_bytes"] == pytest.approx(16_160 / 176_761)
     assert run["short_mean_s"] == pytest.approx(0.2)
@@ -66,30 +66,30 @@ def test_measure__a_flow_of_ten_packets_is_short_and_one_byte_more_is_long() -> 
 
 
 def test_measure__connections_are_latency_over_time_and_flows_linger() -> None:
-    run = measured()
+    run = measure()
     assert run["connections"] == pytest.approx(2.6 / 10)
     assert run["flows"] == pytest.approx((2.6 + 5 * 5) / 10)
 
 
 def test_measure__the_quantile_is_a_mean_over_the_measured_time() -> None:
-    run = measured()
+    run = measure()
     assert run["quantile"] == pytest.approx((5 * 20 + 5 * 40) / 10)
     assert run["elephants"] == pytest.approx(110 / 200), "of packets, not of flows"
-    plain = record()
+    plain = make_record()
     plain.series = lambda: {"time_s": [], "value": []}
     without: Any = plain
     assert np.isnan(measures.measure(without)["quantile"])
 
 
 def test_latency_of__weights_classes_by_their_flows() -> None:
-    run = measured(end_s=np.array([0.1, 0.2, 0.6, 2.0, 9.0]))
+    run = measure(end_s=np.array([0.1, 0.2, 0.6, 2.0, 9.0]))
     assert quantities.average_latency(run, 1, 1) == pytest.approx(0.15)
     assert quantities.average_latency(run, 1, 10) == pytest.approx(0.3)
     assert quantities.average_latency(run, 11, 10**9) == pytest.approx(5.5)
 
 
 def test_excess_of_worst__is_over_the_greater_of_the_others() -> None:
-    slow, middle, fast = (measured(end_s=np.full(5, end)) for end in (0.9, 0.5, 0.2))
+    slow, middle, fast = (measure(end_s=np.full(5, end)) for end in (0.9, 0.5, 0.2))
     assert quantities.excess_of_worst(slow, fast, middle, 1, 10) == pytest.approx(0.4)
     assert quantities.excess_of_worst(middle, slow, fast, 1, 10) == pytest.approx(-0.4)
 
@@ -122,7 +122,7 @@ def test_classes__begin_where_the_claims_do() -> None:
             assert claim.args["most"] + 1 in measures.LATENCY_FROM or claim.args["most"] >= 10**6
 
 
-def short() -> paper.Paper:
+def shorten_paper() -> paper.Paper:
     """Returns the paper with runs of a minute."""
     own = paper.find_paper("lfp")
     definition = own.definition
@@ -134,7 +134,7 @@ def short() -> paper.Paper:
 
 @pytest.mark.filterwarnings("ignore:divide by zero")  # so short a run may lose nothing
 def test_table_1__has_a_row_for_each_load_and_scheme() -> None:
-    parts = list(short().reproduce(Wanted(table="1"), Options(seeds=2)))
+    parts = list(shorten_paper().reproduce(Wanted(table="1"), Options(seeds=2)))
     table, drops, connections = [part for part in parts if isinstance(part, Table)]
     assert [tuple(row[:2]) for row in table.rows] == [
         (load, scheme) for load in ("6", "10", "14") for scheme in ("DT", "RED", "LFP")
@@ -153,7 +153,7 @@ def test_offered__names_table_1_once() -> None:
 
 
 def test_l9__the_first_packets_are_green_in_every_run() -> None:
-    parts = list(short().reproduce(Wanted(claim="L9"), Options(seeds=5)))
+    parts = list(shorten_paper().reproduce(Wanted(claim="L9"), Options(seeds=5)))
     (first,) = [part for part in parts if isinstance(part, ClaimPart) and part.part == "first packets"]
     assert first.word == "agrees"
     assert first.lines[0].ours == "100.00 %"

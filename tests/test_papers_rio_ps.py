@@ -17,7 +17,7 @@ PAPER = paper.find_paper("rio-ps")
 COUNTERS = ("arrived", "early", "forced", "dropped", "marked", "sent")
 
 
-def colour(name: str, **counted: int) -> dict[str, Any]:
+def make_colour(name: str, **counted: int) -> dict[str, Any]:
     return {"name": name, **dict.fromkeys(COUNTERS, 0), **counted}
 
 
@@ -31,7 +31,7 @@ class Records:
         return lambda: self._records[name]
 
 
-def run(**records: Any) -> RunResult:
+def make_run(**records: Any) -> RunResult:
     return cast(RunResult, Records(**records))
 
 
@@ -52,26 +52,28 @@ def test_with_transfers__spreads_transfers_of_one_size() -> None:
     assert len(traced["traffic"]["connections"]) == measures.TRACED_TRANSFERS
 
 
-def transfers(seconds: list[float]) -> dict[str, Any]:
+def make_transfers(seconds: list[float]) -> dict[str, Any]:
     count = len(seconds)
     return {"first_data_s": np.ones(count), "end_s": 1 + np.array(seconds), "rtt_s": np.full(count, 0.2)}
 
 
 def test_transfer_times__counts_until_the_last_acknowledgement() -> None:
-    queue = {"colours": [colour("green", arrived=9)]}
-    found = measures.transfer_times(run(transfers=transfers([1.0, 3.0]), queues=[queue], trace=None))
+    queue = {"colours": [make_colour("green", arrived=9)]}
+    found = measures.transfer_times(
+        make_run(transfers=make_transfers([1.0, 3.0]), queues=[queue], trace=None)
+    )
     assert found["mean_s"] == pytest.approx(2.1)
     assert found["cov"] == pytest.approx(1 / 2.1)
     assert np.isnan(found["wait_s"])
 
 
 def test_transfer_times__refuses_what_the_experiment_excludes() -> None:
-    unfinished = run(transfers=transfers([np.nan]), queues=[], trace=None)
+    unfinished = make_run(transfers=make_transfers([np.nan]), queues=[], trace=None)
     with pytest.raises(MouseholeError, match="did not end"):
         measures.transfer_times(unfinished)
-    full = {"colours": [colour("green", forced=1)]}
+    full = {"colours": [make_colour("green", forced=1)]}
     with pytest.raises(MouseholeError, match="overflowed"):
-        measures.transfer_times(run(transfers=transfers([1.0]), queues=[full], trace=None))
+        measures.transfer_times(make_run(transfers=make_transfers([1.0]), queues=[full], trace=None))
 
 
 def test_mean_wait__leaves_out_the_first_packet_and_other_connections() -> None:
@@ -116,14 +118,14 @@ ROWS = (
 """Two connections that share slot 0, and a long one in slot 1; one event every tenth of a second."""
 
 
-def traced() -> dict[str, Any]:
+def make_trace() -> dict[str, Any]:
     event, flow, seq = zip(*ROWS, strict=True)
     times = np.arange(len(ROWS)) / 10
     return {"event": list(event), "flow": np.array(flow), "seq": np.array(seq), "time_s": times}
 
 
 def test_delivered__counts_every_segment_once_and_knows_slots_that_were_taken_over() -> None:
-    short, long = measures.delivered(cast(Any, traced()))
+    short, long = measures.delivered(cast(Any, make_trace()))
     assert (short.packets, long.packets) == (3, 2)
     assert short.time_s.tolist() == pytest.approx([0.3, 0.6, 0.7, 1.1])
 
@@ -135,7 +137,7 @@ def test_two_classes__measures_shares_and_active_flows() -> None:
         "end_s": np.array([0.7, np.nan, np.nan]),
     }
     queue = {"window_s": 1.5, "capacity_bps": 16_000}  # two packets in a window of half a second
-    found = measures.two_classes(run(trace=traced(), transfers=under_way, queues=[queue]))
+    found = measures.two_classes(make_run(trace=make_trace(), transfers=under_way, queues=[queue]))
     assert found["short_share"].tolist() == [0.5, 1.0, 0.5]
     assert found["long_share"].tolist() == [0.5, 0.5, 0.0]
     assert found["short_active"].tolist() == [1.0, 0.0, 1.0]
@@ -153,7 +155,9 @@ def test_share_by_phase__averages_over_periods() -> None:
 # --- Figures 7 and 9 to 11, Table IV --------------------------------------------------------------
 
 
-def web(source: list[str], start_s: list[float], seconds: list[float], packets: list[int]) -> dict[str, Any]:
+def make_web_transfers(
+    source: list[str], start_s: list[float], seconds: list[float], packets: list[int]
+) -> dict[str, Any]:
     return {
         "source": source,
         "start_s": np.array(start_s),
@@ -170,8 +174,8 @@ QUEUE = {
     "utilisation": 0.9,
     "mean_queue_packets": 5.0,
     "colours": [
-        colour("green", arrived=100, dropped=1, marked=1, sent=99),
-        colour("yellow", arrived=50, dropped=2, marked=3, sent=48),
+        make_colour("green", arrived=100, dropped=1, marked=1, sent=99),
+        make_colour("yellow", arrived=50, dropped=2, marked=3, sent=48),
     ],
 }
 SERIES = {
@@ -183,8 +187,10 @@ SUMMARY = {"goodput_bps": 56_000.0}
 
 
 def test_experiment__measures_web_transfers_by_octave_and_the_bottleneck() -> None:
-    records = web(["web", "web", "web", "reverse"], [0.0] * 4, [1.0, 3.0, np.nan, 9.0], [4, 7, 8, 5])
-    found = measures.experiment(run(transfers=records, queues=[QUEUE], series=SERIES, summary=SUMMARY))
+    records = make_web_transfers(
+        ["web", "web", "web", "reverse"], [0.0] * 4, [1.0, 3.0, np.nan, 9.0], [4, 7, 8, 5]
+    )
+    found = measures.experiment(make_run(transfers=records, queues=[QUEUE], series=SERIES, summary=SUMMARY))
     assert found["response_s"][0] == 2.0
     assert np.isnan(found["response_s"][1])
     assert found["unfinished"] == pytest.approx(1 / 3)
@@ -196,10 +202,10 @@ def test_experiment__measures_web_transfers_by_octave_and_the_bottleneck() -> No
 
 
 def test_experiment__groups_foreground_flows_that_start_together() -> None:
-    records = web(
+    records = make_web_transfers(
         ["web", "short", "short", "short", "short"], [0.0, 25.0, 0.2, 25.5, 0.0], [9.0, 1, 1, 4, 3], [4] * 5
     )
-    found = measures.experiment(run(transfers=records, queues=[QUEUE], series=SERIES, summary=SUMMARY))
+    found = measures.experiment(make_run(transfers=records, queues=[QUEUE], series=SERIES, summary=SUMMARY))
     assert found["short_start_s"] == [0.0, 25.0]
     assert found["short_batch_s"] == [2.0, 2.5]
     assert found["short_fairness"] == [pytest.approx(0.8), pytest.approx(25 / 34)]
@@ -213,12 +219,12 @@ def test_fairness__is_one_for_equal_times_and_unknown_if_one_did_not_end() -> No
     assert np.isnan(measures.fairness(np.array([2.0, np.nan])))
 
 
-def by_size(*response_s: float) -> dict[str, Any]:
+def make_responses(*response_s: float) -> dict[str, Any]:
     return {"packets": np.array([4.0, 8.0, 16.0]), "response_s": np.array(response_s)}
 
 
 def test_reduction__averages_octaves_between_two_sizes() -> None:
-    red, rio = by_size(2.0, 4.0, 8.0), by_size(1.0, 3.0, 8.0)
+    red, rio = make_responses(2.0, 4.0, 8.0), make_responses(1.0, 3.0, 8.0)
     assert quantities.reduction(rio, red, 4, 16) == pytest.approx(0.375)
     assert quantities.reduction(rio, red, 8, 32) == pytest.approx(0.125)
     assert quantities.more_reduction(rio, red, red, red, 4, 16) == pytest.approx(0.375)
@@ -250,7 +256,7 @@ def test_traced__has_rates_of_the_last_seconds_by_place_in_the_flow() -> None:
     event, time_s, seq = zip(*events, strict=True)
     trace = {"event": list(event), "time_s": np.array(time_s), "seq": np.array(seq)}
     summary = {"window_begin_s": 20.0, "window_end_s": 41.0}
-    found = measures.traced(run(trace=trace, queues=[{"capacity_bps": 4000}], summary=summary))
+    found = measures.traced(make_run(trace=trace, queues=[{"capacity_bps": 4000}], summary=summary))
     assert found["time_s"][-1] == 20.0
     assert found["signals"][[0, 10, 20]].tolist() == [1.0, 0.0, 0.0]
     assert found["first_signals"][0] == 1.0
@@ -260,4 +266,4 @@ def test_traced__has_rates_of_the_last_seconds_by_place_in_the_flow() -> None:
 
 def test_traced__needs_a_trace() -> None:
     with pytest.raises(MouseholeError, match="trace = true"):
-        measures.traced(run(trace=None, queues=[{}], summary={}))
+        measures.traced(make_run(trace=None, queues=[{}], summary={}))

@@ -39,7 +39,7 @@ class Recorded:
         return [{"utilisation": 0.4, "colours": [colour, {"arrived": 100, "dropped": 3}]}, {}]
 
 
-def measured(scale: float | np.ndarray = 1.0, std: float = 0.5) -> dict[str, Any]:
+def make_measured(scale: float | np.ndarray = 1.0, std: float = 0.5) -> dict[str, Any]:
     mean = scale * np.sqrt(SIZES.astype(float))
     return {
         "packets": SIZES.astype(float),
@@ -76,44 +76,44 @@ def test_short_share__is_that_of_pareto_ii() -> None:
 
 
 def test_reductions__are_averaged_over_the_short_sizes() -> None:
-    base = measured()
-    assert quantities.mean_reduction(measured(0.7), base) == pytest.approx(0.3)
+    base = make_measured()
+    assert quantities.mean_reduction(make_measured(0.7), base) == pytest.approx(0.3)
     uneven = np.ones(SIZES.size)
     uneven[4], uneven[20:] = 0.5, 100.0
-    run = measured(uneven)
+    run = make_measured(uneven)
     assert quantities.mean_reduction(run, base) == pytest.approx(0.5 / 15)
     assert quantities.most_reduction(run, base) == pytest.approx(0.5)
     assert quantities.least_reduction(run, base) == pytest.approx(0.0)
-    assert quantities.short_change(measured(1.1), base) == pytest.approx(0.1)
-    assert quantities.short_speedup(measured(0.1), base) == pytest.approx(10.0)
-    assert quantities.std_ratio(measured(1.0, 0.25), base) == pytest.approx(0.5)
-    assert quantities.share_of_bound(measured(0.7), base, measured(0.5)) == pytest.approx(0.6)
+    assert quantities.short_change(make_measured(1.1), base) == pytest.approx(0.1)
+    assert quantities.short_speedup(make_measured(0.1), base) == pytest.approx(10.0)
+    assert quantities.std_ratio(make_measured(1.0, 0.25), base) == pytest.approx(0.5)
+    assert quantities.share_of_bound(make_measured(0.7), base, make_measured(0.5)) == pytest.approx(0.6)
 
 
 def test_latency__is_of_objects_near_a_size_by_their_number() -> None:
-    run = measured()
+    run = make_measured()
     assert quantities.latency_s(run, 4) == pytest.approx(2.0)
     near = np.abs(SIZES - 1000) <= 400
     run["count"][near] = 0
     run["count"][np.flatnonzero(near)[0]] = 5
     assert quantities.latency_s(run, 1000, 0.4) == pytest.approx(np.sqrt(SIZES[near][0]))
-    assert quantities.latency_ratio(measured(2.0), measured(), 12) == pytest.approx(2.0)
+    assert quantities.latency_ratio(make_measured(2.0), make_measured(), 12) == pytest.approx(2.0)
 
 
 def test_penalty_removed__is_the_share_that_is_gone() -> None:
-    base, scheme, run = measured(1.0), measured(2.0), measured(1.2)
+    base, scheme, run = make_measured(1.0), make_measured(2.0), make_measured(1.2)
     assert quantities.penalty_removed(run, base, scheme, 1000) == pytest.approx(0.8)
 
 
 def test_crossover__is_where_gains_end_and_not_a_single_size() -> None:
     scale = np.where(SIZES < 40, 0.7, 1.5)
     scale[3] = 1.05
-    found = quantities.crossover_kb(measured(scale), measured())
+    found = quantities.crossover_kb(make_measured(scale), make_measured())
     assert found == SIZES[SIZES >= 40][0]
 
 
 def test_rtt_correlation__has_the_sign_of_the_gain() -> None:
-    base, run = measured(), measured()
+    base, run = make_measured(), make_measured()
     run["by_rtt_s"] = np.array([0.9, 0.8, 0.7])
     assert quantities.rtt_correlation(run, base) > 0.8
     run["by_rtt_s"] = run["by_rtt_s"][::-1]
@@ -121,14 +121,14 @@ def test_rtt_correlation__has_the_sign_of_the_gain() -> None:
 
 
 def test_pages__are_the_greatest_object_or_the_sum() -> None:
-    run = measured()
+    run = make_measured()
     assert quantities.parallel_s(run, "Graphics") == pytest.approx(np.sqrt([11, 12, 13]).mean())
     text = [29.0, 7.0, 10.0, 13.0]
     assert quantities.sequential_s(run, "Text") == pytest.approx(sum(np.sqrt(text)), rel=0.01)
     for sequential in (False, True):
-        assert quantities.page_share(measured(0.6), run, 0.39, sequential) == 1.0
-        assert quantities.page_share(measured(0.6), run, 0.41, sequential) == 0.0
-    found = quantities.page_quantiles(measured(0.6), run)
+        assert quantities.page_share(make_measured(0.6), run, 0.39, sequential) == 1.0
+        assert quantities.page_share(make_measured(0.6), run, 0.41, sequential) == 0.0
+    found = quantities.page_quantiles(make_measured(0.6), run)
     assert found == pytest.approx(np.full(100, 0.4))
 
 
@@ -151,7 +151,7 @@ def test_page_sizes__are_those_of_table_5_and_medians_of_logs(
     (tmp_path / "a.log").write_text(ACCESS.replace(" 1000\n", " 20000\n"))
     monkeypatch.setenv("MOUSEHOLE_DATA", str(tmp_path))
     monkeypatch.setitem(quantities.LOGS, "mine", "a.log")
-    assert grouped(tmp_path / "a.log") == [[20000, 500], [300], [200], [100]]
+    assert group_pages(tmp_path / "a.log") == [[20000, 500], [300], [200], [100]]
     assert quantities.page_objects("mine") == 1
     assert quantities.page_kb("mine") == pytest.approx(0.25)
     assert quantities.page_largest_kb("mine") == pytest.approx(0.25)
@@ -173,7 +173,7 @@ def test_table_5__needs_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_curves__leave_out_sizes_with_few_objects() -> None:
-    run = measured()
+    run = make_measured()
     run["count"][30] = 4
     curve = quantities.mean_up_to_1mb(run)
     assert np.isnan(curve[30])
@@ -194,7 +194,7 @@ h1 - - [01/Jan/2001:00:00:04 +0000] "GET /d.HTM?y HTTP/1.0" 200 100
 """
 
 
-def grouped(path: Path) -> list[list[float]]:
+def group_pages(path: Path) -> list[list[float]]:
     found = pages.read_pages(path)
     return [list(found.bytes[found.page == number]) for number in range(found.number)]
 
@@ -202,23 +202,23 @@ def grouped(path: Path) -> list[list[float]]:
 def test_pages__begin_with_html_and_belong_to_one_client(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     log.write_text(ACCESS)
-    assert grouped(log) == [[1000, 500], [300], [200], [100]]
+    assert group_pages(log) == [[1000, 500], [300], [200], [100]]
     packed = tmp_path / "access.log.gz"
     packed.write_bytes(gzip.compress(ACCESS.encode()))
-    assert grouped(packed) == grouped(log)
+    assert group_pages(packed) == group_pages(log)
 
 
 def test_pages__of_tables_and_zeek(tmp_path: Path) -> None:
     table = tmp_path / "t.tsv"
     table.write_text("host\turl\tbytes\nh1\t/a.html\t10\nh1\t/b.gif\t20\nh1\t/c.html\t\nh1\t/d.gif\t5\n")
-    assert grouped(table) == [[10, 20], [5]]
+    assert group_pages(table) == [[10, 20], [5]]
     listed = tmp_path / "p.csv"
     listed.write_text("page,type,resp_bytes,size_src\np1,html,10,T\np1,js,7,T\np2,html,3,T\np2,js,9,X\n")
-    assert grouped(listed) == [[10, 7], [3]]
+    assert group_pages(listed) == [[10, 7], [3]]
     zeek = tmp_path / "http.log"
     fields = "#fields\tts\tid.orig_h\tid.resp_h\turi\tresponse_body_len\n"
     zeek.write_text(fields + "1\tc\ts1\t/x.html\t10\n2\tc\ts2\t/y.gif\t20\n3\tc\ts1\t/z.gif\t30\nshort\n")
-    assert grouped(zeek) == [[10, 30], [20]]
+    assert group_pages(zeek) == [[10, 30], [20]]
 
 
 def test_pages__without_any_are_refused(tmp_path: Path) -> None:
@@ -237,11 +237,11 @@ def test_logged_pages__say_where_real_traces_are_looked_for(
     with pytest.raises(
         NotAvailableError, match=r"/nowhere/a.log: No such file.*; MOUSEHOLE_DATA names the folder"
     ):
-        quantities.page_share(measured(), measured(), 0.3, log="a.log")
+        quantities.page_share(make_measured(), make_measured(), 0.3, log="a.log")
     own = tmp_path / "own.log.gz"
     own.write_text("not packed")
     with pytest.raises(MouseholeError, match=r"own.log.gz: Not a gzipped file") as caught:
-        quantities.page_share(measured(), measured(), 0.3, log=str(own))
+        quantities.page_share(make_measured(), make_measured(), 0.3, log=str(own))
     assert not isinstance(caught.value, NotAvailableError), (
         "the user's own log is an error, not a cell not run"
     )
@@ -251,5 +251,7 @@ def test_page_share__of_a_log(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     log.write_text(ACCESS)
     for sequential in (False, True):
-        assert quantities.page_median(measured(0.6), measured(), sequential, str(log)) == pytest.approx(0.4)
-        assert quantities.page_share(measured(0.6), measured(), 0.39, sequential, str(log)) == 1.0
+        assert quantities.page_median(
+            make_measured(0.6), make_measured(), sequential, str(log)
+        ) == pytest.approx(0.4)
+        assert quantities.page_share(make_measured(0.6), make_measured(), 0.39, sequential, str(log)) == 1.0

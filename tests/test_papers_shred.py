@@ -41,13 +41,13 @@ class Records:
         return self.given.get("trace")
 
 
-def colours(**counts: tuple[int, int]) -> list[dict[str, Any]]:
+def make_colours(**counts: tuple[int, int]) -> list[dict[str, Any]]:
     names = ("green", "yellow", "red")
     pairs = {name: counts.get(name, (0, 0)) for name in names}
     return [{"name": name, "arrived": pairs[name][0], "dropped": pairs[name][1]} for name in names]
 
 
-def measured(**given: Any) -> Measured:
+def make_measured(**given: Any) -> Measured:
     return {name: np.asarray(value, np.float64) for name, value in given.items()}
 
 
@@ -69,7 +69,7 @@ def test_measure__counts_objects_pages_and_drops() -> None:
         "retransmits": np.array([0, 1, 0, 0], np.uint32),
     }
     records = Records(
-        transfers=transfers, rates=[4e6, 4e6], colours=colours(yellow=(60, 3), red=(40, 1), green=(0, 0))
+        transfers=transfers, rates=[4e6, 4e6], colours=make_colours(yellow=(60, 3), red=(40, 1), green=(0, 0))
     )
     found = measures.measure(records)  # type: ignore[arg-type]
     assert found["within_1s"] == 0.5, "0.5 and 1.0 s; 2.5 s and the one without end are late"
@@ -218,14 +218,17 @@ def test_drain__is_the_published_time_of_a_full_queue() -> None:
 
 
 def test_shares__are_those_between_two_times() -> None:
-    one = measured(tail_s=[1, 2, 3, 4, 5], late=[0.3, 0.2, 0.15, 0.05, 0.04])
+    one = make_measured(tail_s=[1, 2, 3, 4, 5], late=[0.3, 0.2, 0.15, 0.05, 0.04])
     assert quantities.share_after(one, 3.0) == pytest.approx(0.15)
     assert quantities.share_between(one, 1.0) == pytest.approx(0.1)
     assert quantities.step_up(one, 3.0, 2.0) == pytest.approx(0.05)
 
 
 def test_benefit__is_the_ratio_of_shares_less_one_and_grows() -> None:
-    one, other = measured(within_1s=0.75, pages_within_1s=0.4), measured(within_1s=0.6, pages_within_1s=0.2)
+    one, other = (
+        make_measured(within_1s=0.75, pages_within_1s=0.4),
+        make_measured(within_1s=0.6, pages_within_1s=0.2),
+    )
     assert quantities.benefit(one, other) == pytest.approx(0.25)
     assert quantities.benefit(one, other, "pages_within_1s") == pytest.approx(1.0)
     assert quantities.growth(one, other, other, other) == pytest.approx(0.25)
@@ -234,33 +237,33 @@ def test_benefit__is_the_ratio_of_shares_less_one_and_grows() -> None:
 
 
 def test_goodput__is_without_what_was_sent_again() -> None:
-    few, many = measured(delivered=10.0, drops=0.02), measured(delivered=10.0, drops=0.10)
+    few, many = make_measured(delivered=10.0, drops=0.02), make_measured(delivered=10.0, drops=0.10)
     assert quantities.goodput(few) == pytest.approx(9.8)
     assert quantities.goodput_fall(few, many, few, few) == pytest.approx(0.8)
 
 
 def test_mean_active__is_over_the_schemes() -> None:
-    assert quantities.mean_active(*(measured(active=one) for one in (60, 90, 120))) == 90
+    assert quantities.mean_active(*(make_measured(active=one) for one in (60, 90, 120))) == 90
 
 
 def test_disproportion__is_zero_for_drops_in_proportion() -> None:
-    assert quantities.disproportion(measured(web_drops=0.03, drops=0.05, web_arrivals=0.6)) == pytest.approx(
-        0
-    )
-    assert quantities.disproportion(measured(web_drops=0.05, drops=0.05, web_arrivals=0.6)) == pytest.approx(
-        0.4
-    )
+    assert quantities.disproportion(
+        make_measured(web_drops=0.03, drops=0.05, web_arrivals=0.6)
+    ) == pytest.approx(0)
+    assert quantities.disproportion(
+        make_measured(web_drops=0.05, drops=0.05, web_arrivals=0.6)
+    ) == pytest.approx(0.4)
 
 
 def test_pages_within__reads_the_distribution() -> None:
-    one = measured(body_s=[0, 0.5, 1], pages_body=[0, 0.2, 0.6])
+    one = make_measured(body_s=[0, 0.5, 1], pages_body=[0, 0.2, 0.6])
     assert quantities.pages_within(one, 0.75) == pytest.approx(0.4)
 
 
 def test_crossing__is_where_the_share_becomes_greater() -> None:
     window = np.arange(1.0, 6.0)
-    shred = measured(window=window, dropped=[0.0, 0.1, 0.4, 0.9, 1.0])
-    other = measured(window=window, dropped=[0.1, 0.3, 0.5, 0.6, 1.0])
+    shred = make_measured(window=window, dropped=[0.0, 0.1, 0.4, 0.9, 1.0])
+    other = make_measured(window=window, dropped=[0.1, 0.3, 0.5, 0.6, 1.0])
     assert quantities.crossing(shred, other) == 4
     assert np.isnan(quantities.crossing(shred, shred))
     assert np.isnan(quantities.crossing(other, shred)), "it never drops a greater share again"
@@ -268,6 +271,6 @@ def test_crossing__is_where_the_share_becomes_greater() -> None:
 
 
 def test_step__is_the_typical_time_in_round_trips() -> None:
-    one = measured(typical_s=[0.12, 0.24, 0.36])
+    one = make_measured(typical_s=[0.12, 0.24, 0.36])
     assert quantities.step_s(one, 1) == pytest.approx(0.24)
     assert quantities.rounds(one, 2) == pytest.approx(3)

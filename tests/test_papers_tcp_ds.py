@@ -21,22 +21,22 @@ from papers.tcp_ds import measures, quantities
 SCENARIO = Path(__file__).parents[1] / "papers" / "tcp_ds" / "scenarios" / "tree.toml"
 
 
-def tree() -> dict[str, Any]:
+def read_tree() -> dict[str, Any]:
     return tomllib.loads(SCENARIO.read_text(encoding="utf-8"))
 
 
 def run(change: dict[str, Any]) -> RunResult:
-    scenario = merge(tree(), {"warmup": "2s", "duration": "6s", **change})
+    scenario = merge(read_tree(), {"warmup": "2s", "duration": "6s", **change})
     return run_one(measures.build(scenario, {}), None, _engine.Cancel())
 
 
-def names(scenario: dict[str, Any]) -> set[str]:
+def list_sources(scenario: dict[str, Any]) -> set[str]:
     return {measures.strip_group(entry["name"]) for entry in scenario["traffic"]["mix"]}
 
 
-def hosts(kinds: tuple[str, ...]) -> Iterator[int]:
+def list_hosts(kinds: tuple[str, ...]) -> Iterator[int]:
     """Yields the numbers of the hosts of all users of these sources."""
-    for entry in tree()["traffic"]["mix"]:
+    for entry in read_tree()["traffic"]["mix"]:
         if measures.strip_group(entry["name"]) in kinds:
             params = entry["params"]
             for user in range(params["users"]):
@@ -47,30 +47,34 @@ def hosts(kinds: tuple[str, ...]) -> Iterator[int]:
     "kinds", [("http10", "http11", "probe10", "probe11"), ("ftp", "ftp-probe")], ids=["browsers", "files"]
 )
 def test_tree__has_one_source_of_a_kind_on_every_host(kinds: tuple[str, ...]) -> None:
-    assert Counter(hosts(kinds)) == Counter(range(400))
+    assert Counter(list_hosts(kinds)) == Counter(range(400))
 
 
 def test_tree__has_reverse_files_on_one_host_in_four_and_on_one_probe_in_four() -> None:
-    reverse = set(hosts(("reverse",)))
+    reverse = set(list_hosts(("reverse",)))
     assert len(reverse) == 100
     for kind in ("probe10", "probe11", "ftp-probe"):
-        probes = list(hosts((kind,)))
+        probes = list(list_hosts((kind,)))
         assert len(probes) == 20
         assert len(reverse.intersection(probes)) == 5
 
 
 def test_build__leaves_a_scenario_without_changes_as_it_is() -> None:
-    assert measures.build(tree(), {}) == tree()
+    assert measures.build(read_tree(), {}) == read_tree()
 
 
 def test_build__changes_leaves_out_and_picks_sources() -> None:
-    changed = measures.build({**tree(), "sources": {"reverse": False, "ftp": {"params": {"off_s": 5}}}}, {})
+    changed = measures.build(
+        {**read_tree(), "sources": {"reverse": False, "ftp": {"params": {"off_s": 5}}}}, {}
+    )
     assert "sources" not in changed
-    assert names(changed) == names(tree()) - {"reverse"}
+    assert list_sources(changed) == list_sources(read_tree()) - {"reverse"}
     files = [one["params"] for one in changed["traffic"]["mix"] if one["name"].startswith("ftp ")]
     assert files[0] == {"users": 25, "first_host": 0, "off_s": 5}
     assert all(one["off_s"] == 5 for one in files)
-    assert names(measures.build({**tree(), "sources": {"only": True, "telnet": True}}, {})) == {"telnet"}
+    assert list_sources(measures.build({**read_tree(), "sources": {"only": True, "telnet": True}}, {})) == {
+        "telnet"
+    }
 
 
 @pytest.mark.parametrize(
@@ -82,7 +86,7 @@ def test_build__changes_leaves_out_and_picks_sources() -> None:
     ],
 )
 def test_build__gives_thresholds_to_the_schemes_that_have_them(scheme: str, built: str) -> None:
-    scenario = {**tree(), "scheme": scheme, "thresholds": "low_min=1%", "red_thresholds": "min=20%"}
+    scenario = {**read_tree(), "scheme": scheme, "thresholds": "low_min=1%", "red_thresholds": "min=20%"}
     assert measures.build(scenario, {})["scheme"] == built
 
 
@@ -99,7 +103,7 @@ def test_axes__make_scenarios_of_every_cell_that_the_engine_accepts() -> None:
 
 
 def time_pages(rows: list[tuple[int, int, float, float]], until_s: float = 100.0) -> list[float]:
-    """Times of pages of three transfers, from (page, bytes, start, end) of each."""
+    """Returns the times of pages of three transfers, given (page, bytes, start, end) of each."""
     page, size, start, end = (np.array(column) for column in zip(*rows, strict=True))
     transfers: Any = {
         "page": page,
@@ -138,17 +142,17 @@ def test_quantiles__are_values_that_occurred() -> None:
     assert np.isnan(measures.quantiles(np.array([]))).all()
 
 
-def colour(name: str, arrived: int, dropped: int) -> Any:
+def make_colour(name: str, arrived: int, dropped: int) -> Any:
     return {"name": name, "arrived": arrived, "dropped": dropped}
 
 
 def test_losses__are_of_a_colour_of_a_link_and_of_all_links() -> None:
-    colours = [colour("green", 60, 3), colour("yellow", 40, 10), colour("red", 0, 0)]
+    colours = [make_colour("green", 60, 3), make_colour("yellow", 40, 10), make_colour("red", 0, 0)]
     assert arrived_share(colours, "dropped") == pytest.approx(0.13)
     shares = measures.shares(colours)
     assert (shares["green_loss"], shares["green_share"]) == (0.05, 0.6)
     assert np.isnan(shares["red_loss"])
-    queues: Any = [{"colours": colours}, {"colours": [colour("green", 9, 2), colour("red", 9, 9)]}]
+    queues: Any = [{"colours": colours}, {"colours": [make_colour("green", 9, 2), make_colour("red", 9, 9)]}]
     assert measures.dropped_green(queues) == 5.0
 
 
@@ -159,17 +163,17 @@ def test_samples_bps__count_the_bits_of_each_flow_and_interval() -> None:
     assert found.tolist() == [[4000.0, 0.0], [4000.0, 8000.0]]
 
 
-def levels(value: float, above: float, share: float) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Quantiles of which a share is `above` and the rest `value`."""
+def make_levels(value: float, above: float, share: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Returns quantiles of which a share is `above` and the rest `value`."""
     return np.where(measures.LEVELS + share + 1e-9 < 1.0, value, above)
 
 
 def test_quantities__count_long_and_endless_times_as_the_tail() -> None:
-    run = {"x": levels(1.0, inf, 0.5)}
+    run = {"x": make_levels(1.0, inf, 0.5)}
     assert quantities.mean_s(run, "x") == pytest.approx((1.0 + measures.TAIL_S) / 2)
-    assert quantities.mean_change(run, {"x": levels(2.0, 2.0, 0.0)}, "x") == pytest.approx(6.75)
-    assert quantities.level_change(run, {"x": levels(2.0, inf, 0.5)}, "x", 0.25) == pytest.approx(-0.5)
-    assert quantities.level_change(run, {"x": levels(1.0, 10.0, 0.5)}, "x", 0.75) == pytest.approx(2.0)
+    assert quantities.mean_change(run, {"x": make_levels(2.0, 2.0, 0.0)}, "x") == pytest.approx(6.75)
+    assert quantities.level_change(run, {"x": make_levels(2.0, inf, 0.5)}, "x", 0.25) == pytest.approx(-0.5)
+    assert quantities.level_change(run, {"x": make_levels(1.0, 10.0, 0.5)}, "x", 0.75) == pytest.approx(2.0)
     assert quantities.at_level(run, "x", 0.49) == 1.0
     assert quantities.at_level(run, "x", 0.5) == inf
     known = quantities.known_s(run, "x")
@@ -178,7 +182,7 @@ def test_quantities__count_long_and_endless_times_as_the_tail() -> None:
 
 
 def test_quantities__compare_both_versions_of_http() -> None:
-    run = {"page_10_s": levels(2.0, 10.0, 0.4), "page_11_s": levels(1.0, 2.0, 0.4)}
+    run = {"page_10_s": make_levels(2.0, 10.0, 0.4), "page_11_s": make_levels(1.0, 2.0, 0.4)}
     assert quantities.slower(run) == pytest.approx(0.6 * 2 + 0.4 * 10 - 0.6 - 0.4 * 2)
     assert quantities.more_variable(run) == pytest.approx(8.0 - 1.0)
 

@@ -27,15 +27,18 @@ def test_two_levels__is_sharing_where_one_level_is_empty(threshold: float) -> No
 
 
 def test_two_levels__is_what_a_simulated_queue_does() -> None:
-    ours = [(simulated(one, 1.5), simulated(one, inf)) for one in range(20)]
+    ours = [(simulate(one, 1.5), simulate(one, inf)) for one in range(20)]
     gains = np.array([1 - two / one for two, one in ours])
     error = gains.std(ddof=1) / np.sqrt(gains.size)
     assert error < 0.01
     assert gains.mean() == pytest.approx(two_levels.gain(MIXED, 0.7, 1.5), abs=3 * error)
 
 
-def simulated(seed: int, threshold: float, jobs: int = 10_000) -> float:
-    """Returns the mean response time of jobs of mixed sizes in a queue of two levels that share."""
+def simulate(seed: int, threshold: float, jobs: int = 10_000) -> float:
+    """Simulates a queue of two levels with processor sharing.
+
+    Returns the mean response time of mixed sizes.
+    """
     stream = np.random.default_rng(seed)
     sizes = stream.exponential(MIXED.means[stream.choice(2, jobs, p=MIXED.shares)])
     arrivals: Sequence[float] = [*np.cumsum(stream.exponential(MIXED.mean / 0.7, jobs)), inf]

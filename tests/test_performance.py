@@ -13,13 +13,13 @@ from tools import document
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def run(cpu_s: float, packets: float) -> bench.Run:
+def make_run(cpu_s: float, packets: float) -> bench.Run:
     return bench.Run(cpu_s, 0, packets, {"events": 4 * packets, "utilisation": 0.9})
 
 
 def test_measured__leaves_setup_out() -> None:
-    measured = performance.Measured(performance.flows(100, 100, 10, 110))
-    measured.add(run(5.1, 100_000), run(6.1, 1_100_000))
+    measured = performance.Measured(performance.make_flows_case(100, 100, 10, 110))
+    measured.add(make_run(5.1, 100_000), make_run(6.1, 1_100_000))
     assert measured.us_per_packet == [pytest.approx(1.0)]
     assert measured.ns_per_event == [pytest.approx(250)]
     row = measured.row()
@@ -30,15 +30,15 @@ def test_measured__leaves_setup_out() -> None:
 
 @pytest.mark.parametrize(("cores", "counts"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])])
 def test_thread_counts__up_to_all_cores(cores: int, counts: list[int]) -> None:
-    assert performance.thread_counts(cores) == counts
+    assert performance.list_thread_counts(cores) == counts
 
 
 def test_rate__in_words() -> None:
-    assert [performance.rate(mbps) for mbps in (10, 1000, 10_000)] == ["10 Mb/s", "1 Gb/s", "10 Gb/s"]
+    assert [performance.format_rate(mbps) for mbps in (10, 1000, 10_000)] == ["10 Mb/s", "1 Gb/s", "10 Gb/s"]
 
 
 def test_document__has_every_table() -> None:
-    text = document.written(
+    text = document.read_part(
         (ROOT / "docs" / "performance.md").read_text(encoding="utf-8"), "bench WHAT=performance"
     )
     for case in (*performance.BASIC, *performance.BY_FLOWS, *performance.BY_RATE):

@@ -32,7 +32,7 @@ Delay
 
 
 def test_shown__keeps_the_answer() -> None:
-    shown = readme_home.shown(PRINTED)
+    shown = readme_home.shorten_output(PRINTED)
     assert shown.startswith("home, 4 users over 20mbit down\nBest for")
     assert shown.endswith("tc qdisc replace dev DEV root cake\n…\n")
     assert "100 ms" not in shown
@@ -47,4 +47,4 @@ def test_readme__has_one_such_block() -> None:
 
 def test_package_index__has_the_same_block() -> None:
     pages = [path.read_text("utf-8") for path in (readme_home.README, readme_home.PACKAGE_INDEX)]
-    assert readme_home.block(pages[0]) == readme_home.block(pages[1])
+    assert readme_home.find_block(pages[0]) == readme_home.find_block(pages[1])

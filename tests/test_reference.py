@@ -15,20 +15,20 @@ from validation.reference import Counts
 PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
 
 
-def row(stream: int, port: int, seq: int, length: int, syn: int = 0, reset: int = 0) -> list[str]:
+def make_fields(stream: int, port: int, seq: int, length: int, syn: int = 0, reset: int = 0) -> list[str]:
     return [str(stream), "10.0.0.1", "", str(port), str(seq), str(length), str(syn), str(reset), "", ""]
 
 
 def test_counted__payload_without_repetitions() -> None:
     rows = [
-        row(0, 80, 4_294_967_290, 0, syn=1),
-        row(0, 80, 4_294_967_291, 100),
-        row(0, 80, 95, 50),
-        row(0, 80, 45, 60),  # its last 10 and the 50 bytes before were seen
-        row(0, 80, 4_294_967_290, 1),  # a keep-alive, before the first byte
-        row(0, 5000, 7, 30),
-        row(0, 5000, 7, 30),
-        row(1, 80, 1000, 8, reset=1),
+        make_fields(0, 80, 4_294_967_290, 0, syn=1),
+        make_fields(0, 80, 4_294_967_291, 100),
+        make_fields(0, 80, 95, 50),
+        make_fields(0, 80, 45, 60),  # its last 10 and the 50 bytes before were seen
+        make_fields(0, 80, 4_294_967_290, 1),  # a keep-alive, before the first byte
+        make_fields(0, 5000, 7, 30),
+        make_fields(0, 5000, 7, 30),
+        make_fields(1, 80, 1000, 8, reset=1),
     ]
     assert reference.count_packets(rows) == Counts(connections=2, packets=8, payload=100 + 50 + 30)
 

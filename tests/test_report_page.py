@@ -8,7 +8,7 @@ from pathlib import Path
 import mousehole
 import pytest
 
-from tests.browser import WIDTHS, Browser, browser
+from tests.browser import WIDTHS, Browser, open_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "build" / "screenshots"
@@ -17,7 +17,7 @@ SMALL = {"rate": "3mbit", "load": 0.9, "duration": "10s", "warmup": "5s", "seeds
 LARGEST_BYTES = 5_000_000
 
 
-def written(name: str, folder: Path, **changes: object) -> Path:
+def write_report(name: str, folder: Path, **changes: object) -> Path:
     found = mousehole.compare("web:sfd", **{**SMALL, **changes})  # type: ignore[arg-type]
     path = folder / f"{name}.html"
     found.html(path, ["mousehole", "compare", "web:sfd", "--rate", "3mbit", "--html", path.name])
@@ -27,17 +27,17 @@ def written(name: str, folder: Path, **changes: object) -> Path:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     schemes = "sfd,sfd(mode=coupled),fq-codel,cake,shred,srpt"
-    return written("compare", tmp_path_factory.mktemp("pages"), schemes=schemes)
+    return write_report("compare", tmp_path_factory.mktemp("pages"), schemes=schemes)
 
 
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
-    with browser() as opened:
+    with open_browser() as opened:
         yield opened
 
 
 def check_shown(window: Browser, page: Path) -> None:
-    """Shows a page at all widths, light and dark: nothing overflows, fails or asks for anything."""
+    """Shows a page at all widths, light and dark, and asserts that nothing overflows, fails or is fetched."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     assert page.stat().st_size < LARGEST_BYTES
     for width in WIDTHS:
@@ -59,17 +59,17 @@ def test_report__fits_every_width_and_asks_for_nothing(report: Path, window: Bro
 
 
 def test_grid__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path: Path) -> None:
-    page = written("grid", tmp_path, schemes="sfd,fq-codel", buffer="20p,1bdp", load=[0.7, 0.9])
+    page = write_report("grid", tmp_path, schemes="sfd,fq-codel", buffer="20p,1bdp", load=[0.7, 0.9])
     check_shown(window, page)
 
 
 def test_quick_look__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path: Path) -> None:
-    page = written("quick", tmp_path, schemes="sfd,fq-codel", quick=True, seeds=2)
+    page = write_report("quick", tmp_path, schemes="sfd,fq-codel", quick=True, seeds=2)
     check_shown(window, page)
 
 
 def test_all_schemes__stay_within_the_size(tmp_path: Path) -> None:
-    page = written("all", tmp_path, schemes="all", quick=True, seeds=1, duration="5s", warmup="2s")
+    page = write_report("all", tmp_path, schemes="all", quick=True, seeds=1, duration="5s", warmup="2s")
     assert page.stat().st_size < LARGEST_BYTES
 
 
@@ -119,7 +119,7 @@ def test_sweep__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path:
     assert window.run(dots) == 8, "a dot for each cell of sfd"
 
 
-def first_cells(window: Browser) -> list[str]:
+def list_first_cells(window: Browser) -> list[str]:
     found = window.run(
         "return [...document.querySelector('table.sortable').tBodies[0].rows]"
         ".filter(row => !row.hidden).map(row => row.cells[0].textContent)"
@@ -132,10 +132,10 @@ def test_tables__are_sorted_by_keyboard_and_say_so(report: Path, window: Browser
     from selenium.webdriver import Keys
 
     window.show(report, 1400)
-    before = first_cells(window)
+    before = list_first_cells(window)
     window.run("document.querySelectorAll('table.sortable')[0].querySelectorAll('th button')[1].focus()")
     window.press(Keys.ENTER)
-    up = first_cells(window)
+    up = list_first_cells(window)
     state = "const t = document.querySelector('table.sortable'), h = t.tHead.rows[0].cells[1];"
     assert window.run(f"{state} return h.getAttribute('aria-sort')") == "ascending"
     window.press(Keys.SPACE)
@@ -172,13 +172,13 @@ def test_choices__hide_a_scheme_in_tables_and_charts(report: Path, window: Brows
     window.run("document.querySelector('.choices input[value=\"fq-codel\"]').focus()")
     window.press(Keys.SPACE)
     window.run("return new Promise(done => setTimeout(done, 300))")
-    assert "fq-codel" not in first_cells(window)
+    assert "fq-codel" not in list_first_cells(window)
     after = window.run(marks)
     assert isinstance(before, int)
     assert after == before - 5
     window.press(Keys.SPACE)
     window.run("return new Promise(done => setTimeout(done, 300))")
-    assert "fq-codel" in first_cells(window)
+    assert "fq-codel" in list_first_cells(window)
     assert window.run(marks) == before
 
 

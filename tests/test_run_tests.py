@@ -10,7 +10,7 @@ import pytest
 
 from tools import cargo_tests, run_tests
 from tools.cargo_tests import Outcome, Program, Result
-from tools.run_tests import Tally, exit_code, run_pytest, summed, tally_cargo, tally_junit
+from tools.run_tests import Tally, add_tallies, choose_exit_code, run_pytest, tally_cargo, tally_junit
 
 TESTS = """\
 mod inner {
@@ -46,7 +46,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
     (folder / "a.rs").write_text(TESTS)
     subprocess.run(["rustc", "--test", "-o", "a", "a.rs"], cwd=folder, check=True, capture_output=True)
     program = Program("crate", "a", str(folder / "a"), str(folder))
-    tests, ignored = cargo_tests.listed(program)
+    tests, ignored = cargo_tests.list_tests(program)
     return {name: cargo_tests.run(program, name, name in ignored) for name in tests}
 
 
@@ -93,7 +93,7 @@ def test_programs__are_the_executables_that_cargo_built_for_tests() -> None:
         message(profile={"test": False}),
         '{"reason": "build-finished", "success": true}',
     ]
-    found = list(cargo_tests.programs(lines))
+    found = list(cargo_tests.list_programs(lines))
     assert [program.package for program in found] == ["mousehole-sim", "policy"]
     assert found[0] == Program("mousehole-sim", "it", "/x/target/it", "/x/sim")
 
@@ -106,7 +106,7 @@ def test_built__raises_what_the_compiler_printed(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(cargo_tests, "ROOT", tmp_path)
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
     with pytest.raises(cargo_tests.BuildError, match="E0425"):
-        cargo_tests.built()
+        cargo_tests.build()
 
 
 def test_doc_tests__count_as_failed_if_one_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -116,17 +116,17 @@ def test_doc_tests__count_as_failed_if_one_fails(monkeypatch: pytest.MonkeyPatch
     subprocess.run(["cargo", "generate-lockfile", "--offline"], cwd=tmp_path, check=True, capture_output=True)
     monkeypatch.setattr(cargo_tests, "ROOT", tmp_path)
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
-    (found,) = cargo_tests.doc_tests()
+    (found,) = cargo_tests.run_doc_tests()
     assert (found.name, found.outcome) == ("src/lib.rs - (line 1)", Outcome.FAILED)
     assert "assertion `left == right` failed" in found.output
     (tmp_path / "src" / "lib.rs").write_text("")
-    assert cargo_tests.doc_tests(["a"]) == []
+    assert cargo_tests.run_doc_tests(["a"]) == []
 
 
 def test_naming_alone__finds_the_files_with_the_mark(tmp_path: Path) -> None:
     for name, text in (("test_a.py", "pytest.mark.alone"), ("test_b.py", ""), ("a.py", "pytest.mark.alone")):
         (tmp_path / name).write_text(text)
-    assert run_tests.naming_alone([str(tmp_path)]) == [str(tmp_path / "test_a.py")]
+    assert run_tests.list_alone([str(tmp_path)]) == [str(tmp_path / "test_a.py")]
 
 
 def test_tally_junit__counts_errors_as_failures() -> None:
@@ -147,7 +147,7 @@ def test_run_pytest__in_parallel_runs_each_test_once(tmp_path: Path, monkeypatch
 
 
 def test_summed__adds_all_runners() -> None:
-    total = summed([Tally("a", 2, 1, ["x"]), Tally("b", 3, 0, ["y"])])
+    total = add_tallies([Tally("a", 2, 1, ["x"]), Tally("b", 3, 0, ["y"])])
     assert (total.passed, total.failed, total.not_run) == (5, 1, ["x", "y"])
 
 
@@ -162,4 +162,4 @@ def test_summed__adds_all_runners() -> None:
     ],
 )
 def test_exit_code__fails_when_it_must(tally: Tally, strict: bool, code: int) -> None:
-    assert exit_code(tally, strict=strict) == code
+    assert choose_exit_code(tally, strict=strict) == code

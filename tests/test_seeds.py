@@ -50,7 +50,7 @@ def test_main__judges_under_each_seed_and_writes_the_document(
 
     monkeypatch.setattr(seeds, "statements", statements)
     page = tmp_path / "page.md"
-    page.write_text(document.marker(seeds.TARGET))
+    page.write_text(document.make_marker(seeds.TARGET))
     arguments = ["--papers", "lfp", "--seeds", "3", "4", "--settle", "80", "--document", str(page)]
     assert seeds.main(arguments) == 0
     assert asked == [("lfp", 3, None), ("lfp", 4, None), ("lfp", 3, 80), ("lfp", 4, 80)]

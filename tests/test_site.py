@@ -21,7 +21,7 @@ def configuration() -> MkDocsConfig:
 def test_navigation__has_every_document() -> None:
     config = configuration()
     site_hooks.on_config(config)
-    named = site_hooks.all_named(config.nav or [])
+    named = site_hooks.list_all_named(config.nav or [])
     documents = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     assert documents <= named
     rest = {name for name in named - documents if name != "index.md"}
@@ -47,7 +47,7 @@ def test_place__of_files() -> None:
         "examples/tree.toml": "examples/tree.toml.md",
         "docs/images/heatmap.png": "images/heatmap.png",
     }
-    assert {name: site_hooks.place(ROOT / name) for name in places} == places
+    assert {name: site_hooks.site_name(ROOT / name) for name in places} == places
 
 
 def test_for_site__relinks_prose_and_leaves_code_alone() -> None:
@@ -58,7 +58,7 @@ def test_for_site__relinks_prose_and_leaves_code_alone() -> None:
         "| `a\\|b` | a\\|b |\n"
         "```\n[a](../../policy/README.md)\n| `a\\|b` |\n```\n"
     )
-    assert site_hooks.for_site(text, source, "schemes/index.md") == (
+    assert site_hooks.convert_links(text, source, "schemes/index.md") == (
         "[a](../policy/README.md#x) [b](sfd.md) [c](https://x.org) [d](nowhere.md)\n"
         "[e](../papers/README.md)\n"
         "| `a|b` | a\\|b |\n"
@@ -67,7 +67,7 @@ def test_for_site__relinks_prose_and_leaves_code_alone() -> None:
 
 
 def test_reached__follows_links_once() -> None:
-    found = list(site_hooks.reached([ROOT / "README.md"]))
+    found = list(site_hooks.follow_links([ROOT / "README.md"]))
     assert len(found) == len(set(found))
     assert {ROOT / "examples" / "README.md", ROOT / "docs" / "images" / "heatmap.png"} <= set(found)
     assert all(path.is_file() for path in found)
@@ -77,8 +77,8 @@ def test_with_patterns__lists_what_is_not_named(tmp_path: Path) -> None:
     for name in ("a.md", "b.md", "c.md"):
         (tmp_path / name).touch()
     nav = ["x.md", {"Below": [{"Second": "b.md"}, "*.md"]}]
-    assert site_hooks.with_patterns(nav, tmp_path) == [
+    assert site_hooks.expand_patterns(nav, tmp_path) == [
         "x.md",
         {"Below": [{"Second": "b.md"}, "a.md", "c.md"]},
     ]
-    assert site_hooks.all_named(nav) == {"x.md", "b.md", "*.md"}
+    assert site_hooks.list_all_named(nav) == {"x.md", "b.md", "*.md"}

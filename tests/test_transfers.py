@@ -18,16 +18,16 @@ from validation.transfers import Cell, Compared, Overflow, Row
 needs_lab = pytest.mark.skipif(witness.find_obstacle() is not None, reason=str(witness.find_obstacle()))
 
 
-def connection(loss: float = 0.0, size: int = 3000) -> Connection:
+def make_connection(loss: float = 0.0, size: int = 3000) -> Connection:
     return Connection(NetworkPath(8_000_000, 2, 0.02, loss), [size, 1000], random.Random(1))  # noqa: S311, losses
 
 
-def data(number: int, payload: int, flags: int = 0x10) -> Segment:
+def make_data(number: int, payload: int, flags: int = 0x10) -> Segment:
     return Segment((5201, 20_000), number, flags, payload)
 
 
 def test_departure__is_that_of_a_fifo() -> None:
-    path = connection()
+    path = make_connection()
     # A packet of 1000 bytes takes a millisecond; one is in transmission and two wait.
     departures = [path.departure(0.0, 1000) for _ in range(4)]
     assert departures == [pytest.approx(0.001), pytest.approx(0.002), pytest.approx(0.003), None]
@@ -36,38 +36,38 @@ def test_departure__is_that_of_a_fifo() -> None:
 
 
 def test_departure__loses_the_share_that_it_is_given() -> None:
-    path = connection(loss=0.05)
+    path = make_connection(loss=0.05)
     lost = sum(path.departure(float(second), 1000) is None for second in range(10_000))
     assert lost == path.lost
     assert lost == pytest.approx(500, abs=100)
 
 
 def test_on_data__completes_with_the_last_byte_in_any_order() -> None:
-    path = connection(size=3000)
-    path.on_data(data(0xFFFF_FFFE, 0, flags=0x12), 0.0)
+    path = make_connection(size=3000)
+    path.on_data(make_data(0xFFFF_FFFE, 0, flags=0x12), 0.0)
     first = 0xFFFF_FFFF
     for when, (begin, payload) in enumerate([(0, 1000), (2000, 1000), (2000, 1000), (1000, 1000)]):
         assert not path.completed
-        path.on_data(data((first + begin) & 0xFFFF_FFFF, payload), 1.0 + when)
+        path.on_data(make_data((first + begin) & 0xFFFF_FFFF, payload), 1.0 + when)
     assert path.completed == [4.0]
-    path.on_data(data((first + 3000) & 0xFFFF_FFFF, 999), 5.0)
-    path.on_data(data((first + 3999) & 0xFFFF_FFFF, 1), 6.0)
+    path.on_data(make_data((first + 3000) & 0xFFFF_FFFF, 999), 5.0)
+    path.on_data(make_data((first + 3999) & 0xFFFF_FFFF, 1), 6.0)
     assert path.completed == [4.0, 6.0]
 
 
-def acknowledgement(number: int) -> Segment:
+def make_ack(number: int) -> Segment:
     return Segment((20_000, 5201), 1, 0x10, 0, number)
 
 
 def test_on_ack__counts_segments_until_an_ack_covers_two() -> None:
-    path = connection(size=9000)
-    path.on_ack(acknowledgement(1))  # of the handshake
-    path.on_data(data(0, 0, flags=0x12), 0.0)
-    path.on_ack(acknowledgement(1))
+    path = make_connection(size=9000)
+    path.on_ack(make_ack(1))  # of the handshake
+    path.on_data(make_data(0, 0, flags=0x12), 0.0)
+    path.on_ack(make_ack(1))
     for begin in (1, 1001, 2001, 3001, 4001, 5001):
-        path.on_data(data(begin, 1000), 1.0)
+        path.on_data(make_data(begin, 1000), 1.0)
     for reached, count in [(1001, 1), (2001, 2), (2001, 2), (4001, 2), (5001, 2)]:
-        path.on_ack(acknowledgement(reached))
+        path.on_ack(make_ack(reached))
         assert path.single_acks == count
 
 

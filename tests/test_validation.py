@@ -23,20 +23,20 @@ ROOT = Path(__file__).resolve().parent.parent
 SILENCE = "NOT RUN: nothing here"
 
 
-def lines(*objects: Any) -> str:
+def write_lines(*objects: Any) -> str:
     return "".join(json.dumps(one) + "\n" for one in objects)
 
 
-def ran(package: str, name: str, outcome: Outcome, output: str = "") -> dict[str, str]:
+def make_outcome(package: str, name: str, outcome: Outcome, output: str = "") -> dict[str, str]:
     return {"package": package, "name": name, "outcome": outcome, "output": output}
 
 
-TESTS = lines(
-    ran("mousehole-sim", "tcp_dialogues::rto__doubles", Outcome.PASSED, "worst 0.5"),
-    ran("mousehole-sim", "tcp_dialogues::ecn__halves", Outcome.FAILED),
-    ran("mousehole-policy", "golden::averages__as_ns2", Outcome.PASSED),
-    ran("mousehole-sim", "golden::averages__as_ns2", Outcome.PASSED),
-    ran("mousehole-policy", "reference_models::red__data", Outcome.NOT_RUN, "no data"),
+TESTS = write_lines(
+    make_outcome("mousehole-sim", "tcp_dialogues::rto__doubles", Outcome.PASSED, "worst 0.5"),
+    make_outcome("mousehole-sim", "tcp_dialogues::ecn__halves", Outcome.FAILED),
+    make_outcome("mousehole-policy", "golden::averages__as_ns2", Outcome.PASSED),
+    make_outcome("mousehole-sim", "golden::averages__as_ns2", Outcome.PASSED),
+    make_outcome("mousehole-policy", "reference_models::red__data", Outcome.NOT_RUN, "no data"),
 )
 OVERLOAD = """\
 queue,rate,rule,seeds,scheme,out,ns2_out,sd_out,in,ns2_in,sd_in,queue_packets,ns2_queue_packets,sd_queue
@@ -46,7 +46,7 @@ RED,400,policy,10,"red(min=8)",0.3,{ns2},0.001,0,0,0,6.0,5.0,0.1
 """
 
 
-def verdicts(found: list[Row]) -> list[str]:
+def list_verdicts(found: list[Row]) -> list[str]:
     return [row.verdict for row in found]
 
 
@@ -95,10 +95,10 @@ def test_overload__tests_one_run_against_seeds_and_counts_rows_without_a_scheme(
     table = tmp_path / "overload.csv"
     monkeypatch.setattr(rows, "OVERLOAD_TABLE", table)
     table.write_text("queue\nRED\nRED\n")
-    assert verdicts(rows.make_overload_rows(OVERLOAD.format(ns2=ns2), "")) == [verdict]
+    assert list_verdicts(rows.make_overload_rows(OVERLOAD.format(ns2=ns2), "")) == [verdict]
     table.write_text("queue\nRED\nRED\nPIE\n")
     found = rows.make_overload_rows(OVERLOAD.format(ns2=ns2), "")
-    assert verdicts(found) == [verdict, NOT_COMPARED]
+    assert list_verdicts(found) == [verdict, NOT_COMPARED]
     assert found[1].result.startswith("1 rows")
 
 
@@ -132,8 +132,8 @@ def test_kernel__differences_and_unnoticed_changes(
 ) -> None:
     parity = {"check": "parity", "policy": "red", "records": 8388608, "differences": differences}
     change = {"check": "sensitivity", "policy": "red", "changes": 27, "noticed": noticed, "unread": 1}
-    found = rows.make_kernel_rows(lines({**parity, "outcomes_vary": seen}, change), "")
-    assert verdicts(found) == expected
+    found = rows.make_kernel_rows(write_lines({**parity, "outcomes_vary": seen}, change), "")
+    assert list_verdicts(found) == expected
     assert found[0].result.startswith("8,388,608 records")
 
 
@@ -148,11 +148,14 @@ def test_flows__ties_agree_and_one_figure_may_differ() -> None:
         "ours": 5.1,
     }
     queues = [{**figure, "p_value": p, "holds": p > 0.01} for p in (0.5, 0.001)]
-    assert verdicts(rows.make_flow_rows(lines(first, queues[0]), "")) == [AGREES, AGREES]
-    assert verdicts(rows.make_flow_rows(lines({**first, "all": 1}, *queues), "")) == [DIFFERS, DIFFERS]
+    assert list_verdicts(rows.make_flow_rows(write_lines(first, queues[0]), "")) == [AGREES, AGREES]
+    assert list_verdicts(rows.make_flow_rows(write_lines({**first, "all": 1}, *queues), "")) == [
+        DIFFERS,
+        DIFFERS,
+    ]
 
 
-def rows_of_papers(output: str, reason: str) -> list[Row]:
+def make_paper_rows(output: str, reason: str) -> list[Row]:
     return rows.make_claim_rows(output, reason)["papers"]
 
 
@@ -163,7 +166,7 @@ def rows_of_papers(output: str, reason: str) -> list[Row]:
         rows.make_kernel_rows,
         rows.make_linux_rows,
         rows.make_overload_rows,
-        rows_of_papers,
+        make_paper_rows,
     ],
 )
 def test_witnesses__missing_output_is_not_agreement(witness: Callable[[str, str], list[Row]]) -> None:
@@ -178,7 +181,7 @@ def test_witnesses__missing_output_is_not_agreement(witness: Callable[[str, str]
 def test_random_tcp__ties_agree_and_nothing_else_may_differ(
     same: int, ties: int, cases: int, verdict: str
 ) -> None:
-    text = lines({"cases": cases, "same": same, "ties": ties, "differ": cases - same - ties})
+    text = write_lines({"cases": cases, "same": same, "ties": ties, "differ": cases - same - ties})
     assert rows.make_random_tcp_row(text, SILENCE).verdict == verdict
 
 
@@ -216,8 +219,8 @@ def test_linux__only_required_quantities_count(said: str, verdict: str) -> None:
         "held": True,
         "verdict": said,
     }
-    found = rows.make_linux_rows(lines(row, {**row, "held": False, "verdict": "shown only"}), "")
-    assert verdicts(found) == [verdict]
+    found = rows.make_linux_rows(write_lines(row, {**row, "held": False, "verdict": "shown only"}), "")
+    assert list_verdicts(found) == [verdict]
     assert found[0].result == "Linux 31.01 ±0.12, simulator none"
 
 
@@ -227,7 +230,7 @@ def test_claims__as_the_paper_judged_them() -> None:
         "kind": "claim", "paper": "x", "id": "X1", "part": "mean", "says": "s", "place": "Table 4",
         "note": "", "lines": [line], "fitted": [], "word": "differs", "cause": "", "basis": "evidence",
     }  # fmt: skip
-    text = lines(
+    text = write_lines(
         {"kind": "heading", "text": "x"},
         claim,
         {**claim, "paper": "y", "part": "", "word": "equivalent", "fitted": ["window"]},
@@ -238,7 +241,7 @@ def test_claims__as_the_paper_judged_them() -> None:
         {**claim, "paper": "z", "word": "agrees", "cause": "at another length it differs"},
     )
     found = rows.make_claim_rows(text, "")
-    assert {name: verdicts(of) for name, of in found.items()} == {
+    assert {name: list_verdicts(of) for name, of in found.items()} == {
         "x": [DIFFERS],
         "y": [AGREES, UNDECIDED, NOT_COMPARED, NOT_COMPARED],
         "z": [DIFFERS, AGREES],
@@ -312,7 +315,7 @@ def test_programs__are_there() -> None:
 
 
 def test_document__counts_of_sections_add_up_to_the_summary() -> None:
-    text = document.written((ROOT / "docs" / "validation.md").read_text(encoding="utf-8"), page.TARGET)
+    text = document.read_part((ROOT / "docs" / "validation.md").read_text(encoding="utf-8"), page.TARGET)
     said = [int(number) for number in re.findall(r"\d+", text.partition(".**")[0].replace("\n", " "))]
     rows_of = re.findall(r"^\| [^|]*[a-z][^|]* ((?:\| \d+ )+)\|", text, re.MULTILINE)
     counts = [[int(number) for number in re.findall(r"\d+", row)] for row in rows_of]
@@ -325,7 +328,7 @@ def test_document__counts_of_sections_add_up_to_the_summary() -> None:
 # --- coverage of intervals ---
 
 
-def covered(held: int, captures: int = 25) -> coverage.Coverage:
+def make_coverage(held: int, captures: int = 25) -> coverage.Coverage:
     truths = [True] * held + [False] * (captures - held)
     return coverage.Coverage(
         model="poisson",
@@ -349,11 +352,11 @@ def covered(held: int, captures: int = 25) -> coverage.Coverage:
 
 @pytest.mark.parametrize(("held", "verdict"), [(24, AGREES), (20, AGREES), (15, DIFFERS), (5, DIFFERS)])
 def test_coverage__fails_if_90_to_98_percent_is_out_of_reach_of_the_count(held: int, verdict: str) -> None:
-    assert coverage.make_row(covered(held)).verdict == verdict
+    assert coverage.make_row(make_coverage(held)).verdict == verdict
 
 
 def test_coverage__row_has_counts_and_their_interval() -> None:
-    result = coverage.make_row(covered(24)).result
+    result = coverage.make_row(make_coverage(24)).result
     assert "intervals of 40 points in the median, 25 without 0" in result
     assert "in 24 of 25 (80–100 %); the verdict's in 24, one without the variance" in result
     assert "between captures in 0. Changes" in result

@@ -13,13 +13,13 @@ NATIVE = "0.12345678901234567"
 TARGET = "wasm32-unknown-unknown"
 
 
-def program(path: Path, line: str) -> None:
+def write_program(path: Path, line: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{line}\n")
     path.chmod(0o755)
 
 
-def wasm_check(
+def run_wasm_check(
     folder: Path, *, without: str = "", native: str = NATIVE, answer: str = NATIVE, ci: bool = False
 ) -> tuple[int, str]:
     """Runs the script with stand-ins, one of which may be missing; they print `native` and `answer`."""
@@ -29,10 +29,10 @@ def wasm_check(
         "rustc": f"echo {folder if without != TARGET else folder / 'none'}",
     }
     for name in set(tools) - {without}:
-        program(folder / "bin" / name, tools[name])
+        write_program(folder / "bin" / name, tools[name])
     for name in ("bash", "cmp", "dirname", "wc"):
         (folder / "bin" / name).symlink_to(str(shutil.which(name)))
-    program(folder / "target" / "debug" / "mousehole-wasm", f"echo '{native}'")
+    write_program(folder / "target" / "debug" / "mousehole-wasm", f"echo '{native}'")
     environment = {"PATH": str(folder / "bin"), "CARGO_TARGET_DIR": str(folder / "target")}
     done = subprocess.run(
         [folder / "bin" / "bash", SCRIPT],
@@ -45,7 +45,7 @@ def wasm_check(
 
 
 def test_wasm_check__takes_the_same_bytes(tmp_path: Path) -> None:
-    assert wasm_check(tmp_path) == (
+    assert run_wasm_check(tmp_path) == (
         0,
         "wasm-check: the same document natively and in WebAssembly, 20 bytes\n",
     )
@@ -53,7 +53,7 @@ def test_wasm_check__takes_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answer", [NATIVE.replace("901234567", "901234568"), f" {NATIVE}", ""])
 def test_wasm_check__refuses_any_other_byte(tmp_path: Path, answer: str) -> None:
-    code, said = wasm_check(tmp_path, answer=answer)
+    code, said = run_wasm_check(tmp_path, answer=answer)
     assert code == 1
     assert "native.json" in said
     assert "the same document" not in said
@@ -62,7 +62,7 @@ def test_wasm_check__refuses_any_other_byte(tmp_path: Path, answer: str) -> None
 @pytest.mark.parametrize("missing", ["node", "clang", "llvm-ar", TARGET])
 @pytest.mark.parametrize("ci", [False, True])
 def test_wasm_check__says_what_is_missing(tmp_path: Path, missing: str, ci: bool) -> None:
-    code, said = wasm_check(tmp_path, without=missing, ci=ci)
+    code, said = run_wasm_check(tmp_path, without=missing, ci=ci)
     assert code == int(ci)
     assert said.startswith("NOT RUN  wasm-check: ")
     assert missing in said

@@ -24,7 +24,7 @@ STEP = wheel_test.Step(["schemes", "a|b"], ["first", "second"])
 )
 def test_faults__of_a_step(status: int, printed: str, complaint: str | None) -> None:
     done = subprocess.CompletedProcess([], status, stdout=printed, stderr="")
-    assert wheel_test.faults(STEP, done) == ([] if complaint is None else [complaint])
+    assert wheel_test.find_faults(STEP, done) == ([] if complaint is None else [complaint])
 
 
 def test_tried__runs_each_step_in_the_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,8 +35,8 @@ def test_tried__runs_each_step_in_the_new_folder(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("PYTHONPATH", "python")
     good = wheel_test.Step(["x"], ["connections.csv", f"home {folder} x none"])
     folder.mkdir()
-    assert wheel_test.tried(str(program), folder, (good,)) == 0
-    assert wheel_test.tried(str(program), folder, (good, STEP)) == 1
+    assert wheel_test.run_steps(str(program), folder, (good,)) == 0
+    assert wheel_test.run_steps(str(program), folder, (good, STEP)) == 1
 
 
 def test_main__needs_a_wheel_or_the_switch() -> None:

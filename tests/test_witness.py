@@ -29,7 +29,7 @@ qdisc tbf 8001: root refcnt 2 rate 10Mbit burst 6056b lat 55.7ms
 needs_lab = pytest.mark.skipif(witness.find_obstacle() is not None, reason=str(witness.find_obstacle()))
 
 
-def runs(*queues: float) -> list[Measured]:
+def make_runs(*queues: float) -> list[Measured]:
     return [Measured(9.5e6, queue, 3, 100, 1514.0) for queue in queues]
 
 
@@ -89,7 +89,7 @@ def test_exit_code__one_that_differs_fails() -> None:
 
 def test_compare__an_emptier_queue_differs() -> None:
     tcp = witness.choose_tcp(Case("reno", 1))
-    rows = witness.compare(Case("reno", 1), runs(12, 12.1, 11.9), tcp)
+    rows = witness.compare(Case("reno", 1), make_runs(12, 12.1, 11.9), tcp)
     assert [row.verdict for row in rows if row.quantity.startswith("mean queue")] == ["DIFFERS"]
 
 
@@ -147,11 +147,11 @@ def test_delay_line__in_order_and_never_early() -> None:
         end.close()
 
 
-def lab(case: Case) -> list[str]:
+def list_run_words(case: Case) -> list[str]:
     return [sys.executable, "-m", "validation.lab.witness_run", json.dumps(asdict(case))]
 
 
-def namespaces() -> set[str]:
+def list_namespaces() -> set[str]:
     found = set()
     for link in Path("/proc").glob("[0-9]*/ns/net"):
         try:
@@ -161,7 +161,7 @@ def namespaces() -> set[str]:
     return found
 
 
-def processes_with(*words: str) -> list[str]:
+def list_processes(*words: str) -> list[str]:
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -177,7 +177,7 @@ def processes_with(*words: str) -> list[str]:
 def test_lab__fills_the_link_and_touches_nothing_else() -> None:
     before = Path("/proc/net/dev").read_text().splitlines()[2:]
     done = subprocess.run(
-        lab(Case("reno", 2, warmup_s=1.5, window_s=2)), capture_output=True, text=True, check=False
+        list_run_words(Case("reno", 2, warmup_s=1.5, window_s=2)), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     run = Measured(**json.loads(done.stdout))
@@ -194,14 +194,14 @@ def test_lab__fills_the_link_and_touches_nothing_else() -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_lab__killed_leaves_nothing(number: signal.Signals) -> None:
     marker = "0.0412345"  # the delay, seen in the command lines of this run's processes only
-    before = namespaces()
-    run = subprocess.Popen(lab(Case("reno", 1, rtt_s=float(marker))), stdout=subprocess.PIPE)
+    before = list_namespaces()
+    run = subprocess.Popen(list_run_words(Case("reno", 1, rtt_s=float(marker))), stdout=subprocess.PIPE)
     deadline = time.monotonic() + 10
-    while not processes_with(marker, "validation.lab.delay") and time.monotonic() < deadline:
+    while not list_processes(marker, "validation.lab.delay") and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert processes_with(marker, "validation.lab.delay")
+    assert list_processes(marker, "validation.lab.delay")
     run.send_signal(number)
     run.communicate()
     time.sleep(0.5)
-    assert processes_with(marker) == []
-    assert namespaces() - before == set()
+    assert list_processes(marker) == []
+    assert list_namespaces() - before == set()

@@ -30,7 +30,7 @@ import pytest
 from mousehole import _engine
 from mousehole.engine_types import TrafficSummary
 
-from tests.browser import WIDTHS, Browser, browser
+from tests.browser import WIDTHS, Browser, open_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "build" / "site" / "try"
@@ -110,8 +110,8 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serves a folder over loopback, and gives its address."""
+def serve(folder: Path) -> Iterator[str]:
+    """Serves a folder over loopback while the context lasts; yields its address."""
     handler = functools.partial(Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -127,18 +127,18 @@ def served(folder: Path) -> Iterator[str]:
 def address() -> Iterator[str]:
     if not (SITE / "index.html").is_file():
         pytest.fail("build/site/try is not there; make web builds it")
-    with served(SITE) as found:
+    with serve(SITE) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
-    with browser() as opened:
+    with open_browser() as opened:
         yield opened
 
 
-def waited(found: Callable[[], Any], what: str, longest_s: float = LONGEST_S) -> Any:
-    """Returns the first true value."""
+def wait_for(found: Callable[[], Any], what: str, longest_s: float = LONGEST_S) -> Any:
+    """Waits for a true value of `found` and returns it; fails after `longest_s`."""
     end = time.monotonic() + longest_s
     while time.monotonic() < end:
         if value := found():
@@ -147,25 +147,25 @@ def waited(found: Callable[[], Any], what: str, longest_s: float = LONGEST_S) ->
     raise AssertionError(f"{what} within {longest_s} s")
 
 
-def opened(window: Browser, address: str, hash_: str) -> None:
+def open_screen(window: Browser, address: str, hash_: str) -> None:
     """Opens a screen anew, and waits until the simulator has started."""
     window.show("about:blank", 1400)
     window.show(f"{address}#{hash_}", 1400)
-    waited(
+    wait_for(
         lambda: window.run("return document.querySelector('main form, main canvas, #files, #knob') !== null"),
         "a screen",
     )
 
 
-def line_of(asked: dict[str, str]) -> str:
+def write_hash(asked: dict[str, str]) -> str:
     return "line?" + "&".join(f"{name}={quote(value, safe=':,()')}" for name, value in asked.items())
 
 
-def answered(window: Browser) -> dict[str, list[str]]:
-    """Asks for the comparison and returns what the page says of it."""
+def ask(window: Browser) -> dict[str, list[str]]:
+    """Starts the comparison. Returns the texts of the page's answer."""
     window.run("document.querySelector('button.main').click()")
     over = "return document.querySelector('#took, .fault') !== null"
-    waited(lambda: window.run(over), "an answer")
+    wait_for(lambda: window.run(over), "an answer")
     found = window.run("""
         const texts = (which) => [...document.querySelectorAll(which)].map(one => one.textContent);
         const details = [...document.querySelectorAll('details')].at(-1);
@@ -178,29 +178,29 @@ def answered(window: Browser) -> dict[str, list[str]]:
     return found
 
 
-def pressed(window: Browser, button: str) -> None:
-    """Presses a button by its words."""
+def press_button(window: Browser, button: str) -> None:
+    """Presses the button with this text."""
     window.run(
         f"[...document.querySelectorAll('button')].find(one => one.textContent === {button!r}).click()"
     )
 
 
-def compared(asked: dict[str, str]) -> mousehole.Comparison:
-    """Returns what the command says to the same."""
+def compare_by_command(asked: dict[str, str]) -> mousehole.Comparison:
+    """Returns the result of the same comparison by the package."""
     options: dict[str, Any] = {**SHORT, **asked}
     options.update({name: int(options[name]) for name in ("users", "seed", "seeds") if name in options})
     place = options.pop("place")
     return mousehole.compare(place, **options)
 
 
-def saved_numbers(window: Browser) -> str:
-    """Returns the file that the page saves."""
-    pressed(window, "Save the numbers (JSON)")
-    return str(waited(lambda: window.run("return window.keptFiles['mousehole.json']"), "a file", 20))
+def save_numbers(window: Browser) -> str:
+    """Returns the JSON that the page saves."""
+    press_button(window, "Save the numbers (JSON)")
+    return str(wait_for(lambda: window.run("return window.keptFiles['mousehole.json']"), "a file", 20))
 
 
-def typed(command: str, folder: Path) -> str:
-    """Returns the file that a command writes with --json in a folder."""
+def run_with_json(command: str, folder: Path) -> str:
+    """Runs a command with --json in a folder. Returns the content of the file."""
     program, *rest = shlex.split(command)
     file = folder / "typed.json"
     done = subprocess.run(
@@ -211,10 +211,10 @@ def typed(command: str, folder: Path) -> str:
     return file.read_text()
 
 
-def saved_report(window: Browser, folder: Path) -> Path:
-    """Returns the report that the page saves, as a file."""
-    pressed(window, "Save the report (HTML)")
-    text = waited(lambda: window.run("return window.keptFiles['mousehole.html']"), "a report", 60)
+def save_report(window: Browser, folder: Path) -> Path:
+    """Returns the path of the report that the page saves, in the folder."""
+    press_button(window, "Save the report (HTML)")
+    text = wait_for(lambda: window.run("return window.keptFiles['mousehole.html']"), "a report", 60)
     file = folder / "saved.html"
     file.write_text(str(text))
     return file
@@ -227,7 +227,7 @@ TABLES = """
 """Caption and cells of every table."""
 
 
-def reported_tables(window: Browser, command: str, folder: Path) -> dict[str, list[list[str]]]:
+def read_report_tables(window: Browser, command: str, folder: Path) -> dict[str, list[list[str]]]:
     """Returns the tables of the report that a command writes with --html."""
     program, *rest = shlex.split(command)
     file = folder / "typed.html"
@@ -239,8 +239,8 @@ def reported_tables(window: Browser, command: str, folder: Path) -> dict[str, li
     return cast("dict[str, list[list[str]]]", window.run(TABLES))
 
 
-def printed(command: str, folder: Path) -> list[str]:
-    """Returns the first screen of what a command prints, line by line."""
+def run_and_print(command: str, folder: Path) -> list[str]:
+    """Runs a command. Returns the lines of its output up to the first empty one."""
     program, *rest = shlex.split(command)
     done = subprocess.run(
         [str(Path(sys.executable).with_name(program)), *rest],
@@ -249,16 +249,18 @@ def printed(command: str, folder: Path) -> list[str]:
     return done.stdout.partition("\n\n")[0].splitlines()
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=lambda one: line_of(one))
+@pytest.mark.parametrize("asked", ASKED, ids=lambda one: write_hash(one))
 def test_numbers__are_the_bytes_of_the_command_that_is_shown(
     window: Browser, address: str, asked: dict[str, str], tmp_path: Path
 ) -> None:
-    with window.before_pages(SAVED):
-        opened(window, address, line_of({**{name: str(value) for name, value in SHORT.items()}, **asked}))
-        shown = answered(window)
+    with window.run_before_pages(SAVED):
+        open_screen(
+            window, address, write_hash({**{name: str(value) for name, value in SHORT.items()}, **asked})
+        )
+        shown = ask(window)
         assert shown["fault"] == []
-        text = saved_numbers(window)
-    assert text == typed(shown["commands"][-1], tmp_path)
+        text = save_numbers(window)
+    assert text == run_with_json(shown["commands"][-1], tmp_path)
     (cell,) = json.loads(text)["cells"]
     advice = cell["advice"]
     end = next((n for n, line in enumerate(advice["lines"]) if line.startswith("Install on ")), None)
@@ -268,7 +270,7 @@ def test_numbers__are_the_bytes_of_the_command_that_is_shown(
     assert shown["findings"] == [one["sentence"] for one in cell["findings"] if not one["exploratory"]]
 
 
-def packet(from_client: bool, client: int, port: int, flags: int, seq: int, payload: int = 0) -> bytes:
+def make_packet(from_client: bool, client: int, port: int, flags: int, seq: int, payload: int = 0) -> bytes:
     """Returns an IPv4 packet between a client and port 443 of a server."""
     ends = [(bytes([10, 0, 0, client]), port), (bytes([192, 0, 2, 1]), 443)]
     (source, source_port), (target, target_port) = ends if from_client else reversed(ends)
@@ -285,7 +287,7 @@ def write_pcap(file: Path, connections: int) -> None:
         rows = [(0.0, True, 2, 99, 0), (0.02, False, 0x12, 899, 0), (0.04, True, 0x10, 100, 0)]
         rows += [(0.06 + n / 1000, False, 0x10, 900 + 1400 * n, 1400) for n in range(1 + number % 6)]
         packets += [
-            (1000 + number / 5 + at, packet(up, *ends, flags, seq, payload))
+            (1000 + number / 5 + at, make_packet(up, *ends, flags, seq, payload))
             for at, up, flags, seq, payload in rows
         ]
     out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
@@ -312,7 +314,7 @@ def write_zeek(file: Path) -> None:
 
 
 def write_access_log(file: Path) -> None:
-    """Writes a log of a web server, with a line that is none."""
+    """Writes a log of a web server, with one invalid line."""
     rows = [
         f'10.0.0.{1 + n % 6} - - [10/Oct/2025:13:{n // 60:02d}:{n % 60:02d} +0000] "GET /{n} HTTP/1.1" 200 '
         f"{700 + 613 * n % 90_000}"
@@ -322,13 +324,13 @@ def write_access_log(file: Path) -> None:
 
 
 def write_table(file: Path, rows: int = 60) -> None:
-    """Writes a table with gzip; so few transfers are played by a model."""
+    """Writes a gzipped table; so few transfers are played by a model."""
     lines = [f"{n / 3},user {n % 3},{600 + 977 * n % 14_000}" for n in range(rows)]
     file.write_bytes(gzip.compress("\n".join(["start_s,client,bytes", *lines, ""]).encode()))
 
 
 def write_har(file: Path) -> None:
-    """Writes a page as browsers save it; it has too few transfers even for a model."""
+    """Writes a HAR file of a page; it has too few transfers even for a model."""
     entries = [
         {
             "startedDateTime": f"2025-10-10T13:00:0{n}.000Z",
@@ -356,11 +358,11 @@ IN_DATA = ["flowlogs/zeek_m57-short_conn.log.gz", "flowlogs/zeek_m57-short_http.
 CAPTURED = "capture?down=4mbit&up=1mbit&schemes=droptail,fq-codel&seeds=5&duration=10s&warmup=5s"
 
 
-def chosen(window: Browser, address: str, files: list[Path], hash_: str = CAPTURED) -> list[str]:
-    """Gives files to the page; returns its account of them, or the fault."""
-    opened(window, address, hash_)
+def choose_files(window: Browser, address: str, files: list[Path], hash_: str = CAPTURED) -> list[str]:
+    """Gives files to the page. Returns its account of them, or the fault."""
+    open_screen(window, address, hash_)
     window.choose("#files", files)
-    waited(lambda: window.run("return document.querySelector('#account, .fault') !== null"), "an account")
+    wait_for(lambda: window.run("return document.querySelector('#account, .fault') !== null"), "an account")
     found = window.run(
         "return [...document.querySelectorAll('#account h2, #account dd, #account li, .fault')]"
         ".map(one => one.innerText)"
@@ -369,7 +371,7 @@ def chosen(window: Browser, address: str, files: list[Path], hash_: str = CAPTUR
     return found
 
 
-def of_command(files: list[Path]) -> TrafficSummary:
+def inspect_by_command(files: list[Path]) -> TrafficSummary:
     return mousehole.inspect([str(file) for file in files], rate="4mbit")
 
 
@@ -383,15 +385,15 @@ def test_capture__account_and_numbers_are_those_of_the_command(
     else:
         files = [tmp_path / name]
         WRITERS[name](files[0])
-    with window.before_pages(SAVED):
-        title, *said = chosen(window, address, files, CAPTURED + load)
-        expected, facts, remarks = _engine.traffic_account(of_command(files))
+    with window.run_before_pages(SAVED):
+        title, *said = choose_files(window, address, files, CAPTURED + load)
+        expected, facts, remarks = _engine.traffic_account(inspect_by_command(files))
         assert title == expected
         assert said == [*(value for _, value in facts), *(f"{kind}: {text}" for kind, text in remarks)]
-        shown = answered(window)
+        shown = ask(window)
         assert shown["fault"] == []
-        text = saved_numbers(window)
-    assert text == typed(shown["commands"][-1], tmp_path)
+        text = save_numbers(window)
+    assert text == run_with_json(shown["commands"][-1], tmp_path)
     played = window.run("return document.querySelector('.played')?.textContent ?? ''")
     lines = json.loads(text)["cells"][0]["advice"]["lines"]
     assert lines[: len(shown["lead"]) + bool(played)] == [*([played] if played else []), *shown["lead"]]
@@ -413,8 +415,8 @@ def test_capture__broken_files_are_refused_in_one_sentence(
     for file in (broken, torn, empty):
         with pytest.raises(mousehole.MouseholeError) as fault:
             mousehole.inspect(str(file))
-        assert chosen(window, address, [file]) == [str(fault.value).replace(f"{tmp_path}/", "")]
-    (sentence,) = chosen(window, address, [scenario])
+        assert choose_files(window, address, [file]) == [str(fault.value).replace(f"{tmp_path}/", "")]
+    (sentence,) = choose_files(window, address, [scenario])
     assert sentence.startswith("home.toml: a scenario")
     assert window.run("return document.querySelectorAll('main form').length") == 0
 
@@ -425,16 +427,16 @@ def test_capture__names_and_contents_run_no_script(window: Browser, address: str
     file.write_text(
         f"start_s,client,bytes\n{hostile},1,1\n" + "".join(f"{n},{hostile},{n}\n" for n in range(99))
     )
-    with window.before_pages(SAVED):
-        title, *said = chosen(window, address, [file])
+    with window.run_before_pages(SAVED):
+        title, *said = choose_files(window, address, [file])
         assert title.startswith(file.name)
         assert any(hostile in one for one in said if one.startswith("faulty: "))
-        shown = answered(window)
+        shown = ask(window)
         assert hostile in shown["commands"][-1]
         assert shlex.split(shown["commands"][-1])[2] == f"{file.name}"
         assert window.run("return document.title") == "Mousehole: your line"
         assert window.run("return document.querySelectorAll('img').length") == 0
-        report = saved_report(window, tmp_path)
+        report = save_report(window, tmp_path)
     assert window.show(report, 820).console == []
     assert hostile in str(window.run("return document.title"))
     assert hostile in str(window.run("return document.querySelector('.code pre').textContent"))
@@ -452,7 +454,7 @@ def test_capture__more_than_the_page_takes_is_told_what_to_type(
     file = tmp_path / "large.pcap"
     with file.open("wb") as sparse:
         sparse.truncate(200_000_001)
-    (sentence,) = chosen(window, address, [file])
+    (sentence,) = choose_files(window, address, [file])
     assert "200 MB are more than this page takes" in sentence
     typed_instead = window.run("return document.querySelector('.take pre').textContent")
     assert isinstance(typed_instead, str)
@@ -467,7 +469,7 @@ def test_capture__is_streamed_in_bounded_memory(window: Browser, address: str, t
             out.write(f"{n / 100},{n % 50},{600 + n % 9000},{'-' * 1000}\n")
     assert file.stat().st_size > 50_000_000
     before = window.run("return performance.memory.usedJSHeapSize")
-    title, *_ = chosen(window, address, [file])
+    title, *_ = choose_files(window, address, [file])
     assert title.startswith("long.csv: 60000 connections")
     after = window.run("return performance.memory.usedJSHeapSize")
     assert isinstance(before, int)
@@ -480,7 +482,7 @@ def test_capture__a_worker_that_ends_again_and_again_is_a_sentence(
 ) -> None:
     file = tmp_path / "a.csv.gz"
     write_table(file)
-    with window.before_pages("""
+    with window.run_before_pages("""
         const Kept = window.Worker;
         window.Worker = class extends Kept {
             postMessage(one) {
@@ -490,24 +492,26 @@ def test_capture__a_worker_that_ends_again_and_again_is_a_sentence(
             }
         };
     """):
-        (sentence,) = chosen(window, address, [file])
+        (sentence,) = choose_files(window, address, [file])
     assert sentence.startswith("The simulator broke: a worker ended.")
 
 
 def test_charts__are_saved_as_the_page_shows_them(window: Browser, address: str) -> None:
     asked = {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,fq-codel"}
-    with window.before_pages(SAVED):
-        opened(window, address, line_of({**asked, **{name: str(value) for name, value in SHORT.items()}}))
-        answered(window)
+    with window.run_before_pages(SAVED):
+        open_screen(
+            window, address, write_hash({**asked, **{name: str(value) for name, value in SHORT.items()}})
+        )
+        ask(window)
         count = window.run("return document.querySelectorAll('.charts figure').length")
         drawn = "return document.querySelectorAll('.chart svg').length"
-        waited(lambda: window.run(drawn) == count, "charts")
+        wait_for(lambda: window.run(drawn) == count, "charts")
         titles = window.run("return [...document.querySelectorAll('figcaption')].map(one => one.textContent)")
         assert isinstance(titles, list)
-        pressed(window, "Save the charts (SVG)")
-        saved = waited(lambda: window.run("return window.keptFiles['mousehole.svg']"), "a file", 20)
-        pressed(window, "Save the charts (PNG)")
-        width, height, colours = waited(lambda: window.run("return window.keptPicture"), "a picture", 20)
+        press_button(window, "Save the charts (SVG)")
+        saved = wait_for(lambda: window.run("return window.keptFiles['mousehole.svg']"), "a file", 20)
+        press_button(window, "Save the charts (PNG)")
+        width, height, colours = wait_for(lambda: window.run("return window.keptPicture"), "a picture", 20)
     assert "var(" not in saved, "a file by itself has no colours of a page"
     picture = ElementTree.fromstring(saved)  # noqa: S314 - the page made it
     assert [one for one in titles if one not in "".join(picture.itertext())] == []
@@ -522,18 +526,20 @@ REPORTED = [
 ]
 
 
-@pytest.mark.parametrize("asked", REPORTED, ids=lambda one: line_of(one))
+@pytest.mark.parametrize("asked", REPORTED, ids=lambda one: write_hash(one))
 def test_report__says_what_the_command_prints_and_shows_it_anywhere(
     window: Browser, address: str, asked: dict[str, str], tmp_path: Path
 ) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with window.before_pages(SAVED):
-        opened(window, address, line_of({**{name: str(value) for name, value in SHORT.items()}, **asked}))
-        command = answered(window)["commands"][-1]
-        file = saved_report(window, tmp_path)
+    with window.run_before_pages(SAVED):
+        open_screen(
+            window, address, write_hash({**{name: str(value) for name, value in SHORT.items()}, **asked})
+        )
+        command = ask(window)["commands"][-1]
+        file = save_report(window, tmp_path)
         text = file.read_text()
         window.run("delete window.keptFiles['mousehole.html']")
-        assert saved_report(window, tmp_path).read_text() == text
+        assert save_report(window, tmp_path).read_text() == text
     for width in WIDTHS:
         for dark in (False, True):
             picture = PICTURES / f"web-report-{width}-{'dark' if dark else 'light'}.png"
@@ -542,7 +548,7 @@ def test_report__says_what_the_command_prints_and_shows_it_anywhere(
     texts = """
         const texts = (which) => [...document.querySelectorAll(which)].map(one => one.textContent);
         return [...texts('h1'), ...texts('.verdict p, .verdict li')]"""
-    title, *lines = printed(command, tmp_path)
+    title, *lines = run_and_print(command, tmp_path)
     end = next((n for n, line in enumerate(lines) if line.startswith("Install on ")), len(lines))
     assert window.run(texts) == [title, *lines[:end]]
     blocks = window.run("return [...document.querySelectorAll('.code pre')].map(one => one.textContent)")
@@ -557,7 +563,7 @@ def test_report__says_what_the_command_prints_and_shows_it_anywhere(
     assert window.run("return document.querySelector('th[aria-sort]').ariaSort") == "ascending"
     window.show(file, 820)
     tables = cast("dict[str, list[list[str]]]", window.run(TABLES))
-    typed_tables = reported_tables(window, command, tmp_path)
+    typed_tables = read_report_tables(window, command, tmp_path)
     own = [caption for caption in tables if caption in typed_tables]
     assert [caption for caption in own if tables[caption] != typed_tables[caption]] == []
     assert {"The link", "Other endpoints"} <= set(own)
@@ -572,7 +578,7 @@ def test_screens__fit_every_width_and_ask_no_other_host(
     log = tmp_path / "access.log"
     write_access_log(log)
     asked = {"place": "home", "down": "20mbit", "up": "1mbit"}
-    short = line_of({**asked, **{name: str(value) for name, value in SHORT.items()}})
+    short = write_hash({**asked, **{name: str(value) for name, value in SHORT.items()}})
     for width in WIDTHS:
         for dark in (False, True):
             picture = PICTURES / f"web-{screen}-{width}-{'dark' if dark else 'light'}.png"
@@ -580,25 +586,27 @@ def test_screens__fit_every_width_and_ask_no_other_host(
             hash_ = {"line": short, "capture": f"{CAPTURED}&load=0.7"}.get(screen, screen)
             shown = window.show(f"{address}#{hash_}", width, dark)
             began = "return document.querySelector('form, canvas, #files, #knob') !== null"
-            waited(lambda: window.run(began), "a screen")  # noqa: B023
+            wait_for(lambda: window.run(began), "a screen")  # noqa: B023
             if screen == "capture":
                 window.choose("#files", [log])
-                waited(lambda: window.run("return document.querySelector('#account') !== null"), "an account")
+                wait_for(
+                    lambda: window.run("return document.querySelector('#account') !== null"), "an account"
+                )
             if screen == "papers":
-                waited(
+                wait_for(
                     lambda: window.run("return document.querySelectorAll('.curves svg').length"), "a chart"
                 )
                 one_each = "return parseInt(document.querySelector('#over').textContent) >= 3"
-                waited(lambda: window.run(one_each), "a run of each curve")  # noqa: B023
+                wait_for(lambda: window.run(one_each), "a run of each curve")  # noqa: B023
             elif screen in ("line", "capture"):
-                answered(window)
+                ask(window)
                 drawn = "return document.querySelectorAll('.chart svg').length"
                 count = window.run("return document.querySelectorAll('.charts figure').length")
-                waited(lambda: window.run(drawn) == count, "charts")  # noqa: B023
+                wait_for(lambda: window.run(drawn) == count, "charts")  # noqa: B023
             else:
-                waited(lambda: window.run(WATCHED), "what users feel")
+                wait_for(lambda: window.run(WATCHED), "what users feel")
             assert window.run("return document.documentElement.scrollWidth") == width
-            assert window.taken(picture) == []
+            assert window.take_screenshot(picture) == []
             foreign = [one for one in shown.requests if not one.startswith((address, "blob:"))]
             assert foreign == []
             assert picture.stat().st_size > 20_000
@@ -613,11 +621,11 @@ def test_papers__show_what_another_threshold_does_beside_what_is_printed(
         )"""
     found = []
     for threshold in (15, 4):
-        opened(window, address, f"papers?paper=sfd&threshold={threshold}")
-        waited(lambda: window.run(COMPLETE), "all runs")
+        open_screen(window, address, f"papers?paper=sfd&threshold={threshold}")
+        wait_for(lambda: window.run(COMPLETE), "all runs")
         rows = window.run(means)
         assert isinstance(rows, list)
-        found.append({size: [seconds(time) for time in times] for size, *times in rows})
+        found.append({size: [parse_seconds(time) for time in times] for size, *times in rows})
     before, after = found
     (ten_kb,) = [size for size in before if size.startswith("12,")]
     droptail, _, sfd = before[ten_kb]
@@ -630,29 +638,29 @@ def test_papers__show_what_another_threshold_does_beside_what_is_printed(
 
 
 def test_watch__shows_what_a_better_queue_does(window: Browser, address: str) -> None:
-    opened(window, address, "watch")
-    felt = waited(lambda: window.run(WATCHED), "what users feel")
+    open_screen(window, address, "watch")
+    felt = wait_for(lambda: window.run(WATCHED), "what users feel")
     assert len(felt) == 6
-    left, right = (seconds(felt[place]) for place in (0, 3))
+    left, right = (parse_seconds(felt[place]) for place in (0, 3))
     assert right < left / 3, "a call waits less under fq-codel"
     played = "return Number(document.querySelector('.time input').value)"
     before = window.run(played)
-    waited(lambda: window.run(played) != before, "another moment", 10)
+    wait_for(lambda: window.run(played) != before, "another moment", 10)
 
 
-def seconds(text: str) -> float:
+def parse_seconds(text: str) -> float:
     number, unit = text.split()
     return float(number) / (1000 if unit == "ms" else 1)
 
 
 def test_request__at_fault_is_one_sentence(window: Browser, address: str) -> None:
-    opened(window, address, line_of({"place": "home", "down": "fast", "up": "1mbit"}))
-    (fault,) = answered(window)["fault"]
+    open_screen(window, address, write_hash({"place": "home", "down": "fast", "up": "1mbit"}))
+    (fault,) = ask(window)["fault"]
     assert fault.startswith('down: "fast"')
     assert "10mbit" in fault
     hostile = "<img src=x onerror=document.title=1>"
-    opened(window, address, line_of({"place": hostile, "down": "1mbit", "up": "1mbit"}))
-    (fault,) = answered(window)["fault"]
+    open_screen(window, address, write_hash({"place": hostile, "down": "1mbit", "up": "1mbit"}))
+    (fault,) = ask(window)["fault"]
     assert fault.startswith("place: ")
     assert hostile in fault
     assert window.run("return document.title") == "Mousehole: your line"
@@ -660,31 +668,33 @@ def test_request__at_fault_is_one_sentence(window: Browser, address: str) -> Non
 
 
 def test_stop__ends_all_runs_at_once(window: Browser, address: str) -> None:
-    opened(window, address, line_of({"place": "campus", "down": "200mbit", "up": "100mbit"}))
+    open_screen(window, address, write_hash({"place": "campus", "down": "200mbit", "up": "100mbit"}))
     window.run("document.querySelector('button.main').click()")
-    waited(lambda: window.run("return document.querySelector('progress') !== null"), "progress")
+    wait_for(lambda: window.run("return document.querySelector('progress') !== null"), "progress")
     time.sleep(1)
-    pressed(window, "Stop")
-    waited(lambda: window.run("return document.querySelector('progress') === null"), "the end", 5)
+    press_button(window, "Stop")
+    wait_for(lambda: window.run("return document.querySelector('progress') === null"), "the end", 5)
     assert window.run("return document.querySelectorAll('.fault, #verdict').length") == 0
 
 
 def test_worker__that_ends_is_replaced(window: Browser, address: str) -> None:
     asked = {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,fq-codel"}
-    with window.before_pages(WORKERS):
-        opened(window, address, line_of({**asked, **{name: str(value) for name, value in SHORT.items()}}))
+    with window.run_before_pages(WORKERS):
+        open_screen(
+            window, address, write_hash({**asked, **{name: str(value) for name, value in SHORT.items()}})
+        )
         window.run("document.querySelector('button.main').click()")
-        waited(lambda: window.run("return window.keptWorkers.length > 0"), "a worker")
+        wait_for(lambda: window.run("return window.keptWorkers.length > 0"), "a worker")
         window.run(
             "const one = keptWorkers.at(-1); one.terminate(); one.dispatchEvent(new ErrorEvent('error'))"
         )
-        waited(lambda: window.run("return document.querySelector('#took') !== null"), "an answer")
+        wait_for(lambda: window.run("return document.querySelector('#took') !== null"), "an answer")
     lead = window.run("return document.querySelector('.verdict .lead').textContent")
-    assert lead == compared(asked).advice().lines[0]
+    assert lead == compare_by_command(asked).advice().lines[0]
 
 
 def test_page__may_connect_to_nothing_and_its_workers_neither(window: Browser, address: str) -> None:
-    opened(window, address, "line")
+    open_screen(window, address, "line")
     tried = f"fetch('{address}index.html').then(() => 'connected', () => 'refused')"
     window.run(f"window.tried = []; {tried}.then(one => tried.push(one))")
     worker = f"{tried}.then(one => postMessage(one))"
@@ -692,21 +702,21 @@ def test_page__may_connect_to_nothing_and_its_workers_neither(window: Browser, a
         f"const place = URL.createObjectURL(new Blob([{worker!r}], {{type: 'text/javascript'}}));"
         "new Worker(place, {type: 'module'}).onmessage = (event) => tried.push(event.data)"
     )
-    waited(lambda: window.run("return tried.length === 2"), "both tries", 20)
+    wait_for(lambda: window.run("return tried.length === 2"), "both tries", 20)
     assert window.run("return tried") == ["refused", "refused"]
     window.messages()  # the two refusals are there
 
 
 def test_page__works_without_its_host(window: Browser) -> None:
-    with served(SITE) as address:
-        opened(window, address, "line")
+    with serve(SITE) as address:
+        open_screen(window, address, "line")
         controlled = "return navigator.serviceWorker.controller !== null"
-        waited(lambda: window.run(controlled), "a service worker", 20)
-        opened(window, address, "watch")  # asks for every file once more, now by way of it
-        waited(lambda: window.run(WATCHED), "what users feel")
-        opened(window, address, line_of({"place": "home", "down": "20mbit", "up": "1mbit"}))
-    opened(window, address, "watch")
-    waited(lambda: window.run(WATCHED), "what users feel")
+        wait_for(lambda: window.run(controlled), "a service worker", 20)
+        open_screen(window, address, "watch")  # asks for every file once more, now by way of it
+        wait_for(lambda: window.run(WATCHED), "what users feel")
+        open_screen(window, address, write_hash({"place": "home", "down": "20mbit", "up": "1mbit"}))
+    open_screen(window, address, "watch")
+    wait_for(lambda: window.run(WATCHED), "what users feel")
 
 
 def test_page__without_the_library_of_charts_says_so_and_tries_again(window: Browser, tmp_path: Path) -> None:
@@ -716,18 +726,20 @@ def test_page__without_the_library_of_charts_says_so_and_tries_again(window: Bro
     asked = {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,fq-codel"}
     drawn = "return document.querySelectorAll('.chart svg').length"
     said = "return document.querySelector('.charts [role=status]')?.textContent ?? ''"
-    with served(site) as address:
-        opened(window, address, line_of({**asked, **{name: str(value) for name, value in SHORT.items()}}))
-        answered(window)
-        assert waited(lambda: window.run(said), "a sentence", 20) == (
+    with serve(site) as address:
+        open_screen(
+            window, address, write_hash({**asked, **{name: str(value) for name, value in SHORT.items()}})
+        )
+        ask(window)
+        assert wait_for(lambda: window.run(said), "a sentence", 20) == (
             "This chart’s library could not be loaded; the page tries again."
         )
-        pressed(window, "Save the report (HTML)")
+        press_button(window, "Save the report (HTML)")
         refused = "return [...document.querySelectorAll('.go [role=status]')].at(-1).textContent"
-        assert "there is no report" in waited(lambda: window.run(refused), "a sentence", 20)
+        assert "there is no report" in wait_for(lambda: window.run(refused), "a sentence", 20)
         aside.rename(library)
         count = window.run("return document.querySelectorAll('.charts figure').length")
-        waited(lambda: window.run(drawn) == count, "charts")
+        wait_for(lambda: window.run(drawn) == count, "charts")
         assert window.run(said) == ""
     window.messages()  # the library that was not found is there
 
@@ -737,10 +749,10 @@ def test_page__whose_files_cannot_be_kept_shows_them_all_the_same(window: Browse
     keeper = site / "sw.js"
     full = "Cache.prototype.put = () => Promise.reject(new Error('full'));\n"
     keeper.write_text(full + keeper.read_text())
-    with served(site) as address:
-        opened(window, address, "watch")
+    with serve(site) as address:
+        open_screen(window, address, "watch")
         controlled = "return navigator.serviceWorker.controller !== null"
-        waited(lambda: window.run(controlled), "a service worker", 20)
-        opened(window, address, "watch")  # every file once more, now by way of it
-        waited(lambda: window.run(WATCHED), "what users feel", 60)
+        wait_for(lambda: window.run(controlled), "a service worker", 20)
+        open_screen(window, address, "watch")  # every file once more, now by way of it
+        wait_for(lambda: window.run(WATCHED), "what users feel", 60)
     assert window.messages() == []

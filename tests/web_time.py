@@ -10,8 +10,8 @@ import itertools
 import os
 import statistics
 
-from tests.browser import Browser, browser
-from tests.web_in_browser import SITE, answered, line_of, opened, served, waited
+from tests.browser import Browser, open_browser
+from tests.web_in_browser import SITE, ask, open_screen, serve, wait_for, write_hash
 
 LOADS, FRAMES_S = 5, 5
 HOME = {"place": "home", "down": "20mbit", "up": "1mbit"}
@@ -24,47 +24,50 @@ requestAnimationFrame(note);
 
 
 def main() -> None:
-    """Prints each time with what it is of."""
+    """Prints each time with its meaning."""
     parser = argparse.ArgumentParser(prog="python -m tests.web_time", description=__doc__)
     parser.add_argument("--answers", type=int, default=3, help="comparisons of home (default 3)")
     options = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
     load = os.getloadavg()[0]
     print(f"{cores} cores, load average {load:.1f}")
-    with served(SITE) as address, browser() as window:
-        print(f"first picture, median of {LOADS} loads: {statistics.median(_paints(window, address)):.2f} s")
-        times = [_answer_s(window, address) for _ in range(options.answers)]
+    with serve(SITE) as address, open_browser() as window:
+        print(
+            f"first picture, median of {LOADS} loads: "
+            f"{statistics.median(_measure_paints(window, address)):.2f} s"
+        )
+        times = [_measure_answer(window, address) for _ in range(options.answers)]
         print("home answered, each time:", ", ".join(f"{time:.1f}" for time in times), "s")
-        per_s, longest_ms = _frames(window, address)
+        per_s, longest_ms = _measure_frames(window, address)
         print(f"Watch: {per_s:.0f} pictures a second, 99 of 100 within {longest_ms:.0f} ms")
 
 
-def _paints(window: Browser, address: str) -> list[float]:
-    """Returns from a page's request to its first picture, in seconds, of some loads."""
+def _measure_paints(window: Browser, address: str) -> list[float]:
+    """Returns the time from a page's request to its first picture, s, of several loads."""
     found = []
     for _ in range(LOADS):
         window.show("about:blank", 1400)
         window.show(address, 1400)
-        found.append(float(str(waited(lambda: window.run(PAINT), "a first picture"))) / 1000)
+        found.append(float(str(wait_for(lambda: window.run(PAINT), "a first picture"))) / 1000)
     return found
 
 
-def _answer_s(window: Browser, address: str) -> float:
-    """Returns what the page says that its comparison of `home` took, of a page opened anew."""
-    opened(window, address, line_of(HOME))
-    if fault := answered(window)["fault"]:
+def _measure_answer(window: Browser, address: str) -> float:
+    """Returns the time of the comparison of `home` that a newly opened page reports, s."""
+    open_screen(window, address, write_hash(HOME))
+    if fault := ask(window)["fault"]:
         raise SystemExit(f"the page refuses its first example: {fault[0]}")
     words = str(window.run("return document.querySelector('#took').textContent")).split()
     return float(words[words.index("in") + 1])
 
 
-def _frames(window: Browser, address: str) -> tuple[float, float]:
-    """Returns pictures a second of the screen Watch, and the 99th percentile between two, in ms."""
-    opened(window, address, "watch")
-    waited(lambda: window.run("return document.querySelectorAll('.felt b').length === 6"), "a queue")
+def _measure_frames(window: Browser, address: str) -> tuple[float, float]:
+    """Returns pictures per second of the screen Watch, and the 99th percentile of their intervals, ms."""
+    open_screen(window, address, "watch")
+    wait_for(lambda: window.run("return document.querySelectorAll('.felt b').length === 6"), "a queue")
     window.run(COUNT)
     enough = f"return window.keptFrames.at(-1) - window.keptFrames[0] > {1000 * FRAMES_S}"
-    waited(lambda: window.run(enough), "pictures")
+    wait_for(lambda: window.run(enough), "pictures")
     times = window.run("return window.keptFrames")
     assert isinstance(times, list)
     gaps = [after - before for before, after in itertools.pairwise(times)]

@@ -1,9 +1,9 @@
-"""Which crate and which module of sim/src may see which, and what C headers must not use.
+"""Checks dependencies: of crates, of the modules of sim/src, and what C headers must not use.
 
-tests/test_arrows.py asserts it; `make arrows` prints the layers of sim/layers.toml. Sources are read as
-text with comments removed, so a complaint names file and line and no build is needed. What a kept tool
-checks is not here: clippy.toml forbids clocks and thread random numbers in Rust, import-linter
-(pyproject.toml) holds the Python packages apart.
+tests/test_arrows.py asserts it; `make arrows` prints the layers of sim/layers.toml. Sources are
+read as text with comments removed, so a complaint names file and line and no build is needed. Other
+tools check the rest: clippy.toml forbids clocks and thread random numbers in Rust, import-linter
+(pyproject.toml) separates the Python packages.
 """
 
 from __future__ import annotations
@@ -61,13 +61,16 @@ C_INCLUDES = re.compile(
 )
 
 
-def crate_faults(manifest: str, where: str) -> list[str]:
-    """Dependencies of one Cargo.toml on our own crates that are not allowed."""
+def find_crate_faults(manifest: str, where: str) -> list[str]:
+    """Returns a line for each dependency of a Cargo.toml on one of our crates that is not allowed.
+
+    `where` is the file's name in the lines.
+    """
     data = tomllib.loads(manifest)
     name = data["package"]["name"]
     if name not in CRATES:
         return [f"{where}: crate {name} is in no room; add it to tools/arrows.py and ARCHITECTURE.md"]
-    ours = {one for one in dependencies(data) if one[1].startswith(PREFIX)}
+    ours = {one for one in list_dependencies(data) if one[1].startswith(PREFIX)}
     allowed = {
         (table, crate)
         for table in TABLES
@@ -79,8 +82,8 @@ def crate_faults(manifest: str, where: str) -> list[str]:
 TABLES = ("dependencies", "build-dependencies", "dev-dependencies")
 
 
-def dependencies(data: dict[str, object]) -> Iterator[tuple[str, str]]:
-    """Returns the tables of dependencies of a manifest and the packages in each, nested ones included."""
+def list_dependencies(data: dict[str, object]) -> Iterator[tuple[str, str]]:
+    """Yields the table and the package of each dependency in a manifest, nested tables included."""
     for key, value in data.items():
         if not isinstance(value, dict):
             continue
@@ -88,16 +91,16 @@ def dependencies(data: dict[str, object]) -> Iterator[tuple[str, str]]:
             for name, spec in value.items():
                 yield key, str(spec.get("package", name)) if isinstance(spec, dict) else str(name)
         else:
-            yield from dependencies(value)
+            yield from list_dependencies(value)
 
 
-def lower(crate: str) -> set[str]:
-    """Returns the crates of ours that a crate is made of, itself left out."""
-    return CRATES[crate].union(*(lower(one) for one in CRATES[crate]))
+def list_lower_crates(crate: str) -> set[str]:
+    """Returns the crates of ours on which a crate depends, directly or indirectly."""
+    return CRATES[crate].union(*(list_lower_crates(one) for one in CRATES[crate]))
 
 
-def circles(layers: Mapping[str, set[str]]) -> list[str]:
-    """Returns a circle of modules that see each other, empty if there is none."""
+def find_circle(layers: Mapping[str, set[str]]) -> list[str]:
+    """Returns the modules of one circle of dependencies, empty if there is none."""
     try:
         TopologicalSorter(layers).prepare()
     except CycleError as error:
@@ -105,7 +108,7 @@ def circles(layers: Mapping[str, set[str]]) -> list[str]:
     return []
 
 
-def table() -> str:
+def write_table() -> str:
     """Returns the layers as a Markdown table, lowest first."""
     rows = [
         [f"`{name}`", one["holds"], ", ".join(f"`{seen}`" for seen in one["sees"]) or "nothing"]
@@ -114,15 +117,18 @@ def table() -> str:
     return document.table(("module", "holds", "may see"), rows)
 
 
-def layer_faults(path: Path, text: str) -> list[str]:
-    """Modules named by one file of sim/src (`path` relative to it) that its layer must not see."""
+def find_layer_faults(path: Path, text: str) -> list[str]:
+    """Returns a line for each module that a file of sim/src names but must not see.
+
+    `path` is relative to sim/src.
+    """
     layer = path.parts[0].removesuffix(".rs")
     if layer in ROOTS:
         return []
     if layer not in LAYERS:
         return [f"sim/src/{path}: module {layer} is in no layer; add it to sim/layers.toml"]
     allowed = LAYERS[layer]
-    seen = modules_named(path, without_comments(text))
+    seen = find_named_modules(path, strip_comments(text))
     return [
         f"sim/src/{path}:{line}: {layer} must not see {name}"
         for line, name in sorted(seen)
@@ -130,8 +136,8 @@ def layer_faults(path: Path, text: str) -> list[str]:
     ]
 
 
-def modules_named(path: Path, code: str) -> set[tuple[int, str]]:
-    """Returns (line, top-level module) for each path in the code that reaches the crate's root."""
+def find_named_modules(path: Path, code: str) -> set[tuple[int, str]]:
+    """Returns (line, top-level module) for each path in the code that starts at the crate's root."""
     depth = len(path.parts) - (path.name == "mod.rs")
     found = set()
     for match in re.finditer(r"\b(crate|super(?:\s*::\s*super)*)\s*::\s*(\{|\w+)", code):
@@ -139,14 +145,14 @@ def modules_named(path: Path, code: str) -> set[tuple[int, str]]:
         if supers and supers < depth:
             continue
         line = code.count("\n", 0, match.start()) + 1
-        for name in group_heads(code, match.end()) if match[2] == "{" else [match[2]]:
+        for name in list_group_heads(code, match.end()) if match[2] == "{" else [match[2]]:
             if name in LAYERS or (not supers and name.islower() and name != "self"):
                 found.add((line, name))
     return found
 
 
-def group_heads(code: str, start: int) -> list[str]:
-    """Returns the first names of an import group `{a, b::c, d::{e, f}}` whose brace opens before `start`."""
+def list_group_heads(code: str, start: int) -> list[str]:
+    """Returns the first names of an import group `{a, b::c, d::{e, f}}`, whose brace opens before `start`."""
     depth, body = 1, ""
     for char in code[start:]:
         depth += (char == "{") - (char == "}")
@@ -156,9 +162,11 @@ def group_heads(code: str, start: int) -> list[str]:
     return [name for part in body.split(",") if (name := part.strip().split("::")[0].split(" ")[0])]
 
 
-def impurities(where: str, text: str) -> list[str]:
-    """Returns clocks, randomness, allocation, floats and foreign headers in a C source."""
-    code = without_comments(text)
+def find_impurities(where: str, text: str) -> list[str]:
+    """Returns a line for each use of clocks, randomness, allocation, floats or foreign headers in a
+    C source.
+    """
+    code = strip_comments(text)
     lines = list(enumerate(code.splitlines(), 1))
     found = [
         f"{where}:{number}: {match[0].strip()} is not allowed here; time and randomness are arguments"
@@ -167,7 +175,7 @@ def impurities(where: str, text: str) -> list[str]:
     ]
     found += [
         f"{where}:{number}: {match[0]} is not allowed here; only descriptions of policies may use it"
-        for number, line in enumerate(without_descriptions(code).splitlines(), 1)
+        for number, line in enumerate(strip_descriptions(code).splitlines(), 1)
         for match in WIDE_C.finditer(line)
     ]
     return found + [
@@ -177,14 +185,14 @@ def impurities(where: str, text: str) -> list[str]:
     ]
 
 
-def without_comments(text: str) -> str:
-    """Returns Rust or C source with comments blanked and line numbers kept."""
+def strip_comments(text: str) -> str:
+    """Returns Rust or C source without comments, with unchanged line numbers."""
     blocks = re.sub(r"/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL)
     return re.sub(r"//[^\n]*", "", blocks)
 
 
-def without_descriptions(code: str) -> str:
-    """Returns C source with what stands under `#ifdef MH_DESCRIBE` blanked and line numbers kept."""
+def strip_descriptions(code: str) -> str:
+    """Returns C source without the code under `#ifdef MH_DESCRIBE`, with unchanged line numbers."""
     kept, depth, blanked = [], 0, 0
     for line in code.splitlines():
         directive = re.match(r"\s*#\s*(\w+)\s*(.*)", line)
@@ -203,4 +211,4 @@ def without_descriptions(code: str) -> str:
 
 
 if __name__ == "__main__":
-    print(table(), end="")
+    print(write_table(), end="")

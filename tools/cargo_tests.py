@@ -1,9 +1,9 @@
-"""Runs every Rust test in a process of its own and hands the outcomes over as JSON lines.
+"""Runs every Rust test in its own process and prints the outcomes as JSON lines.
 
-Cargo says as JSON which test programs it built, `--list` names their tests, and the exit code of each run
-is the outcome; nothing is read from sentences. A test that prints a line `NOT RUN: reason` counts as not
-run. The documentation tests are one run, because rustdoc starts them itself.
-`python -m tools.cargo_tests` prints the lines; `make test` and `make validation` use them.
+Cargo reports as JSON which test programs it built, `--list` names their tests, and the exit code of
+each run is the outcome; nothing is parsed from prose. A test that prints a line `NOT RUN: reason`
+counts as not run. The documentation tests are one run, because rustdoc starts them itself. `python
+-m tools.cargo_tests` prints the lines; `make test` and `make validation` use them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ The caller's environment wins.
 
 
 class Outcome(StrEnum):
-    """How a test ended."""
+    """The outcome of a test."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Program:
-    """A test program: its package, the name of its target, where it is, and where its tests run."""
+    """A test program: its package, the name of its target, its path, and the working folder of its tests."""
 
     package: str
     target: str
@@ -50,7 +50,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Result:
-    """One test. `name` holds its modules; `output` is what it printed, or why it was not run."""
+    """The result of one test: `name` with its modules, and `output`, or the reason if it was not run."""
 
     package: str
     target: str
@@ -61,12 +61,12 @@ class Result:
 
     @property
     def label(self) -> str:
-        """Package, target and name, as people look for a test."""
+        """Package, target and name of the test."""
         return f"{self.package} {self.target} {self.name}"
 
 
 class BuildError(Exception):
-    """The tests do not compile; holds what the compiler printed."""
+    """The tests do not compile; the message is the compiler's output."""
 
 
 def run_all(packages: Sequence[str] = ()) -> list[Result]:
@@ -74,30 +74,33 @@ def run_all(packages: Sequence[str] = ()) -> list[Result]:
 
     Raises `BuildError` if they do not compile.
     """
-    programs = built(packages)
+    programs = build(packages)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(listed, programs))
+        found = list(pool.map(list_tests, programs))
         runs = [
             (program, test, test in ignored)
             for program, (tests, ignored) in zip(programs, found, strict=True)
             for test in tests
         ]
         results = list(pool.map(lambda one: run(*one), runs))
-    return results + doc_tests(packages)
+    return results + run_doc_tests(packages)
 
 
-def built(packages: Sequence[str] = ()) -> list[Program]:
-    """Compiles the tests of these packages, by default of the default members; returns their programs."""
+def build(packages: Sequence[str] = ()) -> list[Program]:
+    """Compiles the tests of these packages, by default of the default members. Returns their programs.
+
+    Raises `BuildError` if they do not compile.
+    """
     command = [CARGO, "test", "--locked", "--no-run", "--message-format=json-render-diagnostics"]
     command += [f"--package={package}" for package in packages]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(done.stderr)
-    return list(programs(done.stdout.splitlines()))
+    return list(list_programs(done.stdout.splitlines()))
 
 
-def programs(messages: Iterable[str]) -> Iterator[Program]:
-    """Yields the test programs among Cargo's messages."""
+def list_programs(messages: Iterable[str]) -> Iterator[Program]:
+    """Yields the test programs that Cargo's JSON messages name."""
     for line in messages:
         message = json.loads(line)
         if (
@@ -107,30 +110,34 @@ def programs(messages: Iterable[str]) -> Iterator[Program]:
         ):
             folder = Path(message["manifest_path"]).parent
             target = message["target"]["name"]
-            yield Program(package_name(message["package_id"]), target, message["executable"], str(folder))
+            yield Program(
+                parse_package_name(message["package_id"]), target, message["executable"], str(folder)
+            )
 
 
-def package_name(identifier: str) -> str:
-    """Returns the package of an id such as `path+file:///…/sim#mousehole-sim@0.1.0` or `…/policy#0.1.0`."""
+def parse_package_name(identifier: str) -> str:
+    """Returns the package name of an id such as `path+file:///…/sim#mousehole-sim@0.1.0` or
+    `…/policy#0.1.0`.
+    """
     path, _, rest = identifier.partition("#")
     name, at, _ = rest.partition("@")
     return name if at else path.rsplit("/", 1)[1]
 
 
-def listed(program: Program) -> tuple[list[str], set[str]]:
-    """Returns a program's tests, and those of them that are ignored."""
-    return names(program, ()), set(names(program, ("--ignored",)))
+def list_tests(program: Program) -> tuple[list[str], set[str]]:
+    """Returns the names of a program's tests, and of those that are ignored."""
+    return list_names(program, ()), set(list_names(program, ("--ignored",)))
 
 
-def names(program: Program, options: Sequence[str]) -> list[str]:
-    """Returns the tests that `--list` names."""
+def list_names(program: Program, options: Sequence[str]) -> list[str]:
+    """Returns the test names that `--list` prints."""
     command = [program.path, "--list", "--format", "terse", *options]
     done = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, check=True)
     return [line.removesuffix(": test") for line in done.stdout.splitlines() if line.endswith(": test")]
 
 
 def run(program: Program, name: str, is_ignored: bool) -> Result:
-    """Runs one test; an ignored one is only reported."""
+    """Runs one test and returns its result; an ignored one is only reported as not run."""
     if is_ignored:
         return Result(program.package, program.target, name, Outcome.NOT_RUN, "ignored")
     start = time.monotonic()
@@ -140,8 +147,8 @@ def run(program: Program, name: str, is_ignored: bool) -> Result:
         command, cwd=program.folder, env=environment, capture_output=True, text=True, check=False
     )
     seconds = time.monotonic() - start
-    said = printed(name, done.stdout)
-    reason = not_run_reason(f"{said}\n{done.stderr}")
+    said = extract_output(name, done.stdout)
+    reason = find_not_run_reason(f"{said}\n{done.stderr}")
     if done.returncode:
         said = f"{said}\n{done.stderr}".strip() or f"ended with {done.returncode}"
         return Result(program.package, program.target, name, Outcome.FAILED, said, seconds)
@@ -150,25 +157,25 @@ def run(program: Program, name: str, is_ignored: bool) -> Result:
     return Result(program.package, program.target, name, Outcome.PASSED, said, seconds)
 
 
-def printed(name: str, output: str) -> str:
-    """Returns what a test printed: the block under its name, which ends before libtest's own summary."""
+def extract_output(name: str, output: str) -> str:
+    """Returns the output of a test: the block under its name, up to libtest's own summary."""
     block = output.partition(f"\n---- {name} stdout ----\n")[2]
     for summary in ("\n\nsuccesses:\n", "\n\nfailures:\n"):
         block = block.partition(summary)[0]
     return block.strip()
 
 
-def not_run_reason(output: str) -> str | None:
-    """Returns the reason after `NOT RUN:` at the start of a line, None without such a line."""
+def find_not_run_reason(output: str) -> str | None:
+    """Returns the reason after `NOT RUN:` at the start of a line, or None without such a line."""
     lines = (line for line in output.splitlines() if line.startswith(NOT_RUN))
     return next((line.removeprefix(NOT_RUN).strip() for line in lines), None)
 
 
-def doc_tests(packages: Sequence[str] = ()) -> list[Result]:
-    """Runs the documentation tests of these packages at once; if one fails, all count as failed.
+def run_doc_tests(packages: Sequence[str] = ()) -> list[Result]:
+    """Runs the documentation tests of these packages together; if one fails, all count as failed.
 
-    The packages are named as in `built`: Cargo chooses the features of libraries by all that is named, so
-    that, package by package, each would be compiled once more with what it needs.
+    The packages are named together as in `build`: Cargo unifies the features of libraries over all
+    named packages, so package by package each library would be compiled again.
     """
     command = [CARGO, "test", "--quiet", "--locked", "--doc", *(f"--package={one}" for one in packages)]
     found = subprocess.run(

@@ -1,4 +1,4 @@
-"""A Dask scheduler and workers as processes of their own, for tests and for `make bench WHAT=scaling`."""
+"""A Dask scheduler and workers as separate processes, for tests and for `make bench WHAT=scaling`."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class Cluster:
-    """A scheduler on a free port of this machine, and the workers that were started."""
+    """A scheduler on a free port of this machine, and the workers that were started for it."""
 
     def __init__(self, folder: Path, *paths: Path) -> None:
         """Starts the scheduler; `paths` are folders whose modules workers can import."""
@@ -21,11 +21,11 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        """What `--dask` takes."""
+        """The value for `--dask`."""
         return str(self.file)
 
     def add(self, nanny: bool = False) -> "subprocess.Popen[bytes]":
-        """Starts a worker with one thread; one with a nanny is started again when it ends."""
+        """Starts a worker with one thread; a nanny restarts it when it ends."""
         kind = "--nanny" if nanny else "--no-nanny"
         options = [kind, "--nthreads", "1", "--no-dashboard", "--memory-limit", "0"]
         worker = self._start("dask_worker", *options)
@@ -33,15 +33,15 @@ class Cluster:
         return worker
 
     def freeze(self) -> None:
-        """Has the scheduler stand still, as behind a network that lost its way."""
+        """Stops the scheduler's process, as if the network were cut."""
         self._scheduler.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Has the scheduler go on."""
+        """Continues the scheduler's process."""
         self._scheduler.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        """Ends every process that was started here."""
+        """Ends all workers and the scheduler; kills those that do not end within 5 s."""
         for processes in (self._workers, [self._scheduler]):
             for process in processes:
                 if process.poll() is None:
@@ -53,7 +53,7 @@ class Cluster:
                     process.kill()
 
     def wait(self, seconds: float = 20.0) -> None:
-        """Waits until the scheduler has written its address."""
+        """Waits until the scheduler has written its address; raises `TimeoutError` after `seconds`."""
         end = time.monotonic() + seconds
         while not self.file.exists() and time.monotonic() < end:
             time.sleep(0.05)

@@ -1,4 +1,6 @@
-"""Documents with a part that a make target writes, from a marker line to an end line or the end."""
+"""Documents with a part that a make target writes, from a marker line to an end line or the end of
+the file.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +16,28 @@ MARKER = re.compile(r"<!-- from here on written by make [^>]+ -->$")
 END = "<!-- from here on written by people -->\n"
 
 
-def marker(target: str) -> str:
+def make_marker(target: str) -> str:
     """Returns the line after which `make TARGET` writes."""
     return f"<!-- from here on written by make {target} -->\n"
 
 
-def renewed(text: str, target: str, body: str) -> str:
-    """Returns the document with `body` after its marker; raises `ValueError` if it has no marker."""
-    head, line, rest = text.partition(marker(target))
+def replace_part(text: str, target: str, body: str) -> str:
+    """Returns the document with `body` as its generated part; raises `ValueError` if it has no marker."""
+    head, line, rest = text.partition(make_marker(target))
     if not line:
-        raise ValueError(f"the document has no line {marker(target).strip()}")
+        raise ValueError(f"the document has no line {make_marker(target).strip()}")
     _, end, tail = rest.partition(END)
     return head + line + body + end + tail
 
 
 def renew(path: Path, target: str, body: str) -> None:
-    """Replaces what stands after a file's marker."""
-    path.write_text(renewed(path.read_text(encoding="utf-8"), target, body), encoding="utf-8")
+    """Replaces the generated part of a file; raises `ValueError` if it has no marker."""
+    path.write_text(replace_part(path.read_text(encoding="utf-8"), target, body), encoding="utf-8")
 
 
-def written(text: str, target: str) -> str:
-    """Returns what stands between a document's marker and its end line, or the document's end."""
-    return text.partition(marker(target))[2].partition(END)[0]
+def read_part(text: str, target: str) -> str:
+    """Returns the generated part of a document, empty if it has no marker."""
+    return text.partition(make_marker(target))[2].partition(END)[0]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -45,10 +47,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:], ""])
 
 
-def wrapped(paragraph: str, indent: str = "") -> str:
-    """Returns a paragraph in lines of at most 100 columns; code spans and links are not divided.
+def wrap(paragraph: str, indent: str = "") -> str:
+    """Wraps a paragraph at 100 columns; code spans and links are not divided.
 
-    `indent` stands before every line but the first.
+    `indent` precedes every line but the first.
     """
     kept = re.sub(r"`[^`]*`|\]\([^)]*\)", lambda span: span[0].replace(" ", "\0"), paragraph)
     lines = textwrap.fill(
@@ -57,11 +59,10 @@ def wrapped(paragraph: str, indent: str = "") -> str:
     return lines.replace("\0", " ")
 
 
-def long_lines(text: str) -> list[int]:
+def find_long_lines(text: str) -> list[int]:
     """Returns the numbers of the lines beyond 100 columns.
 
-    Lines of tables, headings, lines that cannot be divided, what a make target wrote and what commands print
-    are passed over.
+    Tables, headings, indivisible lines, generated parts and printed output are exempt.
     """
     found, is_made, is_printed = [], False, False
     for number, line in enumerate(text.splitlines(keepends=True), 1):

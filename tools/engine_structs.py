@@ -1,6 +1,6 @@
-"""Writes Python's classes for structs that the engine hands over, from their Rust sources, for `make docs`.
+"""Generates Python classes for the engine's structs from their Rust sources, for `make docs`.
 
-Their fields, types and docs are those of Rust's: `engine_structs.py` has dictionaries, each
+Their fields, types and docs are those of Rust: `engine_structs.py` has dictionaries, each
 `_rows.py` the rows of tables and answers.
 """
 
@@ -31,7 +31,7 @@ JSON = "dict[str, JsonValue]"
 
 @dataclass(frozen=True)
 class Source:
-    """A Rust file, and Python's names for structs in it."""
+    """A Rust file, and the Python names of structs in it."""
 
     file: str
     names: Mapping[str, str]
@@ -154,7 +154,7 @@ def write_dictionaries() -> str:
 
 
 def _list_records() -> Iterator[str]:
-    """Yields the classes of what has no struct, by what a run gives."""
+    """Yields the classes of records without a struct, from the values of a sample run."""
     run = _engine.run(SAMPLE, None, _engine.Cancel())
     queue, scheme = run.queues()[0], _engine.schemes()[1]
     found: dict[str, Mapping[str, Any]] = {
@@ -169,6 +169,7 @@ def _list_records() -> Iterator[str]:
 
 
 def _find_type(field: str, value: Any) -> str:
+    """Returns the Python type of a field with this value."""
     if isinstance(value, np.ndarray):
         return next(name for name, kind in ARRAYS.items() if kind == value.dtype.name)
     if field in NESTED:
@@ -204,6 +205,7 @@ def _write_rows(title: str, imports: str, sources: tuple[Source, ...], path: Pat
 
 
 def _list_classes(sources: tuple[Source, ...], is_row: bool) -> Iterator[str]:
+    """Yields the classes of the sources' structs, as rows or as dictionaries."""
     names = OTHERS | {rust: name for source in sources for rust, name in source.names.items()}
     for source in sources:
         text = (ROOT / source.file).read_text(encoding="utf-8")
@@ -219,7 +221,7 @@ def _list_classes(sources: tuple[Source, ...], is_row: bool) -> Iterator[str]:
 
 
 def _list_fields(body: str, names: Mapping[str, str], source: Source) -> Iterator[tuple[str, str, Item]]:
-    """Yields name, type and doc of the fields of a struct."""
+    """Yields name, type and documentation of each field in the body of a struct."""
     item = Item()
     for line in body.splitlines():
         bare = line.strip()
@@ -243,6 +245,7 @@ def _list_fields(body: str, names: Mapping[str, str], source: Source) -> Iterato
 
 
 def _write_dictionary(name: str, item: Item, fields: list[tuple[str, str, Item]], is_partial: bool) -> str:
+    """Returns a struct as a `TypedDict`; one with a keyword as a field needs the call syntax."""
     ending = ", total=False" * is_partial
     if any(keyword.iskeyword(field) for field, _, _ in fields):
         each = ", ".join(f'"{field}": {kind}' for field, kind, _ in fields)
@@ -251,6 +254,7 @@ def _write_dictionary(name: str, item: Item, fields: list[tuple[str, str, Item]]
 
 
 def _write_row(name: str, item: Item, fields: list[tuple[str, str, Item]]) -> str:
+    """Returns a struct as a frozen dataclass, derived from the base class of its first fields."""
     kinds = {field: kind for field, kind, _ in fields}
     base = "(Row)" if kinds.get("scheme") == "str" else "(Place)" if "scheme" in kinds else ""
     own = [
@@ -260,7 +264,9 @@ def _write_row(name: str, item: Item, fields: list[tuple[str, str, Item]]) -> st
 
 
 def _freeze(kind: str) -> str:
-    """Returns the type of a field of a row: pairs are handed over by their names, and lists are tuples."""
+    """Returns the immutable form of a field's type: lists of pairs become dictionaries, other lists
+    tuples.
+    """
     kind = re.sub(r"list\[tuple\[(.*)\]\]", r"dict[\1]", kind)
     return re.sub(r"list\[(.*)\]", r"tuple[\1, ...]", kind)
 
@@ -273,12 +279,12 @@ def _write_class(head: str, item: Item, fields: list[tuple[str, str, Item]]) -> 
 
 
 def list_files() -> dict[Path, str]:
-    """Returns the files that are written, with their texts."""
+    """Returns the generated files with their content."""
     return {STRUCTS: write_dictionaries(), RUN_ROWS: write_rows(), ANSWER_ROWS: write_answers()}
 
 
 def main() -> None:
-    """Renews the modules."""
+    """Writes the modules."""
     for path, text in list_files().items():
         path.write_text(text, encoding="utf-8")
 

@@ -1,8 +1,8 @@
-"""Writes `python/mousehole/_engine.pyi` from the binding's Rust sources, for `make docs`.
+"""Generates `python/mousehole/_engine.pyi` from the binding's Rust sources, for `make docs`.
 
-Names, defaults, types and docs are those of the functions and classes there. Where a Rust type says too
-little, as `Bound<'_, PyAny>` does, a comment right before the function has Python's types of parameters and
-result: `// python: scenario: Scenario, -> str`.
+Names, defaults, types and docs are those of the functions and classes there. Where a Rust type is
+too unspecific, as `Bound<'_, PyAny>` is, a comment right before the function has the Python types
+of parameters and result: `// python: scenario: Scenario, -> str`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CONSTANT = re.compile(r'module\.add\(\s*"(\w+)"')
 
 @dataclass
 class Item:
-    """What stands before a function or a class: its doc, its attributes, Python's types of its parameters."""
+    """The lines before a function or a class: its doc, its attributes, the Python types of its parameters."""
 
     doc: list[str] = field(default_factory=list)
     attributes: str = ""
@@ -72,11 +72,12 @@ def write_stub() -> str:
 
 
 def _choose_used(body: str, names: str) -> str:
+    """Returns those of the names that occur in the body, joined by commas."""
     return ", ".join(name for name in names.split() if re.search(rf"\b{name}\b", body))
 
 
 def format_module(text: str, path: Path) -> str:
-    """Returns the text of a module as `ruff` writes it."""
+    """Returns the text of a module in the format of `ruff`, with sorted imports."""
     for command in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"],
@@ -87,6 +88,7 @@ def format_module(text: str, path: Path) -> str:
 
 
 def _write_constant(name: str) -> str:
+    """Returns the declaration of a constant of the engine."""
     value = getattr(_engine, name)
     if isinstance(value, list | tuple):
         inner = "Counter" if name == "DROP_REASONS" else type(value[0]).__name__
@@ -113,7 +115,7 @@ def _list_members(text: str) -> Iterator[str]:
 
 
 def list_items(text: str) -> Iterator[tuple[Item, str, str]]:
-    """Yields what stands before each function and struct, its first line, and all that follows."""
+    """Yields for each function and struct the lines before it, its first line, and the text after that."""
     item, lines = Item(), text.splitlines(keepends=True)
     for place, line in enumerate(lines):
         bare = line.strip()
@@ -131,13 +133,14 @@ def list_items(text: str) -> Iterator[tuple[Item, str, str]]:
 
 
 def _read_types(text: str) -> dict[str, str]:
+    """Parses a comment with Python types; the key `->` is the result."""
     head, arrow, result = text.partition("-> ")
     named = (part.partition(":") for part in _split(head) if part)
     return {**{name.strip(): kind.strip() for name, _, kind in named}, **({"->": result} if arrow else {})}
 
 
 def _split(text: str) -> list[str]:
-    """Splits at commas outside brackets."""
+    """Splits a text at commas outside brackets; empty parts are dropped."""
     parts, depth, part = [], 0, ""
     for letter in text.replace("->", "\0"):
         depth += (letter in "([{<") - (letter in ")]}>")
@@ -150,6 +153,7 @@ def _split(text: str) -> list[str]:
 
 
 def _write_method(item: Item, text: str, name: str, owner: str) -> list[str]:
+    """Returns the lines of a method, indented; none for one whose name begins with two underscores."""
     if "#[getter]" in item.attributes:
         written = _write_function(item, text, "self")
         return ["    @property", *(f"    {line}" for line in written.splitlines())]
@@ -165,12 +169,16 @@ def _write_method(item: Item, text: str, name: str, owner: str) -> list[str]:
 
 
 def _write_getter(doc: str, name: str, kind: str) -> str:
+    """Returns a read-only property."""
     head = f"    @property\n    def {name}(self) -> {python_type(kind, False)}:"
     return "\n".join([head, *write_doc(Item([doc]), " " * 8)])
 
 
 def _write_function(item: Item, text: str, first: str = "") -> str:
-    """Returns a function with its doc; `text` begins with Rust's, whose receiver is `first`."""
+    """Returns a function with its doc.
+
+    `text` begins with the Rust function, and `first` is the name of its receiver, if any.
+    """
     rust, begin = FUNCTION.findall(text)[0], text.index("(") + 1
     inner, end = _find_end(text, begin)
     result = text[end:].partition("{\n")[0].strip().removeprefix("-> ")
@@ -192,7 +200,7 @@ def _write_function(item: Item, text: str, first: str = "") -> str:
 
 
 def _find_end(text: str, begin: int) -> tuple[str, int]:
-    """Returns what stands up to the bracket that closes, and where that ends."""
+    """Returns the text up to the closing bracket, in one line, and the index after that bracket."""
     depth = 1
     for place in range(begin, len(text)):
         depth += (text[place] == "(") - (text[place] == ")")
@@ -202,6 +210,7 @@ def _find_end(text: str, begin: int) -> tuple[str, int]:
 
 
 def _read_defaults(attributes: str) -> dict[str, str]:
+    """Returns the defaults of parameters from a `signature` attribute; `**` marks further keywords."""
     found = re.search(r"signature = \(", attributes)
     if found is None:
         return {}
@@ -214,12 +223,13 @@ def _read_defaults(attributes: str) -> dict[str, str]:
 
 
 def _read_value(text: str) -> str:
+    """Returns the Python text of a default, `...` if it is no literal."""
     is_literal = re.fullmatch(r'[\d.]+|"[^"]*"', text)
     return VALUES.get(text, text if is_literal else "...")
 
 
 def python_type(rust: str, is_given: bool) -> str:
-    """Returns Python's type; of what is given, any sequence is taken."""
+    """Returns the Python type for a Rust type; with `is_given`, for a parameter, any sequence is accepted."""
     kind = re.sub(r"&(?:'\w+ )?|'\w+,? ?|Borrowed", "", rust).strip().removesuffix("<>")
     if kind in PLAIN:
         return PLAIN[kind]
@@ -241,7 +251,7 @@ def python_type(rust: str, is_given: bool) -> str:
 
 
 def write_doc(item: Item, indent: str) -> list[str]:
-    """Returns the doc string without what it says of errors, whose form is that of Rust; the head says it."""
+    """Returns the lines of the doc string, without the section on errors and the brackets of links."""
     text = "\n".join(item.doc).partition("# Errors")[0].strip()
     text = re.sub(r"\[(`[^`]*`)\]", r"\1", text)
     if not text:

@@ -1,6 +1,6 @@
-"""Runs the examples of docs/formats, for `make docs`, and puts what they print behind them.
+"""Runs the examples of docs/formats, for `make docs`, and inserts their output after them.
 
-tests/test_format_pages.py fails when a page shows something else.
+tests/test_format_pages.py fails if the output on a page is not current.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ FOLDER = ROOT / "docs" / "formats"
 EXAMPLE = re.compile(r"```sh\n(.*?)```\n\n```text\n(.*?)```\n", re.DOTALL)
 
 
-def renewed(page: str) -> str:
-    """Returns a page with what its examples print, one after another in one folder."""
+def run_examples(page: str) -> str:
+    """Returns a page with the current output of its examples, which run one after another in one folder."""
     with tempfile.TemporaryDirectory(prefix="formats-") as folder:
 
         def run(example: re.Match[str]) -> str:
-            return f"```sh\n{example[1]}```\n\n```text\n{printed(example[1], Path(folder))}```\n"
+            return f"```sh\n{example[1]}```\n\n```text\n{run_script(example[1], Path(folder))}```\n"
 
         return EXAMPLE.sub(run, page)
 
 
-def printed(script: str, folder: Path) -> str:
-    """Returns what a script of the shell prints, with `mousehole` on its path."""
+def run_script(script: str, folder: Path) -> str:
+    """Returns the output of a shell script that runs in `folder` with `mousehole` on its path."""
     programs = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"
     done = subprocess.run(
         ["bash", "-eu"], input=script, cwd=folder, text=True, timeout=120, check=False,
@@ -39,10 +39,10 @@ def printed(script: str, folder: Path) -> str:
 
 
 def main() -> None:
-    """Renews the pages."""
+    """Renews all pages."""
     pages = sorted(FOLDER.glob("*.md"))
     for page in pages:
-        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(run_examples(page.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"docs: {FOLDER.relative_to(ROOT)} has {len(pages)} pages with examples")
 
 

@@ -1,6 +1,7 @@
-"""What the repository must not hold: others' traces, machine paths, unfinished work, conflicts, large files.
+"""Finds files that do not belong in the repository: traces, machine paths, unfinished work,
+conflicts, large files.
 
-tests/test_hygiene.py asserts it on every file git would take.
+tests/test_hygiene.py asserts that there is none.
 """
 
 from __future__ import annotations
@@ -38,32 +39,36 @@ LINE_RULES = {
 
 
 def tracked_files(root: Path) -> list[Path]:
-    """Returns every file that is in git or would be added, relative to `root`."""
+    """Returns every file that git tracks or would add, relative to `root`."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listing = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
     return sorted(Path(name) for name in set(listing.split("\0")) if name and (root / name).is_file())
 
 
-def faults(name: Path, content: bytes) -> list[str]:
+def find_faults(name: Path, content: bytes) -> list[str]:
     """Returns all faults of one file."""
-    return [*trace_faults(name, content), *size_faults(name, content), *line_faults(name, content)]
+    return [
+        *find_trace_faults(name, content),
+        *find_size_faults(name, content),
+        *find_line_faults(name, content),
+    ]
 
 
-def trace_faults(name: Path, content: bytes) -> list[str]:
-    """Reports a file that is a trace or an archive by its name or content."""
+def find_trace_faults(name: Path, content: bytes) -> list[str]:
+    """Returns a fault if the name or the content is that of a trace or an archive."""
     found = [f"{name}: looks like {what}" for magic, what in TRACE_MAGIC.items() if content.startswith(magic)]
     if TRACE_NAMES.search(name.name):
         found.append(f"{name}: traces and archives stay out of the repository")
     return found
 
 
-def size_faults(name: Path, content: bytes) -> list[str]:
-    """Returns a complaint if the file is too large for a repository that people clone."""
+def find_size_faults(name: Path, content: bytes) -> list[str]:
+    """Returns a fault if the file is larger than `MOST_BYTES`."""
     return [f"{name}: {len(content)} bytes, at most {MOST_BYTES}"] if len(content) > MOST_BYTES else []
 
 
-def line_faults(name: Path, content: bytes) -> list[str]:
-    """Returns the lines that break one of the LINE_RULES; a picture has no lines."""
+def find_line_faults(name: Path, content: bytes) -> list[str]:
+    """Returns a fault for each line that breaks one of the LINE_RULES; binary files have none."""
     if b"\0" in content:
         return []
     text = content.decode("utf-8", errors="replace")
@@ -75,8 +80,8 @@ def line_faults(name: Path, content: bytes) -> list[str]:
     ]
 
 
-def make_targets(makefile: str) -> set[str]:
-    """Names a user can give to make."""
+def list_make_targets(makefile: str) -> set[str]:
+    """Returns the targets of a makefile that a user can name."""
     return {
         name
         for line in makefile.splitlines()
@@ -85,16 +90,18 @@ def make_targets(makefile: str) -> set[str]:
     }
 
 
-def targets_without_help(makefile: str, help_text: str) -> set[str]:
-    """Targets that `make help` does not list."""
-    return {name for name in make_targets(makefile) if not re.search(rf"^\s*make {name}\s", help_text, re.M)}
+def list_targets_without_help(makefile: str, help_text: str) -> set[str]:
+    """Returns the targets that `make help` does not list."""
+    return {
+        name for name in list_make_targets(makefile) if not re.search(rf"^\s*make {name}\s", help_text, re.M)
+    }
 
 
-def called_targets(script: str) -> set[str]:
+def list_called_targets(script: str) -> set[str]:
     """Returns the make targets that .ci/run calls."""
     return set(re.findall(r"^step (\S+)", script, re.MULTILINE))
 
 
-def all_faults(root: Path, names: Iterable[Path]) -> list[str]:
-    """Complaints about every named file under `root`."""
-    return [fault for name in names for fault in faults(name, (root / name).read_bytes())]
+def find_all_faults(root: Path, names: Iterable[Path]) -> list[str]:
+    """Returns the faults of all named files under `root`."""
+    return [fault for name in names for fault in find_faults(name, (root / name).read_bytes())]

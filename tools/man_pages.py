@@ -1,6 +1,6 @@
-"""Writes the manual pages of the command, for `make docs`: one for each command, from its own options.
+"""Writes the manual pages of the command, for `make docs`: one for each command, from its options.
 
-A wheel installs them under share/man. tests/test_docs.py fails when they and the command differ.
+A wheel installs them under share/man. tests/test_docs.py fails if they and the command differ.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ PROGRAM = "mousehole"
 
 
 def main() -> None:
-    """Renews the pages and removes those of commands that are no more."""
-    made = pages()
+    """Writes the pages and removes those of commands that no longer exist."""
+    made = write_pages()
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.glob("*.1"):
         if old.name not in made:
@@ -32,20 +32,20 @@ def main() -> None:
     print(f"docs: {FOLDER.relative_to(ROOT)} has {len(made)} manual pages")
 
 
-def pages() -> dict[str, str]:
+def write_pages() -> dict[str, str]:
     """Returns the text of every page by file name, such as `mousehole-compare.1`."""
-    return dict(_pages(get_command(app), (PROGRAM,)))
+    return dict(_list_pages(get_command(app), (PROGRAM,)))
 
 
-def _pages(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yields the page of a command and those of its own commands; `words` are how it is called."""
+def _list_pages(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yields name and text of the page of a command and of its subcommands; `words` are how it is called."""
     own: Mapping[str, Any] = getattr(command, "commands", {})
-    yield f"{'-'.join(words)}.1", page(command, words)
+    yield f"{'-'.join(words)}.1", write_page(command, words)
     for name in own:
-        yield from _pages(own[name], (*words, name))
+        yield from _list_pages(own[name], (*words, name))
 
 
-def page(command: Any, words: tuple[str, ...]) -> str:
+def write_page(command: Any, words: tuple[str, ...]) -> str:
     """Returns the page of one command in the macros of man(7)."""
     own: Mapping[str, Any] = getattr(command, "commands", {})
     context = command.context_class(command, info_name=" ".join(words))
@@ -53,36 +53,37 @@ def page(command: Any, words: tuple[str, ...]) -> str:
     lines = [
         f'.TH {"-".join(words).upper()} 1 "" "Mousehole {_engine.__version__}" "Mousehole"',
         ".SH NAME",
-        f"{_plain('-'.join(words))} \\- {_plain(summary.rstrip('.'))}",
+        f"{_escape('-'.join(words))} \\- {_escape(summary.rstrip('.'))}",
         ".SH SYNOPSIS",
-        f".B {_plain(' '.join(words))}",
-        _plain(" ".join(command.collect_usage_pieces(context))),
+        f".B {_escape(' '.join(words))}",
+        _escape(" ".join(command.collect_usage_pieces(context))),
         ".SH DESCRIPTION",
-        *_paragraphs([summary, *details]),
+        *_write_paragraphs([summary, *details]),
     ]
     for heading, records in list_help_sections(command, context).items():
         lines.append(f".SH {heading.upper()}")
         for name, text in records:
-            lines += [".TP", f".B {_plain(name)}", _plain(text)]
+            lines += [".TP", f".B {_escape(name)}", _escape(text)]
     if own:
         lines.append(".SH COMMANDS")
         for name in own:
             first = (own[name].help or "").partition("\n\n")[0]
-            lines += [".TP", f".BR {_plain('-'.join((*words, name)))} (1)", _plain(" ".join(first.split()))]
+            lines += [".TP", f".BR {_escape('-'.join((*words, name)))} (1)", _escape(" ".join(first.split()))]
     parent = words[:-1] or (PROGRAM, "compare")
-    lines += [".SH SEE ALSO", f".BR {_plain('-'.join(parent))} (1)"]
+    lines += [".SH SEE ALSO", f".BR {_escape('-'.join(parent))} (1)"]
     return "\n".join(lines) + "\n"
 
 
-def _paragraphs(texts: list[str]) -> Iterator[str]:
+def _write_paragraphs(texts: list[str]) -> Iterator[str]:
+    """Yields the lines of paragraphs."""
     for place, text in enumerate(texts):
         if place:
             yield ".PP"
-        yield _plain(text)
+        yield _escape(text)
 
 
-def _plain(text: str) -> str:
-    """Returns a text in which nothing is a request or an escape, with hyphens that can be copied."""
+def _escape(text: str) -> str:
+    """Returns a text without requests and escapes of roff, with hyphens that can be copied."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^(?=[.'])", r"\\&", escaped)
 

@@ -1,4 +1,4 @@
-"""Runs the notebooks of papers/notebooks and writes them with what they show: `make notebooks`."""
+"""Runs the notebooks of papers/notebooks and writes them with their outputs: `make notebooks`."""
 
 import argparse
 import sys
@@ -16,7 +16,7 @@ BEGIN = "# %%"
 TEXT = "# %% [markdown]"
 
 
-def cells(source: str) -> Iterator[Any]:
+def list_cells(source: str) -> Iterator[Any]:
     """Yields the cells of a file: `# %%` begins code, `# %% [markdown]` text that is written as comments."""
     lines = source.splitlines()
     starts = [place for place, line in enumerate(lines) if line.startswith(BEGIN)]
@@ -30,14 +30,14 @@ def cells(source: str) -> Iterator[Any]:
 
 
 def execute(path: Path) -> Any:
-    """Returns a notebook with the outputs of its cells; an error in one of them is raised."""
-    notebook = v4.new_notebook(cells=list(cells(path.read_text("utf-8"))))  # type: ignore[no-untyped-call]
+    """Runs a notebook. Returns it with the outputs of its cells; an error in a cell is raised."""
+    notebook = v4.new_notebook(cells=list(list_cells(path.read_text("utf-8"))))  # type: ignore[no-untyped-call]
     where = {"metadata": {"path": str(ROOT)}}
     return NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs all notebooks, or those named, and writes each into the folder."""
+    """Runs all notebooks, or those named, and writes each into the folder `--into`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="papers, such as sfd; all of them without")
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "notebooks")

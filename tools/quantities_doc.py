@@ -25,20 +25,20 @@ UNITS = {
 
 def main() -> None:
     """Renews the document in place."""
-    document.renew(DOCUMENT, TARGET, table())
+    document.renew(DOCUMENT, TARGET, write_table())
 
 
-def table() -> str:
+def write_table() -> str:
     """Returns the quantities that documents name, as a Markdown table."""
     rows = [
-        [f"`{one.name}`", words, one.long, UNITS[one.unit], one.better, str(one.least), _kinds(one)]
+        [f"`{one.name}`", words, one.long, UNITS[one.unit], one.better, str(one.least), _format_kinds(one)]
         for subject, words in SUBJECTS.items()
         for one in quantities.list_of_subject(subject)
     ]
     return f"\n{document.table(('name', 'of', 'what', 'in', 'better', 'from', 'first of'), rows)}\n"
 
 
-def _kinds(quantity: Quantity) -> str:
+def _format_kinds(quantity: Quantity) -> str:
     return ", ".join(f"`{kind}`" for kind in quantity.primary_of)
 
 

@@ -1,7 +1,7 @@
-"""Renews the first example of README.md: the command that stands there, with what it prints now.
+"""Renews the first example of README.md: runs its command and inserts the output.
 
-`make docs README=1` runs it, for the page of the package index too. Of the output it keeps the answer with
-what to install; `…` stands for the rest.
+`make docs README=1` runs it; the page of the package index shows it too. Of the output it retains
+the answer with the lines to install; `…` stands for the rest.
 """
 
 import re
@@ -21,14 +21,14 @@ COMMANDS = ("tc ", "sudo ", "mousehole-live ")
 """What lines to type begin with."""
 
 
-def shown(output: str) -> str:
-    """Returns the part of what `compare` printed that the README shows."""
+def shorten_output(output: str) -> str:
+    """Returns the part of the output of `compare` that the README shows."""
     answer = output.partition("\n\nTransfers ")[0].rstrip()
-    return "\n".join(map(_wrapped, answer.splitlines())) + "\n…\n"
+    return "\n".join(map(_wrap, answer.splitlines())) + "\n…\n"
 
 
-def _wrapped(line: str) -> str:
-    """Returns a line in lines of the documents' width, a command continued; rows of tables stay."""
+def _wrap(line: str) -> str:
+    """Wraps a line at the documents' width, a command with backslashes; rows of tables stay unchanged."""
     is_row = "──" in line or "   " in line
     if is_row or len(line) <= COLUMNS:
         return line
@@ -36,22 +36,23 @@ def _wrapped(line: str) -> str:
     return broken.join(textwrap.wrap(line, COLUMNS - len(broken), break_on_hyphens=False))
 
 
-def block(text: str) -> str:
-    """Returns the first example that stands in a document."""
-    return _found(text)[0]
+def find_block(text: str) -> str:
+    """Returns the first example of a document."""
+    return _find_example(text)[0]
 
 
-def renewed(text: str) -> str:
-    """Returns the README with the output of the command in its first example."""
-    found = _found(text)
+def renew_example(text: str) -> str:
+    """Returns the README with the current output of the command in its first example."""
+    found = _find_example(text)
     words = shlex.split(found[1].replace("\\\n", " "))[1:]
     done = subprocess.run(
         [sys.executable, "-m", "mousehole", *words], stdout=subprocess.PIPE, text=True, check=True
     )
-    return f"{text[: found.start()]}```\n$ {found[1]}\n{shown(done.stdout)}```{text[found.end() :]}"
+    return f"{text[: found.start()]}```\n$ {found[1]}\n{shorten_output(done.stdout)}```{text[found.end() :]}"
 
 
-def _found(text: str) -> re.Match[str]:
+def _find_example(text: str) -> re.Match[str]:
+    """Returns the match of the first example; ends the program if there is none."""
     found = BLOCK.search(text)
     if found is None:
         raise SystemExit("there is no block that begins with $ mousehole compare home")
@@ -59,6 +60,8 @@ def _found(text: str) -> re.Match[str]:
 
 
 if __name__ == "__main__":
-    found = renewed(README.read_text("utf-8"))
+    found = renew_example(README.read_text("utf-8"))
     README.write_text(found, "utf-8")
-    PACKAGE_INDEX.write_text(BLOCK.sub(lambda _: block(found), PACKAGE_INDEX.read_text("utf-8")), "utf-8")
+    PACKAGE_INDEX.write_text(
+        BLOCK.sub(lambda _: find_block(found), PACKAGE_INDEX.read_text("utf-8")), "utf-8"
+    )

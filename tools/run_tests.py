@@ -1,9 +1,9 @@
-"""Runs the Rust and the Python tests, says what was not run, and ends with "N passed, N failed".
+"""Runs the Rust and the Python tests, lists those that did not run, and prints "N passed, N failed".
 
-`python -m tools.run_tests live` runs those of `mousehole-live` instead, which need root, clang and libelf.
-
-A test that was skipped or ignored, or that printed "NOT RUN:", counts neither as passed nor as failed; it is
-listed. Where CI is set, or MOUSEHOLE_REQUIRE_DATA=1, a test that was not run fails the whole.
+`python -m tools.run_tests live` runs those of `mousehole-live` instead, which need root, clang and
+libelf. A test that was skipped or ignored, or that printed "NOT RUN:", counts neither as passed nor
+as failed; it is listed. Where CI is set, or MOUSEHOLE_REQUIRE_DATA=1, a test that did not run fails
+the whole.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ BUILD = ROOT / "build"
 
 @dataclass(frozen=True)
 class Suite:
-    """What is run together: Rust packages (none: the default members), pytest's folders, the summary."""
+    """Tests that run together: Rust packages (none: the default members), pytest's folders, the
+    summary file.
+    """
 
     packages: tuple[str, ...]
     folders: tuple[str, ...]
@@ -44,7 +46,7 @@ SUITES = {
 
 @dataclass
 class Tally:
-    """How the tests of one runner ended."""
+    """The numbers of tests by outcome, of one runner."""
 
     runner: str
     passed: int = 0
@@ -54,32 +56,32 @@ class Tally:
 
 
 def main() -> int:
-    """Runs a suite, prints the summary and keeps it in build/ for .ci/run."""
+    """Runs a suite, prints the summary and stores it in build/ for .ci/run. Returns the exit status."""
     suite = SUITES[sys.argv[1] if len(sys.argv) > 1 else "all"]
     BUILD.mkdir(exist_ok=True)
     tallies = [
-        timed(lambda: run_cargo(suite.packages)),
-        timed(lambda: run_pytest(suite.folders, parallel=suite.parallel)),
+        run_timed(lambda: run_cargo(suite.packages)),
+        run_timed(lambda: run_pytest(suite.folders, parallel=suite.parallel)),
     ]
     report(tallies)
-    total = summed(tallies)
+    total = add_tallies(tallies)
     (BUILD / suite.summary).write_text(json.dumps(total.__dict__, indent=1) + "\n")
     print(f"{total.passed} passed, {total.failed} failed")
-    return exit_code(total, strict=is_strict())
+    return choose_exit_code(total, strict=is_strict())
 
 
 def is_strict() -> bool:
-    """Says whether a test that is not run counts against the result."""
+    """Returns whether a test that did not run fails the whole."""
     return bool(os.environ.get("CI")) or os.environ.get("MOUSEHOLE_REQUIRE_DATA") == "1"
 
 
-def exit_code(total: Tally, *, strict: bool) -> int:
-    """Returns 0 only when something passed, nothing failed and, if strict, nothing was left out."""
+def choose_exit_code(total: Tally, *, strict: bool) -> int:
+    """Returns 0 only if some test passed, none failed and, if strict, all ran."""
     return int(total.failed > 0 or total.passed == 0 or (strict and bool(total.not_run)))
 
 
-def summed(tallies: Iterable[Tally], runner: str = "all") -> Tally:
-    """Adds tallies up."""
+def add_tallies(tallies: Iterable[Tally], runner: str = "all") -> Tally:
+    """Returns the sum of tallies."""
     total = Tally(runner)
     for tally in tallies:
         total.passed += tally.passed
@@ -89,8 +91,8 @@ def summed(tallies: Iterable[Tally], runner: str = "all") -> Tally:
     return total
 
 
-def timed(run: Callable[[], Tally]) -> Tally:
-    """Returns one runner's tally with the seconds it took."""
+def run_timed(run: Callable[[], Tally]) -> Tally:
+    """Returns one runner's tally with its duration, s."""
     start = time.monotonic()
     tally = run()
     tally.seconds = time.monotonic() - start
@@ -98,7 +100,7 @@ def timed(run: Callable[[], Tally]) -> Tally:
 
 
 def report(tallies: Iterable[Tally]) -> None:
-    """Prints one line per runner, then the tests that were not run and why."""
+    """Prints a line for each runner, then the tests that did not run with their reasons."""
     print()
     for tally in tallies:
         counts = f"{tally.passed:5} passed {tally.failed:4} failed {len(tally.not_run):4} not run"
@@ -109,7 +111,7 @@ def report(tallies: Iterable[Tally]) -> None:
 
 
 def run_cargo(packages: Sequence[str]) -> Tally:
-    """Runs the Rust and C tests; prints the output of those that failed."""
+    """Runs the Rust and C tests and prints the output of those that failed. Returns their tally."""
     print("test: Rust and C", flush=True)
     try:
         results = cargo_tests.run_all(packages)
@@ -123,7 +125,7 @@ def run_cargo(packages: Sequence[str]) -> Tally:
 
 
 def tally_cargo(results: Iterable[Result]) -> Tally:
-    """Counts the Rust tests."""
+    """Counts the results of Rust tests by outcome."""
     tally = Tally("cargo")
     for result in results:
         tally.passed += result.outcome == Outcome.PASSED
@@ -137,25 +139,28 @@ def run_pytest(folders: Sequence[str], *, parallel: bool) -> Tally:
     """Runs the Python tests of these folders; if `parallel`, those marked `alone` after the others."""
     print("test: Python", flush=True)
     if not parallel:
-        return pytest_tally(BUILD / "pytest.xml", folders)
+        return run_pytest_once(BUILD / "pytest.xml", folders)
     # In the order of the files: by default those with few tests, which are the long ones, would come last.
     order = ["--dist", "loadfile", "--no-loadscope-reorder"]
     at_once = ["-m", "not alone", "--numprocesses", "auto", *order]
     tallies = [
-        pytest_tally(BUILD / "pytest.xml", [*at_once, *folders]),
-        pytest_tally(BUILD / "pytest-alone.xml", ["-m", "alone", *(naming_alone(folders) or folders)]),
+        run_pytest_once(BUILD / "pytest.xml", [*at_once, *folders]),
+        run_pytest_once(BUILD / "pytest-alone.xml", ["-m", "alone", *(list_alone(folders) or folders)]),
     ]
-    return summed(tallies, "pytest")
+    return add_tallies(tallies, "pytest")
 
 
-def naming_alone(folders: Iterable[str]) -> list[str]:
-    """Returns the test files of these folders that name the mark `alone`: only they need to be collected."""
+def list_alone(folders: Iterable[str]) -> list[str]:
+    """Returns the test files of these folders that contain the mark `alone`, to collect only these."""
     files = (file for folder in folders for file in sorted((ROOT / folder).rglob("test_*.py")))
     return [str(file) for file in files if "pytest.mark.alone" in file.read_text(encoding="utf-8")]
 
 
-def pytest_tally(results: Path, arguments: Sequence[str]) -> Tally:
-    """Runs pytest once. A run that fails without a failed test, as one without tests, counts as failed."""
+def run_pytest_once(results: Path, arguments: Sequence[str]) -> Tally:
+    """Runs pytest once and returns its tally.
+
+    A run that fails without a failed test, as one without tests, counts as failed.
+    """
     results.unlink(missing_ok=True)
     command = [
         sys.executable,

@@ -1,8 +1,9 @@
-"""Circles between the Rust files of a crate: files that name each other's items, directly or around.
+"""Finds circles between the Rust files of a crate: files that use each other's items, directly or indirectly.
 
-tests/test_arrows.py refuses them; `python -m tools.rust_files` prints those of every crate. An arrow goes
-from the file that names an item to the file that defines it, through any re-export, so `pub use` makes no
-arrow. Sources are read as text without comments and tests: methods and macros are not followed.
+tests/test_arrows.py refuses them; `python -m tools.rust_files` prints those of every crate. An
+arrow goes from the file that names an item to the file that defines it, through any re-export, so
+`pub use` makes no arrow. Sources are read as text without comments and tests: methods and macros
+are not followed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ TEST = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*")
 
 @dataclass
 class Module:
-    """One file: its place in the crate and the names that stand in it."""
+    """One file: its path and the names that it defines, imports and re-exports."""
 
     file: Path
     code: str
@@ -47,20 +48,23 @@ class Module:
     globs: list[tuple[Names, bool]] = field(default_factory=list)
 
 
-def circles(root: Path) -> list[list[str]]:
-    """Returns the files of a crate that see each other, by their paths from the folder of `root` (lib.rs)."""
-    seen = arrows_between(modules(root))
-    found = [sorted(str(file.relative_to(root.parent)) for file in group) for group in groups(seen)]
+def find_circles(root: Path) -> list[list[str]]:
+    """Returns the groups of files in a crate that depend on each other.
+
+    `root` is its lib.rs or main.rs; paths are relative to its folder.
+    """
+    seen = find_arrows(read_modules(root))
+    found = [sorted(str(file.relative_to(root.parent)) for file in group) for group in find_groups(seen)]
     return sorted(group for group in found if len(group) > 1)
 
 
-def modules(root: Path) -> dict[Names, Module]:
-    """Returns the modules of a crate by their paths, from its `mod` lines; those of tests are left out."""
+def read_modules(root: Path) -> dict[Names, Module]:
+    """Returns the modules of a crate by their paths, found by `mod` lines; modules of tests are left out."""
     found: dict[Names, Module] = {}
     waiting: list[tuple[Names, Path]] = [((), root)]
     while waiting:
         path, file = waiting.pop()
-        found[path] = module = read(file)
+        found[path] = module = read_module(file)
         folder = file.parent if file == root or file.name == "mod.rs" else file.with_suffix("")
         for name in module.children:
             places = (folder / f"{name}.rs", folder / name / "mod.rs")
@@ -68,13 +72,13 @@ def modules(root: Path) -> dict[Names, Module]:
     return found
 
 
-def read(file: Path) -> Module:
-    """Returns the names that one file defines, imports and passes on."""
-    code = without_tests(TEXT.sub(" ", file.read_text(encoding="utf-8")))
+def read_module(file: Path) -> Module:
+    """Returns the names that one file defines, imports and re-exports."""
+    code = strip_tests(TEXT.sub(" ", file.read_text(encoding="utf-8")))
     module = Module(file, code, children=set(CHILD.findall(code)))
     module.defined = set(DEFINITION.findall(code)) - module.children
     for public, tree in USE.findall(code):
-        for names, alias in leaves(tree):
+        for names, alias in list_imports(tree):
             if names[-1] == "*":
                 module.globs.append((names[:-1], bool(public)))
             else:
@@ -82,18 +86,18 @@ def read(file: Path) -> Module:
     return module
 
 
-def without_tests(code: str) -> str:
-    """Returns Rust code without the items that stand under `#[cfg(test)]`."""
+def strip_tests(code: str) -> str:
+    """Returns Rust code without the items under `#[cfg(test)]`."""
     while match := TEST.search(code):
         end = match.end()
         brace, line = code.find("{", end), code.find(";", end)
-        end = line + 1 if line != -1 and (brace == -1 or line < brace) else closing(code, brace)
+        end = line + 1 if line != -1 and (brace == -1 or line < brace) else find_closing(code, brace)
         code = code[: match.start()] + code[end:]
     return code
 
 
-def closing(code: str, brace: int) -> int:
-    """Returns the place behind the brace that closes the one at `brace`."""
+def find_closing(code: str, brace: int) -> int:
+    """Returns the index after the brace that closes the one at `brace`."""
     depth = 0
     for place in range(brace, len(code)):
         depth += (code[place] == "{") - (code[place] == "}")
@@ -102,14 +106,14 @@ def closing(code: str, brace: int) -> int:
     return len(code)
 
 
-def leaves(tree: str, before: Names = ()) -> Iterator[tuple[Names, str]]:
-    """Returns (path, name in the file) of each name that `use {tree};` imports."""
+def list_imports(tree: str, before: Names = ()) -> Iterator[tuple[Names, str]]:
+    """Yields the path of each name that `use {tree};` imports, and its name in the file."""
     tree = tree.strip()
     if tree.endswith("}"):
         head, inner = tree.split("{", 1)
         names = (*before, *(part.strip() for part in head.split("::") if part.strip()))
-        for part in split(inner[:-1]):
-            yield from leaves(part, names)
+        for part in split_at_commas(inner[:-1]):
+            yield from list_imports(part, names)
     elif tree:
         path, _, alias = (part.strip() for part in tree.partition(" as "))
         names = (*before, *(part.strip() for part in path.split("::")))
@@ -117,8 +121,8 @@ def leaves(tree: str, before: Names = ()) -> Iterator[tuple[Names, str]]:
         yield names, alias or names[-1]
 
 
-def split(text: str) -> Iterator[str]:
-    """Returns the parts of a list between commas that stand in no braces."""
+def split_at_commas(text: str) -> Iterator[str]:
+    """Yields the parts of a list between commas outside braces."""
     depth, start = 0, 0
     for place, char in enumerate(text):
         depth += (char == "{") - (char == "}")
@@ -128,7 +132,7 @@ def split(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def arrows_between(found: dict[Names, Module]) -> dict[Path, set[Path]]:
+def find_arrows(found: dict[Names, Module]) -> dict[Path, set[Path]]:
     """Returns for each file the other files whose items it names."""
     seen: dict[Path, set[Path]] = {}
     for path, module in found.items():
@@ -138,15 +142,17 @@ def arrows_between(found: dict[Names, Module]) -> dict[Path, set[Path]]:
         named |= {tuple(re.split(r"\s*::\s*", match)) for match in PATH.findall(bare)}
         passed = {name for name, (_, passed_on) in module.imported.items() if passed_on}
         named |= {(name,) for name in passed if re.search(rf"\b{re.escape(name)}\b", bare)}
-        files = {place.file for names in named for place in [home(found, path, names)] if place}
+        files = {place.file for names in named for place in [find_home(found, path, names)] if place}
         seen[module.file] = files - {module.file}
     return seen
 
 
-def home(
+def find_home(
     found: dict[Names, Module], at: Names, names: Names, tried: frozenset[tuple[Names, Names]] = frozenset()
 ) -> Module | None:
-    """Returns the module that defines what `names` means in the module `at`; None outside the crate."""
+    """Returns the module that defines the item `names` as seen in the module `at`, or None outside
+    the crate.
+    """
     if (at, names) in tried or at not in found:
         return None
     tried |= {(at, names)}
@@ -154,23 +160,23 @@ def home(
     rest = tuple(others)
     if head in ("crate", "self", "super"):
         up = {"crate": (), "self": at, "super": at[:-1]}[head]
-        return home(found, up, rest, tried) if rest else None
+        return find_home(found, up, rest, tried) if rest else None
     if head in module.children:
-        return home(found, (*at, head), rest, tried) if rest else None
+        return find_home(found, (*at, head), rest, tried) if rest else None
     if head == "*" or head in module.defined:
         return module
     if head in module.imported:
-        return home(found, at, module.imported[head][0] + rest, tried)
+        return find_home(found, at, module.imported[head][0] + rest, tried)
     for opened, _ in module.globs:
         known = {"crate", "self", "super"} | module.children | set(module.imported)
-        if opened[0] in known and (place := home(found, at, opened + names, tried)):
+        if opened[0] in known and (place := find_home(found, at, opened + names, tried)):
             return place
     return None
 
 
-def groups(seen: dict[Path, set[Path]]) -> list[set[Path]]:
-    """Returns the strongly connected parts of a graph: files that reach each other."""
-    reach = {file: reached(seen, file) for file in seen}
+def find_groups(seen: dict[Path, set[Path]]) -> list[set[Path]]:
+    """Returns the strongly connected components of a graph of files."""
+    reach = {file: find_reachable(seen, file) for file in seen}
     found: list[set[Path]] = []
     for file in seen:
         if not any(file in group for group in found):
@@ -178,8 +184,8 @@ def groups(seen: dict[Path, set[Path]]) -> list[set[Path]]:
     return found
 
 
-def reached(seen: dict[Path, set[Path]], file: Path) -> set[Path]:
-    """Returns the files that arrows lead to from `file`."""
+def find_reachable(seen: dict[Path, set[Path]], file: Path) -> set[Path]:
+    """Returns the files that can be reached by arrows from `file`."""
     found: set[Path] = set()
     waiting = [file]
     while waiting:
@@ -189,7 +195,7 @@ def reached(seen: dict[Path, set[Path]], file: Path) -> set[Path]:
     return found
 
 
-def roots() -> list[Path]:
+def list_roots() -> list[Path]:
     """Returns lib.rs and main.rs of every crate of the workspace."""
     folders = tomllib.loads((arrows.ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
     places = [arrows.ROOT / folder / "src" / name for folder in folders for name in ("lib.rs", "main.rs")]
@@ -197,6 +203,6 @@ def roots() -> list[Path]:
 
 
 if __name__ == "__main__":
-    for root in roots():
-        for group in circles(root):
+    for root in list_roots():
+        for group in find_circles(root):
             print(f"{root.relative_to(arrows.ROOT)}: {' '.join(group)}")

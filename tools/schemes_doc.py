@@ -1,10 +1,9 @@
-"""Writes what the engine lists into documents, for `make docs`.
+"""Writes the engine's lists into documents, for `make docs`.
 
-These are docs/schemes/ from the catalogue, the formats of captures in docs/traffic.md, and the layers in
-sim/README.md.
-
-There is a page for each scheme and one for the parts that are no scheme by themselves; people write the head
-of `index.md`. tests/test_docs.py fails when the documents and the engine differ.
+These are docs/schemes/ from the catalogue, the formats of captures in docs/traffic.md, and the
+layers in sim/README.md. There is a page for each scheme and one for the parts that are no scheme by
+themselves; people write the head of `index.md`. tests/test_docs.py fails if the documents and the
+engine differ.
 """
 
 from __future__ import annotations
@@ -29,31 +28,31 @@ TARGET = "docs"
 
 
 def main() -> None:
-    """Renews the documents in place and removes pages of schemes that are no more."""
+    """Renews the documents and removes pages of schemes that no longer exist."""
     schemes, parts = _engine.schemes(), _engine.parts()
-    made = pages(schemes, parts)
+    made = write_pages(schemes, parts)
     for old in FOLDER.glob("*.md"):
         if old != INDEX and old.name not in made:
             old.unlink()
     for name, text in made.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    document.renew(INDEX, TARGET, listing(schemes, parts))
-    document.renew(README, TARGET, f"\n{arrows.table()}\n")
-    document.renew(TRAFFIC, TARGET, formats(_engine.formats()))
+    document.renew(INDEX, TARGET, write_lists(schemes, parts))
+    document.renew(README, TARGET, f"\n{arrows.write_table()}\n")
+    document.renew(TRAFFIC, TARGET, write_formats(_engine.formats()))
     print(f"docs: {FOLDER.relative_to(ROOT)} has {len(schemes)} schemes and {len(parts)} parts")
 
 
-def pages(schemes: list[SchemeEntry], parts: list[PartEntry]) -> dict[str, str]:
-    """Returns the text of every page that no person writes, by file name."""
-    made = {page_name(scheme["name"]): scheme_page(scheme, schemes) for scheme in schemes}
-    made[PARTS] = parts_page(schemes, parts)
-    return {name: _marked(text) for name, text in made.items()}
+def write_pages(schemes: list[SchemeEntry], parts: list[PartEntry]) -> dict[str, str]:
+    """Returns the text of every generated page, by file name."""
+    made = {page_name(scheme["name"]): write_scheme_page(scheme, schemes) for scheme in schemes}
+    made[PARTS] = write_parts_page(schemes, parts)
+    return {name: _insert_marker(text) for name, text in made.items()}
 
 
-def _marked(page: str) -> str:
+def _insert_marker(page: str) -> str:
     """Returns a page with the marker below its title: the site takes titles from first lines only."""
     title, _, rest = page.partition("\n\n")
-    return f"{title}\n\n{document.marker(TARGET)}\n{rest}"
+    return f"{title}\n\n{document.make_marker(TARGET)}\n{rest}"
 
 
 def page_name(scheme: str) -> str:
@@ -61,11 +60,12 @@ def page_name(scheme: str) -> str:
     return f"{scheme}.md"
 
 
-def listing(schemes: list[SchemeEntry], parts: list[PartEntry]) -> str:
+def write_lists(schemes: list[SchemeEntry], parts: list[PartEntry]) -> str:
     """Returns the tables of `index.md`: all schemes, then all parts."""
-    scheme_rows = [[link(scheme, page_name(scheme["name"])), scheme["summary"]] for scheme in schemes]
+    scheme_rows = [[make_link(scheme, page_name(scheme["name"])), scheme["summary"]] for scheme in schemes]
     part_rows = [
-        [link(part, part_place(part["name"], schemes)), part["role"], part["summary"]] for part in parts
+        [make_link(part, find_part_page(part["name"], schemes)), part["role"], part["summary"]]
+        for part in parts
     ]
     return (
         f"\n## The schemes\n\n{document.table(('scheme', 'what it is'), scheme_rows)}"
@@ -73,8 +73,8 @@ def listing(schemes: list[SchemeEntry], parts: list[PartEntry]) -> str:
     )
 
 
-def formats(entries: list[FormatEntry]) -> str:
-    """Returns the tables of what the reader of traffic understands, one for each group."""
+def write_formats(entries: list[FormatEntry]) -> str:
+    """Returns a table of the traffic reader's formats for each group."""
     groups = dict.fromkeys(entry["group"] for entry in entries)
     tables = [
         document.table(
@@ -86,100 +86,106 @@ def formats(entries: list[FormatEntry]) -> str:
     return "\n" + "\n".join(tables) + "\n"
 
 
-def link(entry: CatalogueEntry, target: str) -> str:
-    """Returns a link with an entry's name as its text."""
+def make_link(entry: CatalogueEntry, target: str) -> str:
+    """Returns a Markdown link with an entry's name as its text."""
     return f"[`{entry['name']}`]({target})"
 
 
-def part_place(name: str, schemes: list[SchemeEntry]) -> str:
-    """Returns where a part's parameters are listed; a part that is a scheme has that scheme's page."""
+def find_part_page(name: str, schemes: list[SchemeEntry]) -> str:
+    """Returns the link target of a part's parameters: its scheme's page, or its section of the
+    parts' page.
+    """
     alone = any(scheme["stages"] == [name] and scheme["name"] == name for scheme in schemes)
     return page_name(name) if alone else f"{PARTS}#{name}"
 
 
-def scheme_page(scheme: SchemeEntry, schemes: list[SchemeEntry]) -> str:
-    """Returns a scheme's page: what it is, what it is made of, where it comes from, its parameters."""
+def write_scheme_page(scheme: SchemeEntry, schemes: list[SchemeEntry]) -> str:
+    """Returns a scheme's page: description, parts, source, installation and parameters."""
     name = scheme["name"]
     compared = ",".join(dict.fromkeys([name, "fq-codel"]))
     command = f"mousehole compare web:sfd --rate 3mbit --load 0.9 --schemes {compared} --quick"
     stages = [] if scheme["stages"] == [name] else scheme["stages"]
     made_of = "|".join(stages)
-    links = ", ".join(f"[`{stage}`]({part_place(stage, schemes)})" for stage in stages)
-    composed = document.wrapped(f"It is `{made_of}`, made of the parts {links}.") if stages else ""
+    links = ", ".join(f"[`{stage}`]({find_part_page(stage, schemes)})" for stage in stages)
+    composed = document.wrap(f"It is `{made_of}`, made of the parts {links}.") if stages else ""
     paragraphs = [
         f"# `{name}`",
-        description(scheme),
+        write_description(scheme),
         composed,
-        source(scheme),
+        write_source(scheme),
         f"```sh\n{command}\n```",
-        f"## Install\n\n{installed(name)}",
-        f"## Parameters\n\n{parameters(scheme)}",
+        f"## Install\n\n{write_installation(name)}",
+        f"## Parameters\n\n{write_parameters(scheme)}",
     ]
     return "\n\n".join(filter(None, paragraphs))
 
 
-def parts_page(schemes: list[SchemeEntry], parts: list[PartEntry]) -> str:
+def write_parts_page(schemes: list[SchemeEntry], parts: list[PartEntry]) -> str:
     """Returns the page of the markers and queues that have no page as a scheme."""
-    head = document.wrapped(
+    head = document.wrap(
         "Schemes are made of markers and queues. Any marker goes with any queue: `sfd(th=15kB)|priority`. "
         "These are the parts that are no scheme by themselves; the others have the page of their scheme in "
         "[the list of parts](index.md#the-parts)."
     )
-    own = [part for part in parts if part_place(part["name"], schemes).startswith(PARTS)]
-    return f"# Markers and queues\n\n{head}\n" + "".join(map(part_section, own))
+    own = [part for part in parts if find_part_page(part["name"], schemes).startswith(PARTS)]
+    return f"# Markers and queues\n\n{head}\n" + "".join(map(write_part_section, own))
 
 
-def part_section(part: PartEntry) -> str:
+def write_part_section(part: PartEntry) -> str:
     """Returns the section of one marker or queue."""
     kind = f"{part['role']}, a policy" if part["is_policy"] else part["role"]
-    ways = document.wrapped(f"Installed by {part['installed_by']}.")
+    ways = document.wrap(f"Installed by {part['installed_by']}.")
     if part["installed_by"].startswith("nothing: "):
-        ways = document.wrapped(f"Installed by {part['installed_by'].replace(': it ', ', since it ')}.")
-    head = [f"## `{part['name']}`", f"A {kind}.", description(part), source(part)]
-    paragraphs = [*head, ways, parameters(part)]
+        ways = document.wrap(f"Installed by {part['installed_by'].replace(': it ', ', since it ')}.")
+    head = [f"## `{part['name']}`", f"A {kind}.", write_description(part), write_source(part)]
+    paragraphs = [*head, ways, write_parameters(part)]
     return "\n" + "\n\n".join(paragraphs)
 
 
-def installed(scheme: str) -> str:
-    """Returns what installs a scheme with its defaults on a link of 10 Mb/s with a buffer of 100 packets."""
+def write_installation(scheme: str) -> str:
+    """Returns the commands that install a scheme on a link of 10 Mb/s with a buffer of 100 packets,
+    or why none does.
+    """
     link = Link(rate_bps=10_000_000, buffer_packets=100, overhead=0)
     way = find_settings(scheme, link)
     if way is None:
-        return document.wrapped(f"Nothing does: {explain_no_installation(scheme, link)}.")
-    needs = document.wrapped(f"At 10 Mb/s with 100 packets of buffer; it needs {' and '.join(way.needs)}.")
-    return "\n\n".join([needs, "```sh\n" + "\n".join(map(folded, way.lines)) + "\n```"])
+        return document.wrap(f"Nothing does: {explain_no_installation(scheme, link)}.")
+    needs = document.wrap(f"At 10 Mb/s with 100 packets of buffer; it needs {' and '.join(way.needs)}.")
+    return "\n\n".join([needs, "```sh\n" + "\n".join(map(fold, way.lines)) + "\n```"])
 
 
-def folded(line: str) -> str:
-    """Returns a line of a shell within the documents' width."""
+def fold(line: str) -> str:
+    """Folds a shell line to the documents' width."""
     if line.startswith("#"):
         return textwrap.fill(line, document.COLUMNS, subsequent_indent="# ", break_long_words=False)
     line, has_remark, remark = line.partition("  # ")
     if has_remark:
-        return f"# {remark}\n{folded(line)}"
+        return f"# {remark}\n{fold(line)}"
     return textwrap.fill(
         line, document.COLUMNS - 2, subsequent_indent="    ", break_long_words=False
     ).replace("\n", " \\\n")
 
 
-def description(entry: CatalogueEntry) -> str:
-    """Returns what an entry is, as one wrapped paragraph."""
-    return document.wrapped(f"{capitalise(entry['summary'])}. {entry['detail']}")
+def write_description(entry: CatalogueEntry) -> str:
+    """Returns an entry's summary and detail as one wrapped paragraph."""
+    return document.wrap(f"{capitalise(entry['summary'])}. {entry['detail']}")
 
 
-def source(entry: CatalogueEntry) -> str:
-    """Returns where an entry comes from."""
-    return document.wrapped(f"Source: {entry['source']}.")
+def write_source(entry: CatalogueEntry) -> str:
+    """Returns an entry's source as a wrapped sentence."""
+    return document.wrap(f"Source: {entry['source']}.")
 
 
-def parameters(entry: CatalogueEntry) -> str:
+def write_parameters(entry: CatalogueEntry) -> str:
     """Returns the table of an entry's parameters."""
     header = ("parameter", "default", "value", "meaning", "source of the default")
-    return document.table(header, map(row, entry["params"])) if entry["params"] else "There are none.\n"
+    return (
+        document.table(header, map(list_cells, entry["params"])) if entry["params"] else "There are none.\n"
+    )
 
 
-def row(parameter: ParameterEntry) -> list[str]:
-    """Returns one line of a table of parameters."""
+def list_cells(parameter: ParameterEntry) -> list[str]:
+    """Returns the cells of a row of a table of parameters."""
     cells = [f"`{parameter['name']}`", f"`{parameter['default']}`"]
     return [*cells, parameter["unit"], parameter["doc"], parameter["source"]]
 

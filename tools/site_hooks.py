@@ -1,8 +1,9 @@
 """Hooks of mkdocs.yml: pages from outside docs/, links to them, and the pages of schemes in the navigation.
 
-The documents are written to be read in the repository, so their links lead to files of the repository. In the
-site README.md is the front page, docs/X.md is the page X, and any other file that a page links to is a page
-under its own path: Markdown as it is, anything else as highlighted text.
+The documents are written for reading in the repository, so their links lead to files of the
+repository. In the site README.md is the front page, docs/X.md is the page X, and any other file
+that a page links to is a page under its own path: Markdown as it is, anything else as highlighted
+text.
 """
 
 from __future__ import annotations
@@ -29,61 +30,63 @@ CODE_SPAN = re.compile(r"`[^`]+`")
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Puts the files that a pattern such as `schemes/*.md` fits into the navigation."""
-    config.nav = with_patterns(config.nav or [], DOCS)
+    """Replaces patterns such as `schemes/*.md` in the navigation by files; MkDocs calls it."""
+    config.nav = expand_patterns(config.nav or [], DOCS)
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> None:
-    """Adds everything outside docs/ that the navigation names or a page links to."""
-    in_navigation = (ROOT / name for name in all_named(config.nav or []))
+    """Adds all files outside docs/ that the navigation names or a page links to; MkDocs calls it."""
+    in_navigation = (ROOT / name for name in list_all_named(config.nav or []))
     outside = [path for path in in_navigation if path != ROOT / "index.md" and path.is_file()]
-    for path in reached([FRONT, *outside, *sorted(DOCS.rglob("*.md"))]):
+    for path in follow_links([FRONT, *outside, *sorted(DOCS.rglob("*.md"))]):
         if DOCS not in path.parents:
-            files.append(added(path, config))
+            files.append(make_file(path, config))
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Makes the links of a page lead to pages of the site."""
+    """Returns the Markdown of a page with links to pages of the site; MkDocs calls it."""
     source = page.file.abs_src_path
     if source is None:
         return markdown
-    return for_site(markdown, Path(source), page.file.src_uri)
+    return convert_links(markdown, Path(source), page.file.src_uri)
 
 
-def with_patterns(nav: list[Any], folder: Path) -> list[Any]:
-    """Returns the navigation with each pattern replaced by the files it fits that are not named beside it."""
+def expand_patterns(nav: list[Any], folder: Path) -> list[Any]:
+    """Returns the navigation with each pattern replaced by the matching files that its level does
+    not name.
+    """
     expanded: list[Any] = []
     for entry in nav:
         if isinstance(entry, dict):
             expanded.append(
                 {
-                    title: with_patterns(below, folder) if isinstance(below, list) else below
+                    title: expand_patterns(below, folder) if isinstance(below, list) else below
                     for title, below in entry.items()
                 }
             )
         elif "*" in entry:
             fitting = {path.relative_to(folder).as_posix() for path in folder.glob(entry)}
-            expanded += sorted(fitting - named(nav))
+            expanded += sorted(fitting - list_named(nav))
         else:
             expanded.append(entry)
     return expanded
 
 
-def named(nav: list[Any]) -> set[str]:
+def list_named(nav: list[Any]) -> set[str]:
     """Returns the pages that entries of one level name."""
     return {page for entry in nav for page in (entry.values() if isinstance(entry, dict) else [entry])
             if isinstance(page, str)}  # fmt: skip
 
 
-def all_named(nav: list[Any]) -> set[str]:
+def list_all_named(nav: list[Any]) -> set[str]:
     """Returns the pages that entries of all levels name."""
     below = [
         part for entry in nav if isinstance(entry, dict) for part in entry.values() if isinstance(part, list)
     ]
-    return named(nav).union(*map(all_named, below))
+    return list_named(nav).union(*map(list_all_named, below))
 
 
-def reached(start: Iterable[Path]) -> Iterator[Path]:
+def follow_links(start: Iterable[Path]) -> Iterator[Path]:
     """Yields files of the repository and everything that they link to, each once."""
     waiting, seen = list(start), set[Path]()
     while waiting:
@@ -94,19 +97,19 @@ def reached(start: Iterable[Path]) -> Iterator[Path]:
         yield path
         if path.suffix == ".md":
             text = CODE.sub("", path.read_text(encoding="utf-8"))
-            waiting += filter(None, (linked(path, target) for target in LINK.findall(text)))
+            waiting += filter(None, (resolve_link(path, target) for target in LINK.findall(text)))
 
 
-def linked(path: Path, target: str) -> Path | None:
-    """Returns the file of the repository that a link leads to; of a folder, its README.md."""
+def resolve_link(path: Path, target: str) -> Path | None:
+    """Returns the file of the repository that a link leads to, a folder's README.md for a folder, or None."""
     found = Path(os.path.normpath(path.parent / target))
     if found.is_dir():
         found /= "README.md"
     return found if found.is_file() and ROOT in found.parents else None
 
 
-def place(path: Path) -> str:
-    """Returns the name of a file of the repository in the site."""
+def site_name(path: Path) -> str:
+    """Returns the path of a repository file within the site."""
     if path == FRONT:
         return "index.md"
     if DOCS in path.parents:
@@ -115,49 +118,50 @@ def place(path: Path) -> str:
     return name if path.suffix in {".md", *PICTURES} else f"{name}.md"
 
 
-def added(path: Path, config: MkDocsConfig) -> File:
+def make_file(path: Path, config: MkDocsConfig) -> File:
     """Returns a file from outside docs/ as a file of the site."""
     if path.suffix in {".md", *PICTURES}:
-        file = File.generated(config, place(path), abs_src_path=str(path))
+        file = File.generated(config, site_name(path), abs_src_path=str(path))
     else:
-        file = File.generated(config, place(path), content=shown(path))
+        file = File.generated(config, site_name(path), content=render_text(path))
     file.inclusion = InclusionLevel.NOT_IN_NAV
     return file
 
 
-def shown(path: Path) -> str:
+def render_text(path: Path) -> str:
     """Returns a page that shows a text file."""
     name, language = path.relative_to(ROOT).as_posix(), LANGUAGES.get(path.suffix, "text")
     return f"# `{name}`\n\n`````{language}\n{path.read_text(encoding='utf-8')}\n`````\n"
 
 
-def for_site(markdown: str, source: Path, page: str) -> str:
-    """Returns the Markdown of a page with the links of the site.
+def convert_links(markdown: str, source: Path, page: str) -> str:
+    """Returns the Markdown of a page with links within the site.
 
-    GitHub needs a backslash before a bar in a table's code span; Python-Markdown would show it.
+    GitHub needs a backslash before a bar in a table's code span; Python-Markdown would show it, so
+    it is removed.
     """
 
     def relinked(match: re.Match[str]) -> str:
-        found = linked(source, match[1])
+        found = resolve_link(source, match[1])
         if found is None:
             return match[0]  # mkdocs warns of it, which --strict makes an error
-        return f"]({os.path.relpath(place(found), Path(page).parent)}"
+        return f"]({os.path.relpath(site_name(found), Path(page).parent)}"
 
     def prose(text: str) -> str:
-        return "\n".join(map(without_backslashes, LINK.sub(relinked, text).split("\n")))
+        return "\n".join(map(strip_backslashes, LINK.sub(relinked, text).split("\n")))
 
-    return _outside_code(markdown, prose)
+    return _change_outside_code(markdown, prose)
 
 
-def without_backslashes(line: str) -> str:
+def strip_backslashes(line: str) -> str:
     """Returns a table's line without the backslashes before bars in code spans."""
     if not line.lstrip().startswith("|"):
         return line
     return CODE_SPAN.sub(lambda span: span[0].replace(r"\|", "|"), line)
 
 
-def _outside_code(markdown: str, change: Callable[[str], str]) -> str:
-    """Returns the text with `change` applied to all that is not in a block of code."""
+def _change_outside_code(markdown: str, change: Callable[[str], str]) -> str:
+    """Returns the text with `change` applied to all parts outside code blocks."""
     result, end = [], 0
     for block in CODE.finditer(markdown):
         result += [change(markdown[end : block.start()]), block[0]]

@@ -125,7 +125,7 @@ STEPS_WITH_EXTRAS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Tries every step; returns 0 if all of them did what they should."""
+    """Tests every step; returns 0 if all of them succeed."""
     parser = argparse.ArgumentParser(description="Tries an installed wheel.")
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL")
     parser.add_argument("--installed", action="store_true", help="try what is installed already")
@@ -138,27 +138,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if asked.installed:
             # A release's wheels for Linux bring it, or the test fails.
             live = STEPS_WITH_LIVE if sys.platform == "linux" else STEPS_WITHOUT_LIVE
-            return tried("mousehole", folder, (*STEPS, *live, *STEPS_WITH_EXTRAS))
+            return run_steps("mousehole", folder, (*STEPS, *live, *STEPS_WITH_EXTRAS))
         live = STEPS_WITH_LIVE if brings_live(asked.wheels) else STEPS_WITHOUT_LIVE
-        status = tried(installed(asked.wheels, environment), folder, (*STEPS, *live))
-        program = installed([f"{wheel}[{EXTRAS}]" for wheel in asked.wheels], environment)
-        return status or tried(program, folder, STEPS_WITH_EXTRAS)
+        status = run_steps(install(asked.wheels, environment), folder, (*STEPS, *live))
+        program = install([f"{wheel}[{EXTRAS}]" for wheel in asked.wheels], environment)
+        return status or run_steps(program, folder, STEPS_WITH_EXTRAS)
 
 
 def brings_live(wheels: Sequence[Path]) -> bool:
-    """Returns whether a wheel installs `mousehole-live` beside `mousehole`."""
+    """Returns whether one of the wheels contains `mousehole-live`."""
     names = [name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()]
     return any(name.endswith(".data/scripts/mousehole-live") for name in names)
 
 
-def installed(wheels: Sequence[Path | str], place: Path) -> str:
-    """Installs wheels with what they need into an environment, new or not; returns its `mousehole`."""
+def install(wheels: Sequence[Path | str], place: Path) -> str:
+    """Installs wheels and their dependencies into an environment, which is created if missing.
+
+    Returns the path of its `mousehole`.
+    """
     began = time.monotonic()
     if not place.exists():
         venv.create(place, with_pip=True)
     python = str(place / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, *map(str, wheels)], env=clean(os.environ), check=True)
+    subprocess.run([*pip, *map(str, wheels)], env=clean_environment(os.environ), check=True)
     if not (place / "share" / "man" / "man1" / "mousehole-compare.1").is_file():
         sys.exit("wheel-test: the wheel has no manual pages")
     names = ", ".join(Path(path).name for path in wheels)
@@ -167,12 +170,12 @@ def installed(wheels: Sequence[Path | str], place: Path) -> str:
     return str(place / "bin" / "mousehole")
 
 
-def tried(program: str, folder: Path, steps: Sequence[Step]) -> int:
+def run_steps(program: str, folder: Path, steps: Sequence[Step]) -> int:
     """Runs steps in a folder and prints one line for each; returns the exit status."""
     (folder / "connections.csv").write_text(TABLE, encoding="utf-8")
     (folder / "run.toml").write_text(RUN, encoding="utf-8")
     # A home of its own: no headers or settings that an earlier run left are found.
-    environment = {**clean(os.environ), "HOME": str(folder), "COLUMNS": "110"}
+    environment = {**clean_environment(os.environ), "HOME": str(folder), "COLUMNS": "110"}
     found = []
     for step in steps:
         began = time.monotonic()
@@ -180,30 +183,32 @@ def tried(program: str, folder: Path, steps: Sequence[Step]) -> int:
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
-        complaints = faults(step, done)
+        complaints = find_faults(step, done)
         outcome, took = "FAILED" if complaints else "passed", time.monotonic() - began
-        print(f"  {outcome}  {took:4.1f} s  {shown(step)}", flush=True)
+        print(f"  {outcome}  {took:4.1f} s  {format_command(step)}", flush=True)
         found += complaints
     print("\n".join(found) if found else f"wheel-test: {len(steps)} commands did what they should")
     return 1 if found else 0
 
 
-def faults(step: Step, done: subprocess.CompletedProcess[str]) -> list[str]:
-    """Returns what is wrong with how a step ended."""
-    command = shown(step)
+def find_faults(step: Step, done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Returns the faults in the result of a step."""
+    command = format_command(step)
     if done.returncode != step.status:
         return [f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}"]
     missing = [text for text in step.printed if text not in done.stdout + done.stderr]
     return [f"{command}: does not print {text!r}, but\n{done.stdout}{done.stderr}" for text in missing]
 
 
-def shown(step: Step) -> str:
+def format_command(step: Step) -> str:
     """Returns the command of a step as a user would type it."""
     return shlex.join(["mousehole", *step.arguments])
 
 
-def clean(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment without what could lead Python or Mousehole back into the repository."""
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns the environment without variables that could lead Python or Mousehole back into the
+    repository.
+    """
     leading = ("PYTHON", "MOUSEHOLE", "VIRTUAL_ENV", "XDG_")
     return {name: value for name, value in environment.items() if not name.startswith(leading)}
 

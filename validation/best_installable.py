@@ -201,8 +201,8 @@ def write_body(found: Sequence[SearchResult], size: Size) -> str:
     """Returns the generated Markdown: sentences, the best pair of each traffic, and the best
     setting of each pair.
     """
-    parts = ["\n", document.wrapped(f"{size.text}. {NOTE}"), "\n\n"]
-    parts += [document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(found)]
+    parts = ["\n", document.wrap(f"{size.text}. {NOTE}"), "\n\n"]
+    parts += [document.wrap(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(found)]
     parts += [
         "\n### The best pair\n\n",
         document.table(BEST_COLUMNS, [list_best_cells(one) for one in found]),
@@ -213,7 +213,7 @@ def write_body(found: Sequence[SearchResult], size: Size) -> str:
     ]
     columns = ["pair", *(one.traffic for one in found)]
     title = f"\n### The best setting of each pair: {GAIN} against CAKE\n\n"
-    parts += [title, document.table(columns, list_pair_cells(found)), "\n", document.wrapped(DASH), "\n\n"]
+    parts += [title, document.table(columns, list_pair_cells(found)), "\n", document.wrap(DASH), "\n\n"]
     return "".join(parts)
 
 

@@ -159,7 +159,7 @@ def write_section(results: PageResults, rows: Sequence[Row]) -> str:
         "were simulated. In parentheses: 95 % intervals, for all schemes together; that of the quotient "
         "takes both as independent."
     )
-    return f"\n{documents.wrapped(words)}\n\n{write_table(rows)}\n"
+    return f"\n{documents.wrap(words)}\n\n{write_table(rows)}\n"
 
 
 def main() -> int:

@@ -164,7 +164,8 @@ def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str
     with tempfile.TemporaryDirectory() as folder:
         task = {
             "starts_s": draw_starts(number, seconds), "sizes": [FETCH_BYTES] * _count_fetches(whole),
-            "bulk": DOWNLOADS, "bulk_spread_s": SPREAD_S, "seconds": whole + SPARE_S, "at_least_s": whole,
+            "bulk": DOWNLOADS,
+            "bulk_spread_s": SPREAD_S, "seconds": whole + SPARE_S, "at_least_s": whole,
             "call": {"seconds": whole, "gap_s": CALL_GAP_S, "payload": CALL_BYTES - HEADERS},
             "delays": str(Path(folder, "delays.json")),
         }  # fmt: skip
@@ -257,7 +258,7 @@ def write_text(runs: Sequence[Run], options: argparse.Namespace) -> str:
         f"The aim with real TCP is a call's p99 of at most {CALL_P99_MS:g} ms at a fetch mean of at most "
         f"{FETCH_MEAN_MS:g} ms. `{MARKER}` {'keeps' if meets_aim(runs) else 'misses'} it in the mean."
     )
-    return f"\n{document.wrapped(conditions)}\n\n{write_table(runs)}\n{document.wrapped(aim)}\n\n"
+    return f"\n{document.wrap(conditions)}\n\n{write_table(runs)}\n{document.wrap(aim)}\n\n"
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -139,9 +139,10 @@ def cover_captures(
     params: ModelParams = {"clients": addresses, "servers": addresses} if addresses else {}
     results = [
         mousehole.compare(
-            record_capture(model, length_s, number, replay == "closed", params), replay=replay,
-            rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
-            seeds=REPLICATIONS, duration=options.duration, jobs=options.jobs,
+            record_capture(model, length_s, number, replay == "closed", params),
+            replay=replay, rate=RATE, rtt=RTT,
+            load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE, seeds=REPLICATIONS,
+            duration=options.duration, jobs=options.jobs,
         ).results
         for number in range(options.captures)
     ]  # fmt: skip

@@ -496,14 +496,14 @@ def write_body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
     length = f"windows of {WINDOW_S} s, {REPLICATIONS} replications"
     parts = [
         "\n",
-        document.wrapped(
+        document.wrap(
             f"{command}: {captures} captures of each model and length, compared with {length}; "
             f"the truth is that of {runs} independent runs{''.join(', ' + one for one in more)}."
         ),
         "\n\n## The truth\n\n",
         document.table(("model", *SCHEMES), [_list_truth_cells(one) for one in truths]),
         "\n**Who pays in truth**, against CAKE, by more than the margins of vetoes:\n\n",
-        *(document.wrapped(_write_payers(one), "  ") + "\n" for one in truths),
+        *(document.wrap(_write_payers(one), "  ") + "\n" for one in truths),
         "\n## The sentence\n\n",
         document.table(
             COLUMNS,

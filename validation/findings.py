@@ -142,14 +142,14 @@ def write_body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator
     length = evaluator.runs.length
     parts = [
         "\n",
-        document.wrapped(
+        document.wrap(
             f"{length.replications} replications of {length.says}; a change is the geometric mean of the "
             "replications' ratios. In the sentences, intervals of 95 % hold for all schemes against one at "
             "once, in the tables each by itself. Those of logs allow for what another capture would differ "
             "by. Negative is faster."
         ),
         "\n\n## In short\n\n",
-        *(document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(findings)),
+        *(document.wrap(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(findings)),
     ]
     for table in tables:
         title = table.title.partition(": ")[2]

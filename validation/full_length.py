@@ -117,7 +117,7 @@ def write_section(found: Sequence[Compared]) -> str:
         f"{changed} of {total} statements have another word at full length. For each group of words stands "
         "its number of statements at quick and at full length."
     )
-    text = f"\n{document.wrapped(words)}\n\n{write_counts(found)}"
+    text = f"\n{document.wrap(words)}\n\n{write_counts(found)}"
     return f"{text}\n{write_changes(found)}" if changed else text
 
 

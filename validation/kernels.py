@@ -397,7 +397,7 @@ def write_text(runs: Sequence[Run], window_s: float) -> str:
     total = f"{held.count('agrees')} of {len(held)} means and medians are within {live.BOUND:.0%}."
     table = document.table(header, [list_cells(row) for row in rows])
     beside = document.table(STREAM_HEADER, [list_stream_cells(row) for row in compare_streams(runs)])
-    return f"\n{document.wrapped(conditions)}\n\n{table}\n{total}\n\n{STREAMS_TEXT}\n\n{beside}\n"
+    return f"\n{document.wrap(conditions)}\n\n{table}\n{total}\n\n{STREAMS_TEXT}\n\n{beside}\n"
 
 
 def write_summary(runs: Sequence[Run]) -> str:
@@ -425,7 +425,7 @@ def write_summary(runs: Sequence[Run]) -> str:
         f"{lists} lists of fetches on each kernel; ± is half of the 95 % interval over the lists. One-way "
         "delays contain 20 ms of propagation."
     )
-    return f"\n{document.wrapped(said)}\n\n{document.table(header, rows)}\n"
+    return f"\n{document.wrap(said)}\n\n{document.table(header, rows)}\n"
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

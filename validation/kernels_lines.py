@@ -318,8 +318,8 @@ def write_text(runs: Sequence[Run]) -> str:
     )
     bulk = document.table(("line", "queue", "downloads: simulator, Mb/s", "kernel"), got)
     return "\n".join([
-        f"\n{document.wrapped(conditions)}\n",
+        f"\n{document.wrap(conditions)}\n",
         document.table(header, [list_cells(row) for row in rows]),
-        document.wrapped(total) + "\n",
+        document.wrap(total) + "\n",
         f"What the downloads got together:\n\n{bulk}",
     ])  # fmt: skip

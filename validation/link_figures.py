@@ -152,7 +152,7 @@ def write_lists(runs: Sequence[live.Run], way: str, options: argparse.Namespace,
         f"100 packets; Linux {os.uname().release}, {os.cpu_count()} processors, load {min(loads):.0f} to "
         f"{max(loads):.0f}. {validity} ± is half of the 95 % interval over the lists."
     )
-    return f"{document.wrapped(conditions)}\n\n{live.write_table(rows).replace('kernel', way)}"
+    return f"{document.wrap(conditions)}\n\n{live.write_table(rows).replace('kernel', way)}"
 
 
 def spin() -> None:

@@ -391,7 +391,7 @@ def write_text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
     )
     within = [row.verdict for row in rows if row.is_held]
     total = f"{within.count('agrees')} of {len(within)} means and medians are within {BOUND:.0%}."
-    return f"\n{document.wrapped(conditions)}\n\n{write_table(rows)}\n{total}\n"
+    return f"\n{document.wrap(conditions)}\n\n{write_table(rows)}\n{total}\n"
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

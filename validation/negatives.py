@@ -62,7 +62,7 @@ def write_section(number: int, case: Case, mousehole: str) -> str:
         f"```\nmousehole compare {command}\n```\n\n{write_table(run_compare(mousehole, command), case)}"
         for command in case.commands
     ]
-    return "\n".join([f"## {number}. {case.title}\n\n{document.wrapped(case.words.strip())}\n", *runs])
+    return "\n".join([f"## {number}. {case.title}\n\n{document.wrap(case.words.strip())}\n", *runs])
 
 
 def run_compare(mousehole: str, command: str) -> Comparison:

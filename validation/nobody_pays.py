@@ -368,7 +368,7 @@ JUDGED = tuple(NAMES)
 
 def write_body(chosen: Mapping[str, Found], held_out: Mapping[str, Found], size: Size) -> str:
     """Returns the generated part of the page."""
-    parts = ["\n", document.wrapped(f"Each case: {size.text}. {NOTE}"), "\n"]
+    parts = ["\n", document.wrap(f"Each case: {size.text}. {NOTE}"), "\n"]
     for title, found in (("Cases not used for the choice", held_out), ("Cases used for the choice", chosen)):
         parts += [f"\n### {title}\n\n", document.table(SUMMARY, list_summary_rows(found))]
         for line, schemes in found.items():

@@ -308,14 +308,12 @@ def write_body(sections: Sequence[Section]) -> str:
     """Returns the generated part of the document: the counts of each section, then the rows that fail."""
     right = (AGREES, UNDECIDED, HOLDS)
     wrong = [row for section in sections for row in word_verdicts(section) if row.verdict not in right]
-    parts = ["\n" + document.wrapped(f"**{write_summary(sections)}.**") + "\n"]
+    parts = ["\n" + document.wrap(f"**{write_summary(sections)}.**") + "\n"]
     for title, is_outside in GROUPS:
         chosen = [section for section in sections if section.is_outside is is_outside and section.rows]
         parts.append(f"\n## {title}\n\n{write_counts(chosen, VERDICTS if is_outside else OF_RULES)}")
     if wrong:
-        lines = (
-            document.wrapped(f"- {row.verdict}: {row.claim}. {row.result}", "  ") + "\n" for row in wrong
-        )
+        lines = (document.wrap(f"- {row.verdict}: {row.claim}. {row.result}", "  ") + "\n" for row in wrong)
         parts.append("\n## What differs, fails or is not compared\n\n" + "".join(lines))
     return "".join(parts)
 

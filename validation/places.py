@@ -81,7 +81,7 @@ def write_body(found: Mapping[str, Found]) -> str:
     )
     rows = [row for name, schemes in found.items() for row in list_case_rows(name, schemes)]
     header = ["line, down/up", "scheme", *(figure.name for figure in FIGURES)]
-    return f"\n{document.wrapped(note)}\n\n{document.table(header, rows)}\n"
+    return f"\n{document.wrap(note)}\n\n{document.table(header, rows)}\n"
 
 
 def list_case_rows(name: str, schemes: Found) -> list[list[str]]:

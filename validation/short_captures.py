@@ -55,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         without = "" if most is None else f" without connections above {most} bytes"
         print(
             f"all of them one after another{without}: "
-            f"{compute_share_above(shorter, PIPE_BYTES):.0%} of the bytes in large connections, "
-            f"change {measure_change(shorter, options.jobs):+.0%}",
+            f"{compute_share_above(shorter, PIPE_BYTES):.0%} of the bytes in "
+            f"large connections, change {measure_change(shorter, options.jobs):+.0%}",
             flush=True,
         )
     return 0

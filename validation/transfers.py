@@ -389,13 +389,14 @@ def write_overflows(found: Sequence[Overflow]) -> str:
     apart = [abs(one.difference) for one in found]
     rtts = ", ".join(f"{1e3 * rtt_s:.0f}" for rtt_s in OVERFLOW_RTTS_S)
     said = (
-        f"Transfers of {format_size(min(OVERFLOW_SIZES))} to {format_size(max(OVERFLOW_SIZES))} "
-        f"through a FIFO of {', '.join(map(str, OVERFLOW_BUFFERS))} packets, at base round-trip times of {rtts} ms, "
-        f"each {OVERFLOW_TRANSFERS} times in the kernel. In {len(found)} cases packets were lost; in {agree} of "
+        f"Transfers of {format_size(min(OVERFLOW_SIZES))} to "
+        f"{format_size(max(OVERFLOW_SIZES))} through a FIFO "
+        f"of {', '.join(map(str, OVERFLOW_BUFFERS))} packets, at base round-trip times of {rtts} ms, each "
+        f"{OVERFLOW_TRANSFERS} times in the kernel. In {len(found)} cases packets were lost; in {agree} of "
         f"them the simulator's time is within {BOUND:.0%} of the kernel's median. The median of the "
         f"differences is {median(apart):.1%}. The others:"
     )
-    return f"\n{document.wrapped(said)}\n\n{write_others(found)}"
+    return f"\n{document.wrap(said)}\n\n{write_others(found)}"
 
 
 def write_following(found: Sequence[Overflow]) -> str:
@@ -409,7 +410,7 @@ def write_following(found: Sequence[Overflow]) -> str:
         f"answers is within {BOUND:.0%} of the kernel's median. The median of the differences is "
         f"{median(abs(one.difference) for one in found):.1%}. The others:"
     )
-    return f"\n{document.wrapped(said)}\n\n{write_others(found)}"
+    return f"\n{document.wrap(said)}\n\n{write_others(found)}"
 
 
 def write_others(found: Sequence[Overflow]) -> str:

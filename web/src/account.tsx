@@ -1,6 +1,6 @@
 import type { Account } from "./compare";
 
-/** What was understood of files, in the words of `mousehole inspect`. */
+/** Shows the content of files as `mousehole inspect` summarises it. */
 export function AccountView({ account }: { account: Account }) {
   return (
     <section aria-label="What is in it" id="account">

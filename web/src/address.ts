@@ -1,4 +1,4 @@
-/** What the address holds behind `#`: the screen and what it shows, such as `#line?place=home&down=20mbit`. */
+/** The part of the address behind `#`: the screen and what it shows, such as `#line?place=home&down=20mbit`. */
 
 import { useEffect, useState } from "preact/hooks";
 

@@ -9,8 +9,8 @@ import { reportOf } from "./report";
 
 const INSTALL = /^(Install on [^:]+): ?/;
 
-/** Tells the sentences of the answer from the commands behind them. */
-function parted(lines: string[]): { lead: string; classes: string[] } {
+/** Separates the sentences of the answer from the commands after them. */
+function splitAnswer(lines: string[]): { lead: string; classes: string[] } {
   const end = lines.findIndex((line) => INSTALL.test(line));
   const [lead = "", ...classes] = end < 0 ? lines : lines.slice(0, end);
   return { lead, classes };
@@ -40,7 +40,7 @@ export function Verdict({ document, title }: { document: Document; title?: strin
   // The first sentence says so where something else is played than what was given.
   const isInPlace = document.capture?.is_fitted === true || document.plan.instead_of !== null;
   const played = isInPlace ? advice.lines[0] : undefined;
-  const { lead, classes } = parted(isInPlace ? advice.lines.slice(1) : advice.lines);
+  const { lead, classes } = splitAnswer(isInPlace ? advice.lines.slice(1) : advice.lines);
   return (
     <div class={`verdict ${advice.outcome === "recommended" ? "good" : "open"}`} tabIndex={-1} id="verdict">
       {title && <p class="dim">{title}</p>}
@@ -55,7 +55,7 @@ export function Verdict({ document, title }: { document: Document; title?: strin
   );
 }
 
-/** How the charts are read. */
+/** The legend of the charts. */
 export function Legend({ document, seeds }: { document: Document; seeds: number }) {
   return (
     <p class="dim">

@@ -1,4 +1,4 @@
-/** What the page and its workers tell each other. */
+/** The messages between the page and its workers. */
 
 /** Files that a call is about; a worker reads them once, by their key. */
 export interface Files {
@@ -21,7 +21,7 @@ export type Reply =
   | { kind: "refused"; text: string }
   | { kind: "broken"; text: string };
 
-/** What comes before the reply while files are read. */
+/** A report of progress, sent while files are read, before the reply. */
 export interface Reading {
   kind: "reading";
   bytes: number;

@@ -4,7 +4,7 @@ import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { textOf, titleOf, type Figure, type Picture } from "./figures";
 
-/** How numbers of a unit stand at an axis. */
+/** The format of numbers of a unit on an axis. */
 const LABELS: Record<string, string> = {
   seconds:
     "datum.value === 0 ? '0' : datum.value < 0.9995 ? format(datum.value * 1000, '~r') + ' ms' : format(datum.value, '~r') + ' s'",
@@ -16,7 +16,7 @@ const PLAIN = "format(datum.value, '~r')";
 /** Colours of the page by their names; charts follow light and dark without being drawn anew. */
 const [FORE, DIM, LINE, GOOD, BAD, PAGE, CALL] = ["fore", "dim", "line", "good", "bad", "page-dot", "call"].map((name) => `var(--${name})`);
 
-/** Returns the chart of a figure: a point with its interval for each scheme, beside a line at the first one. */
+/** Returns the chart of a figure: a point with its interval for each scheme, and a line at the first one. */
 function described(figure: Figure, chosen: string | null, width: number): TopLevelSpec {
   const rows = figure.values.map((one) => ({
     ...one,
@@ -62,7 +62,7 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
   } as TopLevelSpec;
 }
 
-function spoken(figure: Figure): string {
+function describeFigure(figure: Figure): string {
   return `${figure.words}: ${figure.values.map((one) => `${one.scheme} ${textOf(one.mean, figure.unit)}`).join(", ")}`;
 }
 
@@ -113,14 +113,14 @@ function Drawn({ caption, label, described }: { caption: string; label: string; 
 
 /** Returns the chart of a figure as SVG, its colours by the names of the page's, and what it shows in words. */
 export async function pictureOf(figure: Figure, chosen: string | null, width: number): Promise<{ svg: string; label: string }> {
-  const label = spoken(figure);
+  const label = describeFigure(figure);
   return { svg: new XMLSerializer().serializeToString(await drawn(described(figure, chosen, width), label)), label };
 }
 
 /** The chart of one figure. */
 export function Chart({ figure, chosen }: { figure: Figure; chosen: string | null }) {
   const spec = useCallback((width: number) => described(figure, chosen, width), [figure, chosen]);
-  return <Drawn caption={titleOf(figure)} label={spoken(figure)} described={spec} />;
+  return <Drawn caption={titleOf(figure)} label={describeFigure(figure)} described={spec} />;
 }
 
 const BYTES = "datum.value >= 1e6 ? format(datum.value / 1e6, '~r') + ' MB' : format(datum.value / 1e3, '~r') + ' kB'";
@@ -131,8 +131,8 @@ function steps([low, high]: [number, number]): number[] {
   return tens.flatMap((ten) => [ten, 2 * ten, 5 * ten]).filter((one) => one <= high * 1.001);
 }
 
-/** Returns the picture of a paper's curves: our runs as lines, what the paper prints as crosses or boxes. */
-function ofCurves(picture: Picture, width: number): TopLevelSpec {
+/** Returns the picture of a paper's curves: our runs as lines, published points as crosses or boxes. */
+function specifyCurves(picture: Picture, width: number): TopLevelSpec {
   const names = picture.curves.map((one) => one.name);
   const color = { field: "name", type: "nominal", scale: { domain: names, range: [DIM, PAGE, CALL].slice(-names.length) }, legend: { title: null, orient: "top" } } as const;
   const isShare = picture.unit === "share";
@@ -164,6 +164,6 @@ function ofCurves(picture: Picture, width: number): TopLevelSpec {
 
 /** The picture of a paper's curves. */
 export function Curves({ picture }: { picture: Picture }) {
-  const spec = useCallback((width: number) => ofCurves(picture, width), [picture]);
+  const spec = useCallback((width: number) => specifyCurves(picture, width), [picture]);
   return <Drawn caption={picture.caption} label={picture.label} described={spec} />;
 }

@@ -56,7 +56,7 @@ export interface Quantity {
 
 type Numbers = Record<string, number | null>;
 
-/** What is said of a scheme against another. */
+/** The result of one scheme against another. */
 export interface Finding {
   sentence: string;
   exploratory: boolean;
@@ -116,8 +116,8 @@ export function manifestOf({ bytes }: Answer): string {
   return (found?.[1] ?? "").replace(/^ /gm, "");
 }
 
-/** Returns request and runs in one piece, each after its length. */
-function packed(request: Request, runs: Uint8Array[]): Uint8Array<ArrayBuffer> {
+/** Returns request and runs as one array of bytes, each preceded by its length. */
+function packParts(request: Request, runs: Uint8Array[]): Uint8Array<ArrayBuffer> {
   const parts = [new TextEncoder().encode(JSON.stringify(request)), ...runs];
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + 4 + part.byteLength, 0));
   const view = new DataView(bytes.buffer);
@@ -130,7 +130,7 @@ function packed(request: Request, runs: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What was understood of files, as `mousehole inspect` says it. */
+/** The content of files, as `mousehole inspect` summarises it. */
 export interface Account {
   title: string;
   facts: [string, string][];
@@ -149,7 +149,7 @@ export function choose(list: File[]): Chosen {
   return { key: ++keys, list };
 }
 
-/** Returns the request on these files. */
+/** Returns the request with the names of the chosen files. */
 export function onFiles(request: Request, chosen: Chosen): Request {
   return { ...request, place: null, model: null, users: null, apps: null, files: chosen.list.map((one) => one.name) };
 }
@@ -180,7 +180,7 @@ export async function compare(request: Request, progress: (over: number, of: num
         }),
       );
     });
-  const both = await call("document", packed(request, await Promise.all(runs)), [], source);
+  const both = await call("document", packParts(request, await Promise.all(runs)), [], source);
   const end = 4 + new DataView(both.buffer, both.byteOffset).getUint32(0, true);
   const [bytes, report] = [both.slice(4, end), both.subarray(end)];
   const parsed = (text: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(text));
@@ -202,7 +202,7 @@ function differing(request: Request, base: Request): [string, string][] {
   return OPTIONS.filter(isOwn).map((name) => [name, textOf(request[name])]);
 }
 
-/** Returns a word as a shell takes it. */
+/** Returns a word, quoted for a shell if necessary. */
 function quoted(text: string): string {
   return /^[\w.,:%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -212,12 +212,12 @@ function argumentOf(name: string): string {
   return quoted(/^[^-:]+\.[^:]+$/.test(name) ? name : `./${name}`);
 }
 
-/** Returns the command that tells what is in files. */
+/** Returns the command that inspects files of these names. */
 export function inspectOf(names: string[]): string {
   return ["mousehole inspect", ...names.map(argumentOf)].join(" ");
 }
 
-/** Returns the command that says the same. */
+/** Returns the command that makes the same comparison. */
 export function commandOf(request: Request, base: Request): string {
   const options = differing(request, base).map(([name, text]) => `--${name.replace("_", "-")} ${quoted(text)}`);
   const named = [request.place, request.model].filter((one) => one !== null).map(quoted);

@@ -29,7 +29,7 @@ const busy = new Map<Worker, Waiting>();
 /** How many runs go on at once. */
 export const workers = Math.max(1, Math.min(navigator.hardwareConcurrency || 2, MOST_WORKERS));
 
-async function compiled(): Promise<WebAssembly.Module> {
+async function compileEngine(): Promise<WebAssembly.Module> {
   const { default: text } = await import("virtual:engine");
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -37,7 +37,7 @@ async function compiled(): Promise<WebAssembly.Module> {
 }
 
 /** Returns a worker that, like the page, may connect to nothing: one from a blob has the page's policy. */
-function newWorker(): Worker {
+function startWorker(): Worker {
   const address = new URL(workerAddress, import.meta.url).href;
   const blob = new Blob([`import ${JSON.stringify(address)};`], { type: "text/javascript" });
   const place = URL.createObjectURL(blob);
@@ -74,7 +74,7 @@ export function atOnce(files: Files | undefined): number {
 function begin(): void {
   while (waiting.length > 0 && busy.size < atOnce(waiting[0]!.call.files)) {
     const one = waiting.shift()!;
-    const worker = idle.pop() ?? newWorker();
+    const worker = idle.pop() ?? startWorker();
     busy.set(worker, one);
     worker.postMessage(one.call);
   }
@@ -89,7 +89,7 @@ export interface Source {
 
 /** Calls a function of the engine with bytes, on files perhaps; resolves with its output. */
 export async function call(name: string, input: Uint8Array<ArrayBuffer>, args: number[] = [], source?: Source): Promise<Uint8Array<ArrayBuffer>> {
-  module ??= compiled();
+  module ??= compileEngine();
   const known = await module;
   const of = source && { files: source.files, request: source.request };
   return new Promise((resolve, reject) => {

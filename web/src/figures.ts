@@ -1,4 +1,4 @@
-/** What each class of users feels first, of the document of a comparison. */
+/** The primary figures of each class of users, from the document of a comparison. */
 
 import type { Document, Quantity } from "./compare";
 
@@ -77,13 +77,13 @@ function verdictOf(low: number | null, high: number | null, isLessBetter: boolea
   return low !== null && low > 0 ? (-better as -1 | 1) : 0;
 }
 
-/** Returns a number with three digits that count, without zeros at its end. */
+/** Returns a number with three significant digits, without trailing zeros. */
 const rounded = (number: number) => (Math.abs(number) >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(3))));
 
-/** Returns what a figure is, as a title. */
+/** Returns the label of a figure as a title. */
 export const titleOf = (figure: Figure) => figure.words[0]!.toUpperCase() + figure.words.slice(1);
 
-/** Returns a number of a unit in words. */
+/** Returns a number with its unit as text. */
 export function textOf(number: number | null, unit: string): string {
   if (number === null) return "–";
   if (unit === "seconds") return Math.abs(number) < 0.9995 ? `${rounded(1000 * number)} ms` : `${rounded(number)} s`;

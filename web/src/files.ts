@@ -1,4 +1,4 @@
-/** What users take along: texts for the clipboard, and files that the browser saves. */
+/** Exports: texts for the clipboard, and files that the browser saves. */
 
 /** Lets the browser save a text, bytes or a blob as a file. */
 export function save(name: string, type: string, content: string | Uint8Array<ArrayBuffer> | Blob): void {

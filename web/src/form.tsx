@@ -5,7 +5,7 @@ import { compare, type Account, type Answer, type Choices, type Chosen, type Req
 import { atOnce, Refused, Stopped, stop, workers } from "./engine";
 import { charts } from "./lazy";
 
-/** What the forms of the screens share: rates, the queue, what is simulated, and what comes of it. */
+/** The parts that the screens' forms share: rates, the queue, the simulation and its outcome. */
 
 const MODEM_SHAPE = "95%";
 
@@ -29,7 +29,7 @@ export interface Comparing {
   isRunning: boolean;
   /** Runs a comparison, of files perhaps, of which `account` says what was understood. */
   go(request: Request, chosen?: Chosen, account?: Account): Promise<void>;
-  /** Forgets what was found. */
+  /** Discards the result. */
   forget(): void;
 }
 
@@ -39,7 +39,7 @@ export function sentenceOf(error: unknown): string {
   return `The simulator broke: ${error instanceof Error ? error.message : String(error)}. Please report this with the address of this page.`;
 }
 
-/** Runs comparisons, and keeps what the last one found. */
+/** Runs comparisons, and stores the result of the last one. */
 export function useComparison(): Comparing {
   const [state, setState] = useState<State>({ is: "asking" });
   useEffect(() => () => stop(), []);
@@ -103,7 +103,7 @@ export function Load({ request, change, title }: Pick<Part, "request" | "change"
   );
 }
 
-/** Where the queue is, and what packets meet there. */
+/** The fields of the queue: its position and its settings. */
 export function Queue({ request, isDisabled, change }: Part) {
   const text = (name: "shape" | "modem_buffer" | "buffer" | "rtt", title: string, set: (value: string) => Partial<Request>) => (
     <label class="field">
@@ -132,7 +132,7 @@ export function Queue({ request, isDisabled, change }: Part) {
   );
 }
 
-/** How much is simulated, under which schemes. */
+/** The fields of the simulation: its size and the schemes. */
 export function Simulated({ request, choices, isDisabled, change }: Part) {
   return (
     <fieldset disabled={isDisabled}>
@@ -160,7 +160,7 @@ export function Simulated({ request, choices, isDisabled, change }: Part) {
   );
 }
 
-/** The button that begins, and how far it is. */
+/** The start button, and the progress. */
 export function Go({ state }: { state: State }) {
   const isRunning = state.is === "running";
   return (

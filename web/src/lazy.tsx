@@ -17,7 +17,7 @@ export function charts(): Promise<Charts> {
 const AGAIN_MS = 5000;
 
 /** Returns a component of the library of charts. Where that cannot be loaded it says so, and tries again. */
-function later<P extends object>(pick: (charts: Charts) => ComponentType<P>): ComponentType<P> {
+function loadLater<P extends object>(pick: (charts: Charts) => ComponentType<P>): ComponentType<P> {
   let loaded: Charts | undefined;
   return (props: P) => {
     const [state, setState] = useState<"loading" | "failed" | "loaded">("loading");
@@ -54,9 +54,9 @@ function later<P extends object>(pick: (charts: Charts) => ComponentType<P>): Co
   };
 }
 
-const Chart = later((charts) => charts.Chart);
+const Chart = loadLater((charts) => charts.Chart);
 /** The picture of a paper's curves. */
-export const Curves = later<{ picture: Picture }>((charts) => charts.Curves);
+export const Curves = loadLater<{ picture: Picture }>((charts) => charts.Curves);
 
 /** Returns the chart of a figure. */
 export function lazyChart(figure: Figure, chosen: string | null) {

@@ -37,7 +37,7 @@ function run(scenario: object, knob: number, replication: number): Promise<Found
 }
 
 /** Returns the mean response time by size over runs, where there are transfers enough. */
-function pooled(runs: Found[]): [number, number][] {
+function poolRuns(runs: Found[]): [number, number][] {
   const bytes = runs[0]?.bytes ?? [];
   return bytes.flatMap((size, bin): [number, number][] => {
     const count = runs.reduce((sum, one) => sum + one.count[bin]!, 0);
@@ -47,9 +47,9 @@ function pooled(runs: Found[]): [number, number][] {
   });
 }
 
-/** Returns what is drawn of a paper's runs. */
+/** Returns the picture of a paper's runs. */
 function pictureOf(paper: Paper, found: Found[][]): Picture {
-  const curves = paper.curves.map(({ name, points }, place) => ({ name, points: pooled(found[place] ?? []), printed: points as [number, number][] }));
+  const curves = paper.curves.map(({ name, points }, place) => ({ name, points: poolRuns(found[place] ?? []), printed: points as [number, number][] }));
   const base = curves.find((one) => one.name === paper.against);
   const isShare = base !== undefined;
   const shown = isShare

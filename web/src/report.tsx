@@ -37,15 +37,15 @@ export async function reportOf(reported: Reported): Promise<string> {
   title.textContent = titleOf(reported.answer.document);
   const text =
     `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +
-    `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><link rel="icon" href="data:,">${writtenOut(title.outerHTML)}\n` +
-    `<style>${look}\n${lookOfAnswers}</style></head>\n<body>${writtenOut(body.innerHTML)}` +
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><link rel="icon" href="data:,">${escapeText(title.outerHTML)}\n` +
+    `<style>${look}\n${lookOfAnswers}</style></head>\n<body>${escapeText(body.innerHTML)}` +
     `<p id="status" class="hidden" role="status"></p>\n<script>${script}</script>\n</body></html>\n`;
   render(null, body);
   return text;
 }
 
-/** Returns a text with escapes for what turns the text around it, or cannot be seen. */
-function writtenOut(text: string): string {
+/** Returns a text with escapes for invisible characters and those that change its direction. */
+function escapeText(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (one) => `\\u{${one.charCodeAt(0).toString(16)}}`);
 }
 

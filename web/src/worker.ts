@@ -1,4 +1,4 @@
-/** Runs the engine: one call at a time, in a thread of its own. */
+/** Runs the engine: one call at a time, in a separate thread. */
 
 import type { Call, Files, Reading, Reply } from "./calls";
 

@@ -40,7 +40,7 @@ impl Read for Pieces {
     }
 }
 
-/// Has the page put the next bytes of a file into a buffer; returns how many, below 0 for a fault.
+/// Asks the page for the next bytes of a file. Returns their number, negative for a fault.
 #[cfg(target_arch = "wasm32")]
 fn page_read(file: u32, buffer: &mut [u8]) -> i32 {
     #[link(wasm_import_module = "page")]

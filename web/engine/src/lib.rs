@@ -32,7 +32,7 @@ static READ: Mutex<Option<Given>> = Mutex::new(None);
 /// The options that were checked last, so that runs of one comparison share what was found of its traffic.
 static ASKED: Mutex<Option<(Vec<u8>, Asked)>> = Mutex::new(None);
 
-/// Returns where `bytes` bytes of input are to be written.
+/// Returns the address at which the caller must write `bytes` bytes of input.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
     let mut input = INPUT.lock().expect("one thread");
@@ -41,19 +41,19 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     input.as_mut_ptr()
 }
 
-/// Returns where the output is.
+/// Returns the address of the output.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     OUTPUT.lock().expect("one thread").as_ptr()
 }
 
-/// Returns how long it is.
+/// Returns the length of the output, bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_bytes() -> usize {
     OUTPUT.lock().expect("one thread").len()
 }
 
-/// Keeps the words of a panic as the output, for whoever sees the trap.
+/// Stores the message of a panic as the output, for a caller that sees the trap.
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
     std::panic::set_hook(Box::new(|panic| store_output(panic.to_string().into_bytes())));
@@ -77,7 +77,7 @@ pub extern "C" fn choices() -> u32 {
 /// Checks options; puts out the schemes that are compared.
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> u32 {
-    put_json(with_asked(take(), |asked| Ok(json!({ "schemes": asked.request.schemes }))))
+    put_json(with_asked(take_input(), |asked| Ok(json!({ "schemes": asked.request.schemes }))))
 }
 
 /// Reads the files that the options name from the page, in their order; puts out nothing. Functions that are called later
@@ -87,7 +87,7 @@ pub extern "C" fn open() -> u32 {
     *READ.lock().expect("one thread") = None;
     *ASKED.lock().expect("one thread") = None;
     let found = || {
-        let options = read::<Options>(&take())?;
+        let options = read::<Options>(&take_input())?;
         *READ.lock().expect("one thread") = Some(files::read(&options)?);
         Ok(Vec::new())
     };
@@ -98,7 +98,7 @@ pub extern "C" fn open() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn inspect() -> u32 {
     let found = || {
-        let options = read::<Options>(&take())?;
+        let options = read::<Options>(&take_input())?;
         let given = READ.lock().expect("one thread").clone();
         let given = given.ok_or_else(|| Error::missing("files", "files that were read"))?;
         let summary = given.summary(Some(parse_rate("down", &options.down)?));
@@ -111,13 +111,15 @@ pub extern "C" fn inspect() -> u32 {
 /// Puts out the scenario of the baseline's first run, filled in, as the manifest of `mousehole compare --json` has it.
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario() -> u32 {
-    put_json(with_asked(take(), |asked| Ok(Plan::new(&asked.request.scenario(0, BASELINE, 0))?.filled())))
+    put_json(with_asked(take_input(), |asked| {
+        Ok(Plan::new(&asked.request.scenario(0, BASELINE, 0))?.filled())
+    }))
 }
 
 /// Makes one run, by the numbers of its scheme and replication; puts out its facts as bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn run(scheme: u32, replication: u32) -> u32 {
-    put_result(with_asked(take(), |asked| {
+    put_result(with_asked(take_input(), |asked| {
         let facts = asked.request.run(0, scheme as usize, replication)?;
         Ok(postcard::to_stdvec(&facts).expect("facts can be written"))
     }))
@@ -128,7 +130,7 @@ pub extern "C" fn run(scheme: u32, replication: u32) -> u32 {
 /// length. A length is four bytes, the lowest first.
 #[unsafe(no_mangle)]
 pub extern "C" fn document() -> u32 {
-    let input = take();
+    let input = take_input();
     let found = || {
         let parts =
             split_input(&input).ok_or_else(|| Error::field("runs", "bytes", "parts with their lengths"))?;
@@ -154,7 +156,7 @@ pub extern "C" fn document() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn curve(replication: u32) -> u32 {
     let found = || {
-        let cell = read::<Scenario>(&take())?;
+        let cell = read::<Scenario>(&take_input())?;
         let request = Request::for_runs(cell);
         let facts = request.run(0, 0, replication)?;
         let edges = curve_edges_bytes();
@@ -170,7 +172,7 @@ pub extern "C" fn curve(replication: u32) -> u32 {
 /// Puts out what happened to every packet in a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn watch() -> u32 {
-    put_json(read(&take()).and_then(|one| watch::watch_link(&one)))
+    put_json(read(&take_input()).and_then(|one| watch::watch_link(&one)))
 }
 
 /// Returns a quantity's name, subject, words, unit and direction, by which a page draws it.
@@ -184,7 +186,8 @@ fn describe_quantity(one: &Quantity) -> serde_json::Value {
     })
 }
 
-fn take() -> Vec<u8> {
+/// Takes the input, which is empty afterwards.
+fn take_input() -> Vec<u8> {
     std::mem::take(&mut *INPUT.lock().expect("one thread"))
 }
 

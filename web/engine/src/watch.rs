@@ -25,7 +25,7 @@ const MOST_DOWNLOADS: u32 = 20;
 const MOST_SECONDS: f64 = 60.0;
 const MOST_BPS: u64 = 50_000_000;
 
-/// What to watch.
+/// The settings of the link to watch.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Watch {
@@ -45,7 +45,7 @@ pub struct Watch {
     pub seconds: f64,
 }
 
-/// What happened to every packet that arrived at the queue, in columns, and what users felt.
+/// The fate of every packet that arrived at the queue, in columns, and the results for users.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct Watched {
     /// When it arrived, s.
@@ -147,7 +147,7 @@ fn make_connections(watch: &Watch) -> Vec<ConnectionSpec> {
         ..plain(0.0, CALL, 0)
     };
     let mut all = vec![call];
-    for page in 0..pages(watch) {
+    for page in 0..count_pages(watch) {
         for number in 0..CONNECTIONS_PER_PAGE {
             let client = PAGE + page * CONNECTIONS_PER_PAGE + number;
             let bytes = watch.page_bytes / u64::from(CONNECTIONS_PER_PAGE);
@@ -161,7 +161,8 @@ fn make_connections(watch: &Watch) -> Vec<ConnectionSpec> {
     all
 }
 
-fn pages(watch: &Watch) -> u32 {
+/// Returns the number of pages that begin within the run.
+fn count_pages(watch: &Watch) -> u32 {
     ((watch.seconds - 0.5) / PAGE_EVERY_S).ceil() as u32
 }
 
@@ -169,7 +170,7 @@ fn page_start_s(page: u32) -> f64 {
     0.5 + PAGE_EVERY_S * f64::from(page)
 }
 
-/// Returns what happened to each packet that arrived at the queue, in the order of the trace.
+/// Returns the fate of each packet that arrived at the queue, in the order of the trace.
 ///
 /// Without other links, a packet is at its host a fixed time after its transmission: the least that any took.
 fn collect_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
@@ -206,7 +207,7 @@ fn collect_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
         found.arrived_s.push(arrived);
         found.left_s.push(left.max(arrived).min(2.0 * seconds));
         found.sent_s.push(sent.min(2.0 * seconds));
-        found.app.push(app(row.client));
+        found.app.push(find_app(row.client));
         found.bytes.push(row.bytes);
         found.colour.push(row.colour as u8);
         found.dropped.push(dropped);
@@ -214,7 +215,8 @@ fn collect_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
     found
 }
 
-fn app(client: u32) -> u8 {
+/// Returns the application of a client: 0 the call, 1 a page, 2 a download.
+fn find_app(client: u32) -> u8 {
     match client {
         CALL => 0,
         PAGE..DOWNLOAD => 1,
@@ -222,9 +224,9 @@ fn app(client: u32) -> u8 {
     }
 }
 
-/// Adds what users felt: the times of pages, delay and loss of the call, and the rate of downloads.
+/// Adds the results for users: the times of pages, delay and loss of the call, and the rate of downloads.
 fn add_experience(mut found: Watched, run: &RunResult, watch: &Watch) -> Watched {
-    for page in 0..pages(watch) {
+    for page in 0..count_pages(watch) {
         let first = PAGE + page * CONNECTIONS_PER_PAGE;
         let own = run.outcome.transfers.iter();
         let ends: Vec<Time> = own
