@@ -242,7 +242,8 @@ pub fn coverage_note(cell: &Cell) -> &'static str {
     }
 }
 
-/// Returns which endpoint is the primary one, and which intervals hold together.
+/// Returns the paragraph that names the primary endpoint, says for what its intervals are simultaneous, and calls all
+/// else exploratory.
 pub fn exploratory_note(plan: &Plan, primary: &str) -> String {
     let word = plan.unit().name();
     let looks = if plan.is_sequential {

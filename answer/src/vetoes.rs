@@ -81,7 +81,9 @@ pub fn find_gaining_classes(cell: &Cell, margins: &[Margin], scheme: usize) -> V
     Class::all().filter(|class| gains.contains(class)).collect()
 }
 
-/// Returns the veto if a class pays, or may, by an interval of this design; else None.
+/// Returns a veto against `scheme` if the mean harm to the margin's class, compared with `other`, exceeds the margin;
+/// else `None`. It binds where the interval of `design` shows the harm, or there is no interval; otherwise the class may
+/// pay.
 fn find_veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: &Design) -> Option<Veto> {
     let source = &margin.figure.source;
     let change = figure_change_by(cell, source, scheme, other, margin.is_relative, design);

@@ -34,7 +34,10 @@ ML_INLINE u64 ml_read_clock(const struct ml_work *work)
 	return ml_read_coarse_clock(work->scratch);
 }
 
-/* Returns 32 random bits: SplitMix64 (Steele, Lea & Flood 2014), seeded by the kernel's generator. */
+/*
+ * Returns 32 random bits: the upper half of SplitMix64 (Steele, Lea & Flood 2014) without its last xor-shift. A state of
+ * 0 is seeded by the kernel's generator.
+ */
 ML_INLINE u32 ml_draw_random(struct ml_scratch *scratch)
 {
 	u64 value = scratch->generator;

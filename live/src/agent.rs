@@ -162,7 +162,11 @@ impl Sweeper {
         }
     }
 
-    /// Removes expired flows from the table and returns the number of the others by class.
+    /// Removes expired flows from the table, each after a call of the policy's `flow_end`. Returns the number of the others
+    /// by class, as the first of two passes found them.
+    ///
+    /// # Errors
+    /// As [`visit_entries`].
     fn sweep(&mut self, now_ns: u64) -> Result<Counts> {
         let (mut counts, mut expired) = (Counts { flows: [0; 4] }, Vec::new());
         visit_entries(&self.flows, |index, entry| {

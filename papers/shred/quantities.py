@@ -58,7 +58,10 @@ def benefit(run: Measured, baseline: Measured, of: str = "within_1s") -> float:
 def growth(
     run: Measured, baseline: Measured, first: Measured, first_baseline: Measured, of: str = "within_1s"
 ) -> float:
-    """Returns the benefit less that of the first pair of runs."""
+    """Returns by how much the benefit of `run` over its baseline exceeds that of `first` over its own.
+
+    Both are relative, so the result is a difference of shares; `of` names the measure.
+    """
     return benefit(run, baseline, of) - benefit(first, first_baseline, of)
 
 

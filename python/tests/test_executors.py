@@ -36,11 +36,11 @@ ROWS = "start,client,server,bytes\n" + "".join(
 )
 
 
-class Counting(Silent):
-    """Calls functions after so many runs."""
+class RunHook(Silent):
+    """A reporter that counts runs; `after_3=f` has it call `f` when the third is over."""
 
     def __init__(self, **actions: Any) -> None:
-        self.actions = {int(number.lstrip("after_")): action for number, action in actions.items()}
+        self.actions = {int(number.removeprefix("after_")): action for number, action in actions.items()}
         self.count = 0
 
     def advance(self) -> None:
@@ -72,7 +72,7 @@ def test_dask__one_worker_is_killed_and_one_joins_late(cluster: Cluster, tmp_pat
     }  # fmt: skip
     here = mousehole.compare([table], **given)  # type: ignore[arg-type]
     first, _ = cluster.add(), cluster.add()
-    reporter = Counting(after_3=first.kill, after_5=cluster.add)
+    reporter = RunHook(after_3=first.kill, after_5=cluster.add)
     there = mousehole.compare([table], **given, dask=cluster.address, reporter=reporter)  # type: ignore[arg-type]
     assert reporter.count == 15
     assert there.to_json() == here.to_json()
@@ -95,7 +95,7 @@ def test_sweep__the_same_files_from_workers_one_of_which_is_killed(cluster: Clus
     here = mousehole.sweep(tmp_path / "mine.toml", tmp_path / "here")
     first = cluster.add()
     cluster.add()
-    reporter = Counting(after_5=first.kill)
+    reporter = RunHook(after_5=first.kill)
     there = mousehole.sweep(
         tmp_path / "mine.toml", tmp_path / "there", dask=cluster.address, reporter=reporter
     )

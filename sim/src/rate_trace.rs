@@ -302,7 +302,11 @@ mod tests {
     fn parse__names_the_line() {
         let problem = |text: &str| RateTrace::parse(text, "t").expect_err("faulty").to_string();
         assert_eq!(problem(""), "t: a rate trace needs at least one line");
-        assert!(problem("1\n\nx\n").starts_with("t:3: \"x\" is no whole number"), "{}", problem("1\n\nx\n"));
+        assert!(
+            problem("1\n\nx\n").starts_with("t:3: \"x\" is not a whole number"),
+            "{}",
+            problem("1\n\nx\n")
+        );
         assert!(problem("7\n5\n").starts_with("t:2: 5 ms is earlier"));
         assert!(problem("0\n").contains("above 0 ms"));
         assert!(problem("1 5mbit\n").contains("must be 0"));

@@ -212,8 +212,8 @@ impl World {
         }
     }
 
-    /// Takes a sample of all links and senders, and schedules the next one. It does not count as an
-    /// event.
+    /// Samples the recorded links, the number of open connections and the windows of the first
+    /// long-lived flows, and schedules the next sample. It does not count as an event.
     fn take_sample(&mut self) {
         self.events -= 1;
         if let Some(sampling) = &mut self.sampling {

@@ -82,7 +82,7 @@ impl Sampling {
         now + self.every
     }
 
-    /// Adds a sample of all links, the number of open connections and the congestion windows of
+    /// Adds a sample of the recorded links, the number of open connections and the congestion windows of
     /// long-lived flows (`windows`, in the order of opening), before any event at `now`.
     pub fn sample(
         &mut self,

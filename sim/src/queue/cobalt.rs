@@ -69,7 +69,8 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Returns the next packet of `fifo`; drops and marks packets before it.
+    /// Returns the next packet of `fifo` with its arrival time, marked if CoDel says so. Packets dropped before it go to
+    /// `drops`; the last packet in the queue is never dropped.
     pub fn dequeue(
         &mut self,
         params: &CobaltParams,

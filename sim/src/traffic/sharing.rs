@@ -177,8 +177,8 @@ mod tests {
         (0..pages).flat_map(|_| page()).collect()
     }
 
-    /// Calls `of` with the connections and the indices of those of each client.
-    fn call_by_client<T>(connections: Vec<Connection>, of: impl Fn(&[Connection], &[&[u32]]) -> T) -> T {
+    /// Calls `of` once, with the connections in order of start and the indices of those of each client; returns its result.
+    fn with_client_indices<T>(connections: Vec<Connection>, of: impl Fn(&[Connection], &[&[u32]]) -> T) -> T {
         let traffic = Traffic::from_connections(connections);
         let clients = 1 + traffic.connections.iter().map(|one| one.client).max().unwrap();
         let places = |client| {
@@ -191,14 +191,14 @@ mod tests {
 
     /// Returns for each client whether it is judged to be several users.
     fn judge_clients(connections: Vec<Connection>) -> Vec<bool> {
-        call_by_client(connections, find_shared)
+        with_client_indices(connections, find_shared)
     }
 
     /// Returns how many starts are expected to find a transfer in progress, over all clients.
     fn sum_expected(connections: Vec<Connection>, burst: Dur) -> f64 {
         let of =
             |all: &[Connection], own: &&[u32]| count_quiet_starts(all, own, burst, &mut Vec::new()).expected;
-        call_by_client(connections, |all, addresses| addresses.iter().map(|own| of(all, own)).sum())
+        with_client_indices(connections, |all, addresses| addresses.iter().map(|own| of(all, own)).sum())
     }
 
     #[test]

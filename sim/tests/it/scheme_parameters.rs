@@ -126,7 +126,7 @@ fn crowded_scenario() -> Scenario {
         duration: "8s".into(),
         max_windows: 1,
         link,
-        traffic: TrafficSpec { mix, bulk, ..TrafficSpec::default() },
+        traffic: TrafficSpec { mix, bulk, nqb: true, ..TrafficSpec::default() },
         tcp: TcpSpec { profile: "rfc:0.6,prague:0.4".into(), ..TcpSpec::default() },
         ..scenario("droptail")
     }

@@ -52,8 +52,8 @@ fn capture__all_magics_and_cut_packets() {
         for cut in [65_535, 74] {
             let traffic = read_bytes(&pcap(nano, big, cut));
             assert_eq!(
-                reduce_idle(traffic.connections),
-                reduce_idle(with_handshake_rtt()),
+                normalise_pauses(traffic.connections),
+                normalise_pauses(with_handshake_rtt()),
                 "{nano} {big} {cut}"
             );
             assert_eq!((&*traffic.sources[0].kind, traffic.faults.count), ("pcap", 0));
@@ -72,8 +72,9 @@ fn capture__pcapng_with_decimal_and_binary_time() {
     assert!(binary.iter().zip(expected()).all(|(ours, other)| ours.start.0.abs_diff(other.start.0) < 10));
 }
 
-/// Reduces pauses to whether there is one, because the pause of a capture lasts from data to data.
-fn reduce_idle(mut connections: Vec<Connection>) -> Vec<Connection> {
+/// Replaces each pause above zero by 1 ns: a capture measures a pause from the last data packet to
+/// the next, so only its presence can be compared.
+fn normalise_pauses(mut connections: Vec<Connection>) -> Vec<Connection> {
     let writes = connections.iter_mut().flat_map(|connection| connection.writes.iter_mut());
     writes.for_each(|write| write.idle = Dur(u64::from(write.idle > Dur::ZERO)));
     connections

@@ -199,7 +199,7 @@ fn clocks__of_the_same_day_are_shared_and_others_aligned() {
     assert_eq!(same.connections[2].start, Time(3_000_000_000_000));
     let apart = read(&[("a", &table(1000.5)), ("b", &table(1_000_000.5))]).unwrap();
     assert_eq!(apart.connections[3].start, Time(5_000_000_000));
-    assert!(apart.notes.iter().any(|note| note.text.contains("more than a day apart")));
+    assert!(apart.notes.iter().any(|note| note.text.contains("more than a day from each other")));
 }
 
 /// Returns the duration of each connection in ms.

@@ -603,7 +603,7 @@ impl Model {
     fn may_cruise(&self, in_flight: u32) -> bool {
         let in_flight = f64::from(in_flight);
         in_flight <= self.inflight_with_headroom()
-            && in_flight <= self.quantize(self.compute_bdp(self.max_bw.get()))
+            && in_flight <= self.add_quantization_budget(self.compute_bdp(self.max_bw.get()))
     }
 
     /// Returns whether ProbeBW_UP has reached its limit or filled the pipe (`IsTimeToGoDown`).
@@ -801,7 +801,7 @@ impl Model {
 
     /// Sets `cwnd`, in segments, from the bandwidth-delay product and the state's bounds (`SetCwnd`).
     fn set_cwnd(&self, ack: &ModelAck, cwnd: &mut f64) {
-        let most = self.quantize(self.bdp(self.cwnd_gain) + self.extra_acked.get());
+        let most = self.add_quantization_budget(self.bdp(self.cwnd_gain) + self.extra_acked.get());
         let grown = *cwnd + f64::from(ack.newly_acked);
         if self.is_full {
             *cwnd = grown.min(most);
@@ -838,16 +838,16 @@ impl Model {
         if self.min_rtt.is_none() { self.initial_cwnd } else { gain * self.compute_bdp(self.bw) }
     }
 
-    /// Returns `inflight`, in segments, with room for the sending quantum and for a probe
-    /// (`QuantizationBudget`).
-    fn quantize(&self, inflight: f64) -> f64 {
+    /// Returns `inflight`, in segments, raised to at least three sending quanta and `MIN_PIPE_CWND`,
+    /// and by two segments in the state UP (`QuantizationBudget`).
+    fn add_quantization_budget(&self, inflight: f64) -> f64 {
         let least = (3.0 * self.quantum).max(MIN_PIPE_CWND);
         inflight.max(least) + if self.state == State::Up { 2.0 } else { 0.0 }
     }
 
     /// Returns `gain` bandwidth-delay products with room for the quantum, in segments (`Inflight`).
     fn inflight(&self, gain: f64) -> f64 {
-        self.quantize(self.bdp(gain))
+        self.add_quantization_budget(self.bdp(gain))
     }
 
     /// Returns the bound of the window in ProbeRTT, in segments (`ProbeRTTCwnd`).

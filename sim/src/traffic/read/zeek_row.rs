@@ -103,7 +103,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddRes
     let bytes = stamp::parse_bytes("bytes", row.bytes)?.unwrap_or(0);
     let rtt = stamp::parse_span("rtt", row.rtt, Unit::S)?.filter(|rtt| *rtt > Dur::ZERO);
     let duration = stamp::parse_span("duration", row.duration, Unit::S).ok().flatten();
-    count_reverse(row, ledger);
+    count_reverse_bytes(row, ledger);
     let is_quic = row.server_port == b"443" || class::names_quic(row.service);
     let (kind, datagrams) = match row.proto {
         b"tcp" => (Kind::Tcp, None),
@@ -180,7 +180,7 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddRes
     let at = read_stamp(row, ledger, collector)?;
     let bytes = stamp::parse_bytes("bytes", row.bytes)?.unwrap_or(0);
     let depth = stamp::parse_bytes("trans_depth", row.depth)?.unwrap_or(0);
-    count_reverse(row, ledger);
+    count_reverse_bytes(row, ledger);
     let uid = hash_uid(row.uid);
     if !collector.admits(sampling::hash(row.client), connection_key(uid, ledger.rows)) {
         return Ok(None);
@@ -251,8 +251,9 @@ fn read_stamp(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> RowR
     Ok(at)
 }
 
-/// Counts the row's payload against the chosen direction.
-fn count_reverse(row: &Row, ledger: &mut Ledger) {
+/// Adds the row's payload in the direction that is not played to the ledger, also if the row is then left out; what is
+/// absent or malformed counts as 0.
+fn count_reverse_bytes(row: &Row, ledger: &mut Ledger) {
     let reverse = stamp::parse_bytes("bytes", row.reverse).ok().flatten().unwrap_or(0);
     ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse);
 }
