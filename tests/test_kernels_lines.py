@@ -175,7 +175,7 @@ def test_play_lines__here_plays_fifo_by_this_kernel_and_again(
         return {"kernel": "6.18.1", "seconds": [0.3] * len(task.sizes), "bulk_bps": 7e6, "load": 0.5}
 
     monkeypatch.setattr(live, "play_in_kernel", play)
-    monkeypatch.setattr(live_lab, "find_obstacle", lambda: None)
+    monkeypatch.setattr(live_lab, "find_obstacle", lambda **_: None)
     file = tmp_path / "runs"
     given = ["--lines", FEW, "--here", "--lists", "2", "--seconds", "5"]
     assert kernels.main([*given, "--json", str(file)]) == 1
@@ -190,4 +190,4 @@ def test_play_lines__here_plays_fifo_by_this_kernel_and_again(
 def test_parse__here_is_of_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         kernels.parse_arguments(["--here"])
-    assert "--here is of --lines" in capsys.readouterr().err
+    assert "--here and --acks are of --lines" in capsys.readouterr().err

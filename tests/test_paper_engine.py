@@ -406,7 +406,7 @@ def test_run__another_measure_or_engine_is_another_key(
 ) -> None:
     request = evaluator(folder, modules).runs.request("all", {"rate": "1mbit", "buffer": "large"})
     evaluator(folder, modules).runs.measure(request)
-    for name, value in (("_source", "another measure"), ("engine_digest", "another engine")):
+    for name, value in (("_read_source", "another measure"), ("engine_digest", "another engine")):
         monkeypatch.setattr(f"papers.runs.{name}", lambda *_, value=value: value)
         other = evaluator(folder, modules)
         other.runs.measure(request)

@@ -48,7 +48,7 @@ def test_main__judges_under_each_seed_and_writes_the_document(
             )
         ]  # fmt: skip
 
-    monkeypatch.setattr(seeds, "statements", statements)
+    monkeypatch.setattr(seeds, "list_statements", statements)
     page = tmp_path / "page.md"
     page.write_text(document.make_marker(seeds.TARGET))
     arguments = ["--papers", "lfp", "--seeds", "3", "4", "--settle", "80", "--document", str(page)]

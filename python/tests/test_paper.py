@@ -6,7 +6,7 @@ from mousehole import paper
 from mousehole.base import MouseholeError
 
 SOURCE = """
-def listing():
+def list_papers():
     return "xyz table 1"
 
 def run(name, **wanted):
