@@ -172,7 +172,13 @@ def test_play_lines__here_plays_fifo_by_this_kernel_and_again(
 
     def play(task: Task) -> dict[str, Any]:
         commands.append(task.commands)
-        return {"kernel": "6.18.1", "seconds": [0.3] * len(task.sizes), "bulk_bps": 7e6, "load": 0.5}
+        return {
+            "kernel": "6.18.1",
+            "seconds": [0.3] * len(task.sizes),
+            "bulk_bps": 7e6,
+            "load": 0.5,
+            "acks": 0.9,
+        }
 
     monkeypatch.setattr(live, "play_in_kernel", play)
     monkeypatch.setattr(live_lab, "find_obstacle", lambda **_: None)
