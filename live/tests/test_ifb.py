@@ -198,7 +198,7 @@ def test_download__is_refused_whole_or_cleared_after_a_kill(router: Lab) -> None
     assert_refused(lab.live(NEAR, "host", DEVICE, "--download"), "--download is no option of `host`")
 
 
-def test_shared_block__is_told_and_in_the_way(router: Lab) -> None:
+def test_shared_block__is_named_and_in_the_way(router: Lab) -> None:
     lab = router
     lab.run(NEAR, "ip", "link", "add", IFB, "type", "ifb")
     lab.run(NEAR, "ip", "link", "set", IFB, "up")
@@ -209,7 +209,7 @@ def test_shared_block__is_told_and_in_the_way(router: Lab) -> None:
     assert lab.state(NEAR, DEVICE, IFB) == before
     words = "tc filter add block 7 protocol all prio 10 u32 match u32 0 0 action mirred egress redirect dev"
     lab.run(NEAR, *words.split(), IFB)
-    told = lab.live(NEAR, "check", DEVICE).stdout
-    assert f"what comes in at {DEVICE} is filtered by block 7" in told
-    assert f"what comes in at {DEVICE} is redirected to {IFB}" in told
+    printed = lab.live(NEAR, "check", DEVICE).stdout
+    assert f"what comes in at {DEVICE} is filtered by block 7" in printed
+    assert f"what comes in at {DEVICE} is redirected to {IFB}" in printed
     assert_refused(lab.live(NEAR, *UP, "--download"), f"what comes in at {DEVICE} goes to {IFB} already")
