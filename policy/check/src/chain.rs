@@ -143,12 +143,14 @@ pub(crate) fn draw_view(chain: &Chain, word: u64, random: &mut Random) -> View {
         _ => random.up_to(1) as u8 * View::ECT,
     };
     let transport = random.up_to(1) as u8 * View::DATAGRAM;
+    let any_dscp = random.up_to(63) as u8;
     View::new(clamp_to_u32(size))
         .with_application(draw_application(random))
         .with_segments(segments)
         .with_window(hint.min(65535) as u16)
         .with_colour(random.pick(&Colour::ALL))
         .with_flags(flags | transport)
+        .with_dscp(random.pick(&[0, View::NQB, any_dscp]))
         .with_sequence(random.pick(&sequence) as u32)
 }
 
@@ -207,4 +209,40 @@ pub(crate) fn set_totals(backlog: &mut Backlog) {
 /// Returns a number, at most 2^32 - 1.
 fn clamp_to_u32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::parameters::draw_params;
+    use crate::record::{Record, bytes_of};
+    use mousehole_policy::policies;
+
+    #[test]
+    fn draw_view__varies_every_byte_and_draws_what_policies_ask_for() {
+        let mut random = Random::new(1);
+        let policy = policies()[0];
+        let records: Vec<Record> = (0..4000)
+            .map(|_| {
+                let params = draw_params(policy, &mut random);
+                let chain = Chain::new(policy, params, false, &mut random, &[]);
+                Record { view: draw_view(&chain, 0, &mut random), ..Record::new(Function::Packet) }
+            })
+            .collect();
+        let views: Vec<&[u8]> = bytes_of(&records)
+            .chunks(size_of::<Record>())
+            .map(|record| &record[..size_of::<View>()])
+            .collect();
+        for at in 0..size_of::<View>() {
+            assert!(views.iter().any(|view| view[at] != views[0][at]), "byte {at} of a view never varies");
+        }
+        for flag in (0..8).map(|bit| 1 << bit) {
+            assert!(
+                records.iter().any(|record| record.view.flags & flag != 0),
+                "flag {flag:#x} is never set"
+            );
+        }
+        assert!(records.iter().any(|record| record.view.dscp == View::NQB));
+    }
 }
