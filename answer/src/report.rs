@@ -456,9 +456,13 @@ fn outcome_tone(outcome: Outcome) -> Tone {
     }
 }
 
-/// Returns the tone of a change by its interval: good or bad where it excludes zero.
+/// Returns the tone of a change by its interval: good or bad where it excludes zero; plain if no direction is better.
 fn change_tone(low: f64, high: f64, better: Better) -> Tone {
-    let tones = if better == Better::Less { [Tone::Good, Tone::Bad] } else { [Tone::Bad, Tone::Good] };
+    let tones = match better {
+        Better::Less => [Tone::Good, Tone::Bad],
+        Better::More => [Tone::Bad, Tone::Good],
+        Better::Neither => return Tone::Plain,
+    };
     if high < 0.0 {
         tones[0]
     } else if low > 0.0 {

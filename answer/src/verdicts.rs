@@ -161,7 +161,8 @@ pub fn judge(ratio: &Estimate, design: &Design, unit: Unit, faster: Option<(u32,
     undecided_verdict(&ratio.negated(), &gain, design, unit, faster)
 }
 
-/// Describes how an exploratory endpoint changed, and whether for the better.
+/// Describes how an exploratory endpoint changed, and whether for the better. Without an interval, and for a quantity of
+/// which no direction is better, the outcome says neither.
 pub fn describe_change(ratio: &Estimate, quantity: &Quantity, unit: Unit) -> Verdict {
     if !ratio.has_interval() {
         return judge_without_interval(ratio, unit);
@@ -172,8 +173,12 @@ pub fn describe_change(ratio: &Estimate, quantity: &Quantity, unit: Unit) -> Ver
     }
     let (more, less) = quantity.unit.more_and_less();
     let (word, size) = if change.low > 0.0 { (more, change) } else { (less, change.negated()) };
-    let is_better = (change.high < 0.0) == (quantity.better == Better::Less);
-    let outcome = if is_better { Outcome::Better } else { Outcome::Worse };
+    let fell = change.high < 0.0;
+    let outcome = match quantity.better {
+        Better::Neither => Outcome::Unclear,
+        better if fell == (better == Better::Less) => Outcome::Better,
+        _ => Outcome::Worse,
+    };
     Verdict::new(
         outcome,
         format!("{word} by {} % ({})", capped_percent(size.mean), interval_text(&size, unit)),
@@ -365,6 +370,8 @@ mod tests {
             assert_eq!(found, Verdict::new(outcome, text.to_owned()));
         }
         assert_eq!(describe_change(&ratio(10.0, 30.0), time, Unit::Replication).outcome, Outcome::Worse);
+        let marks = quantity("mark_share");
+        assert_eq!(describe_change(&ratio(10.0, 30.0), marks, Unit::Replication).outcome, Outcome::Unclear);
         assert!(
             describe_change(&ratio(-30.0, -10.0), time, Unit::Replication).text.starts_with("shorter by ")
         );

@@ -4,7 +4,7 @@ use crate::convert::{self, to_python};
 use crate::errors;
 use crate::quantities::Quantity;
 use crate::statistics::{Design, Estimate, design_or_default};
-use crate::tables::set_estimate;
+use crate::tables::{read_cell, set_estimate, table_rows};
 use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
 use mousehole_answer::document;
@@ -82,7 +82,7 @@ impl Source {
 
     /// The kind of applications; None if the subject is not a kind.
     #[getter]
-    // python: -> Literal['calls', 'games', 'video_calls', 'streams', 'logins'] | None
+    // python: -> Literal['calls', 'games', 'video_calls', 'streams', 'logins', 'responsiveness'] | None
     fn kind(&self) -> Option<&'static str> {
         match self.0.whose {
             Whose::Kind(kind) => Some(kind.name()),
@@ -382,21 +382,20 @@ impl ComparedCell {
     /// Returns the rows of a table as dictionaries; raises `KeyError` for a table that does not exist.
     // python: table: TableRows, -> list[dict[str, Any]]
     fn rows<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
-        crate::tables::table_rows(py, &self.lock().cell, table)
-            .unwrap_or_else(|| Err(PyKeyError::new_err(table.to_owned())))
+        table_rows(py, &self.0, table).unwrap_or_else(|| Err(PyKeyError::new_err(table.to_owned())))
     }
 
     /// Returns how the load of the cell came about, as a dictionary: the traffic's load by itself, copies,
     /// dilation and the load achieved, over the replications of the baseline.
     // python: -> dict[str, Any]
     fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &tables::load_row(&self.lock().cell))
+        to_python(py, &read_cell(py, &self.0, tables::load_row))
     }
 
     /// Returns how much of a capture the verdicts rest on, as a dictionary; None for a model.
     // python: -> dict[str, Any] | None
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &tables::evidence_row(&self.lock().cell))
+        to_python(py, &read_cell(py, &self.0, tables::evidence_row))
     }
 
     /// Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared.
@@ -433,7 +432,7 @@ impl ComparedCell {
     /// Returns the entries of the runs in the JSON document, by replication, then by scheme.
     // python: -> list[dict[str, Any]]
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &document::run_entries(&self.lock().cell))
+        to_python(py, &read_cell(py, &self.0, document::run_entries))
     }
 
     /// Returns the answer as a dictionary; `around` is the cell's context.

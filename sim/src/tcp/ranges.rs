@@ -37,6 +37,9 @@ impl Ranges {
             last.1 = to;
             return to - from;
         }
+        if from == to {
+            return 0;
+        }
         let first = self.0.partition_point(|&(_, end)| end < from);
         let last = first + self.0[first..].partition_point(|&(start, _)| start <= to);
         let held: u32 = self.0[first..last].iter().map(|&(a, b)| b.min(to).saturating_sub(a.max(from))).sum();
@@ -82,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges__equal_a_set(inserts in prop::collection::vec((0u32..60, 1u32..9), 0..30), floor in 0u32..70) {
+        fn ranges__equal_a_set(inserts in prop::collection::vec((0u32..60, 0u32..9), 0..30), floor in 0u32..70) {
             let mut ranges = Ranges::new();
             let mut set = BTreeSet::new();
             for (from, length) in inserts {

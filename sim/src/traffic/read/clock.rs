@@ -218,9 +218,9 @@ pub fn format_span(nanoseconds: i64) -> String {
     const UNITS: [(f64, &str); 5] =
         [(365.25 * 86_400.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (1.0, "s")];
     let seconds = nanoseconds as f64 / SECOND;
-    let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
+    let unit = UNITS.iter().find(|(length, _)| seconds.abs() >= *length);
     let (amount, name) = unit.map_or((1000.0 * seconds, "ms"), |(length, name)| (seconds / length, *name));
-    let digits = usize::from(amount < 99.95);
+    let digits = usize::from(amount.abs() < 99.95);
     format!("{amount:.digits$} {name}")
 }
 
