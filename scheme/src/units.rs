@@ -204,8 +204,8 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
         Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
             let allowed = format!("at least one 1500-byte packet, {units}");
             let fault = match (unit.as_str(), seconds) {
-                ("bdp", _) => format!("is {bytes} B at this rate and RTT"),
-                (_, Some(_)) => format!("is {bytes} B at this rate"),
+                ("bdp", _) => format!("is {bytes} B at {rate} and an RTT of {} ms", rtt.as_secs() * 1000.0),
+                (_, Some(_)) => format!("is {bytes} B at {rate}"),
                 _ => return Err(Error::field(field, quote(text), allowed)),
             };
             Err(Error::faulty(field, quote(text), fault, allowed))
