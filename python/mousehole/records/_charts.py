@@ -145,7 +145,7 @@ def _draw_steps(rows: Sequence[Mapping[str, Any]]) -> Any:
     return line.encode(y="v:Q")
 
 
-def _make_ranked_chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+def _make_ranked_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Returns a chart of rows whose field `rank` is the position of their colour, green first."""
     ranks = {name: rank for rank, name in enumerate(OF_COLOURS)}
     return make_chart([{**row, "rank": ranks[row["colour"]]} for row in rows])
