@@ -82,8 +82,9 @@ impl Sampling {
         now + self.every
     }
 
-    /// Adds a sample of the recorded links, the number of open connections and the congestion windows of
-    /// long-lived flows (`windows`, in the order of opening), before any event at `now`.
+    /// Adds a sample of the recorded links, the number of open connections and the congestion
+    /// windows of long-lived flows (`windows`, in the order of opening, in segments), before any
+    /// event at `now`. Flows beyond the first [`MOST_FLOWS`] are left out.
     pub fn sample(
         &mut self,
         links: &mut [Link],
@@ -123,7 +124,8 @@ impl Sampling {
 }
 
 impl LinkSamples {
-    /// Adds a sample of the link before any event at `now`.
+    /// Adds a sample of the link before any event at `now`: its backlog, and its counts since the
+    /// last sample. `every` is the time over which the rate is averaged.
     fn sample(&mut self, link: &mut Link, every: Dur, now: Time) {
         let counts = link.counts_before(now);
         // As in the counts, a packet whose transmission starts now still waits.

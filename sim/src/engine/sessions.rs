@@ -67,7 +67,8 @@ impl Sessions {
 }
 
 impl ConnectionSource for Sessions {
-    /// Schedules the next page of each session in progress at the start, and the first arrival of a session.
+    /// Schedules the next page of each session in progress at the start, and the first arrival of a
+    /// session.
     fn begin(&mut self, commands: &mut Commands) {
         for name in 0..self.first_arrival {
             let slot = self.add_session(name);
@@ -76,7 +77,8 @@ impl ConnectionSource for Sessions {
         self.schedule_arrival(Time::ZERO, commands);
     }
 
-    /// Starts a new session, or the next page or object of the session whose slot `token` is.
+    /// Starts a new session and schedules the one after it, or starts the next page or object of
+    /// the session whose slot `token` is. It panics if that session has ended.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         if token == ARRIVAL {
             let slot = self.add_session(self.first_arrival + self.arrived);
@@ -91,7 +93,8 @@ impl ConnectionSource for Sessions {
         }
     }
 
-    /// Opens the next part of the object whose transfer has ended, or completes the object.
+    /// Opens the next part of the object whose transfer has ended, or completes the object. Where
+    /// the index comes first, the objects that may now run in parallel are requested.
     fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         self.objects[tag as usize].part += 1;
         if self.open_part(tag, commands) {
@@ -105,13 +108,13 @@ impl ConnectionSource for Sessions {
 }
 
 impl Sessions {
-    /// Schedules the arrival of the next session, if there is one.
+    /// Schedules the arrival of the next session; nothing happens if there are no more.
     fn schedule_arrival(&self, now: Time, commands: &mut Commands) {
         commands.wake.extend(self.draws.session_gap(self.arrived).map(|gap| (now + gap, ARRIVAL)));
     }
 
     /// Removes an object that has arrived completely, and ends its page if it was the last. Returns
-    /// the slot of its session, which may have ended.
+    /// the slot of its session, which may have ended and be free.
     fn complete_object(&mut self, tag: u32, now: Time, commands: &mut Commands) -> u32 {
         let slot = self.objects.remove(tag as usize).session;
         self.sessions[slot as usize].outstanding -= 1;
@@ -145,7 +148,8 @@ impl Sessions {
         self.sessions.insert(session) as u32
     }
 
-    /// Starts the session's present page.
+    /// Draws the session's present page, and requests its first object or, on one connection, all
+    /// of it.
     fn start_page(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let page = self.draws.page(session.name, session.page);
@@ -157,7 +161,8 @@ impl Sessions {
         }
     }
 
-    /// Opens the only connection of a page, which carries all its objects.
+    /// Opens the only connection of a page, which carries all its objects. The page's script is
+    /// stored in `commands`.
     fn open_page(&mut self, slot: u32, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         (session.requested, session.outstanding) = (session.objects, 1);
@@ -187,8 +192,8 @@ impl Sessions {
         }
     }
 
-    /// Opens a connection for the object's present part; returns `false` if all parts have been
-    /// transferred.
+    /// Adds the command to open a connection for the object's present part; returns `false`,
+    /// without one, if all parts have been transferred.
     fn open_part(&mut self, tag: u32, commands: &mut Commands) -> bool {
         let object = self.objects[tag as usize];
         let Some(bytes) = self.draws.part_bytes(object.bytes, object.part) else {

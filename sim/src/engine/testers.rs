@@ -30,7 +30,8 @@ impl Testers {
         Testers { draws, gap, done }
     }
 
-    /// Opens the next load-generating connection; schedules the first probes after the last one.
+    /// Opens load-generating connection `number` of a test. The next one follows after
+    /// [`INTERVAL`]; after the last one the first probes follow, the self probe half a gap later.
     fn add_load(&self, test: u32, number: u32, now: Time, commands: &mut Commands) {
         let (host, upload) = self.draws.model().host_of_test(test);
         commands.open.push(Open {
@@ -52,7 +53,7 @@ impl Testers {
         }
     }
 
-    /// Opens a connection for a foreign probe, whose server answers at once.
+    /// Adds the command to open a connection for a foreign probe, whose server answers at once.
     fn probe_foreign(&self, test: u32, number: u32, commands: &mut Commands) {
         let model = self.draws.model();
         let (host, _) = model.host_of_test(test);

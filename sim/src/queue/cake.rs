@@ -134,7 +134,8 @@ impl Cake {
         }
     }
 
-    /// Notifies the queue that a new connection has `slot`.
+    /// Records hosts, name and class of a new connection in `slot`. It must precede the
+    /// connection's packets.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.hosts.open(slot, flow);
         self.names.open(slot, flow);
@@ -148,7 +149,8 @@ impl Cake {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Queues or drops an arrival; dropped packets go into `drops`.
+    /// Queues an arrival. The ACK that the filter finds superfluous, and the heads of the longest
+    /// queues beyond the limit, go into `drops`.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.packets == 0 {
             self.next = self.next.max(now);
@@ -166,7 +168,8 @@ impl Cake {
         }
     }
 
-    /// Returns the next packet, or the time at which the shaper allows one.
+    /// Returns the next packet, which occupies the shaper for its time on the wire, or the time at
+    /// which the shaper allows one. Packets that COBALT drops go into `drops`.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         if self.params.shape && self.occupancy.packets > 0 && now < self.next {
             return Dequeued::WaitUntil(self.next);
@@ -187,14 +190,15 @@ impl Cake {
         Dequeued::Empty
     }
 
-    /// Returns the best tin below its threshold, or else the one that is soonest below it; `None`
-    /// if nothing waits.
+    /// Returns the index of the best tin below its threshold, or else of the one that is soonest
+    /// below it; `None` if nothing waits.
     fn choose_tin(&self, now: Time) -> Option<usize> {
         let waiting = self.tins.iter().enumerate().filter(|(_, tin)| tin.occupancy().packets > 0);
         waiting.min_by_key(|(index, tin)| (tin.ready_at(now), *index)).map(|(index, _)| index)
     }
 
-    /// Drops the head of the longest queue of all tins.
+    /// Drops the head of the longest queue of all tins into `drops`; of equal ones that of the best
+    /// tin.
     fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Dropped>) {
         let longest = self.tins.iter().map(Tin::find_longest).enumerate();
         let Some((index, (_, queue))) =

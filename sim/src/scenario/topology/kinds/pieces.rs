@@ -43,6 +43,9 @@ pub(super) fn make_hosts(
 }
 
 /// Refuses a count outside 1 to 1000; each count comes with its field.
+///
+/// # Errors
+/// [`Error::Field`] naming the first such field.
 pub(super) fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
     match counts.iter().find(|(_, count)| !(1..=1000).contains(count)) {
         Some((name, count)) => Err(Error::field(*name, count, "from 1 to 1000")),
