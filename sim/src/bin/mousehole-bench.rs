@@ -27,7 +27,8 @@ const USAGE: &str = "usage: mousehole-bench bulk|web SECONDS | scheme bulk|web S
                      model PROFILE SCHEME MODEL SECONDS | \
                      flows FLOWS MBPS SECONDS | threads THREADS SECONDS; all above 0";
 
-/// Runs the case of the command line; exits with 2 on a usage error or a failed run.
+/// Runs the case of the command line and prints its line of JSON; exits with 2, and a message on
+/// standard error, on a usage error or a failed run.
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(scenarios) = parse_scenarios(&arguments) else {
@@ -76,7 +77,13 @@ fn parse_scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     }
 }
 
-/// Runs one scenario on this thread, several on one thread each.
+/// Runs one scenario on this thread, several on one thread each; returns the results in order.
+///
+/// # Errors
+/// That of the first scenario that is not valid or fails.
+///
+/// # Panics
+/// When a run does.
 fn run_all(scenarios: &[Scenario]) -> Result<Vec<RunResult>> {
     let one = |scenario| Plan::new(scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
     if let [scenario] = scenarios {
@@ -88,8 +95,8 @@ fn run_all(scenarios: &[Scenario]) -> Result<Vec<RunResult>> {
     })
 }
 
-/// Returns the results as JSON. Packets, events and transfers are sums over the runs; the rest is
-/// the first run's.
+/// Returns the results, at least one, as JSON. Packets, events and transfers are sums over the
+/// runs, all must be conserved, and the rest is the first run's.
 fn format_results(case: &str, results: &[RunResult]) -> serde_json::Value {
     let outcome = &results[0].outcome;
     let sum = |count: fn(&RunResult) -> u64| results.iter().map(count).sum::<u64>();
