@@ -327,7 +327,7 @@ struct Delays {
 impl Delays {
     /// Below this number of units every unit is a bin; beyond it there are half as many bins for each doubling.
     const FINE: u64 = 2048;
-    /// Longer delays count as this, about 3 hours.
+    /// Longer delays count as this, almost 4 hours.
     const LONGEST: u64 = 1 << 37;
 
     /// Counts one delay above zero, in units of 100 ns; a delay below one unit counts in the first
@@ -398,8 +398,8 @@ impl QueueCounts {
         self.colours[colour.index()].sent.add_packet(bytes);
     }
 
-    /// Records the queueing delay of one packet in mean and quantiles; delays beyond about 3 hours
-    /// count as that in the quantiles.
+    /// Records the queueing delay of one packet in mean and quantiles; in the quantiles delays
+    /// beyond [`Delays::LONGEST`] count as that.
     #[inline]
     pub fn record_delay(&mut self, delay: Dur) {
         if delay == Dur::ZERO {

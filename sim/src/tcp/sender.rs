@@ -114,9 +114,8 @@ impl Sender {
         self.tcb.losses()
     }
 
-    /// Handles an acknowledgement, which may change window, recovery and timer; one of data never
-    /// sent, or older than the last, has no effect but that nothing more may be sent for earlier
-    /// inputs.
+    /// Handles an acknowledgement, which may change window, recovery and timer. One of data never
+    /// sent, or older than the last, only ends what earlier inputs allowed to be sent.
     pub fn handle_ack(&mut self, ack: &AckFields, now: Time, params: &Params) {
         self.tcb.clock.on_ack();
         if self.tcb.sequence.accepts(ack.next) {

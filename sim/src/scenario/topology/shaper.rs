@@ -20,9 +20,10 @@ const ETHERNET: u32 = 14;
 /// The name of no link layer, by which a shaper accounts for nothing.
 const NO_LAYER: &str = "none";
 
-/// Puts a shaper before each link that has one in the scenario and the scheme at its end; the
-/// scheme's queue runs in it, and the link becomes the modem's. Without `link.shape` nothing
-/// changes. `links` begin with the bottleneck both ways.
+/// Puts a shaper before each link that has one in the scenario and the scheme at its end: the
+/// scheme's queue runs in it, and the link becomes the modem's. Any link with a shape gets the
+/// modem's buffer and loses its burst. Without `link.shape` nothing changes. `links` begin with the
+/// bottleneck both ways.
 ///
 /// # Errors
 /// [`Error::Field`] naming `link.shape`, a related field or `scheme`.

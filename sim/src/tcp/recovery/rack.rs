@@ -173,7 +173,7 @@ impl Rack {
     }
 
     /// Records that segment `seq` is sent, for the first time or again, and counts it as in flight.
-    /// New segments must come in order, and none may be acknowledged.
+    /// New segments must come in order; a cumulatively acknowledged one must not come again.
     pub(super) fn on_sent(&mut self, seq: u32, now: Time) {
         let index = (seq - self.base) as usize;
         let Some(segment) = self.segments.get_mut(index) else {
