@@ -73,7 +73,7 @@ impl RateTrace {
     }
 
     /// Parses the text of a trace; one word in the first line that is not empty selects mahimahi's
-    /// format. `name` is the file's, for messages. Lines beyond [`MOST_LINES`] are ignored.
+    /// format. `name` is the file's, for messages. Entries beyond fifty million are ignored.
     ///
     /// # Errors
     /// [`Error::Row`] with the line at fault, [`Error::File`] for a trace without lines or one that

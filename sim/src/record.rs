@@ -399,7 +399,7 @@ impl QueueCounts {
     }
 
     /// Records the queueing delay of one packet in mean and quantiles; in the quantiles delays
-    /// beyond [`Delays::LONGEST`] count as that.
+    /// beyond almost 4 hours count as that.
     #[inline]
     pub fn record_delay(&mut self, delay: Dur) {
         if delay == Dur::ZERO {

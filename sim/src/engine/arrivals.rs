@@ -35,8 +35,8 @@ impl ConnectionSource for Arrivals {
         self.wake(NEXT, Time::ZERO, commands);
     }
 
-    /// Opens the connections of an arrival. Token [`NEXT`] is a new arrival: it is counted, and the
-    /// one after it is scheduled.
+    /// Opens the connections of an arrival. Token 0 is a new arrival: it is counted, and the one
+    /// after it is scheduled.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         let number = if token == NEXT { self.next } else { u64::from(token) - 1 };
         let gap = self.draws.add_arrival(number, &mut self.planned);
