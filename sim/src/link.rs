@@ -312,7 +312,7 @@ impl Link {
     }
 
     /// Passes or queues a packet at a FIFO whose link has a rate trace or a link layer, but is no
-    /// token bucket.
+    /// token bucket; counts as [`Link::arrive`] does.
     fn arrive_at_transmitter(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) else {
             return self.arrive_on_slow_path(*packet, now);

@@ -113,7 +113,7 @@ impl RateTrace {
         self.service_by(at) as f64 / BIT as f64
     }
 
-    /// Returns the cumulative service by `at`, that time included.
+    /// Returns the cumulative service by `at`, that time included; it never falls.
     pub fn service_by(&self, at: Time) -> Service {
         match &self.kind {
             Kind::Opportunities(times) => {

@@ -159,7 +159,8 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Schedules an event of the present slot, or one beyond the ring.
+    /// Schedules an event of the present slot or an earlier one, in order, or one beyond the ring,
+    /// in its overflow bucket.
     #[inline(never)]
     fn schedule_elsewhere(&mut self, ordered: OrderedNode) {
         let slot = ordered.at.0 >> self.shift;

@@ -47,8 +47,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the runs that the command line asks for; several are to run at once. `None` on a usage
-/// error.
+/// Returns the runs that the command line asks for; several are to run at once. `None` for an
+/// unknown case, a wrong count of arguments, or a number that is not positive. Names of schemes,
+/// profiles and models are not checked.
 fn parse_scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     let case = arguments.first()?;
     if let [_, of, seconds, scheme] = arguments
@@ -140,7 +141,8 @@ fn many_flows_scenario(flows: u32, mbps: u32, seconds: u32) -> Scenario {
     scenario
 }
 
-/// Returns 100 bulk flows, with windows, segment and header sizes as in the ns-2 scripts.
+/// Returns 100 bulk flows over 100 Mb/s, with windows, segment and header sizes as in the ns-2
+/// scripts; all of the run is measured.
 fn bulk_scenario(seconds: u32) -> Scenario {
     Scenario {
         warmup: "0s".into(),
@@ -169,7 +171,8 @@ fn bulk_scenario(seconds: u32) -> Scenario {
     }
 }
 
-/// Returns Poisson web transfers and 10 bulk flows, as in the ns-2 script.
+/// Returns Poisson web transfers at 70 % of 10 Mb/s and 10 bulk flows through RED, as in the ns-2
+/// script.
 fn web_scenario(seconds: u32) -> Scenario {
     let transfers_per_s = 0.7 * 10e6 / 8.0 / 12_000.0;
     Scenario {

@@ -22,6 +22,7 @@ pub trait ConnectionSource {
     fn begin(&mut self, commands: &mut Commands);
 
     /// Handles a time that the source asked for; `token` is the one that it gave with that time.
+    /// Each time asked for is handled once.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands);
 
     /// Handles the end of the connection with this tag; never called for [`NO_TAG`]. Sources whose

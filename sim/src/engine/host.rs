@@ -182,8 +182,8 @@ impl World {
         self.inject(answer);
     }
 
-    /// Handles a SYN-ACK at the side that opened: sends the request, or data. One that is not
-    /// awaited is ignored.
+    /// Handles a SYN-ACK at the side that opened: sends the request, or in an upload the data,
+    /// whose sender gets its first round-trip time. One that is not awaited is ignored.
     #[inline(never)]
     fn receive_syn_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
@@ -237,7 +237,8 @@ impl World {
     }
 
     /// Sends all segments that the sender may send now, and records when the first of the write is
-    /// sent.
+    /// sent. Data packets carry the window hint, what remains of the write and the ECN flags;
+    /// nothing is sent if nothing may be.
     pub(super) fn send_segments(&mut self, slot: u32) {
         loop {
             let live = &mut self.live[slot as usize];
@@ -356,7 +357,7 @@ impl World {
     }
 
     /// Adds the record of the present write as a transfer that ended at `end`; [`Time::NEVER`] if
-    /// it did not end.
+    /// it did not end. Losses are those since the write began.
     pub(super) fn record_transfer(&mut self, slot: u32, end: Time) {
         let live = &self.live[slot as usize];
         let page = self.page_of_write(slot, live.progress.number);
@@ -431,7 +432,8 @@ impl World {
         is_within || self.pages.contains(&page)
     }
 
-    /// Returns the writes of a connection that has a list of them; `None` for others.
+    /// Returns the writes of a connection that has a list of them, in the traffic or in a script;
+    /// `None` for others.
     fn listed_writes(&self, slot: u32) -> Option<&[Write]> {
         match self.live[slot as usize].open.payload {
             Payload::Single(_)

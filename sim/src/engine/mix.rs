@@ -34,7 +34,7 @@ impl<S: ConnectionSource> Mix<S> {
     }
 
     /// Passes on the commands that `ask` makes the source at `index` add, with their tokens, tags
-    /// and keys replaced.
+    /// and keys replaced. The source's own are stored, so that its answers reach it.
     fn relay_commands(
         &mut self,
         index: usize,

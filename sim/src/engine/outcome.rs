@@ -132,7 +132,8 @@ impl Balance {
 }
 
 impl World {
-    /// Adds a line to the packet trace, or to the send log if there is one.
+    /// Adds a line at the present time to the send log if there is one, or else to the packet
+    /// trace. The caller checks whether a trace is asked for.
     #[cold]
     pub(super) fn trace_event(&mut self, event: TraceEvent, packet: Packet) {
         if let Some(log) = &mut self.send_log {
@@ -197,7 +198,8 @@ impl World {
         self.is_over = self.outstanding == 0;
     }
 
-    /// Returns the record of a long-lived flow that had delivered `then` segments when the window began.
+    /// Returns the record of the long-lived flow in `slot`, which had delivered `then` segments
+    /// when the window began. Its bytes count whole segments that arrived in order.
     fn long_lived_record(&self, slot: u32, then: u32) -> FlowRecord {
         let live = &self.live[slot as usize];
         FlowRecord {

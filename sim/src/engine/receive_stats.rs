@@ -112,7 +112,7 @@ impl ReceiveStats {
     }
 
     /// Returns the playout of the flow. `least_ns` is the delay of its fastest packet, `None` if
-    /// nothing arrived.
+    /// nothing arrived: then everything is missing.
     fn play_out(&self, least_ns: Option<u64>) -> Played {
         // A flow of which nothing arrived has no playout point: all of it is missing at any.
         let point = |hold: Dur| least_ns.unwrap_or(0) + hold.0;

@@ -137,7 +137,8 @@ impl LinkSamples {
         self.counts = counts;
     }
 
-    /// Returns the samples of the link called `link` as series; `every` is their interval.
+    /// Returns the samples of the link called `link` as series, those of its state first, then
+    /// those of each colour that reached it; `every` is their interval.
     fn into_series(self, link: &str, every: Dur) -> Vec<Series> {
         let one = |name, colour, points| Series { link: link.to_string(), name, colour, flow: None, points };
         let state = |name, value: fn(&Backlog) -> f64| {

@@ -132,7 +132,8 @@ impl Sessions {
         }
     }
 
-    /// Adds session `name` and returns its slot.
+    /// Adds session `name`, before its first page, and returns its slot; client and number of pages
+    /// are drawn by the name.
     fn add_session(&mut self, name: u64) -> u32 {
         let session = Session {
             name,
@@ -174,7 +175,8 @@ impl Sessions {
         commands.open.push(open);
     }
 
-    /// Requests the session's next object; where objects are paced, schedules the one after it.
+    /// Requests the session's next object; where objects are paced, schedules the one after it. An
+    /// object without any part is complete at once.
     fn request_object(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let number = session.requested;
@@ -204,7 +206,8 @@ impl Sessions {
         true
     }
 
-    /// Returns the command that opens a connection for this object.
+    /// Returns the command that opens a connection for this object of a session in progress; its
+    /// end comes back under `tag`.
     fn open_command(&self, tag: u32, payload: Payload) -> Open {
         let object = self.objects[tag as usize];
         let session = &self.sessions[object.session as usize];
@@ -223,7 +226,8 @@ impl Sessions {
         }
     }
 
-    /// Schedules the session's next page, or ends the session, if every object of the page has arrived.
+    /// Schedules the session's next page after a think time, or ends the session, if every object
+    /// of the page has arrived; otherwise nothing happens.
     fn end_page_if_complete(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         if session.outstanding > 0 || session.requested < session.objects {

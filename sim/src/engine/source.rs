@@ -48,7 +48,7 @@ pub enum Source {
 }
 
 impl ConnectionSource for Source {
-    /// Begins the source at hand.
+    /// Passes the call on to the source at hand.
     fn begin(&mut self, commands: &mut Commands) {
         match self {
             Source::Replay(source) => source.begin(commands),
@@ -66,7 +66,7 @@ impl ConnectionSource for Source {
         }
     }
 
-    /// Wakes the source at hand.
+    /// Passes the call on to the source at hand.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         match self {
             Source::Replay(source) => source.wake(token, now, commands),
@@ -84,7 +84,7 @@ impl ConnectionSource for Source {
         }
     }
 
-    /// Notifies the source at hand.
+    /// Passes the call on to the source at hand; most sources do nothing.
     fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         match self {
             Source::Replay(source) => source.connection_finished(tag, now, commands),
@@ -289,7 +289,8 @@ impl Isolated {
         Isolated { traffic, request_bytes, next: 0 }
     }
 
-    /// Opens the next connection of the traffic, if there is one.
+    /// Adds the command to open the next connection of the traffic, if there is one; its tag is its
+    /// number.
     fn open_next(&mut self, commands: &mut Commands) {
         if let Some(connection) = self.traffic.connections.get(self.next as usize) {
             commands.open.push(Open {

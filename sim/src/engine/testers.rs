@@ -53,7 +53,8 @@ impl Testers {
         }
     }
 
-    /// Adds the command to open a connection for a foreign probe, whose server answers at once.
+    /// Adds the command to open a connection for foreign probe `number` of a test, whose server
+    /// answers at once; nothing is scheduled.
     fn probe_foreign(&self, test: u32, number: u32, commands: &mut Commands) {
         let model = self.draws.model();
         let (host, _) = model.host_of_test(test);
@@ -77,7 +78,8 @@ impl ConnectionSource for Testers {
         commands.wake.extend(starts.map(|(at, test)| (at, test * ACTIONS + ADD_LOAD)));
     }
 
-    /// Adds load, or sends a probe and schedules the next of its kind.
+    /// Adds load, or sends a probe and schedules the next of its kind; `token` names test and
+    /// action.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         let (test, action) = (token / ACTIONS, token % ACTIONS);
         let done = &mut self.done[test as usize][action as usize];

@@ -46,7 +46,8 @@ pub struct Viewers {
 }
 
 impl Viewers {
-    /// Returns viewers before their first video, recorded from the beginning of `window` to its end.
+    /// Returns viewers before their first video, recorded from the beginning of `window` to its
+    /// end; the length of each one's first video is drawn.
     pub fn new(draws: ViewingDraws, window: (Time, Time)) -> Viewers {
         let viewer = |number: u32| Viewer {
             player: Player::Idle,
@@ -141,7 +142,8 @@ impl ConnectionSource for Viewers {
         }
     }
 
-    /// Returns the record of each viewer that has asked for a video.
+    /// Returns the record of each viewer that has asked for a video, as of `now`; the viewers
+    /// themselves do not change.
     fn views(&self, now: Time) -> Vec<ViewRecord> {
         let seen = self.viewers.iter().map(|viewer| {
             let mut viewer = *viewer;

@@ -29,6 +29,7 @@ pub struct Adaptation {
 }
 
 impl Default for Adaptation {
+    /// Returns the paper's values.
     fn default() -> Adaptation {
         Adaptation {
             interval: Dur::from_millis(500),

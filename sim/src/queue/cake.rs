@@ -60,7 +60,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Returns the defaults on a link of this rate.
+    /// Returns the defaults on a link of this rate: one tin, no shaper, 100 ms, 4 MiB, ECN.
     pub fn new(rate: Rate) -> Params {
         Params {
             rate,
@@ -113,7 +113,8 @@ pub struct Cake {
 }
 
 impl Cake {
-    /// Returns an empty queue; `perturbation` seeds its hash and BLUE's random numbers.
+    /// Returns an empty queue with one tin or three; `perturbation` seeds its hash and BLUE's
+    /// random numbers.
     pub fn new(params: Params, perturbation: u64) -> Cake {
         let shifts: &[u32] = if params.tins.is_some() { &THRESHOLDS } else { &[0] };
         let tin = |shift: &u32| {

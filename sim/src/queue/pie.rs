@@ -61,6 +61,7 @@ pub struct Params {
 }
 
 impl Default for Params {
+    /// Returns RFC 8033's values, with a mean packet of 1500 bytes and a limit of 1000 packets.
     fn default() -> Params {
         Params {
             target: Dur::from_millis(15),
@@ -178,7 +179,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// Returns an empty queue; the first step is one period after the start.
+    /// Returns an empty queue that drops nothing yet; the first step is one period after time zero.
     pub fn new(params: Params) -> Pie {
         Pie {
             params,

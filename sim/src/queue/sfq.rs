@@ -66,8 +66,8 @@ pub struct Sfq {
 }
 
 impl Sfq {
-    /// Returns an empty queue whose hashes are drawn from `seed`; `flows`, `depth` and `divisor`
-    /// set its memory.
+    /// Returns an empty queue whose hashes are drawn from `seed`. Its memory grows with `flows`,
+    /// `depth` and `divisor`; the divisor must not be 0.
     pub fn new(params: Params, seed: u64) -> Sfq {
         let queue = || FlowQueue { fifo: PacketFifo::default(), allotment: 0, bucket: 0 };
         let mut by_length = Lists::new(params.depth as usize + 1);

@@ -115,7 +115,8 @@ impl Srpt {
         }
     }
 
-    /// Moves a flow to the rank that its packets give it; a flow without packets has no rank.
+    /// Moves a flow to the rank that its packets or its attained service give it; a flow without
+    /// packets has no rank.
     fn update_rank(&mut self, index: usize) {
         let entry = &self.flows[index];
         let rank = match (entry.fifo.head(), entry.fifo.tail()) {
@@ -173,7 +174,8 @@ impl Ranks {
         self.find_rank(|word| 63 - word.leading_zeros()).and_then(|rank| self.lists.last(rank))
     }
 
-    /// Moves a flow to a rank, or out of the ranks; a flow that stays keeps its turn.
+    /// Moves a flow to the end of a rank, or with `None` out of the ranks; a flow that stays keeps
+    /// its turn. The flow must have room.
     fn set_rank(&mut self, flow: u32, rank: Option<u16>) {
         let (old, new) = (self.lists.find_list(flow), rank.map(usize::from));
         if old == new {
@@ -186,7 +188,7 @@ impl Ranks {
         [old, new].into_iter().flatten().for_each(|rank| self.update_bitmaps(rank));
     }
 
-    /// Updates the bitmaps for a rank whose list may have become empty or not empty.
+    /// Updates the bitmaps of all levels for a rank whose list may have become empty or not empty.
     fn update_bitmaps(&mut self, rank: usize) {
         let mut is_used = self.lists.first(rank).is_some();
         let mut at = rank;

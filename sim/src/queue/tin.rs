@@ -107,7 +107,7 @@ pub(super) struct Tin {
 }
 
 impl Tin {
-    /// Returns an empty tin with this share of the rate; `quantum` is in bytes.
+    /// Returns an empty tin of 1024 queues with this share of the rate; `quantum` is in bytes.
     pub fn new(rate: Rate, cobalt: CobaltParams, quantum: u32) -> Tin {
         let mut lists = Lists::new(3);
         lists.reserve(QUEUES);
@@ -290,7 +290,8 @@ impl Tin {
         }
     }
 
-    /// Returns a flow's share of the quantum, in units of [`BYTE`].
+    /// Returns a flow's share of the quantum, in units of [`BYTE`]: divided by the bulk flows of
+    /// its host, by the kind of isolation. The flow must have its queue assigned.
     fn quantum_share(&self, hosts: &Hosts, index: usize) -> i64 {
         let [source, destination] = self.queues[index].hosts;
         let load = |end: usize, host: u32| i64::from(self.loads[end][host as usize]);

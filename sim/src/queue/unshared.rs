@@ -22,6 +22,7 @@ pub struct Unshared {
 }
 
 impl Default for Unshared {
+    /// Returns links of no connection, measured without end.
     fn default() -> Unshared {
         Unshared {
             free: Vec::new(),

@@ -90,7 +90,8 @@ impl IdlePath {
         IdlePath::new(plan, path, !path.upload)
     }
 
-    /// Returns the path in one direction, before any packet.
+    /// Returns the path in one direction, before any packet: the sender's access link, the shared
+    /// links, the receiver's access link. `upward` selects that from client to server.
     fn new(plan: &Plan, path: PathKey, upward: bool) -> IdlePath {
         let layout = &plan.layout;
         let host_delay = layout.host_delay(Dur(path.rtt_ns), path.path);

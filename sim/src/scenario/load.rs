@@ -22,6 +22,7 @@ pub struct Load {
 }
 
 impl Default for Load {
+    /// Returns the load of no source: one copy, not stretched.
     fn default() -> Self {
         Load {
             target: None,

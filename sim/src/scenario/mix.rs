@@ -179,7 +179,7 @@ pub fn name_field(number: u16) -> String {
     }
 }
 
-/// Parses `traffic.gaming`; `None` without it.
+/// Parses `traffic.gaming`, with the names of its sources as numbers; `None` without it.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.gaming.<field>`.

@@ -425,7 +425,7 @@ fn check_one_source(traffic: &TrafficSpec) -> Result<()> {
     }
 }
 
-/// Checks the bulk flows.
+/// Checks that number and spreads of the bulk flows are in their ranges.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.bulk.<field>`.

@@ -389,6 +389,7 @@ pub struct FaultSpec {
 }
 
 impl Default for Scenario {
+    /// Returns a scenario of drop-tail on the default link, without traffic.
     fn default() -> Self {
         Scenario {
             schema: SCHEMA.into(),
@@ -415,6 +416,7 @@ impl Default for Scenario {
 }
 
 impl Default for LinkSpec {
+    /// Returns a link of 80 ms and one bandwidth-delay product, without a rate.
     fn default() -> Self {
         LinkSpec {
             rate: None,
@@ -438,6 +440,7 @@ impl Default for LinkSpec {
 }
 
 impl Default for TcpSpec {
+    /// Returns profile `rfc` as it is.
     fn default() -> Self {
         TcpSpec {
             profile: "rfc".into(),

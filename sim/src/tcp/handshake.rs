@@ -28,6 +28,7 @@ pub struct Handshake {
 }
 
 impl Default for Handshake {
+    /// Returns the state before the SYN.
     fn default() -> Self {
         Handshake {
             waiting: Waiting::Nothing,

@@ -74,6 +74,7 @@ impl AckFields {
 }
 
 impl Default for Receiver {
+    /// Returns the state before the first segment.
     fn default() -> Self {
         Receiver {
             next: 0,

@@ -47,7 +47,7 @@ struct Line {
 }
 
 impl Line {
-    /// Returns an idle line with a long queue.
+    /// Returns an idle line with room for 10,000 packets that loses none.
     fn new(rate: Rate, delay: Dur) -> Line {
         // ns-2 reads "20ms" as 20 times 0.001.
         let delay_s = delay.0 as f64 / 1e6 * 1e-3;
@@ -149,7 +149,8 @@ impl Path {
         }
     }
 
-    /// Handles an event; stale timers are ignored.
+    /// Handles an event: a packet moves on, or a timer fires and its end sends. Stale timers are
+    /// ignored.
     fn handle_event(&mut self, what: What) {
         match what {
             What::Free(line) => {

@@ -16,7 +16,8 @@ use std::io::{BufRead, BufWriter, Write, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-/// Prints the traces of standard input's scenarios; exits with 2 on an error.
+/// Prints the traces of standard input's scenarios, by the engine or with `--floats`; exits with 2,
+/// and a message on standard error, on a usage error or a failed scenario.
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let trace = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {

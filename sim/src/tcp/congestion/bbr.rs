@@ -343,6 +343,7 @@ impl Model {
     }
 
     /// Updates model and `cwnd`, in segments, by an ACK: the draft's `UpdateOnACK`, in its order.
+    /// State, pacing rate and quantum may change.
     fn update(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         self.update_latest_delivery(ack);
         self.update_congestion_signals(ack, *cwnd);
@@ -826,7 +827,8 @@ impl Model {
         self.quantum = (bytes / self.mss).floor().max(LEAST_QUANTUM);
     }
 
-    /// Sets `cwnd`, in segments, from the bandwidth-delay product and the state's bounds (`SetCwnd`).
+    /// Sets `cwnd`, in segments, from the bandwidth-delay product and the state's bounds
+    /// (`SetCwnd`); it grows by at most what the ACK covers, and is never below [`MIN_PIPE_CWND`].
     fn set_cwnd(&self, ack: &ModelAck, cwnd: &mut f64) {
         let most = self.add_quantization_budget(self.bdp(self.cwnd_gain) + self.extra_acked.get());
         let grown = *cwnd + f64::from(ack.newly_acked);

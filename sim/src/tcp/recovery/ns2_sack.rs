@@ -80,8 +80,8 @@ impl Ns2Sack {
         tcb.force_segment(una);
     }
 
-    /// Handles an ACK in recovery: updates ns-2's `pipe`, and ends recovery once `next` reaches the
-    /// recovery point.
+    /// Handles an ACK in recovery: updates ns-2's `pipe`, restarts the timer if it advances, and
+    /// ends recovery once `next` reaches the recovery point.
     fn continue_recovery(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         tcb.clock.release_all();
         self.pipe -= 1;

@@ -253,7 +253,8 @@ impl Rack {
         summary
     }
 
-    /// Marks the segments of a SACK block; returns how many it newly covers.
+    /// Marks the segments `[from, to)` of a SACK block as delivered, and adds their round-trip
+    /// times to `rtt`; returns how many it newly covers. Segments never sent are ignored.
     fn on_sacked(&mut self, from: u32, to: u32, now: Time, rtt: &mut DeliveredRtt) -> u32 {
         let mut seq = from;
         let mut count = 0;

@@ -71,8 +71,8 @@ impl Sack {
         }
     }
 
-    /// Handles an ACK, then limits the segments that recovery may send by proportional rate
-    /// reduction (RFC 9937).
+    /// Handles an ACK, then sets the window by proportional rate reduction (RFC 9937), which limits
+    /// the segments that recovery may send.
     #[inline(never)]
     fn on_ack_with_prr(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let (una, lost_below) = (tcb.sequence.una(), self.board.lost_below());

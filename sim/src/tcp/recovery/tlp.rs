@@ -69,7 +69,8 @@ pub(in crate::tcp) struct RackTlp {
 }
 
 impl RackTlp {
-    /// Returns the state of a connection that has sent nothing.
+    /// Returns the state of a connection that has sent nothing; with BBR it paces and samples
+    /// delivery rates.
     pub(super) fn new(params: &Params) -> RackTlp {
         let paces = params.congestion == Congestion::Bbr;
         RackTlp {
@@ -218,7 +219,8 @@ impl RackTlp {
         }
     }
 
-    /// Passes an acknowledgement to BBR's model of the path; without BBR it does nothing.
+    /// Passes an acknowledgement and the losses before it to BBR's model of the path, which sets
+    /// the window; without BBR it does nothing.
     #[inline(never)]
     fn update_model(&mut self, tcb: &mut Tcb, newly_acked: u32, rtt: Option<Dur>, now: Time) {
         self.report_losses(tcb, now);
@@ -242,7 +244,7 @@ impl RackTlp {
     }
 
     /// Returns whether pacing allows a segment to be sent now; if one must wait, the timer is set
-    /// to that time.
+    /// to that time. Without pacing, or without data, nothing forbids it.
     fn may_send(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> bool {
         let has_data = tcb.sequence.has_data_within(params.receive_window) || self.rack.lost() > 0;
         let Some(pacer) = self.pacer.as_mut().filter(|_| has_data) else { return true };
@@ -362,7 +364,9 @@ impl RackTlp {
         self.set_timer(tcb, false, now, params);
     }
 
-    /// Sets the timer to the event that is due first; with `restarts` the retransmission timeout starts anew.
+    /// Sets the timer to the event that is due first: reordering, probe or retransmission, or
+    /// pacing; with `restarts` the retransmission timeout starts anew. If nothing is outstanding
+    /// only pacing may run it.
     fn set_timer(&mut self, tcb: &mut Tcb, restarts: bool, now: Time, params: &Params) {
         let is_idle = tcb.sequence.is_idle();
         if is_idle {

@@ -22,7 +22,7 @@ pub(super) fn with_scheme(link: TopologyLink, mark: bool) -> TopologyLink {
 }
 
 /// Returns a group of `count` hosts at node `at`; `way` are rate, delay and buffer of each host's
-/// link.
+/// link, whose buffer is unlimited if none is given.
 pub(super) fn make_hosts(
     role: Role,
     name: &str,

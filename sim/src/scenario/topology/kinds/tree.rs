@@ -31,6 +31,7 @@ pub struct Tree {
 }
 
 impl Default for Tree {
+    /// Returns the paper's tree: 400 users on each side.
     fn default() -> Self {
         Tree {
             rate: "100mbit".into(),
