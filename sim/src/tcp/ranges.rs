@@ -30,7 +30,8 @@ impl Ranges {
         self.0.last().map_or(0, |&(_, to)| to)
     }
 
-    /// Adds `[from, to)`, of which `from` must not exceed `to`; returns how many segments are new.
+    /// Adds `[from, to)`, of which `from` must not exceed `to`, and merges what overlaps or touches
+    /// it; returns how many segments are new.
     pub fn insert(&mut self, from: u32, to: u32) -> u32 {
         if let Some(last) = self.0.last_mut().filter(|last| last.1 == from) {
             // Nearly all insertions extend the last range.
@@ -59,7 +60,7 @@ impl Ranges {
         self.0.get(index).copied().filter(|&(from, _)| from <= segment)
     }
 
-    /// Removes all segments below `floor`.
+    /// Removes all segments below `floor`; a range that contains it loses its lower part.
     pub fn trim(&mut self, floor: u32) {
         if self.0.first().is_some_and(|&(from, _)| from < floor) {
             let gone = self.0.partition_point(|&(_, to)| to <= floor);

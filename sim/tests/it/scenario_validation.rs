@@ -12,7 +12,7 @@ fn valid_scenario() -> Scenario {
     with_connections(crate::common::scenario("sfd"), transfers(1, 0.0, 1000))
 }
 
-/// Returns the error of a scenario that `spoil` makes wrong.
+/// Returns the error of a scenario that `spoil` makes wrong; panics if it is accepted.
 fn spoil_scenario(spoil: impl FnOnce(&mut Scenario)) -> Error {
     let mut scenario = valid_scenario();
     spoil(&mut scenario);

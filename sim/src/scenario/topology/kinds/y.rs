@@ -28,6 +28,7 @@ pub struct Y {
 }
 
 impl Default for Y {
+    /// Returns the first experiment's network, with ten hosts of each kind.
     fn default() -> Self {
         Y {
             rate: "10mbit".into(),
