@@ -73,19 +73,22 @@ impl RateTrace {
     }
 
     /// Parses the text of a trace; one word in the first line that is not empty selects mahimahi's
-    /// format. `name` is the file's, for messages. Entries beyond fifty million are ignored.
+    /// format. `name` is the file's, for messages.
     ///
     /// # Errors
-    /// [`Error::Row`] with the line at fault, [`Error::File`] for a trace without lines or one that
-    /// lets nothing pass in the end.
+    /// [`Error::Row`] with the line at fault, [`Error::File`] for a trace without lines, with more than
+    /// fifty million, or one that lets nothing pass in the end.
     pub fn parse(text: &str, name: &str) -> Result<RateTrace> {
         let lines =
             text.lines().zip(1u64..).map(|(line, number)| (line.split('#').next().unwrap_or(""), number));
         let lines: Vec<(Vec<&str>, u64)> = lines
             .map(|(line, number)| (line.split_whitespace().collect(), number))
             .filter(|(words, _): &(Vec<&str>, u64)| !words.is_empty())
-            .take(MOST_LINES)
+            .take(MOST_LINES + 1)
             .collect();
+        if lines.len() > MOST_LINES {
+            return Err(Error::file(name, "a rate trace may have at most fifty million lines"));
+        }
         match lines.first() {
             None => Err(Error::file(name, "a rate trace needs at least one line")),
             Some((words, _)) if words.len() == 1 => parse_opportunities(&lines, name),

@@ -28,13 +28,13 @@ const HEADER: &str = "queue,src,rate,share,rule,seeds,scheme,out,ns2_out,sd_out,
     queue_packets,ns2_queue_packets,sd_queue";
 
 /// Compares every row of the table with as many seeds as the command line says; exits with 2 on a
-/// usage error, an unreadable table or a failed scheme. A second argument that is no rule is
-/// ignored.
+/// usage error, an unreadable table or a failed scheme.
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let seeds = arguments.next().and_then(|text| text.parse::<u64>().ok()).filter(|seeds| *seeds > 0);
-    let rule = arguments.next().filter(|rule| RULES.contains(&rule.as_str()));
-    let Some(seeds) = seeds else {
+    let rule = arguments.next();
+    let is_rule = rule.as_ref().is_none_or(|rule| RULES.contains(&rule.as_str()));
+    let Some(seeds) = seeds.filter(|_| is_rule && arguments.next().is_none()) else {
         eprintln!("usage: mousehole-overload SEEDS [ns2|policy]");
         return ExitCode::from(2);
     };
