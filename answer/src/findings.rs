@@ -270,6 +270,7 @@ mod tests {
     use crate::comparison::Counted;
     use crate::tests_support::{cell, make_cell};
 
+    /// Returns the first finding of the primary endpoint, which must exist.
     fn find_primary(cell: &Cell) -> Finding {
         compute_findings(cell).into_iter().find(|one| !one.exploratory).unwrap()
     }

@@ -87,6 +87,7 @@ fn has_rate(line: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Returns a direction in which CAKE sends at 19 Mbit/s, perhaps before a modem of this rate.
     fn direction(is_upload: bool, modem: Option<u64>) -> Direction {
         let modem = modem.map(|rate_bps| ModemLine { rate_bps, varies: false });
         let lines = vec!["tc qdisc replace dev DEV root cake bandwidth 19mbit".to_owned()];

@@ -297,6 +297,7 @@ mod tests {
     use super::*;
     use crate::quantities::table;
 
+    /// Reads a margin, which must be valid, with the default quantities.
     fn read(text: &str) -> Margin {
         read_margin(&table(), text).unwrap()
     }

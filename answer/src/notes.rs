@@ -471,10 +471,12 @@ mod tests {
     use crate::reduction::Colour;
     use crate::tests_support::{facts, make_cell};
 
+    /// Returns the scheme of a text.
     fn scheme(text: &str) -> Scheme {
         Scheme::from(text.to_owned())
     }
 
+    /// Returns the facts of a run with so many packets of each colour, of which none is dropped.
     fn coloured(counts: &[(&str, u64)]) -> Facts {
         let colour = |(name, arrived): &(&str, u64)| Colour {
             name: (*name).to_owned(),

@@ -487,6 +487,7 @@ mod tests {
     use super::*;
     use crate::tests_support::{cell, make_cell, with_calls};
 
+    /// Returns the first table whose caption begins so, also inside details; panics without one.
     fn table<'a>(blocks: &'a [Block], begin: &str) -> &'a Table {
         let all = blocks.iter().flat_map(|block| match block {
             Block::Details { blocks, .. } => blocks.iter().collect(),
@@ -497,6 +498,7 @@ mod tests {
         tables.find(|table| table.caption.starts_with(begin)).unwrap_or_else(|| panic!("no table {begin}"))
     }
 
+    /// Returns the texts of a row.
     fn texts(row: &[Entry]) -> Vec<&str> {
         row.iter()
             .map(|entry| match entry {
@@ -506,6 +508,7 @@ mod tests {
             .collect()
     }
 
+    /// Returns the tones of a row; texts are plain.
     fn tones(row: &[Entry]) -> Vec<Tone> {
         row.iter().map(|entry| if let Entry::Figure(one) = entry { one.tone } else { Tone::Plain }).collect()
     }

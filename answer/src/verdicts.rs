@@ -253,12 +253,13 @@ fn undecided_verdict(
 mod tests {
     use super::*;
 
-    /// A log-ratio whose change has this interval, from ten replications.
+    /// Returns a log-ratio whose change has this interval, from ten replications.
     fn ratio(low_percent: f64, high_percent: f64) -> Estimate {
         let (low, high) = (libm::log1p(low_percent / 100.0), libm::log1p(high_percent / 100.0));
         Estimate { mean: (low + high) / 2.0, low, high, count: 10 }
     }
 
+    /// Judges a change with this interval in percent.
     fn judged(low: f64, high: f64) -> Verdict {
         judge(&ratio(low, high), &Design::default(), Unit::Replication, None)
     }

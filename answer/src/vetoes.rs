@@ -244,7 +244,7 @@ mod tests {
     use crate::margins::read_margins;
     use crate::tests_support::{make_cell, with_calls};
 
-    /// A cell in which calls wait as long as given under drop-tail, CAKE and FQ-CoDel.
+    /// Returns a cell in which calls wait as long as given under drop-tail, CAKE and FQ-CoDel.
     fn make_calls(delays_s: [f64; 3]) -> Cell {
         let schemes = [("droptail", 1.0, 10.0), ("cake", 0.6, 10.0), ("fq-codel", 0.5, 10.0)];
         make_cell(&schemes, |index, facts| {

@@ -35,6 +35,7 @@ fn answer(cell: Cell, not_installed: &[&str]) -> Advice {
     advise(&Judged::new(cell), &setting)
 }
 
+/// Returns a capture of this length with 500 transfers of 40 clients in each class.
 fn make_capture(period_s: f64, is_fitted: bool) -> Capture {
     let counted = Counted { transfers: 500, clients: 40 };
     let (short, long, all) = (counted, counted, counted);
