@@ -59,7 +59,7 @@ def install_bucket(lab: Lab, handle: str) -> None:
 
 
 def assert_restored(lab: Lab, before: dict[str, Any]) -> None:
-    """Asserts that the device is in its earlier state, and that our maps and programs are freed within 3 s."""
+    """Asserts that the device is in its earlier state, and our maps and programs are freed within 3 s."""
     assert lab.state(NEAR, DEVICE) == before
     deadline = time.monotonic() + 3
     # The kernel frees maps and programs a moment after their last pin.

@@ -47,7 +47,7 @@ def list_schemes() -> list[str]:
 
 
 def draw_pairs() -> list[str]:
-    """Returns random pairs of a marker and a queue with settings that decide the plan, always the same ones."""
+    """Returns random pairs of a marker and a queue whose settings decide the plan, always the same ones."""
     variants = {
         "sfd": ["", "(timeout=never)", "(promotion=one-of-k)"],
         "demotion": ["", "(second=4294967295B)"],

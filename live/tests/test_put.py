@@ -128,7 +128,7 @@ def assert_same_queues(lab: Lab, *words: str, devices: tuple[str, ...] = (DEVICE
 
 
 def assert_same_messages(lab: Lab, folder: Path, kind: str, *words: str) -> None:
-    """Asserts that a command and its printed tc commands send the same messages about a kind, at least one."""
+    """Asserts that a command and its printed tc commands send the same messages of a kind, at least one."""
     file = folder / "asked"
     spy = pretend_cake(folder, ASKED=file)
     lines = [line for line in rehearse(lab, *words) if kind in line]
