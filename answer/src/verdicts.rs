@@ -78,7 +78,8 @@ impl Unit {
         }
     }
 
-    /// Returns the clause that this number of them may decide; for None, that even 1000 hardly would.
+    /// Returns the clause that this number of them may decide; for None, that even 1000 would
+    /// hardly decide.
     fn needed_text(self, needed: Option<u32>) -> String {
         let (option, plural) = match self {
             Unit::Replication => ("--seeds ", "seeds"),
@@ -110,12 +111,13 @@ impl Verdict {
         Verdict { outcome, text, seeds_needed: None }
     }
 
-    /// Returns that nothing is decided, for this reason.
+    /// Returns the verdict that nothing is decided, for this reason.
     pub fn undecided(why: &str) -> Verdict {
         Verdict::new(Outcome::Undecided, format!("undecided ({why})"))
     }
 
-    /// Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
+    /// Returns the verdict, withdrawn for the reason `why` if a mean that it relies on is only a
+    /// lower bound; undecided ones stay.
     ///
     /// Where the true change can only be larger, the verdict remains, with `at least`.
     pub fn with_bounds(self, scheme_bound: bool, reference_bound: bool, why: &str) -> Verdict {
@@ -190,7 +192,8 @@ pub fn faster_text((faster, of): (u32, u32), unit: Unit) -> String {
     format!("faster in {faster} of {}", count_text(i64::from(of), unit.name()))
 }
 
-/// Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative.
+/// Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative or beyond
+/// what is written.
 fn interval_text(change: &Estimate, unit: Unit) -> String {
     let (low, high) = (capped_percent(change.low), capped_percent(change.high));
     let has_sign = [&low, &high].iter().any(|end| end.contains(['−', '<', '>']));
@@ -198,7 +201,8 @@ fn interval_text(change: &Estimate, unit: Unit) -> String {
     format!("{} {low}{between}{high} %", unit.interval_name(change.count))
 }
 
-/// Returns that nothing is decided, because there are no such transfers or too few replications.
+/// Returns the verdict that nothing is decided, because there are no such transfers or too few
+/// replications.
 fn judge_without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
     if ratio.count == 0 {
         return Verdict::undecided("there were no such transfers to compare");
@@ -208,7 +212,8 @@ fn judge_without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
     Verdict { seeds_needed: Some(least as u32), ..Verdict::undecided(&few) }
 }
 
-/// Returns that nothing is decided, with what remains possible and the look that would decide if the spread stays.
+/// Returns the verdict that nothing is decided, with what remains possible and the number of
+/// replications that would decide if the spread stays; None if even 1000 would hardly.
 fn undecided_verdict(
     log_gain: &Estimate,
     gain: &Estimate,
@@ -248,12 +253,13 @@ fn undecided_verdict(
 mod tests {
     use super::*;
 
-    /// A log-ratio whose change has this interval, from ten replications.
+    /// Returns a log-ratio whose change has this interval, from ten replications.
     fn ratio(low_percent: f64, high_percent: f64) -> Estimate {
         let (low, high) = (libm::log1p(low_percent / 100.0), libm::log1p(high_percent / 100.0));
         Estimate { mean: (low + high) / 2.0, low, high, count: 10 }
     }
 
+    /// Judges a change with this interval in percent.
     fn judged(low: f64, high: f64) -> Verdict {
         judge(&ratio(low, high), &Design::default(), Unit::Replication, None)
     }

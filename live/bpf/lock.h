@@ -25,7 +25,7 @@ ML_INLINE u32 ml_try_lock(u32 *lock)
 }
 
 /*
- * Takes a lock. Returns whether it did.
+ * Takes a lock, which ml_unlock must release. Returns whether it did; 0 after ML_TRIES rounds.
  *
  * Who waits reads the clock between two looks, which takes some 20 ns, and tries only what looks free: each try takes
  * the cache line from the holder, whose state lies in it.
@@ -45,7 +45,7 @@ ML_INLINE u32 ml_lock(u32 *lock)
 	return 0;
 }
 
-/* Releases a lock. */
+/* Releases a lock that the caller has taken. The next holder sees the writes before it. */
 ML_INLINE void ml_unlock(u32 *lock)
 {
 	__sync_lock_test_and_set(lock, 0);

@@ -24,14 +24,16 @@ macro_rules! dict {
     }};
 }
 
-/// Returns what `make` computes of a cell. The lock is free again before Python objects are made of the result: the
-/// interpreter may then switch to a thread that waits for it.
+/// Returns what `make` computes of a cell, which is locked meanwhile, also after a panic of another
+/// holder; other Python threads run. The lock is free again before Python objects are made of the
+/// result: the interpreter may then switch to a thread that waits for it.
 pub fn read_cell<T: Send>(py: Python<'_>, cell: &Mutex<Judged>, make: impl FnOnce(&Cell) -> T + Send) -> T {
     py.detach(|| make(&cell.lock().unwrap_or_else(PoisonError::into_inner).cell))
 }
 
-/// Returns the rows of the table of this name as dictionaries; None if there is no such table. The keys are the fields of
-/// Python's row without `buffer` and `load`.
+/// Returns the rows of the table of this name as new dictionaries; None if there is no such table.
+/// The keys are the fields of Python's row without `buffer` and `load`. Locks the cell as
+/// [`read_cell`] does.
 pub fn table_rows<'py>(
     py: Python<'py>,
     cell: &Mutex<Judged>,
@@ -129,7 +131,7 @@ fn size_dict(py: Python<'_>, row: overview::SizeRow) -> Dict<'_> {
     )
 }
 
-/// Returns estimates by the names of their quantities.
+/// Returns estimates by the names of their quantities; of equal names the last one counts.
 fn estimates_dict(py: Python<'_>, estimates: Estimates) -> Dict<'_> {
     let all = PyDict::new(py);
     for (quantity, one) in estimates {
@@ -144,6 +146,7 @@ fn wrap_estimate(py: Python<'_>, one: statistics::Estimate) -> PyResult<Bound<'_
 }
 
 /// Replaces the three columns of an estimate in a row by an `Estimate` under the name of the first.
+/// Raises `KeyError` if one of the other two is missing; the row is changed in part then.
 pub fn set_estimate(
     entry: &Bound<'_, PyDict>,
     [name, low, high]: [&str; 3],
