@@ -115,7 +115,7 @@ fn tabulate_overview(cell: &Cell, groups: &[GroupRow]) -> Table {
 /// Returns the sentence on the schemes that reordered packets, with their shares of data packets,
 /// or that none did.
 fn describe_reordering(rows: &[OverviewRow]) -> String {
-    let known = rows.iter().filter(|row| row.reordered_share != 0.0);
+    let known = rows.iter().filter(|row| row.reordered_share > 0.0);
     let shares: Vec<String> =
         known.map(|row| format!("{} {}", row.scheme, share_text(row.reordered_share))).collect();
     if shares.is_empty() {

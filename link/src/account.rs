@@ -83,7 +83,8 @@ pub struct Refused {
 pub struct Carried {
     /// Packets read from the sending side's device.
     pub sent: u64,
-    /// Packets written to the receiving side's device.
+    /// Packets that left the link for the receiving side's device, also those that it did not accept
+    /// ([`Refused::write_failed`]).
     pub delivered: u64,
     /// Packets dropped by the link.
     pub dropped: u64,

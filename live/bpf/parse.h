@@ -122,6 +122,7 @@ ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_pack
 				  u32 payload)
 {
 	const u8 *at;
+	u32 header;
 
 	packet->key.protocol = (u8)protocol;
 	if (packet->is_fragment)
@@ -133,11 +134,13 @@ ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_pack
 			return;
 		__builtin_memcpy(&packet->key.source_port, at, 2);
 		__builtin_memcpy(&packet->key.destination_port, at + 2, 2);
+		header = (u32)(at[12] >> 4) * 4;
 		if (at[13] & 2)
 			packet->view.flags |= MH_SYN;
-		else if (payload <= (u32)(at[12] >> 4) * 4)
+		else if (payload <= header)
 			packet->view.flags |= MH_ACK;
-		packet->payload = at[13] & 2 ? 0 : payload - (u32)(at[12] >> 4) * 4;
+		else
+			packet->payload = payload - header;
 		packet->view.sequence = ml_read_u32(at + 4) + !!(at[13] & 2) + packet->payload;
 		return;
 	case ML_UDP:

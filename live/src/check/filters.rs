@@ -198,6 +198,7 @@ fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) 
 /// name by its index.
 fn judge_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     let mut targets: Vec<String> = filters.iter().flat_map(|filter| &filter.targets).map(names).collect();
+    targets.sort();
     targets.dedup();
     targets
         .into_iter()
