@@ -28,7 +28,7 @@ pub enum Next {
     Torn(&'static str),
 }
 
-/// Returns whether a file begins as snoop does.
+/// Returns whether a file begins as snoop does, of version 2 (RFC 1761).
 pub fn is_snoop(head: &[u8]) -> bool {
     head.starts_with(b"snoop\0\0\0\0\0\0\x02")
 }
