@@ -97,7 +97,7 @@ impl Draws {
         Object { gap, bytes: self.draw_size(self.stream(Purpose::Size, entity)) }
     }
 
-    /// Returns how long the user thinks after page `page` is complete.
+    /// Returns how long the user thinks after page `page` is complete, exponential.
     pub fn think(&self, session: u64, page: u32) -> Dur {
         draw_exponential(self.stream(Purpose::Idle, hash_page(session, page)), self.model.inter_page_s)
     }
