@@ -106,8 +106,8 @@ impl<P: Waits> Bands<P> {
         Some((band, marked))
     }
 
-    /// Drops the packets that the policy's `overflow` names until it answers that the backlog fits; passes each to `drop`
-    /// with a forced drop. An answer that names an empty band is recorded as a fault and ends the loop.
+    /// Drops the packets that the policy's `overflow` names until it answers that the backlog fits; passes each to
+    /// `drop` with a forced drop. An answer that names an empty band is recorded as a fault and ends the loop.
     fn overflow(&mut self, now_ns: u64, mut drop: impl FnMut(P, Verdict)) {
         loop {
             let Bands { params, functions, state, waiting, .. } = self;

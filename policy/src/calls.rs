@@ -45,8 +45,8 @@ impl Policy {
         self.raw().drop.map(DropFn)
     }
 
-    /// Returns whether its function for packets reads the random number with these parameters; true of a header that does
-    /// not say.
+    /// Returns whether its function for packets reads the random number with these parameters; true of a header that
+    /// does not say.
     pub fn draws(&self, params: &Params) -> bool {
         // SAFETY: the parameters are this policy's.
         self.raw().draws.is_none_or(|draws| unsafe { draws(params.pointer()) != 0 })
@@ -66,8 +66,8 @@ impl Policy {
             .is_some_and(|expired| unsafe { expired(params.pointer(), flow.as_ptr().cast(), now_ns) != 0 })
     }
 
-    /// Calls the header's `flow_end` for a flow that has expired, before the caller forgets it; it may change the shared
-    /// state. Does nothing if the header has no such function.
+    /// Calls the header's `flow_end` for a flow that has expired, before the caller forgets it; it may change the
+    /// shared state. Does nothing if the header has no such function.
     pub fn flow_end(&self, params: &Params, flow: &[u64], state: &mut [u64]) {
         if let Some(flow_end) = self.raw().flow_end {
             // SAFETY: parameters and states are this policy's.
@@ -103,8 +103,8 @@ impl Policy {
         self.raw().control.is_some_and(step)
     }
 
-    /// Takes a packet's tokens from the states and returns 0 if it may leave now; else takes none and returns the time to
-    /// wait, ns, or [`crate::NEVER`]. A policy that does not shape returns 0.
+    /// Takes a packet's tokens from the states and returns 0 if it may leave now; else takes none and returns the time
+    /// to wait, ns, or [`crate::NEVER`]. A policy that does not shape returns 0.
     pub fn shape(
         &self,
         params: &Params,

@@ -48,7 +48,8 @@ pub fn own_folder() -> io::Result<PathBuf> {
     }
 }
 
-/// Returns the same folder as [`own_folder`] if it outlives this process, else `None`. Makes the folder if it is not there.
+/// Returns the same folder as [`own_folder`] if it outlives this process, else `None`. Makes the folder if it is not
+/// there.
 ///
 /// # Errors
 /// As [`own_folder`].

@@ -48,9 +48,9 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 /// Compiles a header for this machine, loads it, checks its description and registers its policy in place of one of the
-/// same name, so that [`crate::find`] returns it for the rest of the process. Runs a C compiler and may write the shipped
-/// headers to the cache, except for a header registered with the same text. Calls the header's set-up function in this
-/// process.
+/// same name, so that [`crate::find`] returns it for the rest of the process. Runs a C compiler and may write the
+/// shipped headers to the cache, except for a header registered with the same text. Calls the header's set-up function
+/// in this process.
 ///
 /// # Errors
 /// [`LoadError`] when the file cannot be read, does not compile, does not describe a policy of its own name, or has
@@ -188,8 +188,8 @@ fn holds_headers(folder: &Path) -> bool {
         && HEADERS.iter().all(is_shipped)
 }
 
-/// Returns the command of a C compiler, the first that runs with `--version` of `$CC`, cc, gcc and clang; `None` if none
-/// does. The call runs them.
+/// Returns the command of a C compiler, the first that runs with `--version` of `$CC`, cc, gcc and clang; `None` if
+/// none does. The call runs them.
 pub fn c_compiler() -> Option<String> {
     first_compiler(env::var("CC").ok())
 }
@@ -352,8 +352,8 @@ fn find_dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
     Ok(found.or(indirect.then_some("an indirect relocation")))
 }
 
-/// Compiles the C file `source` to the shared object `object` within the limits of [`process::compile`]; `include` is the
-/// folder of the shipped headers. Warnings are not shown.
+/// Compiles the C file `source` to the shared object `object` within the limits of [`process::compile`]; `include` is
+/// the folder of the shipped headers. Warnings are not shown.
 ///
 /// # Errors
 /// The compiler's messages, or one sentence if it cannot be started or takes too long.

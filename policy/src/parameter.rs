@@ -94,8 +94,8 @@ impl fmt::Display for ParameterError {
 impl std::error::Error for ParameterError {}
 
 impl Parameter {
-    /// Returns a parameter whose range is all that its kind allows, which [`Parameter::with_range`] narrows. The default is
-    /// not checked.
+    /// Returns a parameter whose range is all that its kind allows, which [`Parameter::with_range`] narrows. The
+    /// default is not checked.
     pub const fn new(
         name: &'static str,
         kind: Kind,

@@ -41,10 +41,10 @@ const OUTPUT_BYTES: usize = 1 << 20;
 /// Time between two checks of a program.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Runs a program to its end without input and within limits, and returns its outputs. The program and the processes that
-/// it starts are a process group. The whole group is killed when the time is over and, on Linux, when the calling thread
-/// or process ends. After the program's own end, what it left in the background stays; the call returns once that has
-/// closed the outputs, too.
+/// Runs a program to its end without input and within limits, and returns its outputs. The program and the processes
+/// that it starts are a process group. The whole group is killed when the time is over and, on Linux, when the calling
+/// thread or process ends. After the program's own end, what it left in the background stays; the call returns once
+/// that has closed the outputs, too.
 ///
 /// # Errors
 /// If the program cannot be started.
@@ -87,7 +87,8 @@ pub fn compile(command: &mut Command) -> io::Result<Output> {
     }
 }
 
-/// Waits for a child to end and returns its status; `None` if it still runs after about `seconds`. Looks every [`PAUSE`].
+/// Waits for a child to end and returns its status; `None` if it still runs after about `seconds`. Looks every
+/// [`PAUSE`].
 ///
 /// # Errors
 /// The system's error.
@@ -121,8 +122,9 @@ fn read_beginning(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8
 const OVERRUN: i32 = 126;
 
 /// Prepares the new process between fork and exec: its group, signals and limits. On Linux it forks once more: the first
-/// process, in which the call does not return, waits for the program and kills the group when our thread or process ends,
-/// because the system signals the death of a parent to its children only, not to the processes that a compiler starts.
+/// process, in which the call does not return, waits for the program and kills the group when our thread or process
+/// ends, because the system signals the death of a parent to its children only, not to the processes that a compiler
+/// starts.
 ///
 /// # Errors
 /// The system's error if it cannot fork.

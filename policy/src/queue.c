@@ -11,8 +11,8 @@ u32 mh_queue_entry_enqueue(const struct mh_policy *policy, const void *params, v
 }
 
 /*
- * Calls the policy's `overflow` if `overflows` is set, else `dequeue`, changes the backlog by the answer, and returns the
- * answer (mh_queue_remove).
+ * Calls the policy's `overflow` if `overflows` is set, else `dequeue`, changes the backlog by the answer, and returns
+ * the answer (mh_queue_remove).
  */
 u32 mh_queue_entry_remove(const struct mh_policy *policy, u32 overflows, const void *params, void *state,
 			 struct mh_waiting *waiting, const struct mh_view *view, u64 now_ns, u32 random)

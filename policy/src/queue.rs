@@ -92,8 +92,8 @@ impl QueueFns {
     }
 
     /// Calls `enqueue` for an arrival that finds `waiting`, and returns its answer. The hash of the flow and the random number
-    /// are 32 uniform bits each. The answer may name a band that does not exist. The state changes; the caller queues or
-    /// drops the packet and changes the backlog.
+    /// are 32 uniform bits each. The answer may name a band that does not exist. The state changes; the caller queues
+    /// or drops the packet and changes the backlog.
     #[inline]
     pub fn enqueue(
         &self,

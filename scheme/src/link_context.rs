@@ -51,7 +51,8 @@ impl LinkContext {
         }
     }
 
-    /// Returns how many packets of `mean` bytes the buffer holds, not rounded; a buffer in packets holds these of any size.
+    /// Returns how many packets of `mean` bytes the buffer holds, not rounded; a buffer in packets holds these of any
+    /// size.
     pub fn buffer_packets(&self, mean: f64) -> f64 {
         match self.buffer {
             Buffer::Packets(packets) => f64::from(packets),

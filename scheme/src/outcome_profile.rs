@@ -55,7 +55,8 @@ pub struct Profile {
 }
 
 impl Needs {
-    /// Parses the name of a profile, or needs written out and separated by commas. Delays become seconds, losses shares.
+    /// Parses the name of a profile, or needs written out and separated by commas. Delays become seconds, losses
+    /// shares.
     ///
     /// # Errors
     /// [`Error::Field`] naming `field` for an unknown name, a need of another form, one given twice, or a span that does

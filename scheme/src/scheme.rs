@@ -409,8 +409,8 @@ impl Item {
     /// Sets a parameter from `name=value`, in every parameter of the stage that it stands for.
     ///
     /// # Errors
-    /// [`Error::Field`] for a text without `=`, an unknown name, a repeated one, or a value that is not allowed; nothing is
-    /// set then.
+    /// [`Error::Field`] for a text without `=`, an unknown name, a repeated one, or a value that is not allowed;
+    /// nothing is set then.
     fn assign(&mut self, assignment: &str) -> Result<()> {
         let names = || self.visible.iter().map(|one| one.parameter.name);
         let Some((name, value)) = assignment.split_once('=') else {
@@ -495,8 +495,8 @@ impl fmt::Display for Scheme {
 /// [`mousehole_policy::load`] for the programs and files that it uses.
 ///
 /// # Errors
-/// [`Error::File`] when it does not compile, describes no policy, or bears the name of another scheme or part. In the last
-/// case it stays loaded.
+/// [`Error::File`] when it does not compile, describes no policy, or bears the name of another scheme or part. In the
+/// last case it stays loaded.
 #[cfg(feature = "native")]
 pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     let fault = |problem: String| Error::file(path.display().to_string(), problem);

@@ -45,7 +45,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns a queue's length in packets, not rounded; a share is of the buffer of `context`, in packets of `mean` bytes.
+    /// Returns a queue's length in packets, not rounded; a share is of the buffer of `context`, in packets of `mean`
+    /// bytes.
     pub fn depth(&self, name: &str, context: LinkContext, mean: f64) -> f64 {
         match self.value(name) {
             Value::Share(percent) => percent / 100.0 * context.buffer_packets(mean),

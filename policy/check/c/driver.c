@@ -362,8 +362,8 @@ static void *read_all(const char *path)
 }
 
 /*
- * Plays all cases of IN and writes their results to OUT. Returns 0; 2 for wrong arguments, or a file that cannot be read or
- * written. A fault ends the program before (fail()).
+ * Plays all cases of IN and writes their results to OUT. Returns 0; 2 for wrong arguments, or a file that cannot be
+ * read or written. A fault ends the program before (fail()).
  */
 int main(int argc, char **argv)
 {

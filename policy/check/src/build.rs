@@ -22,8 +22,8 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    /// Writes the sources into a new scratch folder, and makes the macros' definitions for a policy. The shipped headers are
-    /// written to the cache if they are not there.
+    /// Writes the sources into a new scratch folder, and makes the macros' definitions for a policy. The shipped
+    /// headers are written to the cache if they are not there.
     ///
     /// # Errors
     /// If a folder cannot be written, or a user's header no longer exists.
@@ -41,8 +41,8 @@ impl Workshop {
         Ok(Workshop { folder, include, definitions, _kept: kept })
     }
 
-    /// Compiles one of the sources to `output`, with these arguments before the macros' definitions, within the limits of
-    /// [`process::compile`]. Returns the compiler's output, also if it fails.
+    /// Compiles one of the sources to `output`, with these arguments before the macros' definitions, within the limits
+    /// of [`process::compile`]. Returns the compiler's output, also if it fails.
     ///
     /// # Errors
     /// If the compiler cannot be started, or takes too long.

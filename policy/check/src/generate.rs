@@ -31,8 +31,8 @@ pub(crate) struct Step {
 }
 
 impl Generator {
-    /// Returns a source that looks for a turn at some records. Draws the first parameters, for which it calls the policy's
-    /// set-up function in this process.
+    /// Returns a source that looks for a turn at some records. Draws the first parameters, for which it calls the
+    /// policy's set-up function in this process.
     pub fn new(policy: &'static Policy, seed: u64) -> Generator {
         let mut random = Random::new(seed);
         let functions = other_functions(policy);
@@ -59,8 +59,8 @@ impl Generator {
         Generator { is_eager: true, ..Generator::new(policy, seed) }
     }
 
-    /// Draws the next case: parameters, [`RECORDS`] records, and the native build's outcomes and states. The chain goes on to
-    /// those states.
+    /// Draws the next case: parameters, [`RECORDS`] records, and the native build's outcomes and states. The chain goes
+    /// on to those states.
     pub fn draw_case(&mut self) -> Case {
         self.begin_case();
         let before = self.chain.states.clone();
@@ -172,8 +172,8 @@ impl Generator {
         }
     }
 
-    /// Plays a record natively on the chain's states, which change, and returns the outcome. The chain's time becomes the
-    /// record's if that is later.
+    /// Plays a record natively on the chain's states, which change, and returns the outcome. The chain's time becomes
+    /// the record's if that is later.
     pub fn apply(&mut self, record: &Record) -> u64 {
         self.chain.now_ns = self.chain.now_ns.max(record.now_ns.min(LATEST_NS));
         record.play(self.policy, &self.chain.params, &mut self.chain.states)
@@ -208,8 +208,8 @@ impl Generator {
         record
     }
 
-    /// Draws the argument along which to look for a turn at a call; `None` if no turn is to be looked for, or the function
-    /// has no such argument.
+    /// Draws the argument along which to look for a turn at a call; `None` if no turn is to be looked for, or the
+    /// function has no such argument.
     fn draw_argument(&mut self, call: Function) -> Option<Argument> {
         use Argument::*;
         let random = &mut self.random;

@@ -40,8 +40,8 @@ pub(crate) struct Run {
     pub took: Duration,
 }
 
-/// Returns why this process cannot compile and load eBPF programs, without a full stop; `None` if it can. Runs clang and
-/// makes a map to find out.
+/// Returns why this process cannot compile and load eBPF programs, without a full stop; `None` if it can. Runs clang
+/// and makes a map to find out.
 pub(crate) fn find_obstacle() -> Option<String> {
     if clang().is_none() {
         return Some("clang is not installed; CLANG=… names another command".into());

@@ -3,9 +3,9 @@
 use crate::random::Random;
 use mousehole_policy::{Kind, LinkContext, Parameter, Params, Policy, Settings, Value};
 
-/// Draws parameters that the policy's set-up function accepts, which it calls in this process: every kind over its allowed
-/// range, its ends often. After a refusal it draws the parameter at fault again, after a few refusals all of them; after
-/// 1000 rounds it returns the defaults.
+/// Draws parameters that the policy's set-up function accepts, which it calls in this process: every kind over its
+/// allowed range, its ends often. After a refusal it draws the parameter at fault again, after a few refusals all of
+/// them; after 1000 rounds it returns the defaults.
 pub(crate) fn draw_params(policy: &'static Policy, random: &mut Random) -> Params {
     for _ in 0..1000 {
         let (mut settings, context) = (draw_settings(policy, random), draw_context(random));

@@ -99,7 +99,8 @@ impl<'a> Sandbox<'a> {
         self.play(&inputs).map(drop)
     }
 
-    /// Plays cases in the separate process, without set-up, and compares outcomes and states with those of the native build.
+    /// Plays cases in the separate process, without set-up, and compares outcomes and states with those of the native
+    /// build.
     ///
     /// # Errors
     /// One sentence about the first fault or difference.
@@ -121,8 +122,8 @@ impl<'a> Sandbox<'a> {
         Ok(())
     }
 
-    /// Runs the program on the inputs and returns the result of each, in their order. Overwrites the workshop's files `in`
-    /// and `out`.
+    /// Runs the program on the inputs and returns the result of each, in their order. Overwrites the workshop's files
+    /// `in` and `out`.
     ///
     /// # Errors
     /// One sentence about the first fault, or why the program cannot be run.

@@ -19,9 +19,9 @@ const SIZES: (u32, u32) = (20, 65535);
 /// How many flows there are; in every second case only as many as a series distinguishes.
 const MANY_FLOWS: usize = 32;
 
-/// Plays some thousands of random records to the policy of these parameters. A call of a user's policy that crashes, does
-/// not return or exits ends this process, which the crate `mousehole_policy` reports on standard error; so the caller starts
-/// a process for it. A fault that this thread had recorded before is discarded.
+/// Plays some thousands of random records to the policy of these parameters. A call of a user's policy that crashes,
+/// does not return or exits ends this process, which the crate `mousehole_policy` reports on standard error; so the
+/// caller starts a process for it. A fault that this thread had recorded before is discarded.
 ///
 /// # Errors
 /// The first fault that leaves the process alive.
@@ -158,8 +158,8 @@ struct Guarded {
 const MARKED: u8 = 0xa5;
 
 impl Guarded {
-    /// Maps memory for a struct, all zero, and names its guard pages for reports of crashes. `what` completes "wrote …" of
-    /// an access after it and of one before it.
+    /// Maps memory for a struct, all zero, and names its guard pages for reports of crashes. `what` completes "wrote …"
+    /// of an access after it and of one before it.
     ///
     /// # Errors
     /// A clause if there is no memory.

@@ -31,8 +31,8 @@ MH_FN u32 mh_codel_draws(const struct mh_codel_params *params)
 }
 
 /*
- * Returns band 0 for an arrival, or a refusal if it does not fit the limit. Leaves the dropping state if the link was idle
- * before.
+ * Returns band 0 for an arrival, or a refusal if it does not fit the limit. Leaves the dropping state if the link was
+ * idle before.
  */
 MH_FN u32 mh_codel_enqueue(const struct mh_codel_params *params, struct mh_codel_vars *state,
 			   const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns, u32 random)

@@ -67,7 +67,8 @@ MH_FN u64 mh_codel_square_root(u64 value)
 }
 
 /*
- * Returns interval / sqrt(count), ns, the gap between two drops (RFC 8289 section 5.6, `control_law`); a count of 0 is 1.
+ * Returns interval / sqrt(count), ns, the gap between two drops (RFC 8289 section 5.6, `control_law`). A count of 0
+ * counts as 1.
  */
 MH_FN u64 mh_codel_gap_ns(const struct mh_codel_law *law, u32 count)
 {

@@ -140,8 +140,8 @@ MH_FN u64 mh_dualpi2_coupled_probability(const struct mh_dualpi2_params *params,
 }
 
 /*
- * Returns the band of an arrival, with MH_MARKED if it is to be marked, or a refusal with the verdict (RFC 9332 section
- * 2.5; overload as above). Takes the steps of p' that are due.
+ * Returns the band of an arrival, with MH_MARKED if it is to be marked, or a refusal with the verdict (RFC 9332
+ * appendix A; overload as above). Takes the steps of p' that are due.
  */
 MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_dualpi2_state *state,
 			     const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,
@@ -167,8 +167,8 @@ MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_d
 }
 
 /*
- * Returns the band whose head leaves, with MH_MARKED for a packet of L that waited longer than `step` and is not the last.
- * Takes the steps of p' that are due, and charges the head to the bands' shares. Called only while packets wait.
+ * Returns the band whose head leaves, with MH_MARKED for a packet of L that waited longer than `step` and is not the
+ * last. Takes the steps of p' that are due, and charges the head to the bands' shares. Called only while packets wait.
  */
 MH_FN u32 mh_dualpi2_dequeue(const struct mh_dualpi2_params *params, struct mh_dualpi2_state *state,
 			     const struct mh_waiting *waiting, u64 now_ns)

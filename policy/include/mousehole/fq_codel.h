@@ -111,8 +111,8 @@ MH_FN u32 mh_fq_codel_draws(const struct mh_fq_codel_params *params)
 }
 
 /*
- * Returns the band of an arrival by the hash of its flow, and adds an inactive flow to the new flows with a fresh credit.
- * If the link was idle before, both lists are emptied first. Refuses nothing.
+ * Returns the band of an arrival by the hash of its flow, and adds an inactive flow to the new flows with a fresh
+ * credit. If the link was idle before, both lists are emptied first. Refuses nothing.
  */
 MH_FN u32 mh_fq_codel_enqueue(const struct mh_fq_codel_params *params, struct mh_fq_codel_state *state,
 			      const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,

@@ -197,8 +197,8 @@ MH_FN void mh_red_count_arrival(struct mh_red_state *state, u64 weight_q24)
 }
 
 /*
- * Returns the verdict on a packet at the average `avg_q32`, and updates the count since the last drop: 0 after a drop or a
- * mark, and counted anew once the average was below min.
+ * Returns the verdict on a packet at the average `avg_q32`, and updates the count since the last drop: 0 after a drop
+ * or a mark, and counted anew once the average was below min.
  */
 MH_FN u32 mh_red_decide(const struct mh_red_params *params, struct mh_red_state *state, u64 avg_q32,
 		       const struct mh_view *view, u32 random)
@@ -277,7 +277,8 @@ struct mh_red_names {
 
 /*
  * Returns 1 - e^(-1/C), the weight with which an average over C packets per second has a time constant of one second
- * (Floyd, Gummadi & Shenker 2001). Computed by a Taylor series at 1/C / 4096, then 12 doublings of the time; C is above 0.
+ * (Floyd, Gummadi & Shenker 2001). C is above 0. Computed by a Taylor series at 1/C / 4096, then 12 doublings of the
+ * time.
  */
 static inline double mh_red_weight_of_rate(double packets_per_s)
 {

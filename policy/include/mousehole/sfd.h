@@ -49,8 +49,8 @@ MH_FN u32 mh_sfd_draws(const struct mh_sfd_params *params)
 }
 
 /*
- * Meters a packet of `flow` and returns its colour: green (IN) or yellow (OUT). A packet beyond the threshold counts for the
- * flow's promotion, which starts anew with the flow.
+ * Meters a packet of `flow` and returns its colour: green (IN) or yellow (OUT). A packet beyond the threshold counts
+ * for the flow's promotion, which starts anew with the flow.
  */
 MH_FN u32 mh_sfd_packet(const struct mh_sfd_params *params, struct mh_sfd_flow *flow, struct mh_none *state,
 			const struct mh_view *view, u64 now_ns, u32 random)

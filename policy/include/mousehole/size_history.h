@@ -48,8 +48,8 @@ struct mh_size_history {
 };
 
 /*
- * Returns the bucket of a size, below MH_SIZE_HISTORY_BUCKETS: size >> shift, which has at most 7 bits, plus 64 for each
- * bit of the shift.
+ * Returns the bucket of a size, below MH_SIZE_HISTORY_BUCKETS: size >> shift, which has at most 7 bits, plus 64 for
+ * each bit of the shift.
  */
 MH_FN u32 mh_size_history_bucket(u32 size)
 {

@@ -41,8 +41,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the rate for bytes with their overhead: on PTM 64/65 of the link's rate (tc-cake(8): ptm), at least 1 bit/s,
-    /// else all of it.
+    /// Returns the rate for bytes with their overhead: on PTM 64/65 of the link's rate (tc-cake(8): ptm), at least 1
+    /// bit/s, else all of it.
     pub fn frame_rate(&self) -> Rate {
         match self.wire.layer {
             Some(layer) if layer.framing == Framing::Ptm => {
@@ -170,7 +170,8 @@ pub fn codel_lines(values: &Values, line: &Line) -> Vec<String> {
     behind_token_bucket(&format!("codel limit {limit} {times}{}", ecn_option(values, "")), line)
 }
 
-/// Returns the lines that install Linux's fq_codel with these parameters of FQ-CoDel; panics for values of another part.
+/// Returns the lines that install Linux's fq_codel with these parameters of FQ-CoDel; panics for values of another
+/// part.
 pub fn fq_codel_lines(values: &Values, line: &Line) -> Vec<String> {
     let queue = format!(
         "fq_codel limit {} flows {} quantum {} target {} interval {}{}",

@@ -80,8 +80,8 @@ pub fn profile_dscps(profiles: &[WredProfile]) -> Vec<u8> {
     }
 }
 
-/// Returns nftables' rule that marks as the only marker does, with LE for yellow; `None` for several markers, and for one
-/// without such a rule at these values.
+/// Returns nftables' rule that marks as the only marker does, with LE for yellow; `None` for several markers, and for
+/// one without such a rule at these values.
 pub fn firewall_rule(markers: &[(Part, Texts)], line: &Line) -> Option<String> {
     let [(Part::Policy(policy), values)] = markers else { return None };
     let counterpart = policy.counterpart().filter(|one| fits(one, values))?;

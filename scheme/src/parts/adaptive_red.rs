@@ -74,8 +74,8 @@ const OWN: &[Parameter] = &[
 /// [`set_automatically`].
 ///
 /// # Errors
-/// [`crate::error::Error::Field`] for values that do not fit each other or the link, and for a given one that `auto` or its
-/// absence makes idle.
+/// [`crate::error::Error::Field`] for values that do not fit each other or the link, and for a given one that `auto` or
+/// its absence makes idle.
 pub fn make_red(values: &Values, context: LinkContext) -> Result<Params> {
     if values.number("lowest") > values.number("highest") {
         return Err(values.refuse("lowest", &format!("at most highest, which is {}", values.text("highest"))));

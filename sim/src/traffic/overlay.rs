@@ -87,8 +87,9 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Overlays copies of `traffic` to load a link of `rate` by `target`, a fraction of the rate; without a target there
-    /// is one copy, unshifted. `mss` is the payload of a full segment, bytes. (seed, replication) determines the shifts.
+    /// Overlays copies of `traffic` to load a link of `rate` by `target`, a fraction of the rate; without a target
+    /// there is one copy, unshifted. `mss` is the payload of a full segment, bytes. (seed, replication) determines the
+    /// shifts.
     ///
     /// # Errors
     /// [`Error::Field`] naming `load`, for a target outside 0 < load ≤ 2 or one that takes over 50 million arrivals;
@@ -421,8 +422,8 @@ pub fn measure_period<'a>(traffic: impl Into<Part<'a>>) -> Dur {
     (traffic.span() + Dur(last.since(first).0 / gaps)).max(MIN_PERIOD)
 }
 
-/// Returns the native load: wire bits of a traffic over the bits that `rate` carries in its period. `mss` is the payload
-/// of a full segment, bytes.
+/// Returns the native load: wire bits of a traffic over the bits that `rate` carries in its period. `mss` is the
+/// payload of a full segment, bytes.
 pub fn measure_load<'a>(traffic: impl Into<Part<'a>>, rate: Rate, mss: u32) -> f64 {
     let traffic = traffic.into();
     traffic.wire_bytes(mss) as f64 / rate.bytes_in(measure_period(traffic))

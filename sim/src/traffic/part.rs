@@ -36,8 +36,9 @@ impl<'a> From<&'a Traffic> for Part<'a> {
 }
 
 impl Traffic {
-    /// Combines several traffics, each with the number of its source; see [`Traffic::part`]. Hosts and starts keep their
-    /// numbers and times, so that parts share hosts and only each part is in order of start. Pages are renumbered.
+    /// Combines several traffics, each with the number of its source; see [`Traffic::part`]. Hosts and starts keep
+    /// their numbers and times, so that parts share hosts and only each part is in order of start. Pages are
+    /// renumbered.
     pub fn combine(parts: impl IntoIterator<Item = (u16, Traffic)>) -> Traffic {
         let mut whole = Traffic::default();
         for (number, part) in parts {

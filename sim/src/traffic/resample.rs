@@ -89,9 +89,9 @@ impl Draws {
         Draws { unit_of, units, slots_to_fill, drawn, times, slots }
     }
 
-    /// Draws a unit from the resample for each slot, with a draw of `stream` each. Returns the units in the order of the
-    /// slots, each with the client it is drawn for and the time by which it is played later than recorded, modulo the
-    /// period, ns.
+    /// Draws a unit from the resample for each slot, with a draw of `stream` each. Returns the units in the order of
+    /// the slots, each with the client it is drawn for and the time by which it is played later than recorded, modulo
+    /// the period, ns.
     pub fn draw_again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
         let one = |place: u32| {
             let unit = self.drawn[stream.below(self.drawn.len() as u64) as usize];

@@ -72,7 +72,8 @@ enum Event {
 }
 
 /// Returns for each address whether it has several users, by the test that the module's text describes. `addresses` has
-/// the indices of each address's connections in `all`, in order of start. Addresses with few starts are judged together.
+/// the indices of each address's connections in `all`, in order of start. Addresses with few starts are judged
+/// together.
 pub fn find_shared(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
     let mut events = Vec::new();
     let mut counts_after = |burst: Dur| {

@@ -7,8 +7,8 @@ use mousehole_policy::{Policy, policies};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-/// Checks the policies that the arguments name, all without names, prints their figures and returns the exit status; 1 also
-/// for numbers that cannot be read.
+/// Checks the policies that the arguments name, all without names, prints their figures and returns the exit status; 1
+/// also for numbers that cannot be read.
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let json = arguments.first().is_some_and(|argument| argument == "--json");

@@ -85,8 +85,8 @@ impl Head {
         matches!(self.bytes(), [4, 0, 0, 0, ..]) && self.payload >= 32
     }
 
-    /// Returns whether the payload looks like RTP (RFC 3550, section 5.1), also within TURN's channel data: version 2, at
-    /// least 12 bytes, and no payload type of RTCP (RFC 5761, section 4).
+    /// Returns whether the payload looks like RTP (RFC 3550, section 5.1), also within TURN's channel data: version 2,
+    /// at least 12 bytes, and no payload type of RTCP (RFC 5761, section 4).
     fn is_rtp(&self) -> bool {
         let bytes = self.bytes();
         // TURN's channel data has a header of four bytes.

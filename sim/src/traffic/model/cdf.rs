@@ -94,8 +94,8 @@ impl Cdf {
         (first * share + between.sum::<f64>()).clamp(first, self.largest())
     }
 
-    /// Returns the mean number of segments of at most `mss` bytes, at least 1: the sum over n of the share of flows above
-    /// n segments.
+    /// Returns the mean number of segments of at most `mss` bytes, at least 1: the sum over n of the share of flows
+    /// above n segments.
     pub fn mean_segments(&self, mss: u32) -> f64 {
         let mss = f64::from(mss.max(1));
         let first = sum_shares_above(mss, (0.0, 0.0), (self.points[0].0, 0.0));

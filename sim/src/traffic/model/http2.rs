@@ -164,8 +164,8 @@ impl Http2Draws {
         Dur::from_secs(stream.exponential(self.model.inter_page_s))
     }
 
-    /// Adds connection `number` to `planned` and returns the time to the next, exponential. Connections may be asked for
-    /// in any order.
+    /// Adds connection `number` to `planned` and returns the time to the next, exponential. Connections may be asked
+    /// for in any order.
     pub fn add_connection(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;

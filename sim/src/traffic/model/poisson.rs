@@ -84,8 +84,8 @@ impl Poisson {
         Ok(self)
     }
 
-    /// Returns the model with the arrival rate that loads a link of `rate` by `load`, a fraction, with segments of `mss`
-    /// payload bytes.
+    /// Returns the model with the arrival rate that loads a link of `rate` by `load`, a fraction, with segments of
+    /// `mss` payload bytes.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Poisson {
         Poisson { transfers_per_s: load * rate.0 as f64 / 8.0 / self.mean_wire_bytes(mss), ..self }
     }

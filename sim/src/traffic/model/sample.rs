@@ -77,8 +77,8 @@ fn sample_users(process: &super::users::Users, seed: u64, count: usize) -> Vec<C
     sample_closed(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
 }
 
-/// Returns the files of finite users by start, at least `count`, as if each were complete at once; endless flows have no
-/// size to show.
+/// Returns the files of finite users by start, at least `count`, as if each were complete at once; endless flows have
+/// no size to show.
 fn sample_ftp(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
     let (draws, flows) = (model.draws(seed), model.flow_count());
     let files = if model.endless { 0 } else { count.div_ceil(flows as usize) as u32 };

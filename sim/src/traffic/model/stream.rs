@@ -106,8 +106,8 @@ impl Viewing {
         ((self.ladder_bps[place] * self.segment_s / 8.0).round() as u64).max(1)
     }
 
-    /// Chooses the rate of the next segment by BBA-0 (Huang et al. 2014, Algorithm 1), with `buffer_s` in the buffer and
-    /// after a segment of rate `before`, `None` for the first. Rates are indices in the ladder.
+    /// Chooses the rate of the next segment by BBA-0 (Huang et al. 2014, Algorithm 1), with `buffer_s` in the buffer
+    /// and after a segment of rate `before`, `None` for the first. Rates are indices in the ladder.
     pub fn choose_rate(&self, buffer_s: f64, before: Option<usize>) -> usize {
         let (ladder, highest) = (&self.ladder_bps, self.ladder_bps.len() - 1);
         if buffer_s <= self.reservoir_s {
@@ -155,8 +155,8 @@ impl ViewingDraws {
         Dur::from_secs(draw * self.model.start_spread_s)
     }
 
-    /// Returns how many segments of a video, from 0, a viewer watches, at least one: of the first video, the rest from a
-    /// random position on.
+    /// Returns how many segments of a video, from 0, a viewer watches, at least one: of the first video, the rest from
+    /// a random position on.
     pub fn segments(&self, viewer: u32, video: u32) -> u32 {
         let all = self.model.segments();
         if video > 0 {

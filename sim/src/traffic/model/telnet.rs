@@ -73,8 +73,8 @@ pub struct Keystrokes {
 }
 
 impl Keystrokes {
-    /// Returns the time from keystroke `number` − 1 of a session to keystroke `number`, exponential. Equal arguments give
-    /// equal times.
+    /// Returns the time from keystroke `number` − 1 of a session to keystroke `number`, exponential. Equal arguments
+    /// give equal times.
     pub fn gap(&self, session: u64, number: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Idle, mix(session)).draw_at(u64::from(number));
         let uniform = (draw >> 11) as f64 / (1u64 << 53) as f64;

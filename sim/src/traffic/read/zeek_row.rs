@@ -95,8 +95,8 @@ pub fn add_row(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &
 /// `None` if the row was added, else the reason for leaving it out and its bytes.
 type AddResult = RowResult<Option<(&'static str, u64)>>;
 
-/// Stores a row of conn.log, unless it is not in the sample. Returns the reason and the bytes of a row to leave out. Its
-/// bytes of the other direction count in either case.
+/// Stores a row of conn.log, unless it is not in the sample. Returns the reason and the bytes of a row to leave out.
+/// Its bytes of the other direction count in either case.
 ///
 /// # Errors
 /// A clause that names the malformed text.

@@ -289,8 +289,8 @@ impl PackMimeDraws {
         self.draw_gap(number)
     }
 
-    /// Draws the size of the next response, bytes, from 1 to the cap. Counts it in its run, and begins a run if the last
-    /// one is complete.
+    /// Draws the size of the next response, bytes, from 1 to the cap. Counts it in its run, and begins a run if the
+    /// last one is complete.
     fn draw_response(&mut self, number: u64) -> u64 {
         if self.left == 0 {
             self.run += 1;
