@@ -61,7 +61,7 @@ impl Settings {
     /// Sets a parameter to a value, which must be of its kind; only the range of a number is checked.
     ///
     /// # Errors
-    /// [`ParameterError`] if a number is out of range.
+    /// [`ParameterError`] if a number is out of range or NaN; the parameter keeps its value then.
     ///
     /// # Panics
     /// When the policy has no parameter of that name.
@@ -292,7 +292,8 @@ impl Params {
         Ok(())
     }
 
-    /// Writes a value at `offset` bytes in the format of its kind (`policy.h`).
+    /// Writes a value at `offset` bytes in the format of its kind (`policy.h`), rounded to its steps. The value is in
+    /// range; derived fields do not follow it.
     fn write_field(&mut self, raw: &RawParameter, kind: Kind, offset: usize, value: &Absolute) {
         let width = raw.bytes as usize;
         match (kind, value) {
@@ -331,10 +332,12 @@ impl Params {
         }
     }
 
-    /// Calls the header's set-up function, which computes the derived fields.
+    /// Calls the header's set-up function, which computes the derived fields of this struct for its link; does nothing
+    /// if the header has none.
     ///
     /// # Errors
-    /// [`ParameterError`] when the function refuses a value; its `value` is empty.
+    /// [`ParameterError`] when the function refuses a value; its `value` is empty, and derived fields may be
+    /// incomplete.
     fn set_up(&mut self) -> Result<(), ParameterError> {
         let Some(set_up) = self.policy.raw().setup else { return Ok(()) };
         let context = RawLinkContext {

@@ -55,7 +55,7 @@ impl Waiting {
         unsafe { &*self.0.as_ptr().cast() }
     }
 
-    /// Returns the same, to change it.
+    /// Returns the backlog of all bands together, to change it; the bands do not follow.
     #[inline]
     pub fn all_mut(&mut self) -> &mut Backlog {
         // SAFETY: as above.

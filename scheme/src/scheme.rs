@@ -492,7 +492,7 @@ impl fmt::Display for Scheme {
 }
 
 /// Compiles and loads a user's policy header, so that schemes may name it for the rest of the process; see
-/// [`mousehole_policy::load`] for the programs and files that it uses.
+/// [`mousehole_policy::load()`] for the programs and files that it uses.
 ///
 /// # Errors
 /// [`Error::File`] when it does not compile, describes no policy, or bears the name of another scheme or part. In the

@@ -62,7 +62,7 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
   } as TopLevelSpec;
 }
 
-/** Returns the means of a figure in words, for those who do not see it. */
+/** Returns the means of a figure as a sentence, for those who do not see it. */
 function describeFigure(figure: Figure): string {
   return `${figure.words}: ${figure.values.map((one) => `${one.scheme} ${textOf(one.mean, figure.unit)}`).join(", ")}`;
 }

@@ -166,9 +166,9 @@ export function sourceOf(request: Request, chosen: Chosen, reading?: (bytes: num
 }
 
 /**
- * Runs a comparison, of files perhaps; `progress` hears how many of how many runs are over, first 0. The same request
- * gives the same bytes, in whatever order runs end. Rejects as call() does with the first run that does; the others go
- * on.
+ * Runs a comparison, of files perhaps; calls `progress` with the number of finished runs and of all, first with 0. The
+ * same request gives the same bytes, in whatever order runs end. Rejects as call() does with the first run that does;
+ * the other runs go on and still call `progress`.
  */
 export async function compare(request: Request, progress: (over: number, of: number) => void, chosen?: Chosen): Promise<Answer> {
   const source = chosen && sourceOf(request, chosen);

@@ -19,8 +19,8 @@ const SAY_BYTES = 4_000_000;
 
 /**
  * Puts the next `bytes` bytes of a file at `place` in the engine's memory; the engine asks for them, and holds no file
- * as a whole. Returns how many it put there, 0 at the end of the file, -1 if it cannot be read. The page hears of it
- * about every 4 MB.
+ * as a whole. Returns how many it put there, 0 at the end of the file, -1 if it cannot be read. Posts the bytes of all
+ * files so far to the page about every 4 MB.
  */
 function read(number: number, place: number, bytes: number): number {
   const from = places[number]!;

@@ -236,7 +236,8 @@ impl Generator {
     }
 
     /// Returns two records that differ by one in an argument and of which the native build decides differently, found by
-    /// bisection; `None` if it decides alike at both ends of the range searched.
+    /// bisection; `None` if it decides alike at both ends of the range searched. Draws the range from the random
+    /// stream; the chain's states stay.
     fn find_turn(&mut self, record: &Record, argument: Argument) -> Option<(Record, Record)> {
         let (mut same, mut other) = search_range(record, argument, &mut self.random);
         let first = self.decide(&with_argument(record, argument, same), argument);

@@ -228,8 +228,8 @@ impl LiveCommand {
         })
     }
 
-    /// Returns the command for a scheme with its queue. An overhead is given only to `up`, and if it is at least
-    /// [`LINK_HEADER`].
+    /// Returns the command for a scheme with its queue. An overhead is given only to `up`, and if it is at least the 14
+    /// bytes of an Ethernet header.
     pub fn from_scheme(verb: Verb, scheme: &Scheme, line: &Line) -> LiveCommand {
         let bytes = line.wire.layer.map_or(line.wire.overhead, |layer| layer.overhead);
         let overhead = (verb == Verb::Up && bytes >= LINK_HEADER).then_some(bytes);

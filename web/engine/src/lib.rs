@@ -75,8 +75,8 @@ pub extern "C" fn choices() -> u32 {
     })))
 }
 
-/// Checks options, as JSON; puts out the schemes that are compared, by whose places [`run`] numbers them. A fault is
-/// that of [`Options::asked`]. What was found of the options is kept for calls with the same bytes.
+/// Checks options, as JSON; puts out the schemes that are compared, in whose order [`run`] numbers them. A fault is
+/// that of [`Options::asked`]. Stores the checked options for calls with the same bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> u32 {
     put_json(with_asked(take_input(), |asked| Ok(json!({ "schemes": asked.request.schemes }))))
@@ -199,12 +199,12 @@ fn take_input() -> Vec<u8> {
     std::mem::take(&mut *INPUT.lock().expect("one thread"))
 }
 
-/// Calls a function with options that were checked: those of the last call where they are the same bytes, else they are
-/// parsed, checked and kept.
+/// Calls a function with options that were checked: those of the last call if the bytes are the same, else it parses,
+/// checks and stores them.
 ///
 /// # Errors
-/// [`Error::Field`] for what are no options, those of [`Options::asked`], after which nothing is kept, and those of
-/// `work`.
+/// [`Error::Field`] for bytes that are no options, and those of [`Options::asked`], after both of which nothing is
+/// stored; those of `work`.
 fn with_asked<T>(options: Vec<u8>, work: impl FnOnce(&Asked) -> Result<T>) -> Result<T> {
     let mut kept = ASKED.lock().expect("one thread");
     if kept.as_ref().is_none_or(|(known, _)| *known != options) {
@@ -236,7 +236,7 @@ fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
         .map_err(|error| mousehole_sim::scenario::spec::form_problem(&error.to_string()).for_field("request"))
 }
 
-/// Puts bytes in the place of the output; does nothing after a panic that held it.
+/// Replaces the output; does nothing if a panic happened while it was locked.
 fn store_output(bytes: Vec<u8>) {
     if let Ok(mut output) = OUTPUT.lock() {
         *output = bytes;

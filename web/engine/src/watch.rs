@@ -181,8 +181,8 @@ fn page_start_s(page: u32) -> f64 {
 /// Returns the fate of each packet that arrived at the queue, in the order of the trace.
 ///
 /// Without other links, a packet is at its host a fixed time after its transmission: the least that any took. Packets
-/// of one client with one number are told apart by their order. One that had no end within `seconds` gets times of
-/// twice `seconds`, and rows of the trace after `seconds` are left out. What [`add_experience`] adds is not filled in.
+/// of one client with the same number end in the order of their arrival. One without an end within `seconds` gets times
+/// of twice `seconds`; rows of the trace after `seconds` are left out. Leaves the fields of [`add_experience`] empty.
 fn collect_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
     let mut waiting: BTreeMap<(u32, i64), VecDeque<usize>> = BTreeMap::new();
     let mut rows: Vec<(f64, Option<f64>, bool, &TraceRow)> = Vec::new();

@@ -115,7 +115,7 @@ impl TestDraws {
         &self.model
     }
 
-    /// Returns the time at which a test begins, from 0 to below `start_spread_s`.
+    /// Returns the time at which a test begins, uniform from 0 to below `start_spread_s`; the same for the same seed.
     pub fn start(&self, test: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(test)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)

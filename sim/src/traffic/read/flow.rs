@@ -811,7 +811,8 @@ impl Flow {
         }
     }
 
-    /// Records the time of a side's new data; if the other side had sent before, it is an answer.
+    /// Records the time of a side's new data, ns. If the other side had sent before, it is an answer, of which the
+    /// first [`MOST_ANSWERS`] are stored. Does nothing for data that is not new.
     fn record_turn(&mut self, at: i64, side: usize, is_new: bool) {
         if !is_new {
             return;
