@@ -142,8 +142,8 @@ impl Extent {
     }
 }
 
-/// Calls `found` with the index in the part and the wait of each connection that waits. Returns the number of
-/// addresses that have several users.
+/// Calls `found` with the index in the part and the wait of each connection that waits, client after client; those of
+/// addresses that have several users are left out. Returns the number of such addresses.
 fn visit_all_waits(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     let client = |place: &u32| part.connections[*place as usize].client;
     // Connections are in order of their start, and the sort is stable, so each client's stay in order.

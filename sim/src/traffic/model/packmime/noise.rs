@@ -64,7 +64,7 @@ impl Noise {
     }
 }
 
-/// Draws two independent standard normals (Box and Muller).
+/// Draws two independent standard normals (Box and Muller) from the first two numbers of the stream.
 fn draw_normals(mut stream: Stream) -> (f64, f64) {
     let radius = (-2.0 * libm::log(1.0 - stream.uniform())).sqrt();
     let angle = std::f64::consts::TAU * stream.uniform();
