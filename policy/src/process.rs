@@ -41,7 +41,7 @@ const OUTPUT_BYTES: usize = 1 << 20;
 /// Time between two checks of a program.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Runs a program to its end without input and within limits. The program and the processes that it starts are a process
+/// Runs a program to its end without input and within limits, and returns its outputs. The program and the processes that it starts are a process
 /// group. The whole group is killed when the program ends, when the time is over and, on Linux, when the calling thread or
 /// process ends.
 ///
@@ -80,7 +80,7 @@ pub fn compile(command: &mut Command) -> io::Result<Output> {
     }
 }
 
-/// Waits for a child to end, at most `seconds`, and returns whether it did. Its status remains to be collected.
+/// Waits for a child to end, at most about `seconds`, and returns whether it did. Its status remains to be collected.
 fn wait_for_end(child: &Child, seconds: u64) -> bool {
     let mut left = Duration::from_secs(seconds);
     loop {
@@ -114,8 +114,9 @@ fn read_beginning(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8
 const OVERRUN: i32 = 126;
 
 /// Prepares the new process between fork and exec: its group, signals and limits. On Linux it forks once more: the first
-/// process waits for the program and kills the group when our thread or process ends, because the system signals the death
-/// of a parent to its children only, not to the processes that a compiler starts.
+/// process, in which the call does not return, waits for the program and kills the group when our thread or process
+/// ends, because the system signals the death of a parent to its children only, not to the processes that a compiler
+/// starts.
 ///
 /// # Errors
 /// The system's error if it cannot fork.
@@ -164,7 +165,8 @@ type Resource = libc::__rlimit_resource_t;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 type Resource = libc::c_int;
 
-/// Lowers this process's soft and hard limit of a resource to `most`; a limit that is lower already stays.
+/// Lowers this process's soft and hard limit of a resource to `most`; a limit that is lower already stays. Ignores the
+/// system's errors.
 fn lower_limit(resource: Resource, most: u64) {
     // SAFETY: both calls take a struct that is there.
     unsafe {
