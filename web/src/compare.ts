@@ -168,7 +168,7 @@ export function sourceOf(request: Request, chosen: Chosen, reading?: (bytes: num
 /**
  * Runs a comparison, of files perhaps; calls `progress` with the number of finished runs and of all, first with 0. The
  * same request gives the same bytes, in whatever order runs end. Rejects as call() does with the first run that does;
- * the other runs go on and still call `progress`.
+ * the other runs go on, without a call of `progress`.
  */
 export async function compare(request: Request, progress: (over: number, of: number) => void, chosen?: Chosen): Promise<Answer> {
   const source = chosen && sourceOf(request, chosen);
@@ -176,16 +176,23 @@ export async function compare(request: Request, progress: (over: number, of: num
   const input = new TextEncoder().encode(JSON.stringify(request));
   const of = schemes.length * request.seeds;
   let over = 0;
+  let isRefused = false;
   progress(over, of);
   const runs: Promise<Uint8Array>[] = [];
   for (let replication = 0; replication < request.seeds; replication++)
     schemes.forEach((_, scheme) => {
       const run = call("run", input, [scheme, replication], source);
       runs.push(
-        run.then((bytes) => {
-          progress(++over, of);
-          return bytes;
-        }),
+        run.then(
+          (bytes) => {
+            if (!isRefused) progress(++over, of);
+            return bytes;
+          },
+          (error) => {
+            isRefused = true;
+            throw error;
+          },
+        ),
       );
     });
   const both = await call("document", packParts(request, await Promise.all(runs)), [], source);

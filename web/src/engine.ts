@@ -102,7 +102,10 @@ export interface Source {
  * if two workers broke over it or the engine does not start here.
  */
 export async function call(name: string, input: Uint8Array<ArrayBuffer>, args: number[] = [], source?: Source): Promise<Uint8Array<ArrayBuffer>> {
-  module ??= compileEngine();
+  module ??= compileEngine().catch((error) => {
+    module = undefined; // the next call tries again
+    throw error;
+  });
   const known = await module;
   const of = source && { files: source.files, request: source.request };
   return new Promise((resolve, reject) => {

@@ -282,10 +282,10 @@ impl LiveCommand {
             entries.push(("dscp", self.join_dscps()));
         }
         let mut lines = vec![format!("# mousehole-live {verb} DEV --config mousehole-live.toml")];
-        lines.extend(entries.iter().map(|(name, value)| format!("{name} = '{value}'")));
+        lines.extend(entries.iter().map(|(name, value)| format!("{name} = {}", toml_string(value))));
         lines.extend(self.overhead.map(|bytes| format!("overhead = {bytes}")));
         if !self.policies.is_empty() {
-            let paths: Vec<String> = self.policies.iter().map(|path| format!("'{path}'")).collect();
+            let paths: Vec<String> = self.policies.iter().map(|path| toml_string(path)).collect();
             lines.push(format!("policy = [{}]", paths.join(", ")));
         }
         lines.join("\n") + "\n"
@@ -312,5 +312,30 @@ fn quote_for_shell(word: &str) -> String {
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_string(),
         false => format!("'{}'", word.replace('\'', "'\"'\"'")),
+    }
+}
+
+/// Returns a string of TOML: literal, or with escapes if the text has an apostrophe or a control character.
+fn toml_string(text: &str) -> String {
+    if !text.contains(|c: char| c == '\'' || c.is_control()) {
+        return format!("'{text}'");
+    }
+    let escape = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        _ if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        _ => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escape).collect::<String>())
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toml_string__is_literal_where_it_can_be() {
+        assert_eq!(toml_string(r"a\b"), r"'a\b'");
+        assert_eq!(toml_string("it's \\ \"\n"), r#""it's \\ \"\u000a""#);
     }
 }

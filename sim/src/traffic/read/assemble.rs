@@ -47,9 +47,9 @@ pub struct Collector {
     thinned: u64,
     /// Those among them that were counted as used.
     unused: u64,
-    /// Hash of the client and number of the connection by which rows were admitted, by the order of their drafts, for
-    /// drafts that would give others.
-    admitted_as: HashMap<u64, (u64, u64)>,
+    /// Hash of the client and number of the connection by which rows were admitted, by the file and the order of their
+    /// drafts, for drafts that would give others.
+    admitted_as: HashMap<(u32, u64), (u64, u64)>,
 }
 
 impl Collector {
@@ -89,6 +89,7 @@ impl Collector {
             draft
         };
         self.connections.extend(other.connections.into_iter().map(settle));
+        self.admitted_as.extend(other.admitted_as);
         self.last_page += other.last_page;
         self.zeek.absorb(other.zeek, &hosts);
         self.ledgers.extend(other.ledgers);
@@ -142,7 +143,7 @@ impl Collector {
         let is_own = client == self.hosts.hash(draft.client)
             && (connection == draft.order || !self.sample.is_of_connections());
         if !is_own {
-            self.admitted_as.insert(draft.order, (client, connection));
+            self.admitted_as.insert((draft.file, draft.order), (client, connection));
         }
         self.connections.push(draft);
     }
@@ -196,7 +197,7 @@ impl Collector {
         let (sample, hosts, others) = (&self.sample, &self.hosts, &self.admitted_as);
         self.connections.retain(|draft| {
             let own = || (hosts.hash(draft.client), draft.order);
-            let (client, connection) = others.get(&draft.order).copied().unwrap_or_else(own);
+            let (client, connection) = others.get(&(draft.file, draft.order)).copied().unwrap_or_else(own);
             sample.keeps(client, connection)
         });
         self.zeek.retain(|client, connection| sample.keeps(hosts.hash(client), connection));
