@@ -15,6 +15,7 @@ ROWS = 500_000
 
 def read_table(file: Path) -> tuple[str, Callable[[], bytes]]:
     """Returns SHA-256 of a file, and a function for its next bytes as CSV.
+    The function returns empty bytes after the last row. It lets errors of polars pass.
 
     Raises `MouseholeError` for a damaged file, and for one without a known column.
     """

@@ -188,7 +188,9 @@ def make_scheme_series(schemes: Sequence[str]) -> Series:
 
 
 def make_series(names: Sequence[str], field: str) -> Series:
-    """Returns the series of other things than schemes, at most as many as there are colours, in order."""
+    """Returns the series of other things than schemes, at most as many as there are colours, in order.
+    Looks repeat after `COUNT` names.
+    """
     places = [number % looks.COUNT for number in range(len(names))]
     return _make_series(names, [looks.Place(place, place) for place in places], field)
 

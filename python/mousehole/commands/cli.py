@@ -57,7 +57,9 @@ class CliGroup(TyperGroup):
         return list(super().parse_args(ctx, args))
 
     def main(self, *given: Any, **named: Any) -> Any:
-        """Runs the command line and exits."""
+        """Runs the command line on `sys.argv` and exits with its status.
+        Every exception becomes one line on standard error and a status of `base/_exits.py`.
+        """
         try:
             _require_text(sys.argv[1:])
             status = super().main(*given, **{**named, "standalone_mode": False})
@@ -79,7 +81,9 @@ class CliGroup(TyperGroup):
         return fit_stdout_encoding(super().get_help(ctx))
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """Runs the chosen command."""
+        """Runs the chosen command, and exits with a message and a status of `base/_exits.py` for a fault
+        or a signal. From here on Ctrl-C raises `KeyboardInterrupt`, unless it is ignored.
+        """
         try:
             if signal.getsignal(signal.SIGINT) is stop_at_once:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -146,6 +150,7 @@ OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower
 
 def main() -> None:
     """Runs the command `mousehole`. SIGTERM ends it as Ctrl-C does: half-written files are deleted.
+    Does not return.
 
     So does SIGHUP, when a terminal or a session is closed, unless it is ignored (`nohup`).
     """
@@ -192,6 +197,7 @@ def _require_text(words: list[str]) -> None:
 
 def _describe_unforeseen(error: BaseException) -> tuple[str, int]:
     """Returns the message and the exit status for an exception that nothing has handled.
+    Where that file cannot be written, the message names none.
 
     An `OSError` is a fault of the system. Anything else is a fault of this program; its traceback is written
     into a temporary file, which the message names.
@@ -217,7 +223,9 @@ def _discard_output() -> None:
 
 
 def _exit_with_message(message: str, status: int) -> NoReturn:
-    """Prints the message on standard error and exits, even if other threads are still computing."""
+    """Prints the message on standard error and exits, even if other threads are still computing.
+    Flushes standard output before, and drops what it cannot take.
+    """
     try:
         sys.stdout.flush()
     except OSError:
@@ -228,7 +236,9 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 
 
 def _exit_with_status(status: int) -> NoReturn:
-    """Exits at once if other threads are still running, else as `sys.exit` does."""
+    """Exits at once if other threads are still running, else as `sys.exit` does.
+    Then nothing is cleaned up.
+    """
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)
