@@ -125,7 +125,9 @@ def remaining_s(
 
 
 def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
-    """Returns E[d_ss], packets sent up to and with the first loss, at most all (C-5)."""
+    """Returns E[d_ss], packets sent up to and with the first loss, at most all (C-5).
+    Without loss it is all of them.
+    """
     p, packets = _check_loss(p), _check_count("packets", packets, 0)
     some = np.where(p > 0, p, 1.0)
     before = some_loss(p, packets) * (1 - p) / some
@@ -139,7 +141,9 @@ def slow_start_window(packets: ArrayLike, path: Path = FIGURE_2, initial_window:
 
 
 def slow_start_s(packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0) -> Floats:
-    """Returns E[T_ss], seconds of slow start for `packets` packets (C-15); the window stops at W_max."""
+    """Returns E[T_ss], seconds of slow start for `packets` packets (C-15); the window stops at W_max.
+    The first window is `initial_window` packets.
+    """
     packets = _check_count("packets", packets, 0)
     growth, top = path.growth, path.max_window
     rounds = _log_to_base(packets * (growth - 1) / initial_window + 1, growth)
@@ -232,7 +236,7 @@ def steady_rate(p: ArrayLike, path: Path = FIGURE_2, form: Form = "throughput") 
 
 
 def _log_to_base(values: Floats, base: float) -> Floats:
-    """Returns logarithms to a base."""
+    """Returns logarithms of positive values to a base above 1."""
     return np.asarray(np.log(values) / np.log(base), np.float64)
 
 

@@ -31,7 +31,9 @@ RIVALS = ("fq-codel", "cake")
 
 
 def write_answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
-    """Returns the answer in sentences; `results` are those on the unseen replications."""
+    """Returns the answer in sentences; `results` are those on the unseen replications.
+    Without a recommended setting it says why there is none.
+    """
     if found.recommended is None:
         return (*stand_in(results), *_explain_no_setting(found), *_describe_curse(found))
     lines = [
@@ -111,7 +113,7 @@ def _name_rate(scheme: str, results: Results, link: Link) -> str:
 
 
 def _find_shaper_bps(scheme: str, results: Results, link: Link) -> int:
-    """Returns the rate of the shaper in a direction in bit/s."""
+    """Returns the rate of the shaper in a direction in bit/s. The link has a line rate."""
     text = _name_rate(scheme, results, link)
     return _engine.shaped_rate("link.shape", text, link.line_bps or 0, link.varies)
 
@@ -151,7 +153,9 @@ def _judge(results: Results, cell: Cell, one: Quantity, scheme: str, reference: 
 
 
 def _compare_with_rival(found: TuneResults, results: Results, cell: Cell, rival: str) -> str:
-    """Returns whether the recommended setting, or else another finalist within the limits, beats a rival."""
+    """Returns whether the recommended setting, or else another finalist within the limits, beats a rival.
+    `results` must have the recommended setting and the rival.
+    """
     first = found.goal.objectives[0]
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     own, other = known[find_meaning(found.recommended or "")], known[find_meaning(rival)]
@@ -234,7 +238,9 @@ def _write_shift(share: float) -> str:
 
 
 def _explain_no_setting(found: TuneResults) -> list[str]:
-    """Returns the sentence that no finalist keeps the limits, and which one comes nearest, in a list."""
+    """Returns the sentence that no finalist keeps the limits, and which one comes nearest, in a list.
+    Distances are compared as `Limit.weight` has them.
+    """
     broken = [row for row in found.limits if row.outcome == BROKEN and isfinite(row.excess.mean)]
     if not broken:
         return ["No setting is recommended: its quantities are unknown on unseen replications."]
