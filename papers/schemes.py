@@ -16,7 +16,7 @@ AS = "as"
 
 def merge(base: Json, changes: Mapping[str, Any]) -> Json:
     """Returns `base` with `changes`: tables are merged; other values and whole parts of schemes are
-    replaced.
+    replaced. Neither argument is changed.
     """
     result = dict(base)
     for name, value in changes.items():
@@ -26,7 +26,9 @@ def merge(base: Json, changes: Mapping[str, Any]) -> Json:
 
 
 def apply_trial(scenario: Json, change: Json) -> Json:
-    """Returns a scenario with the changes of a trial, except those to parts that its scheme lacks."""
+    """Returns a scenario with the changes of a trial, except those to parts that its scheme lacks.
+    A change that gives the scheme as text replaces it.
+    """
     made, wanted = merge(scenario, change), change.get("scheme")
     if not isinstance(wanted, dict):
         return made
