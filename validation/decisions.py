@@ -450,7 +450,9 @@ def read_record(record: Path) -> Record:
 
 
 def score_decisions(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
-    """Returns the counts and means of some decisions; every model among them needs its truth."""
+    """Returns the counts and means of some decisions; every model among them needs its truth.
+    `found` is not empty.
+    """
     truth = {one.model: one for one in truths}
     regrets = [one.regret(truth[one.model]) for one in found]
     clear = [one for one in found if truth[one.model].best_change < -CLEAR]
@@ -501,7 +503,9 @@ def _has_helpful_scheme(truth: Truth) -> bool:
 
 
 def write_body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
-    """Returns the generated part of the page: the truth, who pays, and the scores of the decisions."""
+    """Returns the generated part of the page: the truth, who pays, and the scores of the decisions.
+    Neither sequence is empty.
+    """
     captures, runs = 1 + max(one.number for one in found), truths[0].runs
     more = [f"{one.runs} for *{one.model}*" for one in truths if one.runs != runs]
     command = f"`make {TARGET} ARGS='--captures {captures} --truth {runs}'`"

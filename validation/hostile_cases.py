@@ -40,7 +40,7 @@ def _compare_words(*more: str) -> tuple[str, ...]:
 
 
 def _try_options(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields `compare` with each option and each value, in random order."""
+    """Yields `compare` with each option and each value, in random order. Each pair comes once."""
     from mousehole.commands._registry import LoadedCommands
 
     options = sorted(
@@ -284,7 +284,7 @@ def _try_sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_commands(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields every command with unexpected arguments."""
+    """Yields every command with unexpected arguments. It never ends."""
     commands = (
         "inspect",
         "compare",

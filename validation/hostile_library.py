@@ -118,7 +118,9 @@ BEFORE = (
 
 
 def try_frames(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields Python programs that pass data frames of every library with columns of every type."""
+    """Yields Python programs that pass data frames of every library with columns of every type.
+    Never ends; advances `draws`.
+    """
     while True:
         names = [
             "start",
@@ -298,7 +300,9 @@ HAR = json.dumps(
 
 
 def try_logs(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields `inspect` on damaged logs of each described format, and on damaged HAR."""
+    """Yields `inspect` on damaged logs of each described format, and on damaged HAR.
+    Reads the descriptions of all formats. Never ends.
+    """
     specs = [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FORMATS.glob("*.toml"))]
     while True:
         content = HAR.encode() if draws.random() < 0.15 else _make_sample(draws.choice(specs))
@@ -412,7 +416,9 @@ def try_kills(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_headers(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields user-written policy headers that crash, loop, end the process, or do not compile."""
+    """Yields user-written policy headers that crash, loop, end the process, or do not compile.
+    Reads the template of a marker. Never ends.
+    """
     template = TEMPLATE.read_text(encoding="utf-8")
     head, mark, tail = template.partition("_packet(")
     body, brace, rest = tail.partition("\n{\n")

@@ -93,7 +93,9 @@ def find_obstacle() -> str | None:
 
 
 def find_newest(names: Sequence[str], series: str) -> str | None:
-    """Returns the newest of Debian's packages with an ordinary kernel of a series, or None."""
+    """Returns the newest of Debian's packages with an ordinary kernel of a series, or None.
+    Versions are compared number by number.
+    """
     shape = re.compile(rf"linux-(?:image|binary)-({re.escape(series)}\.\d+(?:-\d+)?)(?:\+\w+)?-amd64")
     matches = [match for name in names if (match := shape.fullmatch(name))]
     if not matches:
@@ -103,6 +105,7 @@ def find_newest(names: Sequence[str], series: str) -> str | None:
 
 def fetch(series: str) -> Kernel:
     """Returns the newest kernel of a series that apt offers, downloaded and unpacked if it is not yet.
+    Uses the network. Raises it too if a package cannot be downloaded or unpacked.
 
     Raises `ObstacleError` if apt offers none.
     """
@@ -132,7 +135,9 @@ def fetch(series: str) -> Kernel:
 
 
 def unpack(package: str, options: Sequence[str], folder: Path) -> None:
-    """Downloads a Debian package, unless it is in the cache, and unpacks it into a folder."""
+    """Downloads a Debian package, unless it is in the cache, and unpacks it into a folder.
+    Raises `ObstacleError` if it cannot.
+    """
     name, _, architecture = package.partition(":")
     shape = f"{name}_*{architecture}.deb"
     files = list(CACHE.glob(shape))
@@ -145,6 +150,7 @@ def unpack(package: str, options: Sequence[str], folder: Path) -> None:
 
 def make_suite_options(suite: str, architecture: str = "") -> list[str]:
     """Returns apt options that add one more suite of Debian, from the site of the other packages.
+    Renews the lists over the network.
 
     `architecture` is that of another machine, empty for this one. The lists lie in the cache, and the
     system's stay unchanged. Raises `ObstacleError` without such a site.
@@ -212,7 +218,9 @@ class Archive:
         self.add(name, stat.S_IFREG | mode, data)
 
     def copy(self, path: Path, name: str | None = None) -> None:
-        """Adds a copy of a host file, under its path or another name."""
+        """Adds a copy of a host file, under its path or another name.
+        Raises `OSError` for a file that cannot be read.
+        """
         self.file(name or str(path), path.read_bytes(), path.stat().st_mode & 0o777)
 
     def whole(self) -> bytes:
@@ -233,7 +241,7 @@ def pad(data: bytes) -> bytes:
 
 
 def list_libraries(path: Path) -> Iterator[Path]:
-    """Yields the shared libraries that a program or library loads, by `ldd`."""
+    """Yields the shared libraries that a program or library loads, by `ldd`. None for a static program."""
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
     for found in re.findall(r"(/\S+) \(0x", done.stdout):
         yield Path(os.path.normpath(found))
@@ -247,7 +255,9 @@ def add_program(archive: Archive, path: Path, name: str) -> None:
 
 
 def add_compiler(archive: Archive) -> None:
-    """Adds clang and all files that it needs to compile a user's header."""
+    """Adds clang and all files that it needs to compile a user's header.
+    Raises `ObstacleError` if the compiler fails.
+    """
     clang = Path(str(shutil.which(COMPILER)))
     program = clang.resolve()
     add_program(archive, program, str(program))
@@ -274,6 +284,7 @@ def add_compiler(archive: Archive) -> None:
 
 def add_python(archive: Archive) -> tuple[str, str]:
     """Adds this interpreter and the modules that the guest imports.
+    Imports the guest's modules in another process to list them. Raises `ObstacleError` if that fails.
 
     Returns its path and its home in the guest.
     """
