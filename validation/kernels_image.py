@@ -313,7 +313,9 @@ def add_python(archive: Archive) -> tuple[str, str]:
 
 
 def add_modules(archive: Archive, kernel: Kernel, modules: Sequence[str] = MODULES) -> None:
-    """Adds these kernel modules with their dependencies; /modules/order lists them in the order of loading.
+    """Adds these kernel modules with their dependencies; /modules/order lists them in the order of
+    loading.
+    It raises it for a dependency too.
 
     Raises `ObstacleError` for a module that the kernel lacks.
     """
@@ -350,6 +352,7 @@ def make_image(
     kernel: Kernel, program: Path, parity: Path | None = None, own: dict[str, str] | None = None
 ) -> bytes:
     """Returns the archive that all guests of a kernel share, without a task.
+    Raises `ObstacleError` if a module is missing or the compiler fails; all tools must be installed.
 
     `parity` is the program that compares native queues. `own` maps names of user-written headers,
     which the guest can compile, to their text.
@@ -381,6 +384,7 @@ def make_image(
 
 def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]:
     """Starts a guest with a task and yields the values that it reports until it ends.
+    A caller that ends early closes the iterator, which ends the guest.
 
     The task may set `shift`, the time of an instruction as a power of two, ns. Raises
     `RuntimeError` with the console's last lines if the guest does not end properly within

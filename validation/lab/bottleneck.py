@@ -59,7 +59,9 @@ class Lab:
             )
 
     def _pair(self, a: Namespace, dev_a: str, ip_a: str, b: Namespace, dev_b: str, ip_b: str) -> None:
-        """Joins two namespaces by a veth pair with addresses, without offloads."""
+        """Joins two namespaces by a veth pair with addresses, without offloads.
+        Raises `RuntimeError` if a command fails.
+        """
         a.ip(f"link add {dev_a} type veth peer name {dev_b} netns {b.path}")
         for end, dev, address in ((a, dev_a, ip_a), (b, dev_b, ip_b)):
             end.command(f"ethtool -K {dev} tx off rx off sg off tso off gso off gro off")
@@ -69,7 +71,7 @@ class Lab:
 
     def delay_line(self, case: Case, report: dict[str, object]) -> contextlib.AbstractContextManager[None]:
         """Delays the acknowledgements while the context lasts; `report` is filled with their
-        lateness at its end.
+        lateness at its end. Lateness is in µs.
         """
         return run_network("delay", (self.back_in, self.back_out), [str(case.rtt_s)], report)
 
@@ -103,7 +105,7 @@ class QueueSampler:
         return Counters.parse(text)
 
     def close(self) -> None:
-        """Ends `tc`."""
+        """Ends `tc`; nothing can be read after it."""
         self.tc.kill()
         self.tc.communicate()
 

@@ -44,13 +44,15 @@ class Delay:
 
     def hold(self, due: float, sink: int, packet: bytes, left: Callable[[float], None] | None = None) -> None:
         """Schedules a packet to be written to `sink` at the time `due`; `left` is then called with
-        the actual time.
+        the actual time. Packets of equal times keep their order.
         """
         self.count += 1
         heapq.heappush(self.waiting, (due, self.count, sink, packet, left))
 
     def step(self, most_s: float) -> None:
-        """Waits at most `most_s` for a packet or the next departure; then takes and writes packets."""
+        """Waits at most `most_s` for a packet or the next departure; then takes and writes packets.
+        Packets that the far end refuses are counted in `lost`.
+        """
         if self.waiting:
             most_s = min(most_s, max(0.0, self.waiting[0][0] - time.monotonic()))
         for source in select.select(self.sources, [], [], most_s)[0]:
@@ -86,7 +88,9 @@ class Delay:
             self.step(0.2)
 
     def run(self) -> None:
-        """Passes packets on until SIGTERM, at real-time priority where that is allowed."""
+        """Passes packets on until SIGTERM, at real-time priority where that is allowed.
+        Sets the handler of SIGTERM.
+        """
         stop: list[int] = []
         signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
         raise_priority()
@@ -117,7 +121,7 @@ def _read(source: int) -> Iterator[bytes]:
 
 
 def main() -> int:
-    """Runs a delay line."""
+    """Runs a delay line until SIGTERM, and prints its report as JSON; returns 0."""
     line = DelayLine(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
     line.run()
     print(json.dumps(line.report()))
