@@ -247,7 +247,7 @@ def measure_kernel(flows: FlowList, scheme: str, window_s: float, program: Path)
 
 def play_in_kernel(task: Task) -> dict[str, Any]:
     """Plays a task in this machine's kernel, in a process with its own namespaces.
-    Returns its report. Needs the rights of root. Raises `RuntimeError` as `witness.run_module` does.
+    Returns its report. Needs the rights of root. Ends the program as `witness.run_module` does.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "task.json")
