@@ -83,7 +83,7 @@ def judge_exact(value: float, least: float, most: float) -> Judgement:
 
 def judge_order(steps: Sequence[ArrayLike], design: Design = PLAIN) -> list[Judgement]:
     """Judges each difference between two neighbours in an order, which should be positive.
-    Without a word where an interval is missing.
+    A step without an interval has no word.
     """
     return [judge_band(values, 0.0, inf, Word.UNDECIDED, Word.AGREES, design) for values in steps]
 

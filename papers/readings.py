@@ -75,8 +75,8 @@ def choose_half(claim: str, label: str) -> str:
 
 def score_checks(checks: Sequence[Check]) -> Score:
     """Returns the counts of judgements that agree and differ, and the log-ratios to published numbers.
-    The logarithm is natural, and the published number that of the geometric mean of its ends; numbers that
-    are not positive have none.
+    The logarithm is natural. The published number is the geometric mean of its ends; numbers that are not
+    positive have no log-ratio.
     """
     words = [check.judgement.word for check in checks]
     errors = []

@@ -24,7 +24,7 @@ UNITS = {
 
 
 def main() -> None:
-    """Renews the document in place."""
+    """Renews the table in docs/json.md; raises `ValueError` if the document has no marker."""
     document.renew(DOCUMENT, TARGET, write_table())
 
 

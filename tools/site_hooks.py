@@ -30,12 +30,16 @@ CODE_SPAN = re.compile(r"`[^`]+`")
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Replaces patterns such as `schemes/*.md` in the navigation by files; MkDocs calls it."""
+    """Replaces patterns such as `schemes/*.md` in the navigation by files; MkDocs calls it.
+    Changes `config`.
+    """
     config.nav = expand_patterns(config.nav or [], DOCS)
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> None:
-    """Adds all files outside docs/ that the navigation names or a page links to; MkDocs calls it."""
+    """Adds all files outside docs/ that the navigation names or a page links to; MkDocs calls it.
+    Changes `files`.
+    """
     in_navigation = (ROOT / name for name in list_all_named(config.nav or []))
     outside = [path for path in in_navigation if path != ROOT / "index.md" and path.is_file()]
     for path in follow_links([FRONT, *outside, *sorted(DOCS.rglob("*.md"))]):

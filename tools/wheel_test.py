@@ -125,7 +125,9 @@ STEPS_WITH_EXTRAS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Tests every step; returns 0 if all of them succeed."""
+    """Tests every step; returns 0 if all of them succeed.
+    Ends the program, with status 2, unless either wheels or --installed are given.
+    """
     parser = argparse.ArgumentParser(description="Tries an installed wheel.")
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL")
     parser.add_argument("--installed", action="store_true", help="try what is installed already")
@@ -153,6 +155,8 @@ def brings_live(wheels: Sequence[Path]) -> bool:
 
 def install(wheels: Sequence[Path | str], place: Path) -> str:
     """Installs wheels and their dependencies into an environment, which is created if missing.
+    Uses the network for dependencies. Raises `CalledProcessError` if pip fails; ends the program if the
+    wheel has no manual pages.
 
     Returns the path of its `mousehole`.
     """

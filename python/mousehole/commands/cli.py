@@ -58,7 +58,8 @@ class CliGroup(TyperGroup):
 
     def main(self, *given: Any, **named: Any) -> Any:
         """Runs the command line on `sys.argv` and exits with its status.
-        Every exception becomes one line on standard error and a status of `base/_exits.py`.
+        A fault becomes one line on standard error and a status of `base/_exits.py`; help without a
+        command ends with status 0.
         """
         try:
             _require_text(sys.argv[1:])
