@@ -595,6 +595,7 @@ class _Reader:
             raise unknown_error(f"{self.path}: {where}", what, name, known)
 
     def _error(self, where: str, text: str) -> MouseholeError:
+        """Returns the error of a place in the file, with the file's path before it."""
         return MouseholeError(f"{self.path}: {where}: {text}")
 
 
@@ -621,10 +622,12 @@ def _matches(entries: Iterable[str], claim: Claim) -> bool:
 
 
 def _to_text(scenario: Json) -> str:
+    """Returns the scenario as JSON with sorted names: equal scenarios have equal texts."""
     return json.dumps(scenario, sort_keys=True)
 
 
 def _format_cell(table: Mapping[str, object]) -> dict[str, str]:
+    """Returns the labels of a cell by axis, as text."""
     return {axis: format_label(label) for axis, label in table.items()}
 
 
@@ -634,6 +637,7 @@ def _format_number(table: Json) -> Json:
 
 
 def _freeze(value: Any) -> Any:
+    """Returns a list as a tuple, any other value unchanged."""
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -248,12 +248,15 @@ def _group_by_id(claims: Iterable[ClaimPart]) -> Mapping[str, list[ClaimPart]]:
 
 
 def _make_anchor(paper: str, claim: str) -> str:
+    """Returns the name by which pages link to a claim."""
     return f"{paper}-{claim}"
 
 
 def _choose_tone(word: Word | None) -> Tone:
+    """Returns the tone of a word; grey for one that `TONES` lacks and for None."""
     return TONES.get(word, "dim") if word is not None else "dim"
 
 
 def _choose_sign(word: Word | None) -> str:
+    """Returns the sign of a word, for readers who see no colours."""
     return SIGNS[_choose_tone(word)]

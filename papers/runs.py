@@ -323,4 +323,5 @@ def _hash_file(path: Path) -> str:
 
 @cache
 def _read_source(module: ModuleType) -> str:
+    """Returns a module's source. Raises `OSError` if it has no file."""
     return inspect.getsource(module)

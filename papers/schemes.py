@@ -48,6 +48,9 @@ def write_scheme(scheme: str | Json, common: Mapping[str, Json]) -> str:
 
 
 def _write_part(name: str, own: Json, common: Mapping[str, Json]) -> str:
+    """Returns one part of a scheme as text; its own parameters win over those of `common`.
+    With `as` it is another part, which takes nothing from `common`.
+    """
     if AS in own:
         name = own[AS]
         parameters = {key: value for key, value in own.items() if key != AS}
@@ -58,6 +61,7 @@ def _write_part(name: str, own: Json, common: Mapping[str, Json]) -> str:
 
 
 def _write_value(value: object) -> str:
+    """Returns a parameter's value as text, booleans as `true` and `false`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

@@ -67,6 +67,9 @@ class Cluster:
             raise TimeoutError("the scheduler did not start")
 
     def _start(self, program: str, *options: str) -> "subprocess.Popen[bytes]":
+        """Starts a program of `distributed` in the cluster's folder, without its output.
+        Its modules are those of this process and of `paths`.
+        """
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
         paths = [*map(str, self._paths), *filter(None, sys.path)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -203,6 +203,7 @@ def write_answers() -> str:
 
 
 def _write_rows(title: str, imports: str, sources: tuple[Source, ...], path: Path) -> str:
+    """Returns the text of a module with a frozen dataclass for each struct of the sources."""
     head = HEAD.format(f"{title}, as frozen data.")
     standard = "from dataclasses import dataclass\n"
     return format_module("\n".join([head, standard, imports, *_list_classes(sources, True)]), path)
@@ -278,6 +279,7 @@ def _freeze(kind: str) -> str:
 
 
 def _write_class(head: str, item: Item, fields: list[tuple[str, str, Item]]) -> str:
+    """Returns a class as text with a documented field per line; Rust's `null` in documents becomes `None`."""
     lines = [f"class {head}:", *write_doc(item, "    "), ""]
     for field, kind, own in fields:
         lines += [f"    {field}: {kind}", *write_doc(own, "    ")]

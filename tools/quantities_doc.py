@@ -39,6 +39,7 @@ def write_table() -> str:
 
 
 def _format_kinds(quantity: Quantity) -> str:
+    """Returns the kinds of applications whose primary figure the quantity is; empty if there are none."""
     return ", ".join(f"`{kind}`" for kind in quantity.primary_of)
 
 

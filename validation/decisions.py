@@ -270,6 +270,7 @@ def _lengths(size: Size) -> list[tuple[float, int]]:
 
 
 def _describe_length(minutes: float, first: int) -> str:
+    """Returns how long a capture is: its number of transfers, or minutes if `first` is 0."""
     return f"{first} transfers" if first else f"{minutes:g} min"
 
 
@@ -553,6 +554,7 @@ ERROR_COLUMNS = (
 
 
 def _list_error_cells(name: str, decisions: int, one: EstimateErrors) -> list[str]:
+    """Returns the cells of a table row, with the errors in percent."""
     return [
         name,
         f"{100 * np.expm1(one.baseline):.0f} %",
@@ -576,6 +578,7 @@ def _group_decisions(truths: Sequence[Truth], found: Sequence[Decision]) -> list
 
 
 def _list_truth_cells(one: Truth) -> list[str]:
+    """Returns the cells of a table row: each scheme's mean time, and its change against the baseline."""
     changes = [f"{1000 * one.means_s[BASELINE]:.0f} ms"]
     for scheme in SCHEMES[1:]:
         change = f"{100 * one.changes[scheme]:+.0f}".replace("-", "−")
@@ -590,6 +593,7 @@ def _write_payers(one: Truth) -> str:
 
 
 def _list_score_cells(name: str, one: Score) -> list[str]:
+    """Returns the cells of a table row, in the order of the table's columns."""
     return [
         name,
         _format_share(one.near, one.decisions),

@@ -229,6 +229,7 @@ class Archive:
 
     @staticmethod
     def _entry(number: int, name: str, mode: int, data: bytes) -> bytes:
+        """Returns an entry of cpio's format `newc`, padded; `number` is its inode."""
         named = name.encode() + b"\0"
         values = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(named), 0]
         head = b"070701" + b"".join(b"%08X" % value for value in values) + named

@@ -314,6 +314,7 @@ class Compared:
         return abs(self.difference) <= BOUND
 
     def __str__(self) -> str:
+        """Returns the difference in percent, with its half-width if that is known."""
         interval = "" if np.isnan(self.half_width) else f" ± {100 * self.half_width:.1f}"
         return f"{100 * self.difference:+.1f}{interval} %"
 

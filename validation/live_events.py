@@ -83,6 +83,9 @@ class World:
     """A router's end of a line, with the guard that watches it."""
 
     def __init__(self, lab: Lab, draws: random.Random, log: Path) -> None:
+        """Creates a second device with a queue of another program, writes the guard's files and starts the
+        guard.
+        """
         self.lab, self.draws, self.log = lab, draws, log
         self.process: subprocess.Popen[str] | None = None
         lab.run(NEAR, *shlex.split(f"ip link add {OTHER} type veth peer name {OTHER}-peer"))

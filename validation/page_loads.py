@@ -64,6 +64,7 @@ def load_modelled() -> pl.DataFrame:
 
 
 def _to_float(value: object) -> float:
+    """Returns a value of any type as a number; raises `ValueError` if its text is none."""
     return float(str(value))
 
 

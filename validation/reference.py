@@ -160,6 +160,7 @@ def count_packets(rows: Iterable[list[str]]) -> Counts:
 
 
 def _is_set(flag: str) -> bool:
+    """Returns whether a flag is set, which tshark prints as `1` or `True`."""
     return flag in ("1", "True")
 
 

@@ -66,7 +66,7 @@ def find_agents(lab: Lab) -> list[int]:
 
 
 def read_published(lab: Lab) -> list[int]:
-    """Returns the numbers that the agent published last."""
+    """Returns the numbers that the agent published last. They are words of 32 bits."""
     (folder,) = [name for name in lab.pinned() if name.endswith("/maps")]
     assert folder.startswith(str(BPF_ROOT))
 
@@ -93,6 +93,7 @@ class Mixed:
     """TCP connections through the device: two long ones, and short ones while `short` is set."""
 
     def __init__(self, lab: Lab) -> None:
+        """Listens at the far end and starts the threads; `short` is not set."""
         with lab.inside(FAR):
             self.listener = socket.create_server((FAR_ADDRESS, PORT), backlog=64)
         self.listener.settimeout(0.1)
@@ -105,7 +106,7 @@ class Mixed:
             thread.start()
 
     def _connect(self) -> socket.socket:
-        """Opens a connection from the near end."""
+        """Opens a connection from the near end. Raises `OSError` after 5 s without an answer."""
         with self.lab.inside(NEAR):
             end = socket.socket()
         end.settimeout(5)
@@ -138,7 +139,7 @@ class Mixed:
                 time.sleep(0.005)
 
     def close(self) -> None:
-        """Stops all threads."""
+        """Stops all threads. Closes the listener."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -212,13 +213,14 @@ class Datagrams:
     """Sends flows of datagrams, each from another port."""
 
     def __init__(self, lab: Lab) -> None:
+        """Opens a socket at the far end, which receives the datagrams; nobody reads them."""
         with lab.inside(FAR):
             self.sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.sink.bind((FAR_ADDRESS, PORT))
         self.lab = lab
 
     def send(self, port: int, packets: int) -> None:
-        """Sends datagrams of 100 bytes from a port."""
+        """Sends datagrams of 100 bytes from a port. Opens a socket for that and closes it."""
         with self.lab.inside(NEAR):
             sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with sender:

@@ -49,6 +49,7 @@ class Traffic:
     """A server at the near end, and hosts that fetch from it."""
 
     def __init__(self, lab: Lab) -> None:
+        """Listens at the near end; nothing is fetched yet."""
         self.lab, self.over = lab, threading.Event()
         with lab.inside(NEAR):
             self.listener = socket.create_server((NEAR_ADDRESS, PORT), backlog=256)
@@ -60,7 +61,9 @@ class Traffic:
         ]
 
     def run(self) -> None:
-        """Lets all hosts fetch for some seconds, and waits until the last transfers are over."""
+        """Lets all hosts fetch for some seconds, and waits until the last transfers are over.
+        Can be called once.
+        """
         for thread in self.threads:
             thread.start()
         time.sleep(SECONDS)
@@ -99,7 +102,9 @@ class Traffic:
 
 
 def run_trial(lab: Lab, *more: str) -> dict[str, Any]:
-    """Runs a trial with traffic of some seconds. Returns what `status --ab` shows."""
+    """Runs a trial with traffic of some seconds.
+    Returns what `status --ab` shows. It also prints what the command shows for people.
+    """
     build_lines(lab)
     done = lab.live(NEAR, *TRIAL, *more)
     assert done.returncode == 0, done.stderr

@@ -288,5 +288,6 @@ def _rate(event: NDArray[np.str_], time_s: Floats, seconds: Floats, of: NDArray[
 
 
 def _mean(values: Floats) -> float:
+    """Returns the mean of the values that are not NaN; NaN if there are none."""
     ended = values[~np.isnan(values)]
     return float(ended.mean()) if ended.size else np.nan

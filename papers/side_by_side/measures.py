@@ -79,12 +79,15 @@ def build(scenario: Json, _cell: Mapping[str, str]) -> Json:
 
 
 def _mean(values: Floats) -> float:
+    """Returns the mean, NaN without values."""
     return float(values.mean()) if values.size else np.nan
 
 
 def _quantile(values: Floats, level: float) -> float:
+    """Returns a quantile, NaN without values; `level` is between 0 and 1."""
     return float(np.quantile(values, level)) if values.size else np.nan
 
 
 def _share(part: float, whole: float) -> float:
+    """Returns part over whole, NaN for a whole of zero."""
     return part / whole if whole else np.nan

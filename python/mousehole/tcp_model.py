@@ -57,6 +57,7 @@ class Path:
     """W_max, the receiver's window in packets, 1 or more."""
 
     def __post_init__(self) -> None:
+        """Raises `MouseholeError` for a value out of range."""
         for name in ("rtt_s", "rto_s", "initial_rto_s"):
             _require(0 < getattr(self, name) < inf, name, getattr(self, name), "a number of seconds above 0")
         _require(self.packets_per_ack >= 1, "packets_per_ack", self.packets_per_ack, "1 or more")

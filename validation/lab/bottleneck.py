@@ -44,6 +44,9 @@ class Lab:
     """The three connected namespaces; with `shaped`, a TBF is installed at the router's end."""
 
     def __init__(self, case: Case, *, shaped: bool = True) -> None:
+        """Creates the namespaces, devices and routes of a case, and its token bucket if `shaped`.
+        The calling thread leaves its own namespace. Needs root's rights.
+        """
         self.sender, self.router, self.receiver = Namespace(), Namespace(), Namespace()
         self._pair(self.sender, "s0", f"{SENDER}/24", self.router, "r0", "10.9.1.254/24")
         self._pair(self.router, "r1", "10.9.2.254/24", self.receiver, "d0", f"{RECEIVER}/24")
@@ -80,6 +83,7 @@ class QueueSampler:
     """A reader of TBF's counters, through one `tc` process that stays open."""
 
     def __init__(self, router: Namespace) -> None:
+        """Starts `tc` in the router's namespace, which the calling thread enters."""
         with router:
             self.tc = subprocess.Popen(
                 ["tc", "-s", "-batch", "-"],

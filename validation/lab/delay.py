@@ -27,6 +27,7 @@ class Delay:
     """A set of packets that wait for their departure times; each write is one packet."""
 
     def __init__(self, sources: Sequence[int]) -> None:
+        """Makes the descriptors of `sources` non-blocking."""
         self.sources = sources
         self.waiting: list[tuple[float, int, int, bytes, Callable[[float], None] | None]] = []
         self.count = 0
@@ -101,6 +102,7 @@ class DelayLine(Delay):
     """A fixed delay between two descriptors."""
 
     def __init__(self, source: int, sink: int, delay_s: float) -> None:
+        """Makes the descriptor `source` non-blocking."""
         super().__init__([source])
         self.sink, self.delay_s = sink, delay_s
 

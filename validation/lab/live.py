@@ -79,6 +79,9 @@ class Lab:
     """Network namespaces with private mounts and processes, which all end with this process."""
 
     def __init__(self) -> None:
+        """Starts the keeper, a process with private mounts, network and processes, and opens its
+        namespaces. Needs root's rights; raises `RuntimeError` if the keeper does not start.
+        """
         # The machine's own BPF file system must not come to light when a test unmounts the private one.
         own = "".join(
             f"mkdir -p {folder}; mount -t tmpfs -o mode=0700 lab {folder}; " for folder in OWN_FOLDERS
@@ -291,6 +294,7 @@ class Echo:
     INTERVAL_S = 0.01
 
     def __init__(self, lab: Lab, near: str, far: str, address: str, port: int = 7007) -> None:
+        """Opens a socket at each end, and starts the threads that exchange datagrams until `close`."""
         with lab.inside(far):
             self.echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.echoing.bind((address, port))

@@ -48,6 +48,9 @@ class Namespace:
     """A new network namespace, which a descriptor holds open; as a context manager it is entered."""
 
     def __init__(self) -> None:
+        """Moves the calling thread into a new namespace, brings up its loopback device and writes
+        `SETTINGS`. Needs root's rights; raises `OSError` without them.
+        """
         raise_on_error(LIBC.unshare(CLONE_NEWNET), "unshare(CLONE_NEWNET)")
         self.fd = os.open("/proc/self/ns/net", os.O_RDONLY)
         self.path = f"/proc/{os.getpid()}/fd/{self.fd}"
@@ -55,6 +58,7 @@ class Namespace:
         self.write_settings(SETTINGS)
 
     def __enter__(self) -> Namespace:
+        """Moves the calling thread into the namespace. Raises `OSError` if that fails."""
         raise_on_error(LIBC.setns(self.fd, CLONE_NEWNET), "setns")
         return self
 

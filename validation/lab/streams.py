@@ -38,6 +38,9 @@ class Streams:
     """Streams from the server to the client; `start` sends, and `delays_s` reads the arrivals."""
 
     def __init__(self, server: Namespace, client: Namespace, streams: Sequence[Stream]) -> None:
+        """Opens a socket per stream at the client, which the calling thread enters.
+        Needs CAP_NET_ADMIN.
+        """
         self._server, self._streams, self._sender = server, streams, 0
         self._ends: list[socket.socket] = []
         with client:

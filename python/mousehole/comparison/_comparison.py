@@ -316,6 +316,7 @@ class Comparison(Kept):
         return self.plan.describe(f"on {self.label}", self.finding_list)
 
     def __getstate__(self) -> dict[str, object]:
+        """Returns what a pickle holds: all but the engine's traffic."""
         # The engine's traffic stays with its process.
         return {**self.__dict__, "_engine_traffic": None}
 

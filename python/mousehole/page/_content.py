@@ -114,6 +114,9 @@ class Store:
     """The answers of a page that `write_page` wrote, by address."""
 
     def __init__(self, folder: Path) -> None:
+        """Reads all answers of a folder into memory; of those to equal addresses the first one counts.
+        Raises `OSError` if a file cannot be read.
+        """
         self._exact: dict[str, Answer] = {}
         self._without_query: dict[str, Answer] = {}
         for number, one in enumerate(json.loads((folder / "answers.json").read_text())):

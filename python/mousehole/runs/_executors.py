@@ -83,6 +83,7 @@ class Futures:
     """
 
     def __init__(self, executor: Executor) -> None:
+        """Creates the folder of temporary files, which `close` deletes."""
         self._executor = executor
         self._scratch = ExitStack()
         self._spool = self._scratch.enter_context(output.make_scratch_folder("traffic"))
@@ -232,6 +233,9 @@ class Dask:
     """
 
     def __init__(self, address: str, reporter: Reporter) -> None:
+        """Connects to the scheduler and asks for its workers.
+        Raises `MouseholeError` as `_connect_client` does.
+        """
         self._address, self._reporter = address, reporter
         self._client = _connect_client(address)
         self._name = f"mousehole-{uuid4().hex[:12]}"

@@ -88,6 +88,7 @@ class Results:
         return {**entry.pop("counted"), **entry}
 
     def __getstate__(self) -> dict[str, object]:
+        """Returns what a pickle holds: all but the values in `kept`, which are computed again."""
         return {**vars(self), "kept": {}}
 
     def design(self, cell: Cell, family: Mapping[str, Floats] | None = None, reference: str = "") -> Design:

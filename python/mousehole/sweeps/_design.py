@@ -38,6 +38,7 @@ class Cells:
             )  # fmt: skip
 
     def __len__(self) -> int:
+        """Returns the number of cells, without creating them."""
         if self._made.design == "grid":
             return prod(len(axis) for axis in self._axes.values() if isinstance(axis, tuple))
         return self._made.count or len(self._made.cells)

@@ -212,6 +212,7 @@ class _Written:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Turns an error of writing into a `MouseholeError` about the sweep's folder; other errors pass."""
         if isinstance(error, output.list_write_errors()):
             raise file_error(
                 self._folder,

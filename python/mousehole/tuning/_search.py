@@ -133,6 +133,9 @@ class Search:
         self, plan: Plan, traffic: _engine.Traffic | None, spaces: Sequence[Space], goal: Goal, seed: int,
         where: Where,
     ) -> None:  # fmt: skip
+        """Creates the study of each space, with a random stream of its own that follows from `seed`.
+        The search's time begins.
+        """
         self._plan, self._traffic, self._spaces, self._goal, self._where = plan, traffic, spaces, goal, where
         self._facts: dict[tuple[str, int], RunFacts] = {}
         self._studies = [
