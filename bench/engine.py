@@ -130,7 +130,9 @@ def make_parser(document: str | None, rounds: int, output: str) -> argparse.Argu
 
 
 def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[Program, Program | None]:
-    """Runs all rounds of one case, with the two simulators alternating."""
+    """Runs all rounds of one case, with the two simulators alternating.
+    Without `with_ns2` the second result is None. Ends the program if a run fails.
+    """
     ours, theirs = Program(), Program()
     for _ in range(rounds):
         for seconds, runs in ((case.short_s, ours.short), (case.long_s, ours.long)):

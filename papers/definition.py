@@ -149,7 +149,9 @@ class Open:
         return _matches(self.fitted, claim)
 
     def select_trials(self, claim: Claim) -> tuple[Trial, ...]:
-        """Returns the trials that apply to this claim."""
+        """Returns the trials that apply to this claim.
+        Empty for a claim that was not fitted to and that `claims` does not match.
+        """
         if not self.was_fitted_to(claim) and not _matches(self.claims, claim):
             return ()
         return tuple(trial for trial in self.tried if not _matches(trial.skip, claim))
@@ -507,7 +509,9 @@ class _Reader:
                 )  # fmt: skip
 
     def _table(self, table: Json, grids: Mapping[str, Grid]) -> TableItem:
-        """Returns a table; raises `MouseholeError` for an unknown grid, row, column or key."""
+        """Returns a table; raises `MouseholeError` for an unknown grid, row, column or key.
+        The cells of a table without a grid are not checked.
+        """
         where = f"table {table.get('number', '?')}"
         columns = tuple(
             self._make(Column, self._with_cells(one), f"{where}, column {one.get('title', '?')}")

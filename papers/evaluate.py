@@ -178,7 +178,7 @@ class Evaluator:
         return self.runs.measure(request, self.looked[1])[: self.looked[1]]
 
     def list_claim_requests(self, claim: Claim) -> list[Request]:
-        """Returns the requests for all cells that a claim needs."""
+        """Returns the requests for all cells that a claim needs. Empty for a claim without a grid."""
         if not claim.grid:
             return []
         return [
@@ -223,7 +223,7 @@ class Evaluator:
         return [(one, trial) for one in opens for trial in one.select_trials(claim)]
 
     def list_table_requests(self, table: TableItem) -> list[Request]:
-        """Returns the requests for all cells that a table needs."""
+        """Returns the requests for all cells that a table needs. Empty for a table without a grid."""
         if not table.grid:
             return []
         return [

@@ -343,9 +343,8 @@ def write_summary(parts: Sequence[ClaimPart], settle: int | None) -> str:
 
 def make_claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
     """Returns the claims as parts; if `adjusted`, p-values are by Holm's procedure over all of them.
-    p-values that are NaN stay so.
-
-    It is set for all claims of a paper: over fewer, a p-value would depend on the choice of claims.
+    p-values that are NaN stay so. `adjusted` is set for all claims of a paper: over fewer, a p-value would
+    depend on the choice of claims.
     """
     p_values = [check.judgement.p_value for one in judged for check in one.checks]
     p_value = iter(holm(p_values) if adjusted else p_values)
@@ -378,7 +377,9 @@ def list_judgements(judged: Judged) -> list[Line]:
 
 
 def write_tolerance(claim: Claim) -> str:
-    """Returns the distance from the published value at which ours still agrees: `±40 %`, `×÷ 2`, `±0.3`."""
+    """Returns the distance from the published value at which ours still agrees:
+    `±40 %`, `×÷ 2`, `±0.3`. Empty if the claim has none.
+    """
     if claim.kind == "factor":
         return f"×÷ {claim.factor:g}"
     own = format_published((claim.margin, claim.margin), claim.unit, claim.digits) if claim.margin else ""

@@ -61,7 +61,9 @@ class Score:
 
     @property
     def error_text(self) -> str:
-        """The root mean square of our numbers' log-ratios to the published ones, as a factor in text."""
+        """The root mean square of our numbers' log-ratios to the published ones, as a factor in text.
+        A dash if there are none.
+        """
         if not self.log_errors:
             return "–"
         mean_square = sum(one**2 for one in self.log_errors) / len(self.log_errors)

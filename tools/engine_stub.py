@@ -216,7 +216,9 @@ def _find_end(text: str, begin: int) -> tuple[str, int]:
 
 
 def _read_defaults(attributes: str) -> dict[str, str]:
-    """Returns the defaults of parameters from a `signature` attribute; `**` marks further keywords."""
+    """Returns the defaults of parameters from a `signature` attribute; `**` marks further keywords.
+    Empty without such an attribute.
+    """
     found = re.search(r"signature = \(", attributes)
     if found is None:
         return {}

@@ -186,7 +186,9 @@ def run_pytest_once(results: Path, arguments: Sequence[str]) -> Tally:
 
 
 def tally_junit(text: str) -> Tally:
-    """Counts the tests of a JUnit XML file that pytest wrote."""
+    """Counts the tests of a JUnit XML file that pytest wrote.
+    Errors count as failures. Raises `ParseError` for a text that is no XML.
+    """
     tally = Tally("pytest")
     for case in ET.fromstring(text).iter("testcase"):  # noqa: S314 -- our own runner wrote it
         skipped = case.find("skipped")

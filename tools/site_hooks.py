@@ -48,7 +48,9 @@ def on_files(files: Files, *, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Returns the Markdown of a page with links to pages of the site; MkDocs calls it."""
+    """Returns the Markdown of a page with links to pages of the site; MkDocs calls it.
+    A page without a file stays as it is.
+    """
     source = page.file.abs_src_path
     if source is None:
         return markdown

@@ -175,7 +175,9 @@ def install(wheels: Sequence[Path | str], place: Path) -> str:
 
 
 def run_steps(program: str, folder: Path, steps: Sequence[Step]) -> int:
-    """Runs steps in a folder and prints one line for each; returns the exit status."""
+    """Runs steps in a folder and prints one line for each; returns the exit status.
+    Writes their input files into the folder first. The status is 1 if a step has a fault.
+    """
     (folder / "connections.csv").write_text(TABLE, encoding="utf-8")
     (folder / "run.toml").write_text(RUN, encoding="utf-8")
     # A home of its own: no headers or settings that an earlier run left are found.

@@ -255,7 +255,7 @@ def list_best_cells(one: SearchResult) -> list[str]:
 
 def list_setting_cells(one: SearchResult) -> list[str]:
     """Returns a table row: the best setting, the default marker's gain, and the best's change as
-    searched and unseen.
+    searched and unseen. Dashes stand for a search that recommends nothing.
     """
     found = one.tuned.results
     beside = format_change(one.change(MARKED, CAKE, GAIN))

@@ -167,10 +167,8 @@ def write_section(results: PageResults, rows: Sequence[Row]) -> str:
 
 def main() -> int:
     """Measures the loads, or reads earlier ones, compares them with the simulator and renews the document.
-    0 where nothing can be measured, but 1 if CI is set. With --dry neither document nor picture is
-    written.
-
-    Returns the exit code: 1 if a ratio differs by more than the bound.
+    With --dry neither document nor picture is written. Returns the exit code: 1 if a ratio differs by more
+    than the bound. Where nothing can be measured it is 0, but 1 if CI is set.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--loads", type=int, default=20)

@@ -105,9 +105,8 @@ def find_newest(names: Sequence[str], series: str) -> str | None:
 
 def fetch(series: str) -> Kernel:
     """Returns the newest kernel of a series that apt offers, downloaded and unpacked if it is not yet.
-    Uses the network. Raises it too if a package cannot be downloaded or unpacked.
-
-    Raises `ObstacleError` if apt offers none.
+    Uses the network. Raises `ObstacleError` if apt offers none, or if a package cannot be downloaded or
+    unpacked.
     """
     CACHE.mkdir(parents=True, exist_ok=True)
     suite = SUITES.get(series)
@@ -315,16 +314,17 @@ def add_python(archive: Archive) -> tuple[str, str]:
 
 def add_modules(archive: Archive, kernel: Kernel, modules: Sequence[str] = MODULES) -> None:
     """Adds these kernel modules with their dependencies; /modules/order lists them in the order of
-    loading.
-    It raises it for a dependency too.
-
-    Raises `ObstacleError` for a module that the kernel lacks.
+    loading. Modules that are built in are left out. Raises `ObstacleError` for another one that the kernel
+    lacks, also if it is a dependency.
     """
     files = {module_name(path): path for path in kernel.modules.rglob("*.ko*")}
     built_in = {module_name(Path(line)) for line in (kernel.modules / "modules.builtin").read_text().split()}
     order: list[str] = []
 
     def add(name: str) -> None:
+        """Adds a module after those that it needs; does nothing for one that is added or built in, or is a
+        part of this kernel by now. Raises `ObstacleError` if it is missing.
+        """
         if name in order or name in built_in:
             return
         if name not in files and name in GONE_INTO_THE_KERNEL:

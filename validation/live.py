@@ -90,9 +90,8 @@ class FlowList:
     @staticmethod
     def draw(seed: int, window_s: float, rate_bps: int = RATE_BPS) -> FlowList:
         """Draws fetches with uniform starts in the window and uniform sizes; `seed` is the list's number.
-        Equal seeds draw equal lists; starts are in rising order.
-
-        They are the same share of any link's rate.
+        The fetches are the same share of any link's rate. Starts are in rising order. Equal seeds draw
+        equal lists.
         """
         rng = np.random.default_rng(seed)
         count = round(FETCHES_PER_S * window_s * rate_bps / RATE_BPS)

@@ -177,7 +177,9 @@ class World:
 
 
 def replug(world: World) -> Holds:
-    """Deletes the device and makes it again, as `ppp0` does at a reconnect."""
+    """Deletes the device and makes it again, as `ppp0` does at a reconnect.
+    Returns what must hold afterwards.
+    """
     lab = world.lab
     lab.call(NEAR, "ip", "link", "del", DEVICE)
     if world.draws.random() < 0.5:
@@ -187,7 +189,7 @@ def replug(world: World) -> Holds:
 
 
 def rename(world: World) -> Holds:
-    """Gives the device another name for a moment."""
+    """Gives the device another name for a moment. Returns what must hold afterwards."""
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} down name away"))
     time.sleep(world.draws.random() * 0.3)
     world.lab.run(NEAR, *shlex.split(f"ip link set away name {DEVICE} up"))
@@ -195,7 +197,7 @@ def rename(world: World) -> Holds:
 
 
 def down_and_up(world: World) -> Holds:
-    """Sets the device down and up."""
+    """Sets the device down and up. Returns what must hold afterwards."""
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} down"))
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} up"))
     return world.is_right
@@ -226,7 +228,9 @@ def restart_sqm(world: World) -> Holds:
 
 
 def kill_guard(world: World) -> Holds:
-    """Kills the guard, perhaps replugs the device, and starts another guard."""
+    """Kills the guard, perhaps replugs the device, and starts another guard.
+    Returns what must hold afterwards.
+    """
     world.kill()
     if world.draws.random() < 0.5:
         replug(world)
@@ -235,7 +239,9 @@ def kill_guard(world: World) -> Holds:
 
 
 def kill_command(world: World) -> Holds:
-    """Kills a command at a random moment. Afterwards the files ask for another rate."""
+    """Kills a command at a random moment.
+    Afterwards the files ask for another rate. Returns what must hold then.
+    """
     words = world.draws.choice(
         [
             ("down", DEVICE),
@@ -254,7 +260,9 @@ def kill_command(world: World) -> Holds:
 
 
 def kill_on_start(world: World) -> Holds:
-    """Kills the guard while it starts the queues of its files. Another guard is started."""
+    """Kills the guard while it starts the queues of its files.
+    Another guard is started. Returns what must hold afterwards.
+    """
     world.kill()
     world.lab.call(NEAR, "ip", "link", "del", DEVICE)
     world.lab.pair(NEAR, DEVICE, "10.7.0.1/24", FAR, "lan", "10.7.0.2/24")

@@ -267,7 +267,9 @@ def geometric_mean(changes: Iterable[float]) -> float:
 
 
 def compare_cases(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> dict[str, Found]:
-    """Returns for each case the changes of each scheme against plain CAKE."""
+    """Returns for each case the changes of each scheme against plain CAKE.
+    Prints the name of each to standard error.
+    """
     found = {}
     for line in lines:
         print(f"nobody_pays: {line.name}", file=sys.stderr, flush=True)

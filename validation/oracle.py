@@ -269,7 +269,7 @@ class Tally:
     total: Counter[str] = field(default_factory=Counter)
 
     def add(self, case: Case, agrees: bool) -> None:
-        """Counts one case."""
+        """Counts one case under its variant, its era, its feature and `all`."""
         for name in (str(case.get("variant")), str(case.get("era")), case.feature, "all"):
             self.total[name] += 1
             self.agree[name] += agrees

@@ -235,6 +235,7 @@ def compare_events(case: Case) -> Outcome:
 
 def play_simulated(case: Case, phase_s: float) -> Iterator[Event]:
     """Plays a case in the simulator and yields its events.
+    Marks are left out.
 
     Its trace names slots, which are reused: a slot is the next flow's when it sends at that flow's
     start.

@@ -40,10 +40,8 @@ def compute_figures(rows: pl.DataFrame) -> dict[str, float]:
 
 
 def find_shape(mean: float, median: float) -> float:
-    """Returns the shape of the Pareto II distribution with this mean and median, by bisection.
-    The shape is between 1 and 50.
-
-    Its median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises with the shape.
+    """Returns the shape of the Pareto II distribution with this mean and median, by bisection between 1
+    and 50. The distribution's median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises with the shape.
     """
     low, high = 1.0, 50.0
     while high - low > 1e-6:

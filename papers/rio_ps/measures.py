@@ -72,9 +72,8 @@ def transfer_times(result: RunResult) -> Mapping[str, Any]:
 
 def mean_wait_s(trace: TraceColumns | None, silence_s: float) -> float:
     """Returns the mean gap between a connection's sends that is too long for anything but a timeout.
-    `silence_s` is the longest other gap, in seconds. NaN without such a gap too.
-
-    Waits for the first packet do not count. NaN without a trace.
+    `silence_s` is the longest other gap, in seconds. Waits for the first packet do not count. NaN without
+    a trace or such a gap.
     """
     if trace is None:
         return np.nan

@@ -126,10 +126,8 @@ def penalty_removed(run: Measured, baseline: Measured, scheme: Measured, packets
 
 def crossover_kb(run: Measured, baseline: Measured) -> float:
     """Returns the size, KB, from which on the scheme's mean latency exceeds the baseline's.
-    Raises `ValueError` if no size has both means.
-
-    It is where the running sum of log-ratios over the sizes, from the greatest down, is at its
-    maximum: so a single size that crosses by chance does not count.
+    The running sum of log-ratios over the sizes, from the greatest down, is at its maximum there: so a
+    single size that crosses by chance does not count. Raises `ValueError` if no size has both means.
     """
     ratio = np.log(run["mean_s"] / baseline["mean_s"])
     known = np.isfinite(ratio) & (run["packets"] <= 2000)
@@ -195,11 +193,9 @@ def page_share(
     run: Measured, baseline: Measured, least: float, sequential: bool = False, log: str = ""
 ) -> float:
     """Returns the share of pages whose time is reduced by at least the share `least`.
-    Objects come in parallel unless `sequential`. Raises `NotAvailableError` if the log is not on this
-    machine.
-
-    Without `log` the pages are drawn from Table 2's model. Otherwise it is the path of a log
-    relative to the folder of real traces (MOUSEHOLE_DATA).
+    Objects come in parallel unless `sequential`. Without `log` the pages are drawn from Table 2's model.
+    Otherwise it is the path of a log relative to the folder of real traces (MOUSEHOLE_DATA); raises
+    `NotAvailableError` if it is not on this machine.
     """
     return float(np.mean(_page_reductions(run, baseline, sequential, log) >= least))
 

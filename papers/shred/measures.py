@@ -122,7 +122,9 @@ def done_by(seconds: Floats, at: Floats) -> Floats:
 
 
 def slowest(seconds: Floats, page: NDArray[np.uint64]) -> Floats:
-    """Returns the longest time of each page. The order is that of the pages' numbers."""
+    """Returns the longest time of each page.
+    The order is that of the pages' numbers. `page` has the page of each time.
+    """
     if not seconds.size:
         return seconds
     order = np.argsort(page, kind="stable")

@@ -61,10 +61,9 @@ def page_times(transfers: TransferColumns, took: Floats) -> Floats:
 
 def build(scenario: Json, _cell: Mapping[str, str]) -> Json:
     """Returns the scenario with the folder of shared data before the files of its traffic.
-    The folder is that of MOUSEHOLE_DATA, else `../shared/data`. The scenario stays as it is; files need
-    not exist.
-
-    Its key `ecn`, which scenarios do not have, has a scheme mark that can and does not by default.
+    The folder is that of MOUSEHOLE_DATA, else `../shared/data`; files need not exist. The key `ecn`, which
+    scenarios do not have, has a scheme mark that can and does not by default. The scenario given stays as
+    it is.
     """
     scenario = dict(scenario)
     if scenario.pop("ecn", False) and scheme_parameters(scenario["scheme"]).get("ecn") == "false":

@@ -107,9 +107,8 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 def measure_long(result: RunResult) -> Mapping[str, Any]:
     """Measures the throughput of flows without end: among flows, and of each flow over time.
-    Rates are in bit/s. Raises `MouseholeError` without a packet trace.
-
-    They begin at time zero before everything else, so that they have the first slots of the trace.
+    Rates are in bit/s. These flows begin at time zero before everything else, so that they have the first
+    slots of the trace. Raises `MouseholeError` without a packet trace.
     """
     trace, summary = result.trace(), result.summary()
     if trace is None:

@@ -19,9 +19,7 @@ def find_papers() -> Path:
 
 def list_papers(own: Path | None = None) -> str:
     """Returns the papers with the tables, figures and claims of each, one line per paper.
-    Raises `MouseholeError` if that folder has no paper.
-
-    `own` is a folder of further papers.
+    `own` is a folder of further papers; raises `MouseholeError` if it has none.
     """
     return str(_command(own).list_papers())
 

@@ -62,7 +62,9 @@ class Delay:
         self._release()
 
     def _release(self) -> None:
-        """Writes the packets that are due, and records their lateness."""
+        """Writes the packets that are due, and records their lateness.
+        A packet that its sink refuses counts as lost.
+        """
         while self.waiting and self.waiting[0][0] <= time.monotonic():
             due, _, sink, packet, left = heapq.heappop(self.waiting)
             try:
@@ -123,7 +125,9 @@ def _read(source: int) -> Iterator[bytes]:
 
 
 def main() -> int:
-    """Runs a delay line until SIGTERM, and prints its report as JSON; returns 0."""
+    """Runs a delay line until SIGTERM, and prints its report as JSON; returns 0.
+    The arguments are the descriptors of source and sink, and the delay in s.
+    """
     line = DelayLine(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
     line.run()
     print(json.dumps(line.report()))

@@ -90,7 +90,9 @@ class Hosts:
                 getattr(self, "_" + what)(end, transfer)
 
     def _accept(self, listener: socket.socket, _: None) -> None:
-        """Accepts all waiting connections; unknown ones are closed."""
+        """Accepts all waiting connections; unknown ones are closed.
+        Raises `BlockingIOError` when no other waits.
+        """
         while True:
             end, (_, port) = listener.accept()
             transfer = self.left.get(port - FIRST_PORT)
@@ -126,7 +128,9 @@ class Hosts:
             self.selector.unregister(end)
 
     def _receive(self, end: socket.socket, transfer: Transfer) -> None:
-        """Reads what has arrived; asks for the next answer, or ends the transfer after the last one."""
+        """Reads what has arrived; asks for the next answer, or ends the transfer after the last one.
+        Raises `BlockingIOError` if more is to come.
+        """
         if self.acks_each is not None:  # the kernel forgets it
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, int(self.acks_each))
         while True:

@@ -83,7 +83,8 @@ class Connection:
 
     def on_data(self, segment: Segment, now: float) -> None:
         """Records the bytes that have arrived at the client, and the times at which answers are complete.
-        `now` is the time of arrival. Sequence numbers count from the SYN's.
+        `now` is the time of arrival. Sequence numbers count from the SYN's. Segments before the SYN, and
+        those without data, change nothing.
         """
         if segment.flags & SYN:
             self.first = (segment.number + 1) & 0xFFFF_FFFF
@@ -106,7 +107,9 @@ class Connection:
         return sum(self.sizes[: len(self.completed) + 1])
 
     def on_ack(self, segment: Segment) -> None:
-        """Counts the segments that the client acknowledges one by one, until an ACK covers several."""
+        """Counts the segments that the client acknowledges one by one, until an ACK covers several.
+        ACKs that acknowledge nothing new are ignored.
+        """
         if self.first is None or not self.segment_bytes:
             return
         reached = (segment.acknowledges - self.first) & 0xFFFF_FFFF

@@ -36,7 +36,7 @@ class Measured:
 
 
 def measure(case: Case) -> Measured:
-    """Builds the lab, runs the case in it, and returns the results."""
+    """Builds the lab, runs the case in it, and returns the results. Needs the rights of root."""
     lab = Lab(case)
     delay: dict[str, Any] = {}
     with lab.delay_line(case, delay):

@@ -48,7 +48,9 @@ def _is_read(name: str, kind: pl.DataType) -> bool:
 
 
 def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
-    """Returns a column in the form of text tables: times in UTC as ISO 8601, time spans in seconds."""
+    """Returns a column in the form of text tables: times in UTC as ISO 8601, time spans in seconds.
+    Other columns stay as they are.
+    """
     column = pl.col(name)
     if isinstance(kind, pl.Datetime):
         if kind.time_zone is not None:

@@ -150,10 +150,9 @@ OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower
 
 
 def main() -> None:
-    """Runs the command `mousehole`. SIGTERM ends it as Ctrl-C does: half-written files are deleted.
-    Does not return.
-
-    So does SIGHUP, when a terminal or a session is closed, unless it is ignored (`nohup`).
+    """Runs the command `mousehole`; does not return.
+    SIGTERM ends it as Ctrl-C does: half-written files are deleted. So does SIGHUP, when a terminal or a
+    session is closed, unless it is ignored (`nohup`).
     """
     signal.signal(signal.SIGTERM, _terminate)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
@@ -198,10 +197,8 @@ def _require_text(words: list[str]) -> None:
 
 def _describe_unforeseen(error: BaseException) -> tuple[str, int]:
     """Returns the message and the exit status for an exception that nothing has handled.
-    Where that file cannot be written, the message names none.
-
-    An `OSError` is a fault of the system. Anything else is a fault of this program; its traceback is written
-    into a temporary file, which the message names.
+    An `OSError` is a fault of the system. Anything else is a fault of this program; its traceback is
+    written into a temporary file, which the message names if the write succeeds.
     """
     if isinstance(error, OSError) and error.errno is not None:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "

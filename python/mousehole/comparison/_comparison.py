@@ -511,9 +511,8 @@ def _pipe_bytes(plan: Plan) -> float:
 
 def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
     """Returns what the warm-up is chosen from.
-    None also for a mix. `is_chosen` is whether the plan takes its warm-up from this.
-
-    None if the transfers' sizes, or the rate that loads count against, are not known beforehand.
+    None for a mix, and if the transfers' sizes, or the rate that loads count against, are not known
+    beforehand. `is_chosen` is whether the plan takes its warm-up from this.
     """
     rate = bottleneck.compute_load_rate(plan.base)
     if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):

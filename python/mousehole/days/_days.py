@@ -165,9 +165,7 @@ def _make_designs(
     days: Sequence[Day], each: Mapping[Key, Sequence[Finding | None]]
 ) -> dict[tuple[str, str], Design]:
     """Returns the designs by reference and endpoint; each holds for all schemes together.
-    For these the caller takes the design of a single comparison.
-
-    Exploratory endpoints have none.
+    Exploratory endpoints have none: the caller takes the design of a single comparison for them.
     """
     families: dict[tuple[str, str], list[list[float]]] = {}
     for (_, reference, endpoint), items in each.items():
@@ -350,7 +348,9 @@ def _judge_days(
     ratio: Estimate,
     design: Design,
 ) -> Verdict:
-    """Returns the verdict over days, withdrawn where a day's mean is only a lower bound."""
+    """Returns the verdict over days, withdrawn where a day's mean is only a lower bound.
+    It is undecided for fewer than `LEAST_DAYS` days.
+    """
     known = [effect for effect in effects if isfinite(effect.change.mean)]
     endpoint = _find_endpoint(days[0].results.plan, first)
     if ratio.count < LEAST_DAYS:

@@ -96,7 +96,9 @@ class Received:
         return {**scenario, "traffic": section}
 
     def _with_sizes(self, entry: TrafficSection | MixEntry) -> TrafficSection | MixEntry:
-        """Returns a section whose parameter `sizes`, which counts before its model's name, is local."""
+        """Returns a section whose parameter `sizes`, which counts before its model's name, is local.
+        A section without sizes is returned as it is.
+        """
         params, model = entry.get("params") or {}, entry.get("model") or ""
         name = params.get("sizes") or (
             model.removeprefix(sizefiles.MODEL) if model.startswith(sizefiles.MODEL) else None

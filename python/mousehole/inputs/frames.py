@@ -420,9 +420,8 @@ def _name_host(host: Any) -> str:
 
 def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.bool_]:
     """Returns for each row whether it is a flow of datagrams.
-    Raises `StopIteration` for a frame without columns.
-
-    Raises `MouseholeError` if one is and a column of `_SUMS` is missing.
+    Raises `MouseholeError` if one is and a column of `_SUMS` is missing, `StopIteration` for a frame
+    without columns.
     """
     start = next(iter(keys))
     if "is_datagrams" not in keys:

@@ -352,9 +352,8 @@ def _describe_and_read(
     log_format: str | Path | None = None,
 ) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
     """Returns the traffic of `read` and `inspect`, as it was given and as it was read.
-    Raises `MouseholeError` also where there is nothing to read.
-
-    Raises `MouseholeError` for a scenario or a place, and as `describe_traffic` does.
+    Raises `MouseholeError` for a scenario or a place, where there is nothing to read, and as
+    `describe_traffic` does.
     """
     paths = make_repeatable(paths)
     if is_scenario(paths):

@@ -123,10 +123,9 @@ def _find_url(entry: Mapping[str, Any]) -> str:
 
 def _map_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
     """Returns the served origin by the recorded one, for those origins whose name or scheme must change.
-    Malformed addresses are left out.
-
-    They have an unusual port, or name the local host or an address, or lack TLS if `secure`. Servers here
-    have the usual ports only, and browsers treat the local host and addresses in their own ways.
+    These have an unusual port, or name the local host or an address, or lack TLS if `secure`: servers here
+    have the usual ports only, and browsers treat the local host and addresses in their own ways. Malformed
+    addresses are left out.
     """
     found: dict[str, str] = {}
     for url in urls:

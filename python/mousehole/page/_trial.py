@@ -62,9 +62,8 @@ class Task:
 
 def parse_arguments(given: Sequence[str]) -> tuple[Task, str]:
     """Returns the task in the file that the first argument names, and the server's address.
-    Raises `KeyError` where the variable is missing.
-
-    Both sides' programs call it. The address is in the environment, as `SERVER_VARIABLE`.
+    The address is in the environment, as `SERVER_VARIABLE`; raises `KeyError` without it. Both sides'
+    programs call this.
     """
     return Task.read(given[0]), os.environ[SERVER_VARIABLE]
 

@@ -101,7 +101,7 @@ def _find_last_s(trials: Iterable[Trial]) -> float:
 
 
 def write_caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
-    """Returns how long a load took, and of how many it is the median."""
+    """Returns how long a load took, and of how many it is the median. Empty without a load."""
     if trial is None:
         return ""
     number = sum(one.counts for one in results.trials_under(scheme))

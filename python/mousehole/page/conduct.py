@@ -249,7 +249,10 @@ def _join_by_link(options: PageOptions) -> Joining:
         link.check(plan.scenario(cell, scheme), link.Programs(command=["true"]))
 
     def join(errand: Errand) -> Behind:
-        """Runs server and browser of one load behind the link."""
+        """Runs server and browser of one load behind the link.
+        The result has the reason if the visitor failed or was not over in time. Raises `MouseholeError` if
+        the server ended by itself.
+        """
         programs = link.Programs(
             command=_redirect_to_log(errand.visitor, errand.folder / "visitor.log"),
             server=_redirect_to_log(errand.server, errand.folder / "server.log"),

@@ -57,9 +57,7 @@ class Prediction:
 
     def change(self, scheme: str) -> Estimate:
         """Returns the relative change of the mean against the baseline.
-        NaN without a round in which both are known.
-
-        Its intervals hold for all schemes together.
+        NaN without a round in which both are known. The intervals hold for all schemes together.
         """
         base = self.times[self.baseline]
         others = [own for name, own in self.times.items() if name != self.baseline]

@@ -160,10 +160,8 @@ class Records(Shown):
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the run over time as a chart: queues, rates, drops, congestion windows.
-        Raises it too for another suffix and for a file that cannot be written.
-
         With a `path` it is written too, as PNG, SVG or PDF by its suffix. Raises `MouseholeError` if the
-        scenario asks for no `series`.
+        scenario asks for no `series`, for another suffix, and for a file that cannot be written.
         """
         from mousehole.charts import write_chart
         from mousehole.records import _charts

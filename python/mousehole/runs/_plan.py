@@ -297,10 +297,8 @@ def is_ideal(scheme: str) -> bool:
 
 def default_schemes(down: str | None, up: str | None) -> tuple[str, ...]:
     """Returns the schemes that are compared if none is named, on a line with these rates or files of
-    rates.
-    Files of rates are read.
-
-    Without both it is symmetric. Raises `MouseholeError` for a rate or a file that cannot be read.
+    rates. Files of rates are read. If one of them is missing, the line counts as symmetric. Raises
+    `MouseholeError` for a rate or a file that cannot be read.
     """
     if down is None or up is None:
         return _engine.default_schemes(1, 1)

@@ -78,10 +78,8 @@ class Store:
         return set(self._kept[part])
 
     def count(self, part: int) -> int:
-        """Returns how many rows of an unfinished part are stored.
-        A last line that is not whole is cut off.
-
-        It reads them without keeping them in memory.
+        """Returns how many rows of an unfinished part are stored, without keeping them in memory.
+        Cuts off a last line that is not whole.
         """
         return len(self._kept[part] if part in self._kept else self._read(self._journal(part)))
 
@@ -135,10 +133,8 @@ class Store:
             self._journal(part).unlink(missing_ok=True)
 
     def _read(self, journal: Path) -> dict[int, str]:
-        """Returns the lines of a journal by the index of their row.
-        Empty without a journal; whatever follows a broken line is cut off as well.
-
-        It cuts off a last line that is not whole.
+        """Returns the lines of a journal by the index of their row; empty without a journal.
+        Cuts off a last line that is not whole, and whatever follows a broken line.
         """
         found: dict[int, str] = {}
         whole = 0

@@ -253,7 +253,9 @@ class Search:
         self.trials.append(Trial(family, one.number, one.scheme, one.values, score, count, one.is_stopped))
 
     def _run(self, wanted: Iterable[tuple[str, int]]) -> None:
-        """Runs the replications of schemes that have not been run yet. Raises what `run_all` raises."""
+        """Runs the replications of schemes that have not been run yet, stores their facts and adds to
+        `runs`. Raises what `run_all` raises.
+        """
         missing = [key for key in dict.fromkeys(wanted) if key not in self._facts]
         (cell,) = self._plan.cells
         scenarios = {key: self._plan.scenario(cell, *key) for key in missing}
