@@ -284,7 +284,7 @@ def _try_sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_commands(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields every command with unexpected arguments. It never ends."""
+    """Yields every command with unexpected arguments, again and again without an end."""
     commands = (
         "inspect",
         "compare",

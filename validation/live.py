@@ -112,8 +112,8 @@ class Figures:
 
     @staticmethod
     def from_transfers(seconds: Sequence[float | None], bulk_bps: float) -> Figures:
-        """Returns the figures of transfers that took so many seconds; None stands for one that did
-        not end. Raises an exception if none ended.
+        """Returns the figures of transfers that took so many seconds; None stands for one that did not
+        end. Raises `IndexError` if none ended.
         """
         ended = np.array([one for one in seconds if one is not None]) * 1e3
         p50, p90, p99 = np.quantile(ended, [0.5, 0.9, 0.99])

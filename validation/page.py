@@ -313,7 +313,7 @@ def write_summary(sections: Sequence[Section]) -> str:
 
 def write_body(sections: Sequence[Section]) -> str:
     """Returns the generated part of the document: the counts of each section, then the rows that fail.
-    Own tests are counted apart.
+    Our own tests are counted separately.
     """
     right = (AGREES, UNDECIDED, HOLDS)
     wrong = [row for section in sections for row in word_verdicts(section) if row.verdict not in right]

@@ -8,8 +8,8 @@ from mousehole.runs import RunResult
 
 
 def measure(result: RunResult) -> Mapping[str, Any]:
-    """Measures response times; one without an end counts until the run's end, which is too little.
-    It is in seconds.
+    """Measures response times in seconds.
+    One without an end counts until the run's end, which is too little.
     """
     transfers, end_s = result.transfers(), float(result.summary()["window_end_s"])
     ended = np.where(np.isnan(transfers["end_s"]), end_s, transfers["end_s"])

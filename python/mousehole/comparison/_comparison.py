@@ -522,7 +522,7 @@ def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_ch
 
 def _warn_of_low_load(prepared: Prepared) -> None:
     """Reports a warning if the native load of the traffic is too low for schemes to matter.
-    Silent where a load is given or none is known.
+    Does nothing where a load is given or the native one is unknown.
     """
     summary = prepared.summary
     native = summary["native_load"] if summary else None
@@ -534,8 +534,8 @@ def _warn_of_low_load(prepared: Prepared) -> None:
 
 
 def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter, cores: int | None) -> None:
-    """Reports the estimated time and memory; `cores` are those of other machines.
-    `jobs` is how many runs go on at once.
+    """Reports the estimated time and memory of up to `jobs` runs at once; `cores` are those of other
+    machines.
     """
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
     cost = write_cost(estimate, jobs, cores)

@@ -189,8 +189,8 @@ def _pair_with_endpoint(
 
 
 def _list_log_ratios(effects: Sequence[DayEffect]) -> list[float]:
-    """Returns the natural logarithms of the days' ratios, NaN for days that do not count.
-    So is the logarithm of a change of −100 % or less.
+    """Returns the natural logarithms of the days' ratios:
+    NaN for days that do not count, and for a change of −100 % or less.
     """
     return [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
 

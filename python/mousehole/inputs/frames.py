@@ -435,7 +435,7 @@ def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArra
 
 def _make_row(row: dict[str, Any], is_flow: bool) -> dict[str, Any]:
     """Returns a row with the sums of a flow of datagrams under `datagrams`; other rows lose these columns.
-    The row itself loses them.
+    They are removed from the argument `row` too.
     """
     sums = {name: row.pop(name) for name in _SUMS if name in row}
     return {**row, "datagrams": {**sums, "bytes": row["bytes"]}} if is_flow else row

@@ -238,8 +238,8 @@ def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[
 
 
 def _estimate_setup_s(parts: list[Part]) -> float:
-    """Returns the set-up time from the two shortest parts: the cost of a part of length zero.
-    It is in CPU seconds and never negative; `parts` has two or more.
+    """Returns the set-up time in CPU seconds, from the two shortest parts: the cost of a part of length
+    zero. It is never negative; `parts` has two or more.
     """
     one, other = parts[:2]
     gained = max(other.simulated_s - one.simulated_s, 1e-9)
@@ -275,8 +275,8 @@ def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenari
 
 
 def _bound_growth(before: float, after: float) -> float:
-    """Returns the growth from one part to the next, which is four times as long: from 1 to 4.
-    It is 4 if nothing was there before.
+    """Returns the growth from one part to the next, which is four times as long: from 1 to 4, and 4 if
+    nothing was there before.
     """
     return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
 

@@ -68,8 +68,8 @@ class Warmup:
     """What `needed_s` returns by load, where the sizes are no longer kept."""
 
     def needed_s(self, load: float | None) -> float | None:
-        """Returns the time after which the link is near its steady state, None if it has none.
-        It is in seconds; a `load` of None is the traffic's own.
+        """Returns the time in seconds after which the link is near its steady state, None if it has none.
+        A `load` of None is the traffic's own.
         """
         if load in self.known:
             return self.known[load]
