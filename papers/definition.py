@@ -368,7 +368,7 @@ class _Reader:
     path: Path
 
     def definition(self, data: Json) -> Definition:
-        """Returns the definition from the file's content."""
+        """Returns the definition from the file's content. Raises `MouseholeError` for any fault in it."""
         known = ["axis", "claim", "figure", "full", "grid", "open", "paper", "quick", "reading", "scheme",
                  "table"]  # fmt: skip
         self._only_known(data, known, "the file")
@@ -486,7 +486,7 @@ class _Reader:
 
     def _check_trial(self, definition: Definition, claim: Claim, trials: Sequence[Trial], where: str) -> None:
         """Raises `MouseholeError` for trials under which two different cells of a claim have equal
-        scenarios.
+        scenarios. Does nothing for a claim without a grid.
         """
         if not claim.grid or not trials:
             return

@@ -91,7 +91,9 @@ class Study:
 
 
 def shorten(definition: Definition, warmup: str, duration: str) -> Definition:
-    """Returns a paper whose quick runs have this length in all grids."""
+    """Returns a paper whose quick runs have this length in all grids.
+    Grids lose their own numbers of replications. The paper given stays as it is.
+    """
     length = {"warmup": warmup, "duration": duration}
     quick = replace(
         definition.quick,

@@ -273,7 +273,9 @@ class Paper:
         return Picture(item.number, item.title, path)
 
     def _judge_parts(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
-        """Yields the judged claims, with their trials if `tried`, and a summary of several."""
+        """Yields the judged claims, with their trials if `tried`, and a summary of several.
+        Runs what has not been run.
+        """
         judged = judge_claims(evaluator, claims)
         every = len(claims) >= sum(one.basis != LEFT for one in self.definition.claims)
         parts = make_claim_parts(self.name, judged, adjusted=every)

@@ -209,7 +209,9 @@ class Runs:
         return None if folder is None else folder / self._definition.name / f"{digest}.npz"
 
     def _load(self, digest: str) -> Measured | None:
-        """Returns a cached measurement, or None if there is none or it is damaged."""
+        """Returns a cached measurement, or None if there is none or it is damaged.
+        None too without a cache and with the option `fresh`.
+        """
         place = self._cache_path(digest)
         if place is None or self._options.fresh or not place.exists():
             return None

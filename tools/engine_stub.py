@@ -261,7 +261,9 @@ def python_type(rust: str, is_given: bool) -> str:
 
 
 def write_doc(item: Item, indent: str) -> list[str]:
-    """Returns the lines of the doc string, without the section on errors and the brackets of links."""
+    """Returns the lines of the doc string, without the section on errors and the brackets of links.
+    Empty without a text.
+    """
     text = "\n".join(item.doc).partition("# Errors")[0].strip()
     text = re.sub(r"\[(`[^`]*`)\]", r"\1", text)
     if not text:

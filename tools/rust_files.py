@@ -73,7 +73,9 @@ def read_modules(root: Path) -> dict[Names, Module]:
 
 
 def read_module(file: Path) -> Module:
-    """Returns the names that one file defines, imports and re-exports."""
+    """Returns the names that one file defines, imports and re-exports.
+    The code of tests does not count.
+    """
     code = strip_tests(TEXT.sub(" ", file.read_text(encoding="utf-8")))
     module = Module(file, code, children=set(CHILD.findall(code)))
     module.defined = set(DEFINITION.findall(code)) - module.children

@@ -59,7 +59,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 def expand_patterns(nav: list[Any], folder: Path) -> list[Any]:
     """Returns the navigation with each pattern replaced by the matching files that its level does
-    not name.
+    not name. The navigation given stays as it is.
     """
     expanded: list[Any] = []
     for entry in nav:

@@ -280,7 +280,7 @@ def list_pair_cells(found: Sequence[SearchResult]) -> list[list[str]]:
 
 def judge_aim(one: SearchResult) -> str:
     """Returns "reached" if the intervals show the aim, "by the means" if only the means do, else
-    "not reached".
+    "not reached". It is "not reached" too if nothing is recommended or somebody pays.
     """
     scheme = one.tuned.results.recommended
     if scheme is None or one.find_payers(scheme):

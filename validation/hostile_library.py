@@ -147,7 +147,9 @@ def try_frames(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields scenarios as dictionaries, and function arguments, with values of wrong types."""
+    """Yields scenarios as dictionaries, and function arguments, with values of wrong types.
+    Never ends; advances `draws`.
+    """
     plain = tomllib.loads(SCENARIO)
     places = [
         "scheme",
@@ -188,7 +190,7 @@ def try_python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def try_graphs(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields topologies with cycles, loops, parallel links, unconnected hosts, no link at all, or
-    very many.
+    very many. Never ends; advances `draws`.
     """
     nodes = ["a", "b", "c", "d", "", "web", "\u202e"]
     while True:
@@ -319,7 +321,9 @@ def try_logs(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields descriptions of a user's log format with fields of wrong types."""
+    """Yields descriptions of a user's log format with fields of wrong types.
+    Never ends; advances `draws`.
+    """
     plain = {
         "name": '"shop"', "title": '"Our shop"', "lines": '"delimited"', "row": '"request"', "header": "0",
         "only": '{ state = "done" }',
@@ -355,7 +359,7 @@ def try_own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_environments(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands with odd environment variables and resource limits."""
+    """Yields commands with odd environment variables and resource limits. Never ends; advances `draws`."""
     environment: dict[str, tuple[str | None, ...]] = {
         "HOME": (None, "", "/nonexistent", "/dev/null", "in.csv"),
         "TMPDIR": (None, "", "/nonexistent", "in.csv", "/proc"),
@@ -396,7 +400,9 @@ def try_environments(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_kills(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands that are killed at a random moment and then run again."""
+    """Yields commands that are killed at a random moment and then run again.
+    Never ends; advances `draws`.
+    """
     while True:
         words = (
             "compare",

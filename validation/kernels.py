@@ -290,7 +290,9 @@ class Row:
 
 
 def compare(runs: Sequence[Run]) -> list[Row]:
-    """Returns a row for each kernel, queue and figure of `SIZES` that the runs cover."""
+    """Returns a row for each kernel, queue and figure of `SIZES` that the runs cover.
+    The gain is None without runs of the plain queue on equal lists.
+    """
     rows = []
     values = dict(live.FIGURES)
     for kernel in sorted({run.kernel for run in runs}):
@@ -370,7 +372,7 @@ def list_cells(row: Row) -> list[str]:
 
 
 def write_text(runs: Sequence[Run], window_s: float) -> str:
-    """Returns the generated section of docs/live-validation.md."""
+    """Returns the generated section of docs/live-validation.md. `runs` is not empty."""
     rows = compare(runs)
     counts = {
         kernel: len({run.seed for run in runs if run.kernel == kernel})

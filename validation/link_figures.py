@@ -152,7 +152,9 @@ def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
 
 
 def write_lists(runs: Sequence[live.Run], way: str, options: argparse.Namespace, validity: str) -> str:
-    """Returns the table that compares the simulator with `way`, link or kernel, after its conditions."""
+    """Returns the table that compares the simulator with `way`, link or kernel, after its conditions.
+    `runs` is not empty.
+    """
     rows = live.compare(runs)
     loads = [run.load for run in runs]
     conditions = (
@@ -222,7 +224,9 @@ def measure_throughput(seconds: float) -> list[Measured]:
 
 
 def measure_lateness(seconds: float) -> list[Measured]:
-    """Measures the lateness of packets at 100 Mb/s, idle and with two busy processes per processor."""
+    """Measures the lateness of packets at 100 Mb/s, idle and with two busy processes per processor.
+    Plays `seconds` through the link for each. Raises as `play` does.
+    """
     found = []
     cores = os.cpu_count() or 1
     for processes, bound in ((0, LATE_IDLE_S), (2 * cores, LATE_LOADED_S)):

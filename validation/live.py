@@ -378,7 +378,7 @@ def list_cells(row: Row) -> list[str]:
 
 
 def write_text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
-    """Returns the generated section of the document."""
+    """Returns the generated section of the document. `runs` is not empty."""
     rows = compare(runs)
     lists = len({run.seed for run in runs})
     loads = [run.load for run in runs]

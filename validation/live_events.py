@@ -204,19 +204,21 @@ def down_and_up(world: World) -> Holds:
 
 
 def lose_queue(world: World) -> Holds:
-    """Deletes the shaper, as another program might."""
+    """Deletes the shaper, as another program might. Returns what must hold afterwards."""
     world.tc(f"qdisc del dev {DEVICE} root")
     return world.is_paused
 
 
 def replace_queue(world: World) -> Holds:
-    """Puts a foreign shaper in place of ours; it must stay."""
+    """Puts a foreign shaper in place of ours; it must stay. Returns what must hold afterwards."""
     world.tc(f"qdisc replace dev {DEVICE} root handle 9: {SHAPER}")
     return lambda states: world.is_paused(states) and "'9:'" in world.queues()
 
 
 def restart_sqm(world: World) -> Holds:
-    """Removes some of redirection, IFB and clsact, as SQM does when it stops."""
+    """Removes some of redirection, IFB and clsact, as SQM does when it stops.
+    Returns what must hold afterwards.
+    """
     steps = [
         ("tc", "filter", "del", "dev", DEVICE, "ingress"),
         ("tc", "qdisc", "del", "dev", DEVICE, "clsact"),

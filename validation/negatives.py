@@ -78,7 +78,9 @@ def run_compare(mousehole: str, command: str) -> Comparison:
 
 
 def write_table(comparison: Comparison, case: Case) -> str:
-    """Returns a table of schemes and figures, with changes against the baseline and their intervals."""
+    """Returns a table of schemes and figures, with changes against the baseline and their intervals.
+    The comparison has one cell.
+    """
     (cell,) = comparison["cells"]
     baseline = comparison["manifest"]["baseline"]
     names = [write_heading(column) for column in case.columns]
@@ -124,7 +126,9 @@ def format_figure(scheme: Comparison, column: str | tuple[str, str], is_baseline
 
 
 def format_value(what: str, value: float | None) -> str:
-    """Returns a value in its unit, or a dash for None."""
+    """Returns a value in its unit, or a dash for None.
+    Goodput is in bit/s; what is neither goodput nor a share of losses is in seconds.
+    """
     if value is None:
         return "–"
     if what == "goodput_bps":

@@ -79,7 +79,9 @@ def list_captures(folder: Path) -> list[Path]:
 
 
 def _read_magic(path: Path) -> bytes:
-    """Returns the first four bytes of a file, decompressed if it is gzipped."""
+    """Returns the first four bytes of a file, decompressed if it is gzipped.
+    Empty if it cannot be decompressed.
+    """
     with path.open("rb") as plain:
         head = plain.read(4)
     if head[:2] != b"\x1f\x8b":

@@ -121,7 +121,9 @@ def play_recording(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> 
 
 
 def list_means(scheme: str, traffic: TrafficSection, recorded: _engine.Traffic) -> Iterator[float]:
-    """Yields the mean response time of short transfers, s, of each run."""
+    """Yields the mean response time of short transfers, s, of each run.
+    Each run is made when its value is asked for.
+    """
     for number in range(RUNS):
         scenario = fill_in({
             "schema": "mousehole.scenario/1", "replication": number, "warmup": f"{WARMUP_S}s",

@@ -409,7 +409,9 @@ def write_overflows(found: Sequence[Overflow]) -> str:
 
 
 def write_following(found: Sequence[Overflow]) -> str:
-    """Returns how many of the following answers agree, and a table of the others, in Markdown."""
+    """Returns how many of the following answers agree, and a table of the others, in Markdown.
+    `found` is not empty.
+    """
     agree = sum(one.agrees for one in found)
     sizes = ", ".join(format_size(size) for size in FOLLOWING)
     said = (

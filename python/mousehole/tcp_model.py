@@ -172,7 +172,9 @@ def first_loss_s(
 
 
 def timeout_share(p: ArrayLike, window: ArrayLike) -> Floats:
-    """Returns Q(p, w), the probability that a loss in a window of w packets ends in a timeout (C-17)."""
+    """Returns Q(p, w), the probability that a loss in a window of w packets ends in a timeout (C-17).
+    It is 1 for windows of at most `DUPLICATE_ACKS` packets, and the limit p → 0 without loss.
+    """
     p, window = np.broadcast_arrays(_check_loss(p), _check_count("window", window, 0))
     kept, some = np.log1p(-p), p > 0
     beyond = np.maximum(window - DUPLICATE_ACKS, 0)

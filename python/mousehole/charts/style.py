@@ -141,7 +141,9 @@ class Series:
         return sorted(self.names, key=lambda name: self.named is not None and name in self.named)
 
     def without(self, name: str) -> "Series":
-        """Returns the series without one of them, such as the one that the others are compared with."""
+        """Returns the series without one of them, such as the one that the others are compared with.
+        The series itself stays as it is; a name that it lacks changes nothing.
+        """
         kept = [place for place, other in enumerate(self.names) if other != name]
         return Series(
             [self.names[place] for place in kept],

@@ -234,9 +234,7 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 
 
 def _exit_with_status(status: int) -> NoReturn:
-    """Exits at once if other threads are still running, else as `sys.exit` does.
-    Then nothing is cleaned up.
-    """
+    """Exits at once and without any clean-up if other threads are still running, else as `sys.exit` does."""
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)

@@ -90,7 +90,9 @@ class Trial:
 
 
 def list_faults(entries: Iterable[LinkRunEntry]) -> list[str]:
-    """Returns a line for each round that is left out because all its runs under some scheme were invalid."""
+    """Returns a line for each round that is left out because all its runs under some scheme were invalid.
+    Empty if none is left out.
+    """
     own: dict[tuple[int, str], list[LinkRunEntry]] = {}
     for entry in entries:
         own.setdefault((entry["round"], entry["scheme"]), []).append(entry)

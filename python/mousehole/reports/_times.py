@@ -258,7 +258,6 @@ def list_link_charts(results: Results, cell: Cell, series: Series) -> list[Chart
         """Returns a chart of quantities of the link.
         Those that are 0 under every scheme are left out, unless all are.
         """
-        # A figure that is zero under every scheme, such as marks, is left out.
         shown = [one for one in names if any(row.estimates[one].mean for row in rows)] or names
         figures = {one: quantities.find("scheme", one).short for one in shown}
         look = _Look(axis, words, "value (95 %)", ("circle", "square"))

@@ -156,7 +156,9 @@ class Store:
         return found
 
     def _require_same(self) -> None:
-        """Raises `MouseholeError` if the folder has something else than this sweep."""
+        """Raises `MouseholeError` if the folder has something else than this sweep.
+        A folder that is missing or empty passes.
+        """
         manifest = self.folder / MANIFEST
         if self.folder.exists() and not self.folder.is_dir():
             raise self._folder_error("it is a file; a sweep needs a folder")

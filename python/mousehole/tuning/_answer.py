@@ -125,7 +125,9 @@ def _is_shown(one: Quantity, change: Estimate) -> bool:
 
 
 def _describe_prices(found: TuneResults) -> list[str]:
-    """Returns the sentence on what other quantities pay and whether limits are kept, in a list."""
+    """Returns the sentence on what other quantities pay and whether limits are kept, in a list.
+    Empty if there is neither a known price nor a limit.
+    """
     parts = []
     own = {row.limit: row for row in found.limits if row.scheme == found.recommended}
     for one in found.goal.prices:
@@ -185,7 +187,9 @@ def _write_prices(found: TuneResults, scheme: str, reference: str) -> str:
 
 
 def _compare_with_default(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns whether the recommended setting beats its scheme's own setting, and at what cost."""
+    """Returns whether the recommended setting beats its scheme's own setting, and at what cost.
+    Empty if the scheme's own setting is the baseline.
+    """
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     own, template = known[find_meaning(found.recommended or "")], known[find_meaning(found.family or "")]
     if own == template:
@@ -211,7 +215,9 @@ def _is_dearer(found: TuneResults, row: JudgedRow) -> bool:
 
 
 def _describe_curse(found: TuneResults) -> list[str]:
-    """Returns the sentence, in a list, on how much better finalists looked where they were chosen."""
+    """Returns the sentence, in a list, on how much better finalists looked where they were chosen.
+    Empty if that is known of none.
+    """
     first = found.goal.objectives[0]
     rows = [
         row
