@@ -14,9 +14,7 @@ from validation.lab.live import Echo, Lab
 
 @pytest.fixture
 def lab() -> Iterator[Lab]:
-    """The namespaces `near`, whose device is `wan`, and `far`.
-    Skips the test where no lab is possible; an alarm ends the process after 600 s.
-    """
+    """The namespaces `near`, whose device is `wan`, and `far`."""
     reason = live_lab.find_obstacle()
     if reason:
         pytest.skip(reason)

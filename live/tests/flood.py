@@ -17,9 +17,7 @@ UDP = 17
 
 
 def build_frame(mac: str, source: str, length: int) -> bytearray:
-    """Returns a frame without destination address and ports; `length` is the IP length.
-    Its checksums are zero too.
-    """
+    """Returns a frame without destination address and ports; `length` is the IP length."""
     ethernet = bytes.fromhex(mac.replace(":", "")) + bytes(6) + b"\x08\x00"
     header = struct.pack(
         ">BBHHHBBH4s4s", 0x45, 0, length, 0, 0, 64, UDP, 0, socket.inet_aton(source), bytes(4)
@@ -29,9 +27,7 @@ def build_frame(mac: str, source: str, length: int) -> bytearray:
 
 
 def main() -> int:
-    """Sends the datagrams; prints how many were sent and in how many seconds.
-    Without a rate it sends as fast as it can. Needs CAP_NET_RAW.
-    """
+    """Sends the datagrams; prints how many were sent and in how many seconds."""
     device, mac, source, count, length = sys.argv[1:6]
     rate = float(sys.argv[6]) if len(sys.argv) > 6 else 0.0
     frame = build_frame(mac, source, int(length))

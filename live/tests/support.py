@@ -31,7 +31,6 @@ def read_cookie(lab: Lab, net: str) -> int:
 
 def pretend_cake(folder: Path, **values: str | Path) -> tuple[str, ...]:
     """Returns a program, with its arguments, that has a command take token buckets for CAKEs; see cake.c.
-    Compiles a library in `folder`; raises `CalledProcessError` if that fails.
 
     `values` are the variables that cake.c reads, such as ASKED.
     """
@@ -59,9 +58,7 @@ def install_bucket(lab: Lab, handle: str) -> None:
 
 
 def assert_restored(lab: Lab, before: dict[str, Any]) -> None:
-    """Asserts that the device is in its earlier state, and that our maps and programs are freed.
-    Waits up to 3 s for the latter.
-    """
+    """Asserts that the device is in its earlier state, and that our maps and programs are freed."""
     assert lab.state(NEAR, DEVICE) == before
     deadline = time.monotonic() + 3
     # The kernel frees maps and programs a moment after their last pin.

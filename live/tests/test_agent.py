@@ -66,7 +66,7 @@ def find_agents(lab: Lab) -> list[int]:
 
 
 def read_published(lab: Lab) -> list[int]:
-    """Returns the numbers that the agent published last. They are words of 32 bits."""
+    """Returns the numbers that the agent published last."""
     (folder,) = [name for name in lab.pinned() if name.endswith("/maps")]
     assert folder.startswith(str(BPF_ROOT))
 
@@ -93,7 +93,6 @@ class Mixed:
     """TCP connections through the device: two long ones, and short ones while `short` is set."""
 
     def __init__(self, lab: Lab) -> None:
-        """Listens at the far end and starts the threads; `short` is not set."""
         with lab.inside(FAR):
             self.listener = socket.create_server((FAR_ADDRESS, PORT), backlog=64)
         self.listener.settimeout(0.1)
@@ -106,7 +105,7 @@ class Mixed:
             thread.start()
 
     def _connect(self) -> socket.socket:
-        """Opens a connection from the near end. Raises `OSError` after 5 s without an answer."""
+        """Opens a connection from the near end."""
         with self.lab.inside(NEAR):
             end = socket.socket()
         end.settimeout(5)
@@ -139,7 +138,7 @@ class Mixed:
                 time.sleep(0.005)
 
     def close(self) -> None:
-        """Stops all threads. Closes the listener."""
+        """Stops all threads."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -213,14 +212,13 @@ class Datagrams:
     """Sends flows of datagrams, each from another port."""
 
     def __init__(self, lab: Lab) -> None:
-        """Opens a socket at the far end, which receives the datagrams; nobody reads them."""
         with lab.inside(FAR):
             self.sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.sink.bind((FAR_ADDRESS, PORT))
         self.lab = lab
 
     def send(self, port: int, packets: int) -> None:
-        """Sends datagrams of 100 bytes from a port. Opens a socket for that and closes it."""
+        """Sends datagrams of 100 bytes from a port."""
         with self.lab.inside(NEAR):
             sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with sender:

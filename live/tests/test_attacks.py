@@ -52,7 +52,7 @@ def act_as_nobody(act: Callable[[], object]) -> None:
 
 
 def run_as_nobody(lab: Lab, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command as nobody in a lab. The command may fail."""
+    """Runs a command as nobody in a lab."""
     return lab.call(NEAR, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *words)
 
 
@@ -191,7 +191,7 @@ def test_headers__of_a_user_without_a_home__are_gone_when_the_command_ends(
 
 
 def plant_links(secret: Path, *paths: Path) -> None:
-    """Creates links to root's file, as nobody. A missing parent folder is created."""
+    """Creates links to root's file, as nobody."""
 
     def act() -> None:
         for path in paths:
@@ -328,9 +328,7 @@ def persist_own_policy(lab: Lab, own: Path, units: Path) -> None:
 
 
 def run_boot(lab: Lab, *before: str) -> subprocess.CompletedProcess[str]:
-    """Starts what was persisted as the guard does, on a machine without compilers.
-    `before` is a program, with its arguments, that runs the command; it may fail.
-    """
+    """Starts what was persisted as the guard does, on a machine without compilers."""
     return lab.call(NEAR, "env", *NO_COMPILER, *before, require_program(), "boot", DEVICE)
 
 

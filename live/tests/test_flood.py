@@ -62,7 +62,7 @@ class Established:
                 self.marks.append(ancillary[0][2][0])
 
     def close(self) -> None:
-        """Stops both threads. Closes both sockets."""
+        """Stops both threads."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -83,9 +83,7 @@ def find_flow_map(lab: Lab, flows: int) -> dict[str, Any]:
 def run_flood(
     lab: Lab, count: int, *, source: str = NEAR_ADDRESS, length: int = 40, rate: float = 0
 ) -> float:
-    """Sends `count` packets of new flows.
-    Returns how many seconds that took. The sender must succeed within 400 s.
-    """
+    """Sends `count` packets of new flows. Returns how many seconds that took."""
     words = [DEVICE, NOBODY, source, str(count), str(length), str(rate)]
     process = lab.start(NEAR, sys.executable, FLOOD, *words)
     out, errors = process.communicate(timeout=400)
@@ -124,7 +122,6 @@ class Seen:
     """Counts IPv4 packets from one source at the far end: IP bytes by DSCP."""
 
     def __init__(self, lab: Lab, source: str) -> None:
-        """Opens a packet socket at the far end, which stores packets from now on. Needs root's rights."""
         self.source = socket.inet_aton(source)
         self.bytes: dict[int, int] = {}
         with lab.inside(FAR):
@@ -134,10 +131,7 @@ class Seen:
         self.wire.settimeout(1.0)
 
     def count_arrivals(self) -> None:
-        """Counts the packets that have arrived.
-        To be called after the sender has stopped. Ends when no packet has come for 1 s, and closes the
-        socket.
-        """
+        """Counts the packets that have arrived. To be called after the sender has stopped."""
         with contextlib.suppress(TimeoutError):
             while True:
                 packet = self.wire.recv(2048)

@@ -46,9 +46,7 @@ class Guard:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, *before: str) -> None:
-        """Starts the guard; `before` is a program, with its arguments, that runs it.
-        Its standard error is appended to the log.
-        """
+        """Starts the guard; `before` is a program, with its arguments, that runs it."""
         self.process = self.lab.start(NEAR, *before, require_program(), "guard", stderr=self.log.open("a"))
 
     def kill(self) -> None:
@@ -68,9 +66,7 @@ class Guard:
         return dict(devices[0]) if devices else {}
 
     def wait_for(self, holds: Callable[[dict[str, Any]], bool], seconds: float = 5) -> dict[str, Any]:
-        """Waits until the device's status meets a condition.
-        Returns it. The status is read again for that. Fails after `seconds`.
-        """
+        """Waits until the device's status meets a condition. Returns it."""
         wait_until(lambda: holds(self.read_state()), seconds)
         return self.read_state()
 

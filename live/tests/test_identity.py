@@ -32,16 +32,14 @@ def add_net(lab: Lab, net: str) -> int:
 
 
 def remove_net(lab: Lab, net: str) -> None:
-    """Removes a namespace and waits until its device is gone. Fails after 10 s."""
+    """Removes a namespace and waits until its device is gone."""
     os.close(lab.nets.pop(net))
     lab.run(FAR, "ip", "netns", "del", net)
     wait_until(lambda: f"to-{net}" not in lab.run(FAR, "ip", "-br", "link"), 10)
 
 
 def list_places(lab: Lab) -> list[str]:
-    """Returns the names of the folders that hold something about devices.
-    Empty if there is no such place.
-    """
+    """Returns the names of the folders that hold something about devices."""
     done = lab.call(NEAR, "ls", f"{BPF_ROOT}/mousehole")
     return done.stdout.split() if done.returncode == 0 else []
 

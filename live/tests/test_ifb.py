@@ -58,7 +58,6 @@ class Arrivals:
     """Counts bytes that arrive at the host, by the sender's port and the DSCP."""
 
     def __init__(self, lab: Lab) -> None:
-        """Opens a packet socket at the host, which stores packets from now on. Needs root's rights."""
         self.bytes: dict[int, dict[int, int]] = {}
         with lab.inside(HOME):
             self.wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
@@ -67,10 +66,7 @@ class Arrivals:
         self.wire.settimeout(0.2)
 
     def count_arrivals(self) -> None:
-        """Counts the packets that have arrived.
-        To be called after the sender has stopped. Adds their IP bytes to `bytes`; ends when no packet has
-        come for 0.2 s.
-        """
+        """Counts the packets that have arrived. To be called after the sender has stopped."""
         with contextlib.suppress(TimeoutError):
             while True:
                 packet, (*_, kind, _, _) = self.wire.recvfrom(64)

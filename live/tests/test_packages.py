@@ -107,9 +107,7 @@ def test_man_page__names_every_command() -> None:
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a folder with the packages of the program that was built.
-    Skips the test if the program is not built or dpkg-deb is not installed.
-    """
+    """Returns a folder with the packages of the program that was built."""
     built = find_program()
     if built is None or not shutil.which("dpkg-deb"):
         pytest.skip("mousehole-live is not built, or dpkg-deb is not installed")

@@ -98,7 +98,6 @@ def lab(place: Lab) -> Lab:
 
 def rehearse(lab: Lab, line: str, *first: str) -> CompletedProcess[str]:
     """Runs a `mousehole-live` command with --dry-run.
-    `DEV` in the line stands for the device.
 
     `first` is a program, with its arguments, that runs the command.
     """
@@ -114,9 +113,7 @@ def cake(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 
 def assert_accepted(lab: Lab, line: str) -> None:
-    """Runs a tc command. The kernel may lack the queue discipline, but tc must accept the syntax.
-    `DEV` in the line stands for the device. What it installs stays.
-    """
+    """Runs a tc command. The kernel may lack the queue discipline, but tc must accept the syntax."""
     done = lab.call(NEAR, *line.replace("DEV", DEVICE).split())
     assert done.returncode == 0 or any(text in done.stderr for text in KERNEL_SAYS), f"{line}: {done.stderr}"
 

@@ -53,7 +53,7 @@ FQ = f"host {DEVICE} --shape --no-agent"
 
 
 def has_qdisc(lab: Lab, kind: str) -> bool:
-    """Returns whether the kernel has a kind of queue discipline. Installs it at `lo` for a moment."""
+    """Returns whether the kernel has a kind of queue discipline."""
     done = lab.call(NEAR, "tc", "qdisc", "add", "dev", "lo", "root", kind)
     return done.returncode == 0 and lab.run(NEAR, "tc", "qdisc", "del", "dev", "lo", "root") == ""
 
@@ -70,9 +70,7 @@ def read_queues(lab: Lab, device: str) -> object:
 
 
 def rehearse(lab: Lab, *words: str) -> list[list[str]]:
-    """Returns the tc commands of queue disciplines and classes that a command prints with --dry-run.
-    The command must succeed.
-    """
+    """Returns the tc commands of queue disciplines and classes that a command prints with --dry-run."""
     done = lab.live(NEAR, *words, "--dry-run")
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
@@ -104,9 +102,7 @@ def read_messages(file: Path, kind: str) -> list[tuple[object, ...]]:
 
 
 def assert_same_queues(lab: Lab, *words: str, devices: tuple[str, ...] = (DEVICE,)) -> None:
-    """Asserts that a command installs what its printed tc commands install.
-    The device is down afterwards, without queue disciplines of ours.
-    """
+    """Asserts that a command installs what its printed tc commands install."""
     # Where no packet passes, all counters are compared too.
     lab.run(NEAR, "ip", "link", "set", DEVICE, "down")
     lines = rehearse(lab, *words)

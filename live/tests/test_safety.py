@@ -57,7 +57,7 @@ def measure_s(lab: Lab, *words: str) -> float:
 
 
 def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
-    """Starts a command and kills it after some seconds. Waits for its end."""
+    """Starts a command and kills it after some seconds."""
     process = lab.start(NEAR, require_program(), *words)
     time.sleep(seconds)
     process.kill()
@@ -65,9 +65,7 @@ def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
 
 
 def kill_at_call(lab: Lab, words: tuple[str, ...], call: str, number: int) -> None:
-    """Runs a command that is killed at the `number`-th system call of a kind.
-    Its children are traced too. A command with fewer calls ends by itself.
-    """
+    """Runs a command that is killed at the `number`-th system call of a kind."""
     inject = f"inject={call}:signal=KILL:when={number}"
     lab.call(
         NEAR,
@@ -85,9 +83,7 @@ def kill_at_call(lab: Lab, words: tuple[str, ...], call: str, number: int) -> No
 
 
 def count_calls(lab: Lab, words: tuple[str, ...], call: str) -> int:
-    """Returns how many system calls of a kind a command makes, without its children.
-    The command must succeed.
-    """
+    """Returns how many system calls of a kind a command makes, without its children."""
     done = lab.call(NEAR, "strace", "-o", "/dev/stderr", "-e", f"trace={call}", require_program(), *words)
     assert done.returncode == 0, done.stderr
     return len(re.findall(rf"^{call}\w*\(", done.stderr, re.MULTILINE))

@@ -41,7 +41,6 @@ class Caked:
     """Runs commands that take token buckets for CAKEs."""
 
     def __init__(self, lab: Lab, folder: Path) -> None:
-        """Compiles the library of `pretend_cake` in `folder`."""
         self.lab, self.first = lab, pretend_cake(folder)
 
     def live(self, *words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -49,7 +49,6 @@ class Traffic:
     """A server at the near end, and hosts that fetch from it."""
 
     def __init__(self, lab: Lab) -> None:
-        """Listens at the near end; nothing is fetched yet."""
         self.lab, self.over = lab, threading.Event()
         with lab.inside(NEAR):
             self.listener = socket.create_server((NEAR_ADDRESS, PORT), backlog=256)
@@ -61,9 +60,7 @@ class Traffic:
         ]
 
     def run(self) -> None:
-        """Lets all hosts fetch for some seconds, and waits until the last transfers are over.
-        Can be called once.
-        """
+        """Lets all hosts fetch for some seconds, and waits until the last transfers are over."""
         for thread in self.threads:
             thread.start()
         time.sleep(SECONDS)
@@ -102,9 +99,7 @@ class Traffic:
 
 
 def run_trial(lab: Lab, *more: str) -> dict[str, Any]:
-    """Runs a trial with traffic of some seconds.
-    Returns what `status --ab` shows. It also prints what the command shows for people.
-    """
+    """Runs a trial with traffic of some seconds. Returns what `status --ab` shows."""
     build_lines(lab)
     done = lab.live(NEAR, *TRIAL, *more)
     assert done.returncode == 0, done.stderr
