@@ -462,9 +462,8 @@ def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Compar
 
 def _try_vetoes(prepared: Prepared) -> None:
     """Raises `MouseholeError` for a veto on a kind of application that is not in the traffic.
-    They come from one run of the baseline without a warm-up; nothing is run where the user gave no veto.
-
-    The kinds are those of the first second of the traffic; transfers and pages may still come later.
+    Runs the baseline once for that, without a warm-up; nothing is run where the user gave no veto. The
+    kinds are those of the first second of the traffic; transfers and pages may still come later.
     """
     plan = prepared.plan
     if not vetoes.list_given_margins(plan):
