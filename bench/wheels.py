@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -19,6 +18,8 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from bench.verdicts import read_used_s
 
 CASES = (
     "web:sfd --rate 5mbit --load 0.9 --duration 200s --warmup 20s",
@@ -78,12 +79,6 @@ def compare(case: str, site: Path) -> tuple[float, Any]:
         document = json.loads(Path(file.name).read_text("utf-8"))
     document["manifest"].pop("git_revision")
     return read_used_s() - before, document
-
-
-def read_used_s() -> float:
-    """Returns the CPU seconds of all children that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from mousehole.runs import (
     Backend,
     Cell,
     Estimate,
+    Facts,
     Finding,
     Plan,
     Results,
@@ -457,7 +458,7 @@ def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Compar
     estimate, jobs, cores = forecast(prepared, backend)
     _try_vetoes(prepared)
     _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
-    return run_with_jobs(prepared, jobs, backend)
+    return run_with_jobs(prepared, jobs, backend, estimate.finished)
 
 
 def _try_vetoes(prepared: Prepared) -> None:
@@ -485,12 +486,16 @@ def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int
     return estimate, choose_jobs(estimate, prepared.jobs, available_bytes()), None
 
 
-def run_with_jobs(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
+def run_with_jobs(
+    prepared: Prepared, jobs: int, backend: Backend | None = None, finished: Facts | None = None
+) -> Comparison:
     """Runs the plan in this many threads or by `backend`, without an estimate, and returns the comparison.
-    Raises `MouseholeError` for a veto on traffic that is not present, and `Stopped` on Ctrl-C.
+    `finished` are facts of runs of the plan that an estimate has run already. Raises `MouseholeError` for a
+    veto on traffic that is not present, and `Stopped` on Ctrl-C.
     """
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
-    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
+    shipment = prepared.shipment if backend else None
+    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, shipment, finished)
     section, pipe_bytes = plan.base["traffic"], _pipe_bytes(plan)
     capture = find_capture(section, traffic, plan.short_bytes, plan.long_bytes, pipe_bytes)
     results = Results(plan, facts, given.label, make_manifest(plan, given, traffic), summary, capture)

@@ -125,17 +125,17 @@ def _draw_stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     """Returns areas by colour of packets on top of each other; an empty chart without rows."""
     if not rows:
         return empty_chart("nothing was sent")
-    marks = make_chart([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)
+    marks = _make_ranked_chart(rows).mark_area(interpolate="step-before", fillOpacity=0.75)
     return marks.encode(
-        y=_make_y_axis(title, stack="zero"), color=_encode_packet_colour(rows), order=_order_by_name()
+        y=_make_y_axis(title, stack="zero"), color=_encode_packet_colour(rows), order="rank:Q"
     )
 
 
 def _draw_bars(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Returns bars over time, by colour of packets on top of each other."""
-    marks = make_chart([dict(row) for row in rows]).mark_bar(size=WIDTH / PLACES + 0.5)
+    marks = _make_ranked_chart(rows).mark_bar(size=WIDTH / PLACES + 0.5)
     return marks.encode(
-        y=_make_y_axis("packets", stack="zero"), color=_encode_packet_colour(rows), order=_order_by_name()
+        y=_make_y_axis("packets", stack="zero"), color=_encode_packet_colour(rows), order="rank:Q"
     )
 
 
@@ -147,9 +147,10 @@ def _draw_steps(rows: Sequence[Mapping[str, Any]]) -> Any:
     return line.encode(y="v:Q")
 
 
-def _order_by_name() -> alt.Order:
-    """Returns the order of a stack by the names of the colours."""
-    return alt.Order("colour:N", sort="ascending")
+def _make_ranked_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Returns a chart of rows whose field `rank` is the position of their colour, green first."""
+    ranks = {name: rank for rank, name in enumerate(OF_COLOURS)}
+    return make_chart([{**row, "rank": ranks[row["colour"]]} for row in rows])
 
 
 def _encode_packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:

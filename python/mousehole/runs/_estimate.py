@@ -1,18 +1,22 @@
-"""Estimates how long a plan takes and how much memory its runs need, from short parts of some of its runs."""
+"""Estimates how long a plan takes and how much memory its runs need, from parts of some of its runs.
+
+A part that is a whole run is a run of the plan, and is not repeated.
+"""
 
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil, log
 
 from mousehole import _engine
 from mousehole.base import MouseholeError, field_error, run_interruptibly
 from mousehole.engine_types import Scenario
-from mousehole.runs._facts import reduce_run
+from mousehole.runs._facts import RunFacts, reduce_run
 from mousehole.runs._plan import Plan, Task
 from mousehole.runs._pool import default_jobs, run_one
+from mousehole.runs._results import Facts
 from mousehole.scenario import fill_in
 
 STEPS = 6
@@ -49,6 +53,8 @@ class Part:
     simulated_s: float
     transfers: int
     live: int
+    facts: RunFacts | None = None
+    """What a whole run of a plan came to."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ class Estimate:
     """Wall time over CPU time of the parts that were timed: above 1 on a busy machine."""
     bytes_per_run: float
     runs: int
+    finished: Facts = field(default_factory=dict, repr=False, compare=False)
+    """The facts of the runs that were timed whole."""
 
     def seconds(self, jobs: int, cores: int | None = None) -> float:
         """Returns the wall time with this many parallel runs on this many cores, by default those here.
@@ -80,7 +88,8 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
 
     Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
     Then a part of a run of each scheme is timed, in as many threads as the plan will have; the replications
-    take turns. The set-up is measured by itself, since longer runs do not repeat it.
+    take turns. The set-up is measured by itself, since longer runs do not repeat it. Of short runs the parts
+    are whole runs; their facts are in the estimate.
     """
     cancel = _engine.Cancel()
 
@@ -99,8 +108,9 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
             tasks = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
         affordable = [part.share for part in parts if (part.cpu_s - setup_s) * len(tasks) <= SAMPLES_S]
         share = max(affordable, default=parts[0].share)
-        futures = [threads.submit(timed, share, task) for task in tasks]
-        samples = [run_interruptibly(future.result) for future in futures]
+        futures = [threads.submit(timed, share, task) for task in tasks[1:]]
+        samples = [part for part in parts if part.share == share]
+        samples += [run_interruptibly(future.result) for future in futures]
     finally:
         cancel.cancel()
         threads.shutdown(wait=False, cancel_futures=True)
@@ -115,6 +125,7 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
         slowdown=max(1.0, sum(part.wall_s for part in samples) / sum(part.cpu_s for part in samples)),
         bytes_per_run=needed * most,
         runs=len(plan.tasks),
+        finished={task: part.facts for task, part in zip(tasks, samples, strict=True) if part.facts},
     )
 
 
@@ -284,31 +295,41 @@ def _bound_growth(before: float, after: float) -> float:
 def _time_plan_part(
     plan: Plan, traffic: _engine.Traffic | None, share: float, task: Task, cancel: _engine.Cancel
 ) -> Part:
-    """Runs the share `share` of the run of a task in this thread, reduces it and returns its cost."""
+    """Runs the share `share` of the run of a task in this thread, reduces it and returns its cost.
+
+    A whole run is the plan's, and the part has its facts.
+    """
     reduce = partial(reduce_run, buckets=plan.buckets)
     return _time_part(plan.task_scenario(task), traffic, share, reduce, cancel)
 
 
 def _time_part(
     run: Scenario, traffic: _engine.Traffic | None, share: float,
-    reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
+    reduce: Callable[[_engine.RunResult], RunFacts | None], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
     """Runs a scenario in this thread with warm-up and window cut to `share`.
     Raises what the run raises, also when `cancel` stops it. Times are in seconds.
 
-    Returns the cost of run and reduction.
+    Returns the cost of run and reduction, and what `reduce` returned if nothing was cut.
     """
-    scenario = run.copy()
-    scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
-    scenario["duration"] = _scale_duration("duration", run["duration"], share)
+    scenario = run if share == 1 else _cut(run, share)
     begin, begin_cpu = time.perf_counter(), time.thread_time()
     result = run_one(scenario, traffic, cancel)
-    reduce(result)
+    facts = reduce(result)
     cpu_s, wall_s = time.thread_time() - begin_cpu, time.perf_counter() - begin
     summary = result.summary()
     return Part(
-        share, cpu_s, wall_s, summary["simulated_s"], summary["measured"], summary["connections_most_live"]
-    )
+        share, cpu_s, wall_s, summary["simulated_s"], summary["measured"], summary["connections_most_live"],
+        facts if share == 1 else None,
+    )  # fmt: skip
+
+
+def _cut(run: Scenario, share: float) -> Scenario:
+    """Returns the scenario with a share of its warm-up and of its window."""
+    scenario = run.copy()
+    scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
+    scenario["duration"] = _scale_duration("duration", run["duration"], share)
+    return scenario
 
 
 def _scale_duration(field: str, duration: str, share: float) -> str:

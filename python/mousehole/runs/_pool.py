@@ -145,12 +145,14 @@ def run_one(
 def run_plan(
     plan: Plan, traffic: _engine.Traffic | None, jobs: int, reporter: Reporter,
     backend: Backend | None = None, shipment: Shipment | None = None,
+    finished: Facts | None = None,
 ) -> Facts:  # fmt: skip
     """Runs the plan with `jobs` threads, or by `backend`, and returns the facts of every run.
     Transfers are compared across schemes once a replication is complete. Raises `MouseholeError` as
     `run_all` does.
 
-    Ctrl-C raises `Stopped`, with a message on what was finished.
+    The runs whose facts are in `finished` are not run again. Ctrl-C raises `Stopped`, with a message on what
+    was finished.
     """
     return run_all(
         {task: plan.task_scenario(task) for task in plan.tasks},
@@ -162,6 +164,7 @@ def run_plan(
         lambda task, facts: _pair_transfers(plan, task, facts),
         backend=backend,
         shipment=shipment,
+        finished=finished,
         name=lambda task: f"scheme {plan.schemes[task.scheme]}, replication {task.replication}",
     )
 
@@ -177,29 +180,39 @@ def run_all(
     *,
     backend: Backend | None = None,
     shipment: Shipment | None = None,
+    finished: Mapping[K, T] | None = None,
     name: Callable[[K], str] | None = None,
 ) -> dict[K, T]:
     """Runs every scenario, reduces its records with `reduce`, and returns the outcomes in the order given.
     The progress goes to `reporter`. Raises what a run raises; the others are given up then.
 
+    A scenario whose outcome is in `finished` is not run; its outcome counts as the first to end.
     The runs are in `jobs` threads of this process, or where `backend` has them; other processes pickle
     `reduce`, and get the traffic from `shipment`. `settle` is called in this thread after each run. It takes
     the run's key and the outcomes so far, which it may change.
     Ctrl-C cancels all runs and raises `Stopped` with the message that `account` makes of the outcomes so far.
     Raises `MouseholeError` for a run that the backend gave up; `name` names the run.
     """
-    done = dict[K, T]()
-    each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in scenarios.items())
+    done, known = dict[K, T](), finished or {}
+    rest = (item for item in scenarios.items() if item[0] not in known)
+    each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in rest)
+
+    def note(key: K, outcome: T) -> None:
+        """Adds an outcome."""
+        done[key] = outcome
+        if settle is not None:
+            settle(key, done)
+        reporter.advance()
+
     try:
         reporter.start(len(scenarios))
+        for key, outcome in known.items():
+            note(key, outcome)
         with closing(yield_outcomes(backend or Threads(jobs), each)) as found:
             for key, outcome in found:
                 if isinstance(outcome, Apart):
                     raise MouseholeError(f"{name(key) if name else 'a run'}: {outcome.reason}")
-                done[key] = outcome
-                if settle is not None:
-                    settle(key, done)
-                reporter.advance()
+                note(key, outcome)
     except KeyboardInterrupt:
         text = account(done) if account else f"stopped after {len(done)} of {len(scenarios)} runs"
         raise Stopped(text) from None
