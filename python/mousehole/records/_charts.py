@@ -148,7 +148,9 @@ def _draw_steps(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _make_ranked_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Returns a chart of rows whose field `rank` is the position of their colour, green first."""
+    """Returns a chart of rows whose field `rank` is the position of their colour, green first.
+    The rows stay as they are. Raises `KeyError` for an unknown colour.
+    """
     ranks = {name: rank for rank, name in enumerate(OF_COLOURS)}
     return make_chart([{**row, "rank": ranks[row["colour"]]} for row in rows])
 

@@ -325,7 +325,9 @@ def _time_part(
 
 
 def _cut(run: Scenario, share: float) -> Scenario:
-    """Returns the scenario with a share of its warm-up and of its window."""
+    """Returns the scenario with a share of its warm-up and of its window.
+    The scenario given stays as it is.
+    """
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
     scenario["duration"] = _scale_duration("duration", run["duration"], share)

@@ -198,7 +198,7 @@ def run_all(
     each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in rest)
 
     def note(key: K, outcome: T) -> None:
-        """Adds an outcome."""
+        """Adds an outcome, calls `settle` and advances the progress."""
         done[key] = outcome
         if settle is not None:
             settle(key, done)
