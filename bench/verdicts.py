@@ -47,13 +47,17 @@ class Cost:
     """Of each verdict, as a share."""
 
     def verdict_s(self) -> float:
-        """Returns the CPU seconds of a verdict whose interval has the half-width `HALF_WIDTH`."""
+        """Returns the CPU seconds of a verdict whose interval has the half-width `HALF_WIDTH`.
+        There is at least one verdict.
+        """
         mean_square = statistics.fmean(one**2 for one in self.half_widths)
         return self.cpu_s * mean_square / HALF_WIDTH**2 / len(self.half_widths)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures every case in rounds and prints a table; returns 0."""
+    """Measures every case in rounds and prints a table; returns 0.
+    Raises `CalledProcessError` if a command fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--mousehole", type=Path, default=ROOT / ".venv" / "bin" / "mousehole")
     parser.add_argument("--rounds", type=int, default=3)
@@ -67,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(case: str, program: Path) -> Cost:
-    """Runs a command once in a child and returns its cost."""
+    """Runs a command once in a child and returns its cost. Raises `CalledProcessError` if it fails."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         used_s, began_s = read_used_s(), time.monotonic()
         subprocess.run([program, *case.split(), "--json", file.name], capture_output=True, check=True)
@@ -86,7 +90,9 @@ def list_half_widths(document: dict[str, Any]) -> list[float]:
 
 
 def format_row(case: str, costs: Sequence[Cost]) -> str:
-    """Returns a line of the table: medians of the rounds, of the last column with its range."""
+    """Returns a line of the table: medians of the rounds, of the last column with its range.
+    There is at least one round, with an interval.
+    """
     cpu_s, wall_s = (
         statistics.median(one.cpu_s for one in costs),
         statistics.median(one.wall_s for one in costs),

@@ -31,7 +31,9 @@ SHARED = "--seeds 3 --jobs 1 --schemes droptail,sfd,fq-codel,cake,excess-cake"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Times all cases; returns 1 if a case gave different results under the two wheels."""
+    """Times all cases; returns 1 if a case gave different results under the two wheels.
+    The wheels are unpacked into a temporary folder.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("wheels", nargs=2, type=Path, metavar="WHEEL")
     parser.add_argument("--rounds", type=int, default=5)
@@ -65,7 +67,9 @@ def play(case: str, sites: Sequence[Path], is_even: bool) -> tuple[list[float], 
 
 
 def compare(case: str, site: Path) -> tuple[float, Any]:
-    """Returns the CPU seconds of a comparison, and its document without the build's name."""
+    """Returns the CPU seconds of a comparison, and its document without the build's name.
+    Raises `CalledProcessError` if it fails.
+    """
     before = read_used_s()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "mousehole", "compare", *case.split(), *SHARED.split()]

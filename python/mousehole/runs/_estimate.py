@@ -71,7 +71,9 @@ class Estimate:
     """The facts of the runs that were timed whole."""
 
     def seconds(self, jobs: int, cores: int | None = None) -> float:
-        """Returns the wall time with this many parallel runs on this many cores, by default those here."""
+        """Returns the wall time with this many parallel runs on this many cores, by default those here.
+        More runs at once than runs or cores do not help.
+        """
         return self.cpu_s * self.slowdown / min(jobs, cores or default_jobs(), self.runs)
 
     def bytes_at_once(self, jobs: int) -> float:
@@ -81,6 +83,8 @@ class Estimate:
 
 def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
     """Returns the estimated cost of a plan that is run with up to `jobs` parallel runs.
+    Takes some seconds of CPU time. Ctrl-C and faults of a run cancel all parts; `MouseholeError` of a run
+    passes.
 
     Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
     Then a part of a run of each scheme is timed, in as many threads as the plan will have; the replications
@@ -127,6 +131,7 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
 
 def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
     """Returns the estimated cost of `runs` runs like this one, from parts of it that are timed.
+    `MouseholeError` of a run passes.
 
     The scenario is filled in. The memory of a packet trace is that of the events of the longest part,
     extrapolated.
@@ -156,7 +161,9 @@ def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int 
 
 
 def require_memory(estimate: Estimate, available: int | None) -> None:
-    """Raises `MouseholeError` if one run does not fit into `available` bytes."""
+    """Raises `MouseholeError` if one run does not fit into `available` bytes.
+    Does nothing if `available` is None.
+    """
     if available is not None and estimate.bytes_per_run > SAFE_SHARE * available:
         raise MouseholeError(
             f"this run needs about {_write_memory(estimate.bytes_per_run)} of memory, and "
@@ -183,7 +190,9 @@ def write_cost(estimate: Estimate, jobs: int, cores: int | None = None) -> str:
 
 
 def write_rough_time(seconds: float) -> str:
-    """Returns a time that is only estimated, such as `about 25 s` or `about 3.1 h`."""
+    """Returns a time that is only estimated, such as `about 25 s` or `about 3.1 h`.
+    `seconds` is of wall time; from two days on the text is in days.
+    """
     if seconds < 2:
         return "about a second"
     if seconds < 90:
@@ -217,7 +226,10 @@ def choose_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> 
 
 
 def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
-    """Times parts of a run of `span_s` simulated seconds until two agree, and returns them, shortest first.
+    """Times parts of a run of `span_s` simulated seconds until two agree, and returns them, shortest
+    first.
+    It stops early where another part would take longer than `ALWAYS_S`, or `MOST_S` if the last two
+    disagree.
 
     `timed` runs the share of the run that it is given. Each part is four times as long as the one before;
     there are at least two.
@@ -237,7 +249,9 @@ def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[
 
 
 def _estimate_setup_s(parts: list[Part]) -> float:
-    """Returns the set-up time from the two shortest parts: the cost of a part of length zero."""
+    """Returns the set-up time in CPU seconds, from the two shortest parts: the cost of a part of length
+    zero. It is never negative; `parts` has two or more.
+    """
     one, other = parts[:2]
     gained = max(other.simulated_s - one.simulated_s, 1e-9)
     rate = max(other.cpu_s - one.cpu_s, 0.0) / gained
@@ -250,7 +264,7 @@ def _cpu_per_second(part: Part, setup_s: float) -> float:
 
 
 def _estimate_bytes(part: Part) -> float:
-    """Returns the memory of a run, a packet trace left out."""
+    """Returns the memory of a run in bytes, a packet trace left out."""
     return BYTES_PER_RUN + BYTES_PER_TRANSFER * part.transfers + BYTES_PER_CONNECTION * part.live
 
 
@@ -272,7 +286,9 @@ def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenari
 
 
 def _bound_growth(before: float, after: float) -> float:
-    """Returns the growth from one part to the next, which is four times as long: from 1 to 4."""
+    """Returns the growth from one part to the next, which is four times as long: from 1 to 4, and 4 if
+    nothing was there before.
+    """
     return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
 
 
@@ -292,6 +308,7 @@ def _time_part(
     reduce: Callable[[_engine.RunResult], RunFacts | None], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
     """Runs a scenario in this thread with warm-up and window cut to `share`.
+    Raises what the run raises, also when `cancel` stops it. Times are in seconds.
 
     Returns the cost of run and reduction, and what `reduce` returned if nothing was cut.
     """
@@ -308,7 +325,9 @@ def _time_part(
 
 
 def _cut(run: Scenario, share: float) -> Scenario:
-    """Returns the scenario with a share of its warm-up and of its window."""
+    """Returns the scenario with a share of its warm-up and of its window.
+    The scenario given stays as it is.
+    """
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
     scenario["duration"] = _scale_duration("duration", run["duration"], share)
