@@ -93,7 +93,7 @@ def measure_cost(program: str, file: Path) -> Cost:
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise SystemExit(f"large_log: the program ended with {child.returncode}")
+        raise SystemExit(f"logs: the program ended with {child.returncode}")
     unit = 1 if sys.platform == "darwin" else 1024
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit, printed.strip())
 

@@ -67,7 +67,7 @@ def profile(command: Sequence[str]) -> tuple[Counter[str], int]:
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
         done = subprocess.run(valgrind, capture_output=True, text=True, check=False, env=environment)
         if done.returncode:
-            raise SystemExit(f"instruction_profile: {' '.join(valgrind)} failed:\n{done.stderr[-2000:]}")
+            raise SystemExit(f"profile: {' '.join(valgrind)} failed:\n{done.stderr[-2000:]}")
         return sum_by_file(output), int(json.loads(done.stdout)["data_packets_forward"])
 
 

@@ -144,11 +144,8 @@ def format_percent(share: float) -> str:
     """Returns a change in percent with its sign; rounding errors of floats count as 0."""
     if abs(share) < 1e-12:
         return "0"
-    return (
-        f"{100 * share:+.2g}".replace("-", "−")
-        if abs(share) < 0.995
-        else f"{100 * share:+.0f}".replace("-", "−")
-    )
+    text = f"{100 * share:+.2g}" if abs(share) < 0.995 else f"{100 * share:+.0f}"
+    return text.replace("-", "−")
 
 
 if __name__ == "__main__":

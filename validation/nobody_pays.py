@@ -24,6 +24,7 @@ from typing import Any
 from mousehole.base import counted
 
 from tools import document
+from validation.negatives import format_percent
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "nobody-pays.md"
@@ -350,11 +351,6 @@ def list_broken_limits(found: Mapping[str, Change]) -> list[str]:
         for figure in FIGURES
         if figure.name in found and breaks(figure, found)
     ]
-
-
-def format_percent(share: float) -> str:
-    """Returns a change in percent with its sign."""
-    return f"{100 * share:+.2g}".replace("-", "−") if abs(share) < 0.995 else f"{100 * share:+.0f}"
 
 
 def format_change(figure: Figure, change: Change) -> str:

@@ -45,7 +45,10 @@ def ask(version: int, sizes: list[int], pause_s: float) -> None:
             end.sendall(f"{size}\n".encode())
             left = size
             while left:
-                left -= len(end.recv(65536))
+                part = end.recv(65536)
+                if not part:
+                    raise ConnectionError(f"the server closed with {left} B left")
+                left -= len(part)
             time.sleep(pause_s)
 
 

@@ -129,12 +129,14 @@ class Hosts:
 
     def _receive(self, end: socket.socket, transfer: Transfer) -> None:
         """Reads what has arrived; asks for the next answer, or ends the transfer after the last one.
-        Raises `BlockingIOError` if more is to come.
+        Raises `BlockingIOError` if more is to come, `ConnectionError` if the server ended early.
         """
         if self.acks_each is not None:  # the kernel forgets it
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, int(self.acks_each))
         while True:
             count = len(end.recv(1 << 20))
+            if count == 0:
+                raise ConnectionError("the server closed a connection within an answer")
             transfer.received += count
             self.received += count
             if transfer.received >= sum(transfer.sizes):

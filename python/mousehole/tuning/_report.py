@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isfinite
+from math import inf, isfinite, isnan, nan
 
 from mousehole.answer import Settings, find_installation, find_link_of_cell, wred_table
 from mousehole.base import change_text, counted, engine_text, signed, span_text
@@ -306,7 +306,13 @@ def _make_trials_table(found: TuneResults) -> Table:
         schemes[key], good[key] = row.scheme, row.is_feasible
     first = found.goal.objectives[0]
     sign = 1 if first.smaller_is_better else -1
-    ranked = sorted(by_setting, key=lambda key: sign * by_setting[key].get(first.name, float("inf")))
+
+    def rank(key: tuple[str, int]) -> float:
+        """Returns the position of a setting by the first objective; one without its value comes last."""
+        change = by_setting[key].get(first.name, nan)
+        return inf if isnan(change) else sign * change
+
+    ranked = sorted(by_setting, key=rank)
     shown = ranked[:MOST_TRIALS]
     rows: list[Row] = [
         [TableCell(str(key[1]), key[1]),
