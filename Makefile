@@ -200,7 +200,7 @@ validation: $(ENGINE) $(if $(filter live kernels,$(WHAT)),live) ## compare with 
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
 	@$(BIN)/python -m validation.$(or $(WHAT),page) $(ARGS)
 
-bench: $(ENGINE) ## time things: WHAT=engine|schemes|performance|scaling|logs|wheels, or as root live; ARGS='…'
+bench: $(ENGINE) ## time things: WHAT=engine|schemes|performance|scaling|verdicts|logs|wheels, or as root live; ARGS='…'
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
 	@for what in $(or $(WHAT),engine schemes); do \
 		if [ $$what = live ]; then $(CARGO) run --quiet --locked -p mousehole-live --example bench_live -- $(ARGS); \

@@ -98,7 +98,9 @@ class Program:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the cases, prints a table and writes bench.json; returns 1 if a bar is missed."""
+    """Runs the cases, prints a table and writes bench.json; returns 1 if a bar is missed.
+    Without ns-2 only our own cost is measured, and no bar can be missed.
+    """
     options = make_parser(__doc__, ROUNDS, "bench.json").parse_args(arguments)
     ns2 = shutil.which("ns")
     if not ns2:
@@ -128,7 +130,9 @@ def make_parser(document: str | None, rounds: int, output: str) -> argparse.Argu
 
 
 def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[Program, Program | None]:
-    """Runs all rounds of one case, with the two simulators alternating."""
+    """Runs all rounds of one case, with the two simulators alternating.
+    Without `with_ns2` the second result is None. Ends the program if a run fails.
+    """
     ours, theirs = Program(), Program()
     for _ in range(rounds):
         for seconds, runs in ((case.short_s, ours.short), (case.long_s, ours.long)):
@@ -140,7 +144,9 @@ def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[P
 
 
 def run_ours(command: list[str]) -> Run:
-    """Runs mousehole-bench once and parses the line of JSON that it prints."""
+    """Runs mousehole-bench once and parses the line of JSON that it prints.
+    Ends the program if it fails.
+    """
     cpu_s, rss, output = run_child(command)
     said = json.loads(output.strip().splitlines()[-1])
     numbers = {key: float(value) for key, value in said.items() if isinstance(value, int | float)}
@@ -148,14 +154,18 @@ def run_ours(command: list[str]) -> Run:
 
 
 def run_ns2(command: list[str]) -> Run:
-    """Runs ns once and parses the words of the form name=number that its scripts print."""
+    """Runs ns once and parses the words of the form name=number that its scripts print.
+    Ends the program if it fails.
+    """
     cpu_s, rss, output = run_child(command)
     said = {name: float(value) for name, value in re.findall(r"([\w<]+)=([\d.]+)", output)}
     return Run(cpu_s, rss, said["fwd"] if "fwd" in said else said["bneck_pkts"], said)
 
 
 def run_child(command: list[str]) -> tuple[float, int, str]:
-    """Runs a child in a scratch directory. Returns CPU seconds, peak resident bytes and output."""
+    """Runs a child in a scratch directory.
+    Returns CPU seconds, peak resident bytes and output. Ends the program with a message if it fails.
+    """
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(command, cwd=scratch, stdout=output)
         _, status, usage = os.wait4(child.pid, 0)
@@ -204,7 +214,7 @@ def make_row(case: Case, ours: Program, theirs: Program | None) -> dict[str, flo
 
 
 def list_misses(case: Case, row: dict[str, float | None]) -> list[str]:
-    """Returns the faults of a row: too slow, or not the same work."""
+    """Returns the faults of a row: too slow, or not the same work. Without ns-2 there are none."""
     least, packets, ns2_packets = row["ratio_low"], row["packets_per_s"], row["ns2_packets_per_s"]
     found = []
     if least is not None and not 0 < least <= case.most_ratio:

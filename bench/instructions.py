@@ -60,7 +60,10 @@ class Counts:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Counts the instructions, then compares them with the record or renews it; returns the exit status."""
+    """Counts the instructions, then compares them with the record or renews it; returns the exit status.
+    It is 1 if a case rose beyond the bar, 2 if there is no record. Without valgrind it is 0, but 2 if CI
+    is set.
+    """
     options = parse_arguments(arguments)
     if not shutil.which("valgrind"):
         print("NOT RUN  instructions: valgrind is not installed; `make deps` as root installs it")
@@ -89,13 +92,15 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def read_compiler() -> str:
-    """Returns the version of the Rust compiler in use, without its name."""
+    """Returns the version of the Rust compiler in use, without its name.
+    Raises `OSError` or `CalledProcessError` without a compiler.
+    """
     done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True, cwd=ROOT)
     return done.stdout.removeprefix("rustc ").strip()
 
 
 def count_all(binary: Path) -> dict[str, int]:
-    """Returns the instructions of every case; each command runs once."""
+    """Returns the instructions of every case; each command runs once. Ends the program if one fails."""
     commands = {case.command for case in CASES} | {case.without for case in CASES if case.without}
     taken = {command: count_instructions([str(binary), *command]) for command in sorted(commands)}
     return {case.name: taken[case.command] - taken.get(case.without, 0) for case in CASES}
@@ -103,6 +108,7 @@ def count_all(binary: Path) -> dict[str, int]:
 
 def count_instructions(command: Sequence[str]) -> int:
     """Returns the instructions of one run.
+    Ends the program if it fails.
 
     The environment is nearly empty, since the loader reads it, which costs instructions.
     """
@@ -116,13 +122,15 @@ def count_instructions(command: Sequence[str]) -> int:
 
 
 def parse_record(text: str) -> Counts:
-    """Parses the text of the record."""
+    """Parses the text of the record. Raises `KeyError` without the compiler."""
     fields = dict(line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#"))
     return Counts(fields.pop("rustc"), {name: int(number) for name, number in fields.items()})
 
 
 def compare(now: Counts, then: Counts) -> Iterator[str]:
-    """Prints one line per case and yields a line for each rise beyond the bar."""
+    """Prints one line per case and yields a line for each rise beyond the bar.
+    Where the record has other cases, it yields only a line that says so.
+    """
     bar = BAR if now.rustc == then.rustc else BAR_OTHER_COMPILER
     if now.rustc != then.rustc:
         print(f"instructions: recorded with rustc {then.rustc}, now it is {now.rustc}: ±{bar:.0%} is allowed")

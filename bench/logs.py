@@ -45,7 +45,9 @@ class Cost:
 
 
 def generate_lines(rows: int) -> Iterator[str]:
-    """Yields the lines of a log: nine tenths TCP, some DNS and QUIC, and rows without payload."""
+    """Yields the lines of a log: nine tenths TCP, some DNS and QUIC, and rows without payload.
+    The draws have a fixed seed.
+    """
     yield "#separator \\x09\n#unset_field\t-\n#path\tconn\n#fields\t" + FIELDS + "\n"
     draw = random.Random(7)  # noqa: S311 (no secret)
     clients = [
@@ -81,7 +83,9 @@ def generate_lines(rows: int) -> Iterator[str]:
 
 
 def measure_cost(program: str, file: Path) -> Cost:
-    """Runs a Python program with the file as its argument and returns its cost."""
+    """Runs a Python program with the file as its argument and returns its cost.
+    Ends the program if it fails.
+    """
     with subprocess.Popen(
         [sys.executable, "-c", program, str(file)], stdout=subprocess.PIPE, text=True
     ) as child:
@@ -95,7 +99,9 @@ def measure_cost(program: str, file: Path) -> Cost:
 
 
 def main(arguments: list[str]) -> None:
-    """Prints the cost of both readers beyond that of starting Python with their packages."""
+    """Prints the cost of both readers beyond that of starting Python with their packages.
+    Writes the log into a temporary folder.
+    """
     rows = int(arguments[0]) if arguments else 5_000_000
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "conn.log"

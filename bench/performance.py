@@ -80,7 +80,7 @@ class Measured:
     utilisation: float = 0.0
 
     def add(self, short: engine.Run, long: engine.Run) -> None:
-        """Adds one round."""
+        """Adds one round, of a short and a long run; `utilisation` is then that of the long one."""
         cpu_s = long.cpu_s - short.cpu_s
         self.us_per_packet.append(1e6 * cpu_s / (long.packets - short.packets))
         self.ns_per_event.append(1e9 * cpu_s / (long.said["events"] - short.said["events"]))
@@ -104,7 +104,7 @@ COST_HEADER = ("case", "µs per packet", "ns per event", "× real time", "use of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures everything and renews the document."""
+    """Measures everything and renews the document. Returns 0; ends the program if a run fails."""
     options = parse_arguments(arguments)
     binary = options.binary
     sections = [
@@ -133,7 +133,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def describe_machine() -> str:
-    """Returns the processor, kernel, compiler and load of this machine, as text."""
+    """Returns the processor, kernel, compiler and load of this machine, as text.
+    Raises `OSError` or `CalledProcessError` without a Rust compiler.
+    """
     found = re.search(r"^model name\s*: (.*)$", read_or_empty("/proc/cpuinfo"), re.MULTILINE)
     model = found[1] if found else platform.machine()
     rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.strip()
@@ -154,7 +156,9 @@ def read_or_empty(path: str) -> str:
 
 
 def measure_costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
-    """Measures the cases alternately. Returns a section with the table of their costs."""
+    """Measures the cases alternately.
+    Returns a section with the table of their costs. Ends the program if a run fails.
+    """
     measured = [Measured(case) for case in cases]
     for _ in range(rounds):
         for one in measured:
@@ -168,7 +172,9 @@ def measure_costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) 
 
 
 def measure_threads(binary: Path, rounds: int) -> str:
-    """Returns a section: packets per second of 1, 2, 4 … concurrent threads with one replication each."""
+    """Returns a section: packets per second of 1, 2, 4 … concurrent threads with one replication each.
+    Ends the program if a run fails.
+    """
     counts = list_thread_counts(os.cpu_count() or 1)
     speeds: dict[int, list[float]] = {count: [] for count in counts}
     cpu: dict[int, list[float]] = {count: [] for count in counts}
@@ -201,7 +207,9 @@ def list_thread_counts(cores: int) -> list[int]:
 
 
 def measure_memory(binary: Path) -> str:
-    """Returns a section: peak resident memory by live connections, and the increment for each further one."""
+    """Returns a section: peak resident memory by live connections, and the increment for each further one.
+    Ends the program if a run fails.
+    """
     runs = {}
     for count in MEMORY_FLOWS:
         print(f"performance: memory of {count} flows", flush=True)

@@ -38,7 +38,9 @@ PARTS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Profiles one case and prints its parts, in instructions per data packet."""
+    """Profiles one case and prints its parts, in instructions per data packet.
+    Returns 0; ends the program if a run fails.
+    """
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("case", choices=sorted(TIMES))
@@ -57,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def profile(command: Sequence[str]) -> tuple[Counter[str], int]:
-    """Runs a command under callgrind. Returns its instructions by source file, and its data packets."""
+    """Runs a command under callgrind.
+    Returns its instructions by source file, and its data packets. Ends the program if it fails.
+    """
     with tempfile.NamedTemporaryFile("r", suffix=".callgrind") as output:
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output.name}", *command]
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
@@ -94,7 +98,7 @@ def sum_by_file(lines: Iterable[str]) -> Counter[str]:
 
 
 def sum_by_part(files: Counter[str]) -> dict[str, int]:
-    """Returns the instructions of each of `PARTS`, from those by file."""
+    """Returns the instructions of each of `PARTS`, from those by file. The order is that of `PARTS`."""
     parts = dict.fromkeys((part for part, _ in PARTS), 0)
     for file, count in files.items():
         parts[next(part for part, pattern in PARTS if re.search(pattern, file))] += count

@@ -52,7 +52,7 @@ class Timed:
 
 
 def main() -> int:
-    """Measures, prints the table and writes the page."""
+    """Measures, prints the table and writes the page. Returns 0; with --dry the page stays as it is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--dry", action="store_true", help="do not write docs/cluster.md")
@@ -66,7 +66,9 @@ def main() -> int:
 
 
 def measure(duration: str, workers: int) -> str:
-    """Measures the sweep, with runs of this length, on one worker, two, and so on. Returns its table."""
+    """Measures the sweep, with runs of this length, on one worker, two, and so on.
+    Returns its table. Starts and ends a scheduler and workers for each number.
+    """
     options = {**SWEEP["options"], "duration": duration}
     prepared = Prepared(read({**SWEEP, "options": options}))
     found: dict[tuple[str, int], list[float]] = {}
@@ -85,7 +87,7 @@ def measure(duration: str, workers: int) -> str:
 
 def write_table(timed: list[Timed], rows: int, rate: float) -> str:
     """Returns the table of measured lines, and of lines computed from the rate at which runs are
-    given out.
+    given out. `timed` has each kind with one worker.
     """
     alone = {one.kind: median(one.seconds) for one in timed if one.workers == 1}
     cell_s = alone["Dask"] / rows
@@ -109,7 +111,9 @@ def write_table(timed: list[Timed], rows: int, rate: float) -> str:
 
 
 def _measure_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
-    """Returns the time of the sweep on `count` Dask workers, s, and the rate of empty runs, per second."""
+    """Returns the time of the sweep on `count` Dask workers, s, and the rate of empty runs, per second.
+    `folder` must not exist. The scheduler and its workers have ended then.
+    """
     folder.mkdir()
     cluster = Cluster(folder)
     try:
@@ -131,7 +135,9 @@ def _measure_workers(prepared: Prepared, folder: Path, count: int) -> tuple[floa
 
 
 def _time_sweep(prepared: Prepared, backend: Backend) -> float:
-    """Returns the time of all rows of a sweep, s."""
+    """Returns the time of all rows of a sweep, s.
+    Traffic is read before. Raises `RuntimeError` if a row is missing.
+    """
     jobs: list[tuple[tuple[int, int, int], Job[Any]]] = []
     for number in range(len(prepared.cells)):
         cell, traffic = prepared.planner.ready(prepared.planner.plan(number))

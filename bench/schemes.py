@@ -48,7 +48,9 @@ class Spread:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Counts and measures, prints a table and writes JSON to the folder of bench.json."""
+    """Counts and measures, prints a table and writes JSON to the folder of bench.json.
+    Returns 1 if a scheme exceeds its bar.
+    """
     options = parse_arguments(arguments)
     counts = count_all(options.binary, options.schemes)
     costs = {case: measure_costs(options.binary, case, options.schemes, options.rounds) for case in CASES}
@@ -84,7 +86,9 @@ def put_droptail_first(schemes: Sequence[str]) -> list[str]:
 
 
 def count_all(binary: Path, schemes: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Returns the instructions per packet by case and scheme; empty if valgrind is not installed."""
+    """Returns the instructions per packet by case and scheme; empty if valgrind is not installed.
+    Ends the program if a run fails.
+    """
     if not shutil.which("valgrind"):
         print(
             "bench: NOT RUN: instructions by scheme (valgrind is not installed; `make deps` as root does it)"
@@ -94,7 +98,9 @@ def count_all(binary: Path, schemes: Sequence[str]) -> dict[str, dict[str, float
 
 
 def count_per_packet(binary: Path, case: str, scheme: str) -> float:
-    """Returns the instructions per packet between the short and the long run."""
+    """Returns the instructions per packet between the short and the long run.
+    Ends the program if a run fails.
+    """
     commands = [[str(binary), "scheme", case, str(seconds), scheme] for seconds in COUNTED[case]]
     short, long = (instructions.count_instructions(command) for command in commands)
     packets = [engine.run_ours(command).packets for command in commands]
@@ -102,7 +108,7 @@ def count_per_packet(binary: Path, case: str, scheme: str) -> float:
 
 
 def measure_costs(binary: Path, case: str, schemes: Sequence[str], rounds: int) -> Costs:
-    """Returns µs of CPU per packet by scheme, one value per round."""
+    """Returns µs of CPU per packet by scheme, one value per round. Ends the program if a run fails."""
     costs: Costs = {scheme: [] for scheme in schemes}
     for number in range(rounds):
         for scheme in schemes:
@@ -120,12 +126,16 @@ def measure_cost(binary: Path, case: str, scheme: str) -> float:
 
 
 def relate_to_droptail(counts: Mapping[str, float]) -> dict[str, float]:
-    """Returns the ratio of each scheme's instructions to drop-tail's."""
+    """Returns the ratio of each scheme's instructions to drop-tail's.
+    Raises `KeyError` without drop-tail.
+    """
     return {scheme: count / counts["droptail"] for scheme, count in counts.items()}
 
 
 def compute_ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, Spread]:
-    """Returns the ratio of each scheme's time to drop-tail's in the same round, over the rounds."""
+    """Returns the ratio of each scheme's time to drop-tail's in the same round, over the rounds.
+    Raises `KeyError` without drop-tail.
+    """
     base = costs["droptail"]
     found = {
         scheme: [own / other for own, other in zip(values, base, strict=True)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -19,6 +18,8 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from bench.verdicts import read_used_s
 
 CASES = (
     "web:sfd --rate 5mbit --load 0.9 --duration 200s --warmup 20s",
@@ -30,7 +31,9 @@ SHARED = "--seeds 3 --jobs 1 --schemes droptail,sfd,fq-codel,cake,excess-cake"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Times all cases; returns 1 if a case gave different results under the two wheels."""
+    """Times all cases; returns 1 if a case gave different results under the two wheels.
+    The wheels are unpacked into a temporary folder.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("wheels", nargs=2, type=Path, metavar="WHEEL")
     parser.add_argument("--rounds", type=int, default=5)
@@ -64,7 +67,9 @@ def play(case: str, sites: Sequence[Path], is_even: bool) -> tuple[list[float], 
 
 
 def compare(case: str, site: Path) -> tuple[float, Any]:
-    """Returns the CPU seconds of a comparison, and its document without the build's name."""
+    """Returns the CPU seconds of a comparison, and its document without the build's name.
+    Raises `CalledProcessError` if it fails.
+    """
     before = read_used_s()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "mousehole", "compare", *case.split(), *SHARED.split()]
@@ -74,12 +79,6 @@ def compare(case: str, site: Path) -> tuple[float, Any]:
         document = json.loads(Path(file.name).read_text("utf-8"))
     document["manifest"].pop("git_revision")
     return read_used_s() - before, document
-
-
-def read_used_s() -> float:
-    """Returns the CPU seconds of all children that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

@@ -13,7 +13,10 @@ from papers.runs import Options, default_cache
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints one line of JSON for each part; returns 0 if the items were run, whatever came out."""
+    """Runs the wanted items and prints one line of JSON for each part; returns 0, whatever came out.
+    Figures are written into the folder `--pictures`. Raises `MouseholeError` for an unknown name,
+    `SystemExit` for an unknown option.
+    """
     parser = argparse.ArgumentParser(prog="python -m papers", description=__doc__)
     parser.add_argument("paper", help="the paper's name, as rio-ps, or all")
     for name in ("table", "figure", "claim", "section"):

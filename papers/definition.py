@@ -117,7 +117,9 @@ class Trial:
     """Claims of the open parameter that it is not tried on, because it takes away what they compare."""
 
     def merge_changes(self, cell: Cell) -> Json:
-        """Returns the trial's changes to the scenario of a cell; none if it does not apply to the cell."""
+        """Returns the trial's changes to the scenario of a cell; none if it does not apply to the cell.
+        `cell` has the labels by axis.
+        """
         if not self.only.items() <= cell.items():
             return {}
         change = self.change
@@ -147,7 +149,9 @@ class Open:
         return _matches(self.fitted, claim)
 
     def select_trials(self, claim: Claim) -> tuple[Trial, ...]:
-        """Returns the trials that apply to this claim."""
+        """Returns the trials that apply to this claim.
+        Empty for a claim that was not fitted to and that `claims` does not match.
+        """
         if not self.was_fitted_to(claim) and not _matches(self.claims, claim):
             return ()
         return tuple(trial for trial in self.tried if not _matches(trial.skip, claim))
@@ -310,7 +314,9 @@ class Definition:
         return tuple((axis, given.get(axis, known[0])) for axis, known in axes.items())
 
     def list_combinations(self, claim: Claim) -> list[dict[str, str]]:
-        """Returns all combinations of the labels of `each` that a claim covers."""
+        """Returns all combinations of the labels of `each` that a claim covers, the last axis changing
+        fastest. Without `each` there is one, without labels.
+        """
         if not claim.each:
             return [{}]
         axes = self.grids[claim.grid].axes
@@ -321,13 +327,15 @@ class Definition:
         return [labels for labels in every if not any(cell.items() <= labels.items() for cell in claim.skip)]
 
     def list_cells(self, value: Value, grid: str, labels: Cell) -> list[Labels]:
-        """Returns the cells that a value needs; `labels` are those of the table row or of `each`."""
+        """Returns the cells that a value needs; `labels` are those of the table row or of `each`.
+        The cell `of` is the first. Raises `MouseholeError` as `find_cell` does.
+        """
         others = [*([value.against] if value.against is not None else []), *value.also]
         return [self.find_cell(grid, labels, value.of, one) for one in ({}, *others)]
 
     def apply_changes(self, scenario: Json, grid: str, cell: Labels, *, full: bool = False) -> Json:
         """Returns a scenario with the changes of a grid and of a cell's labels; `full` chooses the
-        full length.
+        full length. The scenario stays as it is; labels replace changes of the grid.
         """
         own = self.grids[grid]
         changes = [own.change, own.full if full else own.quick]
@@ -337,7 +345,9 @@ class Definition:
 
 
 def read_toml(path: Path) -> Json:
-    """Reads a TOML file; raises `MouseholeError` with the file and the line if it is invalid."""
+    """Reads a TOML file; raises `MouseholeError` with the file and the line if it is invalid.
+    `OSError` passes.
+    """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -358,7 +368,7 @@ class _Reader:
     path: Path
 
     def definition(self, data: Json) -> Definition:
-        """Returns the definition from the file's content."""
+        """Returns the definition from the file's content. Raises `MouseholeError` for any fault in it."""
         known = ["axis", "claim", "figure", "full", "grid", "open", "paper", "quick", "reading", "scheme",
                  "table"]  # fmt: skip
         self._only_known(data, known, "the file")
@@ -388,7 +398,7 @@ class _Reader:
         return definition
 
     def _checked(self, data: Json, name: str, wanted: tuple[str, ...]) -> Json:
-        """Returns the table `name` if it has exactly the wanted keys."""
+        """Returns the table `name` if it has exactly the wanted keys; raises `MouseholeError` otherwise."""
         table = data.get(name, {})
         self._only_known(table, list(wanted), name)
         for key in wanted:
@@ -398,6 +408,7 @@ class _Reader:
 
     def _axis(self, name: str, table: Json) -> dict[str, Json]:
         """Returns for each label its changes to a scenario.
+        Raises `MouseholeError` for a label whose value is no table.
 
         `path` and `values` are a short form for one key with several values.
         """
@@ -409,7 +420,7 @@ class _Reader:
         return dict(table)
 
     def _grid(self, name: str, table: Json, axes: Mapping[str, Mapping[str, Json]]) -> Grid:
-        """Returns a grid; its axes and labels must be known."""
+        """Returns a grid; raises `MouseholeError` for an unknown axis, label or key."""
         where, chosen = f"grid {name}", {}
         for axis, labels in table.get("axes", {}).items():
             self._known(axis, list(axes), "axis", where)
@@ -419,7 +430,9 @@ class _Reader:
         return self._make(Grid, {**table, "axes": chosen}, where)
 
     def _claim(self, table: Json, grids: Mapping[str, Grid]) -> Claim:
-        """Returns a claim; its kind, unit, basis, grid and cells must be known."""
+        """Returns a claim. Raises `MouseholeError` for an unknown kind, unit, basis, grid or cell, and for
+        one without a value unless it is lost.
+        """
         where = f"claim {table.get('id', '?')}"
         made = self._make(Claim, self._with_cells(table), where)
         self._known(made.kind, list(KINDS), "kind", where)
@@ -438,7 +451,7 @@ class _Reader:
         return made
 
     def _open(self, table: Json) -> Open:
-        """Returns an open parameter with its trials."""
+        """Returns an open parameter with its trials; raises `MouseholeError` for unknown or missing keys."""
         where = f"open {table.get('name', '?')}"
         tried = tuple(
             self._make(Trial, {**one, "only": _format_cell(one.get("only", {}))}, where)
@@ -447,7 +460,7 @@ class _Reader:
         return self._make(Open, {**table, "tried": tried}, where)
 
     def _check_opens(self, definition: Definition) -> None:
-        """Refuses open parameters with unknown claims, invalid trials or equal names."""
+        """Raises `MouseholeError` for open parameters with unknown claims, invalid trials or equal names."""
         names = list(dict.fromkeys(name for claim in definition.claims for name in (claim.id, claim.name)))
         for one in definition.opens:
             where = f"open {one.name}"
@@ -461,7 +474,7 @@ class _Reader:
             raise self._error("open", "two open parameters have the same name")
 
     def _check_readings(self, definition: Definition) -> None:
-        """Refuses readings with unknown parameters or trials, or with invalid trials."""
+        """Raises `MouseholeError` for readings with unknown parameters or trials, or with invalid trials."""
         tried = {one.name: [trial.name for trial in one.tried] for one in definition.opens}
         for one in definition.readings:
             where = f"reading {one.name}"
@@ -472,7 +485,9 @@ class _Reader:
                 self._check_trial(definition, claim, definition.list_trials(one), where)
 
     def _check_trial(self, definition: Definition, claim: Claim, trials: Sequence[Trial], where: str) -> None:
-        """Refuses trials under which two different cells of a claim have equal scenarios."""
+        """Raises `MouseholeError` for trials under which two different cells of a claim have equal
+        scenarios. Does nothing for a claim without a grid.
+        """
         if not claim.grid or not trials:
             return
         cells = dict.fromkeys(
@@ -494,7 +509,9 @@ class _Reader:
                 )  # fmt: skip
 
     def _table(self, table: Json, grids: Mapping[str, Grid]) -> TableItem:
-        """Returns a table; its grid, rows and columns must be known."""
+        """Returns a table; raises `MouseholeError` for an unknown grid, row, column or key.
+        The cells of a table without a grid are not checked.
+        """
         where = f"table {table.get('number', '?')}"
         columns = tuple(
             self._make(Column, self._with_cells(one), f"{where}, column {one.get('title', '?')}")
@@ -512,7 +529,7 @@ class _Reader:
         return made
 
     def _figure(self, table: Json, grids: Mapping[str, Grid]) -> FigureItem:
-        """Returns a figure; its grid, curves and panels must be known."""
+        """Returns a figure; raises `MouseholeError` for an unknown grid, curve, panel or key."""
         where = f"figure {table.get('number', '?')}"
         panels = tuple(
             self._make(Panel, self._with_cells(one), f"{where}, panel") for one in table.get("panel", [])
@@ -540,7 +557,7 @@ class _Reader:
         return made
 
     def _check_value(self, value: Value, grid: Grid, where: str, each: tuple[str, ...]) -> None:
-        """Refuses a value with an unknown change, axis or cell."""
+        """Raises `MouseholeError` for a value with an unknown change, axis or cell."""
         if value.change:
             self._known(value.change, list(CHANGES), "change", where)
         for axis in each:
@@ -549,18 +566,20 @@ class _Reader:
             self._check_cell(cell, grid, where)
 
     def _check_cell(self, cell: Cell, grid: Grid, where: str) -> None:
-        """Refuses a cell with an axis or label that the grid lacks."""
+        """Raises `MouseholeError` for a cell with an axis or label that the grid lacks."""
         for axis, label in cell.items():
             self._check_cells(axis, (label,), grid, where)
 
     def _check_cells(self, axis: str, labels: Iterable[str], grid: Grid, where: str) -> None:
-        """Refuses an axis, or labels on it, that the grid lacks."""
+        """Raises `MouseholeError` for an axis, or labels on it, that the grid lacks."""
         self._known(axis, list(grid.axes), "axis", where)
         for label in labels:
             self._known(label, list(grid.axes[axis]), "label", f"{where}, axis {axis}")
 
     def _make(self, kind: type[T], table: Json, where: str) -> T:
-        """Returns a dataclass from a table whose keys are its fields; lists become tuples."""
+        """Returns a dataclass from a table whose keys are its fields; lists become tuples.
+        Raises `MouseholeError` for an unknown or a missing key; types of values are not checked.
+        """
         known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
         self._only_known(table, list(known), where)
         for name, one in known.items():
@@ -570,16 +589,17 @@ class _Reader:
         return kind(**{key: _freeze(value) for key, value in table.items()})
 
     def _only_known(self, table: Json, known: list[str], where: str) -> None:
-        """Refuses a table with unknown keys."""
+        """Raises `MouseholeError` for a table with unknown keys."""
         for key in table:
             self._known(key, known, "key", where)
 
     def _known(self, name: str, known: list[str], what: str, where: str) -> None:
-        """Raises an error with suggestions if a name is unknown."""
+        """Raises `MouseholeError` with suggestions if a name is unknown."""
         if name not in known:
             raise unknown_error(f"{self.path}: {where}", what, name, known)
 
     def _error(self, where: str, text: str) -> MouseholeError:
+        """Returns the error of a place in the file, with the file's path before it."""
         return MouseholeError(f"{self.path}: {where}: {text}")
 
 
@@ -599,15 +619,19 @@ def merge_changes(trials: Iterable[Trial], cell: Labels) -> Json:
 
 
 def _matches(entries: Iterable[str], claim: Claim) -> bool:
-    """Returns whether an entry is the claim's id, or a pattern that fits its id and part."""
+    """Returns whether an entry is the claim's id, or a pattern that fits its id and part.
+    A pattern is of `fnmatch`, with respect to case.
+    """
     return any(entry == claim.id or fnmatchcase(claim.name, entry) for entry in entries)
 
 
 def _to_text(scenario: Json) -> str:
+    """Returns the scenario as JSON with sorted names: equal scenarios have equal texts."""
     return json.dumps(scenario, sort_keys=True)
 
 
 def _format_cell(table: Mapping[str, object]) -> dict[str, str]:
+    """Returns the labels of a cell by axis, as text."""
     return {axis: format_label(label) for axis, label in table.items()}
 
 
@@ -617,6 +641,7 @@ def _format_number(table: Json) -> Json:
 
 
 def _freeze(value: Any) -> Any:
+    """Returns a list as a tuple, any other value unchanged."""
     return tuple(value) if isinstance(value, list) else value
 
 

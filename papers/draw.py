@@ -38,6 +38,7 @@ class Curve:
 
 def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], picture: Path) -> None:
     """Draws all panels next to each other and writes the picture.
+    Makes the folder. The format is that of the picture's suffix.
 
     Raises `MouseholeError` if a panel has fewer curves than the figure has names.
     """
@@ -106,7 +107,9 @@ def _make_layers(panel: Panel, data: Sequence[list[Datum]], x: Any, y: Any, seri
 
 
 def _list_points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
-    """Returns the points of a curve with finite means; of a distribution, values lie on the abscissa."""
+    """Returns the points of a curve with finite means; of a distribution, values lie on the abscissa.
+    Numbers are multiplied by `scale`; ends of intervals that are not finite are None.
+    """
     data = []
     for place, (x, one) in enumerate(zip(curve.x, curve.y, strict=True)):
         mean, low, high = (
@@ -124,7 +127,7 @@ def _list_points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
 
 def _make_axis(kind: Any, title: str, is_log: bool, places: list[float], top: float | None = None) -> Any:
     """Returns a function that encodes a field on this axis; a linear ordinate begins at 0 if no
-    value is negative.
+    value is negative. On a logarithmic scale only positive values count.
     """
     if is_log:
         known = [place for place in places if place > 0] or [0.1, 1.0]

@@ -78,9 +78,9 @@ class Published:
         self.read: set[str] = set()
 
     def find(self, key: str, labels: Cell) -> Any:
-        """Returns the entry at the dotted key, or None if there is none.
-
-        `{axis}` in the key stands for the label of that axis; a label may itself have dots.
+        """Returns the entry at the dotted key, and notes it as read; None if there is none.
+        `{axis}` in the key stands for the label of that axis; a label may itself have dots. Raises
+        `KeyError` for an axis that `labels` lacks.
         """
         found: Any = self.numbers
         path = []
@@ -130,7 +130,10 @@ class Evaluator:
         return [self._make_request(grid, cell) for cell in self.definition.list_cells(value, grid, labels)]
 
     def values(self, value: Value, grid: str, labels: Cell) -> NDArray[np.float64]:
-        """Returns the value of every replication; an array with one more dimension if the value is an array.
+        """Returns the value of every replication; an array with one more dimension if the value is an
+        array.
+        Runs what has not been run. Raises `NotAvailableError` for data that is not on this machine,
+        `MouseholeError` for an unknown field.
 
         Without a grid there is one value, of a function with the arguments `args` only.
         """
@@ -145,6 +148,7 @@ class Evaluator:
 
     def estimate(self, value: Value, grid: str, labels: Cell, comparisons: float = 1.0) -> Estimate:
         """Returns a value's mean over the replications with its interval, by the statistics of `compare`.
+        Raises as `values` does.
 
         A relative change is the geometric mean of the replications' ratios, less one. The interval
         allows for the variance between captures, and for `comparisons` that hold together.
@@ -166,13 +170,15 @@ class Evaluator:
         return Design(is_sequential=True, first_look=self.looked[0]) if self.looked else Design()
 
     def _replications(self, request: Request) -> Sequence[Measured]:
-        """Returns the measurements of a request in the replications of this look."""
+        """Returns the measurements of a request in the replications of this look.
+        Runs what has not been run.
+        """
         if self.looked is None:
             return self.runs.measure(request)[: self.runs.replications(request.grid)]
         return self.runs.measure(request, self.looked[1])[: self.looked[1]]
 
     def list_claim_requests(self, claim: Claim) -> list[Request]:
-        """Returns the requests for all cells that a claim needs."""
+        """Returns the requests for all cells that a claim needs. Empty for a claim without a grid."""
         if not claim.grid:
             return []
         return [
@@ -183,7 +189,10 @@ class Evaluator:
         ]
 
     def judge(self, claim: Claim) -> Judged:
-        """Returns the claim with its judgements; it is not run if its data is not on this machine."""
+        """Returns the claim with its judgements, after running what has not been run.
+        Where its data is not on this machine, its one judgement is `NOT_RUN`, with the reason as label. A
+        claim that is lost has none.
+        """
         fitted = self._list_fitted(claim)
         if claim.kind == "lost":
             return Judged(claim, [], fitted)
@@ -203,7 +212,9 @@ class Evaluator:
         return replace(self, trials=(*self.trials, trial))
 
     def with_reading(self, reading: Reading) -> "Evaluator":
-        """Returns an evaluator of the whole paper under a reading."""
+        """Returns an evaluator of the whole paper under a reading.
+        It has the trials of the reading in place of its own.
+        """
         return replace(self, reading=reading, trials=self.definition.list_trials(reading))
 
     def select_trials(self, claim: Claim) -> list[tuple[Open, Trial]]:
@@ -212,7 +223,7 @@ class Evaluator:
         return [(one, trial) for one in opens for trial in one.select_trials(claim)]
 
     def list_table_requests(self, table: TableItem) -> list[Request]:
-        """Returns the requests for all cells that a table needs."""
+        """Returns the requests for all cells that a table needs. Empty for a table without a grid."""
         if not table.grid:
             return []
         return [
@@ -260,7 +271,9 @@ class Evaluator:
         return (*own, *reading, *([claim.seen] if claim.seen else []))
 
     def _compute_value(self, value: Value, cells: Sequence[Measured]) -> Any:
-        """Returns a value from the measurements of its cells in one replication."""
+        """Returns a value from the measurements of its cells in one replication.
+        Raises `MouseholeError` for a value that is neither measured nor a function.
+        """
         function = self._functions.get(value.value)
         if function is not None and not value.change:
             return function(*cells, **value.args)
@@ -280,7 +293,9 @@ class Evaluator:
         return measured[value.value]
 
     def _judge_cells(self, claim: Claim, labels: Mapping[str, str]) -> Iterator[Check]:
-        """Yields the judgements of a claim for one combination of labels."""
+        """Yields the judgements of a claim for one combination of labels.
+        Raises `MouseholeError` for a published number that is missing, and as `values` does.
+        """
         name = ", ".join(labels.values())
         if claim.kind == "order":
             yield from self._judge_order(claim, labels, name)
@@ -306,7 +321,9 @@ class Evaluator:
             yield Check(": ".join(filter(None, [name, f"{before} < {after}"])), None, judgement)
 
     def _find_published(self, claim: Claim, labels: Cell) -> tuple[float, float] | None:
-        """Returns the published range of a claim, or None if it has none."""
+        """Returns the published range of a claim, or None if it has none.
+        Raises `MouseholeError` for a key that published.toml lacks.
+        """
         given = claim.published
         if isinstance(given, str):
             found = self.published.find(given, {**claim.of, **labels})
@@ -320,7 +337,9 @@ class Evaluator:
 
 
 def list_ends(value: Any) -> tuple[float, float]:
-    """Returns both ends of a published range; they are equal for a single number."""
+    """Returns both ends of a published range; they are equal for a single number.
+    Raises `ValueError` or `TypeError` for anything but a number and a pair.
+    """
     if isinstance(value, int | float):
         return float(value), float(value)
     low, high = value
@@ -329,7 +348,7 @@ def list_ends(value: Any) -> tuple[float, float]:
 
 def choose_band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, float, Word, Word]:
     """Returns the band of a claim and the words for an interval that crosses one of its ends, and
-    for one inside.
+    for one inside. Raises `MouseholeError` if the kind needs a published number and there is none.
 
     The expectation must lie between the first two values.
     """
@@ -352,12 +371,16 @@ def choose_band(claim: Claim, published: tuple[float, float] | None) -> tuple[fl
 
 
 def fill_labels(args: Json, cell: Cell) -> Json:
-    """Returns the arguments with `{axis}` in text replaced by the cell's label."""
+    """Returns the arguments with `{axis}` in text replaced by the cell's label.
+    Raises `KeyError` for an axis that the cell lacks.
+    """
     return {name: one.format_map(cell) if isinstance(one, str) else one for name, one in args.items()}
 
 
 def compare_values(change: str, one: Any, other: Any) -> Any:
-    """Returns the difference, ratio, relative change or reduction of `one` against `other`."""
+    """Returns the difference, ratio, relative change or reduction of `one` against `other`, numbers or
+    arrays. Raises `KeyError` for another `change`.
+    """
     if change == "difference":
         return one - other
     ratio = np.divide(one, other)
@@ -365,5 +388,5 @@ def compare_values(change: str, one: Any, other: Any) -> Any:
 
 
 def list_row_labels(table: TableItem) -> list[dict[str, str]]:
-    """Returns the labels of each row of a table."""
+    """Returns the labels of each row of a table. The last axis changes fastest."""
     return [dict(zip(table.rows, labels, strict=True)) for labels in product(*table.rows.values())]

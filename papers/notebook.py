@@ -41,8 +41,8 @@ class Study:
 
     def __init__(self, name: str, *, seeds: int = 5, reading: str = TAKEN, **length: str) -> None:
         """Takes the paper's name, its replications and a reading.
-
-        `length` has `warmup` and `duration`, as a scenario has them; without, runs are as long as `--quick`.
+        `length` has `warmup` and `duration`, as a scenario has them; without, runs are as long as
+        `--quick`. Nothing is run. Raises `MouseholeError` for an unknown paper.
         """
         self._paper = paper.find_paper(name)
         if length:
@@ -53,15 +53,22 @@ class Study:
         return Items(self._paper.definition, list(parts))
 
     def claim(self, number: str) -> Items:
-        """Returns the judged claims with this id."""
+        """Returns the judged claims with this id.
+        Runs what is not in the cache. Raises `MouseholeError` for an unknown id.
+        """
         return self._items(self._paper.reproduce(paper.Wanted(claim=number), self._options))
 
     def table(self, number: str) -> Items:
-        """Returns a table with the published numbers and ours."""
+        """Returns a table with the published numbers and ours.
+        Runs what is not in the cache. Raises `MouseholeError` for an unknown number.
+        """
         return self._items(self._paper.reproduce(paper.Wanted(table=number), self._options))
 
     def figure(self, number: str) -> Drawing:
-        """Returns a figure as a drawing."""
+        """Returns a figure as a drawing.
+        Runs what is not in the cache. Raises `MouseholeError` for an unknown number, `StopIteration` if
+        its data is not on this machine.
+        """
         with tempfile.TemporaryDirectory() as place:
             wanted = paper.Wanted(figure=number, pictures=Path(place), form="svg")
             list(self._paper.reproduce(wanted, self._options))
@@ -69,6 +76,7 @@ class Study:
 
     def turned(self, name: str, knob: str, values: Mapping[str, Json]) -> Items:
         """Returns a claim under each value of a parameter.
+        Runs what is not in the cache. Raises `StopIteration` for an unknown claim.
 
         `name` is the claim's id, with that of its part if it has one. `values` maps labels to
         changes of a scenario, as in the trials of `paper.toml`.
@@ -83,7 +91,9 @@ class Study:
 
 
 def shorten(definition: Definition, warmup: str, duration: str) -> Definition:
-    """Returns a paper whose quick runs have this length in all grids."""
+    """Returns a paper whose quick runs have this length in all grids.
+    Grids lose their own numbers of replications. The paper given stays as it is.
+    """
     length = {"warmup": warmup, "duration": duration}
     quick = replace(
         definition.quick,

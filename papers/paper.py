@@ -87,7 +87,9 @@ def list_names() -> list[str]:
 
 
 def find_paper(name: str) -> "Paper":
-    """Returns the paper of this name; raises `MouseholeError` with the known names if there is none."""
+    """Returns the paper of this name; raises `MouseholeError` with the known names if there is none.
+    Its definition is read later.
+    """
     if name not in list_names():
         raise unknown_error("paper", "paper", name, list_names())
     return Paper(name)
@@ -97,6 +99,7 @@ class Paper:
     """A paper, defined by one folder of `papers/`."""
 
     def __init__(self, name: str) -> None:
+        """Finds the paper's folder. Raises `StopIteration` for an unknown name."""
         self.name = name
         own = [place / name.replace("-", "_") for place in list_folders()]
         self.folder = next(one for one in own if (one / "paper.toml").exists())
@@ -107,21 +110,25 @@ class Paper:
         return read_definition(self.folder / "paper.toml")
 
     def modules(self) -> tuple[ModuleType, ModuleType]:
-        """Returns the paper's modules `measures` and `quantities`."""
+        """Returns the paper's modules `measures` and `quantities`. Imports them."""
         package = f"papers.{self.folder.name}"
         return importlib.import_module(f"{package}.measures"), importlib.import_module(
             f"{package}.quantities"
         )
 
     def evaluator(self, options: Options) -> Evaluator:
-        """Returns an evaluator of the paper's items, without any runs yet."""
+        """Returns an evaluator of the paper's items, without any runs yet.
+        Raises `MouseholeError` for a faulty definition and for an unknown reading.
+        """
         measures, quantities = self.modules()
         runs = Runs(self.definition, self.folder, measures, options)
         made = Evaluator(self.definition, Published(self.folder / "published.toml"), quantities, runs)
         return made.with_reading(self.definition.reading(options.reading))
 
     def list_items(self) -> str:
-        """Returns the items of the paper as text, such as `table 3, 4; figure 6; claim S1 to S25`."""
+        """Returns the items of the paper as text, such as `table 3, 4; figure 6; claim S1 to S25`.
+        Reads the definition; raises `MouseholeError` for a faulty one.
+        """
         definition = self.definition
         kinds = [(kind, dict.fromkeys(one.number for one in items)) for kind, items in
                  (("table", definition.tables), ("figure", definition.figures))]  # fmt: skip
@@ -133,7 +140,10 @@ class Paper:
         return "; ".join(given)
 
     def reproduce(self, wanted: Wanted, options: Options) -> Iterator[Part]:
-        """Runs the wanted items and yields their parts; all claims if none is wanted."""
+        """Runs the wanted items and yields their parts; all claims if none is wanted.
+        Claims, tables and figures whose data is not on this machine say so instead of raising. Figures are
+        written to `wanted.pictures`. Raises `MouseholeError` for an unknown item.
+        """
         evaluator = self.evaluator(options)
         tables, figures, claims = self._choose_items(wanted, options.full)
         yield self._make_heading(evaluator)
@@ -156,7 +166,7 @@ class Paper:
         self, wanted: Wanted, full: bool = False
     ) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
         """Returns the wanted tables, figures and claims; the claims of a table or figure are those
-        that name it.
+        that name it. Raises `MouseholeError` for an item that the paper lacks.
 
         Experiments that the paper leaves to others are among all claims at full length only.
         """
@@ -206,7 +216,9 @@ class Paper:
         return found
 
     def _make_log_table(self, log: Path) -> TableItem:
-        """Returns the table of pages computed from this log instead of the paper's."""
+        """Returns the table of pages computed from this log instead of the paper's.
+        Raises `MouseholeError` for a log that cannot be opened, and for a paper without such a table.
+        """
         for table in self.definition.tables:
             if table.number == "log":
                 require_readable(log)
@@ -244,7 +256,9 @@ class Paper:
         return f"Reading {evaluator.reading.name}: {evaluator.reading.says}."
 
     def _draw_figure(self, evaluator: Evaluator, item: FigureItem, wanted: Wanted) -> Picture:
-        """Draws a figure to a file; returns a picture without a file if its data is not on this machine."""
+        """Draws a figure to a file; returns a picture without a file if its data is not on this machine.
+        Raises `MouseholeError` if a curve is missing or the file cannot be written.
+        """
         from papers import draw  # loads Altair
 
         panels = []
@@ -259,7 +273,9 @@ class Paper:
         return Picture(item.number, item.title, path)
 
     def _judge_parts(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
-        """Yields the judged claims, with their trials if `tried`, and a summary of several."""
+        """Yields the judged claims, with their trials if `tried`, and a summary of several.
+        Runs what has not been run.
+        """
         judged = judge_claims(evaluator, claims)
         every = len(claims) >= sum(one.basis != LEFT for one in self.definition.claims)
         parts = make_claim_parts(self.name, judged, adjusted=every)
@@ -271,7 +287,9 @@ class Paper:
             yield Summary(write_summary(parts, settle=evaluator.runs.settle))
 
     def _compare_readings(self, evaluator: Evaluator, claims: Sequence[Claim]) -> Iterator[Part]:
-        """Yields the table of claims by reading, and the readings' scores."""
+        """Yields the table of claims by reading, and the readings' scores.
+        Runs what has not been run under any of them.
+        """
         under = [(one, evaluator.with_reading(one)) for one in self.definition.readings]
         requests = [
             request for _, own in under for claim in claims for request in own.list_claim_requests(claim)
@@ -284,6 +302,8 @@ class Paper:
 
 def judge_claims(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
     """Judges the claims. With `settle`, it doubles the replications of those whose word is open.
+    Runs what has not been run. The number of replications stays within `settle`, except for a first look
+    that has more.
 
     The intervals then hold at every look.
     """
@@ -325,8 +345,8 @@ def write_summary(parts: Sequence[ClaimPart], settle: int | None) -> str:
 
 def make_claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
     """Returns the claims as parts; if `adjusted`, p-values are by Holm's procedure over all of them.
-
-    It is set for all claims of a paper: over fewer, a p-value would depend on the choice of claims.
+    p-values that are NaN stay so. `adjusted` is set for all claims of a paper: over fewer, a p-value would
+    depend on the choice of claims.
     """
     p_values = [check.judgement.p_value for one in judged for check in one.checks]
     p_value = iter(holm(p_values) if adjusted else p_values)
@@ -359,7 +379,9 @@ def list_judgements(judged: Judged) -> list[Line]:
 
 
 def write_tolerance(claim: Claim) -> str:
-    """Returns the distance from the published value at which ours still agrees: `±40 %`, `×÷ 2`, `±0.3`."""
+    """Returns the distance from the published value at which ours still agrees:
+    `±40 %`, `×÷ 2`, `±0.3`. Empty if the claim has none.
+    """
     if claim.kind == "factor":
         return f"×÷ {claim.factor:g}"
     own = format_published((claim.margin, claim.margin), claim.unit, claim.digits) if claim.margin else ""
@@ -385,19 +407,24 @@ def write_bound(claim: Claim) -> str:
 
 
 def make_trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
-    """Yields the claim under each value of an open parameter that was tried on it."""
+    """Yields the claim under each value of an open parameter that was tried on it.
+    Runs what has not been run, as they are asked for.
+    """
     for one, trial in evaluator.select_trials(claim):
         yield TrialPart(claim.id, one.name, trial.name, run_judgements(evaluator.with_trial(trial), claim))
 
 
 def run_judgements(evaluator: Evaluator, claim: Claim) -> list[Line]:
-    """Runs all cells that a claim needs. Returns its judgements."""
+    """Runs all cells that a claim needs.
+    Returns its judgements. Raises `NotAvailableError` if its data is not on this machine.
+    """
     evaluator.runs.run(evaluator.list_claim_requests(claim))
     return list_judgements(evaluator.judge(claim))
 
 
 def make_table(evaluator: Evaluator, table: TableItem) -> Table:
     """Returns a table, where each column of ours follows the published one if there is any.
+    Runs what has not been run.
 
     A cell whose data is not on this machine is not run; the note below the table says why.
     """
@@ -439,7 +466,10 @@ def select_known(estimates: Sequence[Estimate], everywhere: bool) -> list[int]:
 def make_curve(
     evaluator: Evaluator, item: FigureItem, panel: Panel, name: str
 ) -> tuple[str, list[float], list[Estimate], list[tuple[float, float]], list[float]]:
-    """Returns name, abscissae, estimates, published points and second values of one curve."""
+    """Returns name, abscissae, estimates, published points and second values of one curve.
+    Of a distribution the abscissae are shares, from 0. Runs what has not been run; raises
+    `NotAvailableError` for data that is not on this machine.
+    """
     points = evaluator.list_point_labels(item, panel, name)
     second = replace(panel, value=panel.beside, against=None, change="")
     axes = evaluator.definition.grids[item.grid].axes
@@ -477,7 +507,9 @@ def make_curve(
 def list_published_points(
     evaluator: Evaluator, panel: Panel, name: str, points: Sequence[dict[str, str]]
 ) -> list[tuple[float, float]]:
-    """Returns the published points of one curve, given the labels of each of our points."""
+    """Returns the published points of one curve, given the labels of each of our points.
+    Empty if nothing is published; a range gives a point for each end.
+    """
     key, found = panel.published, evaluator.published.find
     if not key:
         return []
@@ -515,7 +547,9 @@ def list_sections(claim: Claim) -> list[str]:
 
 
 def to_arabic(number: str) -> str:
-    """Returns a lower-case Roman number up to 39 in Arabic figures, and other text unchanged."""
+    """Returns a lower-case Roman number up to 39 in Arabic figures, and other text unchanged.
+    An empty text counts as other text.
+    """
     if not re.fullmatch(r"x{0,3}(ix|iv|v?i{0,3})", number) or not number:
         return number
     values = [ROMAN[letter] for letter in number]

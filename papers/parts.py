@@ -135,7 +135,9 @@ def format_word(word: Word | None) -> str:
 
 
 def _to_plain(value: object) -> object:
-    """Returns a value for JSON: paths become text, numbers that are not finite become None."""
+    """Returns a value for JSON: paths become text, numbers that are not finite become None.
+    Other values stay as they are.
+    """
     match value:
         case StrEnum():
             return value.value
@@ -153,5 +155,5 @@ def _to_plain(value: object) -> object:
 
 
 def count_agreeing(words: Sequence[Word | None]) -> str:
-    """Returns how many of a claim's cells agree, as text: `7 of 9 cells`."""
+    """Returns how many of a claim's cells have a word of `GOOD`, as text: `7 of 9 cells`."""
     return f"{sum(one in GOOD for one in words)} of {len(words)} cells"

@@ -61,7 +61,9 @@ class Score:
 
     @property
     def error_text(self) -> str:
-        """The root mean square of our numbers' log-ratios to the published ones, as a factor in text."""
+        """The root mean square of our numbers' log-ratios to the published ones, as a factor in text.
+        A dash if there are none.
+        """
         if not self.log_errors:
             return "–"
         mean_square = sum(one**2 for one in self.log_errors) / len(self.log_errors)
@@ -69,12 +71,15 @@ class Score:
 
 
 def choose_half(claim: str, label: str) -> str:
-    """Returns the half that a cell belongs to."""
+    """Returns the half that a cell belongs to, by the SHA-256 of its claim's name and its label."""
     return HALVES[sha256(f"{claim}\0{label}".encode()).digest()[0] % 2]
 
 
 def score_checks(checks: Sequence[Check]) -> Score:
-    """Returns the counts of judgements that agree and differ, and the log-ratios to published numbers."""
+    """Returns the counts of judgements that agree and differ, and the log-ratios to published numbers.
+    The logarithm is natural. The published number is the geometric mean of its ends; numbers that are not
+    positive have no log-ratio.
+    """
     words = [check.judgement.word for check in checks]
     errors = []
     for check in checks:
@@ -86,7 +91,9 @@ def score_checks(checks: Sequence[Check]) -> Score:
 
 
 def tabulate_words(reads: Sequence[Read]) -> Table:
-    """Returns a table of the word of each claim under each reading; for several cells also how many agree."""
+    """Returns a table of the word of each claim under each reading; for several cells also how many agree.
+    All readings have judged the same claims; lost ones and those without runs have no row.
+    """
     rows = [
         [claims[0].claim.name, *(_format_outcome(one) for one in claims)]
         for claims in zip(*(one.claims for one in reads), strict=True)
@@ -114,7 +121,9 @@ def tabulate_scores(reads: Sequence[Read]) -> Table:
 
 
 def _describe_choices(found: Mapping[str, Mapping[str, Score]]) -> list[str]:
-    """Returns sentences on the reading that each half chooses and its score on the other half."""
+    """Returns sentences on the reading that each half chooses and its score on the other half.
+    Of equal scores the first reading is chosen.
+    """
     texts = []
     for own, other in (HALVES, HALVES[::-1]):
         best = max(found, key=lambda name: found[name][own].value)

@@ -78,7 +78,7 @@ def make_document(paper: Reported) -> Document:
 
 
 def make_page(papers: Sequence[Reported]) -> Document:
-    """Returns the document of the full results of several papers."""
+    """Returns the document of the full results of several papers. The drawings of the parts are read."""
     engine = engine_text()
     meanings = [
         (f"{_choose_sign(word)} {word.value}", MEANING[word], _choose_tone(word)) for word in reversed(Word)
@@ -210,7 +210,9 @@ def _format_numbers(line: Line, details: bool) -> str:
 
 
 def _make_picture(part: Picture) -> Block:
-    """Returns a figure: the drawing if it is SVG, else the path of its file."""
+    """Returns a figure: the drawing if it is SVG, else the path of its file.
+    Reads the file of the drawing.
+    """
     if part.path is None:
         return Prose(f"figure {part.number}: {Word.NOT_RUN}: {part.reason}")
     if part.path.suffix != ".svg":
@@ -224,7 +226,9 @@ def _make_picture(part: Picture) -> Block:
 
 
 def inline_svg(path: Path) -> str:
-    """Returns the SVG element of a file, with colours that follow the page's theme."""
+    """Returns the SVG element of a file, with colours that follow the page's theme.
+    Raises `OSError`, and `ValueError` for a file without such an element.
+    """
     text = path.read_text(encoding="utf-8")
     svg = text[text.index("<svg") :].replace(f'fill="{BACK}"', 'fill="none"')
     return recolour_svg(svg, path.stem)
@@ -244,12 +248,15 @@ def _group_by_id(claims: Iterable[ClaimPart]) -> Mapping[str, list[ClaimPart]]:
 
 
 def _make_anchor(paper: str, claim: str) -> str:
+    """Returns the name by which pages link to a claim."""
     return f"{paper}-{claim}"
 
 
 def _choose_tone(word: Word | None) -> Tone:
+    """Returns the tone of a word; grey for one that `TONES` lacks and for None."""
     return TONES.get(word, "dim") if word is not None else "dim"
 
 
 def _choose_sign(word: Word | None) -> str:
+    """Returns the sign of a word, for readers who see no colours."""
     return SIGNS[_choose_tone(word)]

@@ -128,6 +128,8 @@ class Runs:
         self, requests: Iterable[Request], *, available: bool = False, replications: int | None = None
     ) -> None:
         """Runs the requests that have not been run, in all replications or in `replications`.
+        Measurements are found in the cache or made, and counted in `kept` and `made`. Raises `Stopped` on
+        Ctrl-C; what is measured by then is in the cache.
 
         With `available`, cells whose traffic is not on this machine are left out; otherwise such a
         cell raises `NotAvailableError`.
@@ -155,13 +157,15 @@ class Runs:
 
     def measure(self, request: Request, replications: int | None = None) -> Sequence[Measured]:
         """Returns the measurements of a request's replications, in their order, and runs them if
-        necessary.
+        necessary. Raises `NotAvailableError` if its traffic is not on this machine.
         """
         self.run([request], replications=replications)
         return self._done[request]
 
     def scenario(self, request: Request) -> Json:
-        """Returns the scenario of a cell, without the number of the replication."""
+        """Returns the scenario of a cell, without the number of the replication.
+        Reads the scenario's file. Raises `MouseholeError` for a faulty one.
+        """
         grid = self._definition.grids[request.grid]
         scenario = merge(
             read_toml(self._folder / "scenarios" / f"{grid.scenario}.toml"), self.length.scenario
@@ -177,7 +181,9 @@ class Runs:
         return build(scenario, dict(request.cell)) if build else scenario
 
     def _make_tasks(self, request: Request, numbers: Iterable[int]) -> dict[Number, Task]:
-        """Returns the task of each replication of a request."""
+        """Returns the task of each replication of a request.
+        Raises `NotAvailableError` if its traffic is not on this machine.
+        """
         grid = self._definition.grids[request.grid]
         scenario = self.scenario(request)
         measure: Measure = getattr(self._measures, grid.measure)
@@ -189,7 +195,8 @@ class Runs:
 
     def _digest(self, scenario: Json, measure: Measure) -> str:
         """Returns the hash of all that determines a measurement: engine, measure, files, scenario
-        and replication.
+        and replication. Reads the files of the scenario's traffic; raises `NotAvailableError` for one that
+        is not there.
         """
         text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
         files = [_hash_file(Path(one)) for one in scenario["traffic"].get("files", ())]
@@ -202,7 +209,9 @@ class Runs:
         return None if folder is None else folder / self._definition.name / f"{digest}.npz"
 
     def _load(self, digest: str) -> Measured | None:
-        """Returns a cached measurement, or None if there is none or it is damaged."""
+        """Returns a cached measurement, or None if there is none or it is damaged.
+        None too without a cache and with the option `fresh`.
+        """
         place = self._cache_path(digest)
         if place is None or self._options.fresh or not place.exists():
             return None
@@ -213,7 +222,10 @@ class Runs:
             return None  # cut short when it was written: run again
 
     def _run_tasks(self, tasks: Sequence[Task]) -> dict[str, Measured]:
-        """Runs the tasks and returns their measurements; each one is cached as soon as it is available."""
+        """Runs the tasks and returns their measurements by digest; each one is cached as soon as it is
+        available. Reads the files of traffic. Raises `MouseholeError` if the memory is too small, and
+        `Stopped` on Ctrl-C.
+        """
         if not tasks:
             return {}
         jobs = self._choose_jobs([task.scenario for task in tasks])
@@ -235,7 +247,10 @@ class Runs:
         _store(self._cache_path(digest), done[digest])
 
     def _choose_jobs(self, scenarios: Sequence[Json]) -> int:
-        """Reports time and memory if the runs are many or long. Returns the number of runs at a time."""
+        """Returns the number of runs at a time.
+        Reports time and memory first if the runs are many or long; for that it times parts of some runs.
+        Raises `MouseholeError` if the memory is too small.
+        """
         jobs, backend = self._options.jobs, self._options.backend
         if backend is not None:
             return max(backend.at_once, 1)
@@ -261,7 +276,7 @@ class Runs:
 
 
 def default_cache() -> Path:
-    """Returns the cache folder, `mousehole/papers` in $XDG_CACHE_HOME or ~/.cache."""
+    """Returns the cache folder, `mousehole/papers` in $XDG_CACHE_HOME or ~/.cache. It need not exist."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "mousehole" / "papers"
 
@@ -297,7 +312,9 @@ def _find_rate(scenario: Scenario) -> str:
 
 @cache
 def _hash_file(path: Path) -> str:
-    """Returns the SHA-256 of a file; raises `NotAvailableError` if it cannot be read."""
+    """Returns the SHA-256 of a file; raises `NotAvailableError` if it cannot be read.
+    It is read once per process.
+    """
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -308,4 +325,5 @@ def _hash_file(path: Path) -> str:
 
 @cache
 def _read_source(module: ModuleType) -> str:
+    """Returns a module's source. Raises `OSError` if it has no file."""
     return inspect.getsource(module)

@@ -16,7 +16,7 @@ AS = "as"
 
 def merge(base: Json, changes: Mapping[str, Any]) -> Json:
     """Returns `base` with `changes`: tables are merged; other values and whole parts of schemes are
-    replaced.
+    replaced. Neither argument is changed.
     """
     result = dict(base)
     for name, value in changes.items():
@@ -26,7 +26,9 @@ def merge(base: Json, changes: Mapping[str, Any]) -> Json:
 
 
 def apply_trial(scenario: Json, change: Json) -> Json:
-    """Returns a scenario with the changes of a trial, except those to parts that its scheme lacks."""
+    """Returns a scenario with the changes of a trial, except those to parts that its scheme lacks.
+    A change that gives the scheme as text replaces it.
+    """
     made, wanted = merge(scenario, change), change.get("scheme")
     if not isinstance(wanted, dict):
         return made
@@ -46,6 +48,9 @@ def write_scheme(scheme: str | Json, common: Mapping[str, Json]) -> str:
 
 
 def _write_part(name: str, own: Json, common: Mapping[str, Json]) -> str:
+    """Returns one part of a scheme as text; its own parameters win over those of `common`.
+    With `as` it is another part, which takes nothing from `common`.
+    """
     if AS in own:
         name = own[AS]
         parameters = {key: value for key, value in own.items() if key != AS}
@@ -56,6 +61,7 @@ def _write_part(name: str, own: Json, common: Mapping[str, Json]) -> str:
 
 
 def _write_value(value: object) -> str:
+    """Returns a parameter's value as text, booleans as `true` and `false`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

@@ -37,17 +37,19 @@ def pareto(mean: float, shape: float, phases: int = 100) -> Mixture:
 
 
 def exponential(mean: float) -> Mixture:
-    """Returns exponential sizes."""
+    """Returns exponential sizes of this mean as a mixture of one."""
     return Mixture(np.ones(1), np.array([mean]))
 
 
 def shared(sizes: Mixture, load: float) -> float:
-    """Returns the mean response time if all jobs share the server."""
+    """Returns the mean response time if all jobs share the server; `load` is below 1."""
     return sizes.mean / (1 - load)
 
 
 def two_levels(sizes: Mixture, load: float, threshold: float) -> float:
-    """Returns the mean response time if jobs that were served less than `threshold` go first."""
+    """Returns the mean response time if jobs that were served less than `threshold` go first.
+    `load` is below 1; sizes and times have the same unit.
+    """
     shares, means = sizes.shares, sizes.means
     left = shares * np.exp(-threshold / means)
     above, arrivals = left.sum(), load / sizes.mean

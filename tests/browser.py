@@ -59,6 +59,8 @@ class Browser:
 
     def show(self, page: Path | str, width: int, dark: bool = False, picture: Path | None = None) -> Shown:
         """Shows a file, or the page of an address, in a window of this width.
+        Where the page has `data-ready`, its charts are waited for. `console` has all messages since they
+        were last read.
 
         `picture` is where a screenshot goes.
         """
@@ -86,7 +88,9 @@ class Browser:
         return Shown(scroll_width, height, console, wanted)
 
     def take_screenshot(self, picture: Path) -> list[str]:
-        """Takes a screenshot of the whole page in its present state. Returns the console's messages."""
+        """Takes a screenshot of the whole page in its present state.
+        Returns the console's messages. The window stays as high as the page, at most `TALLEST`.
+        """
         width, height = (
             self.run(f"return document.documentElement.{side}") for side in ("clientWidth", "scrollHeight")
         )
@@ -140,7 +144,9 @@ class Browser:
         ActionChains(self._window).send_keys(*keys).perform()
 
     def _wait_for_charts(self, width: int) -> None:
-        """Makes the window as high as the page, since charts are drawn when visible, and waits for them."""
+        """Makes the window as high as the page, since charts are drawn when visible, and waits for them.
+        Without a chart nothing happens. Raises `TimeoutException` after `CHARTS_S`.
+        """
         from selenium.webdriver.support.wait import WebDriverWait
 
         if not self.run("return document.querySelector('figure.chart') !== null"):
@@ -151,10 +157,13 @@ class Browser:
         WebDriverWait(self._window, CHARTS_S).until(lambda _: self.run(drawn), "charts are not drawn")
 
     def run(self, script: str) -> object:
-        """Runs a script in the page and returns its result."""
+        """Runs a script in the page and returns its result. Raises `JavascriptException` if it fails."""
         found: object = self._window.execute_script(script)
         return found
 
     def _resize(self, width: int, height: int) -> None:
+        """Sets width and height of the window, in CSS pixels.
+        One that is narrower than 500 is a phone's.
+        """
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self._window.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

@@ -53,11 +53,15 @@ def small(tmp_path: Path) -> Path:
 
 
 def measure(source: str | Path, join: conduct.Joining | None = loopback, **options: Any) -> PageResults:
+    """Returns the results of loads: of one over loopback under drop-tail, without downloads, unless the
+    arguments say otherwise.
+    """
     given = {"schemes": "droptail", "loads": 1, "bulk": 0, "settle": "0s", "timeout": "20s", **options}
     return conduct.measure_loads(str(source), PageOptions(**given), Silent(), join)
 
 
 def get_only_load(results: PageResults) -> Load:
+    """Returns the load of results that have a single one."""
     (trial,) = results.trials
     return trial.load
 
@@ -187,7 +191,7 @@ def test_link__two_schemes_and_what_they_say(small: Path, monkeypatch: pytest.Mo
 
 def list_descendants(ancestor: int) -> dict[tuple[int, str], str]:
     """Returns the commands of a process's descendants, by process id and start time, which together
-    are unique.
+    are unique. Zombies are left out.
     """
     parents: dict[int, tuple[int, str]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

@@ -15,7 +15,10 @@ NAMESPACES = ("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-c
 
 
 def loopback(errand: Errand) -> Behind:
-    """Runs both programs in a network namespace that has nothing but its loopback device."""
+    """Runs both programs in a network namespace that has nothing but its loopback device.
+    Kills both when the browser's program has ended; raises `TimeoutExpired` if it goes on beyond the
+    errand's patience.
+    """
     script = (
         f"ip link set lo up; export MOUSEHOLE_SERVER={ADDRESS}; "
         f"{shlex.join(errand.server)} & exec {shlex.join(errand.visitor)}"

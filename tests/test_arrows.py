@@ -41,6 +41,7 @@ PURE = [ROOT / "policy" / "include", ROOT / "policy" / "src"]
 
 
 def list_sources(folder: Path, *suffixes: str) -> list[Path]:
+    """Returns the files below a folder with these suffixes, in order, without those of a folder `target`."""
     found = [path for path in sorted(folder.rglob("*")) if path.suffix in suffixes]
     return [path for path in found if "target" not in path.parts]
 
@@ -294,6 +295,7 @@ def test_import_linter__refuses_an_import_against_the_layers_or_in_a_circle(
 
 
 def lint_imports(folder: Path) -> int:
+    """Returns the exit status of import-linter, run in a folder with the contracts."""
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False).returncode

@@ -14,6 +14,10 @@ CASE = bench.Case("bulk", "a test", ("ns", "x.tcl", "{seconds}"), 10, 110, 0.25,
 
 
 def make_program(us_per_packet: float, packets_per_s: float, setup_s: float) -> bench.Program:
+    """Returns a program of five short and five long runs of `CASE` with this cost per packet and of the
+    start.
+    """
+
     def run(seconds: float) -> bench.Run:
         packets = packets_per_s * seconds
         return bench.Run(setup_s + us_per_packet * packets / 1e6, 1_000_000, packets, {})

@@ -18,6 +18,7 @@ Ends = tuple[float, float]
 
 @pytest.fixture(scope="module")
 def found() -> SearchResult:
+    """The result of a search that takes a moment."""
     return best_installable.search("web:sfd", 'model = "web:sfd"', TINY)
 
 

@@ -22,6 +22,10 @@ test:
 
 
 def run_ci(folder: Path, other: str, failed: int) -> tuple[int, str]:
+    """Runs `.ci/run` in a folder that stands for a clone, with a stand-in Makefile.
+    Returns its status and last line. `other` is the recipe of all targets but `test`, which counts
+    `failed` tests.
+    """
     clone = folder / "clone"
     (folder / "shared" / "data").mkdir(parents=True)
     (clone / ".ci").mkdir(parents=True)

@@ -73,6 +73,7 @@ REFERENCE = re.compile(r"`((?:[\w.-]+/)+[\w.-]*\.(?:rs|py|h|c|md|toml|sh|json))`
 
 
 def read_document(name: str) -> str:
+    """Returns the text of a file, given its path in the repository."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
@@ -95,7 +96,7 @@ def test_formats__are_the_engines() -> None:
 
 
 def catalogue() -> tuple[list[SchemeEntry], list[PartEntry]]:
-    """The catalogue of a new process: other tests load policies of their own into this one."""
+    """Returns schemes and parts of a new process: other tests load policies of their own into this one."""
     program = "import json; from mousehole import _engine as e; print(json.dumps([e.schemes(), e.parts()]))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     schemes, parts = json.loads(done.stdout)
@@ -194,7 +195,7 @@ def test_scenario__documents_every_field() -> None:
 
 
 def kind_parameters() -> dict[str, str]:
-    """First cell → default, of the table of topology kinds' parameters."""
+    """Returns the table of topology kinds' parameters: first cell → default."""
     document = read_document("docs/scenario.md").split("| parameter | kind |")[1].split("\n\n")[0]
     return {cells[0].strip("`"): cells[2] for cells in list_table_rows(document) if cells[0].startswith("`")}
 

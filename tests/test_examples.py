@@ -22,6 +22,7 @@ SCENARIOS = sorted(path.name for path in EXAMPLES.glob("*.toml"))
 
 
 def run(name: str, **changes: Any) -> mousehole.Records:
+    """Returns the records of an example's run with these changes."""
     return mousehole.run(EXAMPLES / name, **changes)
 
 
@@ -79,6 +80,7 @@ def test_web_s_sfd__promotes_every_fourth_packet() -> None:
 
 
 def share_green(records: mousehole.Records) -> float:
+    """Returns the green packets' share of those that arrived at the first queue."""
     arrived = {colour["name"]: colour["arrived"] for colour in records.queues[0]["colours"]}
     return float(arrived["green"] / sum(arrived.values()))
 

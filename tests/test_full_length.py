@@ -19,6 +19,7 @@ from validation.full_length import Compared
 
 
 def make_part(number: int, word: Word | None, ours: str = "5 %") -> ClaimPart:
+    """Returns a part of claim `X<number>` with this word, and with one line that shows `ours`."""
     line = Line("60 %", "4 %", ours, word, nan, Estimate(0.05, 0.04, 0.06, 5))
     return ClaimPart(
         paper="x", id=f"X{number}", part="", place="", says="it helps", kind="value", word=word,

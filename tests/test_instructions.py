@@ -12,6 +12,7 @@ THEN = instructions.Counts("1.95.0", {"bulk": 1000, "web": 2000})
 
 
 def make_counts(bulk: int, web: int = 2000, rustc: str = "1.95.0") -> instructions.Counts:
+    """Returns the counts of the two cases, and the compiler that they belong to."""
     return instructions.Counts(rustc, {"bulk": bulk, "web": web})
 
 

@@ -102,6 +102,7 @@ class Recorded:
         self.frames = frames
 
     def recv(self, _: int) -> bytes:
+        """Returns the next frame, and removes it; raises `BlockingIOError` after the last one."""
         if not self.frames:
             raise BlockingIOError
         return self.frames.pop(0)
@@ -131,6 +132,8 @@ def test_wire__reads_the_ds_field_and_judges_checksums() -> None:
 
 
 def make_run(queue: str, seed: int, simulated: float, measured: float) -> kernels.Run:
+    """Returns a run with these means, from which its other figures follow."""
+
     def figures(mean: float) -> Figures:
         return Figures(mean, mean, 2 * mean, 3 * mean, 7.0, 0)
 

@@ -46,6 +46,7 @@ def test_tasks__set_the_kernels_queues_to_the_line() -> None:
 
 
 def list_figures(run: Run) -> dict[str, float]:
+    """Returns the simulated figures of a run by name."""
     return kernels_lines.find_values(run.simulated)
 
 

@@ -15,6 +15,7 @@ FETCH = Fetch(
 
 
 def make_load(load_s: float) -> Load:
+    """Returns a load that ended after `load_s`, of one object."""
     return Load("loaded", "", load_s / 2, load_s / 2, load_s, (FETCH,), (), 5e6, "Chrome/1", "")
 
 
@@ -30,6 +31,7 @@ def make_results() -> PageResults:
 
 
 def make_prediction(factor: float) -> Prediction:
+    """Returns six predicted times of two schemes; `droptail` takes `factor` times as long as `red`."""
     times = {
         "red": [2 + 0.1 * n for n in range(6)],
         "droptail": [factor * (2 + 0.1 * n) for n in range(6)],

@@ -50,15 +50,18 @@ axes = { rate = "all" }
 
 
 def measure(result: RunResult) -> Mapping[str, Any]:
+    """A measure of the test's own paper: the link's rate in Mb/s."""
     return {"rate": result.queues()[0]["capacity_bps"] / 1e6}
 
 
 def times(run: Mapping[str, Any], rate: str, factor: int) -> float:
+    """A quantity of the test's own paper, which knows its cell's rate."""
     return float(run["rate"]) * float(rate) * factor
 
 
 @pytest.fixture
 def evaluator(tmp_path: Path) -> Evaluator:
+    """Returns an evaluator of the test's own paper, without a cache."""
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "one.toml").write_text(SCENARIO)
     (tmp_path / "paper.toml").write_text(PAPER)
@@ -71,6 +74,7 @@ def evaluator(tmp_path: Path) -> Evaluator:
 
 @pytest.fixture(autouse=True)
 def any_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives modules that are not files a source."""
     monkeypatch.setattr("papers.runs._read_source", lambda _: "source")
 
 

@@ -167,6 +167,7 @@ def used_twice(run: Any, factor: float = 2.0) -> float:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """The folder of the test's own paper."""
     place = tmp_path / "x"
     (place / "scenarios").mkdir(parents=True)
     (place / "paper.toml").write_text(FILE)
@@ -177,6 +178,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module with the paper's measure and quantity; it stands for both of its files."""
     import inspect
 
     module = ModuleType("x")
@@ -186,6 +188,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def evaluator(folder: Path, module: ModuleType, **options: Any) -> Evaluator:
+    """Returns an evaluator of the paper in `folder`, with a cache below it."""
     definition = read_definition(folder / "paper.toml")
     runs = Runs(definition, folder, module, Options(cache=folder / "cache", **options))
     return Evaluator(definition, Published(folder / "published.toml"), module, runs)
@@ -586,6 +589,9 @@ def test_published__missing_number_is_named(folder: Path, modules: ModuleType) -
 def own_paper(
     folder: Path, modules: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], paper.Paper]:
+    """Has the programs find the test's own paper and its cache only, and work in its folder.
+    Returns a function that reads the paper.
+    """
     monkeypatch.setattr(paper, "list_folders", lambda: [folder.parent])
     monkeypatch.setattr(paper.Paper, "modules", lambda _: (modules, modules))
     monkeypatch.setattr(command, "default_cache", lambda: folder / "cache")
@@ -595,6 +601,7 @@ def own_paper(
 
 
 def reproduce(own: paper.Paper, folder: Path, **wanted: Any) -> list[parts.Part]:
+    """Returns the parts of the paper that are wanted. Uses the cache in `folder`."""
     return list(own.reproduce(paper.Wanted(**wanted), Options(cache=folder / "cache")))
 
 
@@ -840,6 +847,7 @@ IDS = {
 
 
 def list_definitions() -> list[tuple[str, Definition]]:
+    """Returns name and definition of each real paper."""
     return [(name, paper.find_paper(name).definition) for name in IDS]
 
 

@@ -18,6 +18,7 @@ COUNTERS = ("arrived", "early", "forced", "dropped", "marked", "sent")
 
 
 def make_colour(name: str, **counted: int) -> dict[str, Any]:
+    """Returns the counters of a colour; those that are not given are 0."""
     return {"name": name, **dict.fromkeys(COUNTERS, 0), **counted}
 
 
@@ -28,10 +29,12 @@ class Records:
         self._records = records
 
     def __getattr__(self, name: str) -> Any:
+        """Returns a function that returns the records of this name."""
         return lambda: self._records[name]
 
 
 def make_run(**records: Any) -> RunResult:
+    """Returns these records as a run."""
     return cast(RunResult, Records(**records))
 
 
@@ -53,6 +56,7 @@ def test_with_transfers__spreads_transfers_of_one_size() -> None:
 
 
 def make_transfers(seconds: list[float]) -> dict[str, Any]:
+    """Returns transfers whose first byte comes at 1 s, and whose last byte `seconds` later."""
     count = len(seconds)
     return {"first_data_s": np.ones(count), "end_s": 1 + np.array(seconds), "rtt_s": np.full(count, 0.2)}
 
@@ -119,6 +123,7 @@ ROWS = (
 
 
 def make_trace() -> dict[str, Any]:
+    """Returns `ROWS` as columns."""
     event, flow, seq = zip(*ROWS, strict=True)
     times = np.arange(len(ROWS)) / 10
     return {"event": list(event), "flow": np.array(flow), "seq": np.array(seq), "time_s": times}
@@ -158,6 +163,7 @@ def test_share_by_phase__averages_over_periods() -> None:
 def make_web_transfers(
     source: list[str], start_s: list[float], seconds: list[float], packets: list[int]
 ) -> dict[str, Any]:
+    """Returns transfers in packets of 500 bytes; those of the source `reverse` are uploads."""
     return {
         "source": source,
         "start_s": np.array(start_s),
@@ -220,6 +226,7 @@ def test_fairness__is_one_for_equal_times_and_unknown_if_one_did_not_end() -> No
 
 
 def make_responses(*response_s: float) -> dict[str, Any]:
+    """Returns measured response times of three sizes."""
     return {"packets": np.array([4.0, 8.0, 16.0]), "response_s": np.array(response_s)}
 
 

@@ -40,6 +40,7 @@ class Recorded:
 
 
 def make_measured(scale: float | np.ndarray = 1.0, std: float = 0.5) -> dict[str, Any]:
+    """Returns measures in which times grow as the root of the size; `std` is the deviation over the mean."""
     mean = scale * np.sqrt(SIZES.astype(float))
     return {
         "packets": SIZES.astype(float),
@@ -195,6 +196,7 @@ h1 - - [01/Jan/2001:00:00:04 +0000] "GET /d.HTM?y HTTP/1.0" 200 100
 
 
 def group_pages(path: Path) -> list[list[float]]:
+    """Returns the bytes of the objects of each page in a log."""
     found = pages.read_pages(path)
     return [list(found.bytes[found.page == number]) for number in range(found.number)]
 

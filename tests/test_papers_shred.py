@@ -42,16 +42,19 @@ class Records:
 
 
 def make_colours(**counts: tuple[int, int]) -> list[dict[str, Any]]:
+    """Returns the counters of three colours from (arrived, dropped) of some; the others are 0."""
     names = ("green", "yellow", "red")
     pairs = {name: counts.get(name, (0, 0)) for name in names}
     return [{"name": name, "arrived": pairs[name][0], "dropped": pairs[name][1]} for name in names]
 
 
 def make_measured(**given: Any) -> Measured:
+    """Returns these values as measures."""
     return {name: np.asarray(value, np.float64) for name, value in given.items()}
 
 
 def run(change: Mapping[str, Any], measure: Any = measures.measure) -> Any:
+    """Returns the measures of one run of the paper's scenario with a change."""
     scenario = measures.mix(merge(BASE, change), {})
     return run_all({0: scenario}, measure, Silent(), 1)[0]
 

@@ -22,6 +22,7 @@ SCENARIO = Path(__file__).parents[1] / "papers" / "tcp_ds" / "scenarios" / "tree
 
 
 def read_tree() -> dict[str, Any]:
+    """Returns the paper's scenario as its file has it."""
     return tomllib.loads(SCENARIO.read_text(encoding="utf-8"))
 
 
@@ -32,6 +33,7 @@ def run_short_tree(change: dict[str, Any]) -> RunResult:
 
 
 def list_sources(scenario: dict[str, Any]) -> set[str]:
+    """Returns the sources of a scenario, without the numbers of their groups."""
     return {measures.strip_group(entry["name"]) for entry in scenario["traffic"]["mix"]}
 
 
@@ -144,6 +146,7 @@ def test_quantiles__are_values_that_occurred() -> None:
 
 
 def make_colour(name: str, arrived: int, dropped: int) -> Any:
+    """Returns a colour with these counts of packets."""
     return {"name": name, "arrived": arrived, "dropped": dropped}
 
 

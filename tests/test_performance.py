@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def make_run(cpu_s: float, packets: float) -> bench.Run:
+    """Returns a run with four events per packet."""
     return bench.Run(cpu_s, 0, packets, {"events": 4 * packets, "utilisation": 0.9})
 
 

@@ -16,6 +16,7 @@ PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
 
 
 def make_fields(stream: int, port: int, seq: int, length: int, syn: int = 0, reset: int = 0) -> list[str]:
+    """Returns the fields of a TCP packet as tshark prints them."""
     return [str(stream), "10.0.0.1", "", str(port), str(seq), str(length), str(syn), str(reset), "", ""]
 
 

@@ -18,6 +18,7 @@ LARGEST_BYTES = 5_000_000
 
 
 def write_report(name: str, folder: Path, **changes: object) -> Path:
+    """Writes the page of a small comparison with these changes of its options. Returns the path."""
     found = mousehole.compare("web:sfd", **{**SMALL, **changes})  # type: ignore[arg-type]
     path = folder / f"{name}.html"
     found.html(path, ["mousehole", "compare", "web:sfd", "--rate", "3mbit", "--html", path.name])
@@ -26,12 +27,14 @@ def write_report(name: str, folder: Path, **changes: object) -> Path:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a comparison of six schemes."""
     schemes = "sfd,sfd(mode=coupled),fq-codel,cake,shred,srpt"
     return write_report("compare", tmp_path_factory.mktemp("pages"), schemes=schemes)
 
 
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
+    """A browser for all tests of this file."""
     with open_browser() as opened:
         yield opened
 
@@ -120,6 +123,7 @@ def test_sweep__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path:
 
 
 def list_first_cells(window: Browser) -> list[str]:
+    """Returns the first cells of the visible rows of the page's first sortable table."""
     found = window.run(
         "return [...document.querySelector('table.sortable').tBodies[0].rows]"
         ".filter(row => !row.hidden).map(row => row.cells[0].textContent)"

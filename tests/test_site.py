@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def configuration() -> MkDocsConfig:
+    """Returns the configuration of the site."""
     return load_config(str(ROOT / "mkdocs.yml"))
 
 

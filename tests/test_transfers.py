@@ -19,10 +19,12 @@ needs_lab = pytest.mark.skipif(witness.find_obstacle() is not None, reason=str(w
 
 
 def make_connection(loss: float = 0.0, size: int = 3000) -> Connection:
+    """Returns a connection that sends two answers, of `size` and 1000 bytes, with this share of losses."""
     return Connection(NetworkPath(8_000_000, 2, 0.02, loss), [size, 1000], random.Random(1))  # noqa: S311, losses
 
 
 def make_data(number: int, payload: int, flags: int = 0x10) -> Segment:
+    """Returns a segment from the server."""
     return Segment((5201, 20_000), number, flags, payload)
 
 
@@ -56,6 +58,7 @@ def test_on_data__completes_with_the_last_byte_in_any_order() -> None:
 
 
 def make_ack(number: int) -> Segment:
+    """Returns an acknowledgement of the client."""
     return Segment((20_000, 5201), 1, 0x10, 0, number)
 
 

@@ -24,10 +24,12 @@ SILENCE = "NOT RUN: nothing here"
 
 
 def write_lines(*objects: Any) -> str:
+    """Returns each object as a line of JSON."""
     return "".join(json.dumps(one) + "\n" for one in objects)
 
 
 def make_outcome(package: str, name: str, outcome: Outcome, output: str = "") -> dict[str, str]:
+    """Returns the outcome of a test as the tally writes it."""
     return {"package": package, "name": name, "outcome": outcome, "output": output}
 
 
@@ -47,6 +49,7 @@ RED,400,policy,10,"red(min=8)",0.3,{ns2},0.001,0,0,0,6.0,5.0,0.1
 
 
 def list_verdicts(found: list[Row]) -> list[str]:
+    """Returns the verdict of each row."""
     return [row.verdict for row in found]
 
 
@@ -156,6 +159,7 @@ def test_flows__ties_agree_and_one_figure_may_differ() -> None:
 
 
 def make_paper_rows(output: str, reason: str) -> list[Row]:
+    """Returns the rows of the papers, from the output of their command or the reason why there is none."""
     return rows.make_claim_rows(output, reason)["papers"]
 
 
@@ -329,6 +333,7 @@ def test_document__counts_of_sections_add_up_to_the_summary() -> None:
 
 
 def make_coverage(held: int, captures: int = 25) -> coverage.Coverage:
+    """Returns intervals of which `held` of `captures` hold the truth."""
     truths = [True] * held + [False] * (captures - held)
     return coverage.Coverage(
         model="poisson",

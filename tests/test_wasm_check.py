@@ -14,6 +14,7 @@ TARGET = "wasm32-unknown-unknown"
 
 
 def write_program(path: Path, line: str) -> None:
+    """Writes an executable script of one line; its folder is created."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{line}\n")
     path.chmod(0o755)

@@ -30,6 +30,7 @@ needs_lab = pytest.mark.skipif(witness.find_obstacle() is not None, reason=str(w
 
 
 def make_runs(*queues: float) -> list[Measured]:
+    """Returns measured runs with these mean queues in packets, and equal otherwise."""
     return [Measured(9.5e6, queue, 3, 100, 1514.0) for queue in queues]
 
 
@@ -148,10 +149,12 @@ def test_delay_line__in_order_and_never_early() -> None:
 
 
 def list_run_words(case: Case) -> list[str]:
+    """Returns the command that plays a case in namespaces."""
     return [sys.executable, "-m", "validation.lab.witness_run", json.dumps(asdict(case))]
 
 
 def list_namespaces() -> set[str]:
+    """Returns the network namespaces of all processes that this one may look at."""
     found = set()
     for link in Path("/proc").glob("[0-9]*/ns/net"):
         try:
@@ -162,6 +165,7 @@ def list_namespaces() -> set[str]:
 
 
 def list_processes(*words: str) -> list[str]:
+    """Returns the ids of processes whose command lines contain all words."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:

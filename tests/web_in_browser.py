@@ -125,6 +125,9 @@ def serve(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
+    """The address of the built page, served while the tests of this file run; fails them if it is not
+    built.
+    """
     if not (SITE / "index.html").is_file():
         pytest.fail("build/site/try is not there; make web builds it")
     with serve(SITE) as found:
@@ -133,6 +136,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
+    """A browser for all tests of this file."""
     with open_browser() as opened:
         yield opened
 
@@ -158,6 +162,7 @@ def open_screen(window: Browser, address: str, hash_: str) -> None:
 
 
 def write_hash(asked: dict[str, str]) -> str:
+    """Returns the part of an address that names a scenario."""
     return "line?" + "&".join(f"{name}={quote(value, safe=':,()')}" for name, value in asked.items())
 
 
@@ -194,7 +199,7 @@ def compare_by_command(asked: dict[str, str]) -> mousehole.Comparison:
 
 
 def save_numbers(window: Browser) -> str:
-    """Returns the JSON that the page saves."""
+    """Returns the JSON that the page saves. The page must have been opened with `SAVED`."""
     press_button(window, "Save the numbers (JSON)")
     return str(wait_for(lambda: window.run("return window.keptFiles['mousehole.json']"), "a file", 20))
 
@@ -212,7 +217,9 @@ def run_with_json(command: str, folder: Path) -> str:
 
 
 def save_report(window: Browser, folder: Path) -> Path:
-    """Returns the path of the report that the page saves, in the folder."""
+    """Returns the path of the report that the page saves, in the folder.
+    The page must have been opened with `SAVED`.
+    """
     press_button(window, "Save the report (HTML)")
     text = wait_for(lambda: window.run("return window.keptFiles['mousehole.html']"), "a report", 60)
     file = folder / "saved.html"
@@ -372,6 +379,7 @@ def choose_files(window: Browser, address: str, files: list[Path], hash_: str = 
 
 
 def inspect_by_command(files: list[Path]) -> TrafficSummary:
+    """Returns the package's summary of the files, for a link of 4 Mb/s."""
     return mousehole.inspect([str(file) for file in files], rate="4mbit")
 
 
@@ -649,6 +657,7 @@ def test_watch__shows_what_a_better_queue_does(window: Browser, address: str) ->
 
 
 def parse_seconds(text: str) -> float:
+    """Returns a time that the page shows in s or ms, in seconds."""
     number, unit = text.split()
     return float(number) / (1000 if unit == "ms" else 1)
 

@@ -71,6 +71,7 @@ class BuildError(Exception):
 
 def run_all(packages: Sequence[str] = ()) -> list[Result]:
     """Builds and runs all tests of these packages, by default of the default members.
+    Tests run side by side, one for each core.
 
     Raises `BuildError` if they do not compile.
     """
@@ -100,7 +101,9 @@ def build(packages: Sequence[str] = ()) -> list[Program]:
 
 
 def list_programs(messages: Iterable[str]) -> Iterator[Program]:
-    """Yields the test programs that Cargo's JSON messages name."""
+    """Yields the test programs that Cargo's JSON messages name.
+    Raises `ValueError` for a line that is no JSON.
+    """
     for line in messages:
         message = json.loads(line)
         if (
@@ -130,14 +133,16 @@ def list_tests(program: Program) -> tuple[list[str], set[str]]:
 
 
 def list_names(program: Program, options: Sequence[str]) -> list[str]:
-    """Returns the test names that `--list` prints."""
+    """Returns the test names that `--list` prints. Raises `CalledProcessError` if the program fails."""
     command = [program.path, "--list", "--format", "terse", *options]
     done = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, check=True)
     return [line.removesuffix(": test") for line in done.stdout.splitlines() if line.endswith(": test")]
 
 
 def run(program: Program, name: str, is_ignored: bool) -> Result:
-    """Runs one test and returns its result; an ignored one is only reported as not run."""
+    """Runs one test and returns its result; an ignored one is only reported as not run.
+    The caller's variables win over `SEEDS`. There is no time limit.
+    """
     if is_ignored:
         return Result(program.package, program.target, name, Outcome.NOT_RUN, "ignored")
     start = time.monotonic()
@@ -173,6 +178,7 @@ def find_not_run_reason(output: str) -> str | None:
 
 def run_doc_tests(packages: Sequence[str] = ()) -> list[Result]:
     """Runs the documentation tests of these packages together; if one fails, all count as failed.
+    Empty without any.
 
     The packages are named together as in `build`: Cargo unifies the features of libraries over all
     named packages, so package by package each library would be compiled again.

@@ -12,7 +12,9 @@ class Cluster:
     """A scheduler on a free port of this machine, and the workers that were started for it."""
 
     def __init__(self, folder: Path, *paths: Path) -> None:
-        """Starts the scheduler; `paths` are folders whose modules workers can import."""
+        """Starts the scheduler with its file in `folder`; `paths` are folders whose modules workers can
+        import. `wait` waits until it answers.
+        """
         self._folder, self._paths = folder, paths
         self.file = folder / "scheduler.json"
         options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
@@ -25,7 +27,9 @@ class Cluster:
         return str(self.file)
 
     def add(self, nanny: bool = False) -> "subprocess.Popen[bytes]":
-        """Starts a worker with one thread; a nanny restarts it when it ends."""
+        """Starts a worker with one thread; a nanny restarts it when it ends.
+        Returns its process, which need not have joined yet.
+        """
         kind = "--nanny" if nanny else "--no-nanny"
         options = [kind, "--nthreads", "1", "--no-dashboard", "--memory-limit", "0"]
         worker = self._start("dask_worker", *options)
@@ -41,7 +45,9 @@ class Cluster:
         self._scheduler.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        """Ends all workers and the scheduler; kills those that do not end within 5 s."""
+        """Ends all workers and the scheduler; kills those that do not end within 5 s.
+        A frozen scheduler is killed.
+        """
         for processes in (self._workers, [self._scheduler]):
             for process in processes:
                 if process.poll() is None:
@@ -61,6 +67,9 @@ class Cluster:
             raise TimeoutError("the scheduler did not start")
 
     def _start(self, program: str, *options: str) -> "subprocess.Popen[bytes]":
+        """Starts a program of `distributed` in the cluster's folder, without its output.
+        Its modules are those of this process and of `paths`.
+        """
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
         paths = [*map(str, self._paths), *filter(None, sys.path)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

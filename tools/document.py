@@ -41,7 +41,7 @@ def read_part(text: str, target: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Returns a Markdown table; bars within cells are escaped."""
+    """Returns a Markdown table; bars within cells are escaped. It ends with a line break."""
     escaped = [[cell.replace("|", r"\|") for cell in line] for line in [header, *rows]]
     lines = [f"| {' | '.join(line)} |" for line in escaped]
     return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:], ""])

@@ -141,7 +141,9 @@ FIELD = re.compile(r"    (?:pub )?(\w+): (.*),$")
 
 
 def write_dictionaries() -> str:
-    """Returns the module of the dictionaries."""
+    """Returns the module of the dictionaries.
+    Reads the Rust sources and runs a sample scenario in the engine.
+    """
     head = HEAD.format("Dictionaries that the engine takes and returns; `engine_types` has all types.")
     imports = (
         "from __future__ import annotations\n\nfrom typing import NotRequired, TypedDict\n\n"
@@ -169,7 +171,9 @@ def _list_records() -> Iterator[str]:
 
 
 def _find_type(field: str, value: Any) -> str:
-    """Returns the Python type of a field with this value."""
+    """Returns the Python type of a field with this value.
+    Raises `StopIteration` for an array of another type.
+    """
     if isinstance(value, np.ndarray):
         return next(name for name, kind in ARRAYS.items() if kind == value.dtype.name)
     if field in NESTED:
@@ -181,7 +185,7 @@ def _find_type(field: str, value: Any) -> str:
 
 
 def write_rows() -> str:
-    """Returns the module of the rows of tables."""
+    """Returns the module of the rows of tables. Reads the Rust sources."""
     imports = (
         "from mousehole.base import Bucket\n"
         "from mousehole.runs._row import Change, Row\nfrom mousehole.statistics import Estimate\n"
@@ -190,7 +194,7 @@ def write_rows() -> str:
 
 
 def write_answers() -> str:
-    """Returns the module of the answer of a comparison."""
+    """Returns the module of the answer of a comparison. Reads the Rust sources."""
     imports = (
         "from mousehole.answer._install import Installation\n"
         "from mousehole.answer.vetoes import Veto\nfrom mousehole.runs import Place\n"
@@ -199,13 +203,16 @@ def write_answers() -> str:
 
 
 def _write_rows(title: str, imports: str, sources: tuple[Source, ...], path: Path) -> str:
+    """Returns the text of a module with a frozen dataclass for each struct of the sources."""
     head = HEAD.format(f"{title}, as frozen data.")
     standard = "from dataclasses import dataclass\n"
     return format_module("\n".join([head, standard, imports, *_list_classes(sources, True)]), path)
 
 
 def _list_classes(sources: tuple[Source, ...], is_row: bool) -> Iterator[str]:
-    """Yields the classes of the sources' structs, as rows or as dictionaries."""
+    """Yields the classes of the sources' structs, as rows or as dictionaries.
+    Raises `KeyError` for a struct that the file lacks.
+    """
     names = OTHERS | {rust: name for source in sources for rust, name in source.names.items()}
     for source in sources:
         text = (ROOT / source.file).read_text(encoding="utf-8")
@@ -272,6 +279,7 @@ def _freeze(kind: str) -> str:
 
 
 def _write_class(head: str, item: Item, fields: list[tuple[str, str, Item]]) -> str:
+    """Returns a class as text with a documented field per line; Rust's `null` in documents becomes `None`."""
     lines = [f"class {head}:", *write_doc(item, "    "), ""]
     for field, kind, own in fields:
         lines += [f"    {field}: {kind}", *write_doc(own, "    ")]
@@ -284,7 +292,7 @@ def list_files() -> dict[Path, str]:
 
 
 def main() -> None:
-    """Writes the modules."""
+    """Writes the modules, over the older ones."""
     for path, text in list_files().items():
         path.write_text(text, encoding="utf-8")
 

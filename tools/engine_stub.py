@@ -52,7 +52,7 @@ class Item:
 
 
 def write_stub() -> str:
-    """Returns the text of the stub."""
+    """Returns the text of the stub. Reads the Rust sources and the constants of the installed engine."""
     lib = (SOURCES / "lib.rs").read_text(encoding="utf-8")
     files = ["lib", *re.findall(r"^mod (\w+);", lib, re.MULTILINE)]
     texts = [(SOURCES / f"{name}.rs").read_text(encoding="utf-8") for name in files]
@@ -77,7 +77,9 @@ def _choose_used(body: str, names: str) -> str:
 
 
 def format_module(text: str, path: Path) -> str:
-    """Returns the text of a module in the format of `ruff`, with sorted imports."""
+    """Returns the text of a module in the format of `ruff`, with sorted imports.
+    Raises `CalledProcessError` if ruff fails.
+    """
     for command in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"],
@@ -88,7 +90,9 @@ def format_module(text: str, path: Path) -> str:
 
 
 def _write_constant(name: str) -> str:
-    """Returns the declaration of a constant of the engine."""
+    """Returns the declaration of a constant of the engine.
+    Raises `AttributeError` for one that the installed engine lacks.
+    """
     value = getattr(_engine, name)
     if isinstance(value, list | tuple):
         inner = "Counter" if name == "DROP_REASONS" else type(value[0]).__name__
@@ -200,7 +204,9 @@ def _write_function(item: Item, text: str, first: str = "") -> str:
 
 
 def _find_end(text: str, begin: int) -> tuple[str, int]:
-    """Returns the text up to the closing bracket, in one line, and the index after that bracket."""
+    """Returns the text up to the closing bracket, in one line, and the index after that bracket.
+    Raises `ValueError` without a closing bracket.
+    """
     depth = 1
     for place in range(begin, len(text)):
         depth += (text[place] == "(") - (text[place] == ")")
@@ -210,7 +216,9 @@ def _find_end(text: str, begin: int) -> tuple[str, int]:
 
 
 def _read_defaults(attributes: str) -> dict[str, str]:
-    """Returns the defaults of parameters from a `signature` attribute; `**` marks further keywords."""
+    """Returns the defaults of parameters from a `signature` attribute; `**` marks further keywords.
+    Empty without such an attribute.
+    """
     found = re.search(r"signature = \(", attributes)
     if found is None:
         return {}
@@ -229,7 +237,9 @@ def _read_value(text: str) -> str:
 
 
 def python_type(rust: str, is_given: bool) -> str:
-    """Returns the Python type for a Rust type; with `is_given`, for a parameter, any sequence is accepted."""
+    """Returns the Python type for a Rust type; with `is_given`, for a parameter, any sequence is accepted.
+    An unknown name stays as it is.
+    """
     kind = re.sub(r"&(?:'\w+ )?|'\w+,? ?|Borrowed", "", rust).strip().removesuffix("<>")
     if kind in PLAIN:
         return PLAIN[kind]
@@ -251,7 +261,9 @@ def python_type(rust: str, is_given: bool) -> str:
 
 
 def write_doc(item: Item, indent: str) -> list[str]:
-    """Returns the lines of the doc string, without the section on errors and the brackets of links."""
+    """Returns the lines of the doc string, without the section on errors and the brackets of links.
+    Empty without a text.
+    """
     text = "\n".join(item.doc).partition("# Errors")[0].strip()
     text = re.sub(r"\[(`[^`]*`)\]", r"\1", text)
     if not text:

@@ -18,7 +18,9 @@ EXAMPLE = re.compile(r"```sh\n(.*?)```\n\n```text\n(.*?)```\n", re.DOTALL)
 
 
 def run_examples(page: str) -> str:
-    """Returns a page with the current output of its examples, which run one after another in one folder."""
+    """Returns a page with the current output of its examples, which run one after another in one folder.
+    The folder is temporary.
+    """
     with tempfile.TemporaryDirectory(prefix="formats-") as folder:
 
         def run(example: re.Match[str]) -> str:
@@ -28,7 +30,9 @@ def run_examples(page: str) -> str:
 
 
 def run_script(script: str, folder: Path) -> str:
-    """Returns the output of a shell script that runs in `folder` with `mousehole` on its path."""
+    """Returns the output of a shell script that runs in `folder` with `mousehole` on its path.
+    Errors are in the output too; the exit status does not matter. Raises `TimeoutExpired` after 120 s.
+    """
     programs = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"
     done = subprocess.run(
         ["bash", "-eu"], input=script, cwd=folder, text=True, timeout=120, check=False,
@@ -39,7 +43,7 @@ def run_script(script: str, folder: Path) -> str:
 
 
 def main() -> None:
-    """Renews all pages."""
+    """Renews all pages in place."""
     pages = sorted(FOLDER.glob("*.md"))
     for page in pages:
         page.write_text(run_examples(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -39,7 +39,9 @@ LINE_RULES = {
 
 
 def tracked_files(root: Path) -> list[Path]:
-    """Returns every file that git tracks or would add, relative to `root`."""
+    """Returns every file that git tracks or would add, relative to `root`.
+    Raises `CalledProcessError` outside a repository.
+    """
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listing = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
     return sorted(Path(name) for name in set(listing.split("\0")) if name and (root / name).is_file())

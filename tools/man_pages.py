@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def write_pages() -> dict[str, str]:
-    """Returns the text of every page by file name, such as `mousehole-compare.1`."""
+    """Returns the text of every page by file name, such as `mousehole-compare.1`. Loads all commands."""
     return dict(_list_pages(get_command(app), (PROGRAM,)))
 
 

@@ -30,14 +30,18 @@ def list_cells(source: str) -> Iterator[Any]:
 
 
 def execute(path: Path) -> Any:
-    """Runs a notebook. Returns it with the outputs of its cells; an error in a cell is raised."""
+    """Runs a notebook. Returns it with the outputs of its cells; an error in a cell is raised.
+    It runs in the folder of the repository; a cell may take 300 s.
+    """
     notebook = v4.new_notebook(cells=list(list_cells(path.read_text("utf-8"))))  # type: ignore[no-untyped-call]
     where = {"metadata": {"path": str(ROOT)}}
     return NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs all notebooks, or those named, and writes each into the folder `--into`."""
+    """Runs all notebooks, or those named, and writes each into the folder `--into`.
+    Returns 0; older files are replaced.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="papers, such as sfd; all of them without")
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "notebooks")

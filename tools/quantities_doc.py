@@ -24,7 +24,7 @@ UNITS = {
 
 
 def main() -> None:
-    """Renews the document in place."""
+    """Renews the table in docs/json.md; raises `ValueError` if the document has no marker."""
     document.renew(DOCUMENT, TARGET, write_table())
 
 
@@ -39,6 +39,7 @@ def write_table() -> str:
 
 
 def _format_kinds(quantity: Quantity) -> str:
+    """Returns the kinds of applications whose primary figure the quantity is; empty if there are none."""
     return ", ".join(f"`{kind}`" for kind in quantity.primary_of)
 
 

@@ -37,12 +37,14 @@ def _wrap(line: str) -> str:
 
 
 def find_block(text: str) -> str:
-    """Returns the first example of a document."""
+    """Returns the first example of a document. Ends the program if there is none."""
     return _find_example(text)[0]
 
 
 def renew_example(text: str) -> str:
-    """Returns the README with the current output of the command in its first example."""
+    """Returns the README with the current output of the command in its first example.
+    Raises `CalledProcessError` if the command fails; ends the program if there is no example.
+    """
     found = _find_example(text)
     words = shlex.split(found[1].replace("\\\n", " "))[1:]
     done = subprocess.run(

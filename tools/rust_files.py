@@ -73,7 +73,9 @@ def read_modules(root: Path) -> dict[Names, Module]:
 
 
 def read_module(file: Path) -> Module:
-    """Returns the names that one file defines, imports and re-exports."""
+    """Returns the names that one file defines, imports and re-exports.
+    The code of tests does not count.
+    """
     code = strip_tests(TEXT.sub(" ", file.read_text(encoding="utf-8")))
     module = Module(file, code, children=set(CHILD.findall(code)))
     module.defined = set(DEFINITION.findall(code)) - module.children
@@ -97,7 +99,9 @@ def strip_tests(code: str) -> str:
 
 
 def find_closing(code: str, brace: int) -> int:
-    """Returns the index after the brace that closes the one at `brace`."""
+    """Returns the index after the brace that closes the one at `brace`.
+    Without one it is the end of the code.
+    """
     depth = 0
     for place in range(brace, len(code)):
         depth += (code[place] == "{") - (code[place] == "}")
@@ -151,7 +155,7 @@ def find_home(
     found: dict[Names, Module], at: Names, names: Names, tried: frozenset[tuple[Names, Names]] = frozenset()
 ) -> Module | None:
     """Returns the module that defines the item `names` as seen in the module `at`, or None outside
-    the crate.
+    the crate. Imports that lead in a circle give None.
     """
     if (at, names) in tried or at not in found:
         return None

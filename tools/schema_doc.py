@@ -39,7 +39,7 @@ Schema = Mapping[str, Any]
 
 
 def main() -> None:
-    """Renews the document and the modules."""
+    """Renews the document and the modules in place; raises `ValueError` if the document has no marker."""
     schema = load_schema()
     document.renew(DOCUMENT, TARGET, write_outline(schema))
     for path in SOURCES:
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def load_schema() -> Schema:
-    """Returns the schema."""
+    """Returns the schema, read from its file."""
     found: Schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     return found
 

@@ -28,7 +28,9 @@ TARGET = "docs"
 
 
 def main() -> None:
-    """Renews the documents and removes pages of schemes that no longer exist."""
+    """Renews the documents and removes pages of schemes that no longer exist.
+    Raises `ValueError` for a document without its marker.
+    """
     schemes, parts = _engine.schemes(), _engine.parts()
     made = write_pages(schemes, parts)
     for old in FOLDER.glob("*.md"):

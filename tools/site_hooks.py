@@ -30,12 +30,16 @@ CODE_SPAN = re.compile(r"`[^`]+`")
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Replaces patterns such as `schemes/*.md` in the navigation by files; MkDocs calls it."""
+    """Replaces patterns such as `schemes/*.md` in the navigation by files; MkDocs calls it.
+    Changes `config`.
+    """
     config.nav = expand_patterns(config.nav or [], DOCS)
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> None:
-    """Adds all files outside docs/ that the navigation names or a page links to; MkDocs calls it."""
+    """Adds all files outside docs/ that the navigation names or a page links to; MkDocs calls it.
+    Changes `files`.
+    """
     in_navigation = (ROOT / name for name in list_all_named(config.nav or []))
     outside = [path for path in in_navigation if path != ROOT / "index.md" and path.is_file()]
     for path in follow_links([FRONT, *outside, *sorted(DOCS.rglob("*.md"))]):
@@ -44,7 +48,9 @@ def on_files(files: Files, *, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Returns the Markdown of a page with links to pages of the site; MkDocs calls it."""
+    """Returns the Markdown of a page with links to pages of the site; MkDocs calls it.
+    A page without a file stays as it is.
+    """
     source = page.file.abs_src_path
     if source is None:
         return markdown
@@ -53,7 +59,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 def expand_patterns(nav: list[Any], folder: Path) -> list[Any]:
     """Returns the navigation with each pattern replaced by the matching files that its level does
-    not name.
+    not name. The navigation given stays as it is.
     """
     expanded: list[Any] = []
     for entry in nav:

@@ -121,7 +121,7 @@ class SearchResult:
 
     def change(self, scheme: str, reference: str, quantity: str) -> Estimate:
         """Returns the relative change of a quantity under `scheme` against `reference`, on unseen
-        replications.
+        replications. NaN if it is unknown. Raises `KeyError` for an unknown quantity.
         """
         results = self.tuned.judged.results
         (cell,) = results.plan.cells
@@ -153,7 +153,9 @@ class SearchResult:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Searches for every traffic and renews the page."""
+    """Searches for every traffic and renews the page.
+    Takes hours with --full. Returns 0, whatever was found.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int)
@@ -172,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def list_traffics() -> dict[str, str]:
     """Returns for each traffic its name and the TOML line of a scenario that selects it.
+    The logs need not exist.
 
     Raises `MouseholeError` if MOUSEHOLE_DATA, the folder of the logs, is not set.
     """
@@ -183,7 +186,9 @@ def list_traffics() -> dict[str, str]:
 
 
 def search(name: str, source: str, size: Size, jobs: int | None = None) -> SearchResult:
-    """Tunes all pairs on one traffic, within the veto margins and a tighter limit for long transfers."""
+    """Tunes all pairs on one traffic, within the veto margins and a tighter limit for long transfers.
+    Runs the search. Raises `MouseholeError` as `tune` does.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(SCENARIO.format(source=source, load=LOAD))
         file.flush()
@@ -250,7 +255,7 @@ def list_best_cells(one: SearchResult) -> list[str]:
 
 def list_setting_cells(one: SearchResult) -> list[str]:
     """Returns a table row: the best setting, the default marker's gain, and the best's change as
-    searched and unseen.
+    searched and unseen. Dashes stand for a search that recommends nothing.
     """
     found = one.tuned.results
     beside = format_change(one.change(MARKED, CAKE, GAIN))
@@ -275,7 +280,7 @@ def list_pair_cells(found: Sequence[SearchResult]) -> list[list[str]]:
 
 def judge_aim(one: SearchResult) -> str:
     """Returns "reached" if the intervals show the aim, "by the means" if only the means do, else
-    "not reached".
+    "not reached". It is "not reached" too if nothing is recommended or somebody pays.
     """
     scheme = one.tuned.results.recommended
     if scheme is None or one.find_payers(scheme):

@@ -72,6 +72,7 @@ class Row:
     @property
     def quotient(self) -> Estimate:
         """The ratio in the browser divided by that in the simulator.
+        Raises `ValueError` for a ratio that is not positive.
 
         Its 95 % interval treats the two as independent; without both intervals it is NaN.
         """
@@ -114,7 +115,9 @@ def make_rows(results: PageResults, prediction: Prediction) -> list[Row]:
 
 
 def read_loads(path: Path) -> PageResults:
-    """Reads the page loads that an earlier run wrote with `--json`."""
+    """Returns the page loads that an earlier run wrote with `--json`.
+    Raises `OSError`, `KeyError`, `TypeError` or `ValueError` for a file without them.
+    """
     return restore_loads(json.loads(path.read_text(encoding="utf-8"))).results
 
 
@@ -164,8 +167,8 @@ def write_section(results: PageResults, rows: Sequence[Row]) -> str:
 
 def main() -> int:
     """Measures the loads, or reads earlier ones, compares them with the simulator and renews the document.
-
-    Returns the exit code: 1 if a ratio differs by more than the bound.
+    With --dry neither document nor picture is written. Returns the exit code: 1 if a ratio differs by more
+    than the bound. Where nothing can be measured it is 0, but 1 if CI is set.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--loads", type=int, default=20)

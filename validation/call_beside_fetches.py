@@ -133,7 +133,9 @@ def make_scenario(number: int, scheme: str, seconds: float) -> Scenario:
 
 
 def simulate(number: int, scheme: str, seconds: float) -> Figures:
-    """Returns the figures of list `number` under a scheme in the simulator."""
+    """Returns the figures of list `number` under a scheme in the simulator.
+    Fetches that did not end are left out of times and downloads.
+    """
     run = _engine.run(make_scenario(number, scheme, seconds), None, _engine.Cancel())
     calls, fetches = run.datagrams(), run.transfers()
     is_fetch = np.asarray(fetches["bytes"]) == FETCH_BYTES
@@ -146,6 +148,7 @@ def simulate(number: int, scheme: str, seconds: float) -> Figures:
 
 def _sum_up(call_s: tuple[float, float], lost: float, took_s: ArrayLike, downloads_mbps: float) -> Figures:
     """Returns the figures of one run.
+    At least one fetch ended.
 
     `call_s` holds the median and p99 of the call's delay; fetches whose time is not finite did not
     end and are left out.
@@ -158,7 +161,8 @@ def _sum_up(call_s: tuple[float, float], lost: float, took_s: ArrayLike, downloa
 
 def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str]]:
     """Returns the figures of a list with real TCP through the link, and the link's reasons to call
-    the run invalid.
+    the run invalid. Lasts as long as the list, with warm-up, in real time. Raises as `link_figures.play`
+    does.
     """
     whole = WARMUP_S + seconds
     with tempfile.TemporaryDirectory() as folder:
@@ -187,6 +191,7 @@ def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str
 
 def measure(name: str, number: int, seconds: float) -> Run:
     """Simulates a list and plays it with real TCP.
+    Each play is reported on standard error.
 
     An invalid run is played again, at most `MOST_PLAYS` times in all.
     """
@@ -262,7 +267,9 @@ def write_text(runs: Sequence[Run], options: argparse.Namespace) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line; `names` of the result are the schemes to play."""
+    """Parses the command line; `names` of the result are the schemes to play.
+    Ends the program, with status 2, for an option that is not allowed.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -279,6 +286,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints the table and renews the document.
+    Where there is no link it returns 0, but 1 if CI is set. The document stays as it is with chosen
+    schemes.
 
     Returns 1 if the aim is missed or a run stays invalid.
     """

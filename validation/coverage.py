@@ -85,7 +85,9 @@ class Coverage:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures the coverage of the chosen models and captures, prints it, and stores it in the record."""
+    """Measures the coverage of the chosen models and captures, prints it, and stores it in the record.
+    Results of the same key are replaced; the record is written after each kind of capture. Returns 0.
+    """
     options = parse_arguments(arguments)
     kept = {one.key: one for one in read_record(options.record)}
     for model in options.models:
@@ -119,7 +121,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def measure_true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estimate]:
     """Returns the log-ratio of each scheme's mean to the baseline's, paired by run, in long runs of
-    the model.
+    the model. Runs the comparison.
     """
     found = mousehole.compare(
         model, rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
@@ -133,6 +135,7 @@ def cover_captures(
     options: argparse.Namespace,
 ) -> Iterator[Coverage]:  # fmt: skip
     """Yields for each scheme how often the interval on captures of one length contains the true change.
+    Runs a comparison for each capture.
 
     `truths` are the logarithms of the true ratios.
     """
@@ -173,6 +176,7 @@ def record_capture(
     model: str, length_s: int, number: int, has_ends: bool = False, params: ModelParams | None = None
 ) -> list[dict[str, object]]:
     """Records one run of the model: its connections as `mousehole.inspect` and `compare` accept them.
+    Starts count from the first one, in seconds.
 
     `length_s` is the length of the window and `number` the replication; `has_ends` adds durations
     to connections that ended.

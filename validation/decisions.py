@@ -106,7 +106,7 @@ class Truth:
 
     def is_false(self, veto: tuple[str, str]) -> bool:
         """Returns whether a veto, given as scheme and figure, is against a scheme that truly keeps
-        that margin.
+        that margin. A scheme without an entry keeps all margins.
         """
         scheme, figure = veto
         return figure not in self.pays.get(scheme, [])
@@ -200,7 +200,9 @@ class Score:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures the chosen models, replaces their part of the record, and renews the page."""
+    """Measures the chosen models, replaces their part of the record, and renews the page.
+    The record is written after each model. Returns 0.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--models", nargs="*", default=tuple(traffic.MODELS), choices=tuple(traffic.MODELS))
     parser.add_argument("--minutes", nargs="*", type=int, default=MINUTES, help="lengths of captures")
@@ -243,7 +245,9 @@ def _sort_key(one: Truth | Decision) -> tuple[float, ...]:
 
 
 def measure(size: Size, tells: bool = False) -> Record:
-    """Returns truths and decisions of the chosen models; prints each decision if `tells` is set."""
+    """Returns truths and decisions of the chosen models; prints each decision if `tells` is set.
+    Runs all of them.
+    """
     truths, found = [], []
     for model in size.models:
         truths.append(measure_truth(model, size))
@@ -266,11 +270,13 @@ def _lengths(size: Size) -> list[tuple[float, int]]:
 
 
 def _describe_length(minutes: float, first: int) -> str:
+    """Returns how long a capture is: its number of transfers, or minutes if `first` is 0."""
     return f"{first} transfers" if first else f"{minutes:g} min"
 
 
 def measure_truth(model: str, size: Size) -> Truth:
     """Runs a model independently and returns the true means and changes.
+    Runs a comparison for each of them; the draws depend on the number of the run only.
 
     Each run draws its own users until they meet the load.
     """
@@ -310,7 +316,9 @@ class Harms:
         self._excesses: dict[tuple[str, str], list[float]] = {}
 
     def add(self, found: Results) -> None:
-        """Adds a run: the excess of each scheme over each margin, where both figures are known."""
+        """Adds a run: the excess of each scheme over each margin, where both figures are known.
+        `found` has one cell and one replication.
+        """
         (cell,) = found.plan.cells
         for (name, limit), scheme in itertools.product(self._limits.items(), SCHEMES):
             excess = objectives.estimate_excess(found, cell, limit, scheme).mean
@@ -330,6 +338,7 @@ class Harms:
 
 def decide(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
     """Runs `compare` on one capture of a model and returns its recommendation.
+    Draws depend on model, number, length and `first` only.
 
     If `first` is not 0, only the beginning with so many short transfers is used. `number` is the
     seed of the capture.
@@ -369,7 +378,7 @@ def decide(model: str, minutes: float, number: int, size: Size, first: int = 0) 
 
 def find_first_by_order(values: Mapping[str, NDArray[np.float64]], design: Design) -> str | None:
     """Returns the scheme that beats the baseline in every replication, and every other by its
-    interval, or None.
+    interval, or None. Values are paired by replication.
 
     It is what a recommendation by the order alone would name; each interval is a single one.
     """
@@ -399,7 +408,9 @@ class EstimateErrors:
 
 
 def measure_errors(truths: Sequence[Truth], found: Sequence[Decision]) -> EstimateErrors:
-    """Returns the errors of the estimated changes, and how often two schemes are in the true order."""
+    """Returns the errors of the estimated changes, and how often two schemes are in the true order.
+    Every model among the decisions needs its truth, and there is a pair beyond 5 %.
+    """
     true = {
         one.model: {scheme: np.log1p(one.changes[scheme]) for scheme in one.changes if scheme != BASELINE}
         for one in truths
@@ -428,7 +439,9 @@ def measure_errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Estima
 
 
 def read_record(record: Path) -> Record:
-    """Reads truths and decisions from a record, which must exist."""
+    """Returns truths and decisions from a record.
+    Raises `OSError`, `KeyError`, `TypeError` or `ValueError` for a file without them.
+    """
     kept = json.loads(record.read_text())
     decisions = [
         one | {"classes": tuple(one["classes"]), "vetoes": tuple(map(tuple, one["vetoes"]))}
@@ -438,7 +451,9 @@ def read_record(record: Path) -> Record:
 
 
 def score_decisions(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
-    """Returns the counts and means of some decisions; every model among them needs its truth."""
+    """Returns the counts and means of some decisions; every model among them needs its truth.
+    `found` is not empty.
+    """
     truth = {one.model: one for one in truths}
     regrets = [one.regret(truth[one.model]) for one in found]
     clear = [one for one in found if truth[one.model].best_change < -CLEAR]
@@ -489,7 +504,9 @@ def _has_helpful_scheme(truth: Truth) -> bool:
 
 
 def write_body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
-    """Returns the generated part of the page: the truth, who pays, and the scores of the decisions."""
+    """Returns the generated part of the page: the truth, who pays, and the scores of the decisions.
+    Neither sequence is empty.
+    """
     captures, runs = 1 + max(one.number for one in found), truths[0].runs
     more = [f"{one.runs} for *{one.model}*" for one in truths if one.runs != runs]
     command = f"`make {TARGET} ARGS='--captures {captures} --truth {runs}'`"
@@ -537,6 +554,7 @@ ERROR_COLUMNS = (
 
 
 def _list_error_cells(name: str, decisions: int, one: EstimateErrors) -> list[str]:
+    """Returns the cells of a table row, with the errors in percent."""
     return [
         name,
         f"{100 * np.expm1(one.baseline):.0f} %",
@@ -560,6 +578,7 @@ def _group_decisions(truths: Sequence[Truth], found: Sequence[Decision]) -> list
 
 
 def _list_truth_cells(one: Truth) -> list[str]:
+    """Returns the cells of a table row: each scheme's mean time, and its change against the baseline."""
     changes = [f"{1000 * one.means_s[BASELINE]:.0f} ms"]
     for scheme in SCHEMES[1:]:
         change = f"{100 * one.changes[scheme]:+.0f}".replace("-", "−")
@@ -574,6 +593,7 @@ def _write_payers(one: Truth) -> str:
 
 
 def _list_score_cells(name: str, one: Score) -> list[str]:
+    """Returns the cells of a table row, in the order of the table's columns."""
     return [
         name,
         _format_share(one.near, one.decisions),

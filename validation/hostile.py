@@ -108,6 +108,7 @@ def _is_half(name: str, content: bytes) -> bool:
 
 def run_try(tried: Try, folder: Path) -> Ending:
     """Runs a try in `folder`, in a process forked from this one.
+    `folder` is empty; outputs go into files `out` and `err` next to it.
 
     A try with `kill_after_s` is first killed at that time; it ends there if a file is then
     unfinished, else it is run again.
@@ -134,7 +135,7 @@ def run_try(tried: Try, folder: Path) -> Ending:
 
 
 def _fork(tried: Try, folder: Path, out: Path, err: Path) -> int:
-    """Forks a process that runs a try. Returns its process id."""
+    """Forks a process that runs a try. Returns its process id. The caller waits for it."""
     child = os.fork()
     if child == 0:
         _run_child(tried, folder, out, err)
@@ -142,7 +143,9 @@ def _fork(tried: Try, folder: Path, out: Path, err: Path) -> int:
 
 
 def _run_child(tried: Try, folder: Path, out: Path, err: Path) -> None:
-    """Runs the try in this forked process and ends the process with its status; it does not return."""
+    """Runs the try in this forked process and ends the process with its status; it does not return.
+    Sets limits, environment, standard streams and folder of the process.
+    """
     os.setsid()
     os.chdir(folder)
     for number, place in ((1, out), (2, err)):
@@ -183,7 +186,10 @@ def _run_child(tried: Try, folder: Path, out: Path, err: Path) -> None:
 
 
 def _play_code(code: str) -> int:
-    """Runs Python code as a user's program would be. Returns the exit status that its error would give."""
+    """Runs Python code as a user's program would be.
+    Returns the exit status that its error would give. Other exceptions pass. The error goes to standard
+    error.
+    """
     import datetime
     import decimal
 
@@ -208,7 +214,9 @@ def _play_code(code: str) -> int:
 
 
 def _wait_for_status(child: int, wait_s: float) -> int | None:
-    """Returns the exit status of a child, negative for a signal; kills it and returns None after `wait_s`."""
+    """Returns the exit status of a child, negative for a signal; kills it and returns None after `wait_s`.
+    Its process group is killed with it.
+    """
     begin = time.monotonic()
     while time.monotonic() - begin < wait_s:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -233,6 +241,7 @@ def _hash_files(folder: Path) -> dict[str, str]:
 
 def run_tries(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
     """Runs all tries and prints the first `shown` that have a fault.
+    Each has a temporary folder of its own; those with limits are run first.
 
     Returns the number of tries, and the count of each fault, by kind.
     """
@@ -291,7 +300,7 @@ def _add_kept_counts(
     options: argparse.Namespace, counts: dict[str, int], found: dict[str, Counter[str]]
 ) -> tuple[dict[str, int], dict[str, Counter[str]]]:
     """Merges the counts with those that earlier runs of the same tries stored for other kinds, and
-    stores all.
+    stores all. They are in the file `KEPT`; without `--kind`, those of earlier runs are dropped.
     """
     KEPT.parent.mkdir(exist_ok=True)
     name = f"{options.tries} {options.seed}"

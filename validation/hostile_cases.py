@@ -40,7 +40,7 @@ def _compare_words(*more: str) -> tuple[str, ...]:
 
 
 def _try_options(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields `compare` with each option and each value, in random order."""
+    """Yields `compare` with each option and each value, in random order. Each pair comes once."""
     from mousehole.commands._registry import LoadedCommands
 
     options = sorted(
@@ -94,7 +94,9 @@ def _draw_capture(draws: random.Random) -> bytes:
 
 
 def _try_files(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands that read damaged files of each format, and files of no format."""
+    """Yields commands that read damaged files of each format, and files of no format.
+    Never ends; advances `draws`.
+    """
     samples: list[Callable[[], bytes]] = [
         CSV.encode,
         ZEEK.encode,
@@ -125,7 +127,9 @@ def _try_files(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_names(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands with file names that are odd, too long, of special files, or control a terminal."""
+    """Yields commands with file names that are odd, too long, of special files, or control a terminal.
+    Never ends; advances `draws`.
+    """
     odd = [
         "\x1b]0;x\x07\x1b[31mred.csv",
         "a\u202eb.csv",
@@ -200,7 +204,9 @@ def _try_names(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_outputs(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands whose outputs cannot be written, one or several at once."""
+    """Yields commands whose outputs cannot be written, one or several at once.
+    Never ends; advances `draws`.
+    """
     bad = [
         "/dev/full",
         "no/o{}",
@@ -235,7 +241,9 @@ def _try_outputs(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields scenarios with a field of a wrong type, a missing line or a broken one."""
+    """Yields scenarios with a field of a wrong type, a missing line or a broken one.
+    Never ends; advances `draws`.
+    """
     while True:
         lines = SCENARIO.splitlines()
         for _ in range(draws.randrange(1, 3)):
@@ -261,7 +269,9 @@ def _try_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields sweep files with fields of wrong types, odd axes or odd traffic."""
+    """Yields sweep files with fields of wrong types, odd axes or odd traffic.
+    Never ends; advances `draws`.
+    """
     axes = ("load", "rate", "buffer", "traffic.mix", "traffic", "scheme", "sfd.th", "seed", "link", "no.such")
     traffics = ('"no.csv"', '"."', '"/dev/zero"', '""', '["in.csv", "no.csv"]', '"in.csv"', '"loop"')
     while True:
@@ -284,7 +294,7 @@ def _try_sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_commands(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields every command with unexpected arguments."""
+    """Yields every command with unexpected arguments. Never ends; advances `draws`."""
     commands = (
         "inspect",
         "compare",

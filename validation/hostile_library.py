@@ -118,7 +118,9 @@ BEFORE = (
 
 
 def try_frames(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields Python programs that pass data frames of every library with columns of every type."""
+    """Yields Python programs that pass data frames of every library with columns of every type.
+    Never ends; advances `draws`.
+    """
     while True:
         names = [
             "start",
@@ -145,7 +147,9 @@ def try_frames(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields scenarios as dictionaries, and function arguments, with values of wrong types."""
+    """Yields scenarios as dictionaries, and function arguments, with values of wrong types.
+    Never ends; advances `draws`.
+    """
     plain = tomllib.loads(SCENARIO)
     places = [
         "scheme",
@@ -186,7 +190,7 @@ def try_python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def try_graphs(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields topologies with cycles, loops, parallel links, unconnected hosts, no link at all, or
-    very many.
+    very many. Never ends; advances `draws`.
     """
     nodes = ["a", "b", "c", "d", "", "web", "\u202e"]
     while True:
@@ -298,7 +302,9 @@ HAR = json.dumps(
 
 
 def try_logs(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields `inspect` on damaged logs of each described format, and on damaged HAR."""
+    """Yields `inspect` on damaged logs of each described format, and on damaged HAR.
+    Reads the descriptions of all formats. Never ends.
+    """
     specs = [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FORMATS.glob("*.toml"))]
     while True:
         content = HAR.encode() if draws.random() < 0.15 else _make_sample(draws.choice(specs))
@@ -315,7 +321,9 @@ def try_logs(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields descriptions of a user's log format with fields of wrong types."""
+    """Yields descriptions of a user's log format with fields of wrong types.
+    Never ends; advances `draws`.
+    """
     plain = {
         "name": '"shop"', "title": '"Our shop"', "lines": '"delimited"', "row": '"request"', "header": "0",
         "only": '{ state = "done" }',
@@ -351,7 +359,7 @@ def try_own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_environments(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands with odd environment variables and resource limits."""
+    """Yields commands with odd environment variables and resource limits. Never ends; advances `draws`."""
     environment: dict[str, tuple[str | None, ...]] = {
         "HOME": (None, "", "/nonexistent", "/dev/null", "in.csv"),
         "TMPDIR": (None, "", "/nonexistent", "in.csv", "/proc"),
@@ -392,7 +400,9 @@ def try_environments(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_kills(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands that are killed at a random moment and then run again."""
+    """Yields commands that are killed at a random moment and then run again.
+    Never ends; advances `draws`.
+    """
     while True:
         words = (
             "compare",
@@ -412,7 +422,9 @@ def try_kills(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_headers(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields user-written policy headers that crash, loop, end the process, or do not compile."""
+    """Yields user-written policy headers that crash, loop, end the process, or do not compile.
+    Reads the template of a marker. Never ends.
+    """
     template = TEMPLATE.read_text(encoding="utf-8")
     head, mark, tail = template.partition("_packet(")
     body, brace, rest = tail.partition("\n{\n")

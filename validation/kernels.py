@@ -83,7 +83,9 @@ class Queue:
 
 
 def read_own_queue() -> str:
-    """Returns the example queue header that docs/own-policy.md contains."""
+    """Returns the example queue header that docs/own-policy.md contains.
+    Raises `ValueError` unless there is exactly one.
+    """
     page = (ROOT / "docs/own-policy.md").read_text(encoding="utf-8")
     (found,) = (one for one in re.findall(r"^```c\n(.*?)^```", page, re.M | re.S) if "MH_QUEUE(" in one)
     return str(found)
@@ -128,6 +130,7 @@ LINKS = {
 
 def list_plans() -> list[Plan]:
     """Returns the tc and mousehole-live lines that install each scheme of `LINKS`.
+    Rates are in bit/s.
 
     Raises `RuntimeError` for a scheme that nothing installs.
     """
@@ -155,7 +158,7 @@ class Waits:
     @staticmethod
     def sum_up(delays_s: Sequence[float | None]) -> Waits:
         """Returns the result for one-way delays, s, to which half the round-trip time is added;
-        None is a lost packet.
+        None is a lost packet. The delay is NaN if all were lost; there is at least one packet.
         """
         arrived = [one for one in delays_s if one is not None]
         p95_s = float(np.quantile(arrived, 0.95)) + RTT_S / 2 if arrived else float("nan")
@@ -204,7 +207,9 @@ def make_task(commands: Sequence[str], flows: FlowList, window_s: float) -> Task
 
 
 def play_guest(kernel: Kernel, base: Path, task: Any) -> list[Any]:
-    """Runs a task in a guest and returns its reports; prints checks and costs as they arrive."""
+    """Runs a task in a guest and returns its reports; prints checks and costs as they arrive.
+    Lasts until the guest ends. Raises as `kernels_image.play` does.
+    """
     said = []
     for one in play(kernel, base, task, LIMIT_S):
         said.append(one)
@@ -250,7 +255,9 @@ def pair_runs(
 
 
 def simulate_again(file: Path, window_s: float) -> list[Run]:
-    """Returns the runs that `--json` stored in a file, with a new simulation of each."""
+    """Returns the runs that `--json` stored in a file, with a new simulation of each.
+    Raises `KeyError` for a queue that is not known any more.
+    """
     runs = []
     for line in file.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
@@ -274,14 +281,18 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Says whether the simulator's time is within the bound of the kernel's."""
+        """Whether the simulator's time is within the bound of the kernel's, as a word; `shown only` for
+        figures that are not judged.
+        """
         if self.figure not in live.HELD:
             return "shown only"
         return "agrees" if self.time.is_within else "DIFFERS"
 
 
 def compare(runs: Sequence[Run]) -> list[Row]:
-    """Returns a row for each kernel, queue and figure of `SIZES` that the runs cover."""
+    """Returns a row for each kernel, queue and figure of `SIZES` that the runs cover.
+    The gain is None without runs of the plain queue on equal lists.
+    """
     rows = []
     values = dict(live.FIGURES)
     for kernel in sorted({run.kernel for run in runs}):
@@ -361,7 +372,7 @@ def list_cells(row: Row) -> list[str]:
 
 
 def write_text(runs: Sequence[Run], window_s: float) -> str:
-    """Returns the generated section of docs/live-validation.md."""
+    """Returns the generated section of docs/live-validation.md. `runs` is not empty."""
     rows = compare(runs)
     counts = {
         kernel: len({run.seed for run in runs if run.kernel == kernel})
@@ -429,7 +440,9 @@ def write_summary(runs: Sequence[Run]) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line and fills in the defaults of the chosen mode."""
+    """Parses the command line and fills in the defaults of the chosen mode.
+    Ends the program, with status 2, for options that do not fit.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -491,7 +504,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def parse_lines(parser: argparse.ArgumentParser, options: argparse.Namespace) -> argparse.Namespace:
-    """Checks the options of `--lines`, splits its names, and sets its kernel."""
+    """Checks the options of `--lines`, splits its names, and sets its kernel.
+    Ends the program, with status 2, for options that do not fit. Changes `options` and returns them.
+    """
     options.lines = options.lines.split(";")
     unknown = [name for name in options.lines if name not in LINES]
     if unknown:
@@ -540,7 +555,9 @@ def list_tasks(
 
 
 def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespace) -> int:
-    """Prints the results, writes the documents if asked, and returns the exit code."""
+    """Prints the results, writes the documents if asked, and returns the exit code.
+    It is 1 if a check failed or a judged figure differs.
+    """
     if runs:
         result_text = write_text(runs, options.seconds)
         print(result_text)
@@ -554,6 +571,7 @@ def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespa
 
 def find_kernels(options: argparse.Namespace) -> tuple[list[Kernel], Path, Path]:
     """Returns the kernels, `mousehole-live` and the program that compares native queues.
+    Downloads kernels that are not in the cache.
 
     Raises `ObstacleError` where they, or a tool, are missing.
     """
@@ -574,6 +592,7 @@ def play_all(
     options: argparse.Namespace, todo: Callable[[Sequence[Kernel]], Sequence[tuple[Kernel, Any]]]
 ) -> Iterator[tuple[Kernel, Any, list[Any]]]:
     """Runs the guests of all tasks, `options.jobs` at a time.
+    Raises `ObstacleError` where no guest can run. Images are in a temporary folder.
 
     Yields kernel, task and reports of each in order.
     """
@@ -602,7 +621,9 @@ def record_run(line: str, options: argparse.Namespace) -> None:
 
 
 def play_lists(options: argparse.Namespace) -> int:
-    """Makes the checks and plays the lists; returns the exit code."""
+    """Makes the checks and plays the lists; returns the exit code.
+    Raises `ObstacleError` where no guest can run, `RuntimeError` for a run that reports an error.
+    """
     lists = {seed: FlowList.draw(seed, options.seconds) for seed in range(1, options.lists + 1)}
     failed: list[str] = []
     runs: list[Run] = []
@@ -618,7 +639,9 @@ def play_lists(options: argparse.Namespace) -> int:
 
 
 def play_lines(options: argparse.Namespace) -> int:
-    """Plays the lists of other lines; returns the exit code."""
+    """Plays the lists of other lines; returns the exit code.
+    Raises `ObstacleError` where nothing can run.
+    """
     runs: list[kernels_lines.Run] = []
     if options.here:
         if reason := live_lab.find_obstacle(needs_program=False):
@@ -639,7 +662,9 @@ def play_lines(options: argparse.Namespace) -> int:
 
 
 def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace) -> int:
-    """Prints the table of lines, writes the document if it is asked for, and returns the exit code."""
+    """Prints the table of lines, writes the document if it is asked for, and returns the exit code.
+    It is 1 if a judged line is beyond the bound.
+    """
     result_text = kernels_lines.write_text(runs)
     print(result_text)
     if options.write:
@@ -651,7 +676,9 @@ def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the mode that the command line selects; returns the exit code."""
+    """Runs the mode that the command line selects; returns the exit code.
+    It is 0 where nothing can run, but 1 if CI is set.
+    """
     options = parse_arguments(arguments)
     if options.again and options.lines:
         return report_lines(kernels_lines.simulate_again(options.again), options)

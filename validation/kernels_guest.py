@@ -82,6 +82,9 @@ class GuestLab(Lab):
     """The lab whose delay is netem's, which this kernel has."""
 
     def __init__(self, rtt_s: float = 0.04) -> None:
+        """Makes the lab with netem as the delay `rtt_s`, in seconds, on the way back of requests and
+        acknowledgements.
+        """
         super().__init__(Case("cubic", 0, rtt_s=rtt_s), shaped=False)
         self._pair(self.receiver, "b0", "10.9.3.1/24", self.sender, "b1", "10.9.3.2/24")
         self.receiver.command(f"tc qdisc add dev b0 root netem delay {rtt_s * 1e3:g}ms limit 100000")
@@ -105,7 +108,9 @@ def output(net: AbstractContextManager[object], line: str) -> str:
 
 
 def read_state(net: Namespace, *devices: str) -> dict[str, Any]:
-    """Returns pins, the number of BPF programs, and the queues and filters of devices, for comparison."""
+    """Returns pins, the number of BPF programs, and the queues and filters of devices, for comparison.
+    The namespace stays as it is. Raises `RuntimeError` if tc lists no queue of a device.
+    """
     said: dict[str, Any] = {"pinned": sorted(str(path) for path in BPF_ROOT.rglob("*") if path.is_file())}
     said["programs"] = len(json.loads(output(net, "bpftool -j prog show") or "[]"))
     for device in devices:
@@ -138,7 +143,10 @@ def find_leftovers(net: Namespace, before: dict[str, Any], *devices: str) -> str
 
 
 def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
-    """Makes one TCP transfer through the router. Returns its time, s; raises `RuntimeError` after 30 s."""
+    """Makes one TCP transfer through the router.
+    Returns its time, s; raises `RuntimeError` after 30 s. It goes from the sender to the receiver, `size`
+    bytes, by CUBIC.
+    """
     hosts = Hosts(lab.sender, lab.receiver, "cubic")
     one = Transfer(number, [size], 0.0)
     hosts.start(one)
@@ -166,6 +174,7 @@ class Wire:
     """A recorder of the data packets that arrive at the client's device."""
 
     def __init__(self, net: Namespace, device: str) -> None:
+        """Begins to record at a device of a namespace; needs the rights of root."""
         with net:
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
         self.socket.setsockopt(socket.SOL_SOCKET, 33, 1 << 25)  # SO_RCVBUFFORCE
@@ -173,7 +182,9 @@ class Wire:
         self.socket.setblocking(False)
 
     def take(self) -> list[Seen]:
-        """Returns the data packets that have arrived since the start, and closes the recorder."""
+        """Returns the data packets that have arrived since the start, and closes the recorder.
+        Only IPv4 TCP packets from the server with payload count.
+        """
         seen = []
         with contextlib.suppress(BlockingIOError):
             while True:
@@ -191,13 +202,15 @@ class Wire:
 
 
 def read_bulk_bytes(net: Namespace, device: str) -> int:
-    """Returns the bytes that CAKE's Bulk tin, the first that `tc` lists, has sent."""
+    """Returns the bytes that CAKE's Bulk tin, the first that `tc` lists, has sent.
+    Raises `RuntimeError` if tc fails, `KeyError` without a CAKE.
+    """
     shown = json.loads(output(net, f"tc -s -j qdisc show dev {device} root"))
     return int(shown[0]["tins"][0]["sent_bytes"])
 
 
 def read_class_bytes(net: Namespace, device: str, name: str) -> int:
-    """Returns the bytes that a class of HTB has sent."""
+    """Returns the bytes that a class of HTB has sent. Raises `RuntimeError` if there is none."""
     text = output(net, f"tc -s class show dev {device}")
     found = re.search(rf"class htb {name} .*?Sent (\d+) bytes", text, re.DOTALL)
     if not found:
@@ -206,7 +219,9 @@ def read_class_bytes(net: Namespace, device: str, name: str) -> int:
 
 
 def read_attachment(net: Namespace) -> str:
-    """Returns how the only program in a namespace is attached, by `status`; raises if it is not running."""
+    """Returns how the only program in a namespace is attached, by `status`; raises `RuntimeError` if it is
+    not running.
+    """
     (status,) = json.loads(output(net, f"{LIVE} status --json"))["devices"]
     if status["state"] != "running":
         raise RuntimeError(f"status says {status['state']}: {status['problems']}")
@@ -222,6 +237,7 @@ def expect(holds: bool, seen: str) -> str:
 
 def check_marker(lab: GuestLab, line: str, measure: Callable[[], int], *devices: str) -> str:
     """Checks that a marker diverts bytes beyond its threshold, and that none are diverted without it.
+    Raises `RuntimeError` if one of these does not hold; makes three transfers.
 
     It also checks that `down` restores the former state. `line` installs the marker, and `measure`
     reads the bytes diverted so far. Returns the observation.
@@ -245,7 +261,10 @@ def check_marker(lab: GuestLab, line: str, measure: Callable[[], int], *devices:
 
 
 def check_attached(lab: GuestLab, wanted: str) -> str:
-    """Checks how the program is attached, by `status` and by the kernel's list of filters."""
+    """Checks how the program is attached, by `status` and by the kernel's list of filters.
+    Installs a CAKE and the marker, and removes the marker. Raises `RuntimeError` if it is attached in
+    another way than `wanted`, and returns the observation.
+    """
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} diffserv4")
     before = read_state(lab.router, DEVICE)
     output(lab.router, MARK)
@@ -258,7 +277,9 @@ def check_attached(lab: GuestLab, wanted: str) -> str:
 
 
 def check_priority(lab: GuestLab, tins: str) -> str:
-    """Checks that bytes beyond the threshold go to CAKE's Bulk tin while the packets stay unchanged."""
+    """Checks that bytes beyond the threshold go to CAKE's Bulk tin while the packets stay unchanged.
+    Installs a CAKE. Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
     wire = Wire(lab.receiver, "d0")
     seen = check_marker(lab, MARK, lambda: read_bulk_bytes(lab.router, DEVICE))
@@ -268,13 +289,17 @@ def check_priority(lab: GuestLab, tins: str) -> str:
 
 
 def check_cake_dscp(lab: GuestLab, tins: str) -> str:
-    """Checks that CAKE puts packets with DSCP LE, which the marker writes, into its Bulk tin."""
+    """Checks that CAKE puts packets with DSCP LE, which the marker writes, into its Bulk tin.
+    Installs a CAKE. Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
     return check_marker(lab, f"{MARK} --via dscp", lambda: read_bulk_bytes(lab.router, DEVICE))
 
 
 def check_dscp(lab: GuestLab) -> str:
-    """Checks that the packets on the wire are LE from the threshold on, with right checksums."""
+    """Checks that the packets on the wire are LE from the threshold on, with right checksums.
+    Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     output(lab.router, f"tc qdisc add dev {DEVICE} root fq_codel")
     before = read_state(lab.router, DEVICE)
     output(lab.router, f"{MARK} --via dscp")
@@ -294,7 +319,9 @@ def check_dscp(lab: GuestLab) -> str:
 
 
 def check_class(lab: GuestLab) -> str:
-    """Checks that a class of HTB gets the bytes beyond the threshold."""
+    """Checks that a class of HTB gets the bytes beyond the threshold.
+    Installs HTB. Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     for line in (
         f"qdisc add dev {DEVICE} root handle 1: htb default 10",
         f"class add dev {DEVICE} parent 1: classid 1:1 htb rate {RATE}",
@@ -306,7 +333,9 @@ def check_class(lab: GuestLab) -> str:
 
 
 def check_ifb(lab: GuestLab) -> str:
-    """Checks downloads: incoming packets are redirected to an IFB with CAKE, where the marker works."""
+    """Checks downloads: incoming packets are redirected to an IFB with CAKE, where the marker works.
+    Makes ifb0. Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     lab.router.ip("link add ifb0 type ifb")
     lab.router.ip("link set ifb0 up")
     output(lab.router, f"tc qdisc add dev ifb0 root cake bandwidth {RATE} diffserv4 ingress")
@@ -327,7 +356,9 @@ def check_ifb(lab: GuestLab) -> str:
 
 
 def check_up(lab: GuestLab, scheme: str) -> str:
-    """Checks that a scheme's program loads and its queue carries traffic, and that `down` restores a CAKE."""
+    """Checks that a scheme's program loads and its queue carries traffic, and that `down` restores a CAKE.
+    Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     output(lab.router, f"tc qdisc add dev {DEVICE} root handle 5: cake bandwidth 20mbit diffserv3 rtt 50ms")
     before = read_state(lab.router, DEVICE)
     output(
@@ -350,7 +381,9 @@ def check_up(lab: GuestLab, scheme: str) -> str:
 
 
 def check_plan(lab: GuestLab, plan: Plan) -> str:
-    """Checks that a plan's lines install a CAKE of its rate, and that its marker fills the Bulk tin."""
+    """Checks that a plan's lines install a CAKE of its rate, and that its marker fills the Bulk tin.
+    The lines stay installed. Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     for line in plan["lines"]:
         output(lab.router, line.replace("DEV", DEVICE))
     (root,) = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))
@@ -365,7 +398,9 @@ def check_plan(lab: GuestLab, plan: Plan) -> str:
 
 
 def check_own_queue(lab: GuestLab) -> str:
-    """Checks a user's queue header: as any native queue, then persisted and booted without a compiler."""
+    """Checks a user's queue header: as any native queue, then persisted and booted without a compiler.
+    Raises `RuntimeError` if one of these fails, and returns the observation.
+    """
     own = f"{OWN.removesuffix('.h')} --policy /own/{OWN}"
     seen = check_native(lab, own)
     output(
@@ -388,7 +423,9 @@ def check_own_queue(lab: GuestLab) -> str:
 
 @contextlib.contextmanager
 def hide_compiler() -> Iterator[None]:
-    """Removes the compiler's name from the path while the context lasts."""
+    """Removes the compiler's name from the path while the context lasts.
+    `/bin` has it as a symbolic link, which is put back.
+    """
     path = Path("/bin", COMPILER)
     target = path.readlink()
     path.unlink()
@@ -399,7 +436,9 @@ def hide_compiler() -> Iterator[None]:
 
 
 def check_native(lab: GuestLab, scheme: str) -> str:
-    """Checks that a scheme's native queue is the device's queue discipline and that `tune` changes it in use.
+    """Checks that a scheme's native queue is the device's queue discipline and that `tune` changes it in
+    use.
+    Raises `RuntimeError` if one of these does not hold, and returns the observation.
 
     It also checks that its counters equal the kernel's, and that `down` restores a CAKE.
     """
@@ -430,14 +469,19 @@ def check_native(lab: GuestLab, scheme: str) -> str:
 
 
 def check_parity(_lab: GuestLab) -> str:
-    """Checks that queue headers decide in the kernel as in the simulator, packet by packet."""
+    """Checks that queue headers decide in the kernel as in the simulator, packet by packet.
+    Returns what the program printed; raises `RuntimeError` if this does not hold.
+    """
     words = ["native_parity", "/queues", str(PARITY_PACKETS)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return expect(done.returncode == 0 and "pass" in done.stdout, done.stdout + done.stderr)
 
 
 def check_offload(lab: GuestLab) -> str:
-    """Checks that `check` reports a flow table of nft, and reports none while there is none."""
+    """Checks that `check` reports a flow table of nft, and reports none while there is none.
+    Makes a flow table and flushes the rule set. Returns the observation; raises `RuntimeError` if this
+    does not hold.
+    """
 
     def sentences() -> list[str]:
         findings = json.loads(call(lab.router, f"{LIVE} check {DEVICE} --json").stdout)["findings"]
@@ -459,7 +503,9 @@ def check_offload(lab: GuestLab) -> str:
 
 
 def check_host(lab: GuestLab) -> str:
-    """Checks that `host` loads, which needs the kernel's type information, and that its colours arrive."""
+    """Checks that `host` loads, which needs the kernel's type information, and that its colours arrive.
+    Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     before = read_state(lab.sender, "s0")
     output(lab.sender, f"{LIVE} host s0 --no-agent --flows 4096")
     wire = Wire(lab.receiver, "d0")
@@ -472,7 +518,9 @@ def check_host(lab: GuestLab) -> str:
 
 
 def check_super_packets(lab: GuestLab) -> str:
-    """Checks that the profile's rate holds where the sender's packets leave as super-packets."""
+    """Checks that the profile's rate holds where the sender's packets leave as super-packets.
+    Turns segmentation offload on. Returns the observation; raises `RuntimeError` if this does not hold.
+    """
     lab.sender.command("ethtool -K s0 tx on sg on tso on gso on")
     lab.sender.ip("link set s0 gso_max_segs 65535")
     seen = check_shape(lab, "high=65535,med=65535", 500e3)
@@ -482,6 +530,7 @@ def check_super_packets(lab: GuestLab) -> str:
 
 def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     """Checks that two users' bulk connections keep to the rate of a colour, and that `down` removes fq.
+    Returns the observation; raises `RuntimeError` if this does not hold.
 
     `wanted_bps` of 0 stands for red packets, which no profile slows.
     """
@@ -512,7 +561,9 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
 
 
 def check_printed(lab: GuestLab) -> str:
-    """Checks that installed queues equal those made by the tc lines that --dry-run prints."""
+    """Checks that installed queues equal those made by the tc lines that --dry-run prints.
+    Raises `RuntimeError` if one differs, and returns a summary.
+    """
     made = f"ifb-{DEVICE}"
     for command, device in (
         (f"setup {DEVICE} --up 60gbit --exact --link-layer ethernet", DEVICE),
@@ -566,7 +617,9 @@ def list_checks(
 
 
 def run_in_child(work: Callable[[], Any]) -> None:
-    """Runs `work` in a child process, whose namespaces vanish with it."""
+    """Runs `work` in a child process, whose namespaces vanish with it.
+    Waits for the child; its status is ignored.
+    """
     child = os.fork()
     if child == 0:
         try:
@@ -578,7 +631,9 @@ def run_in_child(work: Callable[[], Any]) -> None:
 
 
 def run_check(lab: GuestLab, name: str, check: Callable[[GuestLab], str]) -> None:
-    """Makes one check, reports its result, and removes what it installed."""
+    """Makes one check, reports its result, and removes what it installed.
+    An exception of the check is its failure.
+    """
     try:
         ok, seen = True, check(lab)
     except Exception as error:
@@ -598,7 +653,9 @@ def read_busy_s() -> tuple[float, float]:
 
 
 def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> None:
-    """Plays a list of flows, and streams with it, through a queue, and reports the clients' times."""
+    """Plays a list of flows, and streams with it, through a queue, and reports the clients' times.
+    An exception is reported as an error.
+    """
     try:
         lab = GuestLab(task.rtt_s)
         for line in task.commands:
@@ -620,13 +677,15 @@ def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> Non
 
 
 def run_task(one: dict[str, Any]) -> None:
-    """Plays one of a task's runs, given as its JSON object."""
+    """Plays one of a task's runs, given as its JSON object. Reports the result, also if it fails."""
     streams = [Stream(**stream) for stream in one["streams"]]
     run_flows(one["name"], one["seed"], Task(**one["task"]), streams)
 
 
 def main() -> int:
-    """Does the checks, runs and costs that the task file asks for."""
+    """Does the checks, runs and costs that the task file asks for.
+    Reports the kernel first and "end" last; returns 0, also if a check fails.
+    """
     task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     report({"kernel": os.uname().release})
     only = re.compile(task.get("only", ""))

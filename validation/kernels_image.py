@@ -93,7 +93,9 @@ def find_obstacle() -> str | None:
 
 
 def find_newest(names: Sequence[str], series: str) -> str | None:
-    """Returns the newest of Debian's packages with an ordinary kernel of a series, or None."""
+    """Returns the newest of Debian's packages with an ordinary kernel of a series, or None.
+    Versions are compared number by number.
+    """
     shape = re.compile(rf"linux-(?:image|binary)-({re.escape(series)}\.\d+(?:-\d+)?)(?:\+\w+)?-amd64")
     matches = [match for name in names if (match := shape.fullmatch(name))]
     if not matches:
@@ -103,8 +105,8 @@ def find_newest(names: Sequence[str], series: str) -> str | None:
 
 def fetch(series: str) -> Kernel:
     """Returns the newest kernel of a series that apt offers, downloaded and unpacked if it is not yet.
-
-    Raises `ObstacleError` if apt offers none.
+    Uses the network. Raises `ObstacleError` if apt offers none, or if a package cannot be downloaded or
+    unpacked.
     """
     CACHE.mkdir(parents=True, exist_ok=True)
     suite = SUITES.get(series)
@@ -132,7 +134,9 @@ def fetch(series: str) -> Kernel:
 
 
 def unpack(package: str, options: Sequence[str], folder: Path) -> None:
-    """Downloads a Debian package, unless it is in the cache, and unpacks it into a folder."""
+    """Downloads a Debian package, unless it is in the cache, and unpacks it into a folder.
+    Raises `ObstacleError` if it cannot.
+    """
     name, _, architecture = package.partition(":")
     shape = f"{name}_*{architecture}.deb"
     files = list(CACHE.glob(shape))
@@ -145,6 +149,7 @@ def unpack(package: str, options: Sequence[str], folder: Path) -> None:
 
 def make_suite_options(suite: str, architecture: str = "") -> list[str]:
     """Returns apt options that add one more suite of Debian, from the site of the other packages.
+    Renews the lists over the network.
 
     `architecture` is that of another machine, empty for this one. The lists lie in the cache, and the
     system's stay unchanged. Raises `ObstacleError` without such a site.
@@ -212,7 +217,9 @@ class Archive:
         self.add(name, stat.S_IFREG | mode, data)
 
     def copy(self, path: Path, name: str | None = None) -> None:
-        """Adds a copy of a host file, under its path or another name."""
+        """Adds a copy of a host file, under its path or another name.
+        Raises `OSError` for a file that cannot be read.
+        """
         self.file(name or str(path), path.read_bytes(), path.stat().st_mode & 0o777)
 
     def whole(self) -> bytes:
@@ -221,6 +228,7 @@ class Archive:
 
     @staticmethod
     def _entry(number: int, name: str, mode: int, data: bytes) -> bytes:
+        """Returns an entry of cpio's format `newc`, padded; `number` is its inode."""
         named = name.encode() + b"\0"
         values = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(named), 0]
         head = b"070701" + b"".join(b"%08X" % value for value in values) + named
@@ -233,7 +241,7 @@ def pad(data: bytes) -> bytes:
 
 
 def list_libraries(path: Path) -> Iterator[Path]:
-    """Yields the shared libraries that a program or library loads, by `ldd`."""
+    """Yields the shared libraries that a program or library loads, by `ldd`. None for a static program."""
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
     for found in re.findall(r"(/\S+) \(0x", done.stdout):
         yield Path(os.path.normpath(found))
@@ -247,7 +255,9 @@ def add_program(archive: Archive, path: Path, name: str) -> None:
 
 
 def add_compiler(archive: Archive) -> None:
-    """Adds clang and all files that it needs to compile a user's header."""
+    """Adds clang and all files that it needs to compile a user's header.
+    Raises `ObstacleError` if the compiler fails.
+    """
     clang = Path(str(shutil.which(COMPILER)))
     program = clang.resolve()
     add_program(archive, program, str(program))
@@ -274,6 +284,7 @@ def add_compiler(archive: Archive) -> None:
 
 def add_python(archive: Archive) -> tuple[str, str]:
     """Adds this interpreter and the modules that the guest imports.
+    Imports the guest's modules in another process to list them. Raises `ObstacleError` if that fails.
 
     Returns its path and its home in the guest.
     """
@@ -302,15 +313,18 @@ def add_python(archive: Archive) -> tuple[str, str]:
 
 
 def add_modules(archive: Archive, kernel: Kernel, modules: Sequence[str] = MODULES) -> None:
-    """Adds these kernel modules with their dependencies; /modules/order lists them in the order of loading.
-
-    Raises `ObstacleError` for a module that the kernel lacks.
+    """Adds these kernel modules with their dependencies; /modules/order lists them in the order of
+    loading. Modules that are built in are left out. Raises `ObstacleError` for another one that the kernel
+    lacks, also if it is a dependency.
     """
     files = {module_name(path): path for path in kernel.modules.rglob("*.ko*")}
     built_in = {module_name(Path(line)) for line in (kernel.modules / "modules.builtin").read_text().split()}
     order: list[str] = []
 
     def add(name: str) -> None:
+        """Adds a module after those that it needs; does nothing for one that is added or built in, or is a
+        part of this kernel by now. Raises `ObstacleError` if it is missing.
+        """
         if name in order or name in built_in:
             return
         if name not in files and name in GONE_INTO_THE_KERNEL:
@@ -339,6 +353,7 @@ def make_image(
     kernel: Kernel, program: Path, parity: Path | None = None, own: dict[str, str] | None = None
 ) -> bytes:
     """Returns the archive that all guests of a kernel share, without a task.
+    Raises `ObstacleError` if a module is missing or the compiler fails; all tools must be installed.
 
     `parity` is the program that compares native queues. `own` maps names of user-written headers,
     which the guest can compile, to their text.
@@ -370,6 +385,7 @@ def make_image(
 
 def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]:
     """Starts a guest with a task and yields the values that it reports until it ends.
+    A caller that ends early closes the iterator, which ends the guest.
 
     The task may set `shift`, the time of an instruction as a power of two, ns. Raises
     `RuntimeError` with the console's last lines if the guest does not end properly within

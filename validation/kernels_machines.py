@@ -97,7 +97,9 @@ arp -s 10.9.0.2 02:00:00:00:00:09
 
 
 def fetch(machine: Machine) -> tuple[Path, Kernel]:
-    """Returns Debian's busybox and newest kernel for a machine, downloaded and unpacked once."""
+    """Returns Debian's busybox and newest kernel for a machine, downloaded and unpacked once.
+    Uses the network. Raises `ObstacleError` where apt does not offer them.
+    """
     kernels_image.CACHE.mkdir(parents=True, exist_ok=True)
     options = make_suite_options(SUITE, machine.debian)
     found = run(
@@ -118,7 +120,9 @@ def fetch(machine: Machine) -> tuple[Path, Kernel]:
 
 
 def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
-    """Returns the archive that a guest runs; raises `ObstacleError` where the program is not built."""
+    """Returns the archive that a guest runs; raises `ObstacleError` where the program is not built.
+    The archive types the commands of `CHECKS` and switches the machine off.
+    """
     target = Path(os.environ.get("CARGO_TARGET_DIR", kernels_image.ROOT / "target"), machine.target)
     program = target / "static" / "mousehole-live"
     if not program.exists():
@@ -137,7 +141,9 @@ def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
 
 
 def failures(name: str, said: str) -> Iterator[str]:
-    """Prints each check of a guest by what it said; yields those that failed."""
+    """Yields the checks of a guest that failed, and prints each check.
+    `said` is all that the guest wrote; a check that it did not reach has failed.
+    """
     for number, (command, wanted) in enumerate(CHECKS.items()):
         found = re.search(rf"^BEGIN {number}\s(.*?)^END {number} (\d+)", said, re.M | re.S)
         is_right = bool(found and found[2] == "0" and re.search(wanted, found[1]))
@@ -148,7 +154,9 @@ def failures(name: str, said: str) -> Iterator[str]:
 
 
 def play(name: str, machine: Machine) -> list[str]:
-    """Runs a guest. Returns the checks that failed."""
+    """Runs a guest. Returns the checks that failed.
+    Raises `ObstacleError` where it cannot run, `TimeoutExpired` after `LIMIT_S`.
+    """
     program = machine.qemu[0]
     if shutil.which(program) is None:
         raise ObstacleError(f"{program} is missing; `apt install {program.replace('mipsel', 'mips')}`")
@@ -169,7 +177,10 @@ def play(name: str, machine: Machine) -> list[str]:
 
 
 def main() -> int:
-    """Runs every machine, or those that are named as arguments."""
+    """Runs every machine, or those that are named as arguments.
+    Returns 1 if a check failed, and where CI is set if a machine could not run. Raises `KeyError` for an
+    unknown name.
+    """
     failed: list[str] = []
     for name in sys.argv[1:] or MACHINES:
         try:

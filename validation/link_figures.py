@@ -67,7 +67,9 @@ class Measured:
 
 
 def list_words(name: str, task: dict[str, Any] | None, folder: Path) -> list[str]:
-    """Returns the command of a program of `link_programs`, whose task is written to a file in `folder`."""
+    """Returns the command of a program of `link_programs`, whose task is written to a file in `folder`.
+    Without a task nothing is written.
+    """
     words = [sys.executable, str(PROGRAMS), name]
     if task is None:
         return words
@@ -82,7 +84,9 @@ def play(
     observer: link.Observer | None = None,
     names: tuple[str, str] = ("play", "serve"),
 ) -> link.Played:
-    """Plays a task of flows through a link; `names` are the programs of the client's and the server's end."""
+    """Plays a task of flows through a link; `names` are the programs of the client's and the server's end.
+    Lasts as long as the task. Raises `MouseholeError` where there is no link.
+    """
     with tempfile.TemporaryDirectory() as folder:
         command = list_words(names[0], task, Path(folder))
         programs = link.Programs(command=command, server=list_words(names[1], None, Path(folder)))
@@ -90,7 +94,9 @@ def play(
 
 
 def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Figures, list[str]]:
-    """Returns the figures of a list of flows through the link, and its reasons to call the run invalid."""
+    """Returns the figures of a list of flows through the link, and its reasons to call the run invalid.
+    Fetches that are missing in the records count as unfinished.
+    """
     given = live.make_scenario(flows, scheme, 0, window_s, NO_BURST)
     task = {
         "starts_s": flows.starts_s, "sizes": flows.sizes, "bulk": live.BULK,
@@ -111,7 +117,10 @@ def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Fi
 
 
 def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
-    """Plays the lists in every way. Returns the tables, and whether all runs are valid and agree."""
+    """Plays the lists in every way.
+    Returns the tables, and whether all runs are valid and agree. An invalid run is played again, at most
+    `MOST_PLAYS` times in all. Each run is reported on standard error.
+    """
     runs: list[live.Run] = []
     invalid = plays = 0
     for seed in range(1, options.lists + 1):
@@ -143,7 +152,9 @@ def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
 
 
 def write_lists(runs: Sequence[live.Run], way: str, options: argparse.Namespace, validity: str) -> str:
-    """Returns the table that compares the simulator with `way`, link or kernel, after its conditions."""
+    """Returns the table that compares the simulator with `way`, link or kernel, after its conditions.
+    `runs` is not empty.
+    """
     rows = live.compare(runs)
     loads = [run.load for run in runs]
     conditions = (
@@ -190,7 +201,9 @@ def make_link_scenario(scheme: str, rate: str) -> Scenario:
 
 
 def measure_throughput(seconds: float) -> list[Measured]:
-    """Measures the rate of four TCP flows through the link, without the first three seconds."""
+    """Measures the rate of four TCP flows through the link, without the first three seconds.
+    Returns a row for each of `FASTEST`.
+    """
     found = []
     for scheme, rate in FASTEST:
         rates: list[float] = []
@@ -211,7 +224,9 @@ def measure_throughput(seconds: float) -> list[Measured]:
 
 
 def measure_lateness(seconds: float) -> list[Measured]:
-    """Measures the lateness of packets at 100 Mb/s, idle and with two busy processes per processor."""
+    """Measures the lateness of packets at 100 Mb/s, idle and with two busy processes per processor.
+    Plays `seconds` through the link for each. Raises as `play` does.
+    """
     found = []
     cores = os.cpu_count() or 1
     for processes, bound in ((0, LATE_IDLE_S), (2 * cores, LATE_LOADED_S)):
@@ -239,7 +254,9 @@ def read_resident_bytes() -> int:
 
 
 def measure_memory(flows: int) -> list[Measured]:
-    """Measures the growth of memory per flow over the second half of a run with many flows."""
+    """Measures the growth of memory per flow over the second half of a run with many flows.
+    The flows are of datagrams.
+    """
     seen: list[tuple[float, int]] = []
     observer = link.Observer(report=lambda _: seen.append((time.monotonic(), read_resident_bytes())))
     task = {"flows": flows, "flows_per_s": 20_000}
@@ -267,7 +284,7 @@ def write_capacity(found: Sequence[Measured]) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line."""
+    """Parses the command line. Ends the program, with status 2, for an option that is not allowed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -284,7 +301,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints the tables and writes the document; returns 1 if a bound is missed or a run
-    is invalid.
+    is invalid. Where there is no link it returns 0, but 1 if CI is set. With --only the document stays as
+    it is.
     """
     options = parse_arguments(arguments)
     try:

@@ -90,8 +90,8 @@ class FlowList:
     @staticmethod
     def draw(seed: int, window_s: float, rate_bps: int = RATE_BPS) -> FlowList:
         """Draws fetches with uniform starts in the window and uniform sizes; `seed` is the list's number.
-
-        They are the same share of any link's rate.
+        The fetches are the same share of any link's rate. Starts are in rising order. Equal seeds draw
+        equal lists.
         """
         rng = np.random.default_rng(seed)
         count = round(FETCHES_PER_S * window_s * rate_bps / RATE_BPS)
@@ -112,8 +112,8 @@ class Figures:
 
     @staticmethod
     def from_transfers(seconds: Sequence[float | None], bulk_bps: float) -> Figures:
-        """Returns the figures of transfers that took so many seconds; None stands for one that did
-        not end.
+        """Returns the figures of transfers that took so many seconds; None stands for one that did not
+        end. Raises `IndexError` if none ended.
         """
         ended = np.array([one for one in seconds if one is not None]) * 1e3
         p50, p90, p99 = np.quantile(ended, [0.5, 0.9, 0.99])
@@ -200,6 +200,7 @@ def play_simulated(
     late_s: float = 0.0,
 ) -> list[_engine.RunResult]:
     """Simulates a list in several replications, which differ in the queue's random draws.
+    Equal arguments give equal runs.
 
     `mix` is further traffic, in the form of `traffic.mix`. Fetches start up to `late_s` late, as
     those of real programs do; each replication draws by how much.
@@ -231,7 +232,9 @@ def list_transfers(run: _engine.RunResult) -> list[tuple[int, float | None]]:
 
 
 def measure_kernel(flows: FlowList, scheme: str, window_s: float, program: Path) -> dict[str, Any]:
-    """Plays a list through a scheme in this machine's kernel. Returns the report of `scheme_run`."""
+    """Plays a list through a scheme in this machine's kernel.
+    Returns the report of `scheme_run`. Needs the rights of root; `program` is `mousehole-live`.
+    """
     words = [
         *("--scheme", scheme, "--rate", f"{RATE_BPS}bit", "--buffer", f"{BUFFER_PACKETS}p"),
         *("--burst", f"{BURST_BYTES}B", "--no-agent"),
@@ -242,7 +245,9 @@ def measure_kernel(flows: FlowList, scheme: str, window_s: float, program: Path)
 
 
 def play_in_kernel(task: Task) -> dict[str, Any]:
-    """Plays a task in this machine's kernel, in a process with its own namespaces. Returns its report."""
+    """Plays a task in this machine's kernel, in a process with its own namespaces.
+    Returns its report. Needs the rights of root. Ends the program as `witness.run_module` does.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "task.json")
         path.write_text(json.dumps(asdict(task)), encoding="utf-8")
@@ -253,7 +258,9 @@ def play_in_kernel(task: Task) -> dict[str, Any]:
 
 
 def measure(name: str, seed: int, window_s: float, program: Path) -> Run:
-    """Plays list `seed` under the scheme of this name, simulated and in the kernel."""
+    """Plays list `seed` under the scheme of this name, simulated and in the kernel.
+    Raises as `play_in_kernel` does.
+    """
     flows, scheme = FlowList.draw(seed, window_s), SCHEMES[name]
     report = measure_kernel(flows, scheme, window_s, program)
     return Run(
@@ -293,6 +300,7 @@ class Compared:
     @staticmethod
     def pair(simulated: Sequence[float], kernel: Sequence[float]) -> Compared:
         """Compares list by list, since the same list is played both ways.
+        Raises `ValueError` for lists of different lengths.
 
         Fewer than five lists give no interval.
         """
@@ -305,6 +313,7 @@ class Compared:
         return abs(self.difference) <= BOUND
 
     def __str__(self) -> str:
+        """Returns the difference in percent, with its half-width if that is known."""
         interval = "" if np.isnan(self.half_width) else f" ± {100 * self.half_width:.1f}"
         return f"{100 * self.difference:+.1f}{interval} %"
 
@@ -369,7 +378,7 @@ def list_cells(row: Row) -> list[str]:
 
 
 def write_text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
-    """Returns the generated section of the document."""
+    """Returns the generated section of the document. `runs` is not empty."""
     rows = compare(runs)
     lists = len({run.seed for run in runs})
     loads = [run.load for run in runs]
@@ -395,7 +404,9 @@ def write_text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line; `names` of the result are the schemes to run."""
+    """Parses the command line; `names` of the result are the schemes to run.
+    Ends the program, with status 2, for an option that is not allowed.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -416,7 +427,10 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints the table and writes the document; returns the exit code."""
+    """Measures, prints the table and writes the document; returns the exit code.
+    Where it cannot run, that is 0, but 1 if CI is set. With --json or --schemes the document stays as it
+    is.
+    """
     options = parse_arguments(arguments)
     reason = witness.find_obstacle() or live_lab.find_obstacle()
     program = live_lab.find_program()

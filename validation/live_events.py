@@ -83,6 +83,9 @@ class World:
     """A router's end of a line, with the guard that watches it."""
 
     def __init__(self, lab: Lab, draws: random.Random, log: Path) -> None:
+        """Creates a second device with a queue of another program, writes the guard's files and starts the
+        guard.
+        """
         self.lab, self.draws, self.log = lab, draws, log
         self.process: subprocess.Popen[str] | None = None
         lab.run(NEAR, *shlex.split(f"ip link add {OTHER} type veth peer name {OTHER}-peer"))
@@ -96,7 +99,9 @@ class World:
     # What the files ask for, and what is there.
 
     def write_files(self) -> None:
-        """Writes both files of the guard, each whole, as `persist` does."""
+        """Writes both files of the guard, each whole, as `persist` does.
+        They ask for `rate` and `scheme`.
+        """
         text = f"mode = 'up'\nrate = '{self.rate}'\nscheme = '{self.scheme}'\nflows = {FLOWS}\n"
         for name, more in ((DEVICE, ""), (MADE, f"download = '{DEVICE}'\n")):
             path = f"{FOLDER}/{name}.toml"
@@ -104,7 +109,9 @@ class World:
             self.lab.run(NEAR, "bash", "-c", line)
 
     def read_states(self) -> State:
-        """Returns the report of `status` for each device, empty if it fails."""
+        """Returns the report of `status` for each device, empty if it fails.
+        It reads them from the program `mousehole-live`.
+        """
         done = self.lab.live(NEAR, "status", "--json")
         devices = json.loads(done.stdout)["devices"] if done.returncode == 0 else []
         return {one["device"]: one for one in devices}
@@ -160,7 +167,9 @@ class World:
         self.lab.run(NEAR, "tc", *line.split())
 
     def renew(self) -> None:
-        """Asks for another rate, after which everything must run whatever the state was before."""
+        """Asks for another rate, after which everything must run whatever the state was before.
+        Writes both files.
+        """
         former = self.rate
         while self.rate == former:  # what was taken down by hand stays so until its file changes
             self.rate = f"{self.draws.randint(5, 99)}mbit"
@@ -168,7 +177,9 @@ class World:
 
 
 def replug(world: World) -> Holds:
-    """Deletes the device and makes it again, as `ppp0` does at a reconnect."""
+    """Deletes the device and makes it again, as `ppp0` does at a reconnect.
+    Returns what must hold afterwards.
+    """
     lab = world.lab
     lab.call(NEAR, "ip", "link", "del", DEVICE)
     if world.draws.random() < 0.5:
@@ -178,7 +189,7 @@ def replug(world: World) -> Holds:
 
 
 def rename(world: World) -> Holds:
-    """Gives the device another name for a moment."""
+    """Gives the device another name for a moment. Returns what must hold afterwards."""
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} down name away"))
     time.sleep(world.draws.random() * 0.3)
     world.lab.run(NEAR, *shlex.split(f"ip link set away name {DEVICE} up"))
@@ -186,26 +197,28 @@ def rename(world: World) -> Holds:
 
 
 def down_and_up(world: World) -> Holds:
-    """Sets the device down and up."""
+    """Sets the device down and up. Returns what must hold afterwards."""
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} down"))
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} up"))
     return world.is_right
 
 
 def lose_queue(world: World) -> Holds:
-    """Deletes the shaper, as another program might."""
+    """Deletes the shaper, as another program might. Returns what must hold afterwards."""
     world.tc(f"qdisc del dev {DEVICE} root")
     return world.is_paused
 
 
 def replace_queue(world: World) -> Holds:
-    """Puts a foreign shaper in place of ours; it must stay."""
+    """Puts a foreign shaper in place of ours; it must stay. Returns what must hold afterwards."""
     world.tc(f"qdisc replace dev {DEVICE} root handle 9: {SHAPER}")
     return lambda states: world.is_paused(states) and "'9:'" in world.queues()
 
 
 def restart_sqm(world: World) -> Holds:
-    """Removes some of redirection, IFB and clsact, as SQM does when it stops."""
+    """Removes some of redirection, IFB and clsact, as SQM does when it stops.
+    Returns what must hold afterwards.
+    """
     steps = [
         ("tc", "filter", "del", "dev", DEVICE, "ingress"),
         ("tc", "qdisc", "del", "dev", DEVICE, "clsact"),
@@ -217,7 +230,9 @@ def restart_sqm(world: World) -> Holds:
 
 
 def kill_guard(world: World) -> Holds:
-    """Kills the guard, perhaps replugs the device, and starts another guard."""
+    """Kills the guard, perhaps replugs the device, and starts another guard.
+    Returns what must hold afterwards.
+    """
     world.kill()
     if world.draws.random() < 0.5:
         replug(world)
@@ -226,7 +241,9 @@ def kill_guard(world: World) -> Holds:
 
 
 def kill_command(world: World) -> Holds:
-    """Kills a command at a random moment."""
+    """Kills a command at a random moment.
+    Afterwards the files ask for another rate. Returns what must hold then.
+    """
     words = world.draws.choice(
         [
             ("down", DEVICE),
@@ -245,7 +262,9 @@ def kill_command(world: World) -> Holds:
 
 
 def kill_on_start(world: World) -> Holds:
-    """Kills the guard while it starts the queues of its files."""
+    """Kills the guard while it starts the queues of its files.
+    Another guard is started. Returns what must hold afterwards.
+    """
     world.kill()
     world.lab.call(NEAR, "ip", "link", "del", DEVICE)
     world.lab.pair(NEAR, DEVICE, "10.7.0.1/24", FAR, "lan", "10.7.0.2/24")
@@ -257,7 +276,9 @@ def kill_on_start(world: World) -> Holds:
 
 
 def end_container(world: World) -> Holds:
-    """Deletes a network namespace with a queue of ours; the next start must remove its pins."""
+    """Deletes a network namespace with a queue of ours; the next start must remove its pins.
+    Its device is also replugged.
+    """
     lab, net = world.lab, "container"
     lab.add(net)
     lab.run(net, *shlex.split("ip link add d0 type veth peer name d1"))
@@ -268,7 +289,7 @@ def end_container(world: World) -> Holds:
 
 
 def change_file(world: World) -> Holds:
-    """Changes scheme and rate in the files."""
+    """Changes scheme and rate in the files, to random ones."""
     world.scheme = world.draws.choice(SCHEMES)
     world.renew()
     return world.is_right
@@ -282,6 +303,7 @@ EVENTS: tuple[Callable[[World], Holds], ...] = (
 
 def play(lab: Lab, events: int, seed: int, log: Path, say: Callable[[str], None] = print) -> Outcome:
     """Plays random events in a lab with the namespaces `near` and `far`, joined at `wan`.
+    Ends the guard and all that runs at the end. Equal seeds draw equal events.
 
     `say` receives progress lines.
     """
@@ -320,7 +342,7 @@ def play(lab: Lab, events: int, seed: int, log: Path, say: Callable[[str], None]
 
 def settle(world: World, outcome: Outcome, name: str, holds: Holds) -> None:
     """Waits until the state is right, and records how long it was wrong; a state wrong for
-    `LIMIT_S` is a fault.
+    `LIMIT_S` is a fault. Then the files ask for another rate, and the next event begins from that.
     """
     begin = time.monotonic()
     while True:
@@ -362,7 +384,9 @@ def keep_busy(processes: int) -> Iterator[None]:
 
 
 def main() -> int:
-    """Plays the events that the command line asks for; returns 1 if something came wrong."""
+    """Plays the events that the command line asks for; returns 1 if something came wrong.
+    Returns 1 too where it cannot run.
+    """
     parser = argparse.ArgumentParser(description="Play random events at devices that a guard keeps.")
     parser.add_argument("--events", type=int, default=1000, help="how many (default 1000)")
     parser.add_argument("--seed", type=int, default=1, help="which order (default 1)")

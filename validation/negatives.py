@@ -38,7 +38,9 @@ class Case:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the cases and renews the document; with `--only`, prints those cases instead."""
+    """Runs the cases and renews the document; with `--only`, prints those cases instead.
+    Returns 0; ends the program with a message if a command fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--mousehole", default=str(Path(sys.executable).parent / "mousehole"))
     parser.add_argument(
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def write_section(number: int, case: Case, mousehole: str) -> str:
-    """Runs the commands of a case. Returns its section in Markdown."""
+    """Runs the commands of a case. Returns its section in Markdown. Ends the program if one fails."""
     print(f"negatives: {number}. {case.title}", file=sys.stderr, flush=True)
     runs = [
         f"```\nmousehole compare {command}\n```\n\n{write_table(run_compare(mousehole, command), case)}"
@@ -76,7 +78,9 @@ def run_compare(mousehole: str, command: str) -> Comparison:
 
 
 def write_table(comparison: Comparison, case: Case) -> str:
-    """Returns a table of schemes and figures, with changes against the baseline and their intervals."""
+    """Returns a table of schemes and figures, with changes against the baseline and their intervals.
+    The comparison has one cell.
+    """
     (cell,) = comparison["cells"]
     baseline = comparison["manifest"]["baseline"]
     names = [write_heading(column) for column in case.columns]
@@ -88,7 +92,9 @@ def write_table(comparison: Comparison, case: Case) -> str:
 
 
 def write_heading(column: str | tuple[str, str]) -> str:
-    """Returns the heading of a column, which is a role of transfers or a pair of group and quantity."""
+    """Returns the heading of a column, which is a role of transfers or a pair of group and quantity.
+    Raises `KeyError` for another one.
+    """
     if isinstance(column, str):
         return {"short": "transfers ≤ 15 kB", "long": "transfers > 150 kB"}[column]
     words = {
@@ -99,7 +105,10 @@ def write_heading(column: str | tuple[str, str]) -> str:
 
 
 def format_figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool) -> str:
-    """Returns a figure as text, such as `226 ms, −32 % (−36…−28)`."""
+    """Returns a figure as text, such as `226 ms, −32 % (−36…−28)`.
+    It has no change for the baseline and where that is unknown; a dash stands for a figure that the scheme
+    lacks.
+    """
     if isinstance(column, str):
         (row,) = [row for row in scheme["buckets"] if row["role"] == column]
         value, prefix, what = row["response_mean_s"], "response_mean_change", "response_mean_s"
@@ -117,7 +126,9 @@ def format_figure(scheme: Comparison, column: str | tuple[str, str], is_baseline
 
 
 def format_value(what: str, value: float | None) -> str:
-    """Returns a value in its unit, or a dash for None."""
+    """Returns a value in its unit, or a dash for None.
+    Goodput is in bit/s; what is neither goodput nor a share of losses is in seconds.
+    """
     if value is None:
         return "–"
     if what == "goodput_bps":

@@ -58,7 +58,7 @@ class Line:
     """Whether that host is the one that calls and plays, too; else it does nothing else."""
 
     def text(self, duration: str, warmup: str) -> str:
-        """Returns the scenario in TOML."""
+        """Returns the scenario in TOML. Lengths are texts such as `60s`."""
         parts = [
             f'scheme = "droptail"\nwarmup = "{warmup}"\nduration = "{duration}"\n'
             '[tcp]\nprofile = "linux"\n[link]\n'
@@ -193,7 +193,9 @@ FULL = Size(20, "300s", "60s")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Searches the settings and prints them, or judges the chosen ones and renews the page."""
+    """Searches the settings and prints them, or judges the chosen ones and renews the page.
+    Returns 0; ends the program if a comparison fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--search", action="store_true", help="search on the choosing cases; writes no page")
     parser.add_argument("--settings", nargs="*", help="settings to search instead of the grid")
@@ -228,7 +230,9 @@ def list_settings() -> Iterable[str]:
 
 
 def search(settings: Sequence[str]) -> list[str]:
-    """Returns a line for each setting, best first: its broken limits and its mean changes."""
+    """Returns a line for each setting, best first: its broken limits and its mean changes.
+    Runs a comparison for each case; ends the program if one fails.
+    """
     schemes = {setting: setting if "cake" in setting else f"{setting}{TINS}" for setting in settings}
     found = compare_cases(CHOOSING, list(schemes.values()), SEARCH)
     rows: list[tuple[int, float, float, float, str, list[str]]] = []
@@ -250,18 +254,22 @@ MEANS = ("short transfers", "pages", "long transfers")
 
 
 def mean_change(cases: Iterable[Mapping[str, Change]], what: str) -> float:
-    """Returns the geometric mean of a figure's changes over the cases that have it."""
+    """Returns the geometric mean of a figure's changes over the cases that have it.
+    At least one case has it.
+    """
     return geometric_mean(case[what].relative for case in cases if what in case)
 
 
 def geometric_mean(changes: Iterable[float]) -> float:
-    """Returns the geometric mean of relative changes."""
+    """Returns the geometric mean of relative changes. There is at least one, none of −100 % or less."""
     logs = [math.log1p(change) for change in changes]
     return math.expm1(sum(logs) / len(logs))
 
 
 def compare_cases(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> dict[str, Found]:
-    """Returns for each case the changes of each scheme against plain CAKE."""
+    """Returns for each case the changes of each scheme against plain CAKE.
+    Prints the name of each to standard error.
+    """
     found = {}
     for line in lines:
         print(f"nobody_pays: {line.name}", file=sys.stderr, flush=True)
@@ -270,7 +278,9 @@ def compare_cases(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> 
 
 
 def compare_case(line: Line, schemes: Sequence[str], size: Size) -> Found:
-    """Runs one case under plain CAKE and the schemes. Returns the changes of each scheme."""
+    """Runs one case under plain CAKE and the schemes.
+    Returns the changes of each scheme. Ends the program if the command fails.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(line.text(size.duration, size.warmup))
         file.flush()
@@ -297,7 +307,9 @@ def compare_with_cake(case: Sequence[str], schemes: Sequence[str], figures: Sequ
 
 
 def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[str, Change]:
-    """Returns by name the changes of a scheme against CAKE, for those figures that both have."""
+    """Returns by name the changes of a scheme against CAKE, for those figures that both have.
+    A change that is unknown counts as 0.
+    """
     found = {}
     for figure in figures:
         value, base = _figure(row, figure), _figure(reference, figure)
@@ -327,7 +339,7 @@ def _figure(row: Json, figure: Figure) -> Json | None:
 
 
 def breaks(figure: Figure, found: Mapping[str, Change]) -> bool:
-    """Returns whether the mean of a figure is worse than allowed."""
+    """Returns whether the mean of a figure is worse than allowed. `found` has the figure."""
     return figure.harm(found[figure.name]) > figure.allowed
 
 
@@ -398,7 +410,9 @@ def list_summary_rows(found: Mapping[str, Found]) -> list[list[str]]:
 
 
 def describe_traffic(name: str) -> str:
-    """Returns the traffic of the line of this name as a phrase."""
+    """Returns the traffic of the line of this name as a phrase.
+    Raises `ValueError` for an unknown name.
+    """
     (line,) = [line for line in (*CHOOSING, *HELD_OUT) if line.name == name]
     beside = ", which calls and plays as well" if line.is_swarm_beside else ""
     games = line.games and f"{counted(line.games[0], 'game')} of {line.games[1] / 1e3:.0f} kb/s"

@@ -26,7 +26,7 @@ class Case:
     params: dict[str, Value]
 
     def get(self, name: str) -> Value:
-        """Returns the value of a parameter in this case."""
+        """Returns the value of a parameter in this case. Raises `KeyError` for a name that is neither."""
         return self.params.get(name, DEFAULTS[name])
 
     def number(self, name: str) -> float:
@@ -83,7 +83,9 @@ def join_indices(indices: Iterable[int]) -> str:
 
 
 def draw_scattered(rng: random.Random, n: int) -> dict[str, Value]:
-    """Draws losses at random positions among `n` segments and as many retransmissions."""
+    """Draws losses at random positions among `n` segments and as many retransmissions.
+    All such functions advance `rng` and return the parameters that they set.
+    """
     share = rng.choice((0.01, 0.03, 0.1))
     return {"drops": join_indices(i for i in range(2 * n) if rng.random() < share)}
 
@@ -254,7 +256,9 @@ def draw(count: int, seed: int, variants: Sequence[str] = DRAWN) -> list[Case]:
 
 
 def draw_case(rng: random.Random, feature: str, variant: str) -> Case:
-    """Draws a case of a feature; settings that the feature does not set are drawn too."""
+    """Draws a case of a feature; settings that the feature does not set are drawn too.
+    Advances `rng`. Parameters with their default value are left out.
+    """
     n = rng.choice((rng.randint(5, 20), rng.randint(20, 100), rng.randint(100, 200)))
     params: dict[str, Value] = {"variant": variant, "era": rng.choice(("now", "now", "old")), "n": n}
     params |= {"seed": rng.randrange(1, 2**31 - 1), "iw": rng.choice((1, 2, 2, 3, 4))}

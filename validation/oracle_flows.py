@@ -137,7 +137,10 @@ class TraceLine:
 
 
 def play_ns2(case: Case) -> tuple[list[TraceLine], float]:
-    """Plays a case in ns-2. Returns its trace, and the phase of the senders' clocks, s."""
+    """Plays a case in ns-2.
+    Returns its trace, and the phase of the senders' clocks, s. Ends the program if ns-2 fails; raises
+    `TimeoutExpired` after 600 s.
+    """
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         done = subprocess.run(
             [*case.command(), "out=t"], cwd=folder, capture_output=True, text=True, timeout=600, check=False
@@ -159,7 +162,9 @@ def parse_line(fields: Sequence[str]) -> TraceLine:
 
 
 def list_events(lines: Sequence[TraceLine]) -> list[Event]:
-    """Returns sends, arrivals at the sinks, drops at the bottleneck and ACKs at the senders."""
+    """Returns sends, arrivals at the sinks, drops at the bottleneck and ACKs at the senders.
+    They stay in the order of the trace.
+    """
     found = []
     for one in lines:
         sender, client = 2 + 2 * one.flow, 3 + 2 * one.flow
@@ -196,7 +201,9 @@ class Outcome:
 
 
 def draw_drop_tail_case(number: int, seed: int) -> Case:
-    """Draws a drop-tail case: 2 to 6 flows whose delays are no multiples of the link's packet times."""
+    """Draws a drop-tail case: 2 to 6 flows whose delays are no multiples of the link's packet times.
+    Equal numbers and seeds give equal cases.
+    """
     rng = random.Random(f"{seed} {number}")  # noqa: S311 - not for secrets
     flows = tuple(
         Flow(rng.randrange(2_000_000) / 1e6, rng.choice((40, 200, 800)), rng.randrange(60_000))
@@ -210,7 +217,9 @@ def draw_drop_tail_case(number: int, seed: int) -> Case:
 
 
 def compare_events(case: Case) -> Outcome:
-    """Plays a case on both sides and compares all events in order, up to the first difference."""
+    """Plays a case on both sides and compares all events in order, up to the first difference.
+    Ends the program if ns-2 fails.
+    """
     lines, phase_s = play_ns2(case)
     theirs = list_events(lines)
     all_mine = list(play_simulated(case, phase_s))
@@ -226,6 +235,7 @@ def compare_events(case: Case) -> Outcome:
 
 def play_simulated(case: Case, phase_s: float) -> Iterator[Event]:
     """Plays a case in the simulator and yields its events.
+    Marks are left out.
 
     Its trace names slots, which are reused: a slot is the next flow's when it sends at that flow's
     start.
@@ -286,7 +296,9 @@ class Compared:
 
 
 def draw_random_case(discipline: str, seed: int) -> Case:
-    """Draws four long flows, and 180 short ones that start at random times."""
+    """Draws four long flows, and 180 short ones that start at random times.
+    Equal seeds give equal cases.
+    """
     queue, ecn, scheme = DISCIPLINES[discipline]
     rng = random.Random(seed)  # noqa: S311 - not for secrets
     long = [Flow(rng.uniform(0, 2), 100_000, rng.randrange(20_000)) for _ in range(4)]
@@ -297,14 +309,18 @@ def draw_random_case(discipline: str, seed: int) -> Case:
 
 
 def measure_both(case: Case) -> tuple[list[float], list[float]]:
-    """Plays a case on both sides. Returns the figures of ns-2 and those of the simulator."""
+    """Plays a case on both sides.
+    Returns the figures of ns-2 and those of the simulator. The order is that of `FIGURES`.
+    """
     lines, phase_s = play_ns2(case)
     result = run_one(case.scenario(phase_s, WARM_S), None, _engine.Cancel())
     return compute_ns2_figures(case, lines), compute_simulated_figures(result)
 
 
 def compute_ns2_figures(case: Case, lines: Sequence[TraceLine]) -> list[float]:
-    """Returns utilisation, share lost, mean queue and mean response time, s, from ns-2's trace."""
+    """Returns utilisation, share lost, mean queue and mean response time, s, from ns-2's trace.
+    Only the measured window counts, from `WARM_S` on; responses are those of flows that ended.
+    """
     sent_bits, arrived, lost, waiting, area, last_s = 0.0, 0, 0, 0, 0.0, WARM_S
     for one in (line for line in lines if line.link == (0, 1)):
         if one.at_s > WARM_S:
@@ -334,7 +350,7 @@ def find_end_times(lines: Sequence[TraceLine], flows: Mapping[int, Flow]) -> dic
 
 
 def compute_simulated_figures(result: _engine.RunResult) -> list[float]:
-    """Returns the same figures from a run of the simulator."""
+    """Returns the same figures from a run of the simulator. The order is that of `FIGURES`."""
     down, transfers = result.queues()[0], result.transfers()
     counts = [(colour["arrived"], colour["dropped"]) for colour in down["colours"]]
     is_short = transfers["bytes"] < MOST_SHORT * PAYLOAD
@@ -344,7 +360,7 @@ def compute_simulated_figures(result: _engine.RunResult) -> list[float]:
 
 
 def compare_figures(discipline: str, seeds: int) -> list[Compared]:
-    """Compares a discipline's figures over seeds 1 to `seeds`."""
+    """Compares a discipline's figures over seeds 1 to `seeds`. Plays all cases on both sides."""
     with ThreadPoolExecutor(default_jobs()) as pool:
         cases = [draw_random_case(discipline, seed) for seed in range(1, seeds + 1)]
         theirs, mine = (np.array(side) for side in zip(*pool.map(measure_both, cases), strict=True))
@@ -352,7 +368,9 @@ def compare_figures(discipline: str, seeds: int) -> list[Compared]:
 
 
 def run_t_test(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarray) -> Compared:
-    """Tests the differences of a figure, paired by seed, by Student's t test."""
+    """Tests the differences of a figure, paired by seed, by Student's t test.
+    Without any spread the p-value is 1. There are at least two seeds.
+    """
     difference = mine - theirs
     interval = t_interval(difference)
     error = float(np.std(difference, ddof=1)) / math.sqrt(difference.size)
@@ -364,7 +382,7 @@ def run_t_test(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs both comparisons; returns the exit status."""
+    """Runs both comparisons; returns the exit status. It is 1 too if ns-2 is not installed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=30, help="drop-tail cases (default 30)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the drop-tail cases (default 1)")

@@ -81,7 +81,9 @@ PROGRAMS: dict[str, list[str]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs all checks and renews the document; returns 0."""
+    """Runs all checks and renews the document; returns 0.
+    Takes hours; files of earlier runs in build/validation are replaced.
+    """
     options = parse_arguments(arguments)
     KEPT.mkdir(parents=True, exist_ok=True)
     outputs = {name: obtain_output(name, command, reuse=options.reuse) for name, command in PROGRAMS.items()}
@@ -104,6 +106,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def obtain_output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
     """Returns a program's output, from a new run or, with `reuse`, from a stored one.
+    A stored one may be of an older version.
 
     Its standard error goes to a file of the same name with the suffix `.err`.
     """
@@ -117,7 +120,7 @@ def obtain_output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
 
 def run(command: Sequence[str], kept: Path, errors: Path) -> None:
     """Runs a check with its outputs in two files; an error that stops it becomes the last line of
-    the second.
+    the second. A check that takes longer than `MOST_S` is ended. Its own exit status does not matter.
     """
     # The checks that cannot run here say so, but fail only where CI is set.
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -132,14 +135,18 @@ def run(command: Sequence[str], kept: Path, errors: Path) -> None:
 
 
 def read_last_line(errors: Path) -> str:
-    """Returns the last line of a program's errors, the reason why it printed nothing useful."""
+    """Returns the last line of a program's errors, the reason why it printed nothing useful.
+    Without any it is `nothing was printed`.
+    """
     lines = errors.read_text(encoding="utf-8").split("\n") if errors.exists() else []
     said = [line.strip() for line in lines if line.strip()]
     return said[-1] if said else "nothing was printed"
 
 
 def make_sections(outputs: dict[str, Output]) -> Iterator[Section]:
-    """Yields all sections of the page, the comparisons with something outside first."""
+    """Yields all sections of the page, the comparisons with something outside first.
+    Plays the recorded ns-2 traces, and reads the record of coverage.
+    """
 
     def read_rows(name: str, read: Callable[[str, str], list[Row]]) -> list[Row]:
         return read(outputs[name].text, outputs[name].reason)
@@ -305,7 +312,9 @@ def write_summary(sections: Sequence[Section]) -> str:
 
 
 def write_body(sections: Sequence[Section]) -> str:
-    """Returns the generated part of the document: the counts of each section, then the rows that fail."""
+    """Returns the generated part of the document: the counts of each section, then the rows that fail.
+    Our own tests are counted separately.
+    """
     right = (AGREES, UNDECIDED, HOLDS)
     wrong = [row for section in sections for row in word_verdicts(section) if row.verdict not in right]
     parts = ["\n" + document.wrap(f"**{write_summary(sections)}.**") + "\n"]

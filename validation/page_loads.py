@@ -40,9 +40,8 @@ def compute_figures(rows: pl.DataFrame) -> dict[str, float]:
 
 
 def find_shape(mean: float, median: float) -> float:
-    """Returns the shape of the Pareto II distribution with this mean and median, by bisection.
-
-    Its median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises with the shape.
+    """Returns the shape of the Pareto II distribution with this mean and median, by bisection between 1
+    and 50. The distribution's median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises with the shape.
     """
     low, high = 1.0, 50.0
     while high - low > 1e-6:
@@ -53,7 +52,9 @@ def find_shape(mean: float, median: float) -> float:
 
 
 def load_modelled() -> pl.DataFrame:
-    """Simulates 200 users of `web` on a link of 1 Gb/s. Returns their page loads, a row for each host."""
+    """Simulates 200 users of `web` on a link of 1 Gb/s.
+    Returns their page loads, a row for each host. Takes a run of the simulator.
+    """
     done = mousehole.run("home", users=200, apps="web:1", down="1gbit", up="1gbit")
     return done.transfers.select(
         "page", pl.col("key").alias("host_idx"), pl.col("bytes").alias("resp_bytes"), size_src=pl.lit("T")
@@ -61,11 +62,14 @@ def load_modelled() -> pl.DataFrame:
 
 
 def _to_float(value: object) -> float:
+    """Returns a value of any type as a number; raises `ValueError` if its text is none."""
     return float(str(value))
 
 
 def main(arguments: list[str]) -> None:
-    """Prints the figures of a file, or of the model."""
+    """Prints the figures of a file, or of the model.
+    Ends the program with a message for several arguments.
+    """
     if len(arguments) > 1:
         raise SystemExit("python -m validation.page_loads [FILE.csv.gz]")
     rows = pl.read_csv(arguments[0], infer_schema_length=None) if arguments else load_modelled()

@@ -57,7 +57,9 @@ class _Side:
     spans: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, sequence: int, length: int) -> None:
-        """Adds a segment; its sequence number is unwrapped to the value nearest the last one."""
+        """Adds a segment; its sequence number is unwrapped to the value nearest the last one.
+        The first segment's number stays as it is.
+        """
         near = sequence if self.base is None else self.base + (sequence - self.base + HALF) % WHOLE - HALF
         self.base = near
         if length:
@@ -119,14 +121,16 @@ def count_payload(file: Path) -> Count:
 
 
 def _open_plain(file: Path) -> BinaryIO:
-    """Opens a file, decompressed if it is gzipped."""
+    """Opens a file, decompressed if it is gzipped. The caller closes it."""
     with file.open("rb") as stream:
         is_gzip = stream.read(2) == b"\x1f\x8b"
     return cast("BinaryIO", gzip.open(file)) if is_gzip else file.open("rb")
 
 
 def _read_packets(file: Path) -> Iterator[tuple[int, bytes, int]]:
-    """Yields link type, captured bytes and original length of each packet of a capture."""
+    """Yields link type, captured bytes and original length of each packet of a capture.
+    Raises `OtherFormatError` for a file that is no capture. The whole file is in memory.
+    """
     with _open_plain(file) as stream:
         data = stream.read()
     if data[:4] in PCAP:
@@ -138,7 +142,9 @@ def _read_packets(file: Path) -> Iterator[tuple[int, bytes, int]]:
 
 
 def _read_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
-    """Yields the packets of a pcap file; `order` is its byte order for `struct`."""
+    """Yields the packets of a pcap file; `order` is its byte order for `struct`.
+    Raises `OtherFormatError` where it ends in the middle of a packet.
+    """
     link = struct.unpack_from(order + "I", data, 20)[0] & 0xFFFF
     place = 24
     while place < len(data):
@@ -153,7 +159,10 @@ def _read_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
 
 
 def _read_pcapng(data: bytes) -> Iterator[tuple[int, bytes, int]]:
-    """Yields the packets of a pcapng file."""
+    """Yields the packets of a pcapng file.
+    Raises `OtherFormatError` where it ends in the middle of a block, and for packet blocks of the obsolete
+    form.
+    """
     place, order = 0, "<"
     links: list[tuple[int, int]] = []
     while place + 12 <= len(data):
@@ -180,7 +189,8 @@ def _read_pcapng(data: bytes) -> Iterator[tuple[int, bytes, int]]:
 
 def _parse_frame(link: int, data: bytes, length: int) -> tuple[End, End, int, int, int] | str | None:
     """Returns ends, sequence, flags and payload of TCP; or a reason not to count it; or None for
-    other packets.
+    other packets. `length` is that on the wire. Raises `struct.error` or `IndexError` for headers that
+    were cut.
     """
     if link == ETHERNET:
         kind, place = struct.unpack_from(">H", data, 12)[0], 14

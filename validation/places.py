@@ -59,7 +59,9 @@ FIGURES = (
 
 
 def main() -> int:
-    """Runs the cases and renews their part of the page."""
+    """Runs the cases and renews their part of the page.
+    Returns 0; ends the program if a comparison fails.
+    """
     found = {}
     for case in CASES:
         print(f"places: {case.name}", file=sys.stderr, flush=True)

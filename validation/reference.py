@@ -79,7 +79,9 @@ def list_captures(folder: Path) -> list[Path]:
 
 
 def _read_magic(path: Path) -> bytes:
-    """Returns the first four bytes of a file, decompressed if it is gzipped."""
+    """Returns the first four bytes of a file, decompressed if it is gzipped.
+    Empty if it cannot be decompressed.
+    """
     with path.open("rb") as plain:
         head = plain.read(4)
     if head[:2] != b"\x1f\x8b":
@@ -93,6 +95,7 @@ def _read_magic(path: Path) -> bytes:
 
 def read_ours(path: Path) -> tuple[Counts, TrafficSummary]:
     """Returns our counts and the whole summary; a capture of uploads only is read as such.
+    It reads the file twice then.
 
     Raises `NotComparedError` if it cannot be read.
     """
@@ -129,7 +132,9 @@ def read_theirs(path: Path) -> Counts:
 
 
 def count_packets(rows: Iterable[list[str]]) -> Counts:
-    """Returns the counts of packets that are given as the values of `FIELDS`."""
+    """Returns the counts of packets that are given as the values of `FIELDS`.
+    Payload is in bytes; retransmitted bytes count once.
+    """
     spans: defaultdict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
     first: dict[tuple[str, str, str], int] = {}
     streams, flows = set(), set()
@@ -157,6 +162,7 @@ def count_packets(rows: Iterable[list[str]]) -> Counts:
 
 
 def _is_set(flag: str) -> bool:
+    """Returns whether a flag is set, which tshark prints as `1` or `True`."""
     return flag in ("1", "True")
 
 
@@ -181,7 +187,9 @@ def _count_covered(spans: list[tuple[int, int]], start: int | None) -> int:
 
 
 def compare_all(paths: Iterable[Path], folder: Path) -> Iterator[str]:
-    """Yields a line for each capture, more where the readers differ, and the totals."""
+    """Yields a line for each capture, more where the readers differ, and the totals.
+    Captures after `LIMIT_ALL_S` are not compared.
+    """
     began, compared, agreed, missed = time.monotonic(), 0, 0, 0
     for path in paths:
         name = str(path.relative_to(folder)) if path != folder else path.name
@@ -213,7 +221,9 @@ def list_differences(mine: Counts, other: Counts) -> list[str]:
 
 
 def main() -> int:
-    """Prints the comparison; returns 1 only if it could not run where CI asks for it."""
+    """Prints the comparison; returns 1 only if it could not run where CI asks for it.
+    It is 2 for a folder that does not exist or has no capture.
+    """
     program = "make validation WHAT=reference ARGS="
     parser = argparse.ArgumentParser(prog=program, description="Compares with tshark.")
     parser.add_argument("folder", type=Path, metavar="DIR", help="a folder of captures, or one capture")

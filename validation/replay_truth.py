@@ -70,7 +70,7 @@ Kind = str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the cases and prints their tables."""
+    """Runs the cases and prints their tables. Returns 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seeds", type=int, default=10, help="replications (default 10)")
     parser.add_argument("--length", type=float, default=330.0, help="seconds of a recording (default 330)")
@@ -89,7 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def play_all(case: Case, schemes: Sequence[str], seeds: int, length_s: float) -> dict[Kind, Seen]:
-    """Runs the model and both replays of it in all replications; returns the results by kind of run."""
+    """Runs the model and both replays of it in all replications; returns the results by kind of run.
+    Replications run side by side, one for each core.
+    """
     with ThreadPoolExecutor(default_jobs()) as pool:
         each = list(pool.map(lambda number: play_replication(case, schemes, number, length_s), range(seeds)))
     found = {kind: Seen() for kind in ("truth", *LOOPS)}
@@ -105,6 +107,7 @@ def play_replication(
     case: Case, schemes: Sequence[str], number: int, length_s: float
 ) -> dict[tuple[Kind, str], tuple[float, float]]:
     """Runs one replication of the model and its replays.
+    Equal arguments give equal results.
 
     Returns by kind of run and scheme the mean response time of short transfers, s, and the
     utilisation.
@@ -146,7 +149,9 @@ def list_recorded(transfers: TransferColumns) -> Iterator[ConnectionSpec]:
 
 
 def compute_figures(result: _engine.RunResult, from_s: float) -> tuple[float, float]:
-    """Returns the mean response time, s, of short transfers that start from `from_s` on, and the utilisation.
+    """Returns the mean response time, s, of short transfers that start from `from_s` on, and the
+    utilisation.
+    NaN without such transfers.
 
     A transfer that never ended counts with its age, as in a comparison.
     """

@@ -96,7 +96,9 @@ class Test:
 
 
 def parse_json_lines(output: str) -> list[Json]:
-    """Returns the JSON objects among the lines of an output."""
+    """Returns the JSON objects among the lines of an output.
+    Raises `ValueError` for a line that begins with `{` and is no JSON.
+    """
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
@@ -138,7 +140,9 @@ def tally_tests(claim: str, compared: str, chosen: Sequence[Test], command: str)
 
 
 def make_dialogue_rows(all_tests: Sequence[Test], folder: Path) -> list[Row]:
-    """Returns a row for each RFC of the dialogue tests whose comments name it; a test may count for several.
+    """Returns a row for each RFC of the dialogue tests whose comments name it; a test may count for
+    several.
+    An RFC without a test has a row too.
 
     `folder` holds the sources of the tests.
     """
@@ -165,6 +169,7 @@ def make_dialogue_rows(all_tests: Sequence[Test], folder: Path) -> list[Row]:
 
 def compare_tcp_goldens(program: Path) -> Row:
     """Plays every golden trace.
+    Ends the program if the simulator fails. `program` is the binary of mousehole-trace.
 
     Returns a row with the traces that differ and the largest difference in time.
     """
@@ -205,7 +210,9 @@ def make_random_tcp_row(output: str, reason: str) -> Row:
 
 
 def make_flow_rows(output: str, reason: str) -> list[Row]:
-    """Returns a row for several flows under drop-tail, and one for each discipline with random drops."""
+    """Returns a row for several flows under drop-tail, and one for each discipline with random drops.
+    Without output it is one row with `reason`.
+    """
     command = "make oracle"
     claim = "Several flows send, receive, drop and acknowledge as in ns-2 under drop-tail"
     found = parse_json_lines(output)
@@ -233,7 +240,9 @@ def make_flow_rows(output: str, reason: str) -> list[Row]:
 
 
 def make_overload_rows(output: str, reason: str) -> list[Row]:
-    """Returns a row for each kind of queue in the overload table, and one for its rows without a scheme."""
+    """Returns a row for each kind of queue in the overload table, and one for its rows without a scheme.
+    Reads the recorded table.
+    """
     command = "mousehole-overload 10"
     lines = list(csv.DictReader(io.StringIO(output)))
     tested = run_overload_tests([line for line in lines if line["rule"] == "ns2"])
@@ -297,7 +306,9 @@ def run_overload_tests(lines: Sequence[Mapping[str, str]]) -> list[Setting]:
 
 
 def describe_distance(rows: Sequence[Mapping[str, str]]) -> str:
-    """Returns the greatest distances from ns-2's drop shares and mean queues, as text."""
+    """Returns the greatest distances from ns-2's drop shares and mean queues, as text.
+    There is at least one row.
+    """
     shares = [abs(float(row[key]) - float(row[f"ns2_{key}"])) for row in rows for key in ("out", "in")]
     lengths = [abs(float(row["queue_packets"]) / float(row["ns2_queue_packets"]) - 1) for row in rows]
     return f"shares dropped at most {max(shares):.4f} apart, mean queues {max(lengths):.1%}"
@@ -338,7 +349,8 @@ def compare_one_run(
 
 def hold_after_holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
     """Returns for each hypothesis whether Holm's procedure keeps it; any error has at most
-    probability `level`.
+    probability `level`. S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+    Journal of Statistics 6 (1979).
     """
     return [adjusted > level for adjusted in holm(p_values)]
 
@@ -347,7 +359,9 @@ def hold_after_holm(p_values: Sequence[float], level: float = LEVEL) -> list[boo
 
 
 def make_linux_rows(output: str, reason: str) -> list[Row]:
-    """Returns a row for each quantity of `make validation WHAT=witness` that is held to a bound."""
+    """Returns a row for each quantity of `make validation WHAT=witness` that is held to a bound.
+    Without any it is one row with `reason`.
+    """
     command = "sudo make validation WHAT=witness"
     verdicts = {"agrees": AGREES, "not in the simulator": NOT_COMPARED}
     rows = []
@@ -368,7 +382,9 @@ def format_estimate(value: Mapping[str, float] | None) -> str:
 
 
 def make_claim_rows(output: str, reason: str) -> dict[str, list[Row]]:
-    """Returns the rows of each paper's claims, by the paper's name, from the output of `python -m papers`."""
+    """Returns the rows of each paper's claims, by the paper's name, from the output of `python -m papers`.
+    Without any it is one row with `reason`.
+    """
     found: dict[str, list[Row]] = {}
     for one in parse_json_lines(output):
         if one["kind"] == "claim":
@@ -402,7 +418,9 @@ def _format_published(line: Json) -> str:
 
 
 def make_kernel_rows(output: str, reason: str) -> list[Row]:
-    """Returns two rows for each policy: its differences in the kernel, and the changed parameters noticed."""
+    """Returns two rows for each policy: its differences in the kernel, and the changed parameters noticed.
+    Without output it is one row, which says why.
+    """
     command = "sudo make bpf-parity"
     rows = []
     for one in parse_json_lines(output):

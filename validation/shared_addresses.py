@@ -47,7 +47,7 @@ RUNS, WARMUP_S, DURATION_S = 4, 100.0, 200.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the replays and prints their table."""
+    """Runs the replays and prints their table. Returns 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--told", action="store_true", help="only count what is taken for several users")
     parser.add_argument("--length", type=int, default=coverage.LENGTHS_S[-1], help="seconds of a recording")
@@ -100,6 +100,7 @@ def detects_sharing(model: str, addresses: int, length_s: int, number: int) -> b
 
 def record_run(length_s: int, addresses: int, number: int) -> _engine.Traffic:
     """Records one run as a capture shows it, with all users behind `addresses` addresses.
+    Equal arguments record the same run.
 
     Returns the traffic.
     """
@@ -120,7 +121,9 @@ def play_recording(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> 
 
 
 def list_means(scheme: str, traffic: TrafficSection, recorded: _engine.Traffic) -> Iterator[float]:
-    """Yields the mean response time of short transfers, s, of each run."""
+    """Yields the mean response time of short transfers, s, of each run.
+    Each run is made when its value is asked for.
+    """
     for number in range(RUNS):
         scenario = fill_in({
             "schema": "mousehole.scenario/1", "replication": number, "warmup": f"{WARMUP_S}s",

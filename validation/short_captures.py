@@ -29,7 +29,9 @@ Connections = list[dict[str, object]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints what was asked for."""
+    """Prints what large transfers carry, and the changes with and without them; returns 0.
+    Raises `ValueError` if the record of coverage lacks these captures.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--model", default="web:sfd", choices=coverage.MODELS)
     parser.add_argument("--length", type=int, default=coverage.LENGTHS_S[0], help="seconds")
@@ -68,7 +70,9 @@ def list_sizes(connections: Connections) -> np.ndarray:
 
 
 def compute_share_above(connections: Connections, least: float) -> float:
-    """Returns the share of the bytes that connections of more than `least` bytes carry."""
+    """Returns the share of the bytes that connections of more than `least` bytes carry.
+    NaN without connections.
+    """
     found = list_sizes(connections)
     return float(found[found > least].sum() / found.sum())
 
@@ -84,7 +88,7 @@ def concatenate(captures: Sequence[Connections], length_s: float) -> Connections
 
 def measure_change(connections: Connections, jobs: int | None) -> float:
     """Returns the relative change of the mean response time of short transfers under SFD against
-    drop-tail.
+    drop-tail. Runs the comparison.
     """
     found = mousehole.compare(
         connections, rate=coverage.RATE, rtt=coverage.RTT, load=coverage.LOAD, jobs=jobs,

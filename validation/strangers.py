@@ -50,7 +50,7 @@ class Row:
 
 
 def read_row(file: Path) -> Row:
-    """Counts a file with both readers."""
+    """Counts a file with both readers. A capture of uploads only is read as such."""
     reason, others = "", None
     try:
         counted = payload.count_payload(file)
@@ -105,7 +105,9 @@ def write_table(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    """Prints the table of a folder; exits with 1 if a file differs or there is none."""
+    """Prints the table of a folder; exits with 1 if a file differs or there is none.
+    Its status is 0 else.
+    """
     parser = argparse.ArgumentParser(prog="make validation WHAT=strangers", description=__doc__)
     parser.add_argument("folder", type=Path)
     rows = read_rows(parser.parse_args().folder)

@@ -33,7 +33,7 @@ PARTS = 10
 
 
 def main() -> int:
-    """Runs the sweeps; returns 1 if they differ."""
+    """Runs the sweeps; returns 1 if they differ. Works in a temporary folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=int, default=2000)
     parser.add_argument("--kills", type=int, default=10)
@@ -46,7 +46,10 @@ def main() -> int:
 
 
 def _compare_files(folder: Path, cells: int, kills: int) -> int:
-    """Runs a sweep whole, and another one with kills, in `folder`. Returns 1 if their files differ."""
+    """Runs a sweep whole, and another one with kills, in `folder`.
+    Returns 1 if their files differ. It returns 1 too if a sweep fails to end or was killed less often than
+    asked for.
+    """
     source = folder / "large.toml"
     source.write_text(SWEEP.format(steps=max(2, cells // 100)))
     begin = time.monotonic()
@@ -70,13 +73,15 @@ def _compare_files(folder: Path, cells: int, kills: int) -> int:
 
 
 def _start_sweep(source: Path, folder: Path) -> "subprocess.Popen[bytes]":
-    """Starts the sweep that `source` describes, with its results in `folder`."""
+    """Starts the sweep that `source` describes, with its results in `folder`. The caller waits for it."""
     command = [sys.executable, "-m", "mousehole", "sweep", str(source), "--out", str(folder)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _run_watched(source: Path, folder: Path) -> list[int]:
-    """Runs a sweep to its end. Returns its resident memory, MB, ten times a second, once it has rows."""
+    """Runs a sweep to its end.
+    Returns its resident memory, MB, ten times a second, once it has rows. Ends the program if it fails.
+    """
     process, found = _start_sweep(source, folder), list[int]()
     while process.poll() is None:
         try:

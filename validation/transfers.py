@@ -143,7 +143,9 @@ class Compared:
 
     @staticmethod
     def pair(linux: Times, simulated: Times, share: float | None) -> Compared:
-        """Compares the means, or the quantiles at `share`, with a bootstrap interval of their ratio."""
+        """Compares the means, or the quantiles at `share`, with a bootstrap interval of their ratio.
+        The seed is fixed, so that equal times give equal intervals.
+        """
 
         def figure(values: Times, axis: int = -1) -> Any:
             return np.mean(values, axis) if share is None else np.quantile(values, share, axis)
@@ -204,6 +206,7 @@ def measure_linux(
     cells: Sequence[Cell], congestion: str, limit_s: float
 ) -> tuple[dict[Cell, list[float | None]], dict[str, Any]]:
     """Plays the cells in the kernel.
+    Needs the rights of root; ends the program as `witness.run_module` does.
 
     Returns their times, s, None for a transfer that did not end, and the report.
     """
@@ -261,7 +264,7 @@ def make_scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[s
 
 def simulate(cell: Cell, profile: str) -> Times:
     """Returns the simulator's times, s; there are `SIMULATED` times as many transfers if losses are
-    random.
+    random. A transfer that did not end is NaN.
     """
     from mousehole import _engine
 
@@ -271,7 +274,7 @@ def simulate(cell: Cell, profile: str) -> Times:
 
 
 def compare(times: dict[Cell, list[float | None]], profile: str) -> list[Row]:
-    """Returns a row for each cell of which at least two transfers ended."""
+    """Returns a row for each cell of which at least two transfers ended. Simulates each of them."""
     rows = []
     for cell, measured in times.items():
         linux = np.array([one for one in measured if one is not None])
@@ -301,7 +304,9 @@ def measure_overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float =
 
 
 def measure_following(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S) -> list[Overflow]:
-    """Plays several answers on connections that lose packets. Returns the times of those after the first."""
+    """Plays several answers on connections that lose packets.
+    Returns the times of those after the first. Cases without a loss on either side are left out.
+    """
     from mousehole import _engine
 
     _, report = measure_linux(cells, "cubic", limit_s)
@@ -322,7 +327,9 @@ def measure_following(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = 
 def count_single_acks(
     cells: Sequence[Cell] = tuple(ACKNOWLEDGED), limit_s: float = LIMIT_S
 ) -> dict[Cell, list[int]]:
-    """Returns how many segments the kernel acknowledges one by one at the start of each transfer."""
+    """Returns how many segments the kernel acknowledges one by one at the start of each transfer.
+    Plays them in the kernel.
+    """
     _, report = measure_linux(cells, "cubic", limit_s)
     counts = iter(report["single_acks"])
     return {cell: [int(next(counts)) for _ in range(cell.transfers)] for cell in cells}
@@ -369,7 +376,9 @@ def write_conclusion(rows: Iterable[Row]) -> str:
 
 
 def measure(cells: Sequence[Cell], congestion: str, profile: str, limit_s: float = LIMIT_S) -> Part:
-    """Measures one part: the kernel with this congestion control against a profile of the simulator."""
+    """Measures one part: the kernel with this congestion control against a profile of the simulator.
+    Ends the program as `witness.run_module` does.
+    """
     times, report = measure_linux(cells, congestion, limit_s)
     return Part(congestion, profile, compare(times, profile), report["late_p50_us"], report["late_p99_us"])
 
@@ -384,7 +393,7 @@ def write_markdown(part: Part) -> str:
 
 
 def write_overflows(found: Sequence[Overflow]) -> str:
-    """Returns how many overflows agree, and a table of the others, in Markdown."""
+    """Returns how many overflows agree, and a table of the others, in Markdown. `found` is not empty."""
     agree = sum(one.agrees for one in found)
     apart = [abs(one.difference) for one in found]
     rtts = ", ".join(f"{1e3 * rtt_s:.0f}" for rtt_s in OVERFLOW_RTTS_S)
@@ -400,7 +409,9 @@ def write_overflows(found: Sequence[Overflow]) -> str:
 
 
 def write_following(found: Sequence[Overflow]) -> str:
-    """Returns how many of the following answers agree, and a table of the others, in Markdown."""
+    """Returns how many of the following answers agree, and a table of the others, in Markdown.
+    `found` is not empty.
+    """
     agree = sum(one.agrees for one in found)
     sizes = ", ".join(format_size(size) for size in FOLLOWING)
     said = (
@@ -443,7 +454,10 @@ def too_many_differ(found: Sequence[Overflow]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures all parts and writes the document; returns 1 if CUBIC differs where it is not known to."""
+    """Measures all parts and writes the document; returns 1 if CUBIC differs where it is not known to.
+    It returns 1 too if too many overflows differ. Where it cannot run it returns 0, but 1 if CI is set.
+    With a choice of parts the document stays as it is.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -100,7 +100,10 @@ class Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures all cases and prints the table; returns the exit code."""
+    """Measures all cases and prints the table; returns the exit code.
+    Where it cannot run that is 0, but 1 if CI is set. With --json or --congestion the document stays as it
+    is.
+    """
     options = parse_arguments(arguments)
     reason = find_obstacle()
     if reason:
@@ -142,7 +145,7 @@ def describe_commit() -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line."""
+    """Parses the command line. Ends the program, with status 2, for an option that is not allowed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -178,7 +181,9 @@ def stop(number: int, _: FrameType | None) -> None:
 
 
 def measure_linux(case: Case, reps: int, jobs: int) -> list[Measured]:
-    """Runs one case `reps` times, `jobs` at a time, each in its own process and namespaces."""
+    """Runs one case `reps` times, `jobs` at a time, each in its own process and namespaces.
+    Ends the program if a run fails.
+    """
     results: list[Measured] = []
     while len(results) < reps:
         batch = min(jobs, reps - len(results))
@@ -190,6 +195,7 @@ def measure_linux(case: Case, reps: int, jobs: int) -> list[Measured]:
 
 def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
     """Runs a module of `validation.lab` on a file, in a process that dies with this one. Returns its JSON.
+    Raises `TimeoutExpired` after `seconds`.
 
     If it fails, the program ends with `what` and the end of the process's errors.
     """
@@ -213,7 +219,10 @@ def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
 
 @contextlib.contextmanager
 def start_linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
-    """Starts a run. Yields a function that waits for its result. The run never outlives the context."""
+    """Starts a run. Yields a function that waits for its result.
+    The run never outlives the context. The function ends the program if the run fails, and raises
+    `TimeoutExpired` if it takes too long.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "validation.lab.witness_run", json.dumps(asdict(case))],
         cwd=ROOT,
@@ -302,7 +311,10 @@ QUANTITIES: list[tuple[str, Callable[[Measured], float], bool]] = [
 
 
 def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = None) -> list[Row]:
-    """Returns the rows of one case, with as many simulated runs as measured ones."""
+    """Returns the rows of one case, with as many simulated runs as measured ones.
+    Ends the program if frames are larger than a full one, as with segmentation offload. Without `tcp`, the
+    nearest settings are chosen.
+    """
     oversized = [run.frame_bytes for run in measured if run.frame_bytes > FULL_FRAME]
     if oversized:
         raise SystemExit(f"witness: frames of {max(oversized):.0f} bytes: segmentation offload is not off")
@@ -353,7 +365,7 @@ def write_label(case: Case) -> str:
 
 
 def write_lateness(delays: Sequence[dict[str, float]]) -> str:
-    """Returns how late the acknowledgements were in the worst run, as text."""
+    """Returns how late the acknowledgements were in the worst run, as text. There is at least one run."""
     worst = {name: max(delay[name] for delay in delays) for name in delays[0]}
     return (
         f"delay line, worst run: {worst['late_p50_us']:.0f} µs late in the median, "

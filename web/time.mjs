@@ -7,6 +7,7 @@ const { instance } = await WebAssembly.instantiate(readFileSync(file), { page: {
 const engine = instance.exports;
 engine.start();
 
+// Calls a function of the engine with a request and numbers. Returns its output; throws the sentence of a fault.
 function call(name, given, ...args) {
   const input = new TextEncoder().encode(JSON.stringify(given));
   const place = engine.input(input.length);

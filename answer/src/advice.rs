@@ -75,7 +75,9 @@ pub struct Advice {
     pub lines: Vec<String>,
 }
 
-/// Returns the answer for a cell: the scheme to install, the classes that gain and pay, and the evidence.
+/// Returns the answer for a cell: the scheme to install, the classes that gain and pay, and the
+/// evidence. `setting` must have the schemes of the cell in their order. Computes and caches the
+/// findings and vetoes of `judged`.
 pub fn advise(judged: &Judged, setting: &Setting) -> Advice {
     let answer = Answer { judged, cell: &judged.cell, setting };
     let found = answer.decide();
@@ -163,7 +165,7 @@ impl Answer<'_> {
         self.recommend(&candidates, &found)
     }
 
-    /// Returns whether there are too few replications for an interval.
+    /// Returns whether there are fewer than [`LEAST_REPLICATIONS`], too few for an interval.
     fn has_few_replications(&self) -> bool {
         (self.cell.plan.replications as usize) < LEAST_REPLICATIONS
     }
@@ -174,7 +176,8 @@ impl Answer<'_> {
         self.cell.is_about_short() && capture.is_some_and(|capture| !capture.is_enough(Role::Short))
     }
 
-    /// Returns an answer that recommends nothing.
+    /// Returns an answer that recommends nothing: these lines and the remark on rows left out, cut
+    /// to the lines that an answer may have.
     fn recommend_nothing(&self, outcome: Outcome, lines: Vec<String>, vetoes: Vec<Veto>) -> Advice {
         let reference = self.cell.plan.harm_reference().to_owned();
         let lines = lines.into_iter().chain(self.left_out_text()).take(self.most_lines()).collect();
@@ -231,7 +234,9 @@ impl Answer<'_> {
         self.recommend_nothing(Outcome::Vetoed, lines, found)
     }
 
-    /// Returns why there is no verdict, and the scheme that is ahead so far.
+    /// Returns why there is no verdict, as a line, and the scheme that is ahead so far: the one
+    /// with the smallest primary mean that can be deployed and under which nobody pays. None if no
+    /// scheme is compared, the capture is too small, or nothing is known.
     fn explain_few_replications(&self) -> (String, Option<usize>) {
         if let Some(nothing) = explain_no_candidate(self.cell) {
             return (format!("No verdict: {nothing}."), None);
@@ -257,7 +262,8 @@ impl Answer<'_> {
         (format!("{few} So far {name} has the smallest mean of {words}: {mean}{rest}."), Some(least))
     }
 
-    /// Says that no scheme is known to beat the baseline, and which one might.
+    /// Returns the answer where no scheme is known to beat the baseline: that nothing does, or else
+    /// which undecided scheme comes nearest. `primary` are the findings on the primary endpoint.
     fn report_nothing_better(&self, primary: &[&Finding]) -> Advice {
         use verdicts::Outcome::{Equal, Undecided, Worse};
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
@@ -292,9 +298,11 @@ impl Answer<'_> {
         self.recommend_nothing(Outcome::NotShown, lines, Vec::new())
     }
 
-    /// Recommends what serves other classes, where nothing that may be recommended is shown to serve short transfers better.
+    /// Recommends what serves other classes, where nothing that may be recommended is shown to
+    /// serve short transfers better. None if no scheme is shown to serve any.
     ///
-    /// `pays` says who pays under the schemes that are shown to, which a veto rules out.
+    /// `out` are the schemes that vetoes rule out; `pays` says who pays under those that are shown
+    /// to serve short transfers better.
     fn recommend_for_classes(&self, out: &[usize], pays: &[Veto]) -> Option<Advice> {
         let (cell, ways) = (self.cell, &self.setting.ways);
         let Service { scheme, classes, peers: level } = find_service(
@@ -339,7 +347,8 @@ impl Answer<'_> {
         self.judged.vetoes().iter().filter(is_listed).cloned().collect()
     }
 
-    /// Recommends what serves short transfers best, of those that can be installed if there are any.
+    /// Recommends what serves short transfers best, of those that can be installed if there are
+    /// any. `found` has at least one candidate.
     ///
     /// `pays` says who pays under the schemes that are shown to beat the baseline.
     fn recommend(&self, found: &Candidates, pays: &[Veto]) -> Advice {
@@ -393,19 +402,22 @@ impl Answer<'_> {
         }
     }
 
-    /// Returns whether the traffic is some seconds of calls, and a scheme takes one that lasts longer for a download.
+    /// Returns whether the played model is fitted to a capture with calls, and the scheme demotes a
+    /// call that lasts as if it were a download.
     fn demotes_long_calls(&self, scheme: usize) -> bool {
         self.setting.demotes_calls[scheme] && self.cell.is_fitted() && self.has_calls()
     }
 
-    /// Returns the fastest of the schemes shown to help under which no class pays against the baseline.
+    /// Returns the first of these schemes, given in order of speed, under which no class pays
+    /// against the baseline; None if under each one does.
     fn find_harmless(&self, shown: &[usize]) -> Option<usize> {
         let baseline = self.cell.baseline();
         shown.iter().copied().find(|scheme| self.judged.payers(*scheme, baseline).is_empty())
     }
 }
 
-/// Returns the texts on at most so many lines, several on one where they are more; at least on one.
+/// Returns the texts on at most `most` lines, of which there is at least one if there are texts:
+/// several on a line if there are more. Each line ends with a full stop.
 fn pack_lines(texts: &[String], most: usize) -> Vec<String> {
     let per_line = texts.len().div_ceil(most.max(1)).max(1);
     texts.chunks(per_line).map(|own| format!("{}.", own.join(". "))).collect()

@@ -48,7 +48,8 @@ pub fn write<'a, C: From<&'a V> + Serialize, V, S: Serializer>(
     C::from(value).serialize(serializer)
 }
 
-/// Writes estimates of quantities as the columns of these.
+/// Writes estimates of quantities as the columns of these, in alphabetical order: mean, lower and
+/// upper end of each. What is not known is null.
 ///
 /// # Errors
 /// Those of the serializer.
@@ -68,7 +69,7 @@ pub fn serialize_finite_or_null<S: Serializer>(number: &f64, serializer: S) -> R
     finite_or_none(*number).serialize(serializer)
 }
 
-/// Returns mean and ends of an estimate, None for what is not known.
+/// Returns mean, lower and upper end of an estimate; None for what is not known.
 pub fn ends(estimate: &Estimate) -> [Option<f64>; 3] {
     [estimate.mean, estimate.low, estimate.high].map(finite_or_none)
 }

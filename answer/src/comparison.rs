@@ -55,7 +55,8 @@ impl From<Scheme> for String {
 }
 
 impl Scheme {
-    /// Returns its parameters with their values as text.
+    /// Returns its parameters with their values as text, those with defaults included; none of a
+    /// scheme that the catalogue lacks.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let all = self.parsed.iter().flat_map(mousehole_scheme::Scheme::parameters);
         all.map(|(name, _, value)| (name, value)).collect()
@@ -101,12 +102,12 @@ impl Plan {
         sizes::buckets(self.short_bytes, self.long_bytes)
     }
 
-    /// Returns what a replication is called where people read.
+    /// Returns the noun for a replication in texts: `round` of real programs, else `replication`.
     pub fn run_word(&self) -> &'static str {
         if self.in_rounds { "round" } else { "replication" }
     }
 
-    /// Returns what intervals are over.
+    /// Returns the unit over which intervals are: rounds of real programs, else replications.
     pub fn unit(&self) -> Unit {
         if self.in_rounds { Unit::Round } else { Unit::Replication }
     }
@@ -290,7 +291,8 @@ impl Cell {
         &self.plan.schemes[scheme].text
     }
 
-    /// Returns a quantity of the table.
+    /// Returns the quantity of the table with this subject and this name, which has its unit's
+    /// suffix.
     ///
     /// # Panics
     /// If there is none.
@@ -299,13 +301,16 @@ impl Cell {
         found.unwrap_or_else(|| panic!("no quantity of a {subject:?} is called {name}")).clone()
     }
 
-    /// Returns a statistic of a summary bucket.
+    /// Returns the source of a statistic of a summary bucket, such as `response_mean_s`.
+    ///
+    /// # Panics
+    /// As [`Cell::quantity`].
     pub fn find_bucket_source(&self, role: Role, name: &str) -> Source {
         Source { whose: Whose::Bucket(role), quantity: self.quantity(Subject::Bucket, name) }
     }
 
-    /// Returns one value of a quantity per replication, NaN where it is missing; no percentile of a bucket unless all
-    /// replications have it.
+    /// Returns one value of a quantity per replication, NaN where it is missing. A percentile of a
+    /// bucket is empty unless all replications have it.
     pub fn values(&self, source: &Source, scheme: usize) -> Vec<f64> {
         let values = self.all_values(source, scheme);
         let is_bucket = matches!(source.whose, Whose::Bucket(_));
@@ -325,13 +330,17 @@ impl Cell {
         }
     }
 
-    /// Returns a quantity of the bucket with this index, one value per replication; NaN where it is missing.
+    /// Returns the quantity `name` of the bucket with this index, one value per replication; NaN
+    /// where it is missing.
+    ///
+    /// # Panics
+    /// For an index beyond the buckets.
     pub fn bucket_values(&self, scheme: usize, index: usize, name: &str) -> Vec<f64> {
         let value = |run: &Facts| run.statistics.get(name).map_or(f64::NAN, |values| values[index]);
         self.runs[scheme].iter().map(value).collect()
     }
 
-    /// Returns a quantity of a scheme, one value per replication.
+    /// Returns the quantity `name` of a scheme, one value per replication; NaN where it is missing.
     pub fn read_scheme_values(&self, scheme: usize, name: &str) -> Vec<f64> {
         self.runs[scheme].iter().map(|run| run.scheme.get(name).copied().unwrap_or(f64::NAN)).collect()
     }
@@ -341,13 +350,15 @@ impl Cell {
         self.table.iter().filter(move |one| one.subject == subject)
     }
 
-    /// Returns the highest utilisation of the bottleneck, and of the way back, of any run under the baseline.
+    /// Returns the highest utilisation of the bottleneck, and of the way back, of any run under the
+    /// baseline. It is NaN where no run has one.
     pub fn peak_utilisations(&self) -> [f64; 2] {
         ["utilisation", "uplink_utilisation"]
             .map(|name| self.read_scheme_values(self.baseline(), name).into_iter().fold(f64::NAN, f64::max))
     }
 
-    /// Returns the way back if the baseline used it more than the direction of the data, else the bottleneck.
+    /// Returns the way back if its peak utilisation under the baseline is above that of the
+    /// bottleneck; else, also if either is unknown, the bottleneck.
     pub fn busier_link(&self) -> Link {
         let [data, back] = self.peak_utilisations();
         if back > data { Link::WayBack } else { Link::Bottleneck }
@@ -358,10 +369,12 @@ impl Cell {
         self.schemes().any(|scheme| self.values(source, scheme).iter().any(|value| value.is_finite()))
     }
 
-    /// Returns the primary endpoint: the mean of short transfers, or without any what calls feel first.
+    /// Returns the primary endpoint: the mean of short transfers, or without any what calls feel
+    /// first. It is computed once.
     ///
-    /// So it is, too, for a capture with too few short transfers for a verdict. Without calls it is that of games, and so
-    /// on in the order of kinds.
+    /// So it is, too, for a capture with too few short transfers for a verdict. Without calls it is
+    /// that of games, and so on in the order of kinds. If no run has any of these, it is that of
+    /// short transfers.
     pub fn primary(&self) -> &Endpoint {
         self.cache.primary.get_or_init(|| {
             let short = self.find_bucket_source(Role::Short, "response_mean_s");
@@ -429,8 +442,9 @@ impl Cell {
         Design { capture_share: self.capture_share(), capture_freedom, ..Design::default() }
     }
 
-    /// Returns what the intervals of all schemes' ratios to a reference must allow for to hold together, and at every look
-    /// if there are several. `family` has one value per replication of every scheme.
+    /// Returns what the intervals of all schemes' ratios to a reference must allow for to hold
+    /// together, and at every look if there are several. `family` has one value per replication of
+    /// every scheme; a scheme with another number of values than the reference does not count.
     pub fn family_design(&self, family: &[Vec<f64>], reference: usize) -> Design {
         let base = &family[reference];
         let others =
@@ -440,7 +454,8 @@ impl Cell {
         Design { comparisons, is_sequential: self.plan.is_sequential, ..self.design() }
     }
 
-    /// Returns the design of the primary endpoint against a reference, of all schemes together.
+    /// Returns the design of the primary endpoint against a reference, of all schemes together. It
+    /// is computed once for each reference.
     pub fn primary_design(&self, reference: usize) -> Design {
         *self.cache.designs[reference].get_or_init(|| {
             let family: Vec<Vec<f64>> = self.schemes().map(|scheme| self.primary_values(scheme)).collect();
@@ -453,7 +468,8 @@ impl Cell {
         self.capture.as_ref().is_some_and(|capture| capture.is_fitted)
     }
 
-    /// Returns the share of the variance between replications that more of them do not reduce.
+    /// Returns the share of the variance between replications that more of them do not reduce; 0
+    /// unless a capture is resampled or a model is fitted to it.
     pub fn capture_share(&self) -> f64 {
         match &self.capture {
             Some(capture) if capture.is_fitted => capture_share(1.0),
@@ -473,13 +489,15 @@ impl Cell {
         self.plan.window_s / (period_s * dilation)
     }
 
-    /// Returns whether the capture has so many distinct transfers of the class that it may be judged.
+    /// Returns whether the capture has so many distinct transfers of the class that it may be
+    /// judged; true without a capture, and for what is not of transfers.
     pub fn has_enough(&self, source: &Source) -> bool {
         let capture = self.capture.as_ref();
         !source.is_of_transfers() || capture.is_none_or(|capture| capture.is_enough(source.role()))
     }
 
-    /// Returns the share of unfinished transfers in a summary bucket, over all replications.
+    /// Returns the share of unfinished transfers in a summary bucket, over all replications; 0
+    /// without transfers.
     pub fn censored_share(&self, scheme: usize, role: Role) -> f64 {
         let index = self.bucket_index(role);
         let total: u64 = self.runs[scheme].iter().map(|run| run.count[index]).sum();
@@ -492,7 +510,8 @@ impl Cell {
         self.censored_share(scheme, role) > CENSORED_SHARE
     }
 
-    /// Returns the shares of the same short transfers that were slower and faster; None unless every run has them.
+    /// Returns the mean shares of the same short transfers that were slower and faster than under
+    /// the reference; None unless every run has them.
     pub fn shares(&self, scheme: usize, reference: usize) -> Option<(f64, f64)> {
         let reference = self.name(reference);
         let known: Option<Vec<_>> = self.runs[scheme].iter().map(|run| run.shares.get(reference)).collect();
@@ -504,13 +523,17 @@ impl Cell {
     }
 
     /// Returns the index of the summary bucket of a role.
+    ///
+    /// # Panics
+    /// If no bucket has the role.
     pub fn bucket_index(&self, role: Role) -> usize {
         let found = self.plan.buckets().iter().position(|bucket| bucket.role == role);
         found.unwrap_or_else(|| panic!("{role:?} is one bucket"))
     }
 }
 
-/// Returns the endpoints of transfers and pages: the primary one, then those that say what others gain or pay.
+/// Returns the endpoints of transfers and pages: the primary one, then those that say what others
+/// gain or pay. A quantity that the table lacks gives none.
 pub fn list_endpoints(
     table: &[Quantity],
     short_bytes: u64,
@@ -549,7 +572,8 @@ pub fn mean_of_finite(values: &[f64]) -> f64 {
     mean(&crate::statistics::sums::select_finite(values))
 }
 
-/// Returns the logarithm of the ratio of two columns; nothing is known if one is missing.
+/// Returns the logarithm of the mean ratio of two columns, one value per replication each; unknown
+/// if they differ in length, as where one is missing.
 pub fn log_ratio(own: &[f64], other: &[f64], design: &Design) -> Estimate {
     if own.len() != other.len() {
         return Estimate::UNKNOWN;

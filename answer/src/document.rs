@@ -163,7 +163,8 @@ pub fn run_entries(cell: &Cell) -> Vec<RunEntry> {
         .collect()
 }
 
-/// Returns the remarks that hold for all cells of a document; they follow from its first cell.
+/// Returns the remarks that hold for all cells of a document, which follow from its first cell:
+/// what is primary and exploratory, and what intervals cover.
 pub fn common_notes(first: &Cell) -> Vec<String> {
     vec![
         crate::findings::exploratory_note(&first.plan, &first.primary().words),
@@ -201,6 +202,9 @@ fn select_rows<R: Clone>(rows: &[R], is_own: impl Fn(&R) -> bool) -> Vec<R> {
 }
 
 /// Returns one run of a cell as the document has it; numbers that are not finite are None.
+///
+/// # Panics
+/// For an index of a scheme or replication that there is not.
 fn run_entry(cell: &Cell, scheme: usize, replication: usize) -> RunEntry {
     let run: &Facts = &cell.runs[scheme][replication];
     let figure = |(group, what, value): &(String, String, f64)| FigureEntry {

@@ -80,7 +80,8 @@ estimate_columns! {
     Difference { difference_s, difference_low_s, difference_high_s }
 }
 
-/// Returns every scheme against the references on every endpoint.
+/// Returns every scheme against the references on every endpoint: by reference, then by scheme,
+/// then by endpoint. The baseline and a reference itself are not compared.
 pub fn compute_findings(cell: &Cell) -> Vec<Finding> {
     let endpoints = cell.list_endpoints();
     let (references, baseline) = (cell.plan.references.iter(), cell.baseline());
@@ -126,7 +127,9 @@ fn compute_finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endp
     }
 }
 
-/// Returns the verdict on an endpoint, withdrawn where the capture or unfinished transfers do not allow one.
+/// Returns the verdict on an endpoint: of the primary one a decision, of an exploratory one a
+/// description. It is undecided where values are missing or the capture has too few transfers, and
+/// withdrawn where means are lower bounds.
 fn judge_endpoint(
     cell: &Cell,
     scheme: usize,
@@ -177,7 +180,8 @@ fn explain_missing_values(cell: &Cell, source: &Source, schemes: [usize; 2]) -> 
     Some(Verdict::undecided(&format!("{had} {what}")))
 }
 
-/// Withdraws a verdict if a mean that it relies on is only a lower bound.
+/// Returns the verdict, withdrawn if a mean that it relies on is only a lower bound. Verdicts on
+/// kinds of applications stay.
 fn withdraw_if_censored(
     cell: &Cell,
     scheme: usize,
@@ -212,6 +216,7 @@ pub fn means_text(own: &[f64], other: &[f64], unit: Unit) -> String {
 }
 
 /// Returns how many distinct transfers of a size the capture has, and how many a verdict needs.
+/// Without a capture it has none.
 pub fn floor_text(cell: &Cell, role: Role) -> String {
     let sizes = cell.plan.sizes(role);
     let transfers = cell.capture.as_ref().map_or(0, |capture| capture.class_counts(role).transfers);
@@ -265,6 +270,7 @@ mod tests {
     use crate::comparison::Counted;
     use crate::tests_support::{cell, make_cell};
 
+    /// Returns the first finding of the primary endpoint, which must exist.
     fn find_primary(cell: &Cell) -> Finding {
         compute_findings(cell).into_iter().find(|one| !one.exploratory).unwrap()
     }

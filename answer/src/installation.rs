@@ -34,11 +34,12 @@ pub struct Direction {
     pub lines: Vec<String>,
 }
 
-/// Returns what installs a scheme on these directions, of which there are one or two.
+/// Returns what installs a scheme on these directions, of which there are one or two; downloads
+/// come first.
 ///
-/// The lines of each of two directions follow a remark on its device. Where the rate is that of a shaper before a modem,
-/// the remark also says what was simulated, and one direction has it too. Without such a shaper a last
-/// remark says that the rate is the line's, if a command has a rate.
+/// The lines of each of two directions follow a remark on its device. Where the rate is that of a
+/// shaper before a modem, the remark also says what was simulated, and one direction has it too.
+/// Without such a shaper a last remark says that the rate is the line's, if a command has a rate.
 pub fn join_directions(place: &str, mut directions: Vec<Direction>) -> Installation {
     directions.sort_by_key(|one| one.is_upload);
     let (is_alone, is_shaped) = (directions.len() == 1, directions.iter().any(|one| one.modem.is_some()));
@@ -64,14 +65,16 @@ fn direction_heading(one: &Direction) -> String {
     format!("{head}; {share} % of the line's {mean}{}, as it was simulated", rate_text(line.rate_bps as f64))
 }
 
-/// Returns a share in percent as text of at most four significant digits, without the sign.
+/// Returns a share in percent as text of at most four significant digits, without the sign and
+/// without zeros at the end.
 fn format_share(percent: f64) -> String {
     let whole = libm::log10(percent.abs()).floor().max(0.0) as usize + 1;
     let text = format!("{percent:.*}", 4usize.saturating_sub(whole));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Returns whether a command has a rate.
+/// Returns whether a command has a rate: `rate` or `bandwidth`, with or without hyphens, before
+/// another word. Remarks have none.
 fn has_rate(line: &str) -> bool {
     let mut words: Vec<&str> = line.split(' ').collect();
     words.pop();
@@ -84,6 +87,7 @@ fn has_rate(line: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Returns a direction in which CAKE sends at 19 Mbit/s, perhaps before a modem of this rate.
     fn direction(is_upload: bool, modem: Option<u64>) -> Direction {
         let modem = modem.map(|rate_bps| ModemLine { rate_bps, varies: false });
         let lines = vec!["tc qdisc replace dev DEV root cake bandwidth 19mbit".to_owned()];

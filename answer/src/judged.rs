@@ -26,7 +26,7 @@ impl Judged {
         Judged { cell, findings: OnceCell::new(), vetoes: OnceCell::new(), margins: OnceCell::new(), payers }
     }
 
-    /// Returns the findings.
+    /// Returns the findings of [`compute_findings`], computed at the first call.
     pub fn findings(&self) -> &[Finding] {
         self.findings.get_or_init(|| compute_findings(&self.cell))
     }
@@ -37,7 +37,8 @@ impl Judged {
         self.margins.get_or_init(read)
     }
 
-    /// Returns who pays, or may, under every scheme but the reference, the baseline and ideals.
+    /// Returns who pays, or may, under every scheme but the reference of harm, the baseline and
+    /// ideals; computed at the first call.
     pub fn vetoes(&self) -> &[Veto] {
         let held = || self.cell.schemes().flat_map(|scheme| self.possible_payers(scheme).to_vec());
         self.vetoes.get_or_init(|| held().collect())
@@ -52,7 +53,8 @@ impl Judged {
         if is_held { self.payers(scheme, other) } else { &[] }
     }
 
-    /// Returns who pays, or may, under a scheme against another one.
+    /// Returns who pays, or may, under a scheme against another one, both by index; computed at the
+    /// first call for the pair.
     pub fn payers(&self, scheme: usize, other: usize) -> &[Veto] {
         let index = scheme * self.cell.schemes().count() + other;
         self.payers[index].get_or_init(|| find_payers(&self.cell, self.margins(), scheme, other))

@@ -93,7 +93,8 @@ impl Class {
         }
     }
 
-    /// Returns the class whose name the text begins with, the longest if there are several.
+    /// Returns the class whose name the text begins with, the longest if there are several; None if
+    /// there is none.
     pub fn find_prefix(text: &str) -> Option<Class> {
         let begins = |class: &Class| format!("{text} ").starts_with(&format!("{} ", class.name()));
         Class::all().filter(begins).max_by_key(|class| class.name().len())
@@ -161,7 +162,8 @@ pub fn difference_scale(unit: Unit) -> (f64, &'static str) {
     }
 }
 
-/// Returns every figure that may have a margin, in the order of the classes' quantities.
+/// Returns every figure that may have a margin: those of short and long transfers, of each kind,
+/// and the mean of pages. Quantities that users cannot ask for have none.
 pub fn list_figures(table: &[Quantity]) -> Vec<Figure> {
     let figure = |class, whose, quantity: &Quantity| {
         let name = quantity.measure.as_ref()?.to_string();
@@ -185,10 +187,11 @@ pub fn list_figures(table: &[Quantity]) -> Vec<Figure> {
     of_buckets.chain(of_kinds).chain(of_pages).collect()
 }
 
-/// Returns the figure of a text such as `calls p95`, a part of its name being enough.
+/// Returns the figure of a text such as `calls p95`. The whole name of a quantity, one word of it,
+/// or a synonym is enough.
 ///
 /// # Errors
-/// For a class or a name that there is not.
+/// [`Refused::Unknown`] for a class or a name that there is not, with those that there are.
 pub fn find_figure(table: &[Quantity], text: &str) -> Result<Figure, Refused> {
     let Some(class) = Class::find_prefix(text) else {
         let name = text.split_whitespace().next().unwrap_or_default().to_owned();
@@ -207,10 +210,11 @@ pub fn find_figure(table: &[Quantity], text: &str) -> Result<Figure, Refused> {
     })
 }
 
-/// Returns the margins that hold: the defaults, replaced and extended by those given; `none` removes the defaults.
+/// Returns the margins that hold: the defaults, replaced and extended by those given; `none`
+/// removes the defaults.
 ///
 /// # Errors
-/// For what is no margin, with its text.
+/// The first text that is no margin, and why.
 pub fn read_margins(table: &[Quantity], given: &[String]) -> Result<Vec<Margin>, (String, Refused)> {
     let has_defaults = !given.iter().any(|text| text.trim() == NONE);
     let defaults = DEFAULTS.into_iter().filter(|_| has_defaults);
@@ -231,7 +235,8 @@ pub fn read_margins(table: &[Quantity], given: &[String]) -> Result<Vec<Margin>,
 /// Reads a margin such as `calls p95 +10ms`.
 ///
 /// # Errors
-/// For a text that is no margin.
+/// [`Refused`] for a text that is no margin, an unknown figure, a unit that the figure does not
+/// have, and a change for the better.
 pub fn read_margin(table: &[Quantity], text: &str) -> Result<Margin, Refused> {
     let change =
         read_change(text).filter(|change| change.number > 0.0).ok_or_else(|| Refused::unless(FORM))?;
@@ -247,7 +252,8 @@ pub fn read_margin(table: &[Quantity], text: &str) -> Result<Margin, Refused> {
     Ok(Margin { figure, most, is_relative })
 }
 
-/// Splits a change such as `calls p95 +10ms` into its parts; None for what is no change.
+/// Splits a change such as `calls p95 +10ms` at its sign into its parts; None for what is no
+/// change. Its number is not negative.
 pub fn read_change(text: &str) -> Option<Change> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (index, sign) = text.char_indices().find(|(_, one)| "+-−<>=".contains(*one))?;
@@ -291,6 +297,7 @@ mod tests {
     use super::*;
     use crate::quantities::table;
 
+    /// Reads a margin, which must be valid, with the default quantities.
     fn read(text: &str) -> Margin {
         read_margin(&table(), text).unwrap()
     }

@@ -43,7 +43,7 @@ const CODEL_INTERVALS: [&str; 2] = ["interval", "rtt"];
 /// From this number of intervals on, a round trip is reported as too long for CoDel.
 const LONG_RTT: f64 = 2.0;
 
-/// Returns the remarks on a cell, one or two sentences each.
+/// Returns the remarks on a cell, one or two sentences each. Empty if there is nothing to remark.
 pub fn list_notes(cell: &Cell, setting: &Setting) -> Vec<String> {
     let [data, back] = cell.peak_utilisations();
     let achieved = cell.runs[cell.baseline()].iter().map(|run| run.load.achieved.unwrap_or(0.0));
@@ -75,7 +75,8 @@ pub fn list_notes(cell: &Cell, setting: &Setting) -> Vec<String> {
     notes
 }
 
-/// Returns a remark on a link that is hardly used, or whose other direction is the busier one.
+/// Returns a remark on a link that is hardly used, or whose other direction is the busier one; None
+/// otherwise. `load` is the highest of utilisations and achieved loads.
 fn note_use_of_link(cell: &Cell, setting: &Setting, load: f64) -> Option<String> {
     let ([data, back], ways) =
         (cell.peak_utilisations(), if setting.is_up { ["up", "down"] } else { ["down", "up"] });
@@ -103,7 +104,8 @@ fn note_use_of_link(cell: &Cell, setting: &Setting, load: f64) -> Option<String>
     })
 }
 
-/// Returns a remark where there is no steady state, or where the windows begin before it.
+/// Returns a remark where there is no steady state, where the windows begin before it, or where
+/// MSER finds a transient in them; None otherwise.
 pub fn note_transient(cell: &Cell, setting: &Setting) -> Option<String> {
     let plan = &cell.plan;
     let load = plan.load.or_else(|| cell.runs[cell.baseline()].first().and_then(|run| run.load.achieved));
@@ -151,10 +153,11 @@ pub fn note_transient(cell: &Cell, setting: &Setting) -> Option<String> {
     })
 }
 
-/// Returns the share of the windows that belongs to the transient, 0 if its removal changes little.
+/// Returns the share of the windows that belongs to the transient by MSER; 0 if its removal changes
+/// little, or with too few replications or parts of a window.
 ///
-/// It is 0.5 or more where no steady state was reached. A part of a window in which a replication has no short transfers
-/// counts by the others; one that no replication has is left out.
+/// It is 0.5 or more where no steady state was reached. A part of a window in which a replication
+/// has no short transfers counts by the others; one that no replication has is left out.
 pub fn transient_share(cell: &Cell, scheme: usize) -> f64 {
     let runs = &cell.runs[scheme];
     let parts = runs.first().map_or(0, |run| run.short_by_time.len());
@@ -171,7 +174,8 @@ pub fn transient_share(cell: &Cell, scheme: usize) -> f64 {
     if is_noticed { indices[first] as f64 / parts as f64 } else { 0.0 }
 }
 
-/// Says over how many replications means and changes are, if some have no short transfer.
+/// Says over how many replications means and changes are, if some have no short transfer under the
+/// baseline; None if all or none have one.
 fn note_missing_short(cell: &Cell) -> Option<String> {
     let times = cell.bucket_values(cell.baseline(), cell.bucket_index(Role::Short), "response_mean_s");
     let (having, all) = (times.iter().filter(|time| time.is_finite()).count(), cell.plan.replications);
@@ -206,7 +210,8 @@ fn note_few_large(cell: &Cell, setting: &Setting) -> Option<String> {
     ))
 }
 
-/// Names the schemes whose thresholds caused less than 1 % as many drops and marks as the full buffer.
+/// Names the schemes whose thresholds caused less than 1 % as many drops and marks as the full
+/// buffer. None without any.
 fn note_idle_thresholds(cell: &Cell) -> Option<String> {
     let has_threshold =
         |scheme: usize| cell.plan.schemes[scheme].parameters().iter().any(|(name, _)| name.ends_with("min"));
@@ -231,6 +236,7 @@ fn has_few_early_drops(runs: &[Facts]) -> bool {
 }
 
 /// Names the schemes whose thresholds are far below the buffer, and offers shares of the buffer.
+/// None without any.
 fn note_low_thresholds(cell: &Cell, buffer_packets: Option<u64>) -> Option<String> {
     let is_low = |scheme: usize| {
         has_thresholds_in_packets(&cell.plan.schemes[scheme]) && is_far_below(cell, scheme, buffer_packets)
@@ -256,7 +262,8 @@ fn note_low_thresholds(cell: &Cell, buffer_packets: Option<u64>) -> Option<Strin
     Some(if forms.is_empty() { note } else { note + &shares })
 }
 
-/// Returns whether the highest threshold, or the queue that it leaves, is a small part of the buffer.
+/// Returns whether the highest threshold is a small part of the buffer; where the buffer is not
+/// known in packets, whether the link and its queue are used less than under the baseline.
 fn is_far_below(cell: &Cell, scheme: usize, buffer_packets: Option<u64>) -> bool {
     if let Some(packets) = buffer_packets {
         let upper = upper_thresholds(&cell.plan.schemes[scheme]);
@@ -316,7 +323,7 @@ fn has_thresholds_in_packets(scheme: &Scheme) -> bool {
     !upper.is_empty() && !upper.iter().any(|value| value.ends_with('%')) && !is_automatic
 }
 
-/// Names the schemes whose marker gave nearly all packets the same colour.
+/// Returns a remark for each scheme whose marker gave nearly all packets the same colour.
 fn note_single_colour(cell: &Cell) -> Vec<String> {
     let is_marked = |scheme: &usize| {
         let parsed = cell.plan.schemes[*scheme].parsed.as_ref();
@@ -338,7 +345,8 @@ fn note_single_colour(cell: &Cell) -> Vec<String> {
     cell.schemes().filter(is_marked).filter_map(note).collect()
 }
 
-/// Names the schemes whose traffic profiles do not fit the link, or not the traffic; None without any.
+/// Names the schemes whose traffic profiles do not fit the link, or not the traffic; None without
+/// any, or if the rate is unknown.
 fn note_misfit_profiles(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
     let rate_bps = rate_bps?;
     let misfit = |scheme: usize| {
@@ -379,7 +387,8 @@ fn compute_share(rate: &str, whole_bps: f64) -> f64 {
     }
 }
 
-/// Returns the share of each colour among the packets that arrived; empty if none did.
+/// Returns the share of each colour among the packets that arrived, over all runs; empty if none
+/// did.
 fn colour_shares(runs: &[Facts]) -> Vec<(&str, f64)> {
     let colours = runs.first().map_or(&[][..], |run| &run.colours);
     let arrived = |index: usize| runs.iter().map(|run| run.colours[index].arrived).sum::<u64>();
@@ -391,7 +400,8 @@ fn colour_shares(runs: &[Facts]) -> Vec<(&str, f64)> {
     if total == 0 { Vec::new() } else { colours.iter().enumerate().map(share).collect() }
 }
 
-/// Names the schemes under CoDel that take the round trip for a standing queue.
+/// Names the schemes whose CoDel has an interval of less than half the round trip, which it takes
+/// for a standing queue (RFC 8289, section 4.3); None without any, or if the round trip is unknown.
 fn note_short_intervals(cell: &Cell, rtt: Option<&str>) -> Option<String> {
     let rtt = rtt?;
     let seconds = |text: &str| parse_dur("rtt", text).map_or(f64::NAN, |span| span.as_secs());
@@ -418,7 +428,7 @@ fn note_short_intervals(cell: &Cell, rtt: Option<&str>) -> Option<String> {
 
 /// Names the schemes under which every replication had the same mean as under the baseline.
 ///
-/// Replications without a transfer have nothing to compare.
+/// Replications without a transfer have nothing to compare. None without such a scheme.
 fn note_same_as_baseline(cell: &Cell) -> Option<String> {
     let values = |scheme: usize| cell.bucket_values(scheme, cell.bucket_index(Role::All), "response_mean_s");
     let base = values(cell.baseline());
@@ -443,7 +453,8 @@ fn select_names(cell: &Cell, holds: impl Fn(usize) -> bool) -> Vec<&str> {
 }
 
 impl Cell {
-    /// Returns whether so many transfers of some bucket are unfinished that its mean is only a bound.
+    /// Returns whether under a scheme so many transfers of some bucket are unfinished that its mean
+    /// is only a bound.
     pub fn has_bounds(&self, scheme: usize) -> bool {
         let total = |counts: fn(&Facts) -> &Vec<u64>, index: usize| {
             self.runs[scheme].iter().map(|run| counts(run)[index]).sum::<u64>() as f64
@@ -460,10 +471,12 @@ mod tests {
     use crate::reduction::Colour;
     use crate::tests_support::{facts, make_cell};
 
+    /// Returns the scheme of a text.
     fn scheme(text: &str) -> Scheme {
         Scheme::from(text.to_owned())
     }
 
+    /// Returns the facts of a run with so many packets of each colour, of which none is dropped.
     fn coloured(counts: &[(&str, u64)]) -> Facts {
         let colour = |(name, arrived): &(&str, u64)| Colour {
             name: (*name).to_owned(),

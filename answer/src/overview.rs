@@ -86,7 +86,8 @@ impl From<&Change> for MeanChange {
 }
 
 impl Plan {
-    /// Returns drop-tail, RED and FQ-CoDel as far as they are compared, and the baseline, in the order of the schemes.
+    /// Returns the first drop-tail, RED and FQ-CoDel that are compared, and the baseline, in the
+    /// order of the schemes.
     pub fn overview_references(&self) -> Vec<&str> {
         let firsts = REFERENCES.map(|name| self.find_named(name));
         let all = self.schemes.iter().map(|one| one.text.as_str());
@@ -132,7 +133,8 @@ pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
     cell.schemes().map(row).collect()
 }
 
-/// Returns one row per scheme and size bucket: the change of the mean response time.
+/// Returns one row per scheme and size bucket: the change of the mean response time against
+/// [`Plan::size_reference`], that of the reference itself included.
 pub fn size_rows(cell: &Cell) -> Vec<SizeRow> {
     let (reference, design) = (cell.plan.size_reference(), cell.design());
     let buckets = cell.plan.buckets();
@@ -161,7 +163,8 @@ fn change_of_bucket(cell: &Cell, scheme: usize, reference: usize, index: usize, 
     as_change(change_in_bucket(cell, scheme, reference, index, design), &own, &other)
 }
 
-/// Returns the change of a log-ratio of two columns; without an interval its ends are those of single replications.
+/// Returns the change of a log-ratio of two columns, as a share of the other. Without an interval
+/// its ends are the extremes of single replications, NaN if none has both values.
 pub fn as_change(ratio: Estimate, own: &[f64], other: &[f64]) -> Change {
     let (ends, is_interval) = if ratio.has_interval() {
         (ratio, true)

@@ -33,7 +33,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns what a column's name ends with; empty for shares, ratios and counts.
+    /// Returns the end of a column's name for this unit, such as `_s`; empty for shares, ratios and
+    /// counts.
     pub fn suffix(self) -> &'static str {
         match self {
             Unit::Seconds => "_s",
@@ -303,7 +304,8 @@ impl Quantity {
     }
 }
 
-/// Returns every quantity in the order of columns and documents.
+/// Returns every quantity in the order of columns and documents. Each name stands once for a
+/// subject.
 pub fn table() -> Vec<Quantity> {
     let mut all = list_buckets();
     all.extend(list_bottleneck());

@@ -27,7 +27,8 @@ pub struct Candidates {
 
 /// Returns the schemes that may be recommended, the least geometric mean of short transfers first.
 ///
-/// Ideals are left out, and schemes whose mean is only a lower bound.
+/// Ideals are left out, and schemes whose mean is only a lower bound. The baseline and schemes
+/// without a finite ratio to it are left out too.
 pub fn rank(cell: &Cell) -> Vec<usize> {
     let base = cell.primary_values(cell.baseline());
     let may_be = |scheme: &usize| {
@@ -42,8 +43,9 @@ pub fn rank(cell: &Cell) -> Vec<usize> {
     known.into_iter().map(|(_, scheme)| scheme).collect()
 }
 
-/// Returns the schemes that may be recommended; `better` are those that are shown to beat the baseline, and those of `out`
-/// make a class pay too much.
+/// Returns the schemes that may be recommended; `better` are those that are shown to beat the
+/// baseline, and those of `out` make a class pay too much. If any of the shown ones can be
+/// installed, the ranked ones are those that can be. `shown` may be empty.
 pub fn find_candidates(
     cell: &Cell,
     better: &[usize],
@@ -112,13 +114,19 @@ pub struct Alternative {
     pub costs: Vec<Veto>,
 }
 
-/// Returns the least mean of those shown to help; of means within 5 % of it, the one that costs less.
+/// Returns the least mean of those shown to help; of means within 5 % of it, the one that costs
+/// less.
 ///
-/// A scheme with a smaller mean that was faster than the least in every replication takes its place: what is recommended is
-/// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first one is preferred under which
-/// other classes pay less, by `find_preference`; else one within 10 % under which nobody pays by estimate where somebody may
-/// under the first; and else one of those within 5 % under which nobody pays against the first and whose long transfers are
-/// shown to take less. `demotes` says which schemes take for a download a call that lasts longer than those of the traffic.
+/// A scheme with a smaller mean that was faster than the least in every replication takes its
+/// place: what is recommended is beaten every time by nothing that can be installed. Of the schemes
+/// within 5 % of the first one is preferred under which other classes pay less, by
+/// `find_preference`; else one within 10 % under which nobody pays by estimate where somebody may
+/// under the first; and else one of those within 5 % under which nobody pays against the first and
+/// whose long transfers are shown to take less. `demotes` says which schemes take for a download a
+/// call that lasts longer than those of the traffic.
+///
+/// # Panics
+/// Without a scheme in `found.shown`.
 pub fn choose(judged: &Judged, found: &Candidates, demotes: impl Fn(usize) -> bool) -> Choice {
     let cell = &judged.cell;
     let least = found.shown[0];
@@ -149,13 +157,15 @@ pub struct Service {
     pub peers: Vec<usize>,
 }
 
-/// Returns the scheme under which most classes are shown to gain against the baseline, where short transfers decide nothing.
+/// Returns the scheme under which most classes are shown to gain against the baseline, where short
+/// transfers decide nothing.
 ///
-/// Under it short transfers take at most 5 % longer and no class pays, by estimate. Of those that serve as many classes, the
-/// first by order, unless another one takes its place for the sake of other classes, as in `choose`. A scheme that serves
-/// fewer classes takes the place of that one if it was faster for short transfers in every replication and nobody pays under
-/// it, by estimate. Those of `out` make a class pay too much against what people would have; of the others it is one that can
-/// be installed if any is.
+/// Under it short transfers take at most 5 % longer and no class pays, by estimate. Of those that
+/// serve as many classes, the first by order, unless another one takes its place for the sake of
+/// other classes, as in `choose`. A scheme that serves fewer classes takes the place of that one if
+/// it was faster for short transfers in every replication and nobody pays under it, by estimate.
+/// Those of `out` make a class pay too much against what people would have; of the others it is one
+/// that can be installed if any is. None if no scheme serves any class in this way.
 pub fn find_service(
     judged: &Judged,
     out: &[usize],
@@ -190,7 +200,8 @@ pub fn find_service(
     Some(Service { scheme, classes, peers })
 }
 
-/// Returns those of the schemes whose mean is at most the share `most` above that of `first`, without `first` itself.
+/// Returns those of the schemes whose primary mean is at most the share `most` above that of
+/// `first`, without `first` itself, in their order; a scheme without a ratio is left out.
 fn select_within<'a>(
     cell: &'a Cell,
     first: usize,
@@ -203,8 +214,9 @@ fn select_within<'a>(
     schemes.iter().copied().filter(is_near)
 }
 
-/// Returns the first of the schemes near the chosen one under which some class is shown to do better, and none is shown to
-/// pay against the baseline. Of several, a later one takes the place of an earlier one that it is preferred to.
+/// Returns the first of the schemes near the chosen one under which some class is shown to do
+/// better, and none is shown to pay against the baseline. Of several, a later one takes the place
+/// of an earlier one that it is preferred to. None without any.
 pub fn find_alternative(judged: &Judged, chosen: usize, shown: &[usize]) -> Option<Alternative> {
     let cell = &judged.cell;
     let alternatives = select_within(cell, chosen, shown, NEAR).filter_map(|scheme| {
@@ -221,7 +233,8 @@ pub fn find_alternative(judged: &Judged, chosen: usize, shown: &[usize]) -> Opti
     )
 }
 
-/// Returns which of the schemes that are level with the first is preferred to it for the sake of other classes.
+/// Returns which of the schemes that are level with the first is preferred to it for the sake of
+/// other classes; None if none is.
 ///
 /// Of several, a later one takes the place of an earlier one by the same rule.
 fn find_preferred(judged: &Judged, first: usize, level: &[usize]) -> Option<Choice> {
@@ -235,11 +248,12 @@ fn find_preferred(judged: &Judged, first: usize, level: &[usize]) -> Option<Choi
     against_first.reduce(takes_place)
 }
 
-/// Returns the first of the schemes near `first` under which no class pays against what people would have, not even by
-/// estimate, and none would that outlasts the capture, where under `first` some class may or would.
+/// Returns the first of the schemes near `first` under which no class pays against what people
+/// would have, not even by estimate, and none would that outlasts the capture, where under `first`
+/// some class may or would. None if nobody may pay under `first`, or there is no such scheme.
 ///
-/// A capture of seconds, or a few replications, rarely show that a class pays; to recommend what probably harms it would
-/// leave the proof to those who are harmed.
+/// A capture of seconds, or a few replications, rarely show that a class pays; to recommend what
+/// probably harms it would leave the proof to those who are harmed.
 fn find_cautious(
     judged: &Judged,
     first: usize,
@@ -276,15 +290,18 @@ fn find_preference(judged: &Judged, scheme: usize, other: usize) -> Option<Prefe
     serves.then(|| Preference { other, pays, gains_less: gains_less.to_vec(), reason: Reason::Shown })
 }
 
-/// Returns whether it is shown that no rival is faster by more than 5 %, all of them together.
+/// Returns whether it is shown that no rival is faster than the chosen scheme by more than 5 %, all
+/// of them together. True without rivals.
 ///
-/// Source: J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the best", Annals of
-/// Statistics 12 (1984): what matters is the difference to the best of the others.
+/// Source: J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with
+/// the best", Annals of Statistics 12 (1984): what matters is the difference to the best of the
+/// others.
 pub fn is_best(cell: &Cell, chosen: usize, mut rivals: impl Iterator<Item = usize>) -> bool {
     rivals.all(|rival| lower_limit(cell, rival, chosen) >= libm::log1p(-MARGIN))
 }
 
-/// Returns the lower one-sided confidence limit of the logarithm of a ratio; infinity where no replication has a ratio.
+/// Returns the lower one-sided confidence limit of the logarithm of the ratio of two schemes'
+/// primary endpoints; infinity where no replication has a ratio.
 fn lower_limit(cell: &Cell, scheme: usize, reference: usize) -> f64 {
     let (design, ratio) = (pair_design(cell, scheme, reference), primary_ratio(cell, scheme, reference));
     if ratio.count == 0 {
@@ -299,13 +316,15 @@ pub fn is_ahead(cell: &Cell, scheme: usize, chosen: usize) -> bool {
     is_always_faster(cell, scheme, chosen) || primary_ratio(cell, scheme, chosen).high < 0.0
 }
 
-/// Returns whether a scheme was faster than another in every replication, of five at least.
+/// Returns whether a scheme had the smaller primary value in every replication that both have, of
+/// [`LEAST_REPLICATIONS`] at least.
 pub fn is_always_faster(cell: &Cell, scheme: usize, other: usize) -> bool {
     let (faster, of) = count_smaller(&cell.primary_values(scheme), &cell.primary_values(other));
     faster == of && of as usize >= LEAST_REPLICATIONS
 }
 
-/// Returns the logarithm of the ratio of primary endpoints, with the interval for all schemes.
+/// Returns the logarithm of the ratio of primary endpoints, with the interval for all schemes;
+/// negative if `scheme` is smaller, unknown where a value is missing.
 pub fn primary_ratio(cell: &Cell, scheme: usize, reference: usize) -> Estimate {
     let (own, other) = (cell.primary_values(scheme), cell.primary_values(reference));
     log_ratio(&own, &other, &pair_design(cell, scheme, reference))
@@ -338,7 +357,8 @@ mod tests {
     const SCHEMES: [(&str, f64, f64); 4] =
         [("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.51, 10.0), ("cake", 0.52, 10.0)];
 
-    /// Returns what is chosen where calls lose these shares, the same in every replication but for `spread`.
+    /// Returns the choice among these schemes where calls lose the shares `lost`, the same in every
+    /// replication but for `spread`; `vetoes` are the margins.
     fn chosen(schemes: &[(&str, f64, f64); 4], lost: [f64; 4], spread: f64, vetoes: &[&str]) -> Choice {
         let mut found = make_cell(schemes, |index, facts| {
             let short_s = facts.statistics["response_mean_s"][0]; // differs between replications

@@ -52,8 +52,8 @@ fn has_intervals(plan: &Plan) -> bool {
     plan.replications as usize >= LEAST_REPLICATIONS
 }
 
-/// Returns the overview: the table if there are transfers, and a remark if there are too few replications for
-/// intervals.
+/// Returns the overview: the table if any run has transfers, and a remark if there are too few
+/// replications for intervals.
 fn write_overview(judged: &Judged, groups: &[GroupRow], duration: &str) -> Vec<Block> {
     let plan = &judged.cell.plan;
     let has_transfers = judged.cell.runs.iter().flatten().any(|run| run.count.iter().any(|count| *count > 0));
@@ -112,9 +112,10 @@ fn tabulate_overview(cell: &Cell, groups: &[GroupRow]) -> Table {
     }
 }
 
-/// Returns which schemes reordered packets, and how many of them.
+/// Returns the sentence on the schemes that reordered packets, with their shares of data packets,
+/// or that none did.
 fn describe_reordering(rows: &[OverviewRow]) -> String {
-    let known = rows.iter().filter(|row| row.reordered_share != 0.0);
+    let known = rows.iter().filter(|row| row.reordered_share > 0.0);
     let shares: Vec<String> =
         known.map(|row| format!("{} {}", row.scheme, share_text(row.reordered_share))).collect();
     if shares.is_empty() {
@@ -163,7 +164,9 @@ fn describe_primary(cell: &Cell) -> String {
     }
 }
 
-/// Returns the schemes by their verdict, best verdict first; those that are not judged have the reason as their verdict.
+/// Returns the schemes by their verdict against `reference`, best verdict first; those that are not
+/// judged have the reason as their verdict. `primary` are the findings on the primary endpoint,
+/// `what` names it.
 fn group_by_verdict(primary: &[&Finding], reference: &str, what: &str) -> Block {
     let first = [Outcome::Better, Outcome::Equal, Outcome::Worse, Outcome::Undecided];
     let mut groups: Vec<(String, Vec<&str>, Tone)> =
@@ -226,7 +229,7 @@ fn scheme_keys(findings: &[&Finding]) -> Vec<String> {
     findings.iter().map(|one| one.scheme.clone()).collect()
 }
 
-/// Returns who pays how much under which scheme, or may; nothing where nobody does.
+/// Returns a table of who pays how much under which scheme, or may; None where nobody does.
 fn write_payers(judged: &Judged) -> Option<Block> {
     let vetoes = judged.vetoes();
     let columns = ["scheme", "who pays how much", "shown"].map(Column::text).into();
@@ -262,7 +265,8 @@ fn write_tables(cell: &Cell, groups: &[GroupRow]) -> Vec<Block> {
     of_pages.into_iter().chain([Block::Table(tabulate_link(cell))]).chain(of_sizes).collect()
 }
 
-/// Returns every quantity of a bucket; the mean is followed by its change.
+/// Returns the table of every quantity of a bucket, whose `rows` have one scheme each; the mean is
+/// followed by its change.
 fn tabulate_bucket(cell: &Cell, transfers: &str, rows: &[&BucketRow]) -> Table {
     let quantities: Vec<&Quantity> = list_shown(cell, Subject::Bucket, Shown::Bucket);
     let mut columns = vec![Column::text("scheme"), Column::number("count")];
@@ -304,7 +308,8 @@ fn tabulate_bucket(cell: &Cell, transfers: &str, rows: &[&BucketRow]) -> Table {
     }
 }
 
-/// Returns the quantities of schemes at the link, with losses by colour, and of their long transfers.
+/// Returns the table of the quantities of schemes at the link, with losses by colour, and of their
+/// long transfers.
 fn tabulate_link(cell: &Cell) -> Table {
     let of_link = list_shown(cell, Subject::Scheme, Shown::Link);
     let of_long = list_shown(cell, Subject::Scheme, Shown::Long);
@@ -339,7 +344,8 @@ fn describe_losses(colours: &[ColourRow], scheme: &str) -> String {
     if own.len() > 1 { own.join(", ") } else { UNKNOWN.to_owned() }
 }
 
-/// Returns figures of applications with their changes, a few columns per table.
+/// Returns tables of the wanted figures of applications with their changes, [`COLUMNS_PER_TABLE`]
+/// in each; none without such figures.
 fn tabulate_groups(cell: &Cell, groups: &[GroupRow], is_wanted: impl Fn(&GroupRow) -> bool) -> Vec<Block> {
     // Every scheme has the same figures in the same order.
     let by_scheme: Vec<Vec<&GroupRow>> = cell
@@ -366,7 +372,8 @@ fn tabulate_groups(cell: &Cell, groups: &[GroupRow], is_wanted: impl Fn(&GroupRo
     (0..figures).step_by(COLUMNS_PER_TABLE).map(table).collect()
 }
 
-/// Returns `547 ms  −2.9 % (−16…+12)`: the figure, and its change against the baseline.
+/// Returns an entry such as `547 ms  −2.9 % (−16…+12)`: the figure, and its change against the
+/// baseline unless it is the baseline's or unknown.
 fn write_group(row: &GroupRow) -> Entry {
     let (text, mean) = (unit_text(row.what.unit, row.value.mean, false), row.value.mean);
     let change = write_change(Some(row.change).filter(|_| !row.is_baseline), row.what.better);
@@ -420,7 +427,8 @@ fn write_interval(estimate: Estimate, is_bound: bool) -> Entry {
     Figure::new(text, Some(estimate.mean)).into()
 }
 
-/// Returns a change with its interval, coloured where the interval excludes zero.
+/// Returns a change with its interval, coloured where the interval excludes zero. It is unknown
+/// without a finite mean.
 fn write_change(change: Option<Estimate>, better: Better) -> Figure {
     match change.filter(|change| change.mean.is_finite()) {
         None => Figure::new(UNKNOWN.to_owned(), None),
@@ -431,7 +439,8 @@ fn write_change(change: Option<Estimate>, better: Better) -> Figure {
     }
 }
 
-/// Returns `−32 (−36…−28)` in whole percent, coloured where the interval, or the range, excludes zero.
+/// Returns `−32 (−36…−28)` in whole percent, coloured where the interval, or the range, excludes
+/// zero. It is unknown without a finite mean.
 fn write_whole_change(change: Option<Change>) -> Entry {
     let Some(one) = change.filter(|change| change.mean.is_finite()) else {
         return Figure::new(UNKNOWN.to_owned(), None).into();
@@ -456,9 +465,13 @@ fn outcome_tone(outcome: Outcome) -> Tone {
     }
 }
 
-/// Returns the tone of a change by its interval: good or bad where it excludes zero.
+/// Returns the tone of a change by its interval: good or bad where it excludes zero; plain if no direction is better.
 fn change_tone(low: f64, high: f64, better: Better) -> Tone {
-    let tones = if better == Better::Less { [Tone::Good, Tone::Bad] } else { [Tone::Bad, Tone::Good] };
+    let tones = match better {
+        Better::Less => [Tone::Good, Tone::Bad],
+        Better::More => [Tone::Bad, Tone::Good],
+        Better::Neither => return Tone::Plain,
+    };
     if high < 0.0 {
         tones[0]
     } else if low > 0.0 {
@@ -474,6 +487,7 @@ mod tests {
     use super::*;
     use crate::tests_support::{cell, make_cell, with_calls};
 
+    /// Returns the first table whose caption begins so, also inside details; panics without one.
     fn table<'a>(blocks: &'a [Block], begin: &str) -> &'a Table {
         let all = blocks.iter().flat_map(|block| match block {
             Block::Details { blocks, .. } => blocks.iter().collect(),
@@ -484,6 +498,7 @@ mod tests {
         tables.find(|table| table.caption.starts_with(begin)).unwrap_or_else(|| panic!("no table {begin}"))
     }
 
+    /// Returns the texts of a row.
     fn texts(row: &[Entry]) -> Vec<&str> {
         row.iter()
             .map(|entry| match entry {
@@ -493,6 +508,7 @@ mod tests {
             .collect()
     }
 
+    /// Returns the tones of a row; texts are plain.
     fn tones(row: &[Entry]) -> Vec<Tone> {
         row.iter().map(|entry| if let Entry::Figure(one) = entry { one.tone } else { Tone::Plain }).collect()
     }

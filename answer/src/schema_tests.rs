@@ -137,7 +137,8 @@ fn schema(table: &[Quantity]) -> Value {
     whole
 }
 
-/// Inserts the columns of a subject's quantities in the place of the numbers by name (`columns::Columns`).
+/// Inserts the columns of a subject's quantities into a definition of the schema, which must have
+/// the numbers by name in their place (`columns::Columns`).
 fn insert_columns(entry: &mut Value, table: &[Quantity], subject: Subject) {
     let is_any_number =
         entry.as_object_mut().expect("an object").insert("additionalProperties".into(), json!(false));
@@ -154,7 +155,8 @@ fn insert_columns(entry: &mut Value, table: &[Quantity], subject: Subject) {
     }
 }
 
-/// Refuses names that are not listed; puts texts on one line; allows no time, rate, size or share below zero.
+/// Forbids fields that are not listed, puts texts on one line, and allows no measured number below
+/// zero; `name` is the field's. Changes the schema and everything in it.
 fn close(schema: &mut Value, name: &str) {
     const MEASURED: [&str; 6] = ["_s", "_bps", "_bytes", "_packets", "_share", "margin"];
     let is_signed = name.starts_with("difference") || name.starts_with("value") || name.contains("change");
@@ -183,6 +185,7 @@ fn close(schema: &mut Value, name: &str) {
     }
 }
 
+/// Returns the schema of the shipped quantities as the text of its file.
 fn written() -> String {
     let mut text = Vec::new();
     let format = serde_json::ser::PrettyFormatter::with_indent(b" ");

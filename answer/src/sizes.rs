@@ -64,7 +64,8 @@ impl Bucket {
     }
 }
 
-/// Returns the buckets in the order of the tables: by size, then short, long and all.
+/// Returns the buckets in the order of the tables: by size, then short, long and all. The limits
+/// become edges; `long_bytes` is at least `short_bytes`.
 pub fn buckets(short_bytes: u64, long_bytes: u64) -> Vec<Bucket> {
     let mut edges = vec![0, short_bytes, long_bytes];
     edges.extend(EDGES_BYTES);
@@ -84,12 +85,13 @@ pub fn curve_edges_bytes() -> Vec<f64> {
     space_logarithmically(2.0, 8.0, 30)
 }
 
-/// Returns the response times at which the distribution of short transfers is sampled: a hundred per decade.
+/// Returns the response times at which the distribution of short transfers is sampled: a hundred
+/// per decade, 1 ms to 1000 s.
 pub fn cdf_times_s() -> Vec<f64> {
     space_logarithmically(-3.0, 3.0, 600)
 }
 
-/// Returns a size in bytes as text: `15 kB` for 15000, `1 MB` for 1000000.
+/// Returns a size in bytes as text: `15 kB` for 15000, `1 MB` for 1000000. 1 kB is 1000 B.
 pub fn size_text(bytes: f64) -> String {
     [("GB", 1e9), ("MB", 1e6), ("kB", 1e3)].iter().find(|(_, scale)| bytes >= *scale).map_or_else(
         || format!("{} B", format_four_digits(bytes)),
@@ -105,7 +107,8 @@ fn space_logarithmically(low: f64, high: f64, steps: u32) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the sizes above `low` and up to `high` as text: `≤ 2 kB`, `2–5 kB`, `> 1 MB`.
+/// Returns the sizes above `low` and up to `high` bytes as text: `≤ 2 kB`, `2–5 kB`, `> 1 MB`; None
+/// is no upper limit.
 fn range_text(low: u64, high: Option<u64>) -> String {
     let first = size_text(low as f64);
     let Some(high) = high else { return format!("> {first}") };

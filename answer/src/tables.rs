@@ -235,7 +235,8 @@ pub fn bucket_rows(cell: &Cell) -> Vec<BucketRow> {
         .collect()
 }
 
-/// Returns the row of a scheme and the bucket of this index.
+/// Returns the row of a scheme and the bucket of this index. A percentile is unknown unless every
+/// replication has it; the change of short transfers has the interval for all schemes.
 fn bucket_row(cell: &Cell, scheme: usize, index: usize, bucket: &Bucket) -> BucketRow {
     let (baseline, design) = (cell.baseline(), cell.design());
     let count: u64 = cell.runs[scheme].iter().map(|run| run.count[index]).sum();
@@ -261,7 +262,8 @@ fn bucket_row(cell: &Cell, scheme: usize, index: usize, bucket: &Bucket) -> Buck
     }
 }
 
-/// Returns the logarithm of the ratio of the mean response times of a bucket.
+/// Returns the logarithm of the ratio of the mean response times of the bucket of this index, with
+/// an interval of this design.
 pub fn change_in_bucket(cell: &Cell, scheme: usize, other: usize, index: usize, design: &Design) -> Estimate {
     let [own, other] = [scheme, other].map(|scheme| cell.bucket_values(scheme, index, "response_mean_s"));
     log_ratio(&own, &other, design)
@@ -285,7 +287,8 @@ pub fn scheme_rows(cell: &Cell) -> Vec<SchemeRow> {
     cell.schemes().map(row).collect()
 }
 
-/// Returns one row per scheme and colour.
+/// Returns one row per scheme and colour, counts summed over replications; none for runs without
+/// colours.
 pub fn colour_rows(cell: &Cell) -> Vec<ColourRow> {
     let rows = |scheme: usize| {
         let colours = cell.runs[scheme].first().map_or(0, |run| run.colours.len());
@@ -349,7 +352,8 @@ pub fn cdf_rows(cell: &Cell) -> Vec<CdfRow> {
     cell.schemes().flat_map(rows).collect()
 }
 
-/// Returns one row per scheme and figure of an application, what its users feel first before the rest.
+/// Returns one row per scheme and figure of an application that any run has, what its users feel
+/// first before the rest.
 pub fn group_rows(cell: &Cell) -> Vec<GroupRow> {
     let figures = figures_in_order(cell);
     let rows = |scheme| figures.iter().map(move |(group, what)| group_row(cell, scheme, group, what));
@@ -374,7 +378,8 @@ fn group_row(cell: &Cell, scheme: usize, group: &str, what: &Quantity) -> GroupR
     }
 }
 
-/// Returns the figures that any run has, by group, the first ones of each kind before the rest.
+/// Returns the figures that any run has, by group in the order of first occurrence, the first ones
+/// of each kind before the rest. Names that the table lacks are left out.
 fn figures_in_order(cell: &Cell) -> Vec<(String, Quantity)> {
     let runs = || cell.runs.iter().flatten();
     let (mut groups, mut figures) = (Vec::<&str>::new(), Vec::<(usize, bool, usize)>::new());
@@ -399,7 +404,10 @@ fn is_felt_first(what: &Quantity, kind: Option<Kind>) -> bool {
     kind.map_or_else(|| what.tables.contains(&Table::Application), |kind| what.primary_of.contains(&kind))
 }
 
-/// Returns how the load of a cell was reached.
+/// Returns how the load of a cell was reached: means over the baseline's replications.
+///
+/// # Panics
+/// Without a run of the baseline.
 pub fn load_row(cell: &Cell) -> LoadRow {
     let runs = &cell.runs[cell.baseline()];
     let mean_of = |value: &dyn Fn(&Facts) -> f64| mean(&runs.iter().map(value).collect::<Vec<_>>());

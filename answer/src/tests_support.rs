@@ -8,7 +8,8 @@ use crate::sizes::{Role, buckets};
 /// Small differences between six replications, which all schemes share.
 pub const SPREAD: [f64; 6] = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0];
 
-/// Returns the facts of a run whose short transfers take `short_s`, and long ones `long_s`.
+/// Returns the facts of a run whose short transfers take `short_s`, and long ones `long_s`: a
+/// hundred of each size, all finished.
 pub fn facts(short_s: f64, long_s: f64) -> Facts {
     let all = buckets(15_000, 150_000);
     let time = |role: Role| if role == Role::Long { long_s } else { short_s };

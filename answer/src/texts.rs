@@ -7,7 +7,8 @@ pub const MOST_PERCENT: f64 = 999.0;
 /// Text of a number that is not known.
 pub const UNKNOWN: &str = "–";
 
-/// Returns a number with at most `digits` significant digits, as C's `%g` writes it.
+/// Returns a number with at most `digits` significant digits, of which there is at least one, as
+/// C's `%g` writes it; `NaN` and `inf` as Rust does.
 pub fn significant(number: f64, digits: usize) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
@@ -39,7 +40,7 @@ pub fn time_text(seconds: f64, is_bound: bool) -> String {
     unit_text(Unit::Seconds, seconds, is_bound)
 }
 
-/// Returns a time as text, in ms if it is shorter than 1 s.
+/// Returns a finite time as text, in ms if it is shorter than 1 s.
 fn seconds_text(seconds: f64) -> String {
     if seconds < 0.9995 {
         format!("{} ms", significant(1000.0 * seconds, 3))
@@ -68,7 +69,7 @@ pub fn span_text(seconds: f64) -> String {
     }
 }
 
-/// Returns a number without decimals, its thousands parted by commas.
+/// Returns a number that is not negative without decimals, its thousands separated by commas.
 pub fn with_commas(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut found = String::new();
@@ -162,7 +163,8 @@ pub fn capped_percent(share: f64) -> String {
     }
 }
 
-/// Returns a change with its ends, `−32 % (−36…−28)`; without ends that are not finite, `–` if it is unknown.
+/// Returns a change with its ends, `−32 % (−36…−28)`; without the ends if one is not finite, and
+/// `–` if the change is unknown.
 pub fn change_text(mean: f64, low: f64, high: f64) -> String {
     if !mean.is_finite() {
         return UNKNOWN.to_owned();

@@ -78,7 +78,8 @@ impl Unit {
         }
     }
 
-    /// Returns the clause that this number of them may decide; for None, that even 1000 hardly would.
+    /// Returns the clause that this number of them may decide; for None, that even 1000 would
+    /// hardly decide.
     fn needed_text(self, needed: Option<u32>) -> String {
         let (option, plural) = match self {
             Unit::Replication => ("--seeds ", "seeds"),
@@ -110,12 +111,13 @@ impl Verdict {
         Verdict { outcome, text, seeds_needed: None }
     }
 
-    /// Returns that nothing is decided, for this reason.
+    /// Returns the verdict that nothing is decided, for this reason.
     pub fn undecided(why: &str) -> Verdict {
         Verdict::new(Outcome::Undecided, format!("undecided ({why})"))
     }
 
-    /// Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
+    /// Returns the verdict, withdrawn for the reason `why` if a mean that it relies on is only a
+    /// lower bound; undecided ones stay.
     ///
     /// Where the true change can only be larger, the verdict remains, with `at least`.
     pub fn with_bounds(self, scheme_bound: bool, reference_bound: bool, why: &str) -> Verdict {
@@ -161,7 +163,8 @@ pub fn judge(ratio: &Estimate, design: &Design, unit: Unit, faster: Option<(u32,
     undecided_verdict(&ratio.negated(), &gain, design, unit, faster)
 }
 
-/// Describes how an exploratory endpoint changed, and whether for the better.
+/// Describes how an exploratory endpoint changed, and whether for the better. Without an interval, and for a quantity of
+/// which no direction is better, the outcome says neither.
 pub fn describe_change(ratio: &Estimate, quantity: &Quantity, unit: Unit) -> Verdict {
     if !ratio.has_interval() {
         return judge_without_interval(ratio, unit);
@@ -172,8 +175,12 @@ pub fn describe_change(ratio: &Estimate, quantity: &Quantity, unit: Unit) -> Ver
     }
     let (more, less) = quantity.unit.more_and_less();
     let (word, size) = if change.low > 0.0 { (more, change) } else { (less, change.negated()) };
-    let is_better = (change.high < 0.0) == (quantity.better == Better::Less);
-    let outcome = if is_better { Outcome::Better } else { Outcome::Worse };
+    let fell = change.high < 0.0;
+    let outcome = match quantity.better {
+        Better::Neither => Outcome::Unclear,
+        better if fell == (better == Better::Less) => Outcome::Better,
+        _ => Outcome::Worse,
+    };
     Verdict::new(
         outcome,
         format!("{word} by {} % ({})", capped_percent(size.mean), interval_text(&size, unit)),
@@ -185,7 +192,8 @@ pub fn faster_text((faster, of): (u32, u32), unit: Unit) -> String {
     format!("faster in {faster} of {}", count_text(i64::from(of), unit.name()))
 }
 
-/// Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative.
+/// Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative or beyond
+/// what is written.
 fn interval_text(change: &Estimate, unit: Unit) -> String {
     let (low, high) = (capped_percent(change.low), capped_percent(change.high));
     let has_sign = [&low, &high].iter().any(|end| end.contains(['−', '<', '>']));
@@ -193,7 +201,8 @@ fn interval_text(change: &Estimate, unit: Unit) -> String {
     format!("{} {low}{between}{high} %", unit.interval_name(change.count))
 }
 
-/// Returns that nothing is decided, because there are no such transfers or too few replications.
+/// Returns the verdict that nothing is decided, because there are no such transfers or too few
+/// replications.
 fn judge_without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
     if ratio.count == 0 {
         return Verdict::undecided("there were no such transfers to compare");
@@ -203,7 +212,8 @@ fn judge_without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
     Verdict { seeds_needed: Some(least as u32), ..Verdict::undecided(&few) }
 }
 
-/// Returns that nothing is decided, with what remains possible and the look that would decide if the spread stays.
+/// Returns the verdict that nothing is decided, with what remains possible and the number of
+/// replications that would decide if the spread stays; None if even 1000 would hardly.
 fn undecided_verdict(
     log_gain: &Estimate,
     gain: &Estimate,
@@ -243,12 +253,13 @@ fn undecided_verdict(
 mod tests {
     use super::*;
 
-    /// A log-ratio whose change has this interval, from ten replications.
+    /// Returns a log-ratio whose change has this interval, from ten replications.
     fn ratio(low_percent: f64, high_percent: f64) -> Estimate {
         let (low, high) = (libm::log1p(low_percent / 100.0), libm::log1p(high_percent / 100.0));
         Estimate { mean: (low + high) / 2.0, low, high, count: 10 }
     }
 
+    /// Judges a change with this interval in percent.
     fn judged(low: f64, high: f64) -> Verdict {
         judge(&ratio(low, high), &Design::default(), Unit::Replication, None)
     }
@@ -365,6 +376,8 @@ mod tests {
             assert_eq!(found, Verdict::new(outcome, text.to_owned()));
         }
         assert_eq!(describe_change(&ratio(10.0, 30.0), time, Unit::Replication).outcome, Outcome::Worse);
+        let marks = quantity("mark_share");
+        assert_eq!(describe_change(&ratio(10.0, 30.0), marks, Unit::Replication).outcome, Outcome::Unclear);
         assert!(
             describe_change(&ratio(-30.0, -10.0), time, Unit::Replication).text.starts_with("shorter by ")
         );

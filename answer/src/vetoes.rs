@@ -57,11 +57,12 @@ impl Plan {
     }
 }
 
-/// Returns who pays, or may, under a scheme against another one.
+/// Returns who pays, or may, under a scheme against another one, in the order of the margins; empty
+/// if nobody does.
 ///
-/// A class pays if the estimate is beyond the margin and the interval of the change excludes no harm. It may pay if only
-/// the first is so, or if a mean is a lower bound and the harm may be less. With too few replications for an interval the
-/// estimate alone speaks.
+/// A class pays if the estimate is beyond the margin and the interval of the change excludes no
+/// harm. It may pay if only the first is so, or if a mean is a lower bound and the harm may be
+/// less. With too few replications for an interval the estimate alone decides.
 pub fn find_payers(cell: &Cell, margins: &[Margin], scheme: usize, other: usize) -> Vec<Veto> {
     margins.iter().filter_map(|margin| find_veto(cell, margin, scheme, other, &cell.design())).collect()
 }
@@ -163,13 +164,15 @@ fn change_line(
     format!("{class}: {} {}{said}", quantity.words.axis, write_figures(cell, figure, scheme, other))
 }
 
-/// Returns a figure under the other scheme and under this one, such as `128 ms → 87 ms`.
+/// Returns a figure's means under the other scheme and under this one, such as `128 ms → 87 ms`;
+/// `unknown` where no replication has both.
 fn write_figures(cell: &Cell, figure: &Figure, scheme: usize, other: usize) -> String {
     let (own, other) = (cell.values(&figure.source, scheme), cell.values(&figure.source, other));
     means_text(&own, &other, figure.source.quantity.unit)
 }
 
-/// Returns a change with its interval, if it has one, as a percentage or in the unit; empty if it is unknown.
+/// Returns a change with its interval, if it has one, as a percentage or in the unit's scale for
+/// differences; empty if it is unknown.
 fn change_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
     if !change.mean.is_finite() {
         return String::new();
@@ -204,10 +207,11 @@ pub fn present_classes(cell: &Cell) -> Vec<Class> {
     Class::all().filter(|class| first(*class).is_some_and(|one| cell.has_values(&one.source))).collect()
 }
 
-/// Returns what each class present gains or loses under a scheme against the baseline, a line each, but for the class of
-/// `without`. Classes that are in `pays` come first, as `Worse for …`.
+/// Returns what each class present gains or loses under a scheme against the baseline, a line each,
+/// but for the class of `without`. Classes that are in `pays` come first, as `Worse for …`.
 ///
-/// A line has what users of the class feel first, and of datagrams how many are lost.
+/// A line has what users of the class feel first, and of datagrams how many are lost. Classes
+/// without a figure have no line.
 pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint, pays: &[Veto]) -> Vec<String> {
     let all = list_figures(&cell.table);
     let is_left_out = |class: &Class| *class == Class::Short && without.source.is_of_transfers();
@@ -240,7 +244,7 @@ mod tests {
     use crate::margins::read_margins;
     use crate::tests_support::{make_cell, with_calls};
 
-    /// A cell in which calls wait as long as given under drop-tail, CAKE and FQ-CoDel.
+    /// Returns a cell in which calls wait as long as given under drop-tail, CAKE and FQ-CoDel.
     fn make_calls(delays_s: [f64; 3]) -> Cell {
         let schemes = [("droptail", 1.0, 10.0), ("cake", 0.6, 10.0), ("fq-codel", 0.5, 10.0)];
         make_cell(&schemes, |index, facts| {

@@ -42,7 +42,8 @@ pub struct Remark {
     pub text: String,
 }
 
-/// Returns the account in sentences: rows left out by reason, faulty rows, then the notes.
+/// Returns the account in sentences: rows left out by reason, faulty rows with the first fault,
+/// then the notes. Empty if there is nothing to say.
 pub fn list_remarks(summary: &Summary) -> Vec<Remark> {
     let unit = row_unit(&summary.sources);
     let remark = |kind, text| Remark { kind, text };
@@ -61,7 +62,7 @@ pub fn list_left_out(summary: &Summary) -> Vec<String> {
     all.filter(|one| one.kind == RemarkKind::Skipped).map(|one| one.text).collect()
 }
 
-/// Returns the traffic in a line: its files, connections and bytes.
+/// Returns the traffic in a line: its files, connections and bytes. Without files it is a model.
 pub fn title_text(summary: &Summary) -> String {
     let names: Vec<&str> = summary.sources.iter().map(|source| source.name.as_str()).collect();
     let names = if names.is_empty() { "A model of traffic".to_owned() } else { names.join(", ") };
@@ -88,7 +89,8 @@ pub fn describe_sharing(summary: &Summary) -> String {
     }
 }
 
-/// Returns the noun for a row of the sources: `packet` if all are captures, else `row`.
+/// Returns the noun for a row of the sources: `packet` if all are captures, also if there are none,
+/// else `row`.
 fn row_unit(sources: &[Source]) -> &'static str {
     if sources.iter().all(|source| CAPTURES.contains(&source.kind.as_str())) { "packet" } else { "row" }
 }
@@ -117,7 +119,8 @@ fn source_text(source: &Source) -> String {
 
 type Facts = Vec<(&'static str, String)>;
 
-/// Returns the facts on the amount of traffic: connections, hosts, time, bytes, datagrams and applications.
+/// Returns the facts on the amount of traffic: connections, hosts, time, bytes and applications;
+/// QUIC, datagrams and classes of flows only if they occur.
 fn amount_facts(summary: &Summary) -> Facts {
     let kinds = &summary.kinds;
     let hosts = [(summary.clients, "client"), (summary.servers, "server")];
@@ -204,7 +207,8 @@ fn times_text(times: &TimePercentiles) -> String {
     all.map(|(name, time)| format!("{name} {}", time_text(time, false))).join(", ")
 }
 
-/// Returns the facts that a replay on a link uses: ends of connections, round-trip times, think times and the load.
+/// Returns the facts that a replay on a link uses: ends of connections and round-trip times, and
+/// think times and the load if they are known.
 fn link_facts(summary: &Summary) -> Facts {
     let connections = |number: u64| count_text(number as i64, "connection");
     let waiting = format!("{} wait for an earlier one{}", summary.waiting, describe_sharing(summary));

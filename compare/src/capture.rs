@@ -35,8 +35,8 @@ pub fn ready_made_labels(label: &str, short: u64, short_bytes: u64) -> (String, 
     (format!("{READY_MADE}, in place of {label}"), why)
 }
 
-/// Returns the time after which a link is near its steady state, s; `None` at a load of 1 or more, or an unknown one. The load
-/// is `load`, or `own_load`, that of the traffic.
+/// Returns the time after which a link is near its steady state, s; `None` at a load of 1 or more,
+/// or an unknown one. The load is `load`, or else `own_load`, that of the traffic.
 pub fn needed_warmup_s(
     sizes_bytes: &[f64],
     rate_bps: f64,
@@ -60,11 +60,13 @@ pub fn choose_warmup(given: &str, duration: &str, needed_s: Option<f64>) -> Resu
     Ok(if wanted <= least { given.to_owned() } else { format!("{whole}s") })
 }
 
-/// Refuses a load for which some replication's resample needs more connections than the engine allows; `scenarios` are
-/// those of the replications. Returns how many replications were set up to find out.
+/// Refuses a load for which some replication's resample needs more connections than the engine
+/// allows; `scenarios` are those of the replications, `native_load` is the capture's own. Returns
+/// how many replications were set up to find out; 0 if a bound suffices.
 ///
-/// A resample may lack the largest transfers of the capture, and then needs many more copies for the load. If a bound on
-/// them exceeds the limit, each replication is set up, which fails if it is too large.
+/// A resample may lack the largest transfers of the capture, and then needs many more copies for
+/// the load. If a bound on them exceeds the limit, each replication is set up, which fails if it is
+/// too large.
 ///
 /// # Errors
 /// Those of [`try_short_run`].
@@ -76,7 +78,8 @@ pub fn check_resamples(scenarios: &[Scenario], given: &Given, load: f64, native_
     Ok(scenarios.len())
 }
 
-/// Runs a scenario for a millisecond, so that a scenario that cannot be played fails now.
+/// Runs a scenario for a millisecond without a warm-up and discards the result, so that a scenario
+/// that cannot be played fails now.
 ///
 /// # Errors
 /// Those of [`Plan::new`] and [`run()`].
@@ -91,9 +94,9 @@ pub fn try_short_run(scenario: &Scenario, given: &Given) -> Result<()> {
     run(&Plan::new(&short)?, given.replayed(), &AtomicBool::new(false)).map(drop)
 }
 
-/// Returns a bound on the connections of a resample, all copies together, if the capture itself needs
-/// `copies` for the load. One resample in a million exceeds it. It is infinite for a capture of at most
-/// [`LEFT_OUT`] clients.
+/// Returns a bound on the connections of a resample, all copies together, if the capture itself
+/// needs `copies` for the load. One resample in a million exceeds it. It is infinite for a capture
+/// of at most [`LEFT_OUT`] clients. `given` is a capture, not a model.
 fn bound_arrivals(given: &Given, copies: f64) -> f64 {
     let all = &given.connections.connections;
     let sizes: Vec<f64> = all.iter().map(|one| one.bytes() as f64).collect();
@@ -106,7 +109,8 @@ fn bound_arrivals(given: &Given, copies: f64) -> f64 {
     OTHERWISE * copies.max(1.0) * all.len() as f64 * if left > 0.0 { total / left } else { f64::INFINITY }
 }
 
-/// Returns the sum of the sizes without the largest [`LEFT_OUT`].
+/// Returns the sum of the sizes without the largest [`LEFT_OUT`]; 0 if there are no more than
+/// these.
 fn sum_without_largest(mut sizes: Vec<f64>) -> f64 {
     sizes.sort_unstable_by(f64::total_cmp);
     sizes[..sizes.len().saturating_sub(LEFT_OUT)].iter().sum()

@@ -91,10 +91,14 @@ pub struct Document {
     pub runs: Vec<RunEntry>,
 }
 
-/// Runs a request and returns the document of its results.
+/// Runs a request, one run after the other, and returns the document of its results.
 ///
 /// # Errors
-/// [`Error::Field`] for a field of the request that is not allowed, and those of [`scenario::Plan::new`] and [`run()`].
+/// [`Error::Field`] for a field of the request that is not allowed, and those of
+/// [`scenario::Plan::new`] and [`run()`].
+///
+/// # Panics
+/// As [`Request::run`].
 pub fn compare(request: &Request) -> Result<Document> {
     check_request(request)?;
     Ok(make_document(request, &judge_cells(request, request.run_all()?)?))
@@ -115,6 +119,9 @@ pub fn judge_cells(request: &Request, runs: Vec<Facts>) -> Result<Vec<(Judged, S
 }
 
 /// Returns the document of the cells of [`judge_cells`], of which there is at least one.
+///
+/// # Panics
+/// Without a cell.
 pub fn make_document(request: &Request, cells: &[(Judged, Setting)]) -> Document {
     Document {
         label: request.label.clone(),
@@ -162,7 +169,8 @@ impl Request {
     /// Those of [`scenario::Plan::new`] and [`run()`].
     ///
     /// # Panics
-    /// If packets were lost or invented, which is a fault of the engine.
+    /// For an index beyond the request's; if packets were lost or invented, which is a fault of the
+    /// engine.
     pub fn run(&self, cell: usize, scheme: usize, replication: u32) -> Result<Facts> {
         let plan = scenario::Plan::new(&self.scenario(cell, &self.schemes[scheme], replication))?;
         let read = self.known.given.as_ref().and_then(Given::replayed);
@@ -171,15 +179,22 @@ impl Request {
         Ok(run_facts(&result, &plan, &buckets(self.short_bytes, self.long_bytes), &table()))
     }
 
-    /// Runs everything, one run after the other, and returns the facts in the order of [`Request::tasks`].
+    /// Runs everything, one run after the other, and returns the facts in the order of
+    /// [`Request::tasks`].
     ///
     /// # Errors
     /// Those of [`Request::run`].
+    ///
+    /// # Panics
+    /// As [`Request::run`].
     pub fn run_all(&self) -> Result<Vec<Facts>> {
         self.tasks().map(|(cell, replication, scheme)| self.run(cell, scheme, replication)).collect()
     }
 
     /// Returns the scheme that the others are compared with.
+    ///
+    /// # Panics
+    /// Without a baseline and without schemes.
     pub fn baseline(&self) -> &str {
         self.baseline.as_deref().unwrap_or(&self.schemes[0])
     }
@@ -224,10 +239,11 @@ fn check_request(request: &Request) -> Result<()> {
 }
 
 /// Returns the cell of this index with its setting; takes the facts of its runs, in the order of
-/// [`Request::tasks`], from `runs`.
+/// [`Request::tasks`], off the front of `runs`.
 ///
 /// # Errors
-/// [`Error::Field`] for traffic files that were not read, and for a scenario that cannot be planned.
+/// [`Error::Field`] for traffic files that were not read, and for a scenario that cannot be
+/// planned.
 fn judge_cell(
     request: &Request,
     cell: usize,
@@ -250,7 +266,8 @@ fn judge_cell(
     Ok((Judged::new(Cell::new(plan, capture, table(), by_scheme)), setting))
 }
 
-/// Returns the answer's plan for a cell with this scenario; `first` is the plan of the baseline's first run.
+/// Returns the answer's plan for a cell with this scenario; `first` is the plan of the baseline's
+/// first run. Its references are the baseline and, if it is compared, fq-codel.
 fn make_plan(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> Plan {
     let baseline = request.baseline().to_owned();
     let schemes: Vec<Scheme> = request.schemes.iter().cloned().map(Scheme::from).collect();
@@ -276,8 +293,9 @@ fn make_plan(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> 
     }
 }
 
-/// Replaces the times of short transfers in the facts by the comparison of the same transfers with the plan's references;
-/// `runs` are by scheme and replication.
+/// Takes the times of short transfers out of the facts, and adds the comparison of the same
+/// transfers with each of the plan's references; `runs` are by scheme and replication. Runs without
+/// such times get none.
 fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
     for replication in 0..runs.first().map_or(0, Vec::len) {
         let times: Vec<Option<ShortTimes>> =

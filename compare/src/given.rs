@@ -56,8 +56,8 @@ impl From<Traffic> for Given {
 }
 
 impl Given {
-    /// Returns a named model with a sample of its connections; `params` are those that differ from its defaults, `payload` is
-    /// the direction of its payload.
+    /// Returns a named model with a sample of its connections; `params` are those that differ from
+    /// its defaults, `payload` is the direction of its payload. The sample is always the same.
     ///
     /// # Errors
     /// [`mousehole_sim::error::Error::Field`] inside `traffic` for an unknown model or parameter.
@@ -72,7 +72,9 @@ impl Given {
         self.model.is_none().then(|| self.connections.clone())
     }
 
-    /// Returns the summary of the connections, or of the model's sample; with a `rate` it has the load on a link of that rate.
+    /// Returns the summary of the connections, or of the model's sample; with a `rate` it has the
+    /// load on a link of that rate. The load of a model is computed from its parameters, not from
+    /// the sample.
     pub fn summary(&self, rate: Option<Rate>) -> Summary {
         let mut summary = self.connections.summary(rate, MSS);
         if let (Some(model), Some(rate)) = (&self.model, rate) {
@@ -97,7 +99,7 @@ impl Given {
         Counted { transfers, clients: clients.len() as u64 }
     }
 
-    /// Returns the bytes of each connection but flows of datagrams.
+    /// Returns the bytes of each connection, in their order; flows of datagrams are left out.
     pub fn sizes_bytes(&self) -> Vec<f64> {
         let transfers = self.connections.connections.iter().filter(|one| one.kind != Kind::Datagrams);
         transfers.map(|one| one.bytes() as f64).collect()

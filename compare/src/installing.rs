@@ -58,9 +58,10 @@ pub struct Bottleneck<'a> {
 }
 
 impl Bottleneck<'_> {
-    /// Returns the link on which a scheme is installed, with the other direction if the scheme runs in both.
-    /// It is `None` if the rate of a direction is unknown or varies without a shaper at a constant rate, or
-    /// if the buffer is in bandwidth-delay products and the round-trip time is unknown.
+    /// Returns the link on which a scheme is installed, with the other direction if the scheme runs
+    /// in both. It is `None` if the rate of a direction is unknown or varies without a shaper at a
+    /// constant rate, or if the buffer is in bandwidth-delay products and the round-trip time is
+    /// unknown; of both directions, either suffices for that.
     ///
     /// # Errors
     /// [`mousehole_sim::error::Error::Field`] for a text of the scenario that cannot be parsed.
@@ -143,8 +144,8 @@ impl Bottleneck<'_> {
 }
 
 impl Link {
-    /// Returns the installation of a scheme in this direction and, if there is one, in the other, each with the link at the
-    /// rate of the scheme's shaper.
+    /// Returns the installation of a scheme in this direction and, if there is one that can be
+    /// installed, in the other, each with the link at the rate of the scheme's shaper.
     ///
     /// # Errors
     /// Why nothing installs it in this direction, as a clause.

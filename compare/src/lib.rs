@@ -35,6 +35,9 @@ const _: () = assert!(mousehole_answer::advice::SHORT_CAPTURE_S == mousehole_sim
 ///
 /// # Errors
 /// One sentence that names the field, its value and what is allowed.
+///
+/// # Panics
+/// As [`Request::run`].
 pub fn compare_json(request: &str) -> Result<String, String> {
     let request: Request = serde_json::from_str(request).map_err(|error| format!("request: {error}"))?;
     let document = compare(&request).map_err(|error| error.to_string())?;

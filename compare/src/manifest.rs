@@ -72,11 +72,14 @@ pub fn make_manifest(first: &Plan, given: ManifestInput, made: Made) -> Result<M
     })
 }
 
-/// Returns the document that `mousehole compare --json` writes for the same options, as text; `cells` are those of
-/// [`judge_cells`] for their request.
+/// Returns the document that `mousehole compare --json` writes for the same options, as text;
+/// `cells` are those of [`judge_cells`] for their request.
 ///
 /// # Errors
 /// [`mousehole_sim::error::Error::Field`] for a fault in the options.
+///
+/// # Panics
+/// Without a cell.
 pub fn document_text(asked: &Asked, cells: &[(Judged, Setting)], made: Made) -> Result<String> {
     let request = &asked.request;
     let document = make_document(request, cells);
@@ -101,11 +104,14 @@ pub fn document_text(asked: &Asked, cells: &[(Judged, Setting)], made: Made) -> 
     Ok(json_text(&whole))
 }
 
-/// Runs the comparison that options describe, one run after the other, and returns the document as [`document_text`] does.
-/// `read` is the traffic in their files, if they name files.
+/// Runs the comparison that options describe, one run after the other, and returns the document as
+/// [`document_text`] does. `read` is the traffic in their files, if they name files.
 ///
 /// # Errors
 /// Those of [`Options::asked`], [`judge_cells`] and [`Request::run`].
+///
+/// # Panics
+/// As [`Request::run`].
 pub fn options_document(options: &Options, read: Option<&Given>, made: Made) -> Result<String> {
     let asked = options.asked(read)?;
     document_text(&asked, &judge_cells(&asked.request, asked.request.run_all()?)?, made)
@@ -185,7 +191,8 @@ fn scheme_parameters(scheme: &str) -> Result<SchemeParameters> {
     })
 }
 
-/// Returns the plan of a comparison of one cell.
+/// Returns the plan of a comparison of one cell; `base` is the scenario that was given, a JSON
+/// object.
 fn make_plan(request: &Request, base: Value) -> PlanEntry {
     PlanEntry {
         buffers: vec![request.cells[0].link.buffer.clone()],
@@ -206,7 +213,10 @@ fn make_plan(request: &Request, base: Value) -> PlanEntry {
     }
 }
 
-/// Returns the JSON object of a struct or map; panics for any other value.
+/// Returns the JSON object of a struct or map.
+///
+/// # Panics
+/// For any other value.
 fn make_object(value: impl Serialize) -> Object {
     match serde_json::to_value(value).expect("it is JSON") {
         Value::Object(fields) => fields,

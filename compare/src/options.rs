@@ -152,10 +152,13 @@ struct Subject {
 }
 
 impl Options {
-    /// Checks the options and returns the comparison that they describe; `read` is the traffic in their files.
+    /// Checks the options and returns the comparison that they describe; `read` is the traffic in
+    /// their files. A capture with too few transfers is replaced by a model that is fitted to it or
+    /// by ready-made traffic. Some captures are played for a millisecond to find their faults.
     ///
     /// # Errors
-    /// [`Error::Field`] naming the option or the field of the scenario, the value and what is allowed.
+    /// [`Error::Field`] naming the option or the field of the scenario, the value and what is
+    /// allowed.
     pub fn asked(&self, read: Option<&Given>) -> Result<Asked> {
         if self.seeds == 0 || self.seeds > MOST_REPLICATIONS {
             let allowed = format!("a whole number from 1 to {MOST_REPLICATIONS}");
@@ -199,7 +202,8 @@ impl Options {
         Ok(asked)
     }
 
-    /// Returns the comparison of this traffic.
+    /// Returns the comparison of this traffic, after checks that no two schemes are equal and, with
+    /// a load, that the capture's resamples are not too large.
     ///
     /// # Errors
     /// As [`Options::asked`].
@@ -251,7 +255,8 @@ impl Options {
         Ok(Asked { request, base })
     }
 
-    /// Returns the scenario of the cell, without a scheme, and the JSON of the fields that the options set.
+    /// Returns the scenario of the cell, without a scheme, and the JSON of the fields that the
+    /// options set. With a load, a capture is resampled unless a model is fitted to it.
     ///
     /// # Errors
     /// [`Error::Field`] for a scenario that cannot be read.
@@ -310,7 +315,8 @@ impl Options {
         Ok(Subject { section, label: name.clone(), given: Some(given), is_capture: false })
     }
 
-    /// Returns the baseline, then the schemes named, or those of `default` if none is named.
+    /// Returns the baseline, then the schemes named, or those of `default` if none is named; the
+    /// baseline stands once.
     fn all_schemes(&self, default: [&str; 8]) -> Vec<String> {
         let named = || self.schemes.iter().map(|one| one.trim()).collect();
         let all: Vec<&str> = if self.schemes.is_empty() { default.into() } else { named() };
@@ -318,10 +324,12 @@ impl Options {
         [BASELINE].into_iter().chain(others).map(str::to_owned).collect()
     }
 
-    /// Returns the entries of `traffic.mix` for the place's users and applications, or those given, and a label.
+    /// Returns the entries of `traffic.mix` for the place's users and applications, or those given,
+    /// and a label. Without a place there is one user, unless a number is given.
     ///
     /// # Errors
-    /// [`Error::Field`] for an unknown place or application, and for a number or share that is not allowed.
+    /// [`Error::Field`] for an unknown place or application, and for a number or share that is not
+    /// allowed.
     fn make_users(&self) -> Result<(Vec<MixSpec>, String)> {
         let known = &places::places().places;
         let place = match &self.place {
@@ -378,7 +386,8 @@ fn read_meanings(request: &Request) -> Result<Vec<String>> {
     request.schemes.iter().map(meaning).collect()
 }
 
-/// Refuses two equal schemes; `meanings` are their texts with every parameter filled in.
+/// Refuses two equal schemes; `meanings` are their texts with every parameter filled in. Both lists
+/// have the same order and length.
 ///
 /// # Errors
 /// [`Error::Field`] of the field `schemes`, which names both.

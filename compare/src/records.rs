@@ -24,7 +24,7 @@ pub fn run_facts(run: &RunResult, plan: &Plan, buckets: &[Bucket], table: &[Quan
     reduce(&convert_run(run, plan), buckets, table)
 }
 
-/// Returns the engine's records of a run as the answer's records.
+/// Returns the engine's records of a run as the answer's records; the link of the data comes first.
 fn convert_run(run: &RunResult, plan: &Plan) -> Records {
     let sources = Sources::new(&run.sources, &run.groups);
     let mut kinds = vec![None; sources.names.len()];
@@ -102,7 +102,7 @@ fn convert_transfers(run: &RunResult, sources: &Sources) -> Vec<Transfer> {
     run.outcome.transfers.iter().zip(&run.ideal_s).map(convert).collect()
 }
 
-/// Returns the record of a flow of datagrams.
+/// Returns the record of a flow of datagrams; a delay that was not measured is `None`.
 fn convert_datagrams(flow: &record::DatagramRecord, sources: &Sources) -> Datagrams {
     Datagrams {
         source: sources.index(flow.source, flow.flow_class),
@@ -221,7 +221,8 @@ struct Sources {
 }
 
 impl Sources {
-    /// Returns the sources `known`, by number, and the classes of sources that have several, in `groups`.
+    /// Returns the sources `known`, by number, and the classes of sources that have several, in
+    /// `groups`. Equal names share an index; that of [`BULK`] is 0.
     fn new(known: &[(u16, String)], groups: &[(u16, FlowClass, String)]) -> Sources {
         let mut names = vec![BULK.to_owned()]; // that of numbers without a name
         let mut indices = Vec::new();

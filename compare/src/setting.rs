@@ -40,10 +40,12 @@ pub struct Around {
 }
 
 impl Around {
-    /// Returns the answer's setting of the cell, with the installation of each of these schemes.
+    /// Returns the answer's setting of the cell, with the installation of each of these schemes or
+    /// the reason why there is none, in their order.
     ///
     /// # Errors
-    /// [`mousehole_sim::error::Error::Field`] for a text of the scenario, or a scheme, that cannot be parsed.
+    /// [`mousehole_sim::error::Error::Field`] for a text of the scenario, or a scheme, that cannot
+    /// be parsed.
     pub fn make_setting(&self, schemes: &[Scheme]) -> Result<Setting> {
         let bottleneck = Bottleneck {
             scenario: &self.scenario,
@@ -97,7 +99,8 @@ impl Around {
         schemes.iter().map(demotes).collect()
     }
 
-    /// Returns the modem behind the shaper of the schemes, if the scenario has one.
+    /// Returns the modem behind the shaper of the schemes, if the scenario has one. It has the
+    /// rates and the buffer as they were given.
     fn find_modem(&self, schemes: &[Scheme]) -> Option<Modem> {
         let link = &self.scenario.link;
         let shape = link.shape.clone()?;

@@ -26,7 +26,8 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Counts a packet that was due at `due` and delivered at `at`.
+    /// Counts a packet that was due at `due` and delivered at `at`; one before its time counts as
+    /// on time. The quantiles resolve 100 ns and end at a minute.
     pub fn add(&mut self, due: Time, at: Time) {
         let late = at.since(due);
         self.late += u64::from(late > LATE);
@@ -82,7 +83,8 @@ pub struct Refused {
 pub struct Carried {
     /// Packets read from the sending side's device.
     pub sent: u64,
-    /// Packets written to the receiving side's device.
+    /// Packets that left the link for the receiving side's device, also those that it did not accept
+    /// ([`Refused::write_failed`]).
     pub delivered: u64,
     /// Packets dropped by the link.
     pub dropped: u64,
@@ -95,7 +97,8 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// Returns whether no packet was lost or invented.
+    /// Returns whether no packet was lost or invented: those sent are the delivered, the dropped
+    /// and those under way.
     pub fn is_conserved(&self) -> bool {
         self.sent == self.delivered + self.dropped + self.under_way
     }
@@ -127,7 +130,9 @@ pub struct Account {
 }
 
 impl Account {
-    /// Returns the reasons why the figures of the run are invalid; none if they are valid.
+    /// Returns a sentence for each reason why the figures of the run are invalid: too many late
+    /// packets, losses in a device, failed writes, packets that do not add up. None if they are
+    /// valid.
     pub fn find_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let share = self.lateness.late_share();
@@ -184,8 +189,9 @@ pub struct Status {
 }
 
 impl WayStatus {
-    /// Returns the status of a link over the last `seconds`: the rate and the losses and marks between the counts
-    /// `before` and `now`, and the packets of each colour that wait now.
+    /// Returns the status of a link over the last `seconds`: the rate and the losses and marks
+    /// between the counts `before` and `now`, and the packets of each colour that wait now.
+    /// `seconds` must be positive.
     pub fn from_counts(before: &[ColourCounts; 3], now: &[ColourCounts; 3], seconds: f64) -> WayStatus {
         let mut status = WayStatus::default();
         for (index, (now, before)) in now.iter().zip(before).enumerate() {

@@ -82,7 +82,7 @@ impl OneWay {
         }
     }
 
-    /// Returns the time and kind of its next event.
+    /// Returns the time and kind of its next event. `None` if nothing is pending.
     fn next_event(&self) -> Option<(Time, Event)> {
         let serve = self.serves.peek().map(|at| (at.0, Event::Serve));
         let arrive = self.entering.front().map(|(at, _)| (*at, Event::Arrive));
@@ -121,7 +121,8 @@ impl Driver {
         &mut self.ways[way as usize].marker
     }
 
-    /// Announces that a new flow uses `slot`; no packet of an earlier flow in it may be under way.
+    /// Announces that a new flow uses `slot` to the markers and queues that know flows, and stores
+    /// its key. No packet of an earlier flow in the slot may be under way.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.keys.len() <= slot as usize {
             self.keys.resize(slot as usize + 1, 0);
@@ -133,8 +134,9 @@ impl Driver {
         }
     }
 
-    /// Accepts a packet that its host sends at `now`, which must not be before that of the last
-    /// call. The packet's slot must be open, and the caller must have advanced to `now`.
+    /// Accepts a packet that its host sends at `now`, and schedules its arrival at the link. `now`
+    /// must not be before that of the last call. The packet's slot must be open, and the caller
+    /// must have advanced to `now`.
     pub fn send(&mut self, way: Way, packet: Packet, now: Time) {
         let packet = Packet { link: way as u16, ..packet };
         self.ways[way as usize].entering.push_back((now + self.host_delay, packet));
@@ -157,7 +159,8 @@ impl Driver {
         way.entering.len() + way.leaving.len()
     }
 
-    /// Handles every event that is due by `now`, each at its own time.
+    /// Handles every event that is due by `now`, each at its own time, and reports deliveries and
+    /// drops to `ends`.
     pub fn advance(&mut self, now: Time, ends: &mut impl Ends) {
         loop {
             let next = Way::BOTH.into_iter().filter_map(|way| {
@@ -189,7 +192,8 @@ impl Driver {
         }
     }
 
-    /// Passes a packet to its marker and then to its link.
+    /// Passes a packet to its marker and then to its link, and starts a transmission if the link is
+    /// idle. Drops are reported to `ends`.
     fn arrive(&mut self, way: Way, mut packet: Packet, now: Time, ends: &mut impl Ends) {
         let one = &mut self.ways[way as usize];
         let key = self.keys.get(packet.flow as usize).copied().unwrap_or_default();
@@ -209,7 +213,8 @@ impl Driver {
         }
     }
 
-    /// Makes a link start its next transmission.
+    /// Makes a link start its next transmission, if it has a packet, and schedules the packet's
+    /// delivery and the next service. Drops are reported to `ends`.
     fn serve(&mut self, way: Way, now: Time, ends: &mut impl Ends) {
         let served = self.ways[way as usize].link.serve(now);
         self.report_drops(way, now, ends);
@@ -224,7 +229,8 @@ impl Driver {
         }
     }
 
-    /// Reports the packets that a link has dropped to the ends.
+    /// Reports the packets that a link has dropped since the last call to the ends, and forgets
+    /// them.
     fn report_drops(&mut self, way: Way, now: Time, ends: &mut impl Ends) {
         while let Some(Dropped { packet, reason }) = self.ways[way as usize].link.take_drop() {
             ends.drop(way, &packet, reason, now);

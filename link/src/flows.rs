@@ -199,7 +199,10 @@ impl Flows {
         self.slots.len()
     }
 
-    /// Assigns a packet that its host sends at `now` to its flow, opening a flow if necessary.
+    /// Assigns a packet that its host sends at `now` to its flow, opening a flow if necessary, and
+    /// counts it as under way. Each call also frees the slots of some flows that are over. `now`
+    /// must not decrease. The caller then reports the packet's end by [`Flows::note_delivery`] or
+    /// [`Flows::note_drop`].
     pub fn enter(&mut self, way: Way, header: &Header, now: Time) -> Entered {
         self.sweep(now);
         let ends = &header.ends;
@@ -234,7 +237,12 @@ impl Flows {
         Entered { packet, carried, opened }
     }
 
-    /// Records that a packet of the flow in `slot` has reached its host at `at`.
+    /// Records that a packet of the flow in `slot` has reached its host at `at`. `carried` comes
+    /// from [`Flows::enter`]. Bytes count once; those that were acknowledged before do not move the
+    /// transfer's end.
+    ///
+    /// # Panics
+    /// For a slot that was never opened.
     pub fn note_delivery(&mut self, way: Way, slot: u32, carried: Carried, at: Time) {
         let one = &mut self.slots[slot as usize];
         let side = &mut one.sides[way as usize];
@@ -267,7 +275,11 @@ impl Flows {
         }
     }
 
-    /// Records that a packet of the flow in `slot` was dropped.
+    /// Records that a packet of the flow in `slot` was dropped, which is counted in the flow's
+    /// present transfer.
+    ///
+    /// # Panics
+    /// For a slot that was never opened.
     pub fn note_drop(&mut self, way: Way, slot: u32) {
         let one = &mut self.slots[slot as usize];
         one.sides[way as usize].under_way -= 1;
@@ -286,7 +298,8 @@ impl Flows {
         self.rows
     }
 
-    /// Returns whether a packet opens a new connection between the same endpoints.
+    /// Returns whether a packet opens a new connection between the same endpoints: a SYN with
+    /// another sequence number while nothing of the slot's flow is under way.
     fn begins_again(&self, slot: u32, way: Way, header: &Header) -> bool {
         let one = &self.slots[slot as usize];
         let Some(tcp) = header.tcp.filter(|tcp| tcp.syn && tcp.acknowledged.is_none()) else { return false };
@@ -294,7 +307,8 @@ impl Flows {
         !is_same && one.sides.iter().all(|side| side.under_way == 0)
     }
 
-    /// Opens a flow in a free slot and releases an earlier flow of the same pair. Returns the slot and the flow.
+    /// Opens a flow in a free slot, or in a new one, and releases an earlier flow of the same pair.
+    /// The flow gets the next number and its class by its ports. Returns the slot and the flow.
     fn open(&mut self, pair: Pair, way: Way, now: Time) -> (u32, Flow) {
         if let Some(old) = self.by_pair.get(&pair).copied() {
             self.release(old, now);
@@ -339,7 +353,8 @@ impl Flows {
         (slot, flow)
     }
 
-    /// Returns the number of a host, in the order of their first packets.
+    /// Returns the number of a host, in the order of their first packets; a host beyond
+    /// [`MOST_HOSTS`] shares the last number.
     fn number_host(&mut self, address: IpAddr) -> u32 {
         let next = self.hosts.len().min(MOST_HOSTS - 1) as u32;
         if self.hosts.len() >= MOST_HOSTS {
@@ -367,7 +382,7 @@ impl Flows {
         }
     }
 
-    /// Frees a slot and stores the row of its last transfer.
+    /// Frees a slot, forgets its pair and stores the row of its last transfer, if it had one.
     fn release(&mut self, slot: u32, now: Time) {
         let one = &mut self.slots[slot as usize];
         self.rows.extend(one.build_row(now));
@@ -378,8 +393,9 @@ impl Flows {
 }
 
 impl Slot {
-    /// Updates the flow by a TCP header and sets the packet's kind, number and position. Returns
-    /// the sequence number after the payload.
+    /// Updates the flow by a TCP header and sets the packet's kind, number, position and flag of a
+    /// retransmission. Numbers count segments of [`SEGMENT`] bytes, positions count bytes from the
+    /// first. Returns the sequence number after the payload.
     fn enter_tcp(&mut self, packet: &mut Packet, way: Way, payload: u16, tcp: &Tcp, now: Time) -> u32 {
         let other = &mut self.sides[way.opposite() as usize];
         let acked = tcp.acknowledged.and_then(|number| {
@@ -427,8 +443,9 @@ impl Slot {
         end
     }
 
-    /// Records payload that is sent for the first time, from sequence number `begin`; it may begin
-    /// the flow's next transfer.
+    /// Records payload that is sent for the first time, from sequence number `begin`. If it is a
+    /// TCP request whose predecessor was answered, it ends the present transfer and begins the next
+    /// one. Without payload nothing happens.
     fn note_data(&mut self, way: Way, payload: u16, begin: u32, now: Time) {
         if payload == 0 {
             return;
@@ -450,7 +467,8 @@ impl Slot {
     }
 
     /// Returns the present transfer as it is at `now`; `None` if nothing was sent, or for protocols
-    /// other than TCP and UDP.
+    /// other than TCP and UDP. It has the direction that delivered more payload, and no end while
+    /// it may go on or if it was cut by a reset.
     fn build_row(&self, now: Time) -> Option<Row> {
         if ![TCP, UDP].contains(&self.pair.protocol) || self.write.first_data == [Time::NEVER; 2] {
             return None;

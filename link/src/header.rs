@@ -78,8 +78,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads a packet that begins with an IP header; `None` if it is not a whole IP packet. Errors
-    /// above IP do not matter, and fragments have no ports.
+    /// Reads a packet that begins with an IP header; `None` if it is not a whole IP packet, or
+    /// longer than 65,535 bytes. Errors above IP do not matter, and fragments have no ports.
     pub fn read(frame: &[u8]) -> Option<Header> {
         let sliced = LaxSlicedPacket::from_ip(frame).ok()?;
         let (from, to, traffic_class, inner) = match sliced.net.as_ref()? {
@@ -133,8 +133,8 @@ impl Header {
     }
 }
 
-/// Sets the congestion mark of an IP packet and updates IPv4's checksum. Other bytes stay
-/// unchanged.
+/// Sets the congestion mark of an IP packet (RFC 3168) and updates IPv4's checksum (RFC 1624).
+/// Other bytes stay unchanged, as does a frame that is no IP packet or too short.
 pub fn set_ce(frame: &mut [u8]) {
     match frame.first().map(|byte| byte >> 4) {
         Some(4) if frame.len() >= 20 => {

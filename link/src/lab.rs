@@ -71,8 +71,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// Prepares a command with its environment: that of this process, and the addresses of both
-    /// ends.
+    /// Prepares a command with its environment: that of this process, the side's name in
+    /// MOUSEHOLE_SIDE, and the addresses of both ends in MOUSEHOLE_CLIENT, MOUSEHOLE_SERVER and,
+    /// with a 6 at the end, those of IPv6.
     ///
     /// # Errors
     /// [`Failure::System`] for an argument with a NUL character.
@@ -140,7 +141,9 @@ mod message {
 }
 
 impl Running {
-    /// Creates the namespaces and the device of a side; its command waits for [`Running::release`].
+    /// Forks the helper of a side, which creates the namespaces and the device; the command waits
+    /// for [`Running::release`]. Without a program the side only receives and answers as its kernel
+    /// does.
     ///
     /// # Errors
     /// [`Failure::System`] with a sentence that names the resource that the system denied.
@@ -181,7 +184,7 @@ impl Running {
         }
     }
 
-    /// Starts the command.
+    /// Starts the command. Without a program nothing happens.
     ///
     /// # Errors
     /// [`Failure::System`] when the helper is gone.
@@ -194,8 +197,8 @@ impl Running {
         self.control.as_fd()
     }
 
-    /// Reads a message of the helper and sets `exit` if the command has ended. If the socket is
-    /// closed, the helper was killed, and so was the command.
+    /// Reads a message of the helper and sets `exit` if the command has ended; call it when the
+    /// socket is readable. If the socket is closed, the helper was killed, and so was the command.
     pub fn receive_exit(&mut self) {
         match receive(self.control.as_fd()) {
             Ok((text, _)) if text.first() == Some(&message::EXIT) && text.len() >= 9 => {
@@ -208,7 +211,8 @@ impl Running {
         }
     }
 
-    /// Returns whether a program of this side listens for TCP connections or UDP datagrams.
+    /// Returns whether a program of this side listens for TCP connections or UDP datagrams. False
+    /// if the tables of /proc cannot be read.
     pub fn is_listening(&self) -> bool {
         let table = |name: &str| {
             std::fs::read_to_string(format!("/proc/{}/net/{name}", self.helper)).unwrap_or_default()
@@ -220,7 +224,8 @@ impl Running {
             || ["udp", "udp6"].iter().any(|name| table(name).lines().count() > 1)
     }
 
-    /// Returns how many packets its device has lost since the run began.
+    /// Returns how many packets its device has lost since the run began. Errors and drops of both
+    /// directions count; 0 if they cannot be read.
     pub fn count_lost(&self) -> u64 {
         let text = std::fs::read_to_string(format!("/proc/{}/net/dev", self.helper)).unwrap_or_default();
         let counters =
@@ -242,6 +247,7 @@ impl Running {
 }
 
 impl Drop for Running {
+    /// Kills the helper, and with it everything in its namespaces, and waits for its end.
     fn drop(&mut self) {
         let _ = kill(self.helper, Signal::SIGKILL);
         while waitpid(self.helper, None) == Err(Errno::EINTR) {}
@@ -253,7 +259,7 @@ fn system_failure(errno: Errno) -> Failure {
     Failure::System(format!("the system refuses it: {}", errno.desc()))
 }
 
-/// Sends a message, and with it a descriptor if one is given.
+/// Sends a message, and with it a descriptor if one is given. Blocks while the socket is full.
 fn send(socket: BorrowedFd, text: &[u8], passed: Option<RawFd>) -> nix::Result<()> {
     let passed: Vec<RawFd> = passed.into_iter().collect();
     let rights = [ControlMessage::ScmRights(&passed)];
@@ -261,7 +267,8 @@ fn send(socket: BorrowedFd, text: &[u8], passed: Option<RawFd>) -> nix::Result<(
     sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(text)], rights, MsgFlags::MSG_NOSIGNAL, None).map(drop)
 }
 
-/// Receives a message and the descriptor that was sent with it, if any.
+/// Receives a message of at most 4096 bytes and the descriptor that was sent with it, if any. The
+/// message is empty if the other end is closed. Blocks if the socket does.
 fn receive(socket: BorrowedFd) -> nix::Result<(Vec<u8>, Option<OwnedFd>)> {
     let mut text = vec![0u8; 4096];
     let mut space = nix::cmsg_space!(RawFd);
@@ -279,7 +286,9 @@ fn receive(socket: BorrowedFd) -> nix::Result<(Vec<u8>, Option<OwnedFd>)> {
     Ok((text, passed))
 }
 
-/// Runs in the forked helper. Returns its exit status.
+/// Runs in the forked helper: leaves the namespaces, sends the device or a sentence of failure to
+/// the parent, forks the first process and waits for its end. Returns its exit status: 1 after a
+/// failure, else 0.
 fn run_helper(
     side: Side,
     program: Option<&Program>,
@@ -323,8 +332,9 @@ fn run_helper(
     }
 }
 
-/// Runs as the first process of a PID namespace: starts the command, reports its end and collects orphans. Returns the
-/// exit status.
+/// Runs as the first process of a PID namespace: mounts /proc, starts the command when the driver
+/// says so, reports its end and collects orphans. Returns the exit status once the driver has
+/// closed the socket.
 fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
     // Tools such as ps must show the processes of this namespace. A container may forbid the mount.
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
@@ -373,7 +383,8 @@ fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
     }
 }
 
-/// Sends the driver the command's exit status and how many processes it left behind.
+/// Sends the driver the command's exit status and how many processes it left behind. The number is
+/// 0 if /proc is not that of this namespace.
 fn report_exit(socket: &OwnedFd, status: i32) {
     let own = |name: &std::ffi::OsStr| name.to_str().and_then(|name| name.parse::<i32>().ok());
     let alive = |number: i32| {
@@ -395,7 +406,8 @@ fn report_exit(socket: &OwnedFd, status: i32) {
     let _ = send(socket.as_fd(), &text, None);
 }
 
-/// Replaces this process by the command.
+/// Replaces this process by the command, with default signals and `mask` as its blocked ones. If it
+/// cannot be run, prints why and exits with status 127.
 fn execute(program: &Program, mask: &SigSet) -> ! {
     let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
     for signal in
@@ -418,7 +430,8 @@ fn execute(program: &Program, mask: &SigSet) -> ! {
     unsafe { libc::_exit(NOT_STARTED) }
 }
 
-/// Ignores Ctrl-C, which is for the command; helpers end with the driver.
+/// Ignores Ctrl-C and hang-ups, which are for the command, and restores the default for SIGTERM.
+/// Helpers end with the driver.
 fn ignore_interrupts() {
     let ignore = SigAction::new(SigHandler::SigIgn, SaFlags::empty(), SigSet::empty());
     let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
@@ -486,6 +499,7 @@ fn explain_denial(errno: Errno) -> String {
 }
 
 /// Returns a clause that names the setting or rule that probably denies namespaces, and its remedy.
+/// Without one that can be read, it names a container's rules.
 fn find_restriction() -> String {
     if read_setting("kernel/unprivileged_userns_clone").as_deref() == Some("0") {
         return "kernel.unprivileged_userns_clone is 0; as root, 'sysctl kernel.unprivileged_userns_clone=1' allows it, \
@@ -507,7 +521,8 @@ fn read_setting(name: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/sys/{name}")).ok().map(|text| text.trim().to_string())
 }
 
-/// Sets up mounts, settings and the device of a side. Returns the device.
+/// Sets up mounts, settings and the device of a side, with its addresses and default routes.
+/// Returns the device's descriptor. The process must be in namespaces of its own.
 ///
 /// # Errors
 /// A sentence that names the denied resource. A kernel without IPv6 is no error.
@@ -552,8 +567,8 @@ fn set_up_side(side: Side, network: &Network) -> Result<OwnedFd, String> {
     Ok(tun)
 }
 
-/// Writes files below /proc/sys/net, which is that of the process's own namespace. Settings that
-/// the kernel lacks are skipped.
+/// Writes values to files below /proc/sys/net, which is that of the process's own namespace;
+/// `prefix` precedes each name. Settings that the kernel lacks or refuses are skipped.
 fn write_settings(prefix: &str, all: &[(&str, String)]) {
     for (name, value) in all {
         let _ = std::fs::write(format!("/proc/sys/net/{prefix}{name}"), value);
@@ -586,7 +601,8 @@ fn open_tun_device() -> Result<OwnedFd, String> {
 }
 
 /// Makes the names `server` and `client` resolve to their addresses by files mounted over
-/// /etc/hosts and /etc/resolv.conf. There is no name server, since none can be reached.
+/// /etc/hosts and /etc/resolv.conf. There is no name server, since none can be reached. Failures
+/// are ignored; names then resolve as outside.
 fn mount_name_files(network: &Network) {
     let mut hosts = String::from("127.0.0.1 localhost\n::1 localhost\n");
     for side in [Side::Server, Side::Client] {

@@ -39,10 +39,11 @@ pub struct Pcapng {
 }
 
 impl Pcapng {
-    /// Creates a file at `path`.
+    /// Creates or empties a file at `path`, writes its head and starts the thread that writes
+    /// packets.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Those of the file system, or of starting a thread.
     pub fn create(path: &std::path::Path) -> io::Result<Pcapng> {
         let mut file = io::BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
         file.write_all(&encode_preamble())?;
@@ -52,7 +53,8 @@ impl Pcapng {
         Ok(Pcapng { queue: Some(queue), thread: Some(thread), left_out: 0 })
     }
 
-    /// Adds a packet; leaves it out if too many wait for the disk.
+    /// Queues a packet for the file and does not block; leaves it out, and counts it, if too many
+    /// wait for the disk or writing has failed.
     pub fn add(&mut self, entry: Entry) {
         let is_taken = self.queue.as_ref().is_some_and(|queue| queue.try_send(entry).is_ok());
         self.left_out += u64::from(!is_taken);
@@ -61,7 +63,7 @@ impl Pcapng {
     /// Waits until everything is written. Returns how many packets were left out.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Those of the file system, also from earlier writes.
     pub fn finish(mut self) -> io::Result<u64> {
         self.queue = None;
         match self.thread.take().map(JoinHandle::join) {
@@ -71,7 +73,7 @@ impl Pcapng {
     }
 }
 
-/// Writes packets until the queue is closed; the thread runs this.
+/// Writes packets until the queue is closed or a write fails; the thread runs this.
 fn write_entries(mut file: impl Write, entries: Receiver<Entry>) -> io::Result<()> {
     for entry in entries {
         file.write_all(&encode_packet(&entry))?;
@@ -84,7 +86,8 @@ pub fn format_comment(colour: &str, verdict: &str, sent: Time, end: Time) -> Str
     format!("colour={colour} verdict={verdict} delay={:.3}ms", end.since(sent).as_secs() * 1e3)
 }
 
-/// Returns the section header block and the interface description blocks of both directions.
+/// Returns the section header block and the interface description blocks of both directions, whose
+/// times are in ns (draft-ietf-opsawg-pcapng, sections 4.1 and 4.2).
 fn encode_preamble() -> Vec<u8> {
     let mut section = Vec::new();
     section.extend(0x1a2b_3c4d_u32.to_le_bytes());
@@ -105,7 +108,7 @@ fn encode_preamble() -> Vec<u8> {
     file
 }
 
-/// Returns the enhanced packet block of a packet.
+/// Returns the enhanced packet block of a packet (draft-ietf-opsawg-pcapng, section 4.3).
 fn encode_packet(entry: &Entry) -> Vec<u8> {
     let mut body = Vec::with_capacity(entry.frame.len() + entry.comment.len() + 40);
     let bytes = entry.frame.len() as u32;
@@ -118,7 +121,8 @@ fn encode_packet(entry: &Entry) -> Vec<u8> {
     encode_block(6, &body)
 }
 
-/// Appends an option of a pcapng block, padded to four bytes.
+/// Appends an option of a pcapng block, padded to four bytes; code 0 without a value ends the
+/// options. A value has at most 65,535 bytes.
 fn push_option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     body.extend(code.to_le_bytes());
     body.extend((value.len() as u16).to_le_bytes());
@@ -126,7 +130,8 @@ fn push_option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-/// Returns a block with its type and lengths.
+/// Returns a block with its type and lengths, little-endian. `body` must be a multiple of four
+/// bytes long.
 fn encode_block(kind: u32, body: &[u8]) -> Vec<u8> {
     let length = (body.len() as u32 + 12).to_le_bytes();
     [&kind.to_le_bytes()[..], &length, body, &length].concat()

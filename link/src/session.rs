@@ -93,7 +93,7 @@ pub struct Finished {
     pub left_out: u64,
 }
 
-/// Checks the scenario and the settings of a run.
+/// Checks the scenario and the settings of a run, without starting anything.
 ///
 /// # Errors
 /// [`Failure::Input`] naming the field.
@@ -111,8 +111,10 @@ pub fn check(scenario: &Scenario, settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the commands until the client's has ended, the duration is over or `monitor` cancels the
-/// run. Returns records in the simulator's form, and the account of the run.
+/// Runs the commands in namespaces of their own until the client's has ended, the duration is over
+/// or `monitor` cancels the run; then everything in the namespaces is killed. Sets the monitor's
+/// holders, adds a status each second, and gives the calling thread a real-time priority meanwhile,
+/// if it may have one. Returns records in the simulator's form, and the account of the run.
 ///
 /// # Errors
 /// [`Failure::Input`] for an error in the input, [`Failure::System`] for a resource that the system
@@ -189,7 +191,7 @@ impl Devices {
         self.receiver(way.opposite())
     }
 
-    /// Adds a packet and its verdict to the file of packets, if there is one.
+    /// Queues a packet and its verdict for the file of packets, if there is one.
     fn write_to_file(&mut self, way: Way, packet: &Packet, verdict: &str, at: Time) {
         let Some(file) = &mut self.pcapng else { return };
         let frame = &self.frames[packet.tag() as usize];
@@ -203,6 +205,9 @@ impl Devices {
 }
 
 impl Ends for Devices {
+    /// Sets the packet's congestion mark if the link gave it one, writes it to the receiver's
+    /// device, counts it and its lateness, and frees its buffer. A packet that the device does not
+    /// take counts as delivered and as refused.
     fn deliver(&mut self, way: Way, packet: &Packet, due: Time) {
         let number = packet.tag() as usize;
         if packet.is_marked_here() {
@@ -232,6 +237,7 @@ impl Ends for Devices {
         self.free.push(number as u32);
     }
 
+    /// Counts the packet as dropped and frees its buffer.
     fn drop(&mut self, way: Way, packet: &Packet, reason: DropReason, at: Time) {
         self.account.way_mut(way).dropped += 1;
         self.flows.note_drop(way, packet.flow);
@@ -257,7 +263,8 @@ struct Session {
 }
 
 impl Session {
-    /// Returns a run that has not carried a packet yet; its clock starts now.
+    /// Returns a run that has not carried a packet yet. Its clock starts now, and this thread gets
+    /// a real-time priority if it may have one.
     fn new(
         emulation: Emulation,
         sides: [Running; 2],
@@ -289,8 +296,10 @@ impl Session {
         }
     }
 
-    /// Carries packets until the client's command has ended, and one round-trip time and [`GRACE`]
-    /// longer. Stops earlier when the duration is over or `monitor` cancels the run.
+    /// Starts the server's command and, once it listens or after 5 s, the client's. Carries packets
+    /// until the client's command has ended, and one round-trip time and [`GRACE`] longer. Stops
+    /// earlier when the duration is over or `monitor` cancels the run. Adds a status to `monitor`
+    /// each second.
     ///
     /// # Errors
     /// [`Failure::System`] when a command cannot be started or the wait for packets fails.
@@ -333,7 +342,8 @@ impl Session {
     }
 
     /// Waits at most `most` for packets and for the ends of commands. Reads the packets and records
-    /// the ends.
+    /// the ends; returns early, without either, when a signal arrives. After a sleep that took far
+    /// too long, the thread moves to another processor.
     ///
     /// # Errors
     /// [`Failure::System`] when the wait itself fails.
@@ -379,7 +389,8 @@ impl Session {
     }
 
     /// Reads up to [`BATCH`] packets of a direction and passes each to its link at the time when it
-    /// was read.
+    /// was read; events due by then are handled first. A packet that is larger than the MTU or not
+    /// IP is counted as refused.
     fn read_packets(&mut self, way: Way) {
         for _ in 0..BATCH {
             let number = self.take_free_frame();
@@ -415,8 +426,9 @@ impl Session {
         }
     }
 
-    /// Returns the number of a buffer that holds no packet. It is one byte larger than the MTU, so
-    /// that larger packets are noticed.
+    /// Returns the number of a buffer that holds no packet, a new one if none is free; the caller
+    /// gives it back to `free`. It is one byte larger than the MTU, so that larger packets are
+    /// noticed.
     fn take_free_frame(&mut self) -> u32 {
         let devices = &mut self.devices;
         devices.free.pop().unwrap_or_else(|| {
@@ -426,7 +438,7 @@ impl Session {
         })
     }
 
-    /// Returns the status since the last one.
+    /// Returns the status since the last one, and begins the next interval.
     fn take_status(&mut self, now: Time) -> Status {
         let seconds = now.since(self.last_status).as_secs();
         self.last_status = now;
@@ -445,7 +457,8 @@ impl Session {
         status
     }
 
-    /// Ends both sides. Returns the records and the account of the run.
+    /// Ends both sides, which kills what still runs there, closes the file of packets and restores
+    /// the thread's priority. Returns the records and the account of the run.
     ///
     /// # Errors
     /// [`Failure::System`] when the file of packets cannot be written.
@@ -487,7 +500,8 @@ impl Session {
         Ok((outcome, Finished { account, exit, server_exit, left_out }))
     }
 
-    /// Returns the time series that markers and queues have recorded.
+    /// Returns the time series that markers and queues have recorded, those of the link to the
+    /// client first.
     fn collect_series(&mut self) -> Vec<Series> {
         let mut all = Vec::new();
         for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
@@ -520,7 +534,9 @@ struct Records {
     rtt: Dur,
 }
 
-/// Returns the records of a run in the simulator's form.
+/// Returns the records of a run in the simulator's form; `now` is its end. Flows that have not
+/// ended and lasted for most of the run are long-lived, all other transfers are sorted by their
+/// ends.
 fn collect_outcome(flows: Flows, account: &Account, records: Records, now: Time) -> Outcome {
     let Records { queues, balance, series, rtt } = records;
     let opened = flows.opened();
@@ -621,7 +637,8 @@ fn record_transfer(row: &Row, write: u32) -> Transfer {
     }
 }
 
-/// Makes the kernel wake this thread on time. Returns whether it has a real-time priority.
+/// Makes the kernel wake this thread on time, by its timer slack and, if allowed, a real-time
+/// priority that its children do not inherit. Returns whether it has that priority.
 fn raise_priority() -> bool {
     let _ = nix::sys::prctl::set_timerslack(1);
     let parameters = libc::sched_param { sched_priority: PRIORITY };
@@ -631,7 +648,7 @@ fn raise_priority() -> bool {
     }
 }
 
-/// Gives this thread ordinary priority again.
+/// Gives this thread ordinary priority again. The timer slack stays.
 fn restore_priority() {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: as above.

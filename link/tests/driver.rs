@@ -65,7 +65,8 @@ struct Sender {
 }
 
 impl Sender {
-    /// Returns the packet that it sends now, and the time until its next one.
+    /// Returns the packet that it sends now, and the time until its next one. Advances its number
+    /// and spurt.
     fn send(&mut self) -> (Packet, Dur) {
         if self.left == 0 {
             self.left = self.stream.spurt_packets(self.spurt);
@@ -80,8 +81,9 @@ impl Sender {
     }
 }
 
-/// Sends the scenario's datagrams through the driver. Returns the events at the ends and both
-/// queues' records. `jumps` are delays of the clock in ns, used in turn.
+/// Sends the scenario's datagrams through the driver until the end of its measurement. Returns the
+/// events at the ends and both queues' records. `jumps` are delays of the clock in ns, used in
+/// turn.
 fn drive_datagrams(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord; 2]) {
     let plan = Plan::new(scenario).expect("a valid scenario");
     let mut driver = Driver::new(Emulation::new(scenario).expect("a link for real packets"));
@@ -163,7 +165,7 @@ enum Pace {
     Trace,
 }
 
-/// Writes a file with a rate that changes. Returns its name.
+/// Writes a file with a rate that changes to the folder for tests. Returns its path.
 fn write_trace_file() -> String {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("steps.trace");
     std::fs::write(&path, "0 2mbit\n0.4 500kbit\n0.7 0\n0.75 6mbit\n1.6 900kbit\n")

@@ -48,7 +48,8 @@ ML_INLINE u32 ml_find_drop_reason(const struct ml_decision *decision)
 	return decision->verdict == MH_DROP_FORCED ? ML_FORCED : ML_DROP_REASONS;
 }
 
-/* Adds a packet and its decision to its flow's counters. To be called with the lock. */
+/* Adds a packet, dropped or not, and its decision to its flow's counters, and sets when the flow
+ * was seen. To be called with the lock. */
 ML_INLINE void ml_account_flow(struct ml_flow *flow, const struct mh_view *view, const struct ml_decision *decision,
 			       u32 keeps_mark, u64 now_ns)
 {
@@ -68,7 +69,7 @@ ML_INLINE void ml_account_flow(struct ml_flow *flow, const struct mh_view *view,
 		flow->already_marked += view->segments;
 }
 
-/* Adds a packet and its decision to the CPU's counters. */
+/* Adds a packet, dropped or not, and its decision to the CPU's counters. */
 ML_INLINE void ml_count_decision(struct ml_counters *counters, const struct mh_view *view,
 				 const struct ml_decision *decision, u32 keeps_mark)
 {

@@ -8,7 +8,8 @@
 #if ML_MARKER_PUBLISHES
 ML_MAP(ml_published, ML_ARRAY, u32, __typeof__(((ml_marker_state *)0)->published), 2);
 
-/* Looks up what the agent published last. Returns whether the maps are there. */
+/* Looks up what the agent published last and points work->published to it. Returns whether it is
+ * there; always 1 for a marker that publishes nothing. */
 ML_INLINE u32 ml_find_published(struct ml_work *work)
 {
 	u32 zero = 0, index;
@@ -19,7 +20,8 @@ ML_INLINE u32 ml_find_published(struct ml_work *work)
 	return !!work->published;
 }
 
-/* Copies what the agent published into the marker's state. */
+/* Copies what the agent published into the marker's state. ml_find_published must have returned
+ * 1. */
 ML_INLINE void ml_copy_published(const struct ml_work *work, ml_marker_state *state)
 {
 	__builtin_memcpy(&state->published, work->published, sizeof(state->published));
@@ -43,7 +45,8 @@ struct {
 	int (*max_entries)[1 << 16];
 } ml_ended ML_SECTION(".maps");
 
-/* Saves the flow's state if this packet restarts the flow, before the marker overwrites it. */
+/* Notes whether this packet restarts the flow, and then saves the flow's state before the marker
+ * overwrites it. To be called with the lock. */
 ML_INLINE void ml_save_ended(const struct ml_work *work)
 {
 	struct ml_scratch *scratch = work->scratch;
@@ -54,7 +57,8 @@ ML_INLINE void ml_save_ended(const struct ml_work *work)
 		scratch->ended = work->entry->policy;
 }
 
-/* Sends the state of a restarted flow to the agent. */
+/* Sends the state of a restarted flow to the agent, if ml_save_ended saved one. It is lost if
+ * the ring buffer is full. */
 ML_INLINE void ml_send_ended(struct ml_scratch *scratch)
 {
 	if (scratch->has_ended)

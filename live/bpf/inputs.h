@@ -34,10 +34,9 @@ ML_INLINE u64 ml_read_clock(const struct ml_work *work)
 	return ml_read_coarse_clock(work->scratch);
 }
 
-/*
- * Returns 32 random bits: the upper half of SplitMix64 (Steele, Lea & Flood 2014) without its last xor-shift. A state of
- * 0 is seeded by the kernel's generator.
- */
+/* Returns 32 random bits and advances the CPU's generator: the upper half of SplitMix64 (Steele,
+ * Lea & Flood 2014) without its last xor-shift. A state of 0 is seeded by the kernel's
+ * generator. */
 ML_INLINE u32 ml_draw_random(struct ml_scratch *scratch)
 {
 	u64 value = scratch->generator;
@@ -51,10 +50,8 @@ ML_INLINE u32 ml_draw_random(struct ml_scratch *scratch)
 	return (u32)(value >> 32);
 }
 
-/*
- * Draws the random numbers that the policies read. They are stored in a map, where the verifier does not track whether
- * they were drawn.
- */
+/* Draws the random number of each policy that says it reads one; the others keep a former
+ * packet's. They are stored in a map, where the verifier does not track whether they were drawn. */
 ML_INLINE void ml_draw_numbers(const struct ml_work *work)
 {
 	const struct __sk_buff *skb = work->skb;

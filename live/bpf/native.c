@@ -267,7 +267,8 @@ ML_INLINE u64 ml_read_clock(void)
 #endif
 }
 
-/* Makes the timer ask for the next packet at `time_ns`. In a replay the test asks. */
+/* Makes the timer ask for the next packet at `time_ns`, in place of the time it was set to. In a
+ * replay the test asks. */
 ML_INLINE void ml_schedule_timer(struct Qdisc *sch, u64 time_ns)
 {
 #ifdef ML_REPLAY
@@ -278,7 +279,8 @@ ML_INLINE void ml_schedule_timer(struct Qdisc *sch, u64 time_ns)
 #endif
 }
 
-/* Records that a packet left or was dropped, for tests. */
+/* Records that a packet left or was dropped, for tests. Does nothing unless in a replay, or if
+ * the record is full. */
 ML_INLINE void ml_record_end(u32 mark, u64 now_ns, u32 is_dropped)
 {
 #ifdef ML_REPLAY
@@ -299,7 +301,8 @@ ML_INLINE void ml_record_end(u32 mark, u64 now_ns, u32 is_dropped)
 #endif
 }
 
-/* Looks up the map values that every call needs. Returns whether all are there. */
+/* Points the queue's members to the map values that every call needs, the active settings among
+ * them. Returns whether all are there. The caller sets the other members. */
 ML_INLINE u32 ml_look_up_maps(struct ml_queue *queue)
 {
 	u32 zero = 0, active;
@@ -328,7 +331,7 @@ ML_INLINE struct ml_list *ml_find_list(u32 band)
 	return bpf_map_lookup_elem(&ml_native_lists, &band);
 }
 
-/* Subtracts a packet from the backlogs. */
+/* Subtracts a packet from the backlogs of its band and of the whole queue. */
 ML_INLINE void ml_uncount(struct ml_native_waiting *waiting, struct mh_band *band, const struct mh_view *view)
 {
 	u32 colour = (u32)mh_min(view->colour, MH_RED), packets = mh_segments(view);
@@ -337,7 +340,8 @@ ML_INLINE void ml_uncount(struct ml_native_waiting *waiting, struct mh_band *ban
 	mh_backlog_add(&waiting->all, colour, 0ULL - view->ip_bytes, 0u - packets);
 }
 
-/* Records the start of idle time: a band is idle from the end of its last packet's transmission. */
+/* Records the start of idle time: a band is idle from the end of its last packet's transmission.
+ * Does nothing while the link is busy, or if that end is recorded already. */
 ML_INLINE void ml_note_idle(const struct ml_queue *queue)
 {
 	struct ml_native *native = queue->native;
@@ -356,9 +360,8 @@ ML_INLINE struct ml_place *ml_container_of(struct bpf_list_node *node)
 	return (void *)node - __builtin_offsetof(struct ml_place, node);
 }
 
-/*
- * Asks the header which band sends. It has external linkage, so that the verifier checks it once by itself.
- */
+/* Asks the header which band sends, which may change its state. Returns the header's answer. It
+ * has external linkage, so that the verifier checks it once by itself. */
 __attribute__((noinline)) int ml_ask_dequeue(const ml_params *params ML_THERE, ml_state *state ML_THERE,
 					     const struct ml_native_waiting *waiting ML_THERE, u64 now_ns)
 {
@@ -367,7 +370,8 @@ __attribute__((noinline)) int ml_ask_dequeue(const ml_params *params ML_THERE, m
 }
 
 #if ML_NATIVE_OVERFLOWS
-/* Asks the header whether the backlog fits, and else which packet is dropped. */
+/* Asks the header whether the backlog fits, and else which packet is dropped; its state may
+ * change. Returns the header's answer. */
 __attribute__((noinline)) int ml_ask_overflow(const ml_params *params ML_THERE, ml_state *state ML_THERE,
 					      const struct ml_native_waiting *waiting ML_THERE, u64 now_ns)
 {
@@ -379,7 +383,8 @@ __attribute__((noinline)) int ml_ask_overflow(const ml_params *params ML_THERE, 
 #define ML_ASK_FOR(ask_, queue_)                                                                                     \
 	ask_(&(queue_)->all->params, &(queue_)->native->state, (queue_)->waiting, (queue_)->now_ns)
 
-/* Returns the first band with a packet, for a header that names none; ML_BANDS if nothing waits. */
+/* Returns the first band with a packet, for a header that names none; ML_BANDS if nothing waits
+ * or a map is missing. */
 __attribute__((noinline)) int ml_first_band(void)
 {
 	struct ml_queue queue;
@@ -393,7 +398,8 @@ __attribute__((noinline)) int ml_first_band(void)
 	return ML_BANDS;
 }
 
-/* Fills in the view of a packet that the header reads. */
+/* Fills in the sizes and the colour of a packet that the header reads: a super-packet counts as
+ * its segments, and bytes are those from the IP header on. */
 ML_INLINE void ml_fill_view(const struct ml_queue *queue, struct sk_buff *skb, struct mh_view *view)
 {
 	const struct ml_native_settings *settings = &queue->all->settings;
@@ -410,7 +416,8 @@ ML_INLINE void ml_fill_view(const struct ml_queue *queue, struct sk_buff *skb, s
 		       priority == settings->priority[MH_YELLOW] ? MH_YELLOW : MH_GREEN;
 }
 
-/* Returns how long a packet occupies the link, ns, rounded as the simulator rounds. */
+/* Returns how long a packet occupies the link, ns, rounded as the simulator rounds; 0 without a
+ * rate. */
 ML_INLINE u64 ml_transmission_ns(const struct ml_native_settings *settings, const struct mh_view *view)
 {
 	u64 bytes = view->ip_bytes + (u64)settings->overhead * view->segments, rate = settings->rate_bps;
@@ -456,7 +463,7 @@ ML_INLINE struct ml_place *ml_remove_packet(const struct ml_queue *queue, u32 ba
 	return place;
 }
 
-/* Counts a packet that was dropped. */
+/* Counts a packet that was dropped, in the queue discipline's statistics and by its reason. */
 ML_INLINE void ml_count_drop(const struct ml_queue *queue, const struct mh_view *view, u32 is_early)
 {
 	queue->sch->qstats.drops += mh_segments(view);
@@ -466,8 +473,8 @@ ML_INLINE void ml_count_drop(const struct ml_queue *queue, const struct mh_view 
 		queue->counters->dropped_forced += mh_segments(view);
 }
 
-/* Removes a band's head, or its newest packet, from the queue, and fills in its view. Returns null if the band is
- * empty. The caller sends or frees the packet. */
+/* Removes a band's head, or its newest packet, from the queue and its length, and fills in its
+ * view. Returns null if the band is empty. The caller sends or frees the packet. */
 ML_INLINE struct sk_buff *ml_take_packet(const struct ml_queue *queue, u32 band, u32 is_newest, struct mh_view *view)
 {
 	union ml_seen seen = {};
@@ -486,7 +493,8 @@ ML_INLINE struct sk_buff *ml_take_packet(const struct ml_queue *queue, u32 band,
 	return skb;
 }
 
-/* Drops a band's head, or its newest packet. Returns whether there was one. */
+/* Drops a band's head, or its newest packet: frees, counts and records it. Returns whether there
+ * was one. */
 ML_INLINE u32 ml_drop_packet(const struct ml_queue *queue, u32 band, u32 is_newest, u32 is_early)
 {
 	struct mh_view view = {};
@@ -501,8 +509,8 @@ ML_INLINE u32 ml_drop_packet(const struct ml_queue *queue, u32 band, u32 is_newe
 }
 
 #if ML_NATIVE_OVERFLOWS
-/* Drops the packet that the header names, unless the backlog fits. Returns 1 to end the loop: it fits, or the header
- * names no packet. */
+/* Drops the packet that the header names, unless the backlog fits. Returns 1 to end the loop: it
+ * fits, or the header names no packet, which counts as a fault. */
 static long ml_overflow_once(u32 step, struct ml_queue *queue)
 {
 	u32 answer = (u32)ML_ASK_FOR(ml_ask_overflow, queue), band = answer & MH_BAND;
@@ -523,7 +531,9 @@ static long ml_overflow_once(u32 step, struct ml_queue *queue)
 
 enum { ML_QUEUED = 0, ML_DROPPED = 1 };
 
-/* Qdisc_ops.enqueue: queues or drops an arriving packet. */
+/* Qdisc_ops.enqueue: queues or drops an arriving packet, and drops others if the header says
+ * that the backlog does not fit. Drops it as well if a map or memory is missing. Returns
+ * ML_QUEUED or ML_DROPPED. */
 ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 {
 	struct sk_buff *skb = (void *)context[0], *none;
@@ -604,7 +614,8 @@ drop:
 	return ML_DROPPED;
 }
 
-/* Counts a departure, and sets when the link is free again. */
+/* Counts a departure, and sets when the link is free again. A departure more than ML_LATE_NS
+ * late starts now, not when the link was free. */
 ML_INLINE void ml_occupy_link(const struct ml_queue *queue, u32 band, const struct mh_view *view)
 {
 	const struct ml_native_settings *settings = &queue->all->settings;
@@ -624,7 +635,9 @@ ML_INLINE void ml_occupy_link(const struct ml_queue *queue, u32 band, const stru
 	queue->counters->sent_bytes += view->ip_bytes;
 }
 
-/* Asks the header which band sends, and drops the heads that it names for dropping. Returns 1 to end the loop. */
+/* Asks the header which band sends, into queue->answer, and drops the heads that it names for
+ * dropping. Returns 1 to end the loop. After mh_tries() answers without a packet, which count as
+ * a fault, the first band with one sends. */
 static long ml_dequeue_once(u32 step, struct ml_queue *queue)
 {
 	u32 answer = (u32)ML_ASK_FOR(ml_ask_dequeue, queue), band = answer & MH_BAND;
@@ -646,7 +659,8 @@ static long ml_dequeue_once(u32 step, struct ml_queue *queue)
 	return !ml_drop_packet(queue, band, 0, 1) || !queue->sch->q.qlen;
 }
 
-/* Qdisc_ops.dequeue: returns the next packet to send; 0 if the link is busy or nothing waits. */
+/* Qdisc_ops.dequeue: returns the next packet to send; 0 if the link is busy, in which case the
+ * timer is set, or nothing waits. */
 ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
 {
 	struct Qdisc *sch = (void *)context[0];
@@ -678,7 +692,8 @@ ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
 	return (u64)skb;
 }
 
-/* Qdisc_ops.init: accepts one queue discipline at a time. */
+/* Qdisc_ops.init: accepts one queue discipline at a time. Returns 0, -ENOMEM without the map, or
+ * -EBUSY for a second one. */
 ML_SECTION("struct_ops/ml_init") int ml_init(u64 *context)
 {
 	u32 zero = 0;
@@ -732,7 +747,8 @@ ML_INLINE void ml_clear(void *place, u32 bytes)
 		words[at] = 0;
 }
 
-/* Qdisc_ops.reset: frees all packets and clears the state. */
+/* Qdisc_ops.reset: frees all packets without counting them as drops, and clears the state.
+ * Counters stay. */
 ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
 {
 	struct Qdisc *sch = (void *)context[0];

@@ -97,10 +97,8 @@ ML_INLINE u32 ml_read_u32(const u8 *at)
 	return ml_read_u16(at) << 16 | ml_read_u16(at + 2);
 }
 
-/*
- * Sets MH_DATAGRAM unless the transport is known to slow down when packets are lost. A fragment has no ports, so one of
- * QUIC counts as a datagram.
- */
+/* Sets MH_DATAGRAM unless the transport is known to slow down when packets are lost: TCP, DCCP,
+ * SCTP, QUIC. A fragment has no ports, so one of QUIC counts as a datagram. */
 ML_INLINE void ml_note_transport(struct ml_packet *packet)
 {
 	const struct ml_key *key = &packet->key;
@@ -118,11 +116,13 @@ ML_INLINE void ml_note_transport(struct ml_packet *packet)
 	packet->view.flags |= MH_DATAGRAM;
 }
 
-/* Reads ports and, for TCP, flags and sequence number. `payload` is the bytes after the network headers. */
+/* Reads ports and, for TCP, flags, payload and sequence number. `payload` is the bytes after the
+ * network headers. Of a fragment, and of other protocols, only the protocol is set. */
 ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_packet *packet, u32 protocol, u32 offset,
 				  u32 payload)
 {
 	const u8 *at;
+	u32 header;
 
 	packet->key.protocol = (u8)protocol;
 	if (packet->is_fragment)
@@ -134,11 +134,13 @@ ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_pack
 			return;
 		__builtin_memcpy(&packet->key.source_port, at, 2);
 		__builtin_memcpy(&packet->key.destination_port, at + 2, 2);
+		header = (u32)(at[12] >> 4) * 4;
 		if (at[13] & 2)
 			packet->view.flags |= MH_SYN;
-		else if (payload <= (u32)(at[12] >> 4) * 4)
+		else if (payload <= header)
 			packet->view.flags |= MH_ACK;
-		packet->payload = at[13] & 2 ? 0 : payload - (u32)(at[12] >> 4) * 4;
+		else
+			packet->payload = payload - header;
 		packet->view.sequence = ml_read_u32(at + 4) + !!(at[13] & 2) + packet->payload;
 		return;
 	case ML_UDP:
@@ -156,7 +158,8 @@ ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_pack
 	}
 }
 
-/* Parses an IPv4 header at `offset` and the transport header after it. */
+/* Parses an IPv4 header at `offset` and the transport header after it. The packet's kind becomes
+ * ML_IS_MALFORMED if the header is cut short or inconsistent, else ML_IS_IPV4. */
 ML_INLINE void ml_parse_ipv4(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset)
 {
 	const u8 *at = ml_read_at(cursor, packet, offset, 20);
@@ -201,7 +204,9 @@ ML_INLINE u32 ml_extension_bytes(u32 type, u32 length)
 	}
 }
 
-/* Parses an IPv6 header at `offset`, its extension headers and the transport header after them. */
+/* Parses an IPv6 header at `offset`, up to ML_EXTENSIONS extension headers and the transport
+ * header after them. The packet's kind becomes ML_IS_MALFORMED if the first header is cut short,
+ * else ML_IS_IPV6. */
 ML_INLINE void ml_parse_ipv6(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset)
 {
 	const u8 *at = ml_read_at(cursor, packet, offset, 40);
@@ -244,7 +249,9 @@ ML_INLINE void ml_parse_ipv6(const struct ml_cursor *cursor, struct ml_packet *p
 			   !length ? 0xffff : length > offset - first ? length - (offset - first) : 0);
 }
 
-/* Fills `packet` from a frame whose network header is expected after `link_header_bytes`. */
+/* Overwrites `packet` by what the frame has after `link_header_bytes`. is_short is set if a
+ * header extends beyond the frame's linear part. The bytes of a frame that is not IP are its
+ * length. */
 ML_INLINE void ml_parse(struct __sk_buff *skb, struct ml_packet *packet, u32 link_header_bytes)
 {
 	struct ml_cursor cursor = { (const u8 *)(u64)skb->data, (const u8 *)(u64)skb->data_end };

@@ -19,7 +19,8 @@
 #include "users.h"
 #include "write.h"
 
-/* Looks up the map values that every packet needs. Returns whether all are there. */
+/* Points the work's members to the map values that every packet needs, the active settings among
+ * them. Returns whether all are there. */
 ML_INLINE u32 ml_look_up_maps(struct ml_work *work)
 {
 	u32 zero = 0, active;
@@ -52,7 +53,9 @@ static __attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb, u32 l
 	return !!scratch->packet.is_short;
 }
 
-/* 1. Parses the packet, counts its kind, and resets the decision. */
+/* 1. Parses the packet into the CPU's scratch, counts its kind, and resets the decision. If a
+ * header extends beyond the frame's linear part, it pulls the start of the frame in and parses
+ * once more. */
 ML_INLINE void ml_parse_packet(const struct ml_work *work)
 {
 	struct __sk_buff *skb = work->skb;
@@ -71,8 +74,9 @@ ML_INLINE void ml_parse_packet(const struct ml_work *work)
 	ml_clear_departure(scratch);
 }
 
-/* 2. Finds or creates the entries of the packet's flow and user. Returns whether the packet is to be decided on: it is
- * IP, and has its entries. */
+/* 2. Finds or creates the entries of the packet's flow and user, and decides whether its host is
+ * spared. Returns whether the packet is to be decided on: it is IP, and has its entries. One
+ * without an entry is counted in without_state. */
 ML_INLINE u32 ml_find_entries(struct ml_work *work)
 {
 	struct ml_packet *packet = &work->scratch->packet;
@@ -97,7 +101,8 @@ ML_INLINE u32 ml_find_entries(struct ml_work *work)
 	return 1;
 }
 
-/* Lets the marker of flows colour the packet, or discard it. */
+/* Lets the marker of flows colour the packet, or discard it; without a marker the packet stays
+ * green. The flow's and the shared state change. */
 ML_INLINE void ml_mark_flow(const struct ml_work *work)
 {
 	struct ml_scratch *scratch = work->scratch;
@@ -111,7 +116,8 @@ ML_INLINE void ml_mark_flow(const struct ml_work *work)
 						    &scratch->packet.view, work->now_ns, scratch->random[0]);
 }
 
-/* Lets the marker of users change the colour that the first marker gave, or hold or discard the packet. */
+/* Lets the marker of users change the colour that the first marker gave, or hold or discard the
+ * packet. Does nothing without such a marker, or for a packet that is discarded already. */
 ML_INLINE void ml_mark_user(const struct ml_work *work)
 {
 	const struct ml_all_settings *all = work->all;
@@ -137,7 +143,8 @@ ML_INLINE void ml_mark_user(const struct ml_work *work)
 	user->last_seen_ns = work->now_ns;
 }
 
-/* Makes the packet's sequence number relative to its flow's first byte. To be called with the flow's lock. */
+/* Makes the packet's sequence number relative to its flow's first byte, which a SYN or the first
+ * packet sets; 0 without a marker. To be called with the flow's lock. */
 ML_INLINE void ml_set_position(const struct ml_work *work)
 {
 	struct ml_packet *packet = &work->scratch->packet;
@@ -191,7 +198,8 @@ ML_INLINE void ml_account_packet(const struct ml_work *work)
 	ml_count_decision(work->counters, view, &scratch->decision, keeps_mark);
 }
 
-/* 6. Carries out the decision, unless in shadow or for a spared host. Returns the verdict for the kernel. */
+/* 6. Carries out the decision, unless in shadow or for a spared host, and counts a packet that
+ * is held. Returns the verdict for the kernel: ML_NEXT or ML_DROP. */
 ML_INLINE int ml_act(const struct ml_work *work)
 {
 	const struct ml_settings *settings = &work->all->settings;
@@ -209,7 +217,8 @@ ML_INLINE int ml_act(const struct ml_work *work)
 	return ML_NEXT;
 }
 
-/* The program: the kernel calls it for each outgoing packet. */
+/* The program: the kernel calls it for each outgoing packet. A packet that cannot be decided on,
+ * for want of a map, an entry or the lock, passes unchanged. */
 ML_SECTION("classifier") int mousehole(struct __sk_buff *skb)
 {
 	struct ml_work work = { .skb = skb };

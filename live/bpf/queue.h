@@ -8,7 +8,8 @@
 #include "state.h"
 
 #if ML_QUEUE
-/* Advances the virtual queue to the present time, reports departures to the dropper, and fills in the backlog. */
+/* Advances the virtual queue to the present time, reports departures to the dropper, and fills
+ * in the scratch's backlog. To be called with the lock. */
 ML_INLINE void ml_settle_queue(const struct ml_work *work)
 {
 	const struct ml_all_settings *all = work->all;
@@ -29,7 +30,8 @@ ML_INLINE void ml_settle_queue(const struct ml_work *work)
 	}
 }
 
-/* Adds a packet without a decision to the virtual queue, since it occupies the real one. */
+/* Adds a packet without a decision to the virtual queue, since it occupies the real one. Takes
+ * the lock meanwhile; if that fails, it only counts in lock_busy. */
 ML_INLINE void ml_admit_unseen(const struct ml_work *work)
 {
 	struct ml_state *state = work->state;
@@ -43,7 +45,9 @@ ML_INLINE void ml_admit_unseen(const struct ml_work *work)
 	ml_unlock(&state->lock);
 }
 
-/* 4. Decides whether the queue takes the packet, by its buffer and the drop policy. To be called with the lock. */
+/* 4. Decides whether the queue takes the packet, by its buffer and the drop policy, and adds a
+ * packet that it takes to the virtual queue. Does nothing for a discarded packet. To be called
+ * with the lock. */
 ML_INLINE void ml_decide_queue(const struct ml_work *work)
 {
 	const struct ml_all_settings *all = work->all;

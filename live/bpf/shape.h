@@ -10,13 +10,11 @@
 #define ml_user_is_free ML_JOIN3(mh_, ML_USER, _is_free)
 #define ml_user_shape ML_JOIN3(mh_, ML_USER, _shape)
 
-/*
- * Decides when a packet leaves: when it has its tokens, but not before the user's last packet of the same colour, which
- * took earlier tokens, and not before the flow's last packet, so that no flow is reordered. A packet that would wait
- * longer than allowed is discarded and takes no tokens.
- *
- * A super-packet counts as one packet; the packets after it wait until its tokens are paid.
- */
+/* Decides when a packet leaves: when it has its tokens, but not before the user's last packet of
+ * the same colour, which took earlier tokens, and not before the flow's last packet, so that no
+ * flow is reordered. The user's tokens and both departure times change. A packet that would wait
+ * longer than allowed is discarded and takes no tokens. A super-packet counts as one packet; the
+ * packets after it wait until its tokens are paid. To be called with the lock. */
 ML_INLINE void ml_decide_departure(const struct ml_work *work)
 {
 	const struct ml_all_settings *all = work->all;
@@ -58,7 +56,8 @@ ML_INLINE void ml_clear_departure(struct ml_scratch *scratch)
 	scratch->departs_ns = 0;
 }
 
-/* Counts a packet that waits, and sets its departure time. A later time that its socket set (pacing) stays. */
+/* Counts a packet that waits, and sets its departure time. A later time that its socket set
+ * (pacing) stays. A shadow only counts. Does nothing for a packet that need not wait. */
 ML_INLINE void ml_hold_packet(const struct ml_work *work)
 {
 	struct __sk_buff *skb = work->skb;

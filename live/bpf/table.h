@@ -35,7 +35,7 @@ struct ml_places {
 #define ML_EACH_BYTE 0x0101010101010101ULL
 #define ML_EACH_TOP (ML_EACH_BYTE << 7)
 
-/* Returns the two buckets and the tag of a key. */
+/* Returns the two buckets and the tag of a key, which is not 0. The buckets may be the same. */
 ML_INLINE struct ml_places ml_hash_places(const struct ml_control *control, const struct ml_key *key)
 {
 	const u64 *pair = (const u64 *)key;
@@ -70,7 +70,7 @@ ML_INLINE u32 ml_count_matches(u64 matches)
 	return (u32)((matches >> 7) * ML_EACH_BYTE >> 56);
 }
 
-/* Returns the number of the byte with the lowest match, 0 to 7. */
+/* Returns the number of the byte with the lowest match, 0 to 7. There must be one. */
 ML_INLINE u32 ml_lowest_match(u64 matches)
 {
 	return (u32)(((matches & (0 - matches)) >> 7) * 0x0001020304050607ULL >> 56);
@@ -98,7 +98,9 @@ ML_INLINE void ml_prefetch(const struct ml_entry *entry)
 	(void)state[sizeof(entry->policy) - 1];
 }
 
-/* Returns the index of the entry that a new flow takes; ML_NO_ENTRY if a map is shorter than ml_control says. */
+/* Returns the index of the entry that a new flow takes: a free one of the emptier bucket, or
+ * else that of the flow which was silent for longest. ML_NO_ENTRY if a map is shorter than
+ * ml_control says. */
 ML_INLINE u32 ml_choose_entry(const struct ml_places *places)
 {
 	u64 oldest_ns = ~0ULL >> 1, seen_ns, is_older, free[2];
@@ -131,10 +133,9 @@ ML_INLINE u32 ml_choose_entry(const struct ml_places *places)
 	return oldest;
 }
 
-/*
- * Creates the entry of a new flow. Returns its index; ML_NO_ENTRY if another CPU holds the lock of the entry to replace.
- * It is not inlined, since most packets do not need it.
- */
+/* Creates the entry of a new flow, with zeros in its counters and state, and sets its tag; a
+ * flow that had the entry is forgotten. Returns its index; ML_NO_ENTRY if another CPU holds the
+ * lock of the entry to replace. It is not inlined, since most packets do not need it. */
 static __attribute__((noinline)) u32 ml_make_entry(const struct ml_places *places, const struct ml_key *key, u64 now_ns)
 {
 	u32 index = ml_choose_entry(places), bucket = index / ML_BUCKET;
@@ -153,7 +154,8 @@ static __attribute__((noinline)) u32 ml_make_entry(const struct ml_places *place
 	return index;
 }
 
-/* Returns a flow's entry, a new one for a new flow, and its index; null if none could be created. */
+/* Returns a flow's entry, and its index in `number_of`; null if none could be created. A new
+ * flow is counted in new_flows and gets a new entry, which may replace that of another flow. */
 ML_INLINE struct ml_entry *ml_find_flow(const struct ml_control *control, const struct ml_key *key,
 					struct ml_counters *counters, u64 now_ns, u32 *number_of)
 {

@@ -27,7 +27,8 @@ ML_INLINE u32 ml_spares(const struct ml_trial *trial, const u8 *address)
 	return (sum >> 32) < trial->spared_q32;
 }
 
-/* Decides whether the packet's host is spared. To be called while the packet's key has both addresses. */
+/* Sets whether the packet's host is spared; no host is without a trial. To be called while the
+ * packet's key has both addresses. */
 ML_INLINE void ml_decide_spared(const struct ml_work *work)
 {
 	const struct ml_settings *settings = &work->all->settings;
@@ -41,10 +42,9 @@ ML_INLINE void ml_decide_spared(const struct ml_work *work)
 	ML_FORGET;
 }
 
-/*
- * Adds a packet to its flow's transfer, which begins with a SYN and ends with the last packet with payload before a
- * pause. To be called with the lock, and before the packet is added to the flow's counters.
- */
+/* Adds a packet to its flow's transfer, which begins with a SYN and ends with the last packet
+ * with payload before a pause. Does nothing without a trial. To be called with the lock, and
+ * before the packet is added to the flow's counters. */
 ML_INLINE void ml_note_transfer(const struct ml_work *work)
 {
 	const struct mh_view *view = &work->scratch->packet.view;

@@ -8,8 +8,9 @@
 #ifdef ML_USER_HEADER
 ML_MAP(ml_users, ML_LRU_HASH, struct ml_key, struct ml_user, 1024);
 
-/* Returns the entry of the packet's user, a new one for a new user; null if none could be created. Reduces the packet's
- * key to the user's address. */
+/* Returns the entry of the packet's user, a new one for a new user, which may evict the one that
+ * was used least recently; null if none could be created. Reduces the packet's key to the user's
+ * address. */
 ML_INLINE struct ml_user *ml_find_user(struct ml_scratch *scratch, u32 is_destination)
 {
 	struct ml_key *key = &scratch->packet.key;

@@ -5,13 +5,15 @@
 
 #include "parse.h"
 
-/* Returns whether the packet was marked before, by a DSCP or by a class of the next queue. */
+/* Returns whether the packet was marked before, by a DSCP or by a class of the next queue;
+ * `priority` names that queue's class, or is 0 for none. */
 ML_INLINE u32 ml_is_marked(const struct __sk_buff *skb, const struct ml_packet *packet, u32 priority)
 {
 	return packet->traffic_class >> 2 || (priority && skb->priority >> 16 == priority >> 16 && skb->priority & 0xffff);
 }
 
-/* Writes the traffic class (DSCP and ECN) and updates IPv4's checksum. */
+/* Writes the traffic class (DSCP and ECN) and updates IPv4's checksum. The packet's headers must
+ * be those that were parsed. */
 ML_INLINE void ml_write_traffic_class(struct __sk_buff *skb, const struct ml_packet *packet, u32 traffic_class)
 {
 	u32 offset = packet->network_offset;
@@ -29,8 +31,9 @@ ML_INLINE void ml_write_traffic_class(struct __sk_buff *skb, const struct ml_pac
 	}
 }
 
-/* Writes the marks: the colour's priority and DSCP for the next queue, unless the packet keeps its mark; and CE for the
- * receiver, if `is_congested`. */
+/* Writes the marks into the packet: the colour's priority and DSCP for the next queue, unless it
+ * keeps its mark; and CE for the receiver, if `is_congested`. Does nothing for what stays as it
+ * is. */
 ML_INLINE void ml_write_marks(struct __sk_buff *skb, const struct ml_action *action, const struct ml_packet *packet,
 			      u32 is_congested, u32 keeps_mark)
 {

@@ -123,7 +123,10 @@ fn main() -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Compiles the queues into a folder by clang.
+/// Compiles the queues into files `NAME.o` of a folder by clang.
+///
+/// # Panics
+/// If clang fails or the folder cannot be written.
 fn compile_queues(folder: &Path) -> ExitCode {
     let names: BTreeSet<&str> = QUEUES.iter().map(|(name, ..)| *name).collect();
     for name in names {
@@ -149,7 +152,7 @@ fn parse_params(name: &str, values: &[(&str, &str)]) -> Params {
 }
 
 /// Returns arrivals in phases of different load, so that the link is idle at times and full at
-/// others.
+/// others. The same seed gives the same arrivals.
 fn draw_arrivals(count: usize, seed: u64) -> Vec<Arrival> {
     let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {
@@ -205,8 +208,8 @@ fn to_colour(number: u8) -> Colour {
     [Colour::Green, Colour::Yellow, Colour::Red][usize::from(number)]
 }
 
-/// Sends the next packet at `free_ns`, which becomes the end of its transmission. Returns whether
-/// there was one.
+/// Sends the next packet at `free_ns`, which becomes the end of its transmission, and appends what
+/// became of packets to `fates`. Returns whether there was one to send.
 fn depart(bands: &mut Bands<Packet>, free_ns: &mut u64, fates: &mut Vec<Fate>) -> bool {
     let now_ns = *free_ns;
     let mut dropped = Vec::new();
@@ -218,7 +221,8 @@ fn depart(bands: &mut Bands<Packet>, free_ns: &mut u64, fates: &mut Vec<Fate>) -
     true
 }
 
-/// Replays the same events in the kernel. Returns how each packet ended.
+/// Replays the same events in the kernel, by the queue's object in `folder`, a device and a kind of
+/// queue discipline that end with the call. Returns how each packet ended.
 ///
 /// # Errors
 /// A sentence when the kernel refuses a step.
@@ -284,6 +288,9 @@ fn replay_in_kernel(
 }
 
 /// Maps a BPF map into memory, for as long as the process lives.
+///
+/// # Errors
+/// A sentence with the system's reason.
 fn map_shared(map: i32, bytes: usize) -> Result<*mut u8, String> {
     // SAFETY: a new mapping of an open descriptor.
     let place = unsafe {
@@ -297,7 +304,10 @@ fn describe_failure(what: &str) -> String {
     format!("{what}: {}", std::io::Error::last_os_error())
 }
 
-/// Runs a command, whose words are separated by blanks.
+/// Runs a command, whose words are separated by blanks, and waits for it.
+///
+/// # Errors
+/// A sentence with its standard error, or the system's reason.
 fn run_command(line: &str) -> Result<(), String> {
     let mut words = line.split_whitespace();
     let done = Command::new(words.next().unwrap_or_default())
@@ -312,7 +322,10 @@ fn run_command(line: &str) -> Result<(), String> {
 struct Device;
 
 impl Device {
-    /// Creates the device with the queue discipline.
+    /// Creates the device with the queue discipline, whose kind must be registered.
+    ///
+    /// # Errors
+    /// A sentence with the command that failed; the device is removed then.
     fn create() -> Result<Device, String> {
         run_command(&format!("ip link add {DEVICE} type dummy"))?;
         let device = Device;
@@ -335,7 +348,10 @@ struct Socket {
 }
 
 impl Socket {
-    /// Opens a socket for frames of this priority.
+    /// Opens a socket for frames of this priority through the device, which must exist.
+    ///
+    /// # Errors
+    /// A sentence with the system's reason.
     fn open(priority: u32) -> Result<Socket, String> {
         // SAFETY: the name ends in a zero byte; options have the sizes that are said.
         unsafe {
@@ -356,7 +372,10 @@ impl Socket {
         }
     }
 
-    /// Sends a frame of `bytes` bytes with a mark. A full queue is no error.
+    /// Sends a frame of at most 1600 bytes with a mark. A full queue is no error.
+    ///
+    /// # Errors
+    /// A sentence with the system's reason.
     fn send(&self, bytes: u32, mark: u32) -> Result<(), String> {
         let mut frame = [0u8; 1600];
         frame[12..14].copy_from_slice(&0x88b5_u16.to_be_bytes());

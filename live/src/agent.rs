@@ -26,19 +26,22 @@ use std::time::Duration;
 /// The longest sleep: ended flows are fetched this often even if no slow step is due.
 const MOST_SLEEP: Duration = Duration::from_secs(1);
 
-/// Starts the agent of a device as a background process. Returns its process number.
+/// Starts the agent of a device as a background process and does not wait for it. Returns its
+/// process number.
 ///
 /// # Errors
-/// A sentence when it cannot be started.
+/// A sentence when the process cannot be started. A fault of the agent itself is not reported.
 pub fn spawn(name: &str) -> Result<u32> {
     crate::detach::spawn(&["agent", name])
 }
 
-/// Runs the agent of a device in this process until its program is gone or another agent takes
-/// over.
+/// Runs the agent of a device in this process, which holds the device's agent lock meanwhile. It
+/// ends without error once the program is gone, the record cannot be read, or another agent takes
+/// over. With a tcx link, the calling thread leaves its network namespace.
 ///
 /// # Errors
-/// A sentence when nothing runs at the device, it needs no agent, or it has one.
+/// A sentence when nothing runs at the device, it needs no agent or has one, or a map cannot be
+/// used.
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
     let place = stop::find(name)?.ok_or_else(|| stop::nothing_here(name))?;
@@ -83,7 +86,8 @@ impl Sweeper {
     /// an earlier agent published is taken over.
     ///
     /// # Errors
-    /// A sentence when the policy needs no agent, or a map cannot be opened.
+    /// A sentence when the policy needs no agent, the request cannot be planned any more, or a map
+    /// cannot be opened.
     pub fn new(place: &Place, device: &Device, record: &Record, state: Option<State>) -> Result<Sweeper> {
         // How packets are marked does not matter here, and the agent may be unable to see the queue.
         let mut unseen = record.clone();
@@ -121,7 +125,11 @@ impl Sweeper {
         self.state
     }
 
-    /// Copies the values that an earlier agent published into the state.
+    /// Copies the values that an earlier agent published into the state; does nothing if no agent
+    /// has published.
+    ///
+    /// # Errors
+    /// A sentence when a map cannot be read.
     fn adopt_published(&mut self) -> Result<()> {
         let agent = self.read_agent()?;
         if agent.seen_ns == 0 {
@@ -136,8 +144,9 @@ impl Sweeper {
         Ok(())
     }
 
-    /// Runs the steps that are due at `now_ns` (CLOCK_MONOTONIC). Returns how long it takes until
-    /// the next is due.
+    /// Reports ended flows to the policy and, if a step is due at `now_ns` (CLOCK_MONOTONIC),
+    /// expires flows, runs the policy's control and publishes the result. Returns how long it takes
+    /// until the next step is due, at least 1 ms after one that ran.
     ///
     /// # Errors
     /// A sentence when a map cannot be read or written.
@@ -154,7 +163,8 @@ impl Sweeper {
         Ok(Duration::from_nanos(period_ns))
     }
 
-    /// Reports to the policy each flow whose entry the kernel's program restarted.
+    /// Reports to the policy each flow whose entry the kernel's program restarted, and empties the
+    /// ring buffer of them. Does nothing for a program without `ml_ended`.
     fn drain_ended(&mut self) {
         let Some(ring) = &mut self.ended else { return };
         while let Some(item) = ring.next() {
@@ -162,11 +172,12 @@ impl Sweeper {
         }
     }
 
-    /// Removes expired flows from the table, each after a call of the policy's `flow_end`. Returns the number of the others
-    /// by class, as the first of two passes found them.
+    /// Zeroes the entries of expired flows and calls the policy's `flow_end` for each. Returns the
+    /// number of the other flows by class, as the first of two passes finds them; a flow that sends
+    /// between the passes is neither expired nor counted.
     ///
     /// # Errors
-    /// As [`visit_entries`].
+    /// A sentence when the table cannot be read or written.
     fn sweep(&mut self, now_ns: u64) -> Result<Counts> {
         let (mut counts, mut expired) = (Counts { flows: [0; 4] }, Vec::new());
         visit_entries(&self.flows, |index, entry| {
@@ -197,7 +208,11 @@ impl Sweeper {
         State::from_bytes(&entry[STATE..][..self.policy.sizes().1])
     }
 
-    /// Writes the published part of the state to the inactive slot and makes that slot active.
+    /// Writes the published part of the state to the inactive slot, makes that slot active, and
+    /// records `now_ns` as the time of the agent's last step.
+    ///
+    /// # Errors
+    /// A sentence when a map cannot be read or written.
     fn publish(&mut self, now_ns: u64) -> Result<()> {
         let mut agent = self.read_agent()?;
         let other = agent.active & 1 ^ 1;
@@ -209,7 +224,8 @@ impl Sweeper {
         self.agent.update(&0u32.to_ne_bytes(), agent.bytes()).map_err(|error| map_failure("ml_agent", &error))
     }
 
-    /// Returns what the map `ml_agent` holds; zeros if it is empty.
+    /// Returns the active slot and the time of the last step from the map `ml_agent`; zeros if it
+    /// is empty.
     fn read_agent(&self) -> Result<Agent> {
         let value = self.agent.lookup(&0u32.to_ne_bytes());
         Ok(Agent::read(&value.map_err(|error| map_failure("ml_agent", &error))?.unwrap_or_default()))

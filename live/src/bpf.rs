@@ -33,7 +33,8 @@ impl Map {
         Map::new(open_pin(path)?)
     }
 
-    /// Creates an array of one entry. The name is cut to 15 bytes.
+    /// Creates an array of one zeroed entry. The name is cut to 15 bytes. The map ends with its
+    /// last descriptor unless it is pinned.
     ///
     /// # Errors
     /// The kernel's error.
@@ -99,7 +100,7 @@ impl Map {
     /// Pins it at this path of a BPF file system.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's error; EEXIST if the path is in use.
     pub fn pin(&self, path: &Path) -> io::Result<()> {
         pin(self.descriptor.as_fd(), path)
     }
@@ -116,10 +117,14 @@ impl Map {
         self.read(key, self.value_bytes)
     }
 
-    /// Returns the values of a key on all CPUs; `None` if the key is not in the map.
+    /// Returns the values of a key on all possible CPUs; `None` if the key is not in the map. The
+    /// map must be a per-CPU one.
     ///
     /// # Errors
     /// The kernel's error.
+    ///
+    /// # Panics
+    /// For a key of the wrong length.
     pub fn lookup_percpu(&self, key: &[u8]) -> io::Result<Option<Vec<Vec<u8>>>> {
         let cpus = aya::util::nr_cpus().map_err(|(_, error)| error)?;
         let stride = self.value_bytes.next_multiple_of(8);
@@ -128,6 +133,9 @@ impl Map {
     }
 
     /// Returns the `bytes` that the kernel writes for a key; `None` if the key is not in the map.
+    ///
+    /// # Panics
+    /// For a key of the wrong length.
     fn read(&self, key: &[u8], bytes: usize) -> io::Result<Option<Vec<u8>>> {
         let mut value = vec![0; bytes];
         match self.access_element(bpf_cmd::BPF_MAP_LOOKUP_ELEM, Some(key), value.as_mut_ptr()) {
@@ -137,10 +145,13 @@ impl Map {
         }
     }
 
-    /// Sets the value of a key.
+    /// Sets the value of a key; an absent key of a hash table is added.
     ///
     /// # Errors
     /// The kernel's error; EINVAL for a value of another length than the map's.
+    ///
+    /// # Panics
+    /// For a key of the wrong length.
     pub fn update(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         if value.len() != self.value_bytes {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
@@ -149,6 +160,7 @@ impl Map {
     }
 
     /// Iterates over all keys. If the table changes meanwhile, a key may appear twice or be missed.
+    /// Ends early, without a sign of it, at the kernel's first error.
     pub fn keys(&self) -> impl Iterator<Item = Vec<u8>> {
         let mut last: Option<Vec<u8>> = None;
         std::iter::from_fn(move || {
@@ -161,6 +173,9 @@ impl Map {
 
     /// Runs a command on one element. `value` must have room for what the command reads or writes
     /// there; `key` is `None` only for the first of all keys.
+    ///
+    /// # Panics
+    /// For a key of the wrong length.
     fn access_element(&self, command: bpf_cmd, key: Option<&[u8]>, value: *mut u8) -> io::Result<()> {
         assert!(key.is_none_or(|key| key.len() == self.key_bytes), "{}", self.name);
         // SAFETY: the struct is numbers, which may be zero; the key has the map's length, and the value its room.
@@ -174,12 +189,15 @@ impl Map {
         }
     }
 
-    /// Reads the next entries of an array, as many as `keys` has room for. `from` is `None` at
-    /// first, then what the last call returned. Returns how many entries there were, and where to
-    /// go on; `None` after the last.
+    /// Reads the next entries of an array, as many as `keys` has room for, into `keys` and
+    /// `values`. `from` is `None` at first, then what the last call returned. Returns how many
+    /// entries there were, and where to go on; `None` after the last.
     ///
     /// # Errors
     /// The kernel's error.
+    ///
+    /// # Panics
+    /// If keys do not have 4 bytes or `values` has less room than `keys`.
     pub(crate) fn read_batch(
         &self,
         from: Option<u32>,
@@ -218,18 +236,21 @@ impl Map {
     }
 }
 
-/// Pins the map, program or link of a descriptor.
+/// Pins the map, program or link of a descriptor, which then outlives the process.
 pub(crate) fn pin(what: BorrowedFd, path: &Path) -> io::Result<()> {
     call_with_path(bpf_cmd::BPF_OBJ_PIN, path, what.as_raw_fd() as u32).map(drop)
 }
 
-/// Opens a pinned map, program or link.
+/// Opens a pinned map, program or link. Fails with the kernel's error, ENOENT for an absent path.
 pub(crate) fn open_pin(path: &Path) -> io::Result<OwnedFd> {
     // SAFETY: the new descriptor is nobody else's.
     call_with_path(bpf_cmd::BPF_OBJ_GET, path, 0).map(|new| unsafe { own_descriptor(new) })
 }
 
 /// Runs a command that takes a path and a descriptor (0 for none).
+///
+/// # Panics
+/// For a path with a zero byte.
 fn call_with_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
     let text = CString::new(path.as_os_str().as_bytes()).expect("no zero byte");
     // SAFETY: the struct is numbers, which may be zero; the path ends in a zero byte.
@@ -258,7 +279,7 @@ pub fn create_link(program: BorrowedFd, device: u32) -> io::Result<OwnedFd> {
     }
 }
 
-/// Replaces the program of a link.
+/// Replaces the program of a link, without a packet that passes neither.
 pub(crate) fn update_link(link: BorrowedFd, program: BorrowedFd) -> io::Result<()> {
     // SAFETY: the struct is numbers, which may be zero.
     unsafe {
@@ -333,7 +354,8 @@ pub(crate) fn link_info(link: BorrowedFd) -> io::Result<bpf_link_info> {
     read_info(link)
 }
 
-/// Makes the kernel count the run time of programs until the descriptor is closed.
+/// Makes the kernel count the run time of all programs of the machine until the descriptor is
+/// closed.
 ///
 /// # Errors
 /// The kernel's error.
@@ -370,7 +392,8 @@ pub struct Tested {
     pub duration_ns: u32,
 }
 
-/// Runs a program on a frame without any device (BPF_PROG_TEST_RUN).
+/// Runs a program on a frame without any device (BPF_PROG_TEST_RUN). Overwrites `run.context` and,
+/// if it is not empty, `run.out`; maps change as by a real packet.
 ///
 /// # Errors
 /// The kernel's error.
@@ -408,7 +431,7 @@ fn read_info<T>(of: BorrowedFd) -> io::Result<T> {
     }
 }
 
-/// Returns the text of a zero-terminated name.
+/// Returns the text before the first zero byte of a name; invalid UTF-8 is replaced.
 pub(crate) fn parse_name(name: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = name.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
@@ -423,7 +446,8 @@ unsafe fn own_descriptor(new: i64) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(new as i32) }
 }
 
-/// Calls bpf(2).
+/// Calls bpf(2). Returns its result, a descriptor for the commands that create one, or the kernel's
+/// error.
 ///
 /// # Safety
 /// Pointers in the struct must be valid for what the command does with them.

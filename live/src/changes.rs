@@ -30,7 +30,8 @@ impl ChangedDevices {
         self.is_lossy || self.devices.contains(&index)
     }
 
-    /// Adds the devices that the messages of one datagram are about.
+    /// Adds the devices that the messages of one datagram are about; a message that is cut short
+    /// ends it.
     fn take(&mut self, mut datagram: &[u8]) {
         while datagram.len() >= HEADER + 8 {
             // ifinfomsg and tcmsg have the interface index at the same offset.
@@ -54,7 +55,7 @@ impl Changes {
     /// Subscribes from now on. The folder need not exist yet.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's error; invalid input for a folder whose path has a zero byte.
     pub fn listen(folder: &Path) -> io::Result<Changes> {
         // SAFETY: the call takes no memory, and the descriptor is new.
         let files = unsafe {
@@ -89,7 +90,8 @@ impl Changes {
     }
 
     /// Waits for a change for at most `most` (clamped to 1 ms … 60 s) and returns the devices that
-    /// changed; none after a timeout or a change of files only.
+    /// changed; none after a timeout or a change of files only. Consumes all pending messages and
+    /// file events. The folder is watched from the first call at which it exists.
     pub fn wait(&self, most: Duration) -> ChangedDevices {
         let mut changed = ChangedDevices::default();
         let poll = |from: &OwnedFd| libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };

@@ -73,7 +73,8 @@ pub(crate) struct Combination {
 }
 
 impl Combination {
-    /// Returns its name, such as `sfd-policer-multi_red`, with `none` in place of a missing policy.
+    /// Returns its name, such as `sfd-policer-multi_red`, with `none` in place of a missing policy
+    /// and `droptail` for a FIFO without one.
     pub(crate) fn name(&self) -> String {
         let name = |one: &Option<Named>| one.as_ref().map_or("none".to_string(), |named| named.name.clone());
         let queue = match &self.queue {
@@ -94,7 +95,7 @@ pub(crate) fn find_clang() -> String {
 pub(crate) const NATIVE_CLANG: u32 = 16;
 
 /// Returns a command of clang that can compile native queues: that of [`find_clang`] if it is new
-/// enough, else the newest `clang-N` that runs.
+/// enough, else the newest `clang-N` that runs. Runs `--version` of the candidates.
 ///
 /// # Errors
 /// A sentence when there is none.
@@ -119,7 +120,8 @@ pub(crate) fn find_native_clang() -> std::result::Result<String, String> {
     })
 }
 
-/// Returns clang's macro definitions for a native queue.
+/// Returns clang's macro definitions for a native queue: its name, header, and the traits that such
+/// a program uses.
 pub(crate) fn define_native(queue: &Named) -> Vec<String> {
     let mut all = vec![
         format!("-DML_NATIVE={}", queue.name),
@@ -130,7 +132,8 @@ pub(crate) fn define_native(queue: &Named) -> Vec<String> {
     all
 }
 
-/// Returns clang's macro definitions for a program.
+/// Returns clang's macro definitions for a program: name, header and traits of the policy in each
+/// role, and whether it has a queue.
 pub(crate) fn define_program(one: &Combination) -> Vec<String> {
     let mut all = Vec::new();
     let mut define = |role: &str, named: &Named| {

@@ -14,8 +14,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How often it retries if taking back fails.
 const MOST_TRIES: u32 = 100;
 
-/// Starts the timer for what was started at `since` (seconds since 1970); it expires after
-/// `seconds`.
+/// Starts the timer for what was started at `since` (seconds since 1970) as a background process.
+/// It takes that back after `seconds` unless it is confirmed.
 ///
 /// # Errors
 /// A sentence when the process cannot be started.
@@ -24,11 +24,12 @@ pub fn spawn(name: &str, since: u64, seconds: u64) -> Result<()> {
         .map(drop)
 }
 
-/// Waits `seconds`, then takes back what was started at `since` unless it was confirmed. Returns
-/// early once it is confirmed or taken back. The timer's process runs this.
+/// Waits `seconds`, then takes back what was started at `since` unless it was confirmed. A failure
+/// to take back is retried every 2 s, up to [`MOST_TRIES`] times. Returns early once it is
+/// confirmed or taken back. The timer's process runs this.
 ///
 /// # Errors
-/// A sentence when it cannot be taken back.
+/// The sentence of the last attempt to take back.
 pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
     let mut tries = 0;
     let end_ns = monotonic_ns() + 1_000_000_000 * seconds;
@@ -46,10 +47,12 @@ pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// Confirms what runs at a device and its downloads, so that it stays. Returns lines for the user.
+/// Confirms what runs at a device and its downloads: their records lose the deadline, so that the
+/// timers end. Locks our folder meanwhile. Returns a line for each side that waited.
 ///
 /// # Errors
-/// A sentence when nothing waits for confirmation.
+/// A sentence when nothing runs there, nothing waits for confirmation, or a record cannot be read
+/// or written.
 pub fn confirm(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();

@@ -146,7 +146,8 @@ impl Cake {
     /// How it chooses tins: the lowest of four is Bulk.
     pub(crate) const DIFFSERV: &str = "diffserv4";
 
-    /// Returns the CAKE that a request asks for.
+    /// Returns the CAKE that a request asks for. Reads /proc to see whether the kernel tracks
+    /// connections.
     ///
     /// # Errors
     /// A sentence without a rate, or with a value that CAKE does not accept.
@@ -210,7 +211,8 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Returns it as a line of the scheme's install plan.
+    /// Returns it as an upload line of the scheme's install plan; a buffer in bytes is given in
+    /// packets of full size.
     fn to_line(self) -> Line {
         let buffer_packets = match self.buffer {
             Buffer::Packets(packets) => u64::from(packets),
@@ -335,7 +337,12 @@ impl Deployment {
         Ok(deployment)
     }
 
-    /// Makes packets beyond a user's profile wait in an `fq`. `text` is that of `--shape`.
+    /// Replaces the shaper by an `fq`, in which packets beyond a user's profile wait. `text` is
+    /// that of `--shape`.
+    ///
+    /// # Errors
+    /// A sentence for `up`, for a scheme without a profile of users that shapes, and for a wait out
+    /// of range.
     fn set_wait(&mut self, text: &str, request: &Request) -> Result<()> {
         if request.mode == Mode::Up || !self.user.as_ref().is_some_and(|params| params.policy().shapes()) {
             return Err(Failure::new(format!(
@@ -349,6 +356,10 @@ impl Deployment {
     }
 
     /// Sets the queue of an `up`: a FIFO whose drops the program decides, or classes of HTB.
+    /// `params` are the dropper's.
+    ///
+    /// # Errors
+    /// A sentence when the dropper's header has no path that can be included.
     fn set_queue(&mut self, queue: LiveQueue, params: Option<Params>, fifo: Fifo) -> Result<()> {
         self.shaper = Shaper::Fifo(fifo);
         match queue {
@@ -408,7 +419,8 @@ impl Deployment {
         self.marker.as_ref().is_some_and(|params| has_slow_steps(params.policy()))
     }
 
-    /// Returns what is put in place, without the policies.
+    /// Returns the program's settings and everything else that is installed, as plain data without
+    /// the policies.
     pub(crate) fn plan(&self) -> Plan {
         Plan {
             decided: self.decided(),
@@ -425,7 +437,8 @@ impl Deployment {
         self.plan().settings(request, device)
     }
 
-    /// Returns a line for each policy with the parameters that are in force.
+    /// Returns a line for each policy, in the scheme's order, with the parameters that are in
+    /// force; counts are those scaled by the initial window.
     ///
     /// # Errors
     /// As [`Scheme::parse`], if the scheme's text cannot be parsed again.
@@ -474,7 +487,7 @@ impl Deployment {
     }
 }
 
-/// What is put in place besides the program, with the program's settings.
+/// Everything that is installed in addition to the program, with the program's settings.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) decided: Decided,
@@ -586,7 +599,7 @@ fn plan_cake(request: &Request) -> Result<Shaper> {
     }
 }
 
-/// Sends packets of each colour to its class of our queue discipline.
+/// Sets the priority of each colour so that its packets go to its class of our queue discipline.
 fn set_classes(action: &mut Action, colours: u32) {
     for (colour, priority) in action.priority.iter_mut().enumerate() {
         *priority = MAJOR | class_minor(colour as u32, colours);
@@ -622,7 +635,7 @@ pub fn has_queue_that_reads_windows(scheme: &str, policies: &[PathBuf]) -> Resul
 }
 
 /// Returns the minor number of the class of a colour (0 is green); colours beyond the last class
-/// share it.
+/// share it. `colours` is at least 1.
 pub fn class_minor(colour: u32, colours: u32) -> u32 {
     0x10 + colour.min(colours - 1)
 }
@@ -670,9 +683,13 @@ fn plan_fifo(request: &Request, device: &Device) -> Result<Fifo> {
     Ok(Fifo { rate, buffer, burst: burst as u32, overhead })
 }
 
-/// Scales a marker's window thresholds by the initial window, in segments, unless the user changed
-/// them. The published thresholds are for senders whose initial window is one segment (Noureddine &
-/// Tobagi, section VI.C).
+/// Multiplies a marker's window thresholds by the initial window, in segments, up to 65535. The
+/// published thresholds are for senders whose initial window is one segment (Noureddine & Tobagi,
+/// section VI.C). Does nothing for a marker that reads no windows, or if any threshold differs from
+/// its default.
+///
+/// # Errors
+/// A sentence when the policy rejects a scaled threshold.
 fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
     let policy = params.policy();
     let is_threshold =
@@ -690,8 +707,8 @@ fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
     Ok(())
 }
 
-/// Returns how packets are marked: as the request says, or else as the device's root queue
-/// discipline can read it.
+/// Returns how packets are marked: as the request says, else by priority before a CAKE at the root
+/// or of ours, else by class if the request names classes, else by DSCP.
 pub(crate) fn choose_via(request: &Request, root: Option<&Qdisc>) -> Via {
     request.via.unwrap_or(match root.map_or("", |qdisc| qdisc.kind.as_str()) {
         _ if request.brings_cake() => Via::Priority,
@@ -701,8 +718,7 @@ pub(crate) fn choose_via(request: &Request, root: Option<&Qdisc>) -> Via {
     })
 }
 
-/// Returns what is done with packets of each colour: their DSCPs or priorities. `device` is for the
-/// error.
+/// Returns the DSCP or priority that packets of each colour get. `device` is for the error.
 ///
 /// # Errors
 /// A sentence when the root cannot read the mark, or a DSCP or class is wrong.

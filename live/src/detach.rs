@@ -5,8 +5,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::{env, io};
 
-/// Starts this program with these arguments in a session of its own, with the standard streams at
-/// /dev/null. Returns its process number.
+/// Starts this program with these arguments in a session of its own, in the folder `/` and with the
+/// standard streams at /dev/null. Does not wait for it. Returns its process number.
 ///
 /// # Errors
 /// A sentence when it cannot be started.

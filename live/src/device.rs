@@ -93,7 +93,8 @@ impl Device {
     }
 }
 
-/// Returns the names of all devices in this namespace.
+/// Returns the names of all devices in this namespace. The list is empty if the kernel does not
+/// give it.
 pub fn list_names() -> Vec<String> {
     // SAFETY: the list is freed below, and read only before.
     unsafe {
@@ -112,7 +113,7 @@ pub fn list_names() -> Vec<String> {
 }
 
 /// Asks the kernel for a property of a device by ioctl(2); `read` takes it from the answer
-/// (netdevice(7)).
+/// (netdevice(7)). `name` is shorter than IFNAMSIZ. Returns the kernel's error.
 fn query<T>(name: &CStr, what: libc::Ioctl, read: impl Fn(&libc::ifreq) -> T) -> io::Result<T> {
     // SAFETY: an all-zero request is valid; the name fits, as its length was checked.
     unsafe {

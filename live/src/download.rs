@@ -34,11 +34,12 @@ pub fn list_sides(device: &str) -> Vec<String> {
     if all.is_empty() { vec![device.to_string()] } else { all }
 }
 
-/// Creates the IFB of a device and redirects the device's incoming packets to it.
+/// Creates the IFB of a device and redirects the device's incoming packets to it; an IFB that a
+/// killed command left is used again. Returns the redirection, which [`take_back`] removes.
 ///
 /// # Errors
-/// A sentence when the kernel has no IFB, or somebody else redirects the incoming packets; nothing
-/// has changed then.
+/// A sentence when the kernel has no IFB, a step fails, or somebody else redirects the incoming
+/// packets. What was done by then is taken back.
 pub fn redirect(name: &str) -> Result<Redirect> {
     let device = Device::find(name)?;
     refuse_others(name)?;
@@ -63,7 +64,8 @@ pub fn redirect(name: &str) -> Result<Redirect> {
     done.and(redirect)
 }
 
-/// Redirects a device's incoming packets again, to the existing IFB; its queue and flows stay.
+/// Redirects a device's incoming packets again, to the existing IFB, and records that first; its
+/// queue and flows stay. Locks our folder meanwhile.
 ///
 /// # Errors
 /// A sentence when nothing was redirected, the device is gone, or somebody else redirects its
@@ -92,10 +94,11 @@ impl Redirect {
         Ok(Redirect { device: device.name.clone(), index: device.index, added_clsact })
     }
 
-    /// Sets the IFB up and adds what is missing of the `clsact` and the filter. The IFB must exist.
+    /// Sets the IFB up with our alias, adds the `clsact` if the device has no hook, and replaces
+    /// our filter. The IFB must exist.
     ///
     /// # Errors
-    /// A sentence when the IFB is gone or the kernel rejects a step.
+    /// A sentence when the IFB is gone or the kernel rejects a step; earlier steps stay.
     pub fn install(&self) -> Result<()> {
         let name = ifb_name(&self.device);
         let ifb = links::find(&name).ok_or_else(|| Failure::new(format!("{name} is gone")))?;
@@ -125,6 +128,9 @@ impl Redirect {
 
 /// Returns whether a device has a `clsact` or `ingress`, under which filters of incoming packets
 /// are attached.
+///
+/// # Errors
+/// A sentence when the kernel does not list the device's queue disciplines.
 fn has_hook(index: u32) -> Result<bool> {
     Ok(netlink::list_qdiscs(index)?.iter().any(|one| one.kind == "clsact" || one.kind == "ingress"))
 }
@@ -146,7 +152,7 @@ pub fn list_commands(name: &str) -> Vec<String> {
 /// or whose filters of incoming packets are in a block that other devices may share.
 ///
 /// # Errors
-/// A sentence that names the other device, or the block.
+/// A sentence that names the other device or the block; also when there is no such device.
 pub fn refuse_others(name: &str) -> Result<()> {
     let index = Device::find(name)?.index;
     let filters = netlink::list_filters(index, TC_H_INGRESS);
@@ -167,8 +173,9 @@ pub fn refuse_others(name: &str) -> Result<()> {
     }
 }
 
-/// Removes a redirection: the filter, the `clsact` if we added it and nobody uses it, and the IFB.
-/// Missing parts are no error.
+/// Removes a redirection: the filter, the `clsact` if we added it and nobody uses it, and the IFB
+/// if it is ours. Missing parts are no error; the filter and the `clsact` stay if another device
+/// has the recorded index now.
 ///
 /// # Errors
 /// A sentence when the IFB cannot be removed.

@@ -148,7 +148,8 @@ pub struct Setting {
 }
 
 impl Rule {
-    /// Returns a policy's rule. `state` is its shared state; without it there are no readings.
+    /// Returns a policy's rule. `state` is its shared state; without it, or if it is too short,
+    /// there are no readings. A reading that is not finite is omitted.
     pub(crate) fn new(params: &Params, state: Option<&[u8]>) -> Rule {
         let policy = params.policy();
         let settings = policy.parameters().iter().map(|parameter| Setting {
@@ -186,7 +187,7 @@ impl Rule {
     }
 }
 
-/// Returns a parameter's value with its unit, as people write it.
+/// Returns a parameter's value with its unit, as people write it; times beyond 1e9 s are `never`.
 fn format_value(params: &Params, name: &'static str, kind: Kind) -> String {
     let number = params.number(name);
     match kind {
@@ -216,7 +217,7 @@ fn format_rounded(number: f64) -> String {
 }
 
 /// Returns whether a threshold counts packets. The policy's parameters hold the unit, so they are
-/// compared with those for the same number of packets and of bytes.
+/// compared with those for the same number of packets and of bytes. False if either cannot be set.
 fn is_in_packets(params: &Params, name: &str, number: f64) -> bool {
     let with = |unit: &str| {
         let text = format!("{}{unit}", number as u64);
@@ -228,7 +229,8 @@ fn is_in_packets(params: &Params, name: &str, number: f64) -> bool {
     differs.is_some_and(|at| mine[at] == packets[at])
 }
 
-/// Explains the flows that `asked` names, at one device or at all.
+/// Explains the flows that `asked` names, at one device or at all. At a device where none matches,
+/// likely reasons are looked up, which takes a second and runs nft.
 ///
 /// # Errors
 /// A sentence when `asked` names no flow, nothing runs here, or a table cannot be read.
@@ -279,7 +281,8 @@ fn keep_largest(found: &mut Vec<Entry>) {
     found.truncate(MOST);
 }
 
-/// Returns the rules of the markers, with the readings of their states.
+/// Returns the rules of the flow marker and of the user marker, with the readings of their states;
+/// none without a deployment.
 fn list_rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     let Some(deployment) = deployment else { return Vec::new() };
     let shared = one.shared_state().unwrap_or_default();
@@ -310,7 +313,8 @@ fn list_rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     all
 }
 
-/// Returns what was done with a flow's packets, for each colour that they had.
+/// Returns what was done with a flow's packets, for each colour that they had. `settings` are those
+/// of the program at `one`.
 fn describe_action(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> String {
     let host = if settings.user_is_destination == 0 { key.source } else { key.destination };
     let is_mark = one.record.as_ref().is_none_or(|record| record.request.mode == Mode::Mark);
@@ -346,7 +350,8 @@ fn describe_action(one: &Observed, settings: &Settings, key: &Key, flow: &FlowRe
     text
 }
 
-/// Returns what the queue did with a flow's packets.
+/// Returns what the queue did with a flow's packets. Without a deployment, only the drops and marks
+/// are given.
 fn describe_queue(
     deployment: Option<&Deployment>,
     one: &Observed,
@@ -399,7 +404,8 @@ fn describe_queue(
 }
 
 /// Returns likely reasons why a device has not seen a flow; those that can be checked are checked
-/// first. `entries` of the `most` entries of its flow table are in use.
+/// first. `entries` of the `most` entries of its flow table are in use. Counts packets for a second
+/// and runs nft. A program that does not run is the only reason then.
 fn list_reasons_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     let title = one.title();
     let mut reasons = Vec::new();
@@ -461,7 +467,7 @@ fn list_reasons_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     reasons
 }
 
-/// Returns the nft flowtables that name a device; none if nft is missing.
+/// Returns the nft flowtables that name a device; none if nft is missing. Runs nft.
 fn list_flowtables(device: &str) -> Vec<String> {
     let Ok(done) = Command::new("nft").args(["-j", "list", "flowtables"]).output() else { return Vec::new() };
     parse_flowtables(&String::from_utf8_lossy(&done.stdout), device)
@@ -486,8 +492,8 @@ fn parse_flowtables(text: &str, device: &str) -> Vec<String> {
         .collect()
 }
 
-/// Counts, for one second, the packets that a device sent and those that the program saw; `None` if
-/// either count cannot be read.
+/// Counts, for one second, the packets that a device sent and those that the program saw; blocks
+/// meanwhile. `None` if either count cannot be read.
 fn count_for_a_second(one: &Observed, device: &str) -> Option<(u64, u64)> {
     let seen = || {
         one.counters()
@@ -511,7 +517,7 @@ pub fn format_json(explanation: &Explanation) -> String {
     serde_json::to_string_pretty(explanation).expect("plain data is written")
 }
 
-/// Returns the lines for the terminal.
+/// Returns the lines for the terminal: the flows, a repeated rule only once, or why none was seen.
 pub fn format_text(explanation: &Explanation) -> Vec<String> {
     let mut lines = Vec::new();
     if explanation.flows.is_empty() {

@@ -105,7 +105,8 @@ impl FlowReport {
         self.dropped.values().map(|packets| u64::from(*packets)).sum()
     }
 
-    /// Formats the shares of the colours that occurred: `62 % green, 38 % yellow`.
+    /// Returns the shares of the colours that occurred, joined by commas: `62 % green, 38 %
+    /// yellow`. It is empty without packets.
     pub fn format_shares(&self) -> String {
         let share = |colour: &Colour| {
             let packets = self.colour_packets[colour.name()];
@@ -132,7 +133,7 @@ impl Top {
         Top { most, kept: BTreeMap::new() }
     }
 
-    /// Adds an entry; the smallest is dropped if there are too many.
+    /// Adds an entry, or drops it if `most` larger ones are stored; the smallest makes room.
     fn add(&mut self, entry: Entry) {
         let key = &entry.key;
         let rank = (
@@ -181,7 +182,8 @@ pub fn format_json(all: &[Table]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
-/// Returns the lines for the terminal.
+/// Returns the lines for the terminal: for each device the number of flows and a table of those
+/// listed.
 pub fn format_text(all: &[Table]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in all {
@@ -224,7 +226,7 @@ pub fn format_text(all: &[Table]) -> Vec<String> {
     lines
 }
 
-/// Returns the two endpoints in a flow's title.
+/// Returns the two endpoints in a flow's title; the second is empty if the title names one only.
 fn split_title(flow: &FlowReport) -> (String, String) {
     let title = flow.title.split_once(' ').map_or("", |(_, rest)| rest);
     let (from, to) = title.split_once(" > ").unwrap_or((title, ""));

@@ -89,7 +89,8 @@ struct Failed {
 }
 
 /// Maintains what the files of a folder ask for; it does not return without an error. `say` gets a
-/// line for each thing that is done or refused. `metrics` is a file for OpenMetrics text.
+/// line for each thing that is done or refused. `metrics` is a file that gets OpenMetrics text
+/// every 10 s. Takes the guard's lock and raises the process's priority.
 ///
 /// # Errors
 /// A sentence when another guard runs, or the kernel does not report changes.
@@ -154,7 +155,8 @@ fn say_once(last: &mut Option<String>, failure: Failure, say: &mut dyn FnMut(&st
     }
 }
 
-/// Starts what the file of a device asks for, once, without a guard. Returns lines for the user.
+/// Starts what the file of a device asks for, once, with an agent if the policy needs one and not
+/// with a guard. Returns lines for the user.
 ///
 /// # Errors
 /// A sentence when there is no file, another user could have written it, or the request is not
@@ -192,6 +194,10 @@ pub(crate) fn list_devices(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Takes back what was not confirmed in time in this namespace. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when our folder cannot be read or something cannot be taken back; later ones are not
+/// tried then.
 fn end_unconfirmed() -> Result<Vec<String>> {
     let (here, mut lines) = (namespace::current_cookie()?, Vec::new());
     for place in home::list_places()?.into_iter().filter(|place| place.namespace() == Some(here)) {
@@ -204,7 +210,12 @@ fn end_unconfirmed() -> Result<Vec<String>> {
 }
 
 impl Ward {
-    /// Checks the device and does what is missing. Returns its state for the user.
+    /// Checks the device and does what is missing: starts it, follows a changed file, redirects
+    /// downloads again, aims or pauses marks, or waits before the next attempt. Updates the ward's
+    /// state. Returns a message about the device for the user, a failed start included.
+    ///
+    /// # Errors
+    /// A sentence when the file is wrong, or something that runs cannot be read or changed.
     fn tend(&mut self, name: &str, folder: &Path, changed: &ChangedDevices) -> Result<String> {
         self.read_file(name, folder)?;
         let Some((digest, request)) = self.wanted.clone() else { return Ok("its file is gone".into()) };
@@ -271,6 +282,9 @@ impl Ward {
 
     /// Updates [`Ward::seen`] if the device or its queue may have changed; clears it if none of our
     /// programs runs there. Returns `kept` unchanged.
+    ///
+    /// # Errors
+    /// A sentence when the device is gone or its queue disciplines cannot be listed.
     fn look_at_queue(
         &mut self,
         name: &str,
@@ -295,8 +309,8 @@ impl Ward {
         Ok(kept)
     }
 
-    /// Records a failed start. It is retried after a wait that doubles, or at once when something
-    /// else changes there. Returns the message.
+    /// Records a failed start. It is retried after 250 ms, a wait that doubles up to 60 s, or at
+    /// once when `at` differs. Returns the message.
     fn postpone(&mut self, at: (u32, String, Vec<u8>), failure: &Failure) -> String {
         let former = self.failed.take().filter(|failed| failed.at == at);
         let wait_ns = former.map_or(FIRST_WAIT_NS, |failed| (2 * failed.wait_ns).min(MOST_WAIT_NS));
@@ -305,10 +319,12 @@ impl Ward {
         said
     }
 
-    /// Reads the device's file if it changed.
+    /// Reads the device's file into [`Ward::wanted`] if its digest differs; without a file,
+    /// `wanted` becomes `None`.
     ///
     /// # Errors
-    /// A sentence when it cannot be read, another user could have written it, or a key is wrong.
+    /// A sentence when it cannot be read, another user could have written it, or a key is wrong;
+    /// `wanted` stays.
     fn read_file(&mut self, name: &str, folder: &Path) -> Result<()> {
         let path = file_path(folder, name);
         let read = files::check_folder(folder).and_then(|()| files::read_own(&path, files::TEXT_BYTES));
@@ -329,8 +345,10 @@ impl Ward {
         Ok(())
     }
 
-    /// Takes over the slow steps of what runs, unless an agent does them. The user's own policies
-    /// have none that survive a reboot.
+    /// Takes over the slow steps of what runs, with the state and the lock of the former sweeper if
+    /// there is one. Does nothing if there are no slow steps, they are ours already, or an agent
+    /// holds the lock; a sweeper that cannot be created is tried again at the next look. The user's
+    /// own policies have none that survive a reboot.
     fn adopt_slow_steps(&mut self, place: &Place, device: &Device, record: &Record) {
         // A policy without slow steps publishes nothing.
         let has_steps = record.request.policy.is_empty() && place.map("ml_published").exists();
@@ -348,7 +366,7 @@ impl Ward {
     }
 
     /// Runs the slow steps that are due. Returns how long it takes until the next is due; `None` if
-    /// there are none or they failed.
+    /// there are none, or after a failure, which drops the sweeper and its lock.
     fn sweep(&mut self) -> Option<Duration> {
         let (sweeper, ..) = self.sweeper.as_mut()?;
         let wait = sweeper.step(monotonic_ns()).ok();
@@ -359,8 +377,11 @@ impl Ward {
     }
 }
 
-/// Starts a request; one with the user's own policies from what `persist` saved. Returns lines for
-/// the user.
+/// Starts a request; one with the user's own policies from what `persist` saved, so that neither a
+/// compiler nor their native code runs. Returns lines for the user.
+///
+/// # Errors
+/// As [`start::start`] or [`start::start_persisted`].
 fn start_request(name: &str, request: &Request, without_agent: bool) -> Result<Vec<String>> {
     let manner = Manner { words: std::env::args().collect(), without_agent, ..Manner::default() };
     match request.policy.is_empty() {
@@ -371,7 +392,12 @@ fn start_request(name: &str, request: &Request, without_agent: bool) -> Result<V
 }
 
 /// Makes what runs at a device carry out the request of its file: by changing the running program
-/// if that is possible, else by a new start.
+/// if that is possible, else by stopping it and starting again. Does nothing if `record` has that
+/// request.
+///
+/// # Errors
+/// A sentence when the file's request is not possible, in which case what runs stays, or when the
+/// new start fails.
 fn follow_file(name: &str, record: &Record, request: &Request) -> Result<()> {
     if record.request == *request {
         return Ok(());
@@ -406,8 +432,12 @@ fn follow_file(name: &str, record: &Record, request: &Request) -> Result<()> {
     start_request(name, request, true).map(drop)
 }
 
-/// Makes marks name the queue that is there now, and pauses a program whose queue is gone. Returns
-/// its state for the user.
+/// Makes marks name the queue that is there now, and pauses a program whose queue is gone; nothing
+/// is written if neither changes. `all` are the device's queue disciplines. Returns its state for
+/// the user.
+///
+/// # Errors
+/// A sentence when the settings cannot be read or changed, or marks are not possible at the root.
 fn aim_marks(name: &str, place: &Place, record: &Record, all: &[qdisc::Qdisc]) -> Result<String> {
     let root = qdisc::find_root(all);
     let there = root.map_or("nothing".to_string(), |root| format!("{} {}", root.kind, root.handle));

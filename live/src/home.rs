@@ -44,7 +44,8 @@ pub struct Place {
 }
 
 impl Home {
-    /// Creates the folder and takes the lock. Waits some seconds for other commands that hold it.
+    /// Creates the folder and takes the lock, which lasts until the value is dropped. Waits up to
+    /// 10 s for another command that holds it.
     ///
     /// # Errors
     /// A sentence when there is no BPF file system or no permission, or another command holds the
@@ -71,10 +72,10 @@ impl Drop for Home {
 }
 
 /// Returns the place of a device of this namespace by its name, even if the device is gone; `None`
-/// if nothing is stored about it.
+/// if nothing is stored about it. Its folder may lack a record if a command was killed.
 ///
 /// # Errors
-/// A sentence when the folder cannot be read.
+/// A sentence when the folder cannot be read or the namespace has no cookie.
 pub fn find(name: &str) -> Result<Option<Place>> {
     let namespace = namespace::current_cookie()?;
     let mut all = list_places()?;
@@ -91,13 +92,14 @@ pub fn find(name: &str) -> Result<Option<Place>> {
     Ok(all.pop())
 }
 
-/// Returns the place of a device in the folder.
+/// Returns the place of a device in the folder, named by namespace cookie and interface index. It
+/// may not exist.
 fn place_of(folder: &Path, device: &Device) -> Place {
     Place { path: folder.join(format!("{}-{}", device.namespace, device.index)) }
 }
 
 impl Place {
-    /// Creates its folders.
+    /// Creates its folders for this user alone, unless they exist.
     ///
     /// # Errors
     /// A sentence when that is not possible.
@@ -187,10 +189,10 @@ impl Place {
         serde_json::from_slice(&value[..end]).map_err(|error| fault(format!("is no record; {error}")))
     }
 
-    /// Writes the record; the first time, it is pinned here.
+    /// Writes the record over the former one; the first time, its map is created and pinned here.
     ///
     /// # Errors
-    /// A sentence when that is not possible or it is too long.
+    /// A sentence when that is not possible or it has 64 KiB or more.
     pub fn write_record(&self, record: &Record) -> Result<()> {
         let path = self.path.join("record");
         let fault = |why: String| Failure::new(format!("{}: cannot be written; {why}", path.display()));
@@ -212,10 +214,11 @@ impl Place {
         Ok(())
     }
 
-    /// Removes everything that is pinned here except the record, the link first.
+    /// Removes everything that is pinned here except the record, the link first. Missing ones are
+    /// no error.
     ///
     /// # Errors
-    /// A sentence when a pin cannot be removed.
+    /// A sentence when a pin cannot be removed; later ones stay.
     pub fn remove_pins(&self) -> Result<()> {
         let mut pins = vec![self.link(), self.program(), self.next_program(), self.queue()];
         if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
@@ -224,7 +227,8 @@ impl Place {
         pins.iter().try_for_each(|path| remove_path(path, |path| fs::remove_file(path)))
     }
 
-    /// Removes the record and the folders, which must hold nothing else.
+    /// Removes the record, the agent's lock file and the folders, which must hold nothing else. An
+    /// agent that holds the lock ends then.
     ///
     /// # Errors
     /// A sentence when something cannot be removed.
@@ -268,7 +272,7 @@ fn remove_path(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()>
 /// waiting. The lock lasts until the file is closed.
 ///
 /// # Errors
-/// A sentence that names the process that holds it.
+/// A sentence that names the process that holds it, or says why the file cannot be locked.
 pub fn lock_service(what: &str) -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
@@ -300,7 +304,7 @@ fn lock_failure(path: &Path, error: &io::Error) -> Failure {
     Failure::system(format!("{} cannot be locked", path.display()), error)
 }
 
-/// Writes into a lock's file which process and command hold it.
+/// Replaces the text of a lock's file by the process and command that hold it.
 fn note_holder(file: &File) -> io::Result<()> {
     let words: Vec<String> = std::env::args().collect();
     let note = format!("process {}, `{}`", std::process::id(), words.join(" "));
@@ -309,6 +313,10 @@ fn note_holder(file: &File) -> io::Result<()> {
 
 /// Takes the lock of all commands that change something; waits up to [`LONGEST_WAIT`]. Its folder
 /// belongs to this user alone, so that nobody else can hold it.
+///
+/// # Errors
+/// A sentence that names the command that holds it for too long, or says why the file cannot be
+/// locked.
 fn lock_changes() -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
@@ -335,7 +343,8 @@ fn lock_changes() -> Result<File> {
     Ok(file)
 }
 
-/// Returns who holds a lock, from the holder's note.
+/// Returns who holds a lock, from the first 400 bytes of the holder's note, without control
+/// characters; `of which nothing is known` if it is empty.
 fn read_holder(file: &File) -> String {
     let mut note = [0; 400];
     let length = file.read_at(&mut note, 0).unwrap_or(0);
@@ -345,6 +354,9 @@ fn read_holder(file: &File) -> String {
 
 /// Returns the folder of all places, which may not exist. One that another user could have created
 /// is rejected.
+///
+/// # Errors
+/// A sentence when there is no BPF file system, or another user could have created the folder.
 fn find_folder() -> Result<PathBuf> {
     let path = find_bpf_root()?.join("mousehole");
     match files::check_folder(&path) {

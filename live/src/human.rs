@@ -22,7 +22,8 @@ pub fn format_count(value: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", format_number(value))
 }
 
-/// Formats a value with three digits and the prefix of a power of 1000.
+/// Formats a value that is not negative with three digits and the prefix of a power of 1000, up to
+/// `P`.
 fn format_scaled(value: f64, unit: &str) -> String {
     let mut rest = value;
     for prefix in ["", "k", "M", "G", "T", "P"] {
@@ -53,7 +54,8 @@ pub fn format_rate(bits_per_second: f64) -> String {
     format_scaled(bits_per_second, "bit/s")
 }
 
-/// Formats a duration in at most two units: `0.25 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`.
+/// Formats a duration in at most two units: `0.25 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. Below
+/// 10 s it is rounded to milliseconds.
 pub fn format_span(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     match whole {
@@ -117,7 +119,8 @@ pub fn format_flow(key: &Key) -> String {
 }
 
 /// Formats rows with each column as wide as its widest cell and two spaces between columns. Columns
-/// in `left` are aligned to the left, the others to the right.
+/// in `left` are aligned to the left, the others to the right. Returns a line for each row, without
+/// blanks at the end; rows may be of different length.
 pub fn format_table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let wide: Vec<usize> = (0..columns)

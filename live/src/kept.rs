@@ -58,11 +58,12 @@ pub(crate) fn escape(name: &str) -> String {
 }
 
 /// Copies the user's policies of a request, builds their programs from the copies and saves all of
-/// it. Anything saved for the device before is replaced.
+/// it. Anything saved for the device before is replaced at the end. Runs the policies' native code
+/// and the compiler. `root` is the device's root queue discipline.
 ///
 /// # Errors
-/// A sentence when the headers need other files, the policy has slow steps, or the folder cannot be
-/// written.
+/// A sentence when the headers need other files or do not compile, the policy has slow steps, or
+/// the folder cannot be written; what was saved before stays then.
 pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<()> {
     let target = folder(&device.name);
     let fault = |error: io::Error| Failure::system(format!("{} cannot be written", target.display()), &error);
@@ -113,11 +114,12 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
     }
 }
 
-/// Reads what is saved for a device. Files that another user could have written and files that were
-/// changed are rejected.
+/// Reads what is saved for a device, without running anything. Files that another user could have
+/// written and files that were changed are rejected.
 ///
 /// # Errors
-/// A sentence when nothing is saved, another version saved it, or a file was changed.
+/// A sentence when nothing is saved, another version saved it, a file is missing, or one was
+/// changed.
 pub fn read(name: &str) -> Result<(Kept, Objects)> {
     let folder = folder(name);
     let again = format!("give the command and `mousehole-live persist {name}` again");

@@ -59,11 +59,16 @@ pub struct Maps<'a> {
     pub notes_transfers: bool,
 }
 
-/// Loads a program and pins its maps. New maps get random coefficients for the hash of the flow
-/// table.
+/// Loads a program and attaches it to nothing. New maps are pinned at the place, if there is one,
+/// and get random coefficients for the hash of the flow table. With `reuse`, those pinned there are
+/// used with their contents.
 ///
 /// # Errors
-/// A sentence when the kernel rejects it, with the verifier's last message.
+/// A sentence when the kernel rejects it, with the verifier's last message, or a map cannot be
+/// written or pinned; maps pinned by then stay.
+///
+/// # Panics
+/// For an object without the program `mousehole`.
 pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
     let layout = hash_layout(bytes);
     let pinned = |name: &str, place: &Place| PINNED.contains(&name).then(|| place.map(name));
@@ -173,10 +178,13 @@ impl Loaded {
         self.maps.get(name).unwrap_or_else(|| panic!("the program has no map {name}"))
     }
 
-    /// Writes an entry of an array; a value that is too short is filled up with zeros.
+    /// Writes an entry of an array. The value is filled up with zeros or cut to the map's size.
     ///
     /// # Errors
     /// A sentence when the kernel rejects it.
+    ///
+    /// # Panics
+    /// When the program has no such map.
     pub fn write(&self, map: &str, index: u32, value: &[u8]) -> Result<()> {
         let found = self.map(map);
         let mut whole = value.to_vec();
@@ -193,7 +201,8 @@ impl Loaded {
     }
 
     /// Attaches the program to a device's egress and pins what holds it there. From this moment it
-    /// runs. Returns how it is attached and the number of the tcx link.
+    /// runs. Returns how it is attached and the number of the tcx link. With `Auto`, a filter under
+    /// clsact serves a kernel without tcx.
     ///
     /// # Errors
     /// A sentence when the kernel rejects it. A pin that was made by then stays; the caller removes
@@ -234,7 +243,8 @@ impl Loaded {
     /// packets.
     ///
     /// # Errors
-    /// A sentence when the kernel rejects it; the former program stays.
+    /// A sentence when the kernel rejects it or a pin cannot be renamed. The former program stays
+    /// if it is the kernel's error.
     pub fn replace(&self, place: &Place, device: u32) -> Result<()> {
         if place.program().exists() {
             return self.replace_filter(place, device);
@@ -247,7 +257,7 @@ impl Loaded {
     }
 
     /// Does [`Loaded::replace`] under clsact. At any time, one of the two pins names the program of
-    /// the filter.
+    /// the filter. Finishes or undoes an upgrade that was killed first.
     fn replace_filter(&self, place: &Place, device: u32) -> Result<()> {
         let program = self.program();
         let (now, next) = (place.program(), place.next_program());
@@ -289,7 +299,8 @@ pub fn detach_filter(index: u32) -> Result<()> {
     }
 }
 
-/// Removes a `clsact` that we added, unless it has filters.
+/// Removes a device's `clsact`, unless it has filters. Call it for one that we added. Failures are
+/// ignored.
 pub fn remove_clsact(index: u32) {
     if !netlink::has_filters(index) {
         // It fails if there is none, which is as good.
@@ -358,8 +369,11 @@ fn means_no_tcx(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
-/// Attaches a program as our filter; with `replaces`, in place of the present one. Returns whether
-/// `clsact` had to be added.
+/// Attaches a program as our filter, adding `clsact` if the device has none; with `replaces`, in
+/// place of the present one. Returns whether `clsact` was added.
+///
+/// # Errors
+/// The kernel's error; a `clsact` that was added is removed again.
 fn attach_filter(program: BorrowedFd, index: u32, replaces: bool) -> io::Result<bool> {
     let made = match netlink::add_clsact(index) {
         Ok(()) => true,

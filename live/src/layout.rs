@@ -68,7 +68,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Returns how many packets on the wire it had.
+    /// Returns how many packets on the wire it had, modulo 2³².
     pub fn packets(&self) -> u32 {
         self.colour_packets.iter().fold(0, |sum, packets| sum.wrapping_add(*packets))
     }

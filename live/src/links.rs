@@ -50,7 +50,8 @@ pub struct Link {
     pub gso_max_segs: Option<u32>,
 }
 
-/// Returns a device of this namespace by its name; `None` if there is none.
+/// Returns a device of this namespace by its name; `None` if there is none or the kernel does not
+/// answer.
 pub fn find(name: &str) -> Option<Link> {
     let known = CString::new(name).ok()?;
     // SAFETY: the text ends in a zero byte.
@@ -70,7 +71,8 @@ pub fn list_links() -> Vec<Link> {
     answers.iter().filter_map(|message| parse_link(message)).collect()
 }
 
-/// Returns the device that a message describes; `None` if the message is cut short.
+/// Returns the device that a message describes; `None` if the message is cut short. Absent
+/// attributes count as empty, 0, or one transmit queue.
 fn parse_link(message: &[u8]) -> Option<Link> {
     let attributes = message.get(IFINFOMSG..)?;
     let kind = attribute(attributes, IFLA_LINKINFO).and_then(|inner| attribute(inner, IFLA_INFO_KIND));
@@ -104,7 +106,7 @@ pub fn add(name: &str, kind: &str) -> io::Result<()> {
     send_change(RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
 }
 
-/// Sets a device's alias and brings it up.
+/// Sets a device's alias and brings it up in one step.
 ///
 /// # Errors
 /// The kernel's error.

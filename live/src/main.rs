@@ -414,7 +414,8 @@ impl TuneOptions {
 }
 
 impl Common {
-    /// Returns the request of the configuration file and the common options.
+    /// Returns the request of the configuration file and the common options, which win over it.
+    /// Paths of headers become absolute.
     ///
     /// # Errors
     /// A sentence that names the file or option that is wrong.
@@ -447,8 +448,11 @@ impl Common {
         Ok(request)
     }
 
-    /// Starts the request at the device or its downloads, or with `--dry-run` only says what that
-    /// would do.
+    /// Starts the request at the device or, with `--download`, at its IFB; with `--dry-run` it only
+    /// says what that would do. Returns lines for the user.
+    ///
+    /// # Errors
+    /// As [`start`] or [`rehearse`]; a sentence when `--confirm` is wrong.
     fn start_or_rehearse(&self, request: &Request) -> Result<Vec<String>> {
         let manner = self.to_manner()?;
         let mut request = request.clone();
@@ -467,7 +471,11 @@ impl Common {
         }
     }
 
-    /// Returns the options of a start that are not part of the request.
+    /// Returns the options of a start that are not part of the request, with this process's command
+    /// line.
+    ///
+    /// # Errors
+    /// A sentence when `--confirm` is no duration from 1 s to 24 h.
     fn to_manner(&self) -> Result<Manner> {
         let confirm_s = self.confirm.as_ref().map(|text| parse_dur("--confirm", text)).transpose()?;
         let confirm_s = confirm_s.map(|time| time.as_secs().ceil() as u64);
@@ -478,7 +486,7 @@ impl Common {
     }
 }
 
-/// Replaces `value` if an option is given.
+/// Replaces `value` if an option is given; else it stays.
 fn set_if_given<T: Clone>(value: &mut T, given: &Option<T>) {
     if let Some(given) = given {
         *value = given.clone();
@@ -487,6 +495,10 @@ fn set_if_given<T: Clone>(value: &mut T, given: &Option<T>) {
 
 impl SetupOptions {
     /// Sets up both directions of the line, or with `--dry-run` only says what that would do.
+    /// Returns lines for the user.
+    ///
+    /// # Errors
+    /// As [`setup::setup`]; a sentence when an option is wrong.
     fn start_or_rehearse(&self) -> Result<Vec<String>> {
         let common = Common {
             device: self.device.clone(),
@@ -517,7 +529,8 @@ impl SetupOptions {
 }
 
 impl MarkOptions {
-    /// Returns the request of `mark`; a key for `--ab` is drawn if none is given.
+    /// Returns the request of `mark`: the configuration file's with these options over it. A key
+    /// for `--ab` is drawn if none is given.
     fn to_request(&self) -> Result<Request> {
         let mut request = self.common.to_request(Mode::Mark)?;
         set_if_given(&mut request.scheme, &self.marker);
@@ -538,7 +551,7 @@ impl MarkOptions {
 }
 
 impl UpOptions {
-    /// Returns the request of `up`.
+    /// Returns the request of `up`: the configuration file's with these options over it.
     fn to_request(&self) -> Result<Request> {
         let mut request = self.common.to_request(Mode::Up)?;
         set_if_given(&mut request.scheme, &self.scheme);
@@ -554,10 +567,11 @@ impl UpOptions {
 
 impl HostOptions {
     /// Returns the request of `host`: an `up` if the scheme ends in a queue that reads windows,
-    /// else a `mark` by DSCP.
+    /// else a `mark` by DSCP. Headers of the user's policies are loaded, which runs their native
+    /// code.
     ///
     /// # Errors
-    /// A sentence when an option or a key of the file does not belong to that scheme.
+    /// A sentence when an option or a key of the file is wrong or does not belong to that scheme.
     fn to_request(&self) -> Result<Request> {
         let file = self
             .common
@@ -624,7 +638,11 @@ fn print_lines(lines: &[String]) -> Option<ExitCode> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err().then_some(ExitCode::from(1))
 }
 
-/// Runs a command and returns the lines to print.
+/// Runs a command and returns the lines to print on standard output. `agent`, `guard` and `status
+/// --watch` last until they are ended.
+///
+/// # Errors
+/// The sentence for standard error.
 fn run_command(verb: &Verb) -> Result<Vec<String>> {
     match verb {
         Verb::Check { device, json } => check::check(device, *json),
@@ -673,6 +691,10 @@ fn run_command(verb: &Verb) -> Result<Vec<String>> {
 }
 
 /// Returns the lines of `status`; with `--watch` it prints them again and again until output fails.
+/// With `--metrics` each look writes that file.
+///
+/// # Errors
+/// A sentence when the status cannot be read or the file cannot be written.
 fn show_status(options: &StatusOptions) -> Result<Vec<String>> {
     let mut before: Option<(Vec<Status>, u64)> = None;
     loop {

@@ -23,7 +23,7 @@ type Gauges = Family<Labels, Gauge<i64, Number<i64>>>;
 struct Number<N>(Mutex<N>);
 
 impl<N: Copy + AddAssign + SubAssign + From<bool>> Number<N> {
-    /// Locks the value.
+    /// Locks the value until the guard is dropped; a poisoned lock is taken all the same.
     fn value(&self) -> MutexGuard<'_, N> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -77,7 +77,8 @@ impl<N: Copy + AddAssign + SubAssign + From<bool>> gauge::Atomic<N> for Number<N
     }
 }
 
-/// Returns the devices' metrics as OpenMetrics text, with `# EOF` at the end.
+/// Returns the devices' metrics as OpenMetrics text, with `# EOF` at the end. A device without
+/// details has `running` and `problems` only.
 pub fn format_metrics(all: &[Status]) -> String {
     let mut registry = Registry::with_prefix("mousehole");
     let mut counts = |name: &str, help: &str| {
@@ -154,8 +155,8 @@ pub fn format_metrics(all: &[Status]) -> String {
     sort_samples(&text)
 }
 
-/// Returns the text with the samples of each metric sorted, since the crate writes them in random
-/// order.
+/// Returns the text with the samples between two comment lines sorted, since the crate writes them
+/// in random order.
 fn sort_samples(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.chunk_by_mut(|one, other| one.starts_with('#') == other.starts_with('#')).for_each(|part| {

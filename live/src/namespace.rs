@@ -62,7 +62,8 @@ pub fn find_live_cookies() -> Option<BTreeSet<u64>> {
 }
 
 /// Moves this thread into the namespace at `path` and returns its cookie; `None` if the file cannot
-/// be opened, as when the namespace has ended since it was listed.
+/// be opened, as when the namespace has ended since it was listed. Other failures are the system's
+/// error.
 fn enter(path: &Path) -> io::Result<Option<u64>> {
     let Ok(file) = File::open(path) else { return Ok(None) };
     // SAFETY: the descriptor is open.
@@ -72,7 +73,8 @@ fn enter(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// Returns the path of each process's network namespace, /proc/PID/ns/net.
+/// Returns the path of each process's network namespace, /proc/PID/ns/net; it may be gone by the
+/// time it is opened.
 fn list_process_paths() -> Vec<PathBuf> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_process = |path: &PathBuf| {
@@ -89,8 +91,8 @@ fn parse_mounts(text: &str) -> Vec<PathBuf> {
     text.lines().filter(is_namespace).filter_map(path).collect()
 }
 
-/// Leaves the network namespace for a new, empty one, so that this process does not keep the former alive. Without
-/// CAP_SYS_ADMIN it stays.
+/// Moves the calling thread into a new, empty network namespace, so that it does not keep the
+/// former alive. Without CAP_SYS_ADMIN it stays.
 pub fn leave() {
     // SAFETY: the call takes a number; it moves the calling thread.
     unsafe { libc::unshare(libc::CLONE_NEWNET) };

@@ -82,8 +82,11 @@ mod loader {
     /// Messages of libbpf and of the kernel's verifier.
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-    /// Loads the object, pins its maps and attaches the queue discipline's operations. `settings`
-    /// fill both slots.
+    /// Loads the object, pins its maps and attaches the queue discipline's operations by a pinned
+    /// link. `settings` fill both slots. Replaces libbpf's print callback for the process.
+    ///
+    /// # Errors
+    /// A sentence when the settings have the wrong size or a step is rejected; earlier pins stay.
     pub(super) fn load(name: &str, object: &[u8], place: &Place, settings: &[u8]) -> Result<()> {
         let refused = |error: &dyn std::fmt::Display| {
             let said = last_message();
@@ -121,13 +124,13 @@ mod loader {
         link.pin(place.queue()).map_err(|error| refused(&error))
     }
 
-    /// Stores a message of libbpf. It is libbpf's print callback.
+    /// Appends a message of libbpf to [`SAID`]. It is libbpf's print callback.
     fn record_message(_level: PrintLevel, text: String) {
         SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
     }
 
-    /// Returns the last message that gives a reason, as " (…)" for the end of a sentence; empty
-    /// without one.
+    /// Returns the last line since the process began that gives a reason, as " (…)" for the end of
+    /// a sentence; empty without one.
     fn last_message() -> String {
         let said = SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).concat();
         let is_reason = |line: &&str| {
@@ -144,7 +147,8 @@ mod loader {
 /// Replaces the settings of a running queue between two packets; waiting packets stay.
 ///
 /// # Errors
-/// A sentence when a map cannot be read or written; the former settings stay in force.
+/// A sentence when a map cannot be read or written, or the settings have another size than the
+/// program's; the former settings stay in force.
 pub(crate) fn change_settings(
     queue: &Native,
     place: &Place,
@@ -184,7 +188,8 @@ pub(crate) fn format_kind(place: &Place) -> String {
     format!("mh_{:012x}", hasher.finish() & 0xffff_ffff_ffff)
 }
 
-/// Returns the counters of a place's native queue; `None` if none runs there.
+/// Returns the counters of a place's native queue; `None` if none runs there or they cannot be
+/// read.
 pub fn read_counters(place: &Place) -> Option<Counted> {
     let map =
         place.map("ml_native_counters").exists().then(|| place.open_map("ml_native_counters").ok())??;

@@ -78,8 +78,8 @@ pub fn save_root(index: u32) -> Result<Vec<u8>> {
     found.ok_or_else(|| Failure::new(format!("device {index} has no qdisc at its root")))
 }
 
-/// Installs a queue discipline at a device's root, replacing the present one. `message` comes from
-/// [`save_root`].
+/// Installs a queue discipline at a device's root, replacing the present one with its packets.
+/// `message` comes from [`save_root`].
 ///
 /// # Errors
 /// The kernel's error.
@@ -133,12 +133,16 @@ pub fn list_classes(index: u32) -> Vec<Class> {
 }
 
 /// Returns the kernel's messages about a device's queue disciplines.
+///
+/// # Errors
+/// A sentence when the kernel does not list them.
 fn dump_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
     dump(RTM_GETQDISC, index, 0)
         .map_err(|error| Failure::system("the kernel does not list its qdiscs", &error))
 }
 
-/// Returns the queue discipline that a message describes.
+/// Returns the queue discipline that a message describes. What a message that is cut short lacks
+/// counts as 0 or empty.
 fn read_qdisc(message: &[u8]) -> Qdisc {
     let (handle, parent) = (word(message, 8), word(message, 12));
     let parent = (parent != TC_H_ROOT && parent != 0).then(|| qdisc::format_id(parent));
@@ -151,7 +155,7 @@ fn read_qdisc(message: &[u8]) -> Qdisc {
 }
 
 /// Creates or changes a queue discipline (`what` is RTM_NEWQDISC) or a class (RTM_NEWTCLASS) of a
-/// kind. `options` is the body of TCA_OPTIONS.
+/// kind; `flags` say which, as in rtnetlink(7). `options` is the body of TCA_OPTIONS, or empty.
 ///
 /// # Errors
 /// The kernel's reason, as a clause.
@@ -173,7 +177,8 @@ pub(crate) fn write_qdisc(
     done.map_err(|(error, said)| said.unwrap_or_else(|| format_reason(&error)))
 }
 
-/// Removes the queue discipline at a device's root.
+/// Removes the queue discipline at a device's root with its packets; the kernel then installs its
+/// default.
 ///
 /// # Errors
 /// The kernel's error, for example if there is none.
@@ -181,7 +186,8 @@ pub fn remove_root(index: u32) -> io::Result<()> {
     send_change(RTM_DELQDISC, 0, &encode_tcmsg(index, 0, TC_H_ROOT))
 }
 
-/// Returns whether a device has a filter under `clsact` or `ingress`.
+/// Returns whether a device has a filter under `clsact` or `ingress`. False if the kernel does not
+/// list them.
 pub fn has_filters(index: u32) -> bool {
     [TC_H_INGRESS, TC_H_EGRESS]
         .iter()
@@ -346,7 +352,7 @@ pub fn remove_filter(index: u32, priority: u32, handle: u32) -> io::Result<()> {
 }
 
 /// Returns the number of the program of a filter of outgoing packets; `None` if there is no such
-/// filter.
+/// filter or the kernel does not answer.
 pub fn find_filter_program(index: u32, priority: u32, handle: u32) -> Option<u32> {
     let mut body = egress_head(index, priority, handle);
     add_attribute(&mut body, TCA_KIND, b"bpf\0");
@@ -374,6 +380,9 @@ fn filter_head(index: u32, priority: u32, handle: u32, side: u32) -> Vec<u8> {
 
 /// Returns the messages that the kernel lists for the request `kind` at a device, below `parent`
 /// unless it is 0; filters also of a block that the device shares with others.
+///
+/// # Errors
+/// The kernel's error.
 fn dump(kind: u16, index: u32, parent: u32) -> io::Result<Vec<Vec<u8>>> {
     let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
     let mut all = exchange(kind, dump, &encode_tcmsg(index, 0, parent), true)?;
@@ -432,8 +441,8 @@ pub(crate) fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io:
     send(kind, flags, body, is_dump).map_err(|(error, _)| error)
 }
 
-/// Sends a request, as [`exchange`]. An error comes with the kernel's own text about it, if it
-/// gives one.
+/// Sends a request on a socket of its own and waits for the answers, as [`exchange`]. An error
+/// comes with the kernel's own text about it, if it gives one.
 fn send(
     kind: u16,
     flags: u16,

@@ -59,7 +59,8 @@ static UNPACKED: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
 /// How many programs [`UNPACKED`] holds, some hundred kB each.
 const MOST_UNPACKED: usize = 4;
 
-/// Returns the object of a built-in program; `None` if no program has this name.
+/// Returns the object of a built-in program, unpacked at most once while it is among the last few;
+/// `None` if no program has this name.
 pub fn find_built_in(name: &str) -> Option<Vec<u8>> {
     let Ok(mut unpacked) = UNPACKED.lock() else { return unpack(name) };
     if let Some((_, object)) = unpacked.iter().find(|(known, _)| known == name) {
@@ -113,6 +114,9 @@ pub fn define_by_name(name: &str) -> Result<Vec<String>> {
 ///
 /// # Panics
 /// As [`compile_with`].
+///
+/// # Errors
+/// A sentence when a policy's header cannot be resolved.
 fn parse_combination(name: &str) -> Result<Combination> {
     let parts: Vec<&str> = name.split('-').collect();
     let policy = |part: &str| {
@@ -130,7 +134,7 @@ fn parse_combination(name: &str) -> Result<Combination> {
 }
 
 /// Returns the object of a combination: the built-in one, or else one that clang compiles now.
-/// Objects of users' policies are always compiled.
+/// Objects of users' policies are always compiled. No code of theirs runs.
 ///
 /// # Errors
 /// A sentence when clang is missing or rejects the program.
@@ -184,12 +188,19 @@ pub fn compile_native(policy: &Policy, more: &[&str]) -> Result<Vec<u8>> {
 }
 
 /// Compiles the program of a combination by clang.
+///
+/// # Errors
+/// A sentence when clang is missing or rejects the program.
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
     compile_source(&find_clang(), "program.c", define_program(combination), &combination.name(), more)
 }
 
-/// Compiles `source` in a scratch folder with `command`, under limits of time and memory, and
-/// returns the object. `name` appears in the error.
+/// Compiles `source` with `command` in a scratch folder, which is removed, under limits of time and
+/// memory. Returns the object. `name` appears in the error, and `more` are additional arguments.
+///
+/// # Errors
+/// A sentence when the folder cannot be written, or the compiler does not run or rejects the
+/// program; then with its messages.
 fn compile_source(
     command: &str,
     source: &str,

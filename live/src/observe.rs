@@ -45,10 +45,10 @@ impl Observed {
     }
 
     /// Plans the record's request for the device as it is now; `None` if the device is gone or
-    /// there is no record.
+    /// there is no record. The user's policies are loaded, which runs their native code.
     ///
     /// # Errors
-    /// A sentence when the request is not possible at the device any more.
+    /// A sentence when a header has changed or the request is not possible at the device any more.
     pub fn deployment(&self) -> Result<Option<Deployment>> {
         let (Some(name), Some(record)) = (&self.name, &self.record) else { return Ok(None) };
         let device = Device::find(name)?;
@@ -111,7 +111,8 @@ impl Observed {
     /// Reads what the agent published last.
     ///
     /// # Errors
-    /// A sentence when the map is not there, since the marker publishes nothing.
+    /// A sentence when a map is not there, as for a marker that publishes nothing, or cannot be
+    /// read.
     pub fn published(&self) -> Result<Vec<u8>> {
         let map = self.place.open_map("ml_published")?;
         let value = map.lookup(&(self.agent()?.active & 1).to_ne_bytes());
@@ -143,7 +144,8 @@ impl Observed {
         Ok((count, u64::from(map.max_entries())))
     }
 
-    /// Calls `visit` for every recorded transfer, with the index of its flow's entry.
+    /// Calls `visit` for every recorded transfer, running or finished, with the index of its flow's
+    /// entry; entries without a SYN are left out.
     ///
     /// # Errors
     /// A sentence when the map cannot be read.
@@ -160,12 +162,18 @@ impl Observed {
 }
 
 /// Returns the counters in an entry of the flow table; those of a free entry have no packets.
+///
+/// # Panics
+/// For an entry that is shorter than key and account.
 pub(crate) fn read_account(entry: &[u8]) -> Flow {
     Flow::read(&entry[ACCOUNT..])
 }
 
 /// Calls `visit` with the index and the bytes of each used entry of the flow table. Returns how
-/// many there were.
+/// many there were. If the table changes meanwhile, the entries are of different moments.
+///
+/// # Errors
+/// The kernel's error; entries before it have been visited.
 pub(crate) fn visit_entries(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
     let mut total = 0;
     visit_values(map, |index, entry| {
@@ -177,7 +185,10 @@ pub(crate) fn visit_entries(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io:
     Ok(total)
 }
 
-/// Calls `visit` with the index and the bytes of every value of an array.
+/// Calls `visit` with the index and the bytes of every value of an array, read in batches.
+///
+/// # Errors
+/// The kernel's error; values before it have been visited.
 fn visit_values(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> {
     let mut keys = vec![0u32; BATCH];
     let mut values = vec![0; map.value_size() * BATCH];
@@ -210,7 +221,8 @@ fn read_value<T: Plain>(map: &Map, index: u32) -> Result<T> {
         .ok_or_else(|| Failure::new(format!("the map {} cannot be read", map.name())))
 }
 
-/// Returns what is stored about all devices of this namespace, or about one and its downloads.
+/// Returns what is stored about all devices of this namespace, or about one and its downloads, in
+/// the order of their indexes. Without `only`, there may be none.
 ///
 /// # Errors
 /// A sentence when there is no BPF file system, or nothing is stored about that device.

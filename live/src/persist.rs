@@ -34,11 +34,13 @@ pub struct Manner {
     pub directory: Option<PathBuf>,
 }
 
-/// Writes, prints or removes a device's file and the guard's unit. Returns lines for the user.
+/// Writes, prints or removes a device's file and the guard's unit. Writing also saves copies of the
+/// user's policies, which compiles them and runs their native code; with `now`, systemd's units are
+/// reloaded and the guard's is enabled. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing runs at the device, `now` is requested without systemd, or a file was
-/// not written by us.
+/// A sentence when nothing runs at the device, `now` is requested without systemd, systemctl fails,
+/// or a file was not written by us or cannot be written. Files written before stay.
 pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let has_systemd = Path::new("/run/systemd/system").is_dir();
     if manner.now && !has_systemd {
@@ -108,7 +110,7 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads what runs at a device, under the lock.
+    /// Reads what runs at a device and plans its request; the record is read under the lock.
     ///
     /// # Errors
     /// A sentence when nothing of ours is there, or its record or device cannot be read.
@@ -125,6 +127,9 @@ impl Snapshot {
 
     /// Saves the user's own policies with their program, and makes the request name the copies.
     /// Returns a line for the user; `None` if all policies are shipped.
+    ///
+    /// # Errors
+    /// As [`kept::write`] and [`kept::read`].
     fn save_policies(&mut self) -> Result<Option<String>> {
         if self.is_shipped {
             return Ok(None);
@@ -139,14 +144,22 @@ impl Snapshot {
 }
 
 /// Returns the text of a device's file: the request as TOML with the keys of `--config`.
+///
+/// # Errors
+/// A sentence when the request has no form in TOML.
 fn format_file(request: &Request) -> Result<String> {
     let keys = toml::to_string(request)
         .map_err(|error| Failure::new(format!("what was asked for cannot be written; {error}")))?;
     Ok(format!("{HEADER}\n{keys}"))
 }
 
-/// Removes the files of a device and of its downloads, and the unit with the last device. Returns
+/// Removes the files of a device and of its downloads with what is saved of their policies, and the
+/// unit with the last device; `now` also disables and stops the unit. What runs goes on. Returns
 /// lines for the user.
+///
+/// # Errors
+/// A sentence when there is no such file, one was not written by us, or systemctl or a removal
+/// fails; what was removed before stays so.
 fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<Vec<String>> {
     // The files of its downloads too.
     let mut devices = vec![name.to_string(), download::ifb_name(name)];
@@ -184,6 +197,9 @@ fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<V
 }
 
 /// Rejects a file that we did not write; a file that does not exist is accepted.
+///
+/// # Errors
+/// A sentence that says so, also when the file cannot be read.
 fn refuse_foreign(path: &Path) -> Result<()> {
     match files::read_text(path) {
         Ok(text) if text.lines().next() == Some(HEADER) => Ok(()),
@@ -195,10 +211,10 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     }
 }
 
-/// Runs systemctl with these arguments.
+/// Runs systemctl with these arguments and waits for it.
 ///
 /// # Errors
-/// A sentence with what it printed on standard error.
+/// A sentence with what it printed on standard error, or that it does not run.
 fn systemctl(words: &[&str]) -> Result<()> {
     let done = Command::new("systemctl")
         .args(words)

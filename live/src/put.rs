@@ -86,7 +86,8 @@ impl Put {
         )
     }
 
-    /// Sends it to the kernel for the device with this name and interface index.
+    /// Sends it to the kernel for the device with this name and interface index and waits for the
+    /// answer. A change of something that is not there fails.
     ///
     /// # Errors
     /// A sentence that names the device and what the kernel rejects.
@@ -150,7 +151,8 @@ impl What {
         }
     }
 
-    /// Returns its options as the body of TCA_OPTIONS, in the kernel's layout.
+    /// Returns its options as the body of TCA_OPTIONS, in the kernel's layout. A buffer beyond 32
+    /// bits is cut to the largest.
     fn encode_options(&self) -> Vec<u8> {
         let mut all = Vec::new();
         let mut add = |kind, value: &[u8]| add_attribute(&mut all, kind, value);

@@ -63,6 +63,8 @@ impl Qdisc {
     }
 
     /// Returns it with the options that we read of its kind. `options` is the body of TCA_OPTIONS.
+    /// Options of other kinds than CAKE and `fq` are ignored; absent ones count as 0, `None` or
+    /// empty.
     pub(crate) fn with_options(self, options: &[u8]) -> Qdisc {
         let number = |kind| attribute(options, kind).map(|value| word(value, 0));
         let is_set = |kind| number(kind).is_some_and(|value| value != 0);
@@ -135,7 +137,7 @@ pub fn shared_blocks(all: &[Qdisc]) -> [u32; 2] {
 }
 
 /// Returns the root among all queue disciplines of a device; the kernel's default has the handle
-/// `0:`.
+/// `0:`. `clsact` and `ingress` are none.
 pub fn find_root(all: &[Qdisc]) -> Option<&Qdisc> {
     all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
 }

@@ -85,7 +85,7 @@ pub struct Record {
 impl Record {
     /// Plans the request for the device as it is now. `root` is its root queue discipline. A policy
     /// header that was changed since the start is rejected, since its author may not be the user
-    /// who started it.
+    /// who started it. The user's policies are loaded, which runs their native code.
     ///
     /// # Errors
     /// A sentence when a header has changed or the request is not possible at the device any more.

@@ -226,7 +226,7 @@ impl Request {
     }
 
     /// Reads a TOML file of options: long options without their hyphens, such as `rate = "10mbit"`.
-    /// A `mode` in it must be this one.
+    /// A `mode` in it must be this one. Other keys have the defaults of [`Request::new`].
     ///
     /// # Errors
     /// A sentence that names the file, the line and what is wrong.
@@ -266,6 +266,9 @@ impl Request {
 
     /// Returns the request in a file's table, with default values. `text` is the file's, for the
     /// line in an error.
+    ///
+    /// # Errors
+    /// A sentence that names the file, the line if it is known, and what is wrong.
     fn from_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
         table.entry("scheme").or_insert_with(|| Request::new(mode).scheme.into());
         let lacks_scheme = text.parse::<toml::Table>().is_ok_and(|given| !given.contains_key("scheme"));
@@ -290,6 +293,9 @@ pub fn read_table(path: &Path) -> Result<toml::Table> {
 }
 
 /// Returns the text of a TOML file and its table.
+///
+/// # Errors
+/// A sentence that names the file, and for a fault in its text the line.
 fn parse_file(path: &Path) -> Result<(String, toml::Table)> {
     let text =
         mousehole_policy::files::read_text(path).map_err(|error| Failure::system(path.display(), &error))?;
@@ -297,7 +303,8 @@ fn parse_file(path: &Path) -> Result<(String, toml::Table)> {
     Ok((text, table))
 }
 
-/// Returns the failure for an error in a TOML file: file, line and message.
+/// Returns the failure for an error in a TOML file: file, line and message. An error without a
+/// position is given for line 1.
 fn toml_failure(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
     let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
     let what = error.message().trim_end().replace('\n', " ");

@@ -34,8 +34,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the request for each device and the device's name. Downloads come first, since more
-    /// can go wrong there. `like` has the common options.
+    /// Returns the device's name and the request for each direction that has a rate. Downloads come
+    /// first, since more can go wrong there. `like` has the common options.
     ///
     /// # Errors
     /// A sentence when a rate is wrong, or none is given.
@@ -63,6 +63,9 @@ impl Line {
 
     /// Returns whether the CAKE of uploads filters acknowledgements; not by default if one rate is
     /// missing.
+    ///
+    /// # Errors
+    /// A sentence when a rate is wrong.
     fn has_ack_filter(&self) -> Result<bool> {
         let of_rates = || match (&self.down, &self.up) {
             (Some(down), Some(up)) => Ok(is_asymmetric(parse_rate("--down", down)?, parse_rate("--up", up)?)),
@@ -71,8 +74,11 @@ impl Line {
         self.ack_filter.map_or_else(of_rates, Ok)
     }
 
-    /// Returns the rate of a queue: `share` of the line's rate, or all of it if it is exact.
-    /// `option` is for the error.
+    /// Returns the rate of a queue: `share` of the line's rate, at least 1 bit/s, or all of it if
+    /// it is exact. `option` is for the error.
+    ///
+    /// # Errors
+    /// A sentence when the text is no rate.
     fn scale_rate(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
         let rate = parse_rate(option, text)?;
         match self.is_exact {
@@ -81,7 +87,8 @@ impl Line {
         }
     }
 
-    /// Returns the line for the user that says which rates the queues get and why.
+    /// Returns the line for the user that says which rates the queues get and why. `requests` come
+    /// from [`Line::plan_requests`].
     fn describe(&self, requests: &[(String, Request)]) -> String {
         let given = [(&self.down, "--down", DOWN_SHARE), (&self.up, "--up", UP_SHARE)];
         let given =
@@ -108,7 +115,8 @@ impl Line {
 /// common options. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when one direction is not possible; nothing has changed then.
+/// A sentence when one direction is not possible. What was started of the other is taken back, or
+/// the sentence says why it cannot be.
 pub fn setup(line: &Line, like: &Request, manner: &Manner, is_rehearsal: bool) -> Result<Vec<String>> {
     let requests = line.plan_requests(like)?;
     let mut lines = vec![line.describe(&requests)];

@@ -9,11 +9,12 @@ use mousehole_policy::files;
 /// The fewest characters that a key may have.
 const LEAST_KEY: usize = 16;
 
-/// Returns the trial that a request asks for; [`Trial::NONE`] without `--ab`.
+/// Returns the trial that a request asks for; [`Trial::NONE`] without `--ab`. The same key draws
+/// the same hosts.
 ///
 /// # Errors
-/// A sentence when the share is not from 1 % to 99 %, the key is missing or too short, or the
-/// request is not a plain `mark`.
+/// A sentence when the share is not from 1 % to 99 %, the key is missing, too short or given
+/// without a share, or the request is not a plain `mark`.
 pub fn plan_trial(request: &Request) -> Result<Trial> {
     let Some(text) = &request.ab else {
         return match &request.ab_key {

@@ -31,7 +31,10 @@ pub struct Manner {
     pub without_agent: bool,
 }
 
-/// Carries out a request at a device. Returns lines for the user.
+/// Carries out a request at a device: writes the record, loads and attaches the program, installs
+/// queue disciplines, and starts the agent and the confirmation timer as needed. Leftovers of
+/// killed commands and of devices that are gone are removed first. The user's policies are loaded,
+/// which runs their native code. Returns lines for the user.
 ///
 /// # Errors
 /// A sentence when it is not possible; nothing has changed then, with two exceptions: the sentence
@@ -47,8 +50,12 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
     })
 }
 
-/// Calls `start` with the redirection of downloads that the request asks for, if any. If `start`
-/// fails, the redirection is removed again.
+/// Calls `start` with the redirection of downloads that the request asks for, if any. A stopped
+/// program of ours at the IFB and leftovers are removed first. If `start` fails, the redirection is
+/// removed again.
+///
+/// # Errors
+/// That of `start`, or a sentence when the IFB is in use or the redirection is not possible.
 fn start_behind_redirect(
     name: &str,
     request: &Request,
@@ -92,14 +99,15 @@ pub fn start_persisted(name: &str, manner: &Manner) -> Result<Vec<String>> {
     })
 }
 
-/// Fails if the request needs a native queue and the kernel or this build has none.
+/// Fails if the request needs a native queue and the kernel or this build has none. Other requests
+/// are accepted.
 fn refuse_missing_support(request: &Request) -> Result<()> {
     if request.native { native::refuse_missing_support() } else { Ok(()) }
 }
 
 /// Puts a plan in place: record, program, queue disciplines, then the agent and the confirmation
 /// timer. `objects` are its programs; `root` is the device's root queue discipline. Returns lines
-/// for the user.
+/// for the user. Takes the lock on our folder until the record is complete.
 ///
 /// # Errors
 /// A sentence when a step is not possible. What was done by then is taken back, or the sentence
@@ -187,10 +195,11 @@ fn undo(place: &Place, record: &Record, failure: Failure) -> Failure {
     }
 }
 
-/// Returns lines that say what [`start`] would do; changes nothing.
+/// Returns lines that say what [`start`] would do; changes nothing at the device. A program that is
+/// not built in is compiled, and the native code of the user's policies runs.
 ///
 /// # Errors
-/// As [`start`], with the same sentences.
+/// As [`start`], with the same sentences, for what can be known without trying.
 pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     let (device, root) = match &request.download {
         // The IFB will be a new device without a queue discipline.
@@ -251,7 +260,11 @@ fn describe_attachment(request: &Request) -> &'static str {
     }
 }
 
-/// Returns whether the plan installs a queue discipline at the device's root.
+/// Returns whether the plan installs a queue discipline at the device's root; a shadow installs
+/// none.
+///
+/// # Errors
+/// As [`has_departures`].
 fn needs_root(device: &Device, request: &Request, plan: &Plan) -> Result<bool> {
     Ok(!request.shadow
         && match &plan.shaper {
@@ -293,12 +306,13 @@ fn foreign_root_failure(name: &str, root: &Qdisc) -> Failure {
     ))
 }
 
-/// Replaces the running program by this version's, with the same request; flows and other states
-/// stay if the maps fit. Returns lines for the user.
+/// Replaces the running program by this version's at a device and its downloads, with the same
+/// request; flows and other states stay if the maps fit. A native queue keeps its program. Returns
+/// lines for the user.
 ///
 /// # Errors
 /// A sentence when nothing runs there, the maps do not fit or the kernel refuses; the former
-/// program stays.
+/// program stays there, while a side before it has the new one.
 pub fn upgrade(name: &str) -> Result<Vec<String>> {
     let sides: Vec<_> =
         download::list_sides(name).iter().map(|side| upgrade_device(side)).collect::<Result<_>>()?;
@@ -306,6 +320,9 @@ pub fn upgrade(name: &str) -> Result<Vec<String>> {
 }
 
 /// Does [`upgrade`] for one device, without its downloads.
+///
+/// # Errors
+/// As [`upgrade`].
 fn upgrade_device(name: &str) -> Result<Vec<String>> {
     let device = Device::find(name)?;
     let root = netlink::find_root(device.index)?;
@@ -336,6 +353,9 @@ fn upgrade_device(name: &str) -> Result<Vec<String>> {
 }
 
 /// Fails if the place's program runs and its start has ended.
+///
+/// # Errors
+/// A sentence that names the command that started it.
 fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
     match !record.starting && stop::is_running(place, record) {
         false => Ok(()),
@@ -347,7 +367,10 @@ fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
     }
 }
 
-/// Fails if the device is in use; otherwise removes what a killed command left there.
+/// Removes what a killed command left at the place, if anything.
+///
+/// # Errors
+/// A sentence when the device is in use or something cannot be removed.
 fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     if !place.exists() {
         return Ok(());
@@ -362,8 +385,12 @@ fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     }
 }
 
-/// Loads and attaches the program and installs the queue disciplines. It writes the record before
-/// each step, so that `down` can undo a start that was killed. Returns lines for the user.
+/// Loads and attaches the program, installs the queue disciplines and sets the largest super-packet
+/// if the request says so. It updates and writes the record before each step, so that `down` can
+/// undo a start that was killed. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when a step fails; the steps before stay, and the caller undoes them.
 fn attach_and_record(
     place: &Place,
     device: &Device,
@@ -404,11 +431,14 @@ fn attach_and_record(
 }
 
 /// Writes both slots of settings; the first is active in a program that was just loaded.
+///
+/// # Errors
+/// A sentence when the kernel rejects it.
 fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
     (0..2).try_for_each(|index| loaded.write("ml_settings", index, settings))
 }
 
-/// Saves somebody else's root queue discipline.
+/// Returns what restores somebody else's root queue discipline; changes nothing.
 ///
 /// # Errors
 /// A sentence when it has children or classes that could not be restored.
@@ -435,6 +465,10 @@ pub(crate) fn save_qdisc(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc>
 /// Fails if the request marks for classes that the device does not have; the kernel would ignore
 /// them silently. A class with classes below it is accepted, since filters may be attached there,
 /// and so is a tin of CAKE.
+///
+/// # Errors
+/// A sentence that names the class and those that the device has, or says that the kernel does not
+/// list queue disciplines.
 pub(crate) fn refuse_missing_classes(
     device: &Device,
     request: &Request,
@@ -517,6 +551,9 @@ pub(crate) fn has_departures(device: &Device, longest_wait: Option<Dur>) -> Resu
 }
 
 /// Installs the plan's queue disciplines; a native queue is loaded first.
+///
+/// # Errors
+/// The kernel's reason; what was installed before it stays.
 fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) -> Result<()> {
     let (Shaper::Native { fifo, queue }, Some(object)) = (&plan.shaper, &objects.queue) else {
         return apply_qdiscs(Verb::Replace, &plan.shaper, device);
@@ -534,6 +571,9 @@ pub(crate) fn change_qdiscs(shaper: &Shaper, device: &Device) -> Result<()> {
 }
 
 /// Sends all queue disciplines and classes of a shaper to the kernel, in their order.
+///
+/// # Errors
+/// The kernel's reason; those before stay installed or changed.
 fn apply_qdiscs(verb: Verb, shaper: &Shaper, device: &Device) -> Result<()> {
     plan_qdiscs(verb, shaper, device).iter().try_for_each(|one| one.apply(verb, &device.name, device.index))
 }
@@ -606,7 +646,8 @@ fn read_gso_max_segs(name: &str) -> Result<u32> {
         .ok_or_else(|| Failure::new(format!("{name}: the kernel does not report gso_max_segs")))
 }
 
-/// Returns lines for the user that say what was put in place. `bytes` is the program's object.
+/// Returns lines for the user that say what was put in place, or would be. `bytes` is the program's
+/// object; `needs_root` is as from [`needs_root`].
 fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs_root: bool) -> Vec<String> {
     let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
     let mut lines = vec![format!("{}: {} {verb}", device.name, plan.decided.scheme)];

@@ -252,7 +252,8 @@ pub fn check_health(only: Option<&str>) -> (Health, Vec<String>) {
     (worst, judged.iter().map(|(health, what)| say(*health, what)).collect())
 }
 
-/// Returns a device's health and its sentence.
+/// Returns a device's health and its sentence: critical if it does not run or has a problem, a
+/// warning while it waits for confirmation.
 fn judge(one: &Status) -> (Health, String) {
     let what = one.details.as_ref().map_or(String::new(), |details| {
         let word = if details.mode == Mode::Mark { "mark" } else { "up" };
@@ -285,7 +286,8 @@ pub fn format_json(all: &[Status]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
-/// Returns the status of an observed device.
+/// Returns the status of an observed device. What cannot be read is a problem in it, or `None`. The
+/// user's policies are loaded for their parameters, except in a static build.
 fn inspect(one: &Observed) -> Status {
     let title = one.title();
     let unfinished = |why: &str| Status {
@@ -404,7 +406,8 @@ fn measure_agent_idle_s(agent: &Agent) -> Option<f64> {
     (agent.seen_ns > 0).then_some(ago as f64 / 1e9)
 }
 
-/// Returns what is done with packets of long flows, or by the queue with packets that it refuses.
+/// Returns what is done with packets of long flows, or by the queue with packets that it refuses. A
+/// shadow changes nothing.
 pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::layout::Action) -> String {
     let queue = request.mode == Mode::Up && action.priority[1] == 0;
     let what = match (action.priority[1], action.dscp[1]) {
@@ -437,8 +440,9 @@ pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::l
     }
 }
 
-/// Returns what is wrong at a device, with the remedies. `tin_of` is the handle that marks name, in
-/// the upper half of the word; 0 if they name none.
+/// Returns what is wrong at a device, with the remedies; empty if nothing is. `tin_of` is the
+/// handle that marks name, in the upper half of the word; 0 if they name none. Slow steps and
+/// departure times are not judged here.
 fn find_problems(
     one: &Observed,
     record: &Record,
@@ -521,7 +525,8 @@ pub fn format_text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<Stri
     lines
 }
 
-/// Returns the lines about one device.
+/// Returns the lines about one device; without details only its problems. `before` holds earlier
+/// counters and how many seconds ago they were read.
 fn format_device(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let Some(details) = &one.details else {
         let mut lines = vec![format!("{}: incomplete", one.device)];
@@ -579,7 +584,8 @@ fn format_device(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     lines
 }
 
-/// Returns the counters of a native queue, for people.
+/// Returns the counters of a native queue, for people; reasons of drops and faults that are 0 are
+/// left out.
 fn format_native(counted: &native::Counted) -> String {
     let mut parts = vec![format!("sent {} packets", format_number(counted.sent.iter().sum()))];
     let rest = [

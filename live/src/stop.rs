@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 /// Removes everything of ours at a device and its downloads. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when nothing of ours is there, or something cannot be removed or restored.
+/// A sentence when nothing of ours is there, or something cannot be removed or restored; what
+/// follows it stays then.
 pub fn stop(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();
@@ -50,6 +51,9 @@ pub fn find(name: &str) -> Result<Option<Place>> {
 
 /// Removes what is at a device; the caller holds the lock. Returns lines for the user; none if
 /// nothing of ours is there.
+///
+/// # Errors
+/// As [`take_back`].
 fn take_back_device(name: &str) -> Result<Vec<String>> {
     match find(name)?.map(|place| (place.record(), place)) {
         None => Ok(Vec::new()),
@@ -58,7 +62,11 @@ fn take_back_device(name: &str) -> Result<Vec<String>> {
     }
 }
 
-/// Removes what a command left that was killed before it wrote its record.
+/// Removes what a command left that was killed before it wrote its record. Returns a line for the
+/// user.
+///
+/// # Errors
+/// A sentence when something cannot be removed.
 fn remove_leftovers(place: &Place, name: &str) -> Result<Vec<String>> {
     place.remove_pins()?;
     place.remove()?;
@@ -66,7 +74,7 @@ fn remove_leftovers(place: &Place, name: &str) -> Result<Vec<String>> {
 }
 
 /// Returns whether what was started at `since` (seconds since 1970) still waits for confirmation;
-/// `true` if that cannot be read.
+/// `true` if that cannot be read. Takes our folder's lock, so that it may wait some seconds.
 pub fn waits_for_confirmation(name: &str, since: u64) -> bool {
     // The command that starts the timer holds the lock until its record is written.
     let Ok(_home) = Home::lock() else { return true };
@@ -75,6 +83,9 @@ pub fn waits_for_confirmation(name: &str, since: u64) -> bool {
 
 /// Returns the folder and the record of the start under this name at `since` (seconds since 1970)
 /// that waits for confirmation, whatever its device is called now; `None` if none waits.
+///
+/// # Errors
+/// A sentence when our folder cannot be read.
 fn find_unconfirmed(name: &str, since: u64) -> Result<Option<(Place, Record)>> {
     let namespace = namespace::current_cookie()?;
     let is_wanted = |record: &Record| {
@@ -171,7 +182,7 @@ fn is_gone(place: &Place, here: u64, alive: Option<&BTreeSet<u64>>) -> bool {
 
 /// Returns the name of a record's device if it is still in this namespace. The index may belong to
 /// another device since (`ip link add index`); that one has another address, and our program is not
-/// attached to it.
+/// attached to it. `None` otherwise.
 pub fn find_device(place: &Place, record: &Record) -> Option<String> {
     if namespace::current_cookie().ok()? != record.namespace {
         return None;
@@ -201,12 +212,13 @@ fn is_our_filter(place: &Place, index: u32) -> bool {
     here.is_some() && pins.iter().any(|path| kernel::read_pinned_program(path).ok() == here)
 }
 
-/// Undoes everything that a record lists, in reverse order: queue disciplines, program, maps,
-/// record. Steps that were not reached or that others have undone are skipped. Returns lines for
-/// the user.
+/// Undoes everything that a record lists: queue disciplines, super-packets, program, maps,
+/// redirection, and at last the record. Steps that were not reached or that others have undone are
+/// skipped. The caller holds the lock. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when a step fails; the record stays, so that the command can be given again.
+/// A sentence when a step fails or a newer version wrote the record; the record stays, so that the
+/// command can be given again.
 pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
     if record.schema > SCHEMA {
         return Err(Failure::new(format!(
@@ -260,8 +272,12 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Restores the queue discipline that was at the device's root. Changes nothing if the present one
-/// is somebody else's. Returns a line for the user; `None` if we had added none.
+/// Removes our queue discipline from the device's root and restores the one that was there. Changes
+/// nothing if the present one is somebody else's. Returns a line for the user; `None` if we had
+/// added none.
+///
+/// # Errors
+/// A sentence when the kernel rejects a step.
 fn restore_root(name: &str, record: &Record) -> Result<Option<String>> {
     let Some(handle) = &record.added_handle else { return Ok(None) };
     let all = netlink::list_qdiscs(record.index)?;

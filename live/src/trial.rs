@@ -30,7 +30,7 @@ const SHORT_BYTES: u64 = 15_000;
 /// Transfers above this size are long, as in `mousehole compare`.
 const LONG_BYTES: u64 = 1_000_000;
 
-/// Returns a random key.
+/// Returns a random key of 32 hexadecimal digits.
 ///
 /// # Errors
 /// A sentence when the kernel gives no random numbers.
@@ -140,7 +140,11 @@ pub fn read_reports(only: Option<&str>) -> Result<Vec<Report>> {
     }
 }
 
-/// Returns the finished transfers in the flow table. `now_ns` is CLOCK_MONOTONIC.
+/// Returns the finished transfers in the flow table: those of TCP whose SYN was seen and whose last
+/// payload is more than [`PAUSE_MS`] ago. `now_ns` is CLOCK_MONOTONIC.
+///
+/// # Errors
+/// A sentence when a map cannot be read.
 fn read_ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
     let settings = one.settings()?;
     let mut transfers: BTreeMap<u32, Transfer> = BTreeMap::new();
@@ -245,7 +249,7 @@ fn estimate_difference(one: &[f64], other: &[f64], comparisons: usize) -> Estima
     Estimate { mean, low: mean - half, high: mean + half, count: count as u32 }
 }
 
-/// Returns the conclusion: each size whose change is decided, or else why none is.
+/// Returns the conclusion: each size whose change is decided, or else that none is, and why.
 fn format_sentence(rows: &[Row]) -> String {
     let decided: Vec<String> = rows
         .iter()

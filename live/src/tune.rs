@@ -44,7 +44,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Returns a request with these changes. `device` is for the error.
+    /// Returns a request with these changes. `device` is for the error. A given DSCP or classes
+    /// also set the kind of mark, unless that is given.
     ///
     /// # Errors
     /// A sentence when a change is not possible for this mode or while it runs.
@@ -129,7 +130,8 @@ impl Changes {
 /// Changes the parameters of what runs at a device. Returns lines for the user.
 ///
 /// # Errors
-/// A sentence when that is not possible; the former settings stay in force then.
+/// A sentence when that is not possible; the former settings stay in force then, unless only the
+/// record cannot be written.
 pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
     change_running(name, changes, |former| changes.apply(former, name))
 }
@@ -143,8 +145,13 @@ pub(crate) fn apply_request(name: &str, request: &Request) -> Result<Vec<String>
     change_running(name, &Changes::default(), |_| Ok(request.clone()))
 }
 
-/// Makes what runs at a device carry out the request that `wanted` derives from the running one.
-/// `changes` says what the user asked for. Returns lines for the user.
+/// Makes what runs at a device carry out the request that `wanted` derives from the running one:
+/// writes settings, queue disciplines and the record, and ends a pause of the guard's. `changes`
+/// says what the user asked for. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when nothing runs there, the request needs another program or other queue
+/// disciplines, or the kernel refuses.
 fn change_running(
     name: &str,
     changes: &Changes,
@@ -207,8 +214,8 @@ fn change_running(
     Ok(vec![format!("{name}: {what}; flows and queue keep their state")])
 }
 
-/// Changes how the program at a device marks packets; with a reason in `paused` it only decides and
-/// counts. The guard calls this. No policy is called.
+/// Changes how the program at a device marks packets, and records `paused`; with a reason in it the
+/// program only decides and counts. The guard calls this. No policy is called.
 ///
 /// # Errors
 /// A sentence when nothing runs there, or a map cannot be read or written.
@@ -243,6 +250,9 @@ fn refuse_absent_cake(record: &Record, request: &Request, name: &str) -> Result<
 
 /// Fails if the new deployment needs another program or other queue disciplines than the former.
 /// `name` and `request` are for the error.
+///
+/// # Errors
+/// A sentence with the commands that start the new one.
 fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, request: &Request) -> Result<()> {
     let colours = |shaper: &Shaper| match shaper {
         Shaper::None | Shaper::Departures | Shaper::Cake(_) => 0,
@@ -287,14 +297,20 @@ fn write_inactive_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     Ok(other)
 }
 
-/// Reads the map `ml_control`.
+/// Reads which slot of settings is active and how the flow table is hashed.
+///
+/// # Errors
+/// A sentence when the map cannot be read.
 fn read_control(place: &Place) -> Result<Control> {
     let map = place.open_map("ml_control")?;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
     value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
 }
 
-/// Makes the program use this slot of settings.
+/// Makes the program use this slot of settings from the next packet on.
+///
+/// # Errors
+/// A sentence when the map cannot be read or written.
 fn activate_slot(place: &Place, slot: u32) -> Result<()> {
     let next = Control { active: slot, ..read_control(place)? };
     place
@@ -303,7 +319,8 @@ fn activate_slot(place: &Place, slot: u32) -> Result<()> {
         .map_err(|error| Failure::system("the map ml_control cannot be written", &error))
 }
 
-/// Returns what has changed, for the user. `request` is the former request.
+/// Returns what has changed, for the user. `request` is the former request. It is a sentence of its
+/// own if nothing has.
 fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &Changes) -> String {
     let mut parts = Vec::new();
     if former.scheme != new.scheme {

@@ -69,7 +69,8 @@ impl<'a> Types<'a> {
         found.then_some(text)
     }
 
-    /// Appends the description of a type, down to `depth` levels.
+    /// Appends the description of a type, down to `depth` levels, below which it is `void`. `None`
+    /// if the section is cut short; `text` then ends in the middle.
     fn describe(&self, number: usize, depth: u32, text: &mut String) -> Option<()> {
         let place = *self.places.get(number)?;
         if number == 0 || depth == 0 {
@@ -102,7 +103,8 @@ impl<'a> Types<'a> {
         Some(())
     }
 
-    /// Returns the bytes of a struct and its members: name and offset in bits.
+    /// Returns the bytes of a struct and its members: name and offset in bits. `None` without a
+    /// struct of this name.
     #[cfg(test)]
     pub(crate) fn find_struct(&self, name: &str) -> Option<(usize, Vec<(String, usize)>)> {
         let place = self.places[1..].iter().copied().find(|place| {
@@ -112,7 +114,8 @@ impl<'a> Types<'a> {
         Some((self.word(place + 8)?, self.members(place, self.kind(place)?.1)?))
     }
 
-    /// Returns the members of the struct or union at `place`: name and offset in bits.
+    /// Returns the members of the struct or union at `place`: name and offset in bits. `None` if
+    /// the section is cut short.
     fn members(&self, place: usize, count: usize) -> Option<Vec<(String, usize)>> {
         let one = |number| {
             let at = place + HEAD + 12 * number;
@@ -121,13 +124,15 @@ impl<'a> Types<'a> {
         (0..count).map(one).collect()
     }
 
-    /// Returns a type's kind, and how many members or the like it has.
+    /// Returns a type's kind, and how many members or the like it has; `None` if the section is cut
+    /// short.
     fn kind(&self, place: usize) -> Option<(u32, usize)> {
         let word = self.word(place + 4)?;
         Some((word as u32 >> 24 & 0x1f, word & 0xffff))
     }
 
-    /// Returns the name that a type or member at `place` begins with.
+    /// Returns the name that a type or member at `place` begins with; `None` if the section is cut
+    /// short.
     fn name(&self, place: usize) -> Option<String> {
         let from = self.bytes.get(self.names + self.word(place)?..)?;
         let end = from.iter().position(|byte| *byte == 0)?;

@@ -17,7 +17,8 @@
 
 #define LARGEST (1 << 16)
 
-/* Appends an attribute to a message; the value is zeros if null. Returns where it begins. */
+/* Appends an attribute to a message, which must have room for it; the value is zeros if null.
+ * Returns where it begins. */
 static char *add_attribute(struct nlmsghdr *message, unsigned short kind, const void *value, size_t bytes)
 {
 	struct rtattr *new = (void *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
@@ -74,7 +75,8 @@ static char *begin_copy(struct nlmsghdr *to, const struct nlmsghdr *from, const 
 	return add_attribute(to, TCA_OPTIONS, NULL, 0);
 }
 
-/* Writes the message that installs a token bucket instead of the CAKE that `from` installs. */
+/* Writes the message that installs a token bucket instead of the CAKE that `from` installs: at
+ * its rate, or 1 Gbit/s without one. */
 static void to_bucket(struct nlmsghdr *to, const struct nlmsghdr *from)
 {
 	const struct rtattr *options = find_message_attribute(from, TCA_OPTIONS);
@@ -123,7 +125,9 @@ static int installs_something(const struct nlmsghdr *message, size_t bytes)
 	       (message->nlmsg_type == RTM_NEWQDISC || message->nlmsg_type == RTM_NEWTCLASS);
 }
 
-/* Replaces sendto(2), by which mousehole-live sends. */
+/* Replaces sendto(2), by which mousehole-live sends: records what is installed, turns a CAKE
+ * into a token bucket, and with KILLED kills the program before a replacement. Returns as
+ * sendto(2) does for the caller's message. */
 ssize_t sendto(int socket, const void *what, size_t bytes, int flags, const struct sockaddr *to, socklen_t length)
 {
 	ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = dlsym(RTLD_NEXT, "sendto");
@@ -154,7 +158,8 @@ ssize_t sendmsg(int socket, const struct msghdr *what, int flags)
 	return real(socket, what, flags);
 }
 
-/* Replaces recv(2): shows token buckets as CAKEs. */
+/* Replaces recv(2): shows token buckets as CAKEs. An answer that would not fit, or is not
+ * rtnetlink's, stays as it is. */
 ssize_t recv(int socket, void *buffer, size_t size, int flags)
 {
 	ssize_t (*real)(int, void *, size_t, int) = dlsym(RTLD_NEXT, "recv");

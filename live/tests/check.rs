@@ -35,8 +35,8 @@ state() {
 refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
 "#;
 
-/// Returns what `check --json` prints after the commands of `setup`, and asserts that it changes
-/// nothing; `None` if the test cannot be run here.
+/// Returns the JSON that `command` prints after the commands of `setup`, and asserts that it
+/// changes nothing; `None` if the test cannot be run here.
 fn run_check(setup: &str, command: &str) -> Option<Value> {
     let (text, _) = run_script(&format!(
         "{setup}\nstate > /run/before; {command}; state > /run/after; cmp /run/before /run/after"
@@ -44,8 +44,9 @@ fn run_check(setup: &str, command: &str) -> Option<Value> {
     Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}")))
 }
 
-/// Runs commands in a new namespace. Returns standard output and standard error; prints why and
-/// returns `None` if the test cannot be run here.
+/// Runs commands after [`COMMON`] in new namespaces, which end with them; they must succeed.
+/// Returns standard output and standard error; prints why and returns `None` if the test cannot be
+/// run here.
 fn run_script(commands: &str) -> Option<(String, String)> {
     // SAFETY: the call reads this process's own number.
     if unsafe { libc::geteuid() } != 0 {
@@ -69,7 +70,7 @@ fn run_script(commands: &str) -> Option<(String, String)> {
     Some((out, error))
 }
 
-/// Returns the finding with this key whose sentence contains `text`.
+/// Returns the finding with this key whose sentence contains `text`. There must be one.
 #[track_caller]
 fn find_finding<'a>(report: &'a Value, key: &str, text: &str) -> &'a Value {
     let all = report["findings"].as_array().unwrap();

@@ -27,7 +27,10 @@ def build_frame(mac: str, source: str, length: int) -> bytearray:
 
 
 def main() -> int:
-    """Sends the datagrams; prints how many were sent and in how many seconds."""
+    """Sends the datagrams named on the command line.
+
+    Prints how many were sent and in how many seconds. Returns 0.
+    """
     device, mac, source, count, length = sys.argv[1:6]
     rate = float(sys.argv[6]) if len(sys.argv) > 6 else 0.0
     frame = build_frame(mac, source, int(length))

@@ -20,7 +20,8 @@ const FLOWS: u32 = 4096;
 /// The time between two frames, ns: most take longer than this at 100 Mb/s, so that they wait.
 const PACE_NS: u64 = 4_000;
 
-/// Returns a valid frame of each kind.
+/// Returns valid Ethernet frames: TCP and UDP, IPv4 and IPv6, options, extension headers, a
+/// fragment, VLAN tags, PPPoE, ARP.
 fn build_templates() -> Vec<Vec<u8>> {
     let segment = tcp(443, 50_000, ACK, 60);
     let v4 = V4 { traffic_class: 2, ..V4::new(TCP) }.packet(&segment);
@@ -135,7 +136,8 @@ impl Run {
         }
     }
 
-    /// Runs a frame and checks what became of it.
+    /// Runs a frame at the next time, checks what became of it and counts it. A frame that the
+    /// kernel would not try gets a VLAN tag first.
     fn pass(&mut self, frame: &[u8], mut context: Context) {
         // The kernel does not try a frame that ends within its IP header, unless that is behind a tag.
         let least = match (frame[12], frame[13]) {
@@ -166,7 +168,8 @@ impl Run {
         self.packets += u64::from(context.gso_segs.max(1));
     }
 
-    /// Asserts that every packet was counted once, and that every kind occurred.
+    /// Asserts that every packet was counted once, that every kind occurred, and that some frames
+    /// were changed.
     fn finish(self) {
         let all: Counters = self.harness.counters();
         let kinds = [all.ipv4, all.ipv6, all.not_ip, all.malformed];
@@ -187,7 +190,8 @@ impl Run {
     }
 }
 
-/// Runs `frames` frames of all three sorts.
+/// Runs every beginning of each template twice, and then `frames` frames: random bytes, changed and
+/// cut templates. The seed determines them.
 fn feed_frames(run: &mut Run, frames: u32, seed: u64) {
     let templates = build_templates();
     for whole in &templates {

@@ -18,8 +18,8 @@ fn list_headers() -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|name| name == "h")).collect()
 }
 
-/// Compiles each header as a source file, for each program. `compiler` is the command with its
-/// first arguments.
+/// Asserts that each header compiles as a source file, for each program. `compiler` is the command
+/// with its first arguments; one that is not installed is reported as NOT RUN.
 fn compile_headers(compiler: &[&str]) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     if Command::new(compiler[0]).arg("--version").output().is_err() {

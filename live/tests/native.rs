@@ -16,7 +16,8 @@ fn rehearse(scheme: &str) -> (String, Option<i32>) {
     rehearse_with(&["--scheme", scheme])
 }
 
-/// Returns what `up --native --dry-run` prints with these options, and its exit status.
+/// Returns what `up --native --dry-run` prints with these options, on standard error if it fails,
+/// and its exit status.
 fn rehearse_with(words: &[&str]) -> (String, Option<i32>) {
     let done = Command::new(env!("CARGO_BIN_EXE_mousehole-live"))
         .args(["up", "lo", "--native", "--dry-run", "--rate", "1mbit"])

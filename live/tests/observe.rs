@@ -18,8 +18,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_mousehole-live");
 const PACKET: u64 = 1028;
 
 /// Moves this thread into new namespaces: mounts with a BPF file system, and a network with the
-/// device `w0`, by which 10.99.0.2 is reached. Returns whether that is possible; otherwise prints
-/// why not.
+/// device `w0`, by which 10.99.0.2 is reached. Returns whether that is possible; without root it
+/// prints why not and changes nothing.
 fn enter_namespaces() -> bool {
     // SAFETY: the calls change this thread's namespaces only.
     let done = unsafe {
@@ -46,7 +46,7 @@ fn enter_namespaces() -> bool {
     true
 }
 
-/// Mounts a file system by mount(2).
+/// Mounts a file system by mount(2), which must succeed.
 fn mount(source: Option<&str>, target: &str, kind: Option<&str>, flags: libc::c_ulong) {
     let text = |text: &str| CString::new(text).unwrap();
     let (source, target, kind) = (source.map(text), text(target), kind.map(text));
@@ -64,12 +64,13 @@ fn succeed(command: &mut Command) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// Runs mousehole-live with the arguments in `line`.
+/// Runs mousehole-live with the arguments in `line`, separated by single blanks. Returns its output
+/// and exit status.
 fn run(line: &str) -> Output {
     Command::new(PROGRAM).args(line.split(' ')).output().unwrap()
 }
 
-/// Runs mousehole-live, which must succeed. Returns what it printed.
+/// Runs mousehole-live, which must succeed. Returns what it printed on standard output.
 fn run_ok(line: &str) -> String {
     succeed(Command::new(PROGRAM).args(line.split(' ')))
 }
@@ -79,7 +80,7 @@ fn run_json(line: &str) -> Value {
     serde_json::from_str(&run_ok(line)).unwrap()
 }
 
-/// Runs mousehole-live, which must refuse. Returns its sentence.
+/// Runs mousehole-live, which must refuse with status 2 and one sentence. Returns that.
 fn run_refused(line: &str) -> String {
     let done = run(line);
     let said = String::from_utf8(done.stderr).unwrap();
@@ -189,7 +190,8 @@ fn large_tables__are_read_whole() {
     assert_eq!((&found["matching"], found["flows"].as_array().unwrap().len()), (&20_000.into(), 20));
 }
 
-/// Sends frames that bypass queue disciplines, as offload does, until `stop` is set.
+/// Sends frames by `w0` that bypass queue disciplines, as offload does, until `stop` is set, for
+/// some seconds at most.
 fn send_past_qdiscs(stop: &std::sync::atomic::AtomicBool) {
     let name = CString::new("w0").unwrap();
     // SAFETY: the socket is closed below; address and option have the sizes that are said.

@@ -51,7 +51,8 @@ fn build_key6(header: &V6, protocol: u8, ports: (u16, u16)) -> Key {
 }
 
 /// Asserts that a frame with its IP header at `offset` belongs to the flow of `key`, is counted
-/// exactly, and changes in nothing but its DSCP and checksum.
+/// exactly, and changes in nothing but its DSCP and checksum. The frame is run three times; without
+/// the right to load programs nothing is asserted.
 #[track_caller]
 fn assert_flow(frame: &[u8], offset: usize, key: Key, is_fragment: bool) {
     assert_flow_with(&configure_marking(), frame, offset, key, is_fragment);
@@ -94,7 +95,8 @@ fn assert_flow_with(config: &Config, frame: &[u8], offset: usize, key: Key, is_f
     );
 }
 
-/// Asserts that a frame is passed on unchanged, is counted once, and opens no flow.
+/// Asserts that a frame is passed on unchanged, is counted once, and opens no flow. Without the
+/// right to load programs nothing is asserted.
 #[track_caller]
 fn assert_passed_on(frame: &[u8], is_malformed: bool) {
     if !can_run() {
@@ -513,7 +515,7 @@ fn shadow__changes_nothing_and_counts() {
     assert_eq!(harness.counters().dropped[2].packets, 8);
 }
 
-/// Replaces a 32-bit word at byte `at` of an entry of an array. Returns the former one.
+/// Replaces a 32-bit word at byte `at` of an entry of an array map. Returns the former one.
 fn exchange_word(harness: &Harness, map: &str, index: u32, at: usize, word: u32) -> u32 {
     let (map, index) = (harness.map(map), index.to_ne_bytes());
     let mut entry = map.lookup(&index).expect("the map can be read").expect("an array");

@@ -61,6 +61,9 @@ struct Parts {
 
 impl Parts {
     /// Returns the parts of a scheme, which must all run in the kernel.
+    ///
+    /// # Panics
+    /// For a scheme of which a part runs in the simulator only.
     fn new(text: &str, link: Link) -> Parts {
         let rate = Rate(link.rate);
         let context =
@@ -108,7 +111,8 @@ impl Arrivals {
         }
     }
 
-    /// Returns the next packet and when it arrives.
+    /// Returns the next packet and when it arrives; advances the time, the random stream and the
+    /// flow's position.
     fn next_arrival(&mut self) -> (Time, Packet) {
         let draw = self.rng.bits();
         self.now += match draw & 0xfff {
@@ -186,14 +190,15 @@ impl Simulator {
         }
     }
 
-    /// Returns the random numbers that marker and dropper will draw for a packet.
+    /// Returns the random numbers that marker and dropper will draw for a packet. Neither stream
+    /// advances.
     fn peek_randoms(&self, packet: &Packet, now: Time) -> (u32, u32) {
         let index = u64::from(packet.seq) << 32 ^ now.0;
         let marker = Stream::new(SEED, Purpose::Marker, u64::from(packet.flow)).draw_at(index) as u32;
         (marker, { self.rng }.bits32())
     }
 
-    /// Passes a packet through marker and FIFO.
+    /// Passes a packet through marker and FIFO, and counts the decision. Times must not decrease.
     fn pass(&mut self, mut packet: Packet, now: Time) -> Decision {
         if let Some(marker) = &mut self.marker {
             let identity = u64::from(packet.flow);
@@ -252,8 +257,11 @@ impl Kernel {
         kernel
     }
 
-    /// Runs the program on a packet. Its frame ends after TCP's header, but the lengths are those
-    /// of the whole packet.
+    /// Runs the program on a packet with these random numbers of marker and dropper. The frame ends
+    /// after TCP's header, but the lengths are those of the whole packet.
+    ///
+    /// # Panics
+    /// For a verdict that is neither to go on nor to drop.
     fn pass(&mut self, packet: &Packet, now: Time, randoms: (u32, u32)) -> Decision {
         let frame = &mut self.frame;
         frame[15] = if packet.has(flag::ECT) { 2 } else { 0 };
@@ -284,7 +292,8 @@ impl Kernel {
         }
     }
 
-    /// Runs the agent's step: removes expired flows, counts the others, and lets the policy adapt.
+    /// Runs the agent's step at `now`: removes expired flows from the table, counts the others,
+    /// lets the policy adapt and publishes the result. Does nothing without a marker.
     fn run_slow_step(&mut self, now: Time) {
         let Some(params) = &self.marker else { return };
         let (policy, flows) = (params.policy(), self.harness.map("ml_flows"));
@@ -339,7 +348,8 @@ struct Tally {
     marked: u64,
 }
 
-/// Runs the same packets through both. Returns the sums, or the first difference.
+/// Runs the same `packets` packets through both, the simulator at the first link and the kernel at
+/// the second. Returns the sums.
 ///
 /// # Errors
 /// A sentence about the first packet or reading that differs.
@@ -390,11 +400,15 @@ fn compare(
 }
 
 /// Compiles a scheme's program so that it takes time and random numbers from the context.
+///
+/// # Panics
+/// When clang is missing or rejects it.
 fn compile_replay(parts: &Parts) -> Vec<u8> {
     compile_with(&parts.program_name(), &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Asserts that a scheme decides the same in both, at each link.
+/// Asserts that a scheme decides the same in both, at each link, and that every kind of decision
+/// occurs. Without the right to load programs nothing is asserted.
 #[track_caller]
 fn assert_same(text: &str) {
     if !can_run() {

@@ -30,9 +30,10 @@ def read_cookie(lab: Lab, net: str) -> int:
 
 
 def pretend_cake(folder: Path, **values: str | Path) -> tuple[str, ...]:
-    """Returns a program, with its arguments, that has a command take token buckets for CAKEs; see cake.c.
+    """Builds cake.c in a folder.
 
-    `values` are the variables that cake.c reads, such as ASKED.
+    Returns a program, with its arguments, that has a command take token buckets for CAKEs. `values` are
+    the variables that cake.c reads, such as ASKED.
     """
     library = folder / "cake.so"
     source = Path(__file__).parent / "cake.c"
@@ -58,7 +59,7 @@ def install_bucket(lab: Lab, handle: str) -> None:
 
 
 def assert_restored(lab: Lab, before: dict[str, Any]) -> None:
-    """Asserts that the device is in its earlier state, and that our maps and programs are freed."""
+    """Asserts that the device is in its earlier state, and our maps and programs are freed within 3 s."""
     assert lab.state(NEAR, DEVICE) == before
     deadline = time.monotonic() + 3
     # The kernel frees maps and programs a moment after their last pin.
@@ -83,25 +84,25 @@ def run_up(lab: Lab, *words: str) -> None:
 
 
 def read_status(lab: Lab) -> dict[str, Any]:
-    """Returns the status of the only device."""
+    """Returns the status of the near end's only device; fails if there are none or several."""
     (device,) = json.loads(lab.live(NEAR, "status", "--json").stdout)["devices"]
     return dict(device)
 
 
 def read_table(lab: Lab) -> dict[str, Any]:
-    """Returns the flow table of the only device, as `flows` lists it."""
+    """Returns the flow table of the near end's only device, as `flows` lists it."""
     (device,) = json.loads(lab.live(NEAR, "flows", "--json").stdout)["devices"]
     return dict(device)
 
 
 def find_flow(lab: Lab, **ends: Any) -> dict[str, Any]:
-    """Returns the only flow with these fields, such as its `source_port`."""
+    """Returns the only listed flow with these fields, such as its `source_port`; fails otherwise."""
     (found,) = [one for one in read_table(lab)["flows"] if ends.items() <= one.items()]
     return dict(found)
 
 
 def wait_until(holds: Callable[[], bool], seconds: float) -> None:
-    """Waits until a condition holds; fails after `seconds`."""
+    """Waits until a condition holds, which is tried every 0.1 s; fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, f"not so within {seconds} s"

@@ -12,7 +12,8 @@ use std::collections::HashSet;
 
 const ENTRIES: u32 = 8192;
 
-/// Returns a program in whose flow table each of `flows` flows has sent one packet.
+/// Returns a program in whose flow table of [`ENTRIES`] entries each of `flows` flows has sent one
+/// packet.
 fn fill_table(flows: u32) -> Harness {
     let config = Config::new(&[params("sfd", &[])]).with_dscp([KEEP_DSCP, 1, 1]);
     let mut harness = Harness::load_built_in("sfd-none-none", ENTRIES, &config);

@@ -41,13 +41,13 @@ MISSING_S = 10.0
 
 @pytest.fixture
 def before(lab: Lab) -> dict[str, Any]:
-    """Returns the device's state, without IPv6, whose packets would be flows too."""
+    """Turns IPv6 off at the device, whose packets would be flows too. Returns the device's state then."""
     lab.run(NEAR, "sh", "-c", f"echo 1 > /proc/sys/net/ipv6/conf/{DEVICE}/disable_ipv6")
     return lab.state(NEAR, DEVICE)
 
 
 def run_up(lab: Lab, scheme: str) -> None:
-    """Runs `up` with this scheme; it must succeed."""
+    """Runs `up` with this scheme at 20 Mbit/s, which starts an agent if needed; it must succeed."""
     words = ("--rate", "20mbit", "--scheme", scheme, "--flows", str(FLOWS))
     done = lab.live(NEAR, "up", DEVICE, *words)
     assert done.returncode == 0, done.stderr
@@ -71,6 +71,7 @@ def read_published(lab: Lab) -> list[int]:
     assert folder.startswith(str(BPF_ROOT))
 
     def words(name: str, index: int) -> list[int]:
+        """Returns an entry of a map as 32-bit numbers."""
         listed = json.loads(lab.run(NEAR, "bpftool", "-j", "map", "dump", "pinned", f"{folder}/{name}"))
         value = bytes(int(byte, 16) for byte in listed[index]["value"])
         return [int.from_bytes(value[at : at + 4], "little") for at in range(0, len(value), 4)]
@@ -79,7 +80,7 @@ def read_published(lab: Lab) -> list[int]:
 
 
 def read_threshold(lab: Lab) -> int:
-    """Returns the threshold in packets that is in force."""
+    """Returns the threshold in packets that is in force: the published one, or the initial one before."""
     return read_published(lab)[0] or INITIAL
 
 
@@ -138,7 +139,7 @@ class Mixed:
                 time.sleep(0.005)
 
     def close(self) -> None:
-        """Stops all threads."""
+        """Stops all threads and waits for them."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -218,7 +219,7 @@ class Datagrams:
         self.lab = lab
 
     def send(self, port: int, packets: int) -> None:
-        """Sends datagrams of 100 bytes from a port."""
+        """Sends datagrams of 100 bytes from a port of the near end; nobody reads them."""
         with self.lab.inside(NEAR):
             sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with sender:

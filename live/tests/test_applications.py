@@ -57,7 +57,7 @@ def before(lab: Lab) -> dict[str, Any]:
 
 @pytest.fixture
 def nginx(lab: Lab, tmp_path: Path) -> Iterator[None]:
-    """Serves the files at the near end."""
+    """Serves the files at the near end while the test lasts; skips the test without nginx."""
     if not shutil.which("nginx"):
         pytest.skip("nginx is not installed; 'make deps' installs it (nginx-light)")
     (tmp_path / "pages").mkdir()
@@ -85,7 +85,10 @@ class Page:
 
 
 def fetch_page(lab: Lab, name: str) -> Page:
-    """Fetches a file from the far end by a new connection."""
+    """Fetches a file from the far end by a new connection.
+
+    Returns its content and the client's port; fails unless the status is 200.
+    """
     connection = http.client.HTTPConnection(NEAR_ADDRESS, HTTP_PORT, timeout=20)
     with lab.inside(FAR):
         connection.connect()
@@ -127,7 +130,7 @@ def test_nginx__short_and_long_pages_differ_in_colour(
 
 
 def measure_goodput(lab: Lab, seconds: int) -> float:
-    """Returns the goodput of one iperf3 connection from the near to the far end, bit/s."""
+    """Returns the goodput of one iperf3 connection of `seconds` from the near to the far end, bit/s."""
     port = ("-p", str(IPERF_PORT))
     server = lab.start(FAR, "iperf3", "--server", "--one-off", "-B", FAR_ADDRESS, *port)
     client = ("iperf3", "--client", FAR_ADDRESS, "-B", NEAR_ADDRESS, *port, "-t", str(seconds), "--json")

@@ -64,7 +64,7 @@ def run_as_service(lab: Lab, folder: Path, *words: str | Path) -> subprocess.Com
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """Creates a folder in which everybody may write, as /tmp."""
+    """Creates a folder in which everybody may write, as /tmp, and removes it when the test ends."""
     folder = Path("/tmp") / f"attacks-{secrets.token_hex(8)}"  # noqa: S108, made anew by this test
     folder.mkdir(mode=0o700)
     folder.chmod(0o1777)
@@ -84,7 +84,7 @@ def secret(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """Returns the header of a policy named `own`."""
+    """Writes the header of a policy named `own`. Returns its path."""
     path = tmp_path / "own.h"
     path.write_text(TEMPLATE.replace("placeholder_policy", "own").replace("PLACEHOLDER_POLICY", "OWN"))
     return path
@@ -106,6 +106,7 @@ def plant_headers(shared: Path) -> None:
     texts["policy.h"] = texts["policy.h"].replace(line, f"{line}\n{EVIL % (shared / 'pwned')}")
 
     def act() -> None:
+        """Writes the headers."""
         folder = shared / "mousehole" / compute_include_name() / "mousehole"
         folder.mkdir(parents=True)
         for name, text in texts.items():
@@ -191,9 +192,10 @@ def test_headers__of_a_user_without_a_home__are_gone_when_the_command_ends(
 
 
 def plant_links(secret: Path, *paths: Path) -> None:
-    """Creates links to root's file, as nobody."""
+    """Creates links to root's file, as nobody, and their folders where these are missing."""
 
     def act() -> None:
+        """Creates the links."""
         for path in paths:
             path.parent.mkdir(exist_ok=True)
             path.symlink_to(secret)
@@ -242,6 +244,7 @@ def test_folders__for_a_check_of_a_policy__are_not_taken_from_others(shared: Pat
     text = f'#include_next "mousehole/sfd.h"\n#ifdef _STDLIB_H\n{constructor}\n#endif\n'
 
     def act() -> None:
+        """Writes a header where the next processes would look for theirs."""
         for pid in range(os.getpid(), os.getpid() + PIDS):
             folder = shared / f"mousehole-check-{pid}-0" / "mousehole"
             folder.mkdir(parents=True)
@@ -318,7 +321,7 @@ def test_options__from_what_is_no_file__are_refused(lab: Lab, shared: Path) -> N
 
 
 def persist_own_policy(lab: Lab, own: Path, units: Path) -> None:
-    """Marks by an own policy, persists that and ends it, as before a reboot."""
+    """Marks by an own policy, persists that with its units in `units`, and ends it, as before a reboot."""
     words = ("--policy", own, "--marker", "own")
     assert lab.live(NEAR, *MARK, *words).returncode == 0
     units.mkdir(exist_ok=True)
@@ -328,7 +331,10 @@ def persist_own_policy(lab: Lab, own: Path, units: Path) -> None:
 
 
 def run_boot(lab: Lab, *before: str) -> subprocess.CompletedProcess[str]:
-    """Starts what was persisted as the guard does, on a machine without compilers."""
+    """Starts what was persisted as the guard does, on a machine without compilers.
+
+    `before` are variables or a program with its arguments.
+    """
     return lab.call(NEAR, "env", *NO_COMPILER, *before, require_program(), "boot", DEVICE)
 
 

@@ -62,7 +62,7 @@ class Established:
                 self.marks.append(ancillary[0][2][0])
 
     def close(self) -> None:
-        """Stops both threads."""
+        """Stops both threads, waits for them and closes the sockets."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -83,7 +83,10 @@ def find_flow_map(lab: Lab, flows: int) -> dict[str, Any]:
 def run_flood(
     lab: Lab, count: int, *, source: str = NEAR_ADDRESS, length: int = 40, rate: float = 0
 ) -> float:
-    """Sends `count` packets of new flows. Returns how many seconds that took."""
+    """Sends `count` packets of new flows from one source, `rate` per second or as fast as possible.
+
+    Returns how many seconds that took.
+    """
     words = [DEVICE, NOBODY, source, str(count), str(length), str(rate)]
     process = lab.start(NEAR, sys.executable, FLOOD, *words)
     out, errors = process.communicate(timeout=400)
@@ -131,7 +134,10 @@ class Seen:
         self.wire.settimeout(1.0)
 
     def count_arrivals(self) -> None:
-        """Counts the packets that have arrived. To be called after the sender has stopped."""
+        """Adds the bytes that have arrived, by DSCP, until none comes for 1 s, and closes the socket.
+
+        To be called after the sender has stopped.
+        """
         with contextlib.suppress(TimeoutError):
             while True:
                 packet = self.wire.recv(2048)

@@ -46,17 +46,20 @@ class Guard:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, *before: str) -> None:
-        """Starts the guard; `before` is a program, with its arguments, that runs it."""
+        """Starts the guard, whose messages are appended to the log.
+
+        `before` is a program, with its arguments, that runs it.
+        """
         self.process = self.lab.start(NEAR, *before, require_program(), "guard", stderr=self.log.open("a"))
 
     def kill(self) -> None:
-        """Kills the guard if it runs."""
+        """Kills the guard if it was started, and waits for its end."""
         if self.process:
             self.process.kill()
             self.process.communicate()
 
     def write_file(self, text: str) -> None:
-        """Writes the device's file."""
+        """Writes the device's file over the former one."""
         self.lab.run(NEAR, "bash", "-c", f"printf %s {shlex.quote(text)} > {FOLDER}/{DEVICE}.toml")
 
     def read_state(self) -> dict[str, Any]:
@@ -66,7 +69,7 @@ class Guard:
         return dict(devices[0]) if devices else {}
 
     def wait_for(self, holds: Callable[[dict[str, Any]], bool], seconds: float = 5) -> dict[str, Any]:
-        """Waits until the device's status meets a condition. Returns it."""
+        """Waits until the device's status meets a condition; fails after `seconds`. Returns the status."""
         wait_until(lambda: holds(self.read_state()), seconds)
         return self.read_state()
 
@@ -90,7 +93,7 @@ def is_paused(state: dict[str, Any]) -> bool:
 
 
 def replug(lab: Lab) -> None:
-    """Removes the device and creates it again."""
+    """Removes the device and creates it again, with another interface index."""
     lab.run(NEAR, "ip", "link", "del", DEVICE)
     lab.pair(NEAR, DEVICE, f"{NEAR_ADDRESS}/24", FAR, "lan", f"{FAR_ADDRESS}/24")
 
@@ -131,6 +134,7 @@ def test_cake_that_is_made_again__is_aimed_at_again(lab: Lab, guard: Guard, tmp_
     guard.start(*pretend_cake(tmp_path))
 
     def action() -> str:
+        """Returns what the device's status says is done."""
         return str(guard.read_state().get("action"))
 
     wait_until(lambda: "8001:1" in action(), 5)
@@ -234,9 +238,11 @@ def test_guard__starts_no_program(lab: Lab, guard: Guard, tmp_path: Path) -> Non
     guard.start("strace", "-D", "-f", "-o", str(trace), "-e", "trace=execve,recvfrom")
 
     def count(call: str) -> int:
+        """Returns how often a system call was made."""
         return trace.read_text().count(f" {call}(")
 
     def both_run() -> bool:
+        """Returns whether both devices run without problems."""
         done = lab.live(NEAR, "status", "--json")
         devices = json.loads(done.stdout)["devices"] if done.returncode == 0 else []
         return len(devices) == 2 and all(is_running(one) for one in devices)
@@ -262,6 +268,7 @@ def test_start_that_fails__is_put_off_longer_each_time(lab: Lab, guard: Guard, t
 
     def tries() -> int:
         # As strace prints "cake" in a message.
+        """Returns how often a CAKE was asked for."""
         return trace.read_text().count(r"\x63\x61\x6b\x65")
 
     wait_until(lambda: tries() >= 2, 10)
@@ -281,6 +288,7 @@ def test_downloads__are_redirected_again_after_anything(lab: Lab, guard: Guard) 
     guard.start()
 
     def is_whole(state: dict[str, Any]) -> bool:
+        """Returns whether the program runs at the IFB and the device's packets are redirected there."""
         shown = lab.call(NEAR, "tc", "filter", "show", "dev", DEVICE, "ingress").stdout
         return is_running(state) and state["device"] == ifb and ifb in shown
 

@@ -32,14 +32,14 @@ def add_net(lab: Lab, net: str) -> int:
 
 
 def remove_net(lab: Lab, net: str) -> None:
-    """Removes a namespace and waits until its device is gone."""
+    """Removes a namespace and waits until its device is gone, for at most 10 s."""
     os.close(lab.nets.pop(net))
     lab.run(FAR, "ip", "netns", "del", net)
     wait_until(lambda: f"to-{net}" not in lab.run(FAR, "ip", "-br", "link"), 10)
 
 
 def list_places(lab: Lab) -> list[str]:
-    """Returns the names of the folders that hold something about devices."""
+    """Returns the names of the folders that hold something about devices; none if there is no folder."""
     done = lab.call(NEAR, "ls", f"{BPF_ROOT}/mousehole")
     return done.stdout.split() if done.returncode == 0 else []
 
@@ -129,6 +129,7 @@ def test_agent__ends_with_its_namespace_and_does_not_hold_it(lab: Lab) -> None:
 
 def test_check_of_status__has_the_exit_statuses_of_monitoring(lab: Lab) -> None:
     def check(*words: str, expected: int) -> str:
+        """Runs `status --check`, whose exit status must be `expected`. Returns what it printed."""
         done = lab.live(NEAR, "status", "--check", *words)
         assert done.returncode == expected, done.stdout + done.stderr
         return done.stdout

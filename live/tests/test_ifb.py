@@ -35,7 +35,7 @@ THRESHOLD = 30_000
 
 @pytest.fixture
 def router(lab: Lab) -> Lab:
-    """Makes the near end a router for a host behind it."""
+    """Makes the near end a router for a host behind it. Returns the lab."""
     lab.add(HOME)
     lab.pair(NEAR, "home0", f"{ROUTER_ADDRESS}/24", HOME, "eth0", f"{HOME_ADDRESS}/24")
     lab.run(NEAR, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
@@ -66,7 +66,10 @@ class Arrivals:
         self.wire.settimeout(0.2)
 
     def count_arrivals(self) -> None:
-        """Counts the packets that have arrived. To be called after the sender has stopped."""
+        """Adds the bytes that have arrived from the far end, by port and DSCP, until none comes for 0.2 s.
+
+        To be called after the sender has stopped.
+        """
         with contextlib.suppress(TimeoutError):
             while True:
                 packet, (*_, kind, _, _) = self.wire.recvfrom(64)
@@ -89,7 +92,10 @@ def arrivals(router: Lab) -> Iterator[Arrivals]:
 
 
 def fetch_both(lab: Lab, arrivals: Arrivals) -> dict[int, dict[int, int]]:
-    """Downloads a long and a short flow. Returns the IP bytes that arrived, by port and DSCP."""
+    """Downloads a long and a short flow.
+
+    Returns the IP bytes that arrived, by port and DSCP, of these two only.
+    """
     arrivals.bytes = {}
     for port, size in ((LONG_PORT, LONG), (SHORT_PORT, SHORT)):
         transfer(lab, FAR, HOME, FAR_ADDRESS, size, port)

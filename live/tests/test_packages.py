@@ -33,7 +33,10 @@ logger() { echo "logger $*"; }
 
 
 def start_service(folder: Path, **sections: dict[str, str]) -> str:
-    """Runs `start_service` with these sections of /etc/config/mousehole. Returns what it prints."""
+    """Runs `start_service` of the init script with these sections of /etc/config/mousehole; it must succeed.
+
+    Returns what it prints.
+    """
     values = "".join(
         f"{name}_{key}='{value}'\n" for name, options in sections.items() for key, value in options.items()
     )
@@ -107,7 +110,10 @@ def test_man_page__names_every_command() -> None:
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a folder with the packages of the program that was built."""
+    """Returns a folder with the packages of the program that was built.
+
+    Skips the tests without the program or dpkg-deb.
+    """
     built = find_program()
     if built is None or not shutil.which("dpkg-deb"):
         pytest.skip("mousehole-live is not built, or dpkg-deb is not installed")

@@ -47,7 +47,7 @@ def list_schemes() -> list[str]:
 
 
 def draw_pairs() -> list[str]:
-    """Returns random pairs of a marker and a queue with settings that decide the plan; always the same."""
+    """Returns random pairs of a marker and a queue whose settings decide the plan, always the same ones."""
     variants = {
         "sfd": ["", "(timeout=never)", "(promotion=one-of-k)"],
         "demotion": ["", "(second=4294967295B)"],
@@ -78,7 +78,7 @@ SCHEMES = [*list_schemes(), *draw_pairs()]
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Lab]:
-    """Creates namespaces for all tests of this file."""
+    """Creates namespaces for all tests of this file; skips them where that is not possible."""
     reason = live_lab.find_obstacle()
     if reason:
         pytest.skip(reason)
@@ -113,7 +113,10 @@ def cake(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 
 def assert_accepted(lab: Lab, line: str) -> None:
-    """Runs a tc command. The kernel may lack the queue discipline, but tc must accept the syntax."""
+    """Runs a tc command at the device.
+
+    The kernel may lack the queue discipline, but tc must accept the syntax.
+    """
     done = lab.call(NEAR, *line.replace("DEV", DEVICE).split())
     assert done.returncode == 0 or any(text in done.stderr for text in KERNEL_SAYS), f"{line}: {done.stderr}"
 

@@ -53,7 +53,7 @@ FQ = f"host {DEVICE} --shape --no-agent"
 
 
 def has_qdisc(lab: Lab, kind: str) -> bool:
-    """Returns whether the kernel has a kind of queue discipline."""
+    """Returns whether the kernel has a kind of queue discipline, which it loads on demand."""
     done = lab.call(NEAR, "tc", "qdisc", "add", "dev", "lo", "root", kind)
     return done.returncode == 0 and lab.run(NEAR, "tc", "qdisc", "del", "dev", "lo", "root") == ""
 
@@ -70,7 +70,10 @@ def read_queues(lab: Lab, device: str) -> object:
 
 
 def rehearse(lab: Lab, *words: str) -> list[list[str]]:
-    """Returns the tc commands of queue disciplines and classes that a command prints with --dry-run."""
+    """Returns the tc commands of queue disciplines and classes that a command prints with --dry-run.
+
+    Each is a list of words.
+    """
     done = lab.live(NEAR, *words, "--dry-run")
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
@@ -78,7 +81,7 @@ def rehearse(lab: Lab, *words: str) -> list[list[str]]:
 
 
 def parse_attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yields type and value of each netlink attribute."""
+    """Yields type and value of each netlink attribute, until fewer than 4 bytes are left."""
     while len(data) >= 4:
         length, kind = struct.unpack_from("HH", data)
         yield kind, data[4:length]
@@ -102,7 +105,10 @@ def read_messages(file: Path, kind: str) -> list[tuple[object, ...]]:
 
 
 def assert_same_queues(lab: Lab, *words: str, devices: tuple[str, ...] = (DEVICE,)) -> None:
-    """Asserts that a command installs what its printed tc commands install."""
+    """Asserts that a command installs what its printed tc commands install.
+
+    The device is set down and stays so; the queues are removed.
+    """
     # Where no packet passes, all counters are compared too.
     lab.run(NEAR, "ip", "link", "set", DEVICE, "down")
     lines = rehearse(lab, *words)
@@ -122,7 +128,7 @@ def assert_same_queues(lab: Lab, *words: str, devices: tuple[str, ...] = (DEVICE
 
 
 def assert_same_messages(lab: Lab, folder: Path, kind: str, *words: str) -> None:
-    """Asserts that a command and its printed tc commands send the same messages about a kind."""
+    """Asserts that a command and its printed tc commands send the same messages of a kind, at least one."""
     file = folder / "asked"
     spy = pretend_cake(folder, ASKED=file)
     lines = [line for line in rehearse(lab, *words) if kind in line]
@@ -180,9 +186,11 @@ def test_everything__works_without_tc_and_ip(lab: Lab, tmp_path: Path) -> None:
     first = (*pretend_cake(tmp_path), "PATH=/nowhere")
 
     def live(*words: str) -> subprocess.CompletedProcess[str]:
+        """Runs `mousehole-live` as if the kernel had CAKE."""
         return lab.call(NEAR, *first, require_program(), *words)
 
     def done(*words: str) -> str:
+        """Runs `mousehole-live`, which must succeed. Returns what it printed."""
         said = live(*words)
         assert said.returncode == 0, said.stderr
         return said.stdout

@@ -42,7 +42,7 @@ def before(lab: Lab) -> dict[str, Any]:
 
 
 def run_down(lab: Lab) -> None:
-    """Runs `down`; that nothing is there is accepted too."""
+    """Runs `down`, which must succeed or say that nothing of ours is there."""
     done = lab.live(NEAR, "down", DEVICE)
     assert done.returncode in {0, 2}
     assert done.returncode == 0 or "nothing of ours" in done.stderr
@@ -57,7 +57,7 @@ def measure_s(lab: Lab, *words: str) -> float:
 
 
 def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
-    """Starts a command and kills it after some seconds."""
+    """Starts a command, kills it after some seconds and waits for its end; its children may go on."""
     process = lab.start(NEAR, require_program(), *words)
     time.sleep(seconds)
     process.kill()

@@ -44,7 +44,7 @@ class Caked:
         self.lab, self.first = lab, pretend_cake(folder)
 
     def live(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
-        """Runs `mousehole-live`."""
+        """Runs `mousehole-live` at the near end as if the kernel had CAKE."""
         return self.lab.call(NEAR, *self.first, require_program(), *words)
 
     def run_ok(self, *words: str | Path) -> str:
@@ -256,6 +256,7 @@ def test_setup__comes_back_with_the_guard(caked: Caked, tmp_path: Path) -> None:
     guard = lab.start(NEAR, *caked.first, require_program(), "guard", stderr=log)
 
     def is_whole() -> bool:
+        """Returns whether both directions run without problems."""
         states = caked.read_states()
         return set(states) == {DEVICE, MADE} and not any(one["problems"] for one in states.values())
 

@@ -52,7 +52,7 @@ def before(lab: Lab) -> dict[str, Any]:
 
 
 def measure_rates(lab: Lab) -> list[float]:
-    """Returns the rate of each user's connection, bit/s."""
+    """Returns the rate of each user's connection, bit/s, measured for some seconds."""
     return measure_user_rates(lambda: lab.inside(NEAR), lambda: lab.inside(FAR), FAR_ADDRESS, USERS, SECONDS)
 
 

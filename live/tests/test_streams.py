@@ -24,7 +24,10 @@ print(json.dumps(streams.delays_s(0.5, 2.0)))
 
 
 def measure_delays(rate_bps: int) -> dict[str, list[float | None]]:
-    """Returns the delays in s (None: lost) of two streams of 880 kb/s through a token bucket."""
+    """Returns the delays of two streams of 880 kb/s through a token bucket, by the stream's name.
+
+    They are in s, None for a lost packet.
+    """
     words = [sys.executable, "-c", PROGRAM, str(rate_bps)]
     said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     found: dict[str, list[float | None]] = json.loads(said.stdout)

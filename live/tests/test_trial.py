@@ -27,7 +27,10 @@ PORT, FETCH, SECONDS, PAUSE = 7020, 20_000, 12.0, 5.0
 
 
 def build_lines(lab: Lab) -> None:
-    """Gives each host at the far end an address and a line."""
+    """Gives each host at the far end an address and a line of 2 Mbit/s.
+
+    Marked packets have a class of their own there.
+    """
     lab.run(NEAR, "ip", "link", "set", "dev", DEVICE, "gso_max_segs", "1")
     lines = [f"qdisc add dev {DEVICE} root handle 1: htb"]
     for at, host in enumerate(HOSTS, 0x10):
@@ -60,7 +63,10 @@ class Traffic:
         ]
 
     def run(self) -> None:
-        """Lets all hosts fetch for some seconds, and waits until the last transfers are over."""
+        """Lets all hosts fetch for some seconds, and waits until the last transfers are over.
+
+        Call it once.
+        """
         for thread in self.threads:
             thread.start()
         time.sleep(SECONDS)

@@ -28,7 +28,8 @@ fn load_marker(trial: Trial, is_destination: bool) -> Harness {
     Harness::load(&object, 1024, &config)
 }
 
-/// Returns whether the second packet of a frame's flow is changed.
+/// Runs a frame twice. Returns whether the second one is changed; with a new flow that is its
+/// second packet.
 fn is_marked(harness: &mut Harness, frame: &[u8]) -> bool {
     harness.run(frame, Context::default());
     harness.run(frame, Context::default()).frame != frame

@@ -57,7 +57,8 @@ fn built_in_programs__have_no_global_function_besides_the_program() {
 /// and need a kernel that compiles programs (JIT), which those of 32-bit machines often do not.
 const NEWEST_HELPER: u32 = 160;
 
-/// Returns the numbers of the helpers that an object calls.
+/// Returns the numbers of the helpers that an object calls, in the order of its instructions, each
+/// as often as it is called.
 fn list_helpers(bytes: &[u8]) -> Vec<u32> {
     const LOAD_LONG: u8 = 0x18;
     const CALL: u8 = 0x85;

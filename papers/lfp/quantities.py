@@ -14,6 +14,7 @@ CAPACITY_MBPS = 2.0
 
 def average_latency(run: Measured, least: int, most: int) -> float:
     """Returns the mean latency, s, of flows of `least` to `most` packets.
+    Each class weighs by its flows; NaN if there are none.
 
     A measured class must begin with `least` and another one end with `most`.
     """
@@ -29,12 +30,14 @@ def excess_of_worst(run: Measured, one: Measured, other: Measured, least: int, m
 
 
 def utilisation_error() -> float:
-    """Returns the greatest |U - goodput / capacity| in Table 1 as published."""
+    """Returns the greatest |U - goodput / capacity| in Table 1 as published. Reads published.toml."""
     return float(max(abs(row["utilisation"] - row["goodput"] / CAPACITY_MBPS) for row in published_rows()))
 
 
 def overhead_error() -> float:
-    """Returns the greatest distance of Table 1's overheads from the range that its rounded rates allow."""
+    """Returns the greatest distance of Table 1's overheads from the range that its rounded rates allow.
+    Reads published.toml.
+    """
 
     def outside(row: Json) -> float:
         sent, useful = row["throughput"], row["goodput"]

@@ -43,6 +43,7 @@ def over_model(
     measured_wait: bool = False,
 ) -> float:
     """Returns the ratio of the simulated mean time to the model's.
+    With `measured_wait` the run needs a trace.
 
     `path` replaces parameters of the model's path. With `measured_wait`, its timeouts last as long
     as the simulated ones.
@@ -63,7 +64,9 @@ def peak_share(run: Measured) -> float:
 
 
 def over_fair(run: Measured) -> float:
-    """Returns the ratio of the short flows' rate to their fair share, with equal rates for all flows."""
+    """Returns the ratio of the short flows' rate to their fair share, with equal rates for all flows.
+    NaN if there is no such window.
+    """
     both = _both(run)
     short, long = run["short_share"][both], run["long_share"][both]
     flows, others = run["short_active"][both], run["long_active"][both]
@@ -78,7 +81,8 @@ def _both(run: Measured) -> NDArray[np.bool_]:
 
 def share_by_phase(run: Measured, name: str) -> Floats:
     """Returns a class's share of the link by the time since the short files' last start, averaged
-    over periods.
+    over periods. There is one value for each window of a period; a last period that is cut short is left
+    out.
     """
     values, each = run[name], round(PERIOD_S / WINDOW_S)
     means: Floats = values[: values.size // each * each].reshape(-1, each).mean(axis=0)
@@ -94,7 +98,9 @@ def share_quantiles(run: Measured, name: str) -> Floats:
 
 
 def reduction(run: Measured, baseline: Measured, low: float, high: float) -> float:
-    """Returns the relative reduction of the mean response time against the baseline, averaged over octaves.
+    """Returns the relative reduction of the mean response time against the baseline, averaged over
+    octaves.
+    Octaves without a time in either run are left out.
 
     The octaves lie between sizes of `low` and `high` packets.
     """
@@ -115,5 +121,7 @@ def goodput(run: Measured) -> float:
 
 
 def class_ratio(run: Measured) -> float:
-    """Returns the ratio of the signal rate (marks and drops) of Short packets to that of Long ones."""
+    """Returns the ratio of the signal rate (marks and drops) of Short packets to that of Long ones.
+    It is infinite or NaN without signals for Long packets.
+    """
     return float(run["short_signals"] / run["long_signals"])

@@ -11,7 +11,9 @@ EDGES_KB = np.geomspace(1, 5000, 25)
 
 
 def measure(result: RunResult) -> Mapping[str, Any]:
-    """Measures response times; one without an end counts until the run's end, which is too little."""
+    """Measures response times; one without an end counts until the run's end, which is too little.
+    Times are in seconds, sizes in kB; a class of sizes without transfers has NaN.
+    """
     transfers, end_s = result.transfers(), float(result.summary()["window_end_s"])
     ended = np.where(np.isnan(transfers["end_s"]), end_s, transfers["end_s"])
     took, size = ended - transfers["start_s"], transfers["bytes"]

@@ -64,7 +64,9 @@ class Pages(NamedTuple):
 
 @cache
 def read_pages(path: Path) -> Pages:
-    """Reads the pages of a log; raises `MouseholeError` if it cannot be read or has no page."""
+    """Reads the pages of a log; raises `MouseholeError` if it cannot be read or has no page.
+    Requests without a size begin pages but are no objects. The result is stored for the process.
+    """
     sizes: list[int] = []
     page: list[int] = []
     number = 0
@@ -90,7 +92,9 @@ def begins_page(path: str) -> bool:
 
 
 def _read_requests(path: Path) -> Iterator[Request]:
-    """Yields the requests of a log in any of the known formats."""
+    """Yields the requests of a log in any of the known formats.
+    Lines that do not fit are left out. Raises `NotAvailableError` for a file that cannot be read.
+    """
     lines = _read_lines(path)
     columns: dict[str, int] = {}
     separator = "\t"
@@ -110,7 +114,9 @@ def _read_requests(path: Path) -> Iterator[Request]:
 
 
 def _read_lines(path: Path) -> Iterator[str]:
-    """Yields the lines of a file, decompressed if its name ends in .gz."""
+    """Yields the lines of a file, decompressed if its name ends in .gz.
+    Raises `NotAvailableError` for a file that cannot be read.
+    """
     try:
         if path.suffix == ".gz":
             with gzip.open(path, "rt", encoding="utf-8", errors="replace") as packed:
@@ -133,7 +139,9 @@ def _find_columns(header: list[str]) -> dict[str, int]:
 
 
 def _parse_row(cells: list[str], columns: dict[str, int]) -> Request | None:
-    """Parses a row of a table; returns None if it is too short or its size was only announced."""
+    """Parses a row of a table; returns None if it is too short or its size was only announced.
+    A size that is no number is 0.
+    """
     if len(cells) <= max(columns.values()):
         return None
     text = {what: cells[place] for what, place in columns.items()}
@@ -144,7 +152,7 @@ def _parse_row(cells: list[str], columns: dict[str, int]) -> Request | None:
 
 
 def _parse_access(line: str) -> Request | None:
-    """Parses a line of an access log; returns None if it does not fit."""
+    """Parses a line of an access log; returns None if it does not fit. A size that is no number is 0."""
     found = ACCESS_LOG.match(line)
     if found is None:
         return None

@@ -74,7 +74,7 @@ def least_reduction(run: Measured, baseline: Measured) -> float:
 
 def std_ratio(run: Measured, baseline: Measured) -> float:
     """Returns the ratio of the standard deviation of latency to the baseline's, averaged over the
-    short sizes.
+    short sizes. Means are taken over the sizes before the ratio.
     """
     return float(np.nanmean(run["std_s"][SIZES]) / np.nanmean(baseline["std_s"][SIZES]))
 
@@ -100,7 +100,9 @@ def short_speedup(run: Measured, baseline: Measured) -> float:
 
 
 def latency_s(run: Measured, packets: int, within: float = 0.15) -> float:
-    """Returns the mean latency, s, of objects whose size differs from `packets` by at most a share `within`.
+    """Returns the mean latency, s, of objects whose size differs from `packets` by at most a share
+    `within`.
+    NaN if there are none.
 
     Sizes are weighted by their number of objects.
     """
@@ -115,16 +117,17 @@ def latency_ratio(run: Measured, baseline: Measured, packets: int, within: float
 
 
 def penalty_removed(run: Measured, baseline: Measured, scheme: Measured, packets: int) -> float:
-    """Returns the share of the penalty of long objects under `scheme` that `run` removes."""
+    """Returns the share of the penalty of long objects under `scheme` that `run` removes.
+    The penalty is that against the baseline; sizes within 40 % of `packets` count.
+    """
     plain, now, before = (latency_s(one, packets, 0.4) for one in (baseline, run, scheme))
     return (before - now) / (before - plain)
 
 
 def crossover_kb(run: Measured, baseline: Measured) -> float:
     """Returns the size, KB, from which on the scheme's mean latency exceeds the baseline's.
-
-    It is where the running sum of log-ratios over the sizes, from the greatest down, is at its
-    maximum: so a single size that crosses by chance does not count.
+    The running sum of log-ratios over the sizes, from the greatest down, is at its maximum there: so a
+    single size that crosses by chance does not count. Raises `ValueError` if no size has both means.
     """
     ratio = np.log(run["mean_s"] / baseline["mean_s"])
     known = np.isfinite(ratio) & (run["packets"] <= 2000)
@@ -154,22 +157,30 @@ def sequential_s(run: Measured, page: str) -> float:
 
 
 def page_objects(page: str) -> float:
-    """Returns the number of objects of a page; of a log, the median over its pages (Table 5)."""
+    """Returns the number of objects of a page; of a log, the median over its pages (Table 5).
+    Raises `NotAvailableError` if the log is not on this machine.
+    """
     return _median_page(page, np.ones_like)
 
 
 def page_short_objects(page: str, th_kb: float) -> float:
-    """Returns the number of objects of at most `th_kb` KB in a page; of a log, the median."""
+    """Returns the number of objects of at most `th_kb` KB in a page; of a log, the median.
+    Raises `NotAvailableError` if the log is not on this machine.
+    """
     return _median_page(page, lambda kb: (kb <= th_kb).astype(float))
 
 
 def page_kb(page: str) -> float:
-    """Returns the size of a page with all its objects, KB; of a log, the median."""
+    """Returns the size of a page with all its objects, KB; of a log, the median.
+    Raises `NotAvailableError` if the log is not on this machine.
+    """
     return _median_page(page, lambda kb: kb)
 
 
 def page_largest_kb(page: str) -> float:
-    """Returns the size of a page's largest object, KB; of a log, the median."""
+    """Returns the size of a page's largest object, KB; of a log, the median.
+    Raises `NotAvailableError` if the log is not on this machine.
+    """
     if page in CONTENTS:
         return float(_sizes_kb(page).max())
     found = _pages_of_log(LOGS[page])
@@ -182,20 +193,22 @@ def page_share(
     run: Measured, baseline: Measured, least: float, sequential: bool = False, log: str = ""
 ) -> float:
     """Returns the share of pages whose time is reduced by at least the share `least`.
-
-    Without `log` the pages are drawn from Table 2's model. Otherwise it is the path of a log
-    relative to the folder of real traces (MOUSEHOLE_DATA).
+    Objects come in parallel unless `sequential`. Without `log` the pages are drawn from Table 2's model.
+    Otherwise it is the path of a log relative to the folder of real traces (MOUSEHOLE_DATA); raises
+    `NotAvailableError` if it is not on this machine.
     """
     return float(np.mean(_page_reductions(run, baseline, sequential, log) >= least))
 
 
 def page_median(run: Measured, baseline: Measured, sequential: bool = False, log: str = "") -> float:
-    """Returns the median reduction of the pages' times."""
+    """Returns the median reduction of the pages' times; arguments and errors are those of `page_share`."""
     return float(np.median(_page_reductions(run, baseline, sequential, log)))
 
 
 def page_quantiles(run: Measured, baseline: Measured, sequential: bool = False, log: str = "") -> Floats:
-    """Returns the reductions of the pages' times, at a hundred quantiles (Figure 9)."""
+    """Returns the reductions of the pages' times, at a hundred quantiles (Figure 9).
+    Arguments and errors are those of `page_share`.
+    """
     found: Floats = np.quantile(_page_reductions(run, baseline, sequential, log), np.arange(100) / 100)
     return found
 
@@ -227,7 +240,8 @@ def _sizes_kb(page: str) -> Floats:
 
 def _median_page(page: str, weight: Callable[[Floats], Floats]) -> float:
     """Returns the sum of weights of a page's objects, as a function of their sizes in KB; of a log,
-    the median.
+    the median. Raises `KeyError` for an unknown page, `NotAvailableError` if the log is not on this
+    machine.
     """
     if page in CONTENTS:
         return float(weight(_sizes_kb(page)).sum())
@@ -242,14 +256,18 @@ def _reductions(run: Measured, baseline: Measured) -> Floats:
 
 
 def _interpolate_latency(run: Measured, packets: Floats) -> Floats:
-    """Returns the mean latency at these sizes, interpolated over the logarithm of the measured ones."""
+    """Returns the mean latency at these sizes, interpolated over the logarithm of the measured ones.
+    Beyond the measured sizes it is that of the nearest one.
+    """
     known = run["count"] > 0
     found: Floats = np.interp(np.log(packets), np.log(run["packets"][known]), run["mean_s"][known])
     return found
 
 
 def _page_reductions(run: Measured, baseline: Measured, sequential: bool, log: str) -> Floats:
-    """Returns the reduction of each page's time; the pages are the same for all runs."""
+    """Returns the reduction of each page's time; the pages are the same for all runs.
+    A page takes as long as its slowest object, or with `sequential` as all together.
+    """
     packets, page = _synthetic_pages() if not log else _logged_pages(log)
     times = []
     for one in (run, baseline):
@@ -266,7 +284,7 @@ def _page_reductions(run: Measured, baseline: Measured, sequential: bool, log: s
 
 @cache
 def _synthetic_pages() -> tuple[Floats, NDArray[np.int64]]:
-    """Returns objects in packets and their pages, drawn from Table 2's model."""
+    """Returns objects in packets and their pages, drawn from Table 2's model. The seed is fixed."""
     rng = np.random.default_rng(2001)
     number = np.ceil(rng.exponential(OBJECTS, PAGES)).astype(int)
     scale = MEAN_KB * (SHAPE - 1)
@@ -282,7 +300,10 @@ def _logged_pages(log: str) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _pages_of_log(log: str) -> Pages:
-    """Returns the pages of a real trace, or of the user's own log if its path is absolute."""
+    """Returns the pages of a real trace, or of the user's own log if its path is absolute.
+    Raises `NotAvailableError` for a trace that is not on this machine, `MouseholeError` for a user's log
+    that cannot be read.
+    """
     try:
         return read_pages(Path(os.environ.get("MOUSEHOLE_DATA", "../shared/data")) / log)
     except NotAvailableError as error:

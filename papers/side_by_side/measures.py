@@ -20,7 +20,9 @@ SHORT_BYTES, LONG_BYTES = 15_000, 100_000
 
 
 def measure(result: RunResult) -> Mapping[str, Any]:
-    """Measures a run. A transfer that had not ended when the run did counts with the time it had taken."""
+    """Measures a run. A transfer that had not ended when the run did counts with the time it had taken.
+    Times are in seconds; NaN where there are no such transfers or pages.
+    """
     transfers, down, summary = result.transfers(), result.queues()[0], result.summary()
     took = transfers["end_s"] - transfers["start_s"]
     unfinished = np.isnan(took)
@@ -42,7 +44,9 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 
 def page_times(transfers: TransferColumns, took: Floats) -> Floats:
-    """Returns the times of pages all of whose transfers were measured, from first start to last end."""
+    """Returns the times of pages all of whose transfers were measured, from first start to last end.
+    The times are in seconds; a page number of 0 means no page.
+    """
     page, start = transfers["page"], transfers["start_s"]
     known = page > 0
     names, inverse, count = np.unique(page[known], return_inverse=True, return_counts=True)
@@ -57,8 +61,9 @@ def page_times(transfers: TransferColumns, took: Floats) -> Floats:
 
 def build(scenario: Json, _cell: Mapping[str, str]) -> Json:
     """Returns the scenario with the folder of shared data before the files of its traffic.
-
-    Its key `ecn`, which scenarios do not have, has a scheme mark that can and does not by default.
+    The folder is that of MOUSEHOLE_DATA, else `../shared/data`; files need not exist. The key `ecn`, which
+    scenarios do not have, has a scheme mark that can and does not by default. The scenario given stays as
+    it is.
     """
     scenario = dict(scenario)
     if scenario.pop("ecn", False) and scheme_parameters(scenario["scheme"]).get("ecn") == "false":
@@ -73,12 +78,15 @@ def build(scenario: Json, _cell: Mapping[str, str]) -> Json:
 
 
 def _mean(values: Floats) -> float:
+    """Returns the mean, NaN without values."""
     return float(values.mean()) if values.size else np.nan
 
 
 def _quantile(values: Floats, level: float) -> float:
+    """Returns a quantile, NaN without values; `level` is between 0 and 1."""
     return float(np.quantile(values, level)) if values.size else np.nan
 
 
 def _share(part: float, whole: float) -> float:
+    """Returns part over whole, NaN for a whole of zero."""
     return part / whole if whole else np.nan

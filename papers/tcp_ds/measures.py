@@ -35,7 +35,9 @@ SAMPLE_S = 2.0
 
 
 def build(scenario: dict[str, Any], _cell: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the scenario with keys carried out that scenarios do not have: `sources` and two of thresholds.
+    """Returns the scenario with keys carried out that scenarios do not have: `sources` and two of
+    thresholds.
+    The scenario stays as it is. Raises `KeyError` without a mix.
 
     `sources` maps the name of a source, without the number of its group, to what changes in its entries of
     `traffic.mix`; to false to leave it out. Only those that are named stay if it has `only = true`.
@@ -105,8 +107,8 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 def measure_long(result: RunResult) -> Mapping[str, Any]:
     """Measures the throughput of flows without end: among flows, and of each flow over time.
-
-    They begin at time zero before everything else, so that they have the first slots of the trace.
+    Rates are in bit/s. These flows begin at time zero before everything else, so that they have the first
+    slots of the trace. Raises `MouseholeError` without a packet trace.
     """
     trace, summary = result.trace(), result.summary()
     if trace is None:
@@ -128,7 +130,9 @@ def measure_long(result: RunResult) -> Mapping[str, Any]:
 def samples_bps(
     time_s: Floats, flow: NDArray[Any], size: NDArray[Any], flows: int, begin_s: float, end_s: float
 ) -> Floats:
-    """Returns the throughput of each flow (rows) in consecutive intervals of `SAMPLE_S` (columns)."""
+    """Returns the throughput of each flow (rows) in consecutive intervals of `SAMPLE_S` (columns).
+    They begin at `begin_s`; a last one that is cut short is left out. `size` is in bytes.
+    """
     count = int((end_s - begin_s) / SAMPLE_S)
     edges = begin_s + SAMPLE_S * np.arange(count + 1)
     bits = 8.0 * np.asarray(size, np.float64)
@@ -139,7 +143,10 @@ def samples_bps(
 def pages(
     transfers: TransferColumns, took: Floats, source: NDArray[np.str_], until_s: float
 ) -> dict[str, Any]:
-    """Returns what is measured of the probes' pages of both versions of HTTP."""
+    """Returns what is measured of the probes' pages of both versions of HTTP.
+    Times are in seconds, NaN where there is no page; `done` has a row for each of `RTTS_S`, a column for
+    each of `TIMES_S`.
+    """
     made: dict[str, Any] = {}
     for version in ("10", "11"):
         seconds, rtt_s = page_times(transfers, took, source == f"probe{version}", until_s)
@@ -154,6 +161,7 @@ def page_times(
     transfers: TransferColumns, took: Floats, chosen: Bools, until_s: float
 ) -> tuple[Floats, Floats]:
     """Returns times of pages from request to last byte, and round-trip times. They begin before `until_s`.
+    Both are in seconds; a time is infinite for an endless page.
 
     What is left of pages that began before the window lacks its index. A page some transfer of which has not
     begun when the run ends is as endless as one some transfer of which has not ended.
@@ -173,12 +181,12 @@ def page_times(
 
 
 def near_rtt(transfers: TransferColumns, rtt_s: float) -> Bools:
-    """Returns which transfers have about this round-trip time."""
+    """Returns which transfers have this round-trip time, s, within 10 %."""
     return np.asarray(np.abs(transfers["rtt_s"] - rtt_s) < 0.1 * rtt_s)
 
 
 def quantiles(values: Floats) -> Floats:
-    """Returns the quantiles of `LEVELS`, each a value that occurred."""
+    """Returns the quantiles of `LEVELS`, each a value that occurred. NaN without values."""
     if not values.size:
         return np.full(LEVELS.size, np.nan)
     return np.asarray(np.quantile(values, LEVELS, method="lower"), np.float64)
@@ -190,7 +198,9 @@ def average(values: NDArray[Any]) -> float:
 
 
 def shares(colours: list[ColourCounters]) -> dict[str, float]:
-    """Returns the loss of each colour and its share of the arrivals at a link."""
+    """Returns the loss of each colour and its share of the arrivals at a link.
+    A loss is NaN if nothing of the colour arrived.
+    """
     arrived = max(1, sum(colour["arrived"] for colour in colours))
     made = {}
     for colour in colours:

@@ -61,6 +61,7 @@ impl<P: Waits> Bands<P> {
     }
 
     /// Returns the readings of the policy's state in the order of [`Policy::readings`]; NaN for one without a value yet.
+    /// Calls the header's functions for them.
     pub fn readings(&self) -> Vec<f64> {
         self.policy().read(&self.params, &self.state)
     }
@@ -105,8 +106,8 @@ impl<P: Waits> Bands<P> {
         Some((band, marked))
     }
 
-    /// Drops the packets that the policy's `overflow` names until it answers that the backlog fits. An answer that names an
-    /// empty band is recorded as a fault and ends the loop.
+    /// Drops the packets that the policy's `overflow` names until it answers that the backlog fits; passes each to
+    /// `drop` with a forced drop. An answer that names an empty band is recorded as a fault and ends the loop.
     fn overflow(&mut self, now_ns: u64, mut drop: impl FnMut(P, Verdict)) {
         loop {
             let Bands { params, functions, state, waiting, .. } = self;

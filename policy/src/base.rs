@@ -232,7 +232,7 @@ impl Backlog {
         self.colour_bytes[colour.index()] += u64::from(ip_bytes);
     }
 
-    /// Counts a packet that was added as no longer waiting.
+    /// Counts a packet that was added, with the same colour and length, as no longer waiting.
     #[inline]
     pub fn remove(&mut self, colour: Colour, ip_bytes: u32) {
         self.packets -= 1;

@@ -45,7 +45,8 @@ impl Policy {
         self.raw().drop.map(DropFn)
     }
 
-    /// Returns whether its function for packets reads the random number with these parameters.
+    /// Returns whether its function for packets reads the random number with these parameters; true of a header that
+    /// does not say.
     pub fn draws(&self, params: &Params) -> bool {
         // SAFETY: the parameters are this policy's.
         self.raw().draws.is_none_or(|draws| unsafe { draws(params.pointer()) != 0 })
@@ -56,7 +57,8 @@ impl Policy {
         self.raw().draws.is_some()
     }
 
-    /// Returns whether a flow's state may be forgotten; `false` of a policy whose flows never expire.
+    /// Returns whether a flow's state may be forgotten at `now_ns`; `false` of a policy whose flows never expire. The
+    /// caller then calls [`Policy::flow_end`].
     pub fn expired(&self, params: &Params, flow: &[u64], now_ns: u64) -> bool {
         // SAFETY: parameters and state are this policy's.
         self.raw()
@@ -64,7 +66,8 @@ impl Policy {
             .is_some_and(|expired| unsafe { expired(params.pointer(), flow.as_ptr().cast(), now_ns) != 0 })
     }
 
-    /// Calls the header's `flow_end` for a flow that has expired, before the caller forgets it.
+    /// Calls the header's `flow_end` for a flow that has expired, before the caller forgets it; it may change the
+    /// shared state. Does nothing if the header has no such function.
     pub fn flow_end(&self, params: &Params, flow: &[u64], state: &mut [u64]) {
         if let Some(flow_end) = self.raw().flow_end {
             // SAFETY: parameters and states are this policy's.
@@ -100,8 +103,8 @@ impl Policy {
         self.raw().control.is_some_and(step)
     }
 
-    /// Takes a packet's tokens and returns 0 if it may leave now; else returns the time to wait, ns, or [`crate::NEVER`]. A
-    /// policy that does not shape returns 0.
+    /// Takes a packet's tokens from the states and returns 0 if it may leave now; else takes none and returns the time
+    /// to wait, ns, or [`crate::NEVER`]. A policy that does not shape returns 0.
     pub fn shape(
         &self,
         params: &Params,
@@ -153,7 +156,7 @@ pub struct MarkFn {
 
 impl MarkFn {
     /// Returns the marker's answer to a packet of `flow`; `random` is 32 uniform bits. If the packet starts the flow anew,
-    /// the header's `flow_end` is called first. States are the marker's.
+    /// the header's `flow_end` is called first. States are the marker's, and change. A hint beyond 255 becomes 255.
     #[inline]
     pub fn call(
         &self,
@@ -210,7 +213,8 @@ impl MarkFn {
 pub struct DropFn(ffi::DropFn);
 
 impl DropFn {
-    /// Returns the verdict on an arrival that finds `backlog`; `random` is 32 uniform bits.
+    /// Returns the verdict on an arrival that finds `backlog`; `random` is 32 uniform bits. The state changes; whoever
+    /// calls queues, marks or drops the packet.
     #[inline]
     pub fn call(
         &self,

@@ -50,7 +50,7 @@ impl Counterpart {
         Ok(Some(Counterpart { kind, requires: words.map(pair).collect::<Result<_, _>>()? }))
     }
 
-    /// Returns the names of the parameters that the text mentions.
+    /// Returns the names of the parameters that the text mentions, whether or not the policy has them.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         let own = match self.kind {
             CounterpartKind::Firewall(name) => Some(name),

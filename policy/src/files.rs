@@ -33,7 +33,7 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(86_400);
 const WRITE_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
-/// Returns a private folder of this user, in which nobody else can write:
+/// Returns a private folder of this user, in which nobody else can write, and makes it if it is not there:
 /// `$XDG_CACHE_HOME/mousehole`; for root `/run/mousehole` or `/var/cache/mousehole`, the first from
 /// which programs may run; else `$HOME/.cache/mousehole`. If `XDG_CACHE_HOME` is not set and none
 /// of the others can be made, it is a temporary folder, which this process removes at its end.
@@ -48,7 +48,8 @@ pub fn own_folder() -> io::Result<PathBuf> {
     }
 }
 
-/// Returns the same folder as [`own_folder`] if it outlives this process, else `None`.
+/// Returns the same folder as [`own_folder`] if it outlives this process, else `None`. Makes the folder if it is not
+/// there.
 ///
 /// # Errors
 /// As [`own_folder`].
@@ -72,7 +73,7 @@ pub fn lasting_folder() -> io::Result<Option<PathBuf>> {
 }
 
 /// Returns the private folder for locks: for root `/run/mousehole`; else the first that is set of systemd's
-/// `$RUNTIME_DIRECTORY`, `$XDG_RUNTIME_DIR/mousehole` and [`lasting_folder`].
+/// `$RUNTIME_DIRECTORY`, `$XDG_RUNTIME_DIR/mousehole` and [`lasting_folder`]. Makes the folder if it is not there.
 ///
 /// # Errors
 /// One sentence if there is none, or somebody else could have written in it; else the system's error.
@@ -113,7 +114,8 @@ pub fn make_private_folder(path: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Checks that a path is a folder of this user, not a link, and that nobody else can write in it.
+/// Checks that a path is a folder of this user, not a link, and that nobody else can write in it. Its parents are not
+/// checked.
 ///
 /// # Errors
 /// The system's error; or one sentence that names the path and what to do.
@@ -125,7 +127,7 @@ pub fn check_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder with a random name in [`own_folder`]; it is removed when dropped.
+/// Makes a folder with a random name in [`own_folder`], as [`make_scratch_in`] does; it is removed when dropped.
 ///
 /// # Errors
 /// As [`own_folder`].
@@ -186,10 +188,11 @@ pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_all(file, limit)
 }
 
-/// Creates a file that only this user may read and write.
+/// Creates a file with these bytes that only this user may read and write.
 ///
 /// # Errors
-/// The system's error; `AlreadyExists` if anything is at the path, a link too.
+/// The system's error; `AlreadyExists` if anything is at the path, a link too. A file that could not be written in full
+/// stays.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
@@ -352,8 +355,8 @@ extern "C" fn remove_temporary_folder() {
     }
 }
 
-/// Opens a regular file for reading and returns it with its metadata; `more` are further flags of open(2). Refuses pipes,
-/// devices and folders without waiting for them.
+/// Opens a regular file for reading and returns it with its metadata; `more` are further flags of open(2), 0 for none.
+/// Refuses pipes, devices and folders without waiting for them.
 ///
 /// # Errors
 /// The system's error; or one sentence for a file that is not regular.

@@ -39,6 +39,7 @@ pub struct LoadError {
 }
 
 impl fmt::Display for LoadError {
+    /// Writes the header's path and the problem, which may have several lines.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}: {}", self.path.display(), self.problem)
     }
@@ -46,8 +47,10 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Compiles a header for this machine, loads it, checks its description and registers its policy, so that
-/// [`crate::find`] returns it. Calls the header's set-up function in this process.
+/// Compiles a header for this machine, loads it, checks its description and registers its policy in place of one of the
+/// same name, so that [`crate::find`] returns it for the rest of the process. Runs a C compiler and may write the
+/// shipped headers to the cache, except for a header registered with the same text. Calls the header's set-up function
+/// in this process.
 ///
 /// # Errors
 /// [`LoadError`] when the file cannot be read, does not compile, does not describe a policy of its own name, or has
@@ -112,7 +115,8 @@ fn load_header(path: &Path, binding: c_int) -> Result<&'static Policy, LoadError
     Ok(policy)
 }
 
-/// Checks by the header's set-up function that the defaults fit each other, at [`LinkContext::EXAMPLE`].
+/// Checks by the header's set-up function, called in this process, that the defaults fit each other, at
+/// [`LinkContext::EXAMPLE`].
 ///
 /// # Errors
 /// One sentence without the header's name.
@@ -184,7 +188,8 @@ fn holds_headers(folder: &Path) -> bool {
         && HEADERS.iter().all(is_shipped)
 }
 
-/// Returns the command of a C compiler, the first that runs of `$CC`, cc, gcc and clang; `None` if none does.
+/// Returns the command of a C compiler, the first that runs with `--version` of `$CC`, cc, gcc and clang; `None` if
+/// none does. The call runs them.
 pub fn c_compiler() -> Option<String> {
     first_compiler(env::var("CC").ok())
 }
@@ -250,7 +255,7 @@ fn compile(path: &Path, name: &str, binding: c_int) -> Result<libloading::Librar
         })
 }
 
-/// Returns a loader's error as one sentence.
+/// Returns a loader's error as one sentence without the header's name, with its cause if it has one.
 fn loader_problem(error: libloading::Error) -> String {
     let why = std::error::Error::source(&error).map_or(error.to_string(), ToString::to_string);
     format!("the compiled header cannot be loaded; {why}")
@@ -347,7 +352,8 @@ fn find_dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
     Ok(found.or(indirect.then_some("an indirect relocation")))
 }
 
-/// Compiles the C file `source` to the shared object `object`; `include` is the folder of the shipped headers.
+/// Compiles the C file `source` to the shared object `object` within the limits of [`process::compile`]; `include` is
+/// the folder of the shipped headers. Warnings are not shown.
 ///
 /// # Errors
 /// The compiler's messages, or one sentence if it cannot be started or takes too long.

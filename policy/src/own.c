@@ -87,24 +87,28 @@ static inline u32 mousehole_own_check_band(const char *function, u32 answer, u32
 	type_ answer = mousehole_own_policy()->call_;                                   \
 	mousehole_own_at->function = 0
 
+/* Calls the header's set-up function as a recorded call, and returns its fault. */
 struct mh_fault mousehole_own_setup(void *p, const struct mh_link_context *link)
 {
 	MH_OWN_CALL(struct mh_fault, "setup", 0, 0, setup(p, link));
 	return answer;
 }
 
+/* Calls the header's `draws` as a recorded call, and returns its answer. */
 u32 mousehole_own_draws(const void *p)
 {
 	MH_OWN_CALL(u32, "draws", 0, 0, draws(p));
 	return answer;
 }
 
+/* Calls a marker's function for packets as a recorded call; its answer is checked and returned. */
 u32 mousehole_own_mark(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns, u32 random)
 {
 	MH_OWN_CALL(u32, "packet", view, now_ns, mark(p, f, s, view, now_ns, random));
 	return mousehole_own_check_answer(answer);
 }
 
+/* Calls a dropper's function for packets as a recorded call; its answer is checked and returned. */
 u32 mousehole_own_drop(const void *p, void *s, const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns,
 		u32 random)
 {
@@ -112,12 +116,14 @@ u32 mousehole_own_drop(const void *p, void *s, const struct mh_view *view, const
 	return mousehole_own_check_answer(answer);
 }
 
+/* Calls the header's `expired` as a recorded call, and returns its answer. */
 u32 mousehole_own_expired(const void *p, const void *f, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "expired", 0, now_ns, expired(p, f, now_ns));
 	return answer;
 }
 
+/* Calls the header's `flow_end` as a recorded call. */
 void mousehole_own_flow_end(const void *p, const void *f, void *s)
 {
 	struct mousehole_own_call *at = mousehole_own_begin_call("flow_end", 0, 0);
@@ -126,30 +132,35 @@ void mousehole_own_flow_end(const void *p, const void *f, void *s)
 	at->function = 0;
 }
 
+/* Calls the header's `period` as a recorded call, and returns its answer, ns. */
 u64 mousehole_own_period(const void *p)
 {
 	MH_OWN_CALL(u64, "period", 0, 0, period(p));
 	return answer;
 }
 
+/* Calls the header's `classify` as a recorded call, and returns the class, which the caller checks. */
 u32 mousehole_own_classify(const void *p, const void *f, const void *s)
 {
 	MH_OWN_CALL(u32, "classify", 0, 0, classify(p, f, s));
 	return answer;
 }
 
+/* Calls the header's `control` as a recorded call, and returns its answer. */
 u32 mousehole_own_control(const void *p, void *s, const struct mh_counts *counts, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "control", 0, now_ns, control(p, s, counts, now_ns));
 	return answer;
 }
 
+/* Calls the header's `shape` as a recorded call, and returns the time to wait, ns. */
 u64 mousehole_own_shape(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns)
 {
 	MH_OWN_CALL(u64, "shape", view, now_ns, shape(p, f, s, view, now_ns));
 	return answer;
 }
 
+/* Calls the header's `departed` as a recorded call, without a view. */
 void mousehole_own_departed(const void *p, void *s, u32 colour, const struct mh_backlog *after, u64 now_ns)
 {
 	struct mousehole_own_call *at = mousehole_own_begin_call("departed", 0, now_ns);
@@ -158,6 +169,7 @@ void mousehole_own_departed(const void *p, void *s, u32 colour, const struct mh_
 	at->function = 0;
 }
 
+/* Calls a queue's `enqueue` as a recorded call; its answer is checked and returned. */
 u32 mousehole_own_enqueue(const void *p, void *s, const struct mh_waiting *waiting, const struct mh_view *view, u32 hash,
 			  u64 now_ns, u32 random)
 {
@@ -165,18 +177,21 @@ u32 mousehole_own_enqueue(const void *p, void *s, const struct mh_waiting *waiti
 	return mousehole_own_check_band("enqueue", answer, MH_REFUSED, MH_MARKED);
 }
 
+/* Calls a queue's `dequeue` as a recorded call; its answer is checked and returned. */
 u32 mousehole_own_dequeue(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "dequeue", 0, now_ns, dequeue(p, s, waiting, now_ns));
 	return mousehole_own_check_band("dequeue", answer, MH_AGAIN, MH_MARKED | MH_DROPPED);
 }
 
+/* Calls a queue's `overflow` as a recorded call; its answer is checked and returned. */
 u32 mousehole_own_overflow(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "overflow", 0, now_ns, overflow(p, s, waiting, now_ns));
 	return mousehole_own_check_band("overflow", answer, MH_FITS, MH_HEAD);
 }
 
+/* Calls the header's `restarts` as a recorded call, and returns its answer. */
 u32 mousehole_own_restarts(const void *p, const void *f, const struct mh_view *view, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "restarts", view, now_ns, restarts(p, f, view, now_ns));

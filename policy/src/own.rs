@@ -72,6 +72,7 @@ impl Record {
 }
 
 impl Drop for Record {
+    /// Gives the record back for later threads, unless the thread ends within a call.
     fn drop(&mut self) {
         if self.call.function.load(Relaxed).is_null() {
             CURRENT.set(null());
@@ -164,8 +165,8 @@ pub(crate) fn wrap_functions(
     Ok(Box::leak(Box::new(raw)))
 }
 
-/// Runs `work`, which calls a function of a header directly, not through `own.c`, as this thread's recorded call. Both
-/// names are C strings that live for ever.
+/// Runs `work`, which calls a function of a header directly, not through `own.c`, as this thread's recorded call, and
+/// returns its result. Both names are C strings that live for ever. A call that was recorded before ends with it.
 pub(crate) fn call_watched<T>(header: *const c_char, function: *const c_char, work: impl FnOnce() -> T) -> T {
     // SAFETY: the record is this thread's.
     let call = unsafe { &*current_record() };
@@ -201,6 +202,7 @@ impl Text {
 }
 
 impl Write for Text {
+    /// Appends as much of a text as fits, whole characters only; never fails.
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         let mut room = text.len().min(self.bytes.len() - self.length);
         while !text.is_char_boundary(room) {
@@ -212,7 +214,7 @@ impl Write for Text {
     }
 }
 
-/// Returns the header of a call, as the user named it.
+/// Returns the header of a call, as the user named it, with control characters replaced; empty before the first call.
 fn header_name(call: &Call) -> &'static str {
     c_text(call.header.load(Relaxed))
 }
@@ -423,7 +425,7 @@ pub fn name_region(memory: std::ops::Range<usize>, what: &'static &'static str) 
     }
 }
 
-/// Removes the names of the ranges that begin in this memory.
+/// Removes the names of the ranges that begin in this memory; call it before the memory is given back.
 pub fn forget_region(memory: std::ops::Range<usize>) {
     for region in &REGIONS {
         if memory.contains(&region.from.load(Relaxed)) {
@@ -468,6 +470,7 @@ impl SignalStack {
 }
 
 impl Drop for SignalStack {
+    /// Takes the stack from the thread, which must be the one that has it, and gives its memory back.
     fn drop(&mut self) {
         // SAFETY: the thread gives the stack up before its memory goes.
         unsafe {

@@ -82,6 +82,7 @@ pub struct ParameterError {
 }
 
 impl fmt::Display for ParameterError {
+    /// Writes one line with the parameter, its value if it was given, and what is allowed.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.value.as_str() {
             "" => write!(f, "{}: its value is not allowed here; allowed: {}", self.parameter, self.allowed),
@@ -93,7 +94,8 @@ impl fmt::Display for ParameterError {
 impl std::error::Error for ParameterError {}
 
 impl Parameter {
-    /// Returns a parameter whose range is all that its kind allows.
+    /// Returns a parameter whose range is all that its kind allows, which [`Parameter::with_range`] narrows. The
+    /// default is not checked.
     pub const fn new(
         name: &'static str,
         kind: Kind,

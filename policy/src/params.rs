@@ -48,7 +48,7 @@ impl Settings {
     /// Parses a text and sets a parameter to its value.
     ///
     /// # Errors
-    /// [`ParameterError`] if the text is not allowed.
+    /// [`ParameterError`] if the text is not allowed; the parameter keeps its value then.
     ///
     /// # Panics
     /// When the policy has no parameter of that name.
@@ -58,10 +58,10 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets a parameter to a value of its kind.
+    /// Sets a parameter to a value, which must be of its kind; only the range of a number is checked.
     ///
     /// # Errors
-    /// [`ParameterError`] if a number is out of range.
+    /// [`ParameterError`] if a number is out of range or NaN; the parameter keeps its value then.
     ///
     /// # Panics
     /// When the policy has no parameter of that name.
@@ -77,8 +77,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the complete struct of parameters for a link. Parameters of a user's policy are also recorded for
-    /// [`gather_params`], and its calls are watched.
+    /// Returns the complete struct of parameters for a link; calls the header's set-up function. Parameters of a user's
+    /// policy are also recorded for [`gather_params`], and its calls are watched.
     ///
     /// # Errors
     /// [`ParameterError`] if a value does not fit the link or another value; if set-up refuses it, its `value` is empty.
@@ -97,7 +97,7 @@ impl Settings {
     /// that call this function themselves.
     ///
     /// # Errors
-    /// [`ParameterError`] if a share of the buffer or rate is out of range at this link.
+    /// [`ParameterError`] if a share of the buffer or rate, or any other number, is out of range at this link.
     pub fn before_set_up(&self, context: &LinkContext) -> Result<Params, ParameterError> {
         let mut params = Params {
             policy: self.policy,
@@ -292,7 +292,8 @@ impl Params {
         Ok(())
     }
 
-    /// Writes a value at `offset` bytes in the format of its kind (`policy.h`).
+    /// Writes a value at `offset` bytes in the format of its kind (`policy.h`), rounded to its steps. The value is in
+    /// range; derived fields do not follow it.
     fn write_field(&mut self, raw: &RawParameter, kind: Kind, offset: usize, value: &Absolute) {
         let width = raw.bytes as usize;
         match (kind, value) {
@@ -331,10 +332,12 @@ impl Params {
         }
     }
 
-    /// Calls the header's set-up function, which computes the derived fields.
+    /// Calls the header's set-up function, which computes the derived fields of this struct for its link; does nothing
+    /// if the header has none.
     ///
     /// # Errors
-    /// [`ParameterError`] when the function refuses a value; its `value` is empty.
+    /// [`ParameterError`] when the function refuses a value; its `value` is empty, and derived fields may be
+    /// incomplete.
     fn set_up(&mut self) -> Result<(), ParameterError> {
         let Some(set_up) = self.policy.raw().setup else { return Ok(()) };
         let context = RawLinkContext {
@@ -388,7 +391,7 @@ thread_local! {
 }
 
 /// Runs `work` and returns its result with the parameters of users' policies that [`Settings::for_link`] has completed in
-/// this thread meanwhile, in that order. Calls cannot be nested.
+/// this thread meanwhile, in that order. Calls cannot be nested: an inner one discards what the outer one has recorded.
 pub fn gather_params<T>(work: impl FnOnce() -> T) -> (T, Vec<Params>) {
     GATHERED.set(Some(Vec::new()));
     let done = work();
@@ -409,7 +412,7 @@ fn parameter_index(policy: &Policy, name: &str) -> usize {
     found.unwrap_or_else(|| panic!("{} has no parameter {name}", policy.name()))
 }
 
-/// Returns `round(value * 2^bits)`, at most 2^64 - 1.
+/// Returns `round(value * 2^bits)`, from 0 to 2^64 - 1; 0 for NaN.
 fn to_fixed_point(value: f64, bits: u32) -> u64 {
     (value * power_of_two(bits)).round() as u64
 }
@@ -443,6 +446,7 @@ impl State {
 impl std::ops::Deref for State {
     type Target = [u64];
 
+    /// Returns the state's words of 64 bits.
     #[inline]
     fn deref(&self) -> &[u64] {
         &self.0
@@ -450,6 +454,7 @@ impl std::ops::Deref for State {
 }
 
 impl std::ops::DerefMut for State {
+    /// Returns the state's words of 64 bits, to change them.
     #[inline]
     fn deref_mut(&mut self) -> &mut [u64] {
         &mut self.0

@@ -54,6 +54,7 @@ pub struct Policy {
 }
 
 impl std::fmt::Debug for RawPolicy {
+    /// Writes the policy's name in C.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(f, "{}", text(self.name))
     }
@@ -137,7 +138,7 @@ impl Policy {
         Counterpart::parse(text(self.raw.install)).ok().flatten()
     }
 
-    /// Returns how many colours a marker gives, from the best on.
+    /// Returns how many colours a marker gives, from the best on; all three if its header does not say.
     pub fn colours(&self) -> usize {
         match self.raw.colours as usize {
             0 => COLOURS,
@@ -150,7 +151,7 @@ impl Policy {
         (self.raw.params_bytes as usize, self.raw.flow_bytes as usize, self.raw.state_bytes as usize)
     }
 
-    /// Returns how many words of 64 bits a flow's state has; all zero is a fresh flow.
+    /// Returns how many words of 64 bits a flow's state has, of a queue the backlog by band; all zero is a fresh flow.
     pub fn flow_words(&self) -> usize {
         self.raw.flow_bytes.div_ceil(8) as usize
     }
@@ -294,7 +295,7 @@ unsafe fn table_from_c<T>(first: *const T, count: u32) -> &'static [T] {
     }
 }
 
-/// Returns an entry of a header's table of parameters.
+/// Returns an entry of a header's table of parameters. The words of a choice are never freed.
 fn parameter_from_c(raw: &RawParameter) -> Parameter {
     Parameter {
         name: text(raw.name),

@@ -41,9 +41,9 @@ const OUTPUT_BYTES: usize = 1 << 20;
 /// Time between two checks of a program.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Runs a program to its end without input and within limits. The program and the processes that it starts are a process
-/// group. The whole group is killed when the time is over and, on Linux, when the calling thread or process ends.
-/// After the program's own end, what it left in the background stays.
+/// Runs a program to its end without input and within limits, and returns its outputs. The program and the processes that it starts are a process
+/// group. The whole group is killed when the program ends, when the time is over and, on Linux, when the calling thread or
+/// process ends.
 ///
 /// # Errors
 /// If the program cannot be started.
@@ -53,21 +53,15 @@ pub fn run(command: &mut Command, limits: &Limits) -> io::Result<Ended> {
     unsafe { command.pre_exec(move || prepare_child(&limits)) };
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (out, err) = (read_beginning(child.stdout.take()), read_beginning(child.stderr.take()));
-    let ended = wait_for_child(&mut child, limits.seconds);
-    // SAFETY: the group is the child's; if it has no process left, the call fails and does nothing.
-    let end_group = || unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
-    let status = match ended {
-        Ok(Some(status)) => status,
-        _ => {
-            end_group();
-            child.wait()?
-        }
-    };
+    let is_in_time = wait_for_end(&child, limits.seconds);
+    // SAFETY: nobody has collected the child's status yet, so that the group's number is still its own.
+    unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
+    let status = child.wait()?;
     let output =
         Output { status, stdout: out.join().unwrap_or_default(), stderr: err.join().unwrap_or_default() };
-    Ok(match ended {
-        Ok(Some(status)) if status.code() != Some(OVERRUN) => Ended::ByItself(output),
-        _ => Ended::TooLong(output),
+    Ok(match is_in_time && status.code() != Some(OVERRUN) {
+        true => Ended::ByItself(output),
+        false => Ended::TooLong(output),
     })
 }
 
@@ -86,18 +80,18 @@ pub fn compile(command: &mut Command) -> io::Result<Output> {
     }
 }
 
-/// Waits for a child to end and returns its status; `None` if it has not ended after `seconds`.
-///
-/// # Errors
-/// The system's error.
-fn wait_for_child(child: &mut Child, seconds: u64) -> io::Result<Option<std::process::ExitStatus>> {
+/// Waits for a child to end, at most about `seconds`, and returns whether it did. Its status remains to be collected.
+fn wait_for_end(child: &Child, seconds: u64) -> bool {
     let mut left = Duration::from_secs(seconds);
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if left.is_zero() {
-            return Ok(None);
+        // SAFETY: waitid fills the struct; its signal stays 0 while the child runs.
+        let is_over = unsafe {
+            let mut state: libc::siginfo_t = std::mem::zeroed();
+            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, child.id(), &mut state, options) != 0 || state.si_signo != 0
+        };
+        if is_over || left.is_zero() {
+            return is_over;
         }
         sleep(PAUSE);
         left = left.saturating_sub(PAUSE);
@@ -120,8 +114,9 @@ fn read_beginning(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8
 const OVERRUN: i32 = 126;
 
 /// Prepares the new process between fork and exec: its group, signals and limits. On Linux it forks once more: the first
-/// process waits for the program and kills the group when our thread or process ends, because the system signals the death
-/// of a parent to its children only, not to the processes that a compiler starts.
+/// process, in which the call does not return, waits for the program and kills the group when our thread or process
+/// ends, because the system signals the death of a parent to its children only, not to the processes that a compiler
+/// starts.
 ///
 /// # Errors
 /// The system's error if it cannot fork.
@@ -170,7 +165,8 @@ type Resource = libc::__rlimit_resource_t;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 type Resource = libc::c_int;
 
-/// Lowers this process's soft and hard limit of a resource to `most`; a limit that is lower already stays.
+/// Lowers this process's soft and hard limit of a resource to `most`; a limit that is lower already stays. Ignores the
+/// system's errors.
 fn lower_limit(resource: Resource, most: u64) {
     // SAFETY: both calls take a struct that is there.
     unsafe {
@@ -248,7 +244,23 @@ mod tests {
         let Ended::TooLong(so_far) = run_shell("sleep 100 & echo $!; wait", &TIGHT) else {
             panic!("came to an end")
         };
-        let number = String::from_utf8(so_far.stdout).unwrap();
+        wait_until_gone(&so_far.stdout);
+    }
+
+    #[test]
+    fn run__ends_what_a_program_leaves_in_the_background() {
+        let began = std::time::Instant::now();
+        let Ended::ByItself(done) = run_shell("sleep 100 & echo $!; exit 3", &Limits::COMPILER) else {
+            panic!("took too long")
+        };
+        assert_eq!(done.status.code(), Some(3));
+        assert!(began.elapsed() < Duration::from_secs(50), "it waited for the background process");
+        wait_until_gone(&done.stdout);
+    }
+
+    /// Waits at most 0.5 s until the process of this number, a line of text, has ended.
+    fn wait_until_gone(number: &[u8]) {
+        let number = String::from_utf8_lossy(number);
         for _ in 0..100 {
             // A dead process that nobody has waited for yet has no command line.
             let line = std::fs::read(format!("/proc/{}/cmdline", number.trim())).unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::waiting::{AGAIN, BAND, DROPPED, FITS, HEAD, MARKED, REFUSED, Waiting}
 use std::ffi::c_void;
 
 unsafe extern "C" {
+    /// See queue.c. The parameters, the state and the backlog are those of this policy; state and backlog change.
     pub(crate) fn mh_queue_entry_enqueue(
         policy: *const RawPolicy,
         params: *const c_void,
@@ -19,6 +20,7 @@ unsafe extern "C" {
         now_ns: u64,
         random: u32,
     ) -> u32;
+    /// See queue.c. State and backlog of this policy change by the answer.
     pub(crate) fn mh_queue_entry_remove(
         policy: *const RawPolicy,
         overflows: u32,
@@ -92,7 +94,8 @@ impl QueueFns {
     }
 
     /// Calls `enqueue` for an arrival that finds `waiting`, and returns its answer. The hash of the flow and the random number
-    /// are 32 uniform bits each. The answer may name a band that does not exist.
+    /// are 32 uniform bits each. The answer may name a band that does not exist. The state changes; the caller queues
+    /// or drops the packet and changes the backlog.
     #[inline]
     pub fn enqueue(
         &self,

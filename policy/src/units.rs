@@ -18,7 +18,8 @@ pub const SIZE: Units = &[
     ("gib", 1073741824.0),
 ];
 
-/// Returns the number that a text stands for; `None` unless it is finite and not negative.
+/// Returns the number that a text without spaces stands for, also with an exponent; `None` unless it is finite and not
+/// negative.
 pub fn parse_number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
 }

@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 
 unsafe extern "C" {
+    /// Returns the size of the struct of parameters.
     fn mh_virtual_fifo_params_bytes() -> u64;
+    /// Writes all of the struct, which is aligned to 8 bytes, for a rate in the allowed range.
     fn mh_virtual_fifo_fill(params: *mut c_void, rate_bps: u64, overhead_bytes: u32, burst_bytes: u32);
 }
 

@@ -40,7 +40,8 @@ const ALL_WORDS: usize = size_of::<Backlog>() / 8;
 const BAND_WORDS: usize = size_of::<Band>() / 8;
 
 impl Waiting {
-    /// Returns the backlog of a queue with so many bands, all empty.
+    /// Returns the backlog of a queue with so many bands, all empty: idle since 0 each, while all together count as
+    /// busy.
     pub fn new(bands: usize) -> Waiting {
         let mut made = Waiting(vec![0; ALL_WORDS + BAND_WORDS * bands].into());
         made.all_mut().idle_since_ns = NEVER;
@@ -54,7 +55,7 @@ impl Waiting {
         unsafe { &*self.0.as_ptr().cast() }
     }
 
-    /// Returns the same, to change it.
+    /// Returns the backlog of all bands together, to change it; the bands do not follow.
     #[inline]
     pub fn all_mut(&mut self) -> &mut Backlog {
         // SAFETY: as above.

@@ -54,7 +54,7 @@ def add(quantity: Quantity) -> None:
 
 
 def remove(quantity: Quantity) -> None:
-    """Removes a quantity that `add` has added; raises `ValueError` for any other one."""
+    """Removes a quantity that `add` has added, for this process; raises `ValueError` for any other one."""
     _added.remove(quantity)
     _clear_caches()
 
@@ -65,7 +65,9 @@ def list_of_subject(subject: Subject) -> list[Quantity]:
 
 
 def list_columns(name: TableName, subject: Subject) -> list[Quantity]:
-    """Returns the quantities of a subject that are columns of a table, in order."""
+    """Returns the quantities of a subject that are columns of a table, in order.
+    The order is that of the table of quantities.
+    """
     return [one for one in list_of_subject(subject) if name in one.tables]
 
 
@@ -84,7 +86,10 @@ def is_primary(kind: str | None, what: str) -> bool:
 
 
 def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns figures (group, name of the quantity) by group, the first ones of each kind before the rest."""
+    """Returns figures (group, name of the quantity) by group, the first ones of each kind before the rest.
+    Groups stay in the order in which they first appear; repeated figures stand once. Raises `KeyError` for
+    an unknown quantity.
+    """
     keys = list(dict.fromkeys(figures))
     groups = list(dict.fromkeys(group for group, _ in keys))
     names = [one.name for one in list_of_subject("application")]
@@ -115,7 +120,9 @@ def name_ends(name: str) -> tuple[str, str]:
 
 
 def compute_interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
-    """Returns mean and interval of a quantity: within 0 to 1 for shares, not below 0 for others."""
+    """Returns mean and interval of a quantity: within 0 to 1 for shares, not below 0 for others.
+    `values` has one number per replication.
+    """
     return (share_interval if quantity.is_share else positive_interval)(values, design)
 
 

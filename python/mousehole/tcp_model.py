@@ -57,6 +57,7 @@ class Path:
     """W_max, the receiver's window in packets, 1 or more."""
 
     def __post_init__(self) -> None:
+        """Raises `MouseholeError` for a value out of range."""
         for name in ("rtt_s", "rto_s", "initial_rto_s"):
             _require(0 < getattr(self, name) < inf, name, getattr(self, name), "a number of seconds above 0")
         _require(self.packets_per_ack >= 1, "packets_per_ack", self.packets_per_ack, "1 or more")
@@ -125,7 +126,9 @@ def remaining_s(
 
 
 def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
-    """Returns E[d_ss], packets sent up to and with the first loss, at most all (C-5)."""
+    """Returns E[d_ss], packets sent up to and with the first loss, at most all (C-5).
+    Without loss it is all of them.
+    """
     p, packets = _check_loss(p), _check_count("packets", packets, 0)
     some = np.where(p > 0, p, 1.0)
     before = some_loss(p, packets) * (1 - p) / some
@@ -139,7 +142,9 @@ def slow_start_window(packets: ArrayLike, path: Path = FIGURE_2, initial_window:
 
 
 def slow_start_s(packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0) -> Floats:
-    """Returns E[T_ss], seconds of slow start for `packets` packets (C-15); the window stops at W_max."""
+    """Returns E[T_ss], seconds of slow start for `packets` packets (C-15); the window stops at W_max.
+    The first window is `initial_window` packets.
+    """
     packets = _check_count("packets", packets, 0)
     growth, top = path.growth, path.max_window
     rounds = _log_to_base(packets * (growth - 1) / initial_window + 1, growth)
@@ -167,7 +172,9 @@ def first_loss_s(
 
 
 def timeout_share(p: ArrayLike, window: ArrayLike) -> Floats:
-    """Returns Q(p, w), the probability that a loss in a window of w packets ends in a timeout (C-17)."""
+    """Returns Q(p, w), the probability that a loss in a window of w packets ends in a timeout (C-17).
+    It is 1 for windows of at most `DUPLICATE_ACKS` packets, and the limit p → 0 without loss.
+    """
     p, window = np.broadcast_arrays(_check_loss(p), _check_count("window", window, 0))
     kept, some = np.log1p(-p), p > 0
     beyond = np.maximum(window - DUPLICATE_ACKS, 0)
@@ -232,7 +239,7 @@ def steady_rate(p: ArrayLike, path: Path = FIGURE_2, form: Form = "throughput") 
 
 
 def _log_to_base(values: Floats, base: float) -> Floats:
-    """Returns logarithms to a base."""
+    """Returns logarithms of positive values to a base above 1."""
     return np.asarray(np.log(values) / np.log(base), np.float64)
 
 

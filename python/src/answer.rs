@@ -4,7 +4,7 @@ use crate::convert::{self, to_python};
 use crate::errors;
 use crate::quantities::Quantity;
 use crate::statistics::{Design, Estimate, design_or_default};
-use crate::tables::set_estimate;
+use crate::tables::{read_cell, set_estimate, table_rows};
 use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
 use mousehole_answer::document;
@@ -34,7 +34,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The table of quantities, as Python passes it.
 type Table<'py> = Vec<PyRef<'py, Quantity>>;
 
-/// Returns the quantities that a table of Python objects wraps.
+/// Returns copies of the quantities that a table of Python objects wraps, in its order.
 fn clone_quantities(table: &Table<'_>) -> Vec<mousehole_answer::quantities::Quantity> {
     table.iter().map(|quantity| quantity.0.clone()).collect()
 }
@@ -82,7 +82,7 @@ impl Source {
 
     /// The kind of applications; None if the subject is not a kind.
     #[getter]
-    // python: -> Literal['calls', 'games', 'video_calls', 'streams', 'logins'] | None
+    // python: -> Literal['calls', 'games', 'video_calls', 'streams', 'logins', 'responsiveness'] | None
     fn kind(&self) -> Option<&'static str> {
         match self.0.whose {
             Whose::Kind(kind) => Some(kind.name()),
@@ -328,7 +328,8 @@ fn harm_reference(schemes: Vec<(String, String)>, baseline: &str, given: Option<
     vetoes::harm_reference(schemes, baseline, given).to_owned()
 }
 
-/// Returns the `MouseholeError` for a text that was refused in `field`.
+/// Returns the `MouseholeError` for a text that was refused in `field`; if that cannot be made, the
+/// exception that kept it from being made.
 fn to_error(py: Python<'_>, field: &str, text: &str, refused: Refused) -> PyErr {
     let error = match refused {
         Refused::Unknown { noun, name, known } => {
@@ -382,21 +383,20 @@ impl ComparedCell {
     /// Returns the rows of a table as dictionaries; raises `KeyError` for a table that does not exist.
     // python: table: TableRows, -> list[dict[str, Any]]
     fn rows<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
-        crate::tables::table_rows(py, &self.lock().cell, table)
-            .unwrap_or_else(|| Err(PyKeyError::new_err(table.to_owned())))
+        table_rows(py, &self.0, table).unwrap_or_else(|| Err(PyKeyError::new_err(table.to_owned())))
     }
 
     /// Returns how the load of the cell came about, as a dictionary: the traffic's load by itself, copies,
     /// dilation and the load achieved, over the replications of the baseline.
     // python: -> dict[str, Any]
     fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &tables::load_row(&self.lock().cell))
+        to_python(py, &read_cell(py, &self.0, tables::load_row))
     }
 
     /// Returns how much of a capture the verdicts rest on, as a dictionary; None for a model.
     // python: -> dict[str, Any] | None
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &tables::evidence_row(&self.lock().cell))
+        to_python(py, &read_cell(py, &self.0, tables::evidence_row))
     }
 
     /// Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared.
@@ -433,7 +433,7 @@ impl ComparedCell {
     /// Returns the entries of the runs in the JSON document, by replication, then by scheme.
     // python: -> list[dict[str, Any]]
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &document::run_entries(&self.lock().cell))
+        to_python(py, &read_cell(py, &self.0, document::run_entries))
     }
 
     /// Returns the answer as a dictionary; `around` is the cell's context.
@@ -554,21 +554,23 @@ impl ComparedCell {
 }
 
 impl ComparedCell {
-    /// Locks the cell. A waiting thread may hold the interpreter, so a computation that has detached from it
-    /// must release this lock before it attaches again.
+    /// Locks the cell, also after a panic of another holder. A waiting thread may hold the
+    /// interpreter, so a computation that has detached from it must release this lock before it
+    /// attaches again.
     fn lock(&self) -> MutexGuard<'_, Judged> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the answer's setting of the cell, made of its context `around`; raises `MouseholeError` for a
-    /// faulty context.
+    /// Returns the answer's setting of the cell, made of its context `around`; raises
+    /// `MouseholeError` for a faulty context. Locks the cell meanwhile.
     fn make_setting(&self, around: &Bound<'_, PyAny>) -> PyResult<Setting> {
         let read: Around = convert::from_python("around", around)?;
         let setting = read.make_setting(&self.lock().cell.plan.schemes);
         setting.map_err(|error| errors::to_python(around.py(), error))
     }
 
-    /// Returns the index of a scheme in the plan, by its text; raises `KeyError` for an unknown one.
+    /// Returns the index of a scheme in the plan, by its text; raises `KeyError` for an unknown
+    /// one. Locks the cell meanwhile.
     fn find_scheme(&self, scheme: &str) -> PyResult<usize> {
         let found = self.lock().cell.plan.schemes.iter().position(|one| one.text == scheme);
         found.ok_or_else(|| PyKeyError::new_err(scheme.to_owned()))
@@ -594,12 +596,14 @@ fn veto_dict<'py>(py: Python<'py>, one: &Veto) -> PyResult<Bound<'py, PyDict>> {
     Ok(entry)
 }
 
-/// Returns a copy of a numpy column.
+/// Returns a copy of a numpy column, which need not be contiguous.
 fn copy_column(values: &PyReadonlyArray1<'_, f64>) -> Vec<f64> {
     values.as_array().to_vec()
 }
 
-/// Reads the facts of a Python `RunFacts`, except the response times of single transfers.
+/// Reads the facts of a Python `RunFacts`, except the response times of single transfers. Negative
+/// counts become 0. Raises the exceptions of Python for an attribute that is missing or of another
+/// type; columns of counts must be int64, and those of numbers float64.
 fn read_facts(run: &Bound<'_, PyAny>) -> PyResult<Facts> {
     let integers = |name: &str| -> PyResult<Vec<u64>> {
         let given: PyReadonlyArray1<'_, i64> = run.getattr(name)?.extract()?;
@@ -656,8 +660,9 @@ fn average_over_kinds(
     figures.iter().map(average).collect()
 }
 
-/// Reads the packet counters of a colour at the bottleneck; missing ones are 0, and unknown names are reasons
-/// of drops.
+/// Reads the packet counters of a colour at the bottleneck; missing ones are 0, and unknown names
+/// are reasons of drops, by name. Raises the exceptions of Python for counts that are not whole or
+/// are negative.
 fn read_colour(name: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<Colour> {
     let mut counts: BTreeMap<String, u64> = counts.extract()?;
     let mut take = |name: &str| counts.remove(name).unwrap_or(0);
@@ -665,7 +670,8 @@ fn read_colour(name: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<C
     Ok(Colour { name: name.extract()?, arrived, dropped, marked, sent, drops: counts.into_iter().collect() })
 }
 
-/// Reads a reference and the shares of transfers that were slower and faster than under it.
+/// Reads a reference and the shares of transfers that were slower and faster than under it; raises
+/// the exceptions of Python for anything else.
 fn read_shares(
     reference: &Bound<'_, PyAny>,
     shares: &Bound<'_, PyAny>,

@@ -70,7 +70,8 @@ fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Returns the fields that schemes and parts share; a parameter's `unit` says which values it may have.
+/// Returns the fields that schemes and parts share, as a new dictionary; a parameter's `unit` says
+/// which values it may have.
 fn catalogue_entry<'py>(
     py: Python<'py>,
     name: &str,

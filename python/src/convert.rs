@@ -8,7 +8,10 @@ use pyo3::types::{PyDict, PyFloat, PyList, PyTuple};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Returns `value` as Python dictionaries, lists, numbers and texts.
+/// Returns `value` as new Python dictionaries, lists, numbers and texts.
+///
+/// # Errors
+/// What pythonize raises for a value that Python cannot hold, such as a dictionary as a key.
 pub fn to_python<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
     Ok(pythonize::pythonize(py, value)?)
 }
@@ -22,8 +25,8 @@ pub fn from_python<T: DeserializeOwned>(field: &str, given: &Bound<'_, PyAny>) -
     parse_value(field, given).map_err(|error| errors::to_python(given.py(), error))
 }
 
-/// Does the work of [`from_python`]. It goes through a JSON value, since pythonize alone takes a text for a list of
-/// letters and anything for a truth value.
+/// Does the work of [`from_python`], with the same errors. It goes through a JSON value, since
+/// pythonize alone takes a text for a list of letters and anything for a truth value.
 fn parse_value<T: DeserializeOwned>(field: &str, given: &Bound<'_, PyAny>) -> Result<T> {
     require_finite(field, given)?;
     let name = if field.is_empty() { "scenario" } else { field };
@@ -37,7 +40,9 @@ fn form_error(field: &str, problem: String) -> Error {
     form_problem(&problem).for_field(field)
 }
 
-/// Refuses infinity and NaN at any depth, which a JSON value would silently turn into null.
+/// Refuses infinity and NaN, in dictionaries, lists and tuples at any depth, which a JSON value
+/// would silently turn into null. The error is about the first one, at `field` and the keys and
+/// indices that lead to it.
 fn require_finite(field: &str, given: &Bound<'_, PyAny>) -> Result<()> {
     if let Ok(number) = given.cast::<PyFloat>() {
         let is_finite = number.value().is_finite();

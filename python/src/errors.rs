@@ -13,8 +13,8 @@ pub fn to_python(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-/// Returns a `MouseholeError` with its sentence and with the keywords of its kind: field, value and allowed, or file and
-/// line.
+/// Returns a `MouseholeError` with its sentence and with the keywords of its kind: field, value and
+/// allowed, or file and line. Imports `mousehole.base`, and raises what that or the class raises.
 fn make_exception(py: Python<'_>, error: Error) -> PyResult<Bound<'_, PyAny>> {
     let parts = PyDict::new(py);
     let sentence = match error {
@@ -58,7 +58,8 @@ fn value_error<'py>(
     make_exception(value.py(), problem.for_field(field))
 }
 
-/// Returns the value as messages quote it; a Python text is quoted, anything else is not.
+/// Returns the value as messages quote it; a Python text is quoted, anything else is not. Calls the
+/// object's `__str__`, and raises what that raises.
 fn describe_value(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     Ok(Given { text: value.str()?.to_string(), is_text: value.is_instance_of::<PyString>() })
 }

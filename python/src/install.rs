@@ -126,7 +126,8 @@ fn parse_scheme(py: Python<'_>, scheme: &str) -> PyResult<Scheme> {
     Scheme::parse(scheme).map_err(|error| to_python(py, error))
 }
 
-/// Returns the `InstallPlan` of a direction; its `live` is the content of a file for `mousehole-live --config`, or None.
+/// Returns the `InstallPlan` of a direction as a new dictionary; its `live` is the content of a
+/// file for `mousehole-live --config`, or None.
 fn plan_dict(py: Python<'_>, is_upload: bool, way: Installation) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("place", way.place.name())?;

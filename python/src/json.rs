@@ -75,7 +75,8 @@ fn to_json(given: &Bound<'_, PyAny>) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("{} has no form in JSON", given.get_type().name()?)))
 }
 
-/// Returns a JSON object; keys are converted by `str`.
+/// Returns a JSON object; keys are converted by `str`, and of equal texts the last one counts.
+/// Raises the errors of [`document_text`], and what a key's `__str__` raises.
 fn to_object<'py>(
     entries: impl IntoIterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)>,
 ) -> PyResult<Value> {

@@ -80,7 +80,7 @@ impl LinkMonitor {
     }
 }
 
-/// Returns a `LinkStatus`.
+/// Returns a `LinkStatus` as a new dictionary.
 fn status_dict<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound<'py, PyDict>> {
     let entry = PyDict::new(py);
     entry.set_item("at_s", status.at_s)?;
@@ -127,7 +127,11 @@ fn link_run<'py>(
     Ok((records, account.into_any()))
 }
 
-/// Returns the records of real packets in the form of a simulation whose window is the whole run, of `seconds`.
+/// Returns the records of real packets in the form of a simulation whose window is the whole run,
+/// of `seconds`.
+///
+/// # Errors
+/// If the scenario is faulty, or ideal completion times cannot be computed.
 fn make_records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult> {
     let write = WriteSpec { idle_s: 0.0, bytes: 1 };
     let only = ConnectionSpec { writes: vec![write], ..ConnectionSpec::default() };

@@ -17,8 +17,13 @@ use std::time::Duration;
 /// Interval between two checks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Calls `work` in another thread and returns its result; other Python threads run meanwhile. Ctrl-C raises
-/// `KeyboardInterrupt` at once, and the other thread goes on alone. Raises `RuntimeError` if `work` panics.
+/// Calls `work` in another thread and returns its result; other Python threads run meanwhile.
+/// Ctrl-C raises `KeyboardInterrupt` at once, and the other thread goes on alone; its result is
+/// lost. Other signal handlers run every 50 ms, and what they raise ends the wait too. Raises
+/// `RuntimeError` if `work` panics.
+///
+/// # Panics
+/// If the system cannot start a thread.
 fn run_interruptibly<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -75,7 +80,10 @@ fn try_policies(
     }))
 }
 
-/// Does the work of [`try_policies`]; only an [`Error::File`] is the fault of a policy.
+/// Does the work of [`try_policies`]: loads the headers, which stay loaded, runs every scenario to
+/// its end, and calls the policies, which may crash the process. Only an [`Error::File`] is the
+/// fault of a policy, and other faults of scenarios are ignored. At most [`TRIED`] different sets
+/// of parameters are tried.
 fn try_headers(headers: &[PathBuf], scenarios: &[Scenario]) -> Result<()> {
     let (loaded, defaults) = mousehole_policy::gather_params(|| {
         headers.iter().try_for_each(|header| scenario::load_policy(header).map(drop))
@@ -103,7 +111,8 @@ fn try_headers(headers: &[PathBuf], scenarios: &[Scenario]) -> Result<()> {
     try_all(&all)
 }
 
-/// Plays records to a policy with each of these sets of parameters; returns the first fault as an [`Error::File`].
+/// Plays records to a policy with each of these sets of parameters, in their order; returns the
+/// first fault as an [`Error::File`], after which no others are tried.
 fn try_all(all: &[Params]) -> Result<()> {
     let fault =
         |params| try_policy(params, TRIAL_SEED).map_err(|fault| Error::file(fault.header, fault.problem));

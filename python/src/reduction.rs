@@ -13,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Returns the facts of a run as `facts_dict` does; other Python threads run meanwhile.
+/// Returns the facts of a run as [`facts_dict`] does; other Python threads run meanwhile.
 pub fn reduce_run<'py>(
     py: Python<'py>,
     run: &RunResult,
@@ -59,7 +59,8 @@ fn shares_of_same(
     Ok(found.map(|shares| (shares.slower, shares.faster)))
 }
 
-/// Returns copies of keys and response times; raises `ValueError` if their numbers differ.
+/// Returns copies of keys and response times; raises `ValueError` if their numbers differ, and
+/// numpy's exception for a column that is not contiguous.
 fn read_short_times(
     (key, response_s): &(PyReadonlyArray1<u64>, PyReadonlyArray1<f64>),
 ) -> PyResult<ShortTimes> {
@@ -73,14 +74,16 @@ fn read_short_times(
 /// Buckets and quantities of `mousehole-answer`.
 type Inner = (Vec<mousehole_answer::sizes::Bucket>, Vec<mousehole_answer::quantities::Quantity>);
 
-/// Returns the buckets and quantities that Python objects wrap.
+/// Returns copies of the buckets and quantities that Python objects wrap.
 fn clone_inner(buckets: &[PyRef<'_, Bucket>], table: &[PyRef<'_, Quantity>]) -> Inner {
     let buckets = buckets.iter().map(|bucket| bucket.0.clone()).collect();
     (buckets, table.iter().map(|quantity| quantity.0.clone()).collect())
 }
 
-/// Returns facts as a dictionary: `numbers` has the fields of Python's `RunFacts` except `short_times` and
-/// `shares`; `short_times` has the keys and the response times of single short transfers.
+/// Returns facts as a dictionary: `numbers` has the fields of Python's `RunFacts` except
+/// `short_times` and `shares`; `short_times` has the keys and the response times of single short
+/// transfers, which are empty if the facts do not keep them. Counts beyond 63 bits become the
+/// largest of these.
 fn facts_dict(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
     let integers = |values: Vec<u64>| {
         PyArray1::from_iter(py, values.into_iter().map(|value| i64::try_from(value).unwrap_or(i64::MAX)))
@@ -116,7 +119,8 @@ fn facts_dict(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
     Ok(reduced)
 }
 
-/// Returns the packet counters of the bottleneck by colour; drops are counted by reason as well.
+/// Returns the packet counters of the bottleneck by colour, in its order; drops are counted by
+/// reason as well.
 fn colours_dict<'py>(py: Python<'py>, colours: &[Colour]) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     for colour in colours {

@@ -9,7 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A column of floating-point numbers, converted from numbers of any shape and type that NumPy accepts.
+/// A column of floating-point numbers, converted from numbers of any shape and type that NumPy
+/// accepts; contiguous columns of this type are not copied. Anything else raises NumPy's exception.
 struct Column<'py>(PyReadonlyArray1<'py, f64>);
 
 impl<'py> FromPyObject<'_, 'py> for Column<'py> {
@@ -23,7 +24,7 @@ impl<'py> FromPyObject<'_, 'py> for Column<'py> {
 }
 
 impl Column<'_> {
-    /// Returns the numbers without a copy.
+    /// Returns the numbers without a copy; they are contiguous, as `extract` made them so.
     fn as_slice(&self) -> PyResult<&[f64]> {
         Ok(self.0.as_slice()?)
     }
@@ -450,7 +451,7 @@ fn binomial_interval(count: u32, of: u32) -> (f64, f64) {
     significance::binomial_interval(count, of, levels::LEVEL)
 }
 
-/// Returns two columns; raises `ValueError` if their lengths differ.
+/// Returns two columns without a copy; raises `ValueError` if their lengths differ.
 fn pair<'a>(one: &'a Column, other: &'a Column) -> PyResult<(&'a [f64], &'a [f64])> {
     let (own, other) = (one.as_slice()?, other.as_slice()?);
     if own.len() != other.len() {

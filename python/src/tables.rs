@@ -5,11 +5,13 @@ use crate::quantities::Bucket;
 use crate::statistics::Estimate;
 use mousehole_answer::columns::Estimates;
 use mousehole_answer::comparison::Cell;
+use mousehole_answer::judged::Judged;
 use mousehole_answer::overview::{self, Change};
-use mousehole_answer::statistics as answer;
+use mousehole_answer::statistics;
 use mousehole_answer::tables;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::sync::{Mutex, PoisonError};
 
 type Dict<'py> = PyResult<Bound<'py, PyDict>>;
 
@@ -22,17 +24,41 @@ macro_rules! dict {
     }};
 }
 
-/// Returns the rows of the table of this name as dictionaries; None if there is no such table. The keys are the fields of
-/// Python's row without `buffer` and `load`.
-pub fn table_rows<'py>(py: Python<'py>, cell: &Cell, table: &str) -> Option<PyResult<Bound<'py, PyList>>> {
+/// Returns what `make` computes of a cell, which is locked meanwhile, also after a panic of another
+/// holder; other Python threads run. The lock is free again before Python objects are made of the
+/// result: the interpreter may then switch to a thread that waits for it.
+pub fn read_cell<T: Send>(py: Python<'_>, cell: &Mutex<Judged>, make: impl FnOnce(&Cell) -> T + Send) -> T {
+    py.detach(|| make(&cell.lock().unwrap_or_else(PoisonError::into_inner).cell))
+}
+
+/// Returns the rows of the table of this name as new dictionaries; None if there is no such table.
+/// The keys are the fields of Python's row without `buffer` and `load`. Locks the cell as
+/// [`read_cell`] does.
+pub fn table_rows<'py>(
+    py: Python<'py>,
+    cell: &Mutex<Judged>,
+    table: &str,
+) -> Option<PyResult<Bound<'py, PyList>>> {
     let each: PyResult<Vec<_>> = match table {
-        "bucket" => tables::bucket_rows(cell).into_iter().map(|row| bucket_dict(py, row)).collect(),
-        "scheme" => tables::scheme_rows(cell).into_iter().map(|row| scheme_dict(py, row)).collect(),
-        "colour" => tables::colour_rows(cell).into_iter().map(|row| colour_dict(py, row)).collect(),
-        "curve" => tables::curve_rows(cell).into_iter().map(|row| curve_dict(py, row)).collect(),
-        "cdf" => tables::cdf_rows(cell).into_iter().map(|row| cdf_dict(py, row)).collect(),
-        "group" => tables::group_rows(cell).into_iter().map(|row| group_dict(py, row)).collect(),
-        "size" => overview::size_rows(cell).into_iter().map(|row| size_dict(py, row)).collect(),
+        "bucket" => {
+            read_cell(py, cell, tables::bucket_rows).into_iter().map(|row| bucket_dict(py, row)).collect()
+        }
+        "scheme" => {
+            read_cell(py, cell, tables::scheme_rows).into_iter().map(|row| scheme_dict(py, row)).collect()
+        }
+        "colour" => {
+            read_cell(py, cell, tables::colour_rows).into_iter().map(|row| colour_dict(py, row)).collect()
+        }
+        "curve" => {
+            read_cell(py, cell, tables::curve_rows).into_iter().map(|row| curve_dict(py, row)).collect()
+        }
+        "cdf" => read_cell(py, cell, tables::cdf_rows).into_iter().map(|row| cdf_dict(py, row)).collect(),
+        "group" => {
+            read_cell(py, cell, tables::group_rows).into_iter().map(|row| group_dict(py, row)).collect()
+        }
+        "size" => {
+            read_cell(py, cell, overview::size_rows).into_iter().map(|row| size_dict(py, row)).collect()
+        }
         _ => return None,
     };
     Some(each.and_then(|each| PyList::new(py, each)))
@@ -105,7 +131,7 @@ fn size_dict(py: Python<'_>, row: overview::SizeRow) -> Dict<'_> {
     )
 }
 
-/// Returns estimates by the names of their quantities.
+/// Returns estimates by the names of their quantities; of equal names the last one counts.
 fn estimates_dict(py: Python<'_>, estimates: Estimates) -> Dict<'_> {
     let all = PyDict::new(py);
     for (quantity, one) in estimates {
@@ -115,15 +141,16 @@ fn estimates_dict(py: Python<'_>, estimates: Estimates) -> Dict<'_> {
 }
 
 /// Returns an estimate as a Python object.
-fn wrap_estimate(py: Python<'_>, one: answer::Estimate) -> PyResult<Bound<'_, Estimate>> {
+fn wrap_estimate(py: Python<'_>, one: statistics::Estimate) -> PyResult<Bound<'_, Estimate>> {
     Bound::new(py, Estimate(one))
 }
 
 /// Replaces the three columns of an estimate in a row by an `Estimate` under the name of the first.
+/// Raises `KeyError` if one of the other two is missing; the row is changed in part then.
 pub fn set_estimate(
     entry: &Bound<'_, PyDict>,
     [name, low, high]: [&str; 3],
-    one: answer::Estimate,
+    one: statistics::Estimate,
 ) -> PyResult<()> {
     entry.set_item(name, wrap_estimate(entry.py(), one)?)?;
     entry.del_item(low)?;

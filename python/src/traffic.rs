@@ -141,7 +141,7 @@ impl Traffic {
     }
 }
 
-/// Returns a numpy column of one value per row.
+/// Returns a new numpy column of one value per row.
 pub fn column<'py, T: numpy::Element>(
     py: Python<'py>,
     values: impl Iterator<Item = T>,
@@ -149,7 +149,9 @@ pub fn column<'py, T: numpy::Element>(
     values.collect::<Vec<T>>().into_pyarray(py)
 }
 
-/// The text of a table that Python reads: `next` is a function that returns the next bytes, and no bytes at the end.
+/// The text of a table that Python reads: `next` is a function that returns the next bytes, and no
+/// bytes at the end. Reading attaches to the interpreter for each call, and what `next` raises
+/// becomes an I/O error with its text.
 struct Chunks {
     next: Py<PyAny>,
     chunk: Vec<u8>,

@@ -17,6 +17,7 @@ SCENARIO: dict[str, Any] = engine_structs.SAMPLE
 
 @pytest.fixture(scope="module")
 def result() -> _engine.RunResult:
+    """The result of the sample scenario."""
     return _engine.run(SCENARIO, None, _engine.Cancel())
 
 

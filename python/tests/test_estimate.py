@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from os import environ
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from mousehole.base import _memory as memory
 from mousehole.comparison import _comparison as comparison
 from mousehole.runs import Estimate, Part, Plan, Task, choose_jobs, estimate_plan
 from mousehole.runs import _estimate as estimate
+from mousehole.runs import _pool as pool
 from mousehole.scenario import make_default
 
 pytestmark = pytest.mark.alone
@@ -67,7 +69,26 @@ def test_estimate_plan__tells_setup_and_drain_apart(
 def test_estimate_plan__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = set_costs(monkeypatch, 0.01, 1e-3, 10.0)
     assert estimate_plan(make_plan(), None, 1).cpu_s == pytest.approx(4 * (0.02 + 1e-3 * 340 * 3))
-    assert shares[-3:] == [1.0, 1.0, 1.0]
+    assert shares[-3:] == [0.25, 1.0, 1.0]  # the last two are a run of each scheme
+
+
+def test_compare__does_not_repeat_runs_that_the_estimate_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compare() -> tuple[int, str]:
+        """Returns the number of runs after the estimate, and the document of the comparison."""
+        submitted = []
+        submit = pool.Threads.submit
+        monkeypatch.setattr(
+            pool.Threads, "submit", lambda self, key, job: (submitted.append(key), submit(self, key, job))
+        )
+        found = mousehole.compare("web:sfd", rate="3mbit", load=0.5, schemes="sfd", duration="5s", seeds=3)
+        monkeypatch.setattr(pool.Threads, "submit", submit)
+        return len(submitted), re.sub(r'"created": "[^"]*"', "", found.to_json())
+
+    reused, document = compare()
+    made = comparison.estimate_plan
+    monkeypatch.setattr(comparison, "estimate_plan", lambda *given: replace(made(*given), finished={}))
+    assert compare() == (2 * 3, document)
+    assert reused == 2 * 3 - 2
 
 
 @pytest.mark.parametrize(

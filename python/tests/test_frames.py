@@ -38,6 +38,7 @@ def compare_buckets(traffic: Any) -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def expected() -> pl.DataFrame:
+    """The rows by bucket that all forms of the traffic must give."""
     return compare_buckets(pl.DataFrame(make_columns()))
 
 

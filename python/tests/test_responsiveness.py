@@ -62,6 +62,9 @@ def test_profiles__stand_in_the_documents() -> None:
 
 
 def quality(qoo: str | list[str] | None) -> dict[str, float]:
+    """Returns the Quality of Outcome by application in a short comparison of a home, for the requirements
+    `qoo`.
+    """
     found = mousehole.compare(
         "home", down="20mbit", up="2mbit", schemes="droptail", seeds=1, duration="5s", warmup="1s", qoo=qoo
     )

@@ -22,12 +22,12 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns the part of this name; `None` if there is none.
+    /// Returns the part of this name, a user's own policies that are loaded included; `None` if there is none.
     pub fn find(name: &str) -> Option<Part> {
         Part::all_parts().into_iter().find(|part| part.name() == name)
     }
 
-    /// Returns every part: native ones, then policies, a user's own last.
+    /// Returns every part: native ones, then policies, a user's own last, as far as they are loaded by now.
     pub fn all_parts() -> Vec<Part> {
         let native = NATIVE_PARTS.iter().copied().map(Part::Native);
         native.chain(mousehole_policy::policies().into_iter().map(Part::Policy)).collect()
@@ -82,10 +82,10 @@ impl Part {
     }
 
     /// Returns the lines of tc that install the queue discipline of Linux that does the same on a link; `None` if there is no
-    /// such discipline.
+    /// such discipline. It installs nothing itself.
     ///
     /// # Errors
-    /// Why it cannot be set up with these values; the reason completes "it …".
+    /// Why it cannot be set up with these values; the reason completes "it …". For values of another part it panics.
     pub fn qdisc_lines(&self, values: &Values, line: &Line) -> Option<Written> {
         match self {
             Part::Policy(_) => match self.qdisc()?.0 {
@@ -169,7 +169,7 @@ pub const fn fixed(sets: &'static [&'static str], value: &'static str) -> Settin
     Setting { sets, name: None, value, meaning: "", source: "" }
 }
 
-/// Returns another default for a parameter that keeps its name.
+/// Returns another default for a parameter that keeps its name, the first of `sets`, of which there must be one.
 pub const fn default(sets: &'static [&'static str], value: &'static str, source: &'static str) -> Setting {
     Setting { sets, name: Some(sets[0]), value, meaning: "", source }
 }

@@ -106,18 +106,21 @@ pub trait IntoGiven {
 }
 
 impl<T: fmt::Display> IntoGiven for T {
+    /// Returns the printed value, which messages do not put in quotation marks.
     fn into_given(self) -> Given {
         Given { text: self.to_string(), is_text: false }
     }
 }
 
 impl IntoGiven for Quoted<'_> {
+    /// Returns the text, which messages put in quotation marks.
     fn into_given(self) -> Given {
         Given { text: self.0.to_string(), is_text: true }
     }
 }
 
 impl fmt::Display for Given {
+    /// Writes the value, text in quotation marks, with control characters escaped.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let mark = if self.is_text { "\"" } else { "" };
         write!(f, "{mark}{}{mark}", Plain(&self.text))
@@ -195,8 +198,9 @@ impl Error {
         self
     }
 
-    /// Returns the same error with its field inside `prefix`. Code that checks a part names fields relative
-    /// to that part (`params.users`, or `""` for the part itself); its caller adds the position of the part.
+    /// Returns the same error with its field inside `prefix`; any error but that of a field is unchanged. Code that
+    /// checks a part names fields relative to that part (`params.users`, or `""` for the part itself); its caller adds
+    /// the position of the part.
     pub fn inside(self, prefix: &str) -> Self {
         match self {
             Error::Field { field, problem } => {
@@ -257,6 +261,7 @@ impl Problem {
 }
 
 impl fmt::Display for Problem {
+    /// Writes the sentence on one line: value and fault, what is allowed, and a suggestion if there is one.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Problem::Value { value, fault, allowed, suggestion } => {
@@ -309,6 +314,7 @@ fn list_known(known: &[String]) -> String {
 struct Plain<'a>(&'a str);
 
 impl fmt::Display for Plain<'_> {
+    /// Writes the text with each control character and line separator escaped as Rust does.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.0.chars().try_for_each(|c| match c {
             c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
@@ -324,8 +330,8 @@ pub fn quote(text: &str) -> Quoted<'_> {
     Quoted(text)
 }
 
-/// Returns the one of `known` that is nearest to `given`, in upper or lower case; `None` if none is within an edit distance
-/// of 1 plus a quarter of its length.
+/// Returns the one of `known`, which are lower case, that is nearest to `given` in any case, of equals the first in
+/// alphabetical order; `None` if none is within a Damerau-Levenshtein distance of 1 plus a quarter of its length.
 pub fn find_nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_ascii_lowercase();
     known
@@ -343,7 +349,7 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
         .unwrap_or_default()
 }
 
-/// Returns `a, b or c`, for messages that list the allowed words.
+/// Returns `a, b or c`, for messages that list the allowed words; empty for none.
 pub fn join_with_or<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     let items: Vec<&str> = items.into_iter().collect();
     match items.split_last() {

@@ -32,12 +32,12 @@ impl LinkContext {
         link: 0,
     };
 
-    /// Returns the seed of a marker's random numbers at this link.
+    /// Returns the seed of a marker's random numbers at this link; links of a run have different ones.
     pub fn marker_seed(&self) -> u64 {
         self.seed ^ self.link << 32
     }
 
-    /// Returns the properties of the link that policies may use.
+    /// Returns the properties of the link that policies may use; the buffer is 0 in the unit in which it is not given.
     pub fn for_policies(&self) -> mousehole_policy::LinkContext {
         let (buffer_packets, buffer_bytes) = match self.buffer {
             Buffer::Packets(packets) => (u64::from(packets), 0),
@@ -51,7 +51,8 @@ impl LinkContext {
         }
     }
 
-    /// Returns how many packets of `mean` bytes the buffer holds.
+    /// Returns how many packets of `mean` bytes the buffer holds, not rounded; a buffer in packets holds these of any
+    /// size.
     pub fn buffer_packets(&self, mean: f64) -> f64 {
         match self.buffer {
             Buffer::Packets(packets) => f64::from(packets),

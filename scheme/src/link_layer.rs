@@ -78,7 +78,8 @@ impl LinkLayer {
         found.ok_or_else(|| Error::unknown(field, "link layer", name, LAYERS.iter().map(|layer| layer.name)))
     }
 
-    /// Returns the bytes on the wire of a packet of `bytes` of IP length.
+    /// Returns the bytes on the wire of a packet of `bytes` of IP length: with overhead, at least the least packet,
+    /// then in whole cells (ITU-T I.361) or with a byte for each 64 begun (IEEE 802.3, clause 61.3.3).
     #[inline]
     pub fn wire_bytes(&self, bytes: u64) -> u64 {
         let frame = (bytes + u64::from(self.overhead)).max(u64::from(self.mpu));
@@ -114,8 +115,8 @@ impl Wire {
         }
     }
 
-    /// Returns the rate of IP bytes on a link of `rate` if all packets have 1500 bytes; loads are fractions of it. A plain
-    /// overhead is not counted.
+    /// Returns the rate of IP bytes on a link of `rate` if all packets have 1500 bytes, at least 1 bit/s on a link
+    /// layer; loads are fractions of it. A plain overhead is not counted.
     pub fn ip_rate(&self, rate: Rate) -> Rate {
         match self.layer {
             None => rate,

@@ -55,7 +55,8 @@ pub struct Profile {
 }
 
 impl Needs {
-    /// Parses the name of a profile, or needs written out.
+    /// Parses the name of a profile, or needs written out and separated by commas. Delays become seconds, losses
+    /// shares.
     ///
     /// # Errors
     /// [`Error::Field`] naming `field` for an unknown name, a need of another form, one given twice, or a span that does
@@ -79,7 +80,8 @@ impl Needs {
     /// Adds a need such as `p99 40ms..150ms` or `loss 0.1%..2%`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` for a text of another form, and for a second span of a need.
+    /// [`Error::Field`] naming `field` for a text of another form, and for a second span of a need, which is stored by
+    /// then.
     fn add(&mut self, field: &str, need: &str) -> Result<()> {
         let no_need = || Error::field(field, quote(need), form());
         let (what, span) = need.split_once(char::is_whitespace).ok_or_else(no_need)?;

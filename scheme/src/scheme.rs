@@ -111,7 +111,7 @@ impl Scheme {
     }
 
     /// Returns the complete parameters of its policies for a link, in the order of [`Scheme::parts`]; `None` for a native
-    /// part.
+    /// part. It changes neither the scheme nor a link.
     ///
     /// # Errors
     /// [`Error::Field`] when a value does not fit the link.
@@ -270,6 +270,7 @@ impl<'a> SchemePart<'a> {
 }
 
 impl PartialEq for Scheme {
+    /// Compares the texts, in which values that the user gave stand as given, even if they are defaults.
     fn eq(&self, other: &Scheme) -> bool {
         self.to_string() == other.to_string()
     }
@@ -405,10 +406,11 @@ impl Item {
         })
     }
 
-    /// Sets a parameter from `name=value`.
+    /// Sets a parameter from `name=value`, in every parameter of the stage that it stands for.
     ///
     /// # Errors
-    /// [`Error::Field`] for a text without `=`, an unknown name, a repeated one, or a value that is not allowed.
+    /// [`Error::Field`] for a text without `=`, an unknown name, a repeated one, or a value that is not allowed;
+    /// nothing is set then.
     fn assign(&mut self, assignment: &str) -> Result<()> {
         let names = || self.visible.iter().map(|one| one.parameter.name);
         let Some((name, value)) = assignment.split_once('=') else {
@@ -471,7 +473,7 @@ impl Item {
 }
 
 impl Stage {
-    /// Returns every parameter's value as text.
+    /// Returns every parameter's value as text: what the scheme or the user set, else the part's default.
     fn all_values(&self) -> BTreeMap<&'static str, String> {
         let defaults = self.part.parameters().into_iter().map(|one| (one.name, one.default.to_string()));
         defaults.chain(self.values.clone()).collect()
@@ -489,10 +491,12 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// Compiles and loads a user's policy header, so that schemes may name it.
+/// Compiles and loads a user's policy header, so that schemes may name it for the rest of the process; see
+/// [`mousehole_policy::load()`] for the programs and files that it uses.
 ///
 /// # Errors
-/// [`Error::File`] when it does not compile, describes no policy, or bears the name of another scheme or part.
+/// [`Error::File`] when it does not compile, describes no policy, or bears the name of another scheme or part. In the
+/// last case it stays loaded.
 #[cfg(feature = "native")]
 pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     let fault = |problem: String| Error::file(path.display().to_string(), problem);
@@ -529,7 +533,7 @@ pub fn find_named_scheme(name: &str) -> Option<&'static NamedScheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
-/// Returns `name`, or `name(parameter=value,…)`.
+/// Returns `name`, or `name(parameter=value,…)` if values are given, in their order.
 fn format_call<'a>(name: &str, given: impl Iterator<Item = (&'a &'static str, &'a String)>) -> String {
     let given: Vec<String> = given.map(|(name, value)| format!("{name}={value}")).collect();
     if given.is_empty() { name.to_string() } else { format!("{name}({})", given.join(",")) }

@@ -39,7 +39,8 @@ impl Shape {
         shape.ok_or_else(|| Error::field(field, quote(text), allowed))
     }
 
-    /// Returns the rate on a line of `rate`.
+    /// Returns the rate on a line of `rate`, a share rounded to whole bit/s and at least 1; [`Shape::resolve`] checks
+    /// it.
     pub fn rate_on(self, rate: Rate) -> Rate {
         match self {
             Shape::Share(share) => Rate(((share * rate.0 as f64).round() as u64).max(1)),
@@ -76,6 +77,7 @@ impl Shape {
 }
 
 impl fmt::Display for Shape {
+    /// Writes the text that [`Shape::parse`] reads, a rate in tc's units.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             // Rounds off the error of the division by 100.

@@ -57,7 +57,7 @@ impl Dur {
         Dur((seconds * 1e9).round().max(0.0) as u64)
     }
 
-    /// Returns so many milliseconds.
+    /// Returns so many milliseconds, at most 584 years, beyond which it overflows.
     #[inline]
     pub const fn from_millis(ms: u64) -> Dur {
         Dur(ms * 1_000_000)
@@ -72,6 +72,7 @@ impl Dur {
 
 impl Rate {
     /// Returns the time to put `bytes` on the wire, rounded to the nearest nanosecond; the longest [`Dur`] if it is longer.
+    /// Panics for a rate of 0.
     #[inline]
     pub fn tx_time(self, bytes: u64) -> Dur {
         let bit_ns = u128::from(bytes) * 8_000_000_000;
@@ -88,6 +89,8 @@ impl Rate {
 
 impl Add<Dur> for Time {
     type Output = Time;
+
+    /// Returns the instant after a span; [`Time::NEVER`] if it is later than that.
     #[inline]
     fn add(self, span: Dur) -> Time {
         Time(self.0.saturating_add(span.0))
@@ -95,6 +98,7 @@ impl Add<Dur> for Time {
 }
 
 impl AddAssign<Dur> for Time {
+    /// Moves the instant on by a span, at most to [`Time::NEVER`].
     #[inline]
     fn add_assign(&mut self, span: Dur) {
         *self = *self + span;
@@ -103,6 +107,8 @@ impl AddAssign<Dur> for Time {
 
 impl Add for Dur {
     type Output = Dur;
+
+    /// Returns the sum of two spans, or the longest span if it is longer.
     #[inline]
     fn add(self, other: Dur) -> Dur {
         Dur(self.0.saturating_add(other.0))
@@ -110,6 +116,7 @@ impl Add for Dur {
 }
 
 impl AddAssign for Dur {
+    /// Adds a span, up to the longest.
     #[inline]
     fn add_assign(&mut self, other: Dur) {
         *self = *self + other;
@@ -118,6 +125,8 @@ impl AddAssign for Dur {
 
 impl Sub for Dur {
     type Output = Dur;
+
+    /// Returns the difference of two spans; zero if the second is longer.
     #[inline]
     fn sub(self, other: Dur) -> Dur {
         Dur(self.0.saturating_sub(other.0))
@@ -125,6 +134,7 @@ impl Sub for Dur {
 }
 
 impl fmt::Display for Rate {
+    /// Writes the exact rate in the largest unit of bit/s that leaves at least 1, such as `1.5 Mbit/s`.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let bps = self.0 as f64;
         match self.0 {
@@ -166,7 +176,7 @@ pub fn parse_dur(field: &str, text: &str) -> Result<Dur> {
     Ok(Dur::from_secs(seconds))
 }
 
-/// Parses a size such as `15kB`, `1MB` or `64KiB` and returns whole bytes; KB = 1000 B.
+/// Parses a size such as `15kB`, `1MB` or `64KiB`, at most 10^15 bytes, and returns whole bytes; KB = 1000 B.
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` when the text is no size.
@@ -183,7 +193,8 @@ pub fn parse_size(field: &str, text: &str) -> Result<u64> {
 /// (bandwidth-delay products of `rate` and `rtt`, in bytes).
 ///
 /// # Errors
-/// [`Error::Field`] naming `field` when the text is no buffer, or the buffer holds less than one packet.
+/// [`Error::Field`] naming `field` when the text is no buffer, or the buffer holds less than one packet, more than 10^9
+/// packets or more than 2^40 bytes.
 pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buffer> {
     let units =
         "in packets (50p), bytes (64kB), time at the link's rate (200ms) or bandwidth-delay products (1bdp)";
@@ -204,8 +215,8 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
         Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
             let allowed = format!("at least one 1500-byte packet, {units}");
             let fault = match (unit.as_str(), seconds) {
-                ("bdp", _) => format!("is {bytes} B at this rate and RTT"),
-                (_, Some(_)) => format!("is {bytes} B at this rate"),
+                ("bdp", _) => format!("is {bytes} B at {rate} and an RTT of {} ms", rtt.as_secs() * 1000.0),
+                (_, Some(_)) => format!("is {bytes} B at {rate}"),
                 _ => return Err(Error::field(field, quote(text), allowed)),
             };
             Err(Error::faulty(field, quote(text), fault, allowed))

@@ -45,7 +45,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns a queue's length in packets; a share is of the buffer of `context`, in packets of `mean` bytes.
+    /// Returns a queue's length in packets, not rounded; a share is of the buffer of `context`, in packets of `mean`
+    /// bytes.
     pub fn depth(&self, name: &str, context: LinkContext, mean: f64) -> f64 {
         match self.value(name) {
             Value::Share(percent) => percent / 100.0 * context.buffer_packets(mean),
@@ -53,12 +54,12 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns a whole number.
+    /// Returns a whole number; a fraction is cut off.
     pub fn count(&self, name: &str) -> u32 {
         self.number(name) as u32
     }
 
-    /// Returns a flag.
+    /// Returns whether a parameter is a flag that is set; panics without such a parameter.
     pub fn flag(&self, name: &str) -> bool {
         self.value(name) == Value::Flag(true)
     }
@@ -73,7 +74,7 @@ impl<'a> Values<'a> {
         Dur::from_secs(self.number(name))
     }
 
-    /// Returns the value of a parameter that is a buffer, in packets or bytes.
+    /// Returns the value of a parameter that is a buffer, in packets or bytes as the user wrote it.
     pub fn buffer(&self, name: &str) -> Buffer {
         match self.value(name) {
             Value::Packets(packets) => Buffer::Packets(packets as u32),
@@ -91,7 +92,8 @@ impl<'a> Values<'a> {
         self.given.contains_key(name)
     }
 
-    /// Returns the error for a value that is not allowed together with others.
+    /// Returns the error for a parameter's value that is not allowed together with others; `allowed` completes "it must
+    /// be …". Panics without such a parameter.
     pub fn refuse(&self, name: &str, allowed: &str) -> Error {
         let field = format!("scheme {}({name})", self.name);
         Error::field(field, quote(self.text(name)), allowed)
@@ -116,13 +118,13 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Returns the description of a parameter.
+    /// Returns the description of a parameter; panics without it.
     fn parameter(&self, name: &str) -> &Parameter {
         let found = self.parameters.iter().find(|one| one.name == name);
         found.unwrap_or_else(|| panic!("{} has no parameter {name}", self.name))
     }
 
-    /// Returns the value of a parameter.
+    /// Returns the value of a parameter by its kind; panics without it, or if the text is none of this kind.
     fn value(&self, name: &str) -> Value {
         let text = self.text(name);
         self.parameter(name).parse(text).unwrap_or_else(|error| panic!("{error}"))

@@ -86,7 +86,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Returns the pace of `rate`, which must be positive.
+    /// Returns the pace of `rate`, which must be positive; it panics for a rate of 0.
     pub fn new(rate: Rate) -> Pace {
         let is_whole = NS_OF_8_BITS.is_multiple_of(rate.0);
         let byte = if is_whole { Dur(NS_OF_8_BITS / rate.0) } else { Dur::ZERO };
@@ -162,7 +162,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns a link with its queue; `id` names its random draws under `seed`.
+    /// Returns an idle link with its queue, without faults, overhead, burst, trace or modem; `id`
+    /// names its random draws under `seed`. The rate must be positive.
     pub fn new(name: &str, id: u64, rate: Rate, delay: Dur, queue: Queue, seed: u64) -> Link {
         Link {
             name: name.to_string(),
@@ -205,7 +206,8 @@ impl Link {
     }
 
     /// Sets the measured window: queueing delays are recorded only for packets whose transmission
-    /// starts in [`begin`, `end`). Without a call they are recorded for all packets.
+    /// starts in [`begin`, `end`). Without a call they are recorded for all packets. The window
+    /// holds for the modem too, which must be there before.
     pub fn measure(&mut self, begin: Time, end: Time) {
         (self.measured_from, self.measured_for) = (begin, end.since(begin));
         if let Queue::Unshared(links) = &mut self.queue {
@@ -216,14 +218,14 @@ impl Link {
         }
     }
 
-    /// Sets the overhead of packets on the wire.
+    /// Sets the overhead of packets on the wire, which holds for coming packets.
     pub fn set_wire(&mut self, wire: Wire) {
         self.wire = wire;
         self.is_special |= wire.layer.is_some();
     }
 
-    /// Makes the link a token bucket of this many bytes. If these take less than half a nanosecond
-    /// at the link's rate, it stays a transmitter.
+    /// Makes the link a token bucket of this many bytes, full at time zero. If these take less than
+    /// half a nanosecond at the link's rate, it stays a transmitter.
     pub fn set_burst(&mut self, bytes: u64) {
         self.burst = self.rate.tx_time(bytes);
         self.is_special |= self.burst > Dur::ZERO;
@@ -249,8 +251,8 @@ impl Link {
         self.modem.as_deref_mut()
     }
 
-    /// Returns the mean rate between two times, over the rate trace if there is one; the modem's,
-    /// if there is one.
+    /// Returns the mean rate between two times, at least 1 bit/s, over the rate trace if there is
+    /// one; the modem's, if there is one. For an empty span it is the link's rate.
     pub fn mean_rate(&self, begin: Time, end: Time) -> Rate {
         if let Some(modem) = &self.modem {
             return modem.mean_rate(begin, end);
@@ -265,7 +267,8 @@ impl Link {
     }
 
     /// Counts a packet that has reached the link, applies faults, and passes or queues it. It sets
-    /// the packet's `was_marked`; on the fast path the queue may also mark the packet.
+    /// the packet's `was_marked`; on the fast path the queue may also mark the packet. Dropped
+    /// packets wait for [`Link::take_drop`]. Calls come in the order of time.
     #[inline(always)]
     pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         self.counts.count_arrival(packet.colour, packet.bytes);
@@ -289,7 +292,7 @@ impl Link {
     }
 
     /// Passes or queues a packet at a FIFO before a token bucket, a rate that changes, or a link
-    /// layer.
+    /// layer; counts as [`Link::arrive`] does.
     #[inline(never)]
     fn arrive_at_special_fifo(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         if self.burst == Dur::ZERO {
@@ -309,7 +312,7 @@ impl Link {
     }
 
     /// Passes or queues a packet at a FIFO whose link has a rate trace or a link layer, but is no
-    /// token bucket.
+    /// token bucket; counts as [`Link::arrive`] does.
     fn arrive_at_transmitter(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) else {
             return self.arrive_on_slow_path(*packet, now);
@@ -322,8 +325,9 @@ impl Link {
         Arrival::Arrives { start, at: self.busy_until + self.delay }
     }
 
-    /// Returns the end of a transmission that starts at `start`, and moves the position on the rate
-    /// trace, if there is one; `was_idle` says that the transmitter was free before.
+    /// Returns the end of a transmission of `bytes` of IP length that starts at `start`, and moves
+    /// the position on the rate trace, if there is one; `was_idle` says that the transmitter was
+    /// free before.
     #[inline]
     fn transmit(&mut self, bytes: u16, start: Time, was_idle: bool) -> Time {
         match &mut self.trace {
@@ -332,8 +336,8 @@ impl Link {
         }
     }
 
-    /// Counts a packet that the FIFO has passed or dropped (fast path). Returns when its
-    /// transmission starts, `None` if it is dropped.
+    /// Counts a packet that the FIFO has passed or dropped (fast path), its mark and its delay.
+    /// Returns when its transmission starts, `None` if it is dropped.
     #[inline(always)]
     fn count_passed(
         &mut self,
@@ -369,7 +373,8 @@ impl Link {
         self.last_start = start;
     }
 
-    /// Queues a packet on the slow path, or passes it on a link that nobody shares.
+    /// Queues a packet on the slow path, or passes it on a link that nobody shares. Packets that
+    /// the queue drops are counted.
     fn arrive_on_slow_path(&mut self, packet: Packet, now: Time) -> Arrival {
         let duration = self.tx_time(u32::from(packet.bytes));
         if let Queue::Unshared(links) = &mut self.queue {
@@ -383,9 +388,9 @@ impl Link {
         Arrival::Queued { serve: !self.transmitting }
     }
 
-    /// Starts the next transmission, if there is one. Only for the slow path; the engine calls it
-    /// when the transmitter becomes free, when a packet arrives at an idle transmitter, and at the
-    /// time of [`Served::Retry`].
+    /// Starts the next transmission, if there is one, and counts the packet. Only for the slow
+    /// path; the engine calls it when the transmitter becomes free, when a packet arrives at an
+    /// idle transmitter, and at the time of [`Served::Retry`]. Other calls are harmless.
     pub fn serve(&mut self, now: Time) -> Served {
         if self.burst > Dur::ZERO {
             return self.serve_by_bucket(now);
@@ -417,7 +422,8 @@ impl Link {
         }
     }
 
-    /// Asks to be served again at `time`, unless an earlier request is still pending.
+    /// Asks to be served again at `time`, unless an earlier request is still pending; the
+    /// transmitter is free until then.
     fn request_retry(&mut self, now: Time, time: Time) -> Served {
         self.transmitting = false;
         if now < self.retry_at && self.retry_at <= time {
@@ -473,7 +479,7 @@ impl Link {
 
     /// Sends off a packet that reached the queue at `arrived` and left it at `now`. `times` are the
     /// time at which the transmitter is free and the arrival at the far end; a modem replaces the
-    /// latter.
+    /// latter, and may drop the packet.
     fn depart(&mut self, mut packet: Packet, arrived: Time, now: Time, times: (Time, Time)) -> Served {
         let (free_at, arrives_at) = times;
         let Some(modem) = &mut self.modem else {
@@ -493,7 +499,8 @@ impl Link {
         }
     }
 
-    /// Dequeues the head of a FIFO, which drops nothing then; `None` if it is empty.
+    /// Dequeues the head of a queue with its arrival time; `None` if it is empty. It serves FIFOs
+    /// only, which drop nothing then.
     fn take_head(&mut self, now: Time) -> Option<(Packet, Time)> {
         match self.queue.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, at) => Some((packet, at)),
@@ -501,19 +508,21 @@ impl Link {
         }
     }
 
-    /// Returns one of the packets dropped and not yet taken, latest first; call it until it returns
-    /// `None`.
+    /// Returns one of the packets dropped here or in the modem and not yet taken, latest first;
+    /// call it until it returns `None`.
     pub fn take_drop(&mut self) -> Option<Dropped> {
         self.drops.pop()
     }
 
-    /// Counts an arrival that the policer before the queue has dropped.
+    /// Counts an arrival that the policer before the queue has dropped, and stores it for
+    /// [`Link::take_drop`].
     pub fn count_policer_drop(&mut self, packet: Packet) {
         self.counts.count_arrival(packet.colour, packet.bytes);
         self.note_drop(packet, DropReason::Policed);
     }
 
-    /// Returns the packets and bytes waiting at `now`, in the modem's queue too.
+    /// Returns the packets and bytes of IP length waiting at `now`, in the modem's queue too,
+    /// without one in transmission.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         let (packets, bytes) = self.queue_backlog(now);
         let behind = self.modem.as_mut().map_or((0, 0), |modem| modem.backlog(now));
@@ -562,7 +571,8 @@ impl Link {
     }
 
     /// Returns the queue's counts over the measured window; `begin` and `end` are those of
-    /// [`Link::counts_before`] at its beginning and end.
+    /// [`Link::counts_before`] at its beginning and end. On a link that nobody shares, packets sent
+    /// are those whose transmission started within the window.
     pub fn window_counts(&self, begin: &[ColourCounts; 3], end: &[ColourCounts; 3]) -> [ColourCounts; 3] {
         let mut counts: [ColourCounts; 3] = std::array::from_fn(|index| end[index].since(begin[index]));
         if let Queue::Unshared(links) = &self.queue {
@@ -582,8 +592,8 @@ impl Link {
         }
     }
 
-    /// Returns the bytes on the wire of the packets whose transmission started within the measured time; `None` without a
-    /// link layer.
+    /// Returns the bytes on the wire of the packets whose transmission started within the measured
+    /// time, those of the modem if there is one; `None` without a link layer.
     pub fn wire_bytes(&self) -> Option<u64> {
         match &self.modem {
             Some(modem) => modem.wire_bytes(),
@@ -621,8 +631,9 @@ impl Link {
         if self.slow { Dur::ZERO } else { self.busy_until.since(now + self.burst) }
     }
 
-    /// Counts a packet as sent that has reached the link at `arrived` and whose transmission starts at `start`; records
-    /// its queueing delay if it starts within the measured window.
+    /// Counts a packet as sent that has reached the link at `arrived` and whose transmission starts
+    /// at `start`; records its queueing delay if it starts within the measured window. With a modem
+    /// the delay is recorded there.
     #[inline(always)]
     fn count_sent(&mut self, packet: &Packet, arrived: Time, start: Time) {
         self.counts.count_sent(packet.colour, packet.bytes);
@@ -656,7 +667,8 @@ impl Link {
         self.scheduled_marks.push_back((start, packet.colour, packet.bytes));
     }
 
-    /// Decides whether the next arrival at a faulty link is lost; draws a random number where losses are random.
+    /// Decides whether the next arrival at a faulty link is lost, and counts that arrival; draws a
+    /// random number where losses are random.
     #[inline(never)]
     fn loses_next(&mut self) -> bool {
         let number = self.arrivals;

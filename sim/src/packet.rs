@@ -131,7 +131,8 @@ impl Packet {
     /// Placeholder for events without a packet.
     pub const NONE: Packet = Packet::new(u32::MAX, Kind::Data, 0, 0);
 
-    /// Returns a green packet of `kind` without flags and SACK blocks.
+    /// Returns a green packet of `kind` without flags and SACK blocks, of `bytes` of IP length. It
+    /// claims a window of one segment.
     pub const fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
         Packet {
             flow,
@@ -151,7 +152,7 @@ impl Packet {
     }
 
     /// Returns the packet with a tag, a number that links carry and never read. It is stored in the
-    /// SACK blocks, which a packet with a tag cannot have.
+    /// SACK blocks, which a packet with a tag cannot have; those that it has are lost.
     pub const fn with_tag(mut self, tag: u64) -> Packet {
         self.sacks = [
             SackBlock { offset: tag as u16, length: (tag >> 16) as u16 },
@@ -188,7 +189,8 @@ impl Packet {
         self.has(flag::REVERSE) != self.has(flag::UPLOAD)
     }
 
-    /// Returns the fields of the packet that a policy may use.
+    /// Returns the fields of the packet that a policy may use. The application is unknown, and
+    /// [`flag::NQB`] becomes a code point of datagrams and QUIC only.
     pub fn view(&self) -> View {
         let kind = match self.kind {
             Kind::Syn | Kind::SynAck => View::SYN,

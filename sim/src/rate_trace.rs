@@ -51,7 +51,7 @@ struct Step {
 
 impl RateTrace {
     /// Returns whether `text` names a file rather than a rate. A rate begins with a number and ends
-    /// with a unit.
+    /// with a unit. An empty text names no file; whether the file exists does not matter.
     pub fn is_file_name(text: &str) -> bool {
         let text = text.trim();
         let unit =
@@ -72,19 +72,23 @@ impl RateTrace {
         RateTrace::parse(&text, path)
     }
 
-    /// Parses the text of a trace, of either format; `name` is the file's, for messages.
+    /// Parses the text of a trace; one word in the first line that is not empty selects mahimahi's
+    /// format. `name` is the file's, for messages.
     ///
     /// # Errors
-    /// [`Error::Row`] with the line at fault, [`Error::File`] for a trace without lines or one that
-    /// lets nothing pass in the end.
+    /// [`Error::Row`] with the line at fault, [`Error::File`] for a trace without lines, with more than
+    /// fifty million, or one that lets nothing pass in the end.
     pub fn parse(text: &str, name: &str) -> Result<RateTrace> {
         let lines =
             text.lines().zip(1u64..).map(|(line, number)| (line.split('#').next().unwrap_or(""), number));
         let lines: Vec<(Vec<&str>, u64)> = lines
             .map(|(line, number)| (line.split_whitespace().collect(), number))
             .filter(|(words, _): &(Vec<&str>, u64)| !words.is_empty())
-            .take(MOST_LINES)
+            .take(MOST_LINES + 1)
             .collect();
+        if lines.len() > MOST_LINES {
+            return Err(Error::file(name, "a rate trace may have at most fifty million lines"));
+        }
         match lines.first() {
             None => Err(Error::file(name, "a rate trace needs at least one line")),
             Some((words, _)) if words.len() == 1 => parse_opportunities(&lines, name),
@@ -92,8 +96,8 @@ impl RateTrace {
         }
     }
 
-    /// Returns the mean rate: over the period of a repeated trace, otherwise up to the time of its
-    /// last line.
+    /// Returns the mean rate, at least 1 bit/s: over the period of a repeated trace, otherwise up
+    /// to the time of its last line, or that line's rate if it is the only one.
     pub fn mean(&self) -> Rate {
         self.mean
     }
@@ -112,7 +116,7 @@ impl RateTrace {
         self.service_by(at) as f64 / BIT as f64
     }
 
-    /// Returns the cumulative service by `at`, that time included.
+    /// Returns the cumulative service by `at`, that time included; it never falls.
     pub fn service_by(&self, at: Time) -> Service {
         match &self.kind {
             Kind::Opportunities(times) => {
@@ -127,7 +131,8 @@ impl RateTrace {
         }
     }
 
-    /// Returns the first time by which the cumulative service reaches `service`.
+    /// Returns the first time by which the cumulative service reaches `service`; [`Time::NEVER`] if
+    /// that is beyond all times.
     pub fn time_of_service(&self, service: Service) -> Time {
         match &self.kind {
             Kind::Opportunities(times) => {
@@ -160,8 +165,9 @@ impl Position {
         Position { trace, used: 0 }
     }
 
-    /// Transmits `bytes` from `start` on; returns when they have left. If the link was idle before
-    /// (`was_idle`), the service that the trace offered until then is lost.
+    /// Transmits `bytes` on the wire from `start` on, and uses their service up; returns when they
+    /// have left. If the link was idle before (`was_idle`), the service that the trace offered
+    /// until then is lost.
     pub fn transmit(&mut self, bytes: u64, start: Time, was_idle: bool) -> Time {
         if was_idle {
             self.used = self.used.max(self.trace.service_by(start));
@@ -170,7 +176,8 @@ impl Position {
         self.trace.time_of_service(self.used).max(start)
     }
 
-    /// Returns how many bytes the trace lets through between two times.
+    /// Returns how many whole bytes the trace lets through between two times; the position does not
+    /// matter, and does not move.
     pub fn bytes_between(&self, begin: Time, end: Time) -> u64 {
         let span = self.trace.service_by(end).saturating_sub(self.trace.service_by(begin));
         u64::try_from(span / (8 * BIT)).unwrap_or(u64::MAX)
@@ -184,6 +191,10 @@ fn row_error(name: &str, line: u64, problem: String) -> Error {
 
 /// Parses mahimahi's format. `lines` are the words and the number of each line that is not empty,
 /// at least one.
+///
+/// # Errors
+/// [`Error::Row`] for a line that is no number of milliseconds or earlier than the one before,
+/// [`Error::File`] for a last time of 0.
 fn parse_opportunities(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
     let mut times: Vec<u64> = Vec::with_capacity(lines.len());
     for (words, line) in lines {
@@ -213,6 +224,10 @@ fn parse_opportunities(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTra
 }
 
 /// Parses the format `time rate`. `lines` are as for [`parse_opportunities`].
+///
+/// # Errors
+/// [`Error::Row`] for a line of another form, a first time other than 0 and a time that does not
+/// rise, [`Error::File`] for a last rate of 0.
 fn parse_steps(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
     let mut steps: Vec<Step> = Vec::with_capacity(lines.len());
     for (words, line) in lines {

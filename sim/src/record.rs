@@ -210,8 +210,9 @@ pub struct ProbeRecord {
 }
 
 impl ProbeRecord {
-    /// Returns the durations of TCP handshake, TLS handshake and request in seconds. A stage that the end of the run
-    /// cut off lasts until then (`end`). A stage that the probe does not have or did not reach is `None`.
+    /// Returns the durations of TCP handshake, TLS handshake and request in seconds. A stage that
+    /// the end of the run cut off lasts until then (`end`). A stage that the probe does not have or
+    /// did not reach is `None`.
     pub fn stage_durations_s(&self, end: Time) -> [Option<f64>; 3] {
         let has = [self.is_foreign, self.has_tls, true];
         let mut from = Some(self.began);
@@ -248,7 +249,7 @@ impl Count {
         self.bytes += u64::from(bytes);
     }
 
-    /// Returns the difference to an earlier count.
+    /// Returns the difference to an earlier count, which must not be greater.
     fn since(self, earlier: Count) -> Count {
         Count { packets: self.packets - earlier.packets, bytes: self.bytes - earlier.bytes }
     }
@@ -290,7 +291,7 @@ impl ColourCounts {
         self.sent = behind.sent;
     }
 
-    /// Returns the counts since `earlier`.
+    /// Returns the counts since `earlier`, none of which may be greater.
     pub fn since(self, earlier: ColourCounts) -> ColourCounts {
         ColourCounts {
             arrived: self.arrived.since(earlier.arrived),
@@ -326,7 +327,7 @@ struct Delays {
 impl Delays {
     /// Below this number of units every unit is a bin; beyond it there are half as many bins for each doubling.
     const FINE: u64 = 2048;
-    /// Longer delays count as this, about 3 hours.
+    /// Longer delays count as this, almost 4 hours.
     const LONGEST: u64 = 1 << 37;
 
     /// Counts one delay above zero, in units of 100 ns; a delay below one unit counts in the first
@@ -342,7 +343,7 @@ impl Delays {
         }
     }
 
-    /// Extends the bins up to `bin` and counts a delay there.
+    /// Extends the bins, which must end before `bin`, up to it and counts a delay there.
     #[cold]
     fn grow(&mut self, bin: usize) {
         self.bins.resize(bin + 1, 0);
@@ -354,7 +355,8 @@ impl Delays {
         self.zero + self.bins.iter().map(|&count| u64::from(count)).sum::<u64>()
     }
 
-    /// Returns the library's histogram of the same delays, in the same units.
+    /// Returns the library's histogram of the same delays, in the same units of 100 ns. Each delay
+    /// counts as the shortest of its bin.
     fn to_histogram(&self) -> Histogram<u64> {
         // No larger than needed: clearing that of the longest delay costs as much as thousands of packets.
         let longest = Delays::bin_start(self.bins.len() as u64).max(2);
@@ -396,7 +398,8 @@ impl QueueCounts {
         self.colours[colour.index()].sent.add_packet(bytes);
     }
 
-    /// Records the queueing delay of one packet.
+    /// Records the queueing delay of one packet in mean and quantiles; in the quantiles delays
+    /// beyond almost 4 hours count as that.
     #[inline]
     pub fn record_delay(&mut self, delay: Dur) {
         if delay == Dur::ZERO {
@@ -423,13 +426,13 @@ impl QueueCounts {
     }
 
     /// Returns these quantiles (of 0 to 1) of the queueing delays recorded, in seconds, as resolved
-    /// by the bins.
+    /// by the bins; zeros if there are none.
     pub fn delay_quantiles_s<const N: usize>(&self, quantiles: [f64; N]) -> [f64; N] {
         let histogram = self.delays.to_histogram();
         quantiles.map(|quantile| histogram.value_at_quantile(quantile) as f64 * 1e-7)
     }
 
-    /// Returns the counts by colour since `earlier`.
+    /// Returns the counts by colour since `earlier`, none of which may be greater.
     pub fn since(&self, earlier: &[ColourCounts; 3]) -> [ColourCounts; 3] {
         std::array::from_fn(|index| self.colours[index].since(earlier[index]))
     }
@@ -460,14 +463,15 @@ impl QueueRecord {
         self.colours.iter().fold(Count::default(), |sum, counts| sum + counts.sent)
     }
 
-    /// Returns the mean number of packets waiting, computed from the mean delay by Little's law.
+    /// Returns the mean number of packets waiting within the window, computed from the mean delay
+    /// by Little's law.
     pub fn mean_packets(&self) -> f64 {
         self.sent().packets as f64 / self.window_s * self.delay_s[0]
     }
 
-    /// Returns the share of the capacity used: by bytes on the wire with a link layer, otherwise by
-    /// IP lengths. On a link that nobody shares it is the share of the time in which some packet
-    /// was in transmission, since there every connection has the whole capacity.
+    /// Returns the share of the capacity used, 0 to about 1: by bytes on the wire with a link
+    /// layer, otherwise by IP lengths. On a link that nobody shares it is the share of the time in
+    /// which some packet was in transmission, since there every connection has the whole capacity.
     pub fn utilisation(&self) -> f64 {
         match self.busy {
             Some(busy) => busy.as_secs() / self.window_s,

@@ -59,21 +59,23 @@ impl Stream {
         Stream { key: [mixed as u32, (mixed >> 32) as u32], entity, index: 0 }
     }
 
-    /// Returns the 64 random bits at `index` of the stream; earlier draws do not matter.
+    /// Returns the 64 random bits at `index` of the stream; earlier draws do not matter, and the
+    /// stream stays where it is.
     pub fn draw_at(&self, index: u64) -> u64 {
         let counter = [index as u32, (index >> 32) as u32, self.entity as u32, (self.entity >> 32) as u32];
         let block = philox4x32(counter, self.key);
         u64::from(block[0]) | u64::from(block[1]) << 32
     }
 
-    /// Draws the next 64 random bits.
+    /// Draws the next 64 random bits and moves the stream on by one, as each draw below does but
+    /// [`Stream::poisson`].
     pub fn bits(&mut self) -> u64 {
         let value = self.draw_at(self.index);
         self.index += 1;
         value
     }
 
-    /// Skips the next draw.
+    /// Moves the stream on by one draw without computing it.
     pub fn skip(&mut self) {
         self.index += 1;
     }
@@ -93,19 +95,19 @@ impl Stream {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Draws an exponential number with this mean.
+    /// Draws an exponential number with this mean, 0 or greater, by inversion.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
 
-    /// Draws a Pareto II (Lomax) number with this mean and a shape above 1: `λ(U^(-1/shape) − 1)`
-    /// with `λ = mean·(shape−1)`.
+    /// Draws a Pareto II (Lomax) number with this mean and a shape above 1 by inversion:
+    /// `λ(U^(-1/shape) − 1)` with `λ = mean·(shape−1)`.
     pub fn lomax(&mut self, mean: f64, shape: f64) -> f64 {
         mean * (shape - 1.0) * (libm::pow(1.0 - self.uniform(), -1.0 / shape) - 1.0)
     }
 
-    /// Draws a Poisson number with this mean by counting exponential gaps. The time grows with the
-    /// mean, which may be in the thousands.
+    /// Draws a Poisson number with this mean by counting exponential gaps, each one draw of the
+    /// stream. The time grows with the mean, which may be in the thousands.
     pub fn poisson(&mut self, mean: f64) -> u64 {
         let mut sum = self.exponential(1.0);
         let mut count = 0;

@@ -114,7 +114,8 @@ impl<E: Copy + Default> Wheel<E> {
         Wheel::new(Dur(packet.0 / 16).max(Dur(horizon.0 / SLOTS as u64)))
     }
 
-    /// Returns a wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
+    /// Returns an empty wheel whose slots are about `width` wide: rounded down to a power of two
+    /// nanoseconds, from 256 ns to 4.3 s.
     pub fn new(width: Dur) -> Wheel<E> {
         let shift = 63 - width.0.clamp(1 << 8, 1 << 32).leading_zeros();
         Wheel {
@@ -132,14 +133,16 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Schedules a new event; `at` must not lie before the last popped event.
+    /// Schedules a new event at `at`, in the order of `key` among those of that time; `at` must not
+    /// lie before the last popped event.
     #[inline(always)]
     pub fn push(&mut self, at: Time, key: u64, event: E) {
         let node = self.store_event(event);
         self.schedule(node, at, key);
     }
 
-    /// Schedules the event stored in `node`; `at` must not lie before the last popped event.
+    /// Schedules the event stored in `node`, which must not be scheduled or free; `at` must not lie
+    /// before the last popped event.
     #[inline(always)]
     pub fn schedule(&mut self, node: u32, at: Time, key: u64) {
         let entry = &mut self.nodes[node as usize];
@@ -156,7 +159,8 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Schedules an event of the present slot, or one beyond the ring.
+    /// Schedules an event of the present slot or an earlier one, in order, or one beyond the ring,
+    /// in its overflow bucket.
     #[inline(never)]
     fn schedule_elsewhere(&mut self, ordered: OrderedNode) {
         let slot = ordered.at.0 >> self.shift;
@@ -172,7 +176,7 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Removes and returns the earliest event; `None` if no event waits.
+    /// Removes and returns the earliest event and frees its node; `None` if no event waits.
     pub fn pop(&mut self) -> Option<Scheduled<E>> {
         let node = self.pop_node()?;
         let Node { at, key, event, .. } = self.nodes[node as usize];
@@ -190,7 +194,7 @@ impl<E: Copy + Default> Wheel<E> {
         }
     }
 
-    /// Returns the time of the event in `node`, and the event.
+    /// Returns the time of the event in `node`, and the event. Both are meaningless in a free node.
     #[inline(always)]
     pub fn event(&self, node: u32) -> (Time, &E) {
         let entry = &self.nodes[node as usize];
@@ -205,21 +209,23 @@ impl<E: Copy + Default> Wheel<E> {
         entry.event
     }
 
-    /// Returns the event in `node` for changing.
+    /// Returns the event in `node` for changing; its time and key do not change with it.
     #[inline]
     pub fn event_mut(&mut self, node: u32) -> &mut E {
         &mut self.nodes[node as usize].event
     }
 
-    /// Frees a node that has been popped.
+    /// Frees a node that has been popped; a later event may be stored in it.
     #[inline]
     pub fn free_node(&mut self, node: u32) {
         self.nodes[node as usize].next = std::mem::replace(&mut self.free, node);
     }
 
-    /// Moves the cursor to the next occupied slot and pops its first node.
+    /// Moves the cursor to the next occupied slot, prefetches later ones, and pops its first node;
+    /// `None` if no event waits. The present slot must be empty.
     ///
-    /// Always inlined: most slots have a single node, and for one node the call would cost as much as the work.
+    /// Always inlined: most slots have a single node, and for one node the call would cost as much
+    /// as the work.
     #[inline(always)]
     fn advance_cursor(&mut self) -> Option<u32> {
         let window = self.window();
@@ -284,7 +290,8 @@ impl<E: Copy + Default> Wheel<E> {
         self.current.pop().map_or(first, |ordered| ordered.node)
     }
 
-    /// Empties a slot of the ring and returns the first node of its list.
+    /// Empties a slot of the ring, given by its absolute number, and returns the first node of its
+    /// list.
     #[inline(always)]
     fn empty_slot(&mut self, slot: u64) -> u32 {
         let index = slot as usize % SLOTS;
@@ -298,7 +305,8 @@ impl<E: Copy + Default> Wheel<E> {
         self.nodes.len() > LARGE
     }
 
-    /// Prefetches the first node of the second occupied slot of the `window`, which is enough in a small wheel.
+    /// Prefetches the first node of the second occupied slot of the `window`, which is enough in a
+    /// small wheel; nothing else changes.
     #[inline(always)]
     fn prefetch_second(&self, window: u64) {
         let beyond = window & window.wrapping_sub(1);
@@ -378,7 +386,7 @@ impl<E: Copy + Default> Wheel<E> {
         node
     }
 
-    /// Adds a free node to the pool.
+    /// Adds a node to the pool, as the only free one.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

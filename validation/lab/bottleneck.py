@@ -44,6 +44,9 @@ class Lab:
     """The three connected namespaces; with `shaped`, a TBF is installed at the router's end."""
 
     def __init__(self, case: Case, *, shaped: bool = True) -> None:
+        """Creates the namespaces, devices and routes of a case, and its token bucket if `shaped`.
+        The calling thread leaves its own namespace. Needs root's rights.
+        """
         self.sender, self.router, self.receiver = Namespace(), Namespace(), Namespace()
         self._pair(self.sender, "s0", f"{SENDER}/24", self.router, "r0", "10.9.1.254/24")
         self._pair(self.router, "r1", "10.9.2.254/24", self.receiver, "d0", f"{RECEIVER}/24")
@@ -59,7 +62,9 @@ class Lab:
             )
 
     def _pair(self, a: Namespace, dev_a: str, ip_a: str, b: Namespace, dev_b: str, ip_b: str) -> None:
-        """Joins two namespaces by a veth pair with addresses, without offloads."""
+        """Joins two namespaces by a veth pair with addresses, without offloads.
+        Raises `RuntimeError` if a command fails.
+        """
         a.ip(f"link add {dev_a} type veth peer name {dev_b} netns {b.path}")
         for end, dev, address in ((a, dev_a, ip_a), (b, dev_b, ip_b)):
             end.command(f"ethtool -K {dev} tx off rx off sg off tso off gso off gro off")
@@ -69,7 +74,7 @@ class Lab:
 
     def delay_line(self, case: Case, report: dict[str, object]) -> contextlib.AbstractContextManager[None]:
         """Delays the acknowledgements while the context lasts; `report` is filled with their
-        lateness at its end.
+        lateness at its end. Lateness is in µs.
         """
         return run_network("delay", (self.back_in, self.back_out), [str(case.rtt_s)], report)
 
@@ -78,6 +83,7 @@ class QueueSampler:
     """A reader of TBF's counters, through one `tc` process that stays open."""
 
     def __init__(self, router: Namespace) -> None:
+        """Starts `tc` in the router's namespace, which the calling thread enters."""
         with router:
             self.tc = subprocess.Popen(
                 ["tc", "-s", "-batch", "-"],
@@ -103,7 +109,7 @@ class QueueSampler:
         return Counters.parse(text)
 
     def close(self) -> None:
-        """Ends `tc`."""
+        """Ends `tc`; nothing can be read after it."""
         self.tc.kill()
         self.tc.communicate()
 

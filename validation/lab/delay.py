@@ -27,6 +27,7 @@ class Delay:
     """A set of packets that wait for their departure times; each write is one packet."""
 
     def __init__(self, sources: Sequence[int]) -> None:
+        """Makes the descriptors of `sources` non-blocking."""
         self.sources = sources
         self.waiting: list[tuple[float, int, int, bytes, Callable[[float], None] | None]] = []
         self.count = 0
@@ -44,13 +45,15 @@ class Delay:
 
     def hold(self, due: float, sink: int, packet: bytes, left: Callable[[float], None] | None = None) -> None:
         """Schedules a packet to be written to `sink` at the time `due`; `left` is then called with
-        the actual time.
+        the actual time. Packets of equal times keep their order.
         """
         self.count += 1
         heapq.heappush(self.waiting, (due, self.count, sink, packet, left))
 
     def step(self, most_s: float) -> None:
-        """Waits at most `most_s` for a packet or the next departure; then takes and writes packets."""
+        """Waits at most `most_s` for a packet or the next departure; then takes and writes packets.
+        Packets that the far end refuses are counted in `lost`.
+        """
         if self.waiting:
             most_s = min(most_s, max(0.0, self.waiting[0][0] - time.monotonic()))
         for source in select.select(self.sources, [], [], most_s)[0]:
@@ -59,7 +62,9 @@ class Delay:
         self._release()
 
     def _release(self) -> None:
-        """Writes the packets that are due, and records their lateness."""
+        """Writes the packets that are due, and records their lateness.
+        A packet that its sink refuses counts as lost.
+        """
         while self.waiting and self.waiting[0][0] <= time.monotonic():
             due, _, sink, packet, left = heapq.heappop(self.waiting)
             try:
@@ -86,7 +91,9 @@ class Delay:
             self.step(0.2)
 
     def run(self) -> None:
-        """Passes packets on until SIGTERM, at real-time priority where that is allowed."""
+        """Passes packets on until SIGTERM, at real-time priority where that is allowed.
+        Sets the handler of SIGTERM.
+        """
         stop: list[int] = []
         signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
         raise_priority()
@@ -97,6 +104,7 @@ class DelayLine(Delay):
     """A fixed delay between two descriptors."""
 
     def __init__(self, source: int, sink: int, delay_s: float) -> None:
+        """Makes the descriptor `source` non-blocking."""
         super().__init__([source])
         self.sink, self.delay_s = sink, delay_s
 
@@ -117,7 +125,9 @@ def _read(source: int) -> Iterator[bytes]:
 
 
 def main() -> int:
-    """Runs a delay line."""
+    """Runs a delay line until SIGTERM, and prints its report as JSON; returns 0.
+    The arguments are the descriptors of source and sink, and the delay in s.
+    """
     line = DelayLine(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
     line.run()
     print(json.dumps(line.report()))

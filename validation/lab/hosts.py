@@ -44,10 +44,10 @@ class Hosts:
         self, server: Namespace, client: Namespace, congestion: str, *, resets_both: bool = False,
         acks_each: bool | None = None,
     ) -> None:  # fmt: skip
-        """Listens; `resets_both` says whether the server's end is reset with the client's.
-
+        """Listens in the server's namespace; `resets_both` resets the server's end with the client's.
         A reset by the server crosses the queue, where the simulator has no packet. `acks_each` has clients
         acknowledge each segment at once, or delay ACKs whenever they may; None leaves it to the kernel.
+        Raises `OSError` for an unknown congestion control.
         """
         self.client, self.resets_both, self.acks_each = client, resets_both, acks_each
         self.selector = selectors.DefaultSelector()
@@ -64,7 +64,9 @@ class Hosts:
         self.selector.register(self.listener, selectors.EVENT_READ, ("accept", None))
 
     def start(self, transfer: Transfer) -> None:
-        """Opens the connection of a transfer."""
+        """Opens the connection of a transfer.
+        Each number is used once. The thread stays in the client's namespace.
+        """
         self.opened_s[transfer.number] = time.monotonic()
         with self.client:
             end = socket.socket()
@@ -76,7 +78,9 @@ class Hosts:
         self.selector.register(end, selectors.EVENT_WRITE, ("ask", transfer))
 
     def step(self, most_s: float) -> None:
-        """Serves the sockets that are ready, after waiting for one at most `most_s`."""
+        """Serves the sockets that are ready, after waiting for one at most `most_s`.
+        Opens, answers and ends transfers as their sockets allow.
+        """
         for key, _ in self.selector.select(most_s):
             what, transfer = key.data
             end = key.fileobj
@@ -86,7 +90,9 @@ class Hosts:
                 getattr(self, "_" + what)(end, transfer)
 
     def _accept(self, listener: socket.socket, _: None) -> None:
-        """Accepts all waiting connections; unknown ones are closed."""
+        """Accepts all waiting connections; unknown ones are closed.
+        Raises `BlockingIOError` when no other waits.
+        """
         while True:
             end, (_, port) = listener.accept()
             transfer = self.left.get(port - FIRST_PORT)
@@ -122,7 +128,9 @@ class Hosts:
             self.selector.unregister(end)
 
     def _receive(self, end: socket.socket, transfer: Transfer) -> None:
-        """Reads what has arrived; asks for the next answer, or ends the transfer after the last one."""
+        """Reads what has arrived; asks for the next answer, or ends the transfer after the last one.
+        Raises `BlockingIOError` if more is to come.
+        """
         if self.acks_each is not None:  # the kernel forgets it
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, int(self.acks_each))
         while True:
@@ -136,7 +144,9 @@ class Hosts:
                 return self._ask(end, transfer)
 
     def end(self, transfer: Transfer) -> None:
-        """Records the time of the end and resets the connection, so that no packets follow the transfer."""
+        """Records the time of the end and resets the connection, so that no packets follow the transfer.
+        The server's end stays open in `kept` unless `resets_both`.
+        """
         self.ended_s[transfer.number] = time.monotonic()
         if not self.resets_both:
             self.kept += transfer.sockets[1:]  # the server's end stays until the reset has arrived

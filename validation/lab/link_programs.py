@@ -32,7 +32,9 @@ SO_TIMESTAMPNS = 35
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Sends as many bytes as a request asks for, and waits for the client to close."""
+    """Sends as many bytes as a request asks for, and waits for the client to close.
+    A connection that breaks ends it without an error.
+    """
     with contextlib.suppress(OSError, asyncio.IncompleteReadError):
         (left,) = REQUEST.unpack(await reader.readexactly(REQUEST.size))
         while left:
@@ -45,7 +47,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 async def serve() -> None:
-    """Serves fetches until the process is ended."""
+    """Serves fetches until the process is ended. Listens on `PORT` with CUBIC."""
     listener = socket.create_server(("", PORT), backlog=4096)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, CUBIC)
     async with await asyncio.start_server(answer, sock=listener) as server:
@@ -53,7 +55,9 @@ async def serve() -> None:
 
 
 async def fetch(size: int) -> None:
-    """Fetches `size` bytes and resets the connection, so that the server's end sends nothing more."""
+    """Fetches `size` bytes and resets the connection, so that the server's end sends nothing more.
+    The server's address is the variable MOUSEHOLE_SERVER. Returns too if the server closes early.
+    """
     reader, writer = await asyncio.open_connection(os.environ["MOUSEHOLE_SERVER"], PORT)
     writer.write(REQUEST.pack(size))
     left = size
@@ -65,7 +69,10 @@ async def fetch(size: int) -> None:
 
 
 async def play(task: dict[str, Any]) -> None:
-    """Starts the long flows and the fetches of a task at their times, and waits for the fetches."""
+    """Starts the long flows and the fetches of a task at their times, and waits for the fetches.
+    Raises `TimeoutError` if they last longer than the task's `seconds`. Long flows are cancelled after
+    `at_least_s`.
+    """
     begin = asyncio.get_running_loop().time()
 
     async def at(second: float, size: int) -> None:
@@ -83,7 +90,7 @@ async def play(task: dict[str, Any]) -> None:
 
 
 def answer_call() -> None:
-    """Waits for a request of a call, and sends its packets at their times."""
+    """Waits for a request of a call, and sends its packets at their times. Answers one call."""
     end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     end.bind(("", CALL_PORT))
     request, client = end.recvfrom(1000)
@@ -107,7 +114,9 @@ async def serve_with_call() -> None:
 
 
 def receive_call(call: dict[str, Any], delays_s: dict[int, float]) -> None:
-    """Asks for a call and records each packet's one-way delay, s, by the kernel's time of its arrival."""
+    """Asks for a call and records each packet's one-way delay, s, by the kernel's time of its arrival.
+    Never returns; the server's address is the variable MOUSEHOLE_SERVER.
+    """
     end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     end.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     end.sendto(json.dumps(call).encode(), (os.environ["MOUSEHOLE_SERVER"], CALL_PORT))
@@ -119,7 +128,9 @@ def receive_call(call: dict[str, Any], delays_s: dict[int, float]) -> None:
 
 
 async def play_with_call(task: dict[str, Any]) -> None:
-    """Plays a task of flows and a call, and writes the delays of the call's packets to a file."""
+    """Plays a task of flows and a call, and writes the delays of the call's packets to a file.
+    The file's numbers are in seconds, by the packet's number; lost packets are missing.
+    """
     share_processor()
     delays_s: dict[int, float] = {}
     threading.Thread(target=receive_call, args=(task["call"], delays_s), daemon=True).start()
@@ -149,7 +160,7 @@ def echo() -> None:
 
 def ask_many(task: dict[str, Any]) -> None:
     """Sends datagrams to the echo in `flows` flows at a given rate: 200 sockets at a time, each to
-    every port.
+    every port. Raises the limit on open files to the most allowed. Answers are not read.
     """
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     server, begin, sent = os.environ["MOUSEHOLE_SERVER"], time.monotonic(), 0

@@ -47,7 +47,9 @@ COUNTERS = {"direct_packets_stat", "bytes", "packets", "drops", "overlimits", "r
 
 
 def find_program() -> Path | None:
-    """Returns the path of `mousehole-live`: MOUSEHOLE_LIVE, or the newest build, or None if there is none."""
+    """Returns the path of `mousehole-live`:
+    MOUSEHOLE_LIVE, or the newest build, or None if there is none. What the variable names need not exist.
+    """
     given = os.environ.get("MOUSEHOLE_LIVE")
     if given:
         return Path(given)
@@ -77,6 +79,9 @@ class Lab:
     """Network namespaces with private mounts and processes, which all end with this process."""
 
     def __init__(self) -> None:
+        """Starts the keeper, a process with private mounts, network and processes, and opens its
+        namespaces. Needs root's rights; raises `RuntimeError` if the keeper does not start.
+        """
         # The machine's own BPF file system must not come to light when a test unmounts the private one.
         own = "".join(
             f"mkdir -p {folder}; mount -t tmpfs -o mode=0700 lab {folder}; " for folder in OWN_FOLDERS
@@ -108,7 +113,7 @@ class Lab:
         self.close()
 
     def close(self) -> None:
-        """Kills every process in the namespaces, which removes the namespaces too."""
+        """Kills every process in the namespaces, which removes the namespaces too. Called once."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.keeper, signal.SIGKILL)
         self.unshared.kill()
@@ -127,7 +132,7 @@ class Lab:
         self.run(name, "ip", "link", "set", "lo", "up")
 
     def pair(self, one: str, device: str, address: str, other: str, far: str, far_address: str) -> None:
-        """Joins two namespaces by a veth pair with addresses, such as 10.0.0.1/24."""
+        """Joins two namespaces by a veth pair with addresses, such as 10.0.0.1/24. Sets both ends up."""
         self.run(one, "ip", "link", "add", device, "type", "veth", "peer", "name", far, "netns", other)
         for net, name, here in ((one, device, address), (other, far, far_address)):
             self.run(net, "ip", "addr", "add", here, "dev", name)
@@ -135,6 +140,7 @@ class Lab:
 
     def start(self, net: str, *words: str | Path, **how: Any) -> subprocess.Popen[str]:
         """Starts a command in a namespace with the options `how` of `Popen`.
+        The namespace's mounts and processes are those of the lab.
 
         The process id is that of the command itself.
         """
@@ -176,13 +182,15 @@ class Lab:
         return done.stdout
 
     def live(self, net: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
-        """Runs `mousehole-live` in a namespace, and returns its result."""
+        """Runs `mousehole-live` in a namespace, and returns its result.
+        Raises `RuntimeError` if it is not built, `TimeoutExpired` after 60 s.
+        """
         return self.call(net, require_program(), *words)
 
     @contextlib.contextmanager
     def inside(self, net: str) -> Iterator[None]:
         """Moves this thread into a network namespace while the context lasts, for the sockets that
-        it opens.
+        it opens. Contexts do not nest.
         """
         raise_on_error(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
         try:
@@ -191,7 +199,9 @@ class Lab:
             raise_on_error(LIBC.setns(self.own["net"], CLONE_NEWNET), "setns(net)")
 
     def state(self, net: str, *devices: str) -> dict[str, Any]:
-        """Returns queues, filters and programs of devices, and all pins, without counters, for comparison."""
+        """Returns queues, filters and programs of devices, and all pins, without counters, for comparison.
+        Raises `RuntimeError` for a device that does not exist.
+        """
         said: dict[str, Any] = {"pinned": self.pinned(), "attached": self.json(net, "bpftool", "-j", "net")}
         for device in devices:
             for words in (["qdisc"], ["class"], ["filter", "egress"], ["filter", "ingress"]):
@@ -202,7 +212,9 @@ class Lab:
         return said
 
     def tcx(self, net: str, device: str) -> list[int]:
-        """Returns the ids of the programs at a device's tcx egress hook, which older bpftools do not show."""
+        """Returns the ids of the programs at a device's tcx egress hook, which older bpftools do not show.
+        There are 16 at most. Raises `OSError` where the kernel has no such hook.
+        """
         numbers = (ctypes.c_uint32 * 16)()
         with self.inside(net):
             index = socket.if_nametoindex(device)
@@ -231,7 +243,9 @@ class Lab:
             return done.stdout.splitlines()  # of classes, which tc lists as text whatever it is told
 
     def json(self, net: str, *words: str) -> Any:
-        """Returns the JSON that a command prints, without counters; an empty list if it prints nothing."""
+        """Returns the JSON that a command prints, without counters; an empty list if it prints nothing.
+        Raises `RuntimeError` if the command fails.
+        """
         return strip_counters(json.loads(self.run(net, *words) or "[]"))
 
     def pinned(self) -> list[str]:
@@ -240,7 +254,9 @@ class Lab:
         return sorted(found.split())
 
     def owned(self, flows: int) -> list[str]:
-        """Returns our BPF maps with `flows` entries, and the programs that use them, anywhere on the machine.
+        """Returns our BPF maps with `flows` entries, and the programs that use them, anywhere on the
+        machine.
+        The lab has a namespace.
 
         The kernel's lists name no owner, so an unusual number of entries identifies a lab's maps.
         """
@@ -278,6 +294,7 @@ class Echo:
     INTERVAL_S = 0.01
 
     def __init__(self, lab: Lab, near: str, far: str, address: str, port: int = 7007) -> None:
+        """Opens a socket at each end, and starts the threads that exchange datagrams until `close`."""
         with lab.inside(far):
             self.echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.echoing.bind((address, port))
@@ -316,7 +333,9 @@ class Echo:
                 self.answers += 1
 
     def answers_within(self, seconds: float) -> bool:
-        """Returns whether a datagram sent from now on is answered within so many seconds."""
+        """Returns whether a datagram sent from now on is answered within so many seconds.
+        Returns as soon as it is.
+        """
         before, deadline = self.answers, time.monotonic() + seconds
         # Two, since one may have been under way.
         while time.monotonic() < deadline and self.answers < before + 2:
@@ -324,7 +343,7 @@ class Echo:
         return self.answers >= before + 2
 
     def close(self) -> None:
-        """Stops the threads and closes the sockets."""
+        """Stops the threads and closes the sockets. Waits for the threads, at most 0.2 s each."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -333,7 +352,9 @@ class Echo:
 
 
 def transfer(lab: Lab, server: str, client: str, address: str, size: int, port: int = 7008) -> float:
-    """Returns the time, s, in which a client receives `size` bytes over TCP from a server at an address."""
+    """Returns the time, s, in which a client receives `size` bytes over TCP from a server at an address.
+    Raises `RuntimeError` if fewer bytes arrive, `TimeoutError` after 30 s of silence.
+    """
     with lab.inside(server):
         listener = socket.create_server((address, port))
 

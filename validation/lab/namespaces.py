@@ -33,7 +33,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent() -> None:
-    """Asks the kernel to kill this process as soon as its parent is gone."""
+    """Asks the kernel to kill this process as soon as the thread that made it is gone."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -48,6 +48,9 @@ class Namespace:
     """A new network namespace, which a descriptor holds open; as a context manager it is entered."""
 
     def __init__(self) -> None:
+        """Moves the calling thread into a new namespace, brings up its loopback device and writes
+        `SETTINGS`. Needs root's rights; raises `OSError` without them.
+        """
         raise_on_error(LIBC.unshare(CLONE_NEWNET), "unshare(CLONE_NEWNET)")
         self.fd = os.open("/proc/self/ns/net", os.O_RDONLY)
         self.path = f"/proc/{os.getpid()}/fd/{self.fd}"
@@ -55,6 +58,7 @@ class Namespace:
         self.write_settings(SETTINGS)
 
     def __enter__(self) -> Namespace:
+        """Moves the calling thread into the namespace. Raises `OSError` if that fails."""
         raise_on_error(LIBC.setns(self.fd, CLONE_NEWNET), "setns")
         return self
 
@@ -62,25 +66,32 @@ class Namespace:
         """Does nothing: the thread stays in this namespace until it enters another."""
 
     def write_settings(self, values: dict[str, str]) -> None:
-        """Writes values into files below /proc/sys/net of this namespace; the names may be patterns."""
+        """Writes values into files below /proc/sys/net of this namespace; the names may be patterns.
+        A pattern without a file writes nothing. The thread stays in the namespace.
+        """
         with self:
             for name, value in values.items():
                 for file in Path("/proc/sys/net").glob(name):
                     file.write_text(value)
 
     def ip(self, arguments: str) -> None:
-        """Runs `ip` in this namespace."""
+        """Runs `ip` in this namespace; raises `RuntimeError` with its message if it fails."""
         self.command("ip " + arguments)
 
     def command(self, line: str) -> None:
-        """Runs a command in this namespace; raises `RuntimeError` with its message if it fails."""
+        """Runs a command in this namespace; raises `RuntimeError` with its message if it fails.
+        The thread stays in the namespace.
+        """
         with self:
             done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{line}: {done.stderr.strip() or done.stdout.strip()}")
 
     def add_tun(self, name: str) -> int:
-        """Creates a TUN device in this namespace. Returns it as a descriptor that children inherit."""
+        """Creates a TUN device in this namespace.
+        Returns it as a descriptor that children inherit. It is up and has no address. The thread stays in
+        the namespace.
+        """
         with self:
             fd = os.open("/dev/net/tun", os.O_RDWR)
             fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN_NO_PI))
@@ -107,7 +118,9 @@ def mount(source: str, target: Path, kind: str, flags: int = 0) -> None:
 
 
 def make_mounts_private() -> None:
-    """Gives this process private mounts: of the names of network namespaces, and a BPF file system."""
+    """Gives this process private mounts: of the names of network namespaces, and a BPF file system.
+    Changes hold until the process ends. Raises `OSError` without the rights of root.
+    """
     raise_on_error(LIBC.unshare(CLONE_NEWNS), "unshare(CLONE_NEWNS)")
     mount("none", Path("/"), "none", MS_REC | MS_PRIVATE)
     # The machine's own BPF file system must not come to light when the private one is unmounted.
@@ -119,7 +132,9 @@ def make_mounts_private() -> None:
 
 
 def raise_priority() -> None:
-    """Gives this process real-time priority if that is allowed, so that a busy machine delays it little."""
+    """Gives this process real-time priority if that is allowed, so that a busy machine delays it little.
+    Does nothing where it is not.
+    """
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
@@ -129,7 +144,7 @@ def run_network(
     module: str, devices: Sequence[int], words: Sequence[str], report: dict[str, object]
 ) -> Iterator[None]:
     """Runs a network between TUN devices while the context lasts; `report` is filled with its JSON
-    at the end.
+    at the end. Raises `TimeoutExpired` if it does not end within 20 s.
 
     `module` is a module of this package, and `words` are its further arguments.
     """

@@ -64,7 +64,8 @@ class Connection:
 
     def departure(self, now: float, length: int) -> float | None:
         """Returns when a packet that arrives now will leave the FIFO, or None if it is lost or
-        finds no room.
+        finds no room. Draws one random number; times are in seconds, `length` is in bytes. Counts lost and
+        overflowed packets.
         """
         if self.draws.random() < self.path.loss:
             self.lost += 1
@@ -81,7 +82,10 @@ class Connection:
         return self.free
 
     def on_data(self, segment: Segment, now: float) -> None:
-        """Records the bytes that have arrived at the client, and the times at which answers are complete."""
+        """Records the bytes that have arrived at the client, and the times at which answers are complete.
+        `now` is the time of arrival. Sequence numbers count from the SYN's. Segments before the SYN, and
+        those without data, change nothing.
+        """
         if segment.flags & SYN:
             self.first = (segment.number + 1) & 0xFFFF_FFFF
             return
@@ -103,7 +107,9 @@ class Connection:
         return sum(self.sizes[: len(self.completed) + 1])
 
     def on_ack(self, segment: Segment) -> None:
-        """Counts the segments that the client acknowledges one by one, until an ACK covers several."""
+        """Counts the segments that the client acknowledges one by one, until an ACK covers several.
+        ACKs that acknowledge nothing new are ignored.
+        """
         if self.first is None or not self.segment_bytes:
             return
         reached = (segment.acknowledges - self.first) & 0xFFFF_FFFF
@@ -144,7 +150,9 @@ class Network(Delay):
         self.server, self.client, self.connections = server, client, connections
 
     def take(self, source: int, packet: bytes, now: float) -> None:
-        """Sends a packet along its path; packets of no path are dropped."""
+        """Sends a packet along its path; packets of no path are dropped.
+        The first SYN of a client opens its connection.
+        """
         segment, is_data = Segment.parse(packet), source == self.server
         if segment is None:
             return
@@ -180,7 +188,9 @@ class Network(Delay):
 
 
 def main() -> int:
-    """Runs the paths that a file lists as JSON, with sizes and seeds, and prints their report."""
+    """Runs the paths that a file lists as JSON, with sizes and seeds, and prints their report.
+    Lasts until SIGTERM; returns 0.
+    """
     listed = json.loads(File(sys.argv[3]).read_text(encoding="utf-8"))
     connections = [
         Connection(Path(**one["path"]), one["sizes"], random.Random(one["seed"]))  # noqa: S311, losses

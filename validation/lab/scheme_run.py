@@ -54,6 +54,7 @@ class Task:
 
 def play(hosts: Hosts, task: Task) -> dict[str, Any]:
     """Starts the transfers at their times.
+    Short ones that did not end are None; it lasts at most `task.seconds`.
 
     Returns as a dictionary the time of each short one, s, and the rate of the long ones in the
     window, bit/s.
@@ -96,7 +97,9 @@ def play(hosts: Hosts, task: Task) -> dict[str, Any]:
 
 
 def count_segments(end: Namespace) -> tuple[int, int]:
-    """Returns the numbers of TCP segments that a namespace has received and sent."""
+    """Returns the numbers of TCP segments that a namespace has received and sent.
+    The thread stays in the namespace.
+    """
     with end:
         rows = Path("/proc/thread-self/net/snmp").read_text(encoding="ascii").splitlines()
     names, values = (row.split() for row in rows if row.startswith("Tcp:"))
@@ -105,7 +108,10 @@ def count_segments(end: Namespace) -> tuple[int, int]:
 
 
 def measure(task: Task) -> dict[str, Any]:
-    """Builds the lab, installs the queue at the router, plays the transfers and returns their results."""
+    """Builds the lab, installs the queue at the router, plays the transfers and returns their results.
+    Gives the process real-time priority and switches the garbage collector off. Raises `RuntimeError` if a
+    command fails.
+    """
     make_mounts_private()
     case = Case("cubic", task.bulk, rtt_s=task.rtt_s)
     lab = Lab(case, shaped=False)
@@ -130,7 +136,9 @@ def measure(task: Task) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Runs one task, given as a file of JSON."""
+    """Runs one task, given as a file of JSON.
+    Prints the result as JSON. An alarm ends the process 30 s after the longest time.
+    """
     die_with_parent()
     task = Task(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     signal.alarm(int(task.seconds) + 30)

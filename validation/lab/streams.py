@@ -38,6 +38,9 @@ class Streams:
     """Streams from the server to the client; `start` sends, and `delays_s` reads the arrivals."""
 
     def __init__(self, server: Namespace, client: Namespace, streams: Sequence[Stream]) -> None:
+        """Opens a socket per stream at the client, which the calling thread enters.
+        Needs CAP_NET_ADMIN.
+        """
         self._server, self._streams, self._sender = server, streams, 0
         self._ends: list[socket.socket] = []
         with client:
@@ -50,7 +53,9 @@ class Streams:
                 self._ends.append(end)
 
     def start(self, begin_s: float, seconds: float) -> None:
-        """Forks a process that sends for `seconds` from the monotonic time `begin_s` on."""
+        """Forks a process that sends for `seconds` from the monotonic time `begin_s` on.
+        Returns at once.
+        """
         self._sender = os.fork()
         if self._sender:
             return
@@ -70,7 +75,7 @@ class Streams:
 
     def delays_s(self, from_s: float, to_s: float) -> dict[str, list[float | None]]:
         """Ends the sender. Returns by stream the one-way delays, s, of the packets due from
-        `from_s` to `to_s`.
+        `from_s` to `to_s`. Closes the sockets; called once, after `start`.
 
         A lost packet's is None. Times count from the start of sending.
         """
@@ -99,7 +104,7 @@ def schedule_packets(streams: Sequence[Stream], seconds: float) -> list[tuple[fl
 
 
 def _received(end: socket.socket) -> list[tuple[int, float]]:
-    """Returns number and one-way delay, s, of every packet that waits in a socket."""
+    """Returns number and one-way delay, s, of every packet that waits in a socket. Empties the socket."""
     found = []
     with contextlib.suppress(BlockingIOError):
         while True:

@@ -36,7 +36,7 @@ class Measured:
 
 
 def measure(case: Case) -> Measured:
-    """Builds the lab, runs the case in it, and returns the results."""
+    """Builds the lab, runs the case in it, and returns the results. Needs the rights of root."""
     lab = Lab(case)
     delay: dict[str, Any] = {}
     with lab.delay_line(case, delay):
@@ -50,7 +50,9 @@ def measure(case: Case) -> Measured:
 
 
 def play(case: Case, hosts: Hosts, sampler: QueueSampler) -> Measured:
-    """Starts the flows, waits for the warm-up, and measures over the window."""
+    """Starts the flows, waits for the warm-up, and measures over the window.
+    The flows are still open at the end.
+    """
     begin = time.monotonic()
     for index in range(case.flows):
         serve_until(hosts, begin + case.spread_s * index / case.flows)
@@ -78,7 +80,9 @@ def serve_until(hosts: Hosts, until: float) -> None:
 
 
 def main() -> int:
-    """Runs one case, given as JSON."""
+    """Runs one case, given as JSON.
+    Prints the results as JSON; an alarm ends the process `SPARE_S` after the run's length. Returns 0.
+    """
     die_with_parent()
     case = Case(**json.loads(sys.argv[1]))
     signal.alarm(int(case.seconds) + SPARE_S)

@@ -12,6 +12,8 @@ self.addEventListener("fetch", (event) => {
 
 // Files of the build have their digest in their names, so what is kept is right; the page itself is asked for first.
 // A store that is full or broken takes no answer away: what was fetched is given whether it can be kept or not.
+// Resolves with the stored or fetched file, rejects as fetch() does if there is neither. `finishLater` gets a promise
+// that the worker must outlive, and which does not reject.
 async function answer(request, finishLater) {
   const store = await caches.open(STORE).catch(() => undefined);
   const isFixed = new URL(request.url).pathname.includes("/assets/");

@@ -9,14 +9,17 @@ import { reportOf } from "./report";
 
 const INSTALL = /^(Install on [^:]+): ?/;
 
-/** Separates the sentences of the answer from the commands after them. */
+/** Separates the sentences of the answer, the first one and the others, from the commands after them, which are left out. */
 function splitAnswer(lines: string[]): { lead: string; classes: string[] } {
   const end = lines.findIndex((line) => INSTALL.test(line));
   const [lead = "", ...classes] = end < 0 ? lines : lines.slice(0, end);
   return { lead, classes };
 }
 
-/** Joins the pictures of the page into one file. */
+/**
+ * Returns the charts that the page shows now as one SVG, below each other with their titles, in the page's present
+ * colours.
+ */
 function picture(): string {
   // A chart whose library is not there yet has no picture.
   const charts = [...document.querySelectorAll(".charts figure")].filter((one) => one.querySelector("svg"));

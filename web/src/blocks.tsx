@@ -27,6 +27,7 @@ export function Blocks({ blocks }: { blocks: Block[] }) {
   );
 }
 
+/** Shows one block by its kind. */
 function One({ block }: { block: Block }) {
   switch (block.kind) {
     case "prose":

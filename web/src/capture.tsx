@@ -130,7 +130,10 @@ export function Capture({ choices }: { choices: Choices }) {
   );
 }
 
-/** Takes files that are dropped anywhere on the page, which would leave the page otherwise. */
+/**
+ * Takes files that are dropped anywhere on the page, which would leave the page otherwise; as long as the component is
+ * shown. The list may be empty.
+ */
 function useDropped(take: (list: File[]) => void): void {
   useEffect(() => {
     const over = (event: DragEvent) => {

@@ -62,11 +62,15 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
   } as TopLevelSpec;
 }
 
+/** Returns the means of a figure as a sentence, for those who do not see it. */
 function describeFigure(figure: Figure): string {
   return `${figure.words}: ${figure.values.map((one) => `${one.scheme} ${textOf(one.mean, figure.unit)}`).join(", ")}`;
 }
 
-/** Returns a chart as an SVG element in the colours of the page around it. */
+/**
+ * Returns a chart as an SVG element in the colours of the page around it, hidden from readers of its label. Rejects if
+ * Vega cannot draw it.
+ */
 async function drawn(described: TopLevelSpec, label: string): Promise<Element> {
   // Vega puts the description of its specification in the place of the label.
   const runtime = vega.parse(compile({ ...described, description: label }).spec, undefined, { ast: true });
@@ -125,7 +129,7 @@ export function Chart({ figure, chosen }: { figure: Figure; chosen: string | nul
 
 const BYTES = "datum.value >= 1e6 ? format(datum.value / 1e6, '~r') + ' MB' : format(datum.value / 1e3, '~r') + ' kB'";
 
-/** Returns 1, 2 and 5 tens, hundreds and so on within an interval. */
+/** Returns 1, 2 and 5 tens, hundreds and so on within an interval that begins at one of the first. */
 function steps([low, high]: [number, number]): number[] {
   const tens = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, place) => low * 10 ** place);
   return tens.flatMap((ten) => [ten, 2 * ten, 5 * ten]).filter((one) => one <= high * 1.001);

@@ -109,14 +109,17 @@ export function titleOf({ label, plan }: Document): string {
   return `${label} over ${down === up ? down : `${down} down, ${up} up`}, ${rtt} RTT${shaper}`;
 }
 
-/** Returns the manifest as it stands in the document; a number of many digits would lose some by way of an object. */
+/**
+ * Returns the manifest as it stands in the document, or nothing if it is not indented so; a number of many digits would
+ * lose some by way of an object.
+ */
 export function manifestOf({ bytes }: Answer): string {
   const text = new TextDecoder().decode(bytes);
   const found = /^ "manifest": (\{$.*?^ \}),?$/ms.exec(text);
   return (found?.[1] ?? "").replace(/^ /gm, "");
 }
 
-/** Returns request and runs as one array of bytes, each preceded by its length. */
+/** Returns request and runs as one array of bytes, each preceded by its length, as the engine's `document` takes them. */
 function packParts(request: Request, runs: Uint8Array[]): Uint8Array<ArrayBuffer> {
   const parts = [new TextEncoder().encode(JSON.stringify(request)), ...runs];
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + 4 + part.byteLength, 0));
@@ -145,39 +148,51 @@ export interface Chosen {
   list: File[];
 }
 
+/** Returns files as newly chosen: workers read them again even if they are the same. */
 export function choose(list: File[]): Chosen {
   return { key: ++keys, list };
 }
 
-/** Returns the request with the names of the chosen files. */
+/** Returns the request with the names of the chosen files, and without any other traffic. */
 export function onFiles(request: Request, chosen: Chosen): Request {
   return { ...request, place: null, model: null, users: null, apps: null, files: chosen.list.map((one) => one.name) };
 }
 
-/** Returns what workers read for a request; the seed decides what files leave open. */
+/** Returns what workers read for a request; the seed decides what files leave open, so another seed has them read again. */
 export function sourceOf(request: Request, chosen: Chosen, reading?: (bytes: number) => void): Source {
   const files = { key: `${chosen.key} ${request.seed}`, list: chosen.list };
   const source = { files, request: new TextEncoder().encode(JSON.stringify(request)) };
   return reading ? { ...source, reading } : source;
 }
 
-/** Runs a comparison, of files perhaps; `progress` hears how many of how many runs are over. */
+/**
+ * Runs a comparison, of files perhaps; calls `progress` with the number of finished runs and of all, first with 0. The
+ * same request gives the same bytes, in whatever order runs end. Rejects as call() does with the first run that does;
+ * the other runs go on, without a call of `progress`.
+ */
 export async function compare(request: Request, progress: (over: number, of: number) => void, chosen?: Chosen): Promise<Answer> {
   const source = chosen && sourceOf(request, chosen);
   const { schemes } = await ask<{ schemes: string[] }>("check", request, source);
   const input = new TextEncoder().encode(JSON.stringify(request));
   const of = schemes.length * request.seeds;
   let over = 0;
+  let isRefused = false;
   progress(over, of);
   const runs: Promise<Uint8Array>[] = [];
   for (let replication = 0; replication < request.seeds; replication++)
     schemes.forEach((_, scheme) => {
       const run = call("run", input, [scheme, replication], source);
       runs.push(
-        run.then((bytes) => {
-          progress(++over, of);
-          return bytes;
-        }),
+        run.then(
+          (bytes) => {
+            if (!isRefused) progress(++over, of);
+            return bytes;
+          },
+          (error) => {
+            isRefused = true;
+            throw error;
+          },
+        ),
       );
     });
   const both = await call("document", packParts(request, await Promise.all(runs)), [], source);
@@ -190,19 +205,23 @@ export async function compare(request: Request, progress: (over: number, of: num
 const OPTIONS = ["users", "apps", "down", "up", "load", "rtt", "buffer", "shape", "modem_buffer", "schemes", "seeds", "duration", "warmup", "seed"] as const;
 const ALWAYS = new Set<string>(["down", "up"]);
 
+/** Returns a field as an option's text: a list by commas, a pair by a colon. */
 function textOf(value: Request[keyof Request]): string {
   if (!Array.isArray(value)) return String(value);
   return value.map((one) => (Array.isArray(one) ? one.join(":") : one)).join(",");
 }
 
-/** Returns the fields that differ from the default request's, as text by name. */
+/**
+ * Returns the fields that differ from the default request's, and both rates, as text by name; traffic other than its
+ * load and users is not among them.
+ */
 function differing(request: Request, base: Request): [string, string][] {
   const isOwn = (name: (typeof OPTIONS)[number]) =>
     ALWAYS.has(name) || (request[name] !== null && textOf(request[name]) !== textOf(base[name] ?? ""));
   return OPTIONS.filter(isOwn).map((name) => [name, textOf(request[name])]);
 }
 
-/** Returns a word, quoted for a shell if necessary. */
+/** Returns a word, quoted for a POSIX shell if necessary. */
 function quoted(text: string): string {
   return /^[\w.,:%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -217,20 +236,23 @@ export function inspectOf(names: string[]): string {
   return ["mousehole inspect", ...names.map(argumentOf)].join(" ");
 }
 
-/** Returns the command that makes the same comparison. */
+/** Returns the command that makes the same comparison; files are named as if they were in its directory. */
 export function commandOf(request: Request, base: Request): string {
   const options = differing(request, base).map(([name, text]) => `--${name.replace("_", "-")} ${quoted(text)}`);
   const named = [request.place, request.model].filter((one) => one !== null).map(quoted);
   return ["mousehole compare", ...named, ...request.files.map(argumentOf), ...options].join(" ");
 }
 
-/** Returns the request as the parameters of an address. */
+/** Returns the request as the parameters of an address; the files of a request are not among them. */
 export function parametersOf(request: Request, base: Request): URLSearchParams {
   const traffic: [string, string][] = request.files.length > 0 ? [] : request.model ? [["model", request.model]] : [["place", request.place ?? ""]];
   return new URLSearchParams([...traffic, ...differing(request, base)]);
 }
 
-/** Returns the request that an address holds; what it does not name is as in `base`. */
+/**
+ * Returns the request that an address holds; what it does not name is as in `base`, or absent. Nothing is checked: a
+ * number may be NaN, which the engine refuses.
+ */
 export function requestOf(parameters: URLSearchParams, base: Request): Request {
   const text = (name: string, other: string) => parameters.get(name) ?? other;
   const number = (name: string, other: number) => Number(parameters.get(name) ?? other);

@@ -29,6 +29,7 @@ const busy = new Map<Worker, Waiting>();
 /** How many runs go on at once. */
 export const workers = Math.max(1, Math.min(navigator.hardwareConcurrency || 2, MOST_WORKERS));
 
+/** Compiles the engine from the page's own script. Rejects if it cannot be loaded or this browser cannot compile it. */
 async function compileEngine(): Promise<WebAssembly.Module> {
   const { default: text } = await import("virtual:engine");
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -36,7 +37,10 @@ async function compileEngine(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** Returns a worker that, like the page, may connect to nothing: one from a blob has the page's policy. */
+/**
+ * Starts a worker that, like the page, may connect to nothing: one from a blob has the page's policy. Its messages end
+ * in finish().
+ */
 function startWorker(): Worker {
   const address = new URL(workerAddress, import.meta.url).href;
   const blob = new Blob([`import ${JSON.stringify(address)};`], { type: "text/javascript" });
@@ -53,6 +57,10 @@ function startWorker(): Worker {
   return worker;
 }
 
+/**
+ * Ends a worker's call with its reply, and begins what waits. A broken worker is not used again; its call is made once
+ * more, before all others, and rejects if it breaks a second one.
+ */
 function finish(worker: Worker, reply: Reply): void {
   const one = busy.get(worker);
   busy.delete(worker);
@@ -65,12 +73,13 @@ function finish(worker: Worker, reply: Reply): void {
   begin();
 }
 
-/** Returns how many calls on files go on at once. */
+/** Returns how many calls on files, or without them, go on at once. */
 export function atOnce(files: Files | undefined): number {
   const bytes = (files?.list ?? []).reduce((sum, one) => sum + one.size, 0);
   return bytes > LARGE_BYTES ? Math.min(workers, MOST_OF_LARGE) : workers;
 }
 
+/** Gives waiting calls to workers, in their order, until as many go on as the next one allows; starts workers as needed. */
 function begin(): void {
   while (waiting.length > 0 && busy.size < atOnce(waiting[0]!.call.files)) {
     const one = waiting.shift()!;
@@ -87,9 +96,16 @@ export interface Source {
   reading?: (bytes: number) => void;
 }
 
-/** Calls a function of the engine with bytes, on files perhaps; resolves with its output. */
+/**
+ * Calls a function of the engine with bytes, on files perhaps; resolves with its output. The call waits for a free
+ * worker. It rejects with Refused for a fault in what was asked for, with Stopped after stop(), and with another Error
+ * if two workers broke over it or the engine does not start here.
+ */
 export async function call(name: string, input: Uint8Array<ArrayBuffer>, args: number[] = [], source?: Source): Promise<Uint8Array<ArrayBuffer>> {
-  module ??= compileEngine();
+  module ??= compileEngine().catch((error) => {
+    module = undefined; // the next call tries again
+    throw error;
+  });
   const known = await module;
   const of = source && { files: source.files, request: source.request };
   return new Promise((resolve, reject) => {
@@ -98,13 +114,16 @@ export async function call(name: string, input: Uint8Array<ArrayBuffer>, args: n
   });
 }
 
-/** Calls a function of the engine with JSON; resolves with the JSON that it puts out. */
+/**
+ * Calls a function of the engine with JSON; resolves with the JSON that it puts out, whose form nobody checks. Rejects
+ * as call() does.
+ */
 export async function ask<T>(name: string, given: unknown, source?: Source): Promise<T> {
   const bytes = await call(name, new TextEncoder().encode(JSON.stringify(given)), [], source);
   return JSON.parse(new TextDecoder().decode(bytes)) as T;
 }
 
-/** Ends every run at once. */
+/** Ends every call at once, also those that wait: they reject with Stopped. Workers that are idle stay. */
 export function stop(): void {
   const open = [...busy.values(), ...waiting];
   for (const worker of busy.keys()) worker.terminate();

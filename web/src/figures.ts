@@ -35,7 +35,10 @@ export interface Picture {
 
 const PAGES = "page_mean_s";
 
-/** Returns the figures of a cell: of short and long transfers, of pages, and of each kind of application. */
+/**
+ * Returns the figures of a cell, which has at least one scheme: of short and long transfers, of pages, and of each kind
+ * of application. Those without a value, or that `quantities` does not know, are left out.
+ */
 export function figuresOf(cell: Cell, quantities: Quantity[]): Figure[] {
   const first = cell.schemes[0]!;
   const wanted: { name: string; subject: string; words: (axis: string) => string; of: (scheme: Scheme) => Row | undefined; from: string; change: string }[] = [];
@@ -71,19 +74,20 @@ export function figuresOf(cell: Cell, quantities: Quantity[]): Figure[] {
   });
 }
 
+/** Returns 1 if the whole interval of a change is for the better, -1 for the worse, 0 if it holds 0 or is unknown. */
 function verdictOf(low: number | null, high: number | null, isLessBetter: boolean): -1 | 0 | 1 {
   const better = isLessBetter ? 1 : -1;
   if (high !== null && high < 0) return better;
   return low !== null && low > 0 ? (-better as -1 | 1) : 0;
 }
 
-/** Returns a number with three significant digits, without trailing zeros. */
+/** Returns a number with three significant digits, without trailing zeros; from 100 on, as a whole number. */
 const rounded = (number: number) => (Math.abs(number) >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(3))));
 
 /** Returns the label of a figure as a title. */
 export const titleOf = (figure: Figure) => figure.words[0]!.toUpperCase() + figure.words.slice(1);
 
-/** Returns a number with its unit as text. */
+/** Returns a number of a quantity's unit as text, such as `12.5 ms` of 0.0125 seconds; a dash for none. */
 export function textOf(number: number | null, unit: string): string {
   if (number === null) return "–";
   if (unit === "seconds") return Math.abs(number) < 0.9995 ? `${rounded(1000 * number)} ms` : `${rounded(number)} s`;

@@ -1,6 +1,6 @@
 /** Exports: texts for the clipboard, and files that the browser saves. */
 
-/** Lets the browser save a text, bytes or a blob as a file. */
+/** Lets the browser save a text, bytes or a blob as a file; it has 10 s to begin. */
 export function save(name: string, type: string, content: string | Uint8Array<ArrayBuffer> | Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content], { type }));
@@ -11,7 +11,10 @@ export function save(name: string, type: string, content: string | Uint8Array<Ar
 
 const DENSITY = 2;
 
-/** Returns a picture as PNG, with two dots for each of its pixels, on the background of the page. */
+/**
+ * Returns a picture as PNG, with two dots for each of its pixels, on the background of the page. Rejects if this
+ * browser cannot draw it.
+ */
 export async function asPng(svg: string): Promise<Blob> {
   const image = new Image();
   image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));

@@ -14,6 +14,7 @@ function mbitOf(rate: string): string {
   return /^([\d.]+)mbit$/.exec(rate)?.[1] ?? rate;
 }
 
+/** Returns the rate that is meant by the text of a field: a bare number is in Mb/s. */
 function rateOf(text: string): string {
   return /^[\d.]+$/.test(text) ? `${text}mbit` : text;
 }
@@ -33,13 +34,16 @@ export interface Comparing {
   forget(): void;
 }
 
-/** Returns a sentence for whatever ended a call. */
+/** Returns a sentence for whatever ended a call, other than that it was stopped. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof Refused) return error.message;
   return `The simulator broke: ${error instanceof Error ? error.message : String(error)}. Please report this with the address of this page.`;
 }
 
-/** Runs comparisons, and stores the result of the last one. */
+/**
+ * Runs comparisons, and stores the result of the last one; one that was stopped leaves none. Every call is stopped when
+ * the component goes.
+ */
 export function useComparison(): Comparing {
   const [state, setState] = useState<State>({ is: "asking" });
   useEffect(() => () => stop(), []);

@@ -29,12 +29,14 @@ class Guard extends Component<{ children: ComponentChildren }, { text: string }>
   }
 }
 
+/** Shows the screen of a name; that of the line for any other. */
 function Screen({ name, choices }: { name: string; choices: Choices }) {
   if (name === "capture") return <Capture choices={choices} />;
   if (name === "papers") return <Papers />;
   return name === "watch" ? <Watching /> : <Line choices={choices} />;
 }
 
+/** Asks the engine what can be chosen, and shows the screen that the address names. */
 function Page() {
   const { screen } = useAddress();
   const [choices, setChoices] = useState<Choices | string>();

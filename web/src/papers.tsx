@@ -24,7 +24,10 @@ interface Found {
 
 const kept = new Map<string, Promise<Found>>();
 
-/** Returns one run of a curve, made once. */
+/**
+ * Returns one run of a curve, made once as long as the page lives; one that failed is made again. `{knob}` in the
+ * scenario stands for `knob`. Rejects as ask() does.
+ */
 function run(scenario: object, knob: number, replication: number): Promise<Found> {
   const given = JSON.parse(JSON.stringify(scenario).replaceAll(KNOB, String(knob))) as object;
   const key = `${replication} ${JSON.stringify(given)}`;
@@ -36,7 +39,10 @@ function run(scenario: object, knob: number, replication: number): Promise<Found
   return made;
 }
 
-/** Returns the mean response time by size over runs, where there are transfers enough. */
+/**
+ * Returns the mean response time over the transfers of all runs, s, by size in bytes, where there are transfers enough.
+ * The runs have the same bins.
+ */
 function poolRuns(runs: Found[]): [number, number][] {
   const bytes = runs[0]?.bytes ?? [];
   return bytes.flatMap((size, bin): [number, number][] => {
@@ -47,7 +53,10 @@ function poolRuns(runs: Found[]): [number, number][] {
   });
 }
 
-/** Returns the picture of a paper's runs. */
+/**
+ * Returns the picture of a paper's runs, `found` by curve: of means, or of how much shorter they are than those of the
+ * curve that the paper names.
+ */
 function pictureOf(paper: Paper, found: Found[][]): Picture {
   const curves = paper.curves.map(({ name, points }, place) => ({ name, points: poolRuns(found[place] ?? []), printed: points as [number, number][] }));
   const base = curves.find((one) => one.name === paper.against);

@@ -27,6 +27,7 @@ export interface Palette {
   bad: string;
 }
 
+/** Returns the present colours of the page, which follow light and dark. */
 export function palette(): Palette {
   const style = getComputedStyle(document.documentElement);
   const named = (name: string) => style.getPropertyValue(name).trim();
@@ -40,7 +41,7 @@ export function palette(): Palette {
   };
 }
 
-/** Returns the next larger number of 1, 2, 3 or 5 tens, hundreds and so on. */
+/** Returns the next larger number of 1, 2, 3 or 5 tens, hundreds and so on, to a thousandth; `number` is above 0. */
 function rounded(number: number): number {
   const scale = 10 ** Math.floor(Math.log10(number));
   return scale * [1, 2, 3, 5, 10].find((one) => one * scale >= number * 0.999)!;
@@ -59,6 +60,7 @@ export class Player {
   readonly longest_s: number;
   readonly most_delay_s: number;
 
+  /** Takes a record, whose packets are in the order of their arrival; it must not change afterwards. */
   constructor(watched: Watched) {
     this.watched = watched;
     let longest = 0;
@@ -71,7 +73,7 @@ export class Player {
     this.most_delay_s = rounded(delay);
   }
 
-  /** Returns the number of the first packet that arrived after `at`. */
+  /** Returns the number of the first packet that arrived after `at`, or that of all packets if none did. */
   after(at: number): number {
     const { arrived_s } = this.watched;
     let [low, high] = [0, arrived_s.length];
@@ -93,7 +95,10 @@ export class Player {
     return found.sort((one, other) => order(one) - order(other));
   }
 
-  /** Draws the queue and the delays up to `at`; `most_s` is the top of the axis of delays. */
+  /**
+   * Draws the queue at `at` and the delays, pale after `at`; `most_s` is the top of the axis of delays, above 0. Sets
+   * the canvas' size to that on the page.
+   */
   draw(canvas: HTMLCanvasElement, at: number, most_s: number, colours: Palette): void {
     const ratio = devicePixelRatio || 1;
     const width = canvas.clientWidth;
@@ -107,6 +112,7 @@ export class Player {
     this.drawDelays(pen, width, at, most_s, colours);
   }
 
+  /** Draws what waits, as far as there is room, what is on the line, and what was dropped within the last 0.25 s. */
   private drawQueue(pen: CanvasRenderingContext2D, width: number, at: number, colours: Palette): void {
     const { app, bytes, left_s, sent_s, dropped, colour } = this.watched;
     const present = this.present(at);
@@ -161,6 +167,7 @@ export class Player {
     }
   }
 
+  /** Draws how long each packet waited by when it arrived, drops below the axis, and a line at `at`. */
   private drawDelays(pen: CanvasRenderingContext2D, width: number, at: number, most_s: number, colours: Palette): void {
     const { arrived_s, left_s, app, dropped, seconds, sent_s } = this.watched;
     const bottom = HEIGHT - 18;

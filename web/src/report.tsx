@@ -58,6 +58,7 @@ function Code({ text, label }: { text: string; label: string }) {
   );
 }
 
+/** The content of the file, for an answer with at least one cell; `pictures` are those of `figures` in order. */
 function Report({ answer, command, figures, account, seeds, pictures }: Reported & { pictures: { svg: string; label: string }[] }) {
   const { document, report } = answer;
   const { advice, notes, schemes } = document.cells[0]!;

@@ -49,4 +49,5 @@ export function Table({ caption, columns, rows }: { caption: string; columns: Co
   );
 }
 
+/** Returns the class of a column's cells. */
 const side = (column: Column) => (column.is_number ? "number" : "");

@@ -27,6 +27,7 @@ const SLIDERS: { name: Number; title: string; unit: string; min: number; max: nu
   { name: "page", title: "Size of a page", unit: "kB", min: 20, max: 3000, step: 20 },
 ];
 
+/** Returns the setting that an address holds; what it does not name, or is out of range, is as in `BASE`. */
 function settingOf(parameters: URLSearchParams): Setting {
   const found: Setting = { ...BASE, schemes: [parameters.get("left") ?? BASE.schemes[0], parameters.get("right") ?? BASE.schemes[1]] };
   for (const { name, min, max } of SLIDERS) {
@@ -36,6 +37,7 @@ function settingOf(parameters: URLSearchParams): Setting {
   return found;
 }
 
+/** Returns what the engine is asked for: `Watch` in `web/engine/src/watch.rs`. */
 function asked(setting: Setting, scheme: string) {
   return {
     scheme,
@@ -48,11 +50,13 @@ function asked(setting: Setting, scheme: string) {
   };
 }
 
+/** Returns a time as text; a dash for none. */
 function timeText(seconds: number | null): string {
   if (seconds === null) return "—";
   return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`;
 }
 
+/** Returns the mean time of the pages that came, and how many of them did if not all. */
 function pagesText(watched: Watched): string {
   const known = watched.page_s.filter((one): one is number => one !== null);
   if (known.length === 0) return "none came";
@@ -60,6 +64,7 @@ function pagesText(watched: Watched): string {
   return `${timeText(mean)}${known.length < watched.page_s.length ? ` (${known.length} of ${watched.page_s.length})` : ""}`;
 }
 
+/** What users feel under a scheme. */
 function Felt({ watched, scheme }: { watched: Watched; scheme: string }) {
   return (
     <div class="felt" aria-label={`What users feel under ${scheme}`} role="group">

@@ -17,7 +17,11 @@ let files: Files | undefined;
 let places: number[] = [];
 const SAY_BYTES = 4_000_000;
 
-/** Puts the next bytes of a file into the engine's memory; the engine asks for them, and holds no file as a whole. */
+/**
+ * Puts the next `bytes` bytes of a file at `place` in the engine's memory; the engine asks for them, and holds no file
+ * as a whole. Returns how many it put there, 0 at the end of the file, -1 if it cannot be read. Posts the bytes of all
+ * files so far to the page about every 4 MB.
+ */
 function read(number: number, place: number, bytes: number): number {
   const from = places[number]!;
   try {
@@ -33,10 +37,15 @@ function read(number: number, place: number, bytes: number): number {
   }
 }
 
+/** Returns a copy of the engine's output. */
 function output(exports: Exports): Uint8Array<ArrayBuffer> {
   return new Uint8Array(exports.memory.buffer as ArrayBuffer, exports.output(), exports.output_bytes()).slice();
 }
 
+/**
+ * Makes a call and resolves with the reply to it. At the first one, and after a trap, the engine is made anew; it reads
+ * the files of a call first, unless it has read those with the same key. Rejects if the engine cannot be made.
+ */
 async function call(one: Call): Promise<Reply> {
   if (!engine) {
     engine = (await WebAssembly.instantiate(one.module, { page: { read } })).exports as unknown as Exports;

@@ -34,7 +34,8 @@ pub(super) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Returns the primary endpoint of every scheme that is no ideal against the baseline.
+    /// Returns the findings on the primary endpoint of every scheme that is no ideal against the
+    /// baseline.
     pub(super) fn primary(&self) -> Vec<&Finding> {
         let is_ideal = |name: &str| self.cell.plan.schemes[self.cell.scheme_index(name)].is_ideal;
         let is_own = |one: &&Finding| {
@@ -43,14 +44,16 @@ impl Answer<'_> {
         self.judged.findings().iter().filter(is_own).collect()
     }
 
-    /// Returns whether some application is there of which a scheme may take a flow that lasts for a download.
+    /// Returns whether the cell has calls, games or video calls, whose long flows a scheme may
+    /// demote like downloads.
     pub(super) fn has_calls(&self) -> bool {
         let is_one =
             |class: &Class| matches!(class, Class::Kind(Kind::Calls | Kind::Games | Kind::VideoCalls));
         present_classes(self.cell).iter().any(is_one)
     }
 
-    /// Returns the schemes that a veto rules out, and of the first of them who pays how much.
+    /// Returns the sentence, after `begin`, on the schemes that a binding veto in `found` rules
+    /// out, and for the first of them who pays how much. None without any.
     pub(super) fn pays_text<'b>(&self, found: impl Iterator<Item = &'b Veto>, begin: &str) -> Option<String> {
         let found: Vec<&Veto> = found.filter(|one| one.binds).collect();
         let schemes = remove_repeats(found.iter().map(|one| one.scheme.as_str()));
@@ -65,15 +68,17 @@ impl Answer<'_> {
         (!first.is_empty()).then(|| format!("{begin}, against {other}: {}{rest}.", first.join("; ")))
     }
 
-    /// Returns who may pay under a scheme beyond the margins, where the harm is not shown.
+    /// Returns who may pay under a scheme beyond the margins, where the harm is not shown; None if
+    /// nobody may.
     pub(super) fn may_pay_text(&self, scheme: usize) -> Option<String> {
         let texts = summarise_vetoes(self.judged.possible_payers(scheme).iter().filter(|one| !one.binds));
         let other = self.cell.plan.harm_reference();
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
     }
 
-    /// Says of a scheme that takes a call that lasts for a download that no call is there to pay for it, or none that lasts,
-    /// and which of these schemes does not.
+    /// Returns a warning that a scheme demotes calls that last like downloads, where no call, or
+    /// none that lasts, is in the traffic to show that; it names the first of `others` that does
+    /// not. None if the scheme does not, or if the traffic's calls show it.
     pub(super) fn price_text(&self, scheme: usize, others: &[usize]) -> Option<String> {
         let (cell, demotes) = (self.cell, &self.setting.demotes_calls);
         let calls = match self.has_calls() {
@@ -92,7 +97,8 @@ impl Answer<'_> {
         Some(format!("Take care: {calls}, and {name} takes one that lasts for a download.{other}"))
     }
 
-    /// Says that no class pays under a scheme, and what short transfers gain.
+    /// Returns that no class pays under a scheme against the baseline, and the verdict for short
+    /// transfers; None if there is no finding on the scheme. The caller knows that nobody pays.
     pub(super) fn harmless_text(&self, scheme: usize) -> Option<String> {
         let name = self.cell.name(scheme);
         let verdict = &self.primary().into_iter().find(|one| one.scheme == name)?.verdict;
@@ -144,7 +150,7 @@ impl Answer<'_> {
         format!("Preferred to {name}, which is {is} ({change} %), but {but}.{gains}")
     }
 
-    /// Returns what was left out of the traffic as it was read.
+    /// Returns the line on what was left out of the traffic as it was read; none if nothing was.
     pub(super) fn left_out_text(&self) -> impl Iterator<Item = String> {
         let texts = self.setting.left_out.join("; ");
         (!texts.is_empty()).then(|| format!("Left out: {texts}.")).into_iter()
@@ -172,7 +178,8 @@ impl Answer<'_> {
         format!("{word} for {}: {}, {said}.", self.cell.describe_primary(), self.cell.name(scheme))
     }
 
-    /// Returns the evidence for the verdict, and the schemes that may serve as well.
+    /// Returns the evidence for the verdict: replications, in how many `chosen` was faster than the
+    /// baseline, the capture's transfers; then the schemes that may serve as well.
     pub(super) fn sureness_text(&self, chosen: Option<usize>, peers: &[usize]) -> String {
         let (cell, plan) = (self.cell, &self.cell.plan);
         let runs = count_text(i64::from(plan.replications), plan.unit().name());
@@ -192,7 +199,8 @@ impl Answer<'_> {
         format!("How sure: {}{held}.{peers}{}", parts.join(", "), self.short_capture_text())
     }
 
-    /// Returns what no interval can cover if the copies of a capture of a few minutes are played; else empty.
+    /// Returns the remark on what no interval can cover if the copies of a capture of less than
+    /// [`SHORT_CAPTURE_S`] are played; else empty.
     fn short_capture_text(&self) -> String {
         let capture = self.cell.capture.as_ref();
         let is_short = |one: &&Capture| !one.is_fitted && one.period_s < SHORT_CAPTURE_S;
@@ -244,7 +252,8 @@ impl Answer<'_> {
         (!texts.is_empty()).then(|| format!("{}{rest}", texts.join(", ")))
     }
 
-    /// Returns how schemes send into a modem, if there is one, and a warning if there is no steady state.
+    /// Returns a line on how schemes send into a modem, if there is one, and a warning where
+    /// [`note_transient`] has one.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> {
         let unsteady = note_transient(self.cell, self.setting);
         let unsteady = unsteady.map(|note| format!("Take care: {}", lower_first_letter(&note)));
@@ -265,7 +274,8 @@ impl Answer<'_> {
         format!("Schemes send into a modem's FIFO of {buffer} {each}.")
     }
 
-    /// Returns how a scheme is installed, in commands where they are few.
+    /// Returns the commands that install a scheme; only where they are printed if they are too
+    /// many, or why nothing installs it. There is at least one line.
     pub(super) fn install_lines(&self, scheme: usize) -> Vec<String> {
         let Some(way) = &self.setting.ways[scheme] else {
             let (name, why) = (self.cell.name(scheme), &self.setting.why_nothing[scheme]);

@@ -4,7 +4,8 @@ use super::*;
 use crate::comparison::{Capture, Counted, Scheme};
 use crate::tests_support::{cell, make_cell, with_calls};
 
-/// Returns the answer where `tc` installs every scheme but those named, and `ct-cake` takes calls for downloads.
+/// Returns the answer where `tc` installs every scheme but those named, and `ct-cake` demotes calls
+/// like downloads.
 fn answer(cell: Cell, not_installed: &[&str]) -> Advice {
     let way = |scheme: &Scheme| {
         let lines = vec![format!("tc qdisc replace dev DEV root {}", scheme.text)];
@@ -34,6 +35,7 @@ fn answer(cell: Cell, not_installed: &[&str]) -> Advice {
     advise(&Judged::new(cell), &setting)
 }
 
+/// Returns a capture of this length with 500 transfers of 40 clients in each class.
 fn make_capture(period_s: f64, is_fitted: bool) -> Capture {
     let counted = Counted { transfers: 500, clients: 40 };
     let (short, long, all) = (counted, counted, counted);

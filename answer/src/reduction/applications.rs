@@ -32,7 +32,11 @@ struct Object {
     end_s: f64,
 }
 
-/// Returns the figures of one run, without those that do not apply.
+/// Returns the figures of one run: group, name of the figure and value. Those that do not apply are
+/// left out, and those without values are NaN.
+///
+/// # Panics
+/// If a record has a source that `records.sources` or `records.kinds` does not have.
 pub fn list_figures(records: &Records) -> Figures {
     let mut all = Vec::new();
     add_transfers(records, &mut all);
@@ -53,7 +57,8 @@ pub fn source_kinds(records: &Records) -> BTreeMap<String, Kind> {
     known.filter_map(|(name, kind)| Some((name.clone(), (*kind)?))).collect()
 }
 
-/// Adds the figures of transfers: mean response times by source if there are several, pages, and misbehaving senders.
+/// Adds the figures of transfers: mean response times by source if several sources have transfers,
+/// pages, and misbehaving senders if there are any.
 fn add_transfers(records: &Records, all: &mut Figures) {
     let transfers = &records.transfers;
     let misbehave = transfers.iter().any(|transfer| transfer.misbehaves);
@@ -76,8 +81,9 @@ fn add_transfers(records: &Records, all: &mut Figures) {
     }
 }
 
-/// Returns the objects of the transfers, in the order in which their first pieces are recorded. An unfinished piece
-/// ends with the run.
+/// Returns the objects of the transfers, in the order in which their first pieces are recorded.
+/// Source, size and misbehaviour are those of the first piece; an unfinished piece ends with the
+/// run.
 fn collect_objects(records: &Records) -> Vec<Object> {
     group_by_key(records.transfers.iter(), |transfer| (transfer.object_key, transfer.write))
         .into_iter()
@@ -95,7 +101,8 @@ fn collect_objects(records: &Records) -> Vec<Object> {
         .collect()
 }
 
-/// Adds the mean time from first start to last end, of pages all of whose transfers were measured.
+/// Adds the mean time from first start to last end, of pages all of whose transfers were measured;
+/// adds nothing if each of these has a single transfer.
 ///
 /// The pieces in which a misbehaving sender sends an object count as one transfer of the page.
 fn add_pages(records: &Records, all: &mut Figures) {
@@ -118,7 +125,9 @@ fn add_pages(records: &Records, all: &mut Figures) {
     }
 }
 
-/// Adds the figures of misbehaving senders, and of honest ones with objects as large as theirs.
+/// Adds the mean response times of misbehaving senders, of honest ones with objects at least as
+/// large as their smallest, and of honest ones with smaller objects; NaN for those that have no
+/// objects.
 fn add_misbehaving(objects: &[Object], all: &mut Figures) {
     let least = objects.iter().filter(|object| object.misbehaves).map(|object| object.bytes).min();
     let least = least.unwrap_or(u64::MAX);
@@ -129,7 +138,8 @@ fn add_misbehaving(objects: &[Object], all: &mut Figures) {
     set_figure(all, SMALLER, name, mean_response_s(honest().filter(|object| object.bytes < least)));
 }
 
-/// Adds the echo times of remote logins; an unfinished echo has its age at the end of the run.
+/// Adds mean and 95th percentile of the echo times of remote logins; an unfinished echo has its age
+/// at the end of the run. The percentile is NaN for fewer than twenty echoes.
 fn add_logins(records: &Records, all: &mut Figures) {
     let is_login = |transfer: &&Transfer| records.kinds[transfer.source] == Some(Kind::Logins);
     let echoes = records.transfers.iter().filter(is_login);
@@ -144,8 +154,10 @@ fn add_logins(records: &Records, all: &mut Figures) {
     }
 }
 
-/// Adds the figures of datagrams. Delays and jitter are means over the flows of an application, so that each flow
-/// counts as much as another; shares are of all its packets.
+/// Adds the figures of datagrams. Delays and jitter are means over those flows of an application
+/// that have them, so that each flow counts as much as another; shares are of all its packets, and
+/// the quality of outcome is the mean over flows that sent something, where the application has
+/// needs. Figures of sound and frames follow.
 fn add_datagrams(records: &Records, all: &mut Figures) {
     for (source, flows) in group_by_key(records.datagrams.iter(), |flow| flow.source) {
         let name = &records.sources[source];
@@ -169,7 +181,8 @@ fn add_datagrams(records: &Records, all: &mut Figures) {
     }
 }
 
-/// Adds rating and opinion score of calls, means over their directions; a direction in which nobody spoke has none.
+/// Adds rating and opinion score of calls, means over their directions; a direction in which nobody
+/// spoke has none. Adds nothing if there are no such directions.
 fn add_sound(flows: &[&Datagrams], name: &str, all: &mut Figures) {
     let rated = |flow: &&Datagrams| match flow.played {
         Played::Sound { codec, mouth_to_ear_s, packets, missing, gaps } => {
@@ -186,7 +199,8 @@ fn add_sound(flows: &[&Datagrams], name: &str, all: &mut Figures) {
     }
 }
 
-/// Adds what is missing of videos and how often they freeze, over all of their flows.
+/// Adds what is missing of videos and how often they freeze per minute of video, over all of their
+/// flows. Adds nothing if these sent no frames.
 fn add_frames(flows: &[&Datagrams], name: &str, all: &mut Figures) {
     let (mut sent, mut late_or_lost, mut frozen, mut total_s) = (0, 0, 0, 0.0);
     for flow in flows {
@@ -201,7 +215,8 @@ fn add_frames(flows: &[&Datagrams], name: &str, all: &mut Figures) {
     }
 }
 
-/// Adds what viewers of streams saw: means over all videos and segments, and the share of the time of all.
+/// Adds what viewers of streams saw: means over all videos and segments, and the share of the time
+/// of all; NaN where there is nothing to divide by.
 fn add_views(records: &Records, all: &mut Figures) {
     for (source, views) in group_by_key(records.views.iter(), |view| view.source) {
         let name = &records.sources[source];
@@ -226,7 +241,8 @@ fn add_views(records: &Records, all: &mut Figures) {
     }
 }
 
-/// Adds what tests of responsiveness show, each source by the probes of all its testers.
+/// Adds what tests of responsiveness show, each source by the probes of all its testers; NaN for a
+/// part without probes.
 fn add_probes(records: &Records, all: &mut Figures) {
     for (source, probes) in group_by_key(records.probes.iter(), |probe| probe.source) {
         let (name, found) = (&records.sources[source], compute_responsiveness(&probes));
@@ -259,7 +275,8 @@ fn group_by_key<'a, T, K: Eq + Hash + Copy>(
     groups
 }
 
-/// Returns the first start and the last end of some pieces; an unfinished one ends at `ended_s`.
+/// Returns the first start and the last end of some pieces, in seconds; an unfinished one ends at
+/// `ended_s`. Without pieces they are +∞ and −∞.
 fn span_s(pieces: &[&Transfer], ended_s: f64) -> (f64, f64) {
     let start = pieces.iter().map(|piece| piece.start_s).fold(f64::INFINITY, f64::min);
     let end = pieces.iter().map(|piece| piece.end_s.unwrap_or(ended_s)).fold(f64::NEG_INFINITY, f64::max);
@@ -271,7 +288,7 @@ fn mean_response_s<'a>(objects: impl Iterator<Item = &'a Object>) -> f64 {
     mean(&objects.map(|object| object.end_s - object.start_s).collect::<Vec<_>>())
 }
 
-/// Sets a figure, in place of one of the same group and name.
+/// Sets a figure: in place of one of the same group and name, else at the end of the list.
 fn set_figure(all: &mut Figures, group: &str, what: &str, value: f64) {
     match all.iter_mut().find(|(known, name, _)| known == group && name == what) {
         Some(entry) => entry.2 = value,

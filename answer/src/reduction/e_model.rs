@@ -27,8 +27,9 @@ impl Codec {
     }
 }
 
-/// Returns the rating R of a call with this delay from mouth to ear, of whose packets `missing` of `packets` are not
-/// played, in `gaps` runs; 0 at the least.
+/// Returns the rating R of a call with this delay from mouth to ear, of whose packets `missing` of
+/// `packets` are not played, in `gaps` runs; 0 at the least, as for a call of which nothing is
+/// played or whose delay is NaN.
 pub fn rating(codec: Codec, mouth_to_ear_s: f64, packets: u64, missing: u64, gaps: u64) -> f64 {
     if missing >= packets {
         return 0.0;
@@ -38,25 +39,27 @@ pub fn rating(codec: Codec, mouth_to_ear_s: f64, packets: u64, missing: u64, gap
     (default_rating() - delay_impairment(1e3 * mouth_to_ear_s) - effective).max(0.0)
 }
 
-/// Returns the mean opinion score of a rating (Annex B); at least 1, below which its cubic falls near R = 3.
+/// Returns the mean opinion score of a rating (Annex B), which counts as 0 or 100 beyond these; at
+/// least 1, below which its cubic falls near R = 3.
 pub fn opinion_score(rating: f64) -> f64 {
     let rating = rating.clamp(0.0, 100.0);
     (1.0 + 0.035 * rating + rating * (rating - 60.0) * (100.0 - rating) * 7e-6).max(1.0)
 }
 
-/// Returns BurstR: the mean length of the runs of missing packets over that under random loss (clause 7.5), not below
-/// 1.
+/// Returns BurstR: the mean length of the runs of missing packets over that under random loss of
+/// this `share` (clause 7.5); 1 if it would be less, or there are no gaps.
 fn burst_ratio(share: f64, missing: u64, gaps: u64) -> f64 {
     if gaps == 0 { 1.0 } else { (missing as f64 / gaps as f64 * (1.0 - share)).max(1.0) }
 }
 
-/// Returns Ie,eff (clause 7.5).
+/// Returns Ie,eff (clause 7.5); `share` is that of the packets that are missing, from 0 to 1.
 fn effective_impairment(codec: Codec, share: f64, burst_ratio: f64) -> f64 {
     let ((ie, bpl), loss) = (codec.impairment(), 100.0 * share);
     ie + (95.0 - ie) * loss / (loss / burst_ratio + bpl)
 }
 
-/// Returns Idd (clause 7.4) of a one-way delay in milliseconds, with the default sensitivity to delay.
+/// Returns Idd (clause 7.4) of a one-way delay in milliseconds, with the default sensitivity to
+/// delay; 0 up to 100 ms.
 fn delay_impairment(delay_ms: f64) -> f64 {
     if delay_ms <= 100.0 {
         return 0.0;

@@ -76,7 +76,12 @@ impl Facts {
     }
 }
 
-/// Returns the facts of one run: those of `table`, which are about buckets and schemes, and all others.
+/// Returns the facts of one run: those of `table`, which are about buckets and schemes, and all
+/// others. The link that counts is the first of `records.links`, and the other one is the way back.
+/// `short_times` is set, and `shares` is empty.
+///
+/// # Panics
+/// If a record has a source that `records.sources` or `records.kinds` does not have.
 pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Facts {
     let times = Times::new(records);
     let groups: Vec<Group> =
@@ -120,8 +125,8 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
     }
 }
 
-/// Returns a quantity of a size bucket; NaN if it is not measured on the transfers of any bucket, or the
-/// bucket has too few.
+/// Returns a quantity of a size bucket; NaN if it is not measured on the transfers of any bucket,
+/// or the bucket has too few.
 fn reduce_bucket_quantity(quantity: &Quantity, times: &Times, group: &Group) -> f64 {
     match quantity.source {
         Source::Transfers(None, what, statistic) => {
@@ -152,7 +157,8 @@ fn reduce_scheme_quantity<'a>(
     }
 }
 
-/// Returns a statistic of a number of some transfers, NaN if there are fewer than `least`.
+/// Returns a statistic of a number of some transfers, NaN if fewer than `least` have it; unfinished
+/// ones have no rate.
 fn compute_statistic(
     times: &Times,
     group: &Group,
@@ -181,7 +187,7 @@ fn compute_statistic(
     }
 }
 
-/// Returns a counter of a link.
+/// Returns a counter of a link, in the unit of the quantity.
 fn read_counter(link: &Link, counter: OfLink) -> f64 {
     match counter {
         OfLink::Utilisation => link.utilisation,
@@ -202,7 +208,9 @@ fn share_of_arrivals(link: &Link, happened: impl Fn(&Colour) -> u64) -> f64 {
     if arrived == 0 { 0.0 } else { happened as f64 / arrived as f64 }
 }
 
-/// Returns the load that the measured transfers offer: payload, headers and SYN-ACK, without repeats.
+/// Returns the load that the measured transfers in the direction of the payload offer to the loaded
+/// link: payload, headers and SYN-ACK, without repeats. Without capacity or window it is infinite,
+/// or NaN without transfers.
 fn window_load(records: &Records) -> f64 {
     let wire: Vec<f64> = records
         .transfers
@@ -215,7 +223,8 @@ fn window_load(records: &Records) -> f64 {
     8.0 * sum(&wire) / (link.capacity_bps * link.window_s)
 }
 
-/// Returns the mean response time of short transfers by the part of the window in which they began, s; NaN without any.
+/// Returns the mean response time of short transfers by the part of the window in which they began,
+/// s; NaN without any. Those that began outside the window count in the first or the last part.
 fn mean_short_by_part(records: &Records, times: &Times, short: &[usize]) -> Vec<f64> {
     let scale = WINDOW_PARTS as f64 / (records.window_end_s - records.window_begin_s);
     let placed = short.iter().map(|&member| {
@@ -225,8 +234,8 @@ fn mean_short_by_part(records: &Records, times: &Times, short: &[usize]) -> Vec<
     means_by_bin(WINDOW_PARTS, placed).1
 }
 
-/// Returns count and mean response time of the transfers by size bin. Sizes beyond the edges belong to the first and
-/// the last bin.
+/// Returns count and mean response time of the transfers by size bin, which holds its upper edge
+/// but not its lower one. Sizes beyond the edges belong to the first and the last bin.
 fn response_curve(times: &Times) -> (Vec<u64>, Vec<f64>) {
     let edges = curve_edges_bytes();
     let bins = edges.len() - 1;
@@ -238,6 +247,9 @@ fn response_curve(times: &Times) -> (Vec<u64>, Vec<f64>) {
 }
 
 /// Returns count and mean of the numbers of each bin; the mean of none is NaN.
+///
+/// # Panics
+/// If a number is in a bin beyond `bins`.
 fn means_by_bin(bins: usize, placed: impl Iterator<Item = (usize, f64)>) -> (Vec<u64>, Vec<f64>) {
     let (mut count, mut total) = (vec![0u64; bins], vec![0.0; bins]);
     for (bin, value) in placed {

@@ -9,8 +9,11 @@ use mousehole_scheme::outcome_profile::{FIELD, Needs, Span};
 pub const PROFILE_OF_KIND: [(Kind, &str); 3] =
     [(Kind::Calls, "voice"), (Kind::Games, "game"), (Kind::VideoCalls, "videophone")];
 
-/// Returns the needs of a source: those of the user's profile for it, else those of its kind's profile;
-/// None without either.
+/// Returns the needs of a source: those of the user's profile for it, else those of its kind's
+/// profile; None without either.
+///
+/// # Panics
+/// If `records.kinds` does not have the source.
 pub fn find_needs(records: &Records, source: usize) -> Option<Needs> {
     if let Some((_, own)) = records.needs.iter().find(|(number, _)| *number == source) {
         return Some(own.clone());
@@ -20,8 +23,9 @@ pub fn find_needs(records: &Records, source: usize) -> Option<Needs> {
     Needs::parse(FIELD, name).ok()
 }
 
-/// Returns the quality of outcome of a flow, from 0 to 1; None of a flow that sent nothing. A flow of which nothing
-/// arrived is of no use.
+/// Returns the quality of outcome of a flow, from 0 to 1; None of a flow that sent nothing. A
+/// percentile of the delay that the flow does not have counts as infinite, so that a flow of which
+/// nothing arrived is of no use.
 pub fn quality_of_flow(needs: &Needs, flow: &Datagrams) -> Option<f64> {
     let delay_s = |percentile: f64| match percentile {
         50.0 => flow.delay_p50_s,
@@ -34,14 +38,16 @@ pub fn quality_of_flow(needs: &Needs, flow: &Datagrams) -> Option<f64> {
     (flow.sent > 0).then(|| quality(needs, delay_s, lost))
 }
 
-/// Returns the smallest of the scores of loss and of the delay at every percentile.
+/// Returns the smallest of the scores of loss and of the delay at every percentile; 1 if nothing is
+/// needed.
 fn quality(needs: &Needs, delay_s: impl Fn(f64) -> f64, lost: f64) -> f64 {
     let of_delays = needs.delays.iter().map(|(percentile, span)| score(delay_s(*percentile), *span));
     let of_loss = needs.loss.iter().map(|span| score(lost, *span));
     of_delays.chain(of_loss).fold(1.0, f64::min)
 }
 
-/// Returns 1 for what is perfect, 0 for what is of no use, and between them the share of the way.
+/// Returns 1 for what is perfect or better, 0 for what is of no use or worse, and between them the
+/// share of the way.
 fn score(measured: f64, span: Span) -> f64 {
     (1.0 - (measured - span.perfect) / (span.useless - span.perfect)).clamp(0.0, 1.0)
 }
@@ -52,6 +58,7 @@ mod tests {
     use super::*;
     use crate::reduction::Played;
 
+    /// Reads needs, which must be valid.
     fn needs(text: &str) -> Needs {
         Needs::parse(FIELD, text).unwrap()
     }

@@ -21,7 +21,8 @@ pub struct Responsiveness {
     pub both: f64,
 }
 
-/// Returns the responsiveness that the probes show; a part without probes is NaN.
+/// Returns the responsiveness that the probes show; a part without probes is NaN, and with it the
+/// mean of both.
 ///
 /// Without TLS the foreign part is that of TCP handshake and request ("For the TCP-Only Case").
 pub fn compute_responsiveness(probes: &[&Probe]) -> Responsiveness {
@@ -37,7 +38,8 @@ pub fn compute_responsiveness(probes: &[&Probe]) -> Responsiveness {
     Responsiveness { foreign, own, both: (foreign + own) / 2.0 }
 }
 
-/// Returns the mean of the times up to their 95th percentile; None of none.
+/// Returns the mean of the times up to their 95th percentile: of the shortest ⌈0.95 n⌉ of n. None
+/// of none.
 fn trimmed_mean(mut times: Vec<f64>) -> Option<f64> {
     times.sort_unstable_by(f64::total_cmp);
     let count = (times.len() as f64 * TRIMMED_AT / 100.0).ceil() as usize;
@@ -50,14 +52,17 @@ fn trimmed_mean(mut times: Vec<f64>) -> Option<f64> {
 mod tests {
     use super::*;
 
+    /// Returns a probe on a new connection.
     fn foreign(tcp_s: f64, tls_s: Option<f64>, http_s: f64) -> Probe {
         Probe { source: 0, is_foreign: true, tcp_s: Some(tcp_s), tls_s, http_s: Some(http_s) }
     }
 
+    /// Returns a probe on a load-generating connection.
     fn own(http_s: f64) -> Probe {
         Probe { source: 0, is_foreign: false, tcp_s: None, tls_s: None, http_s: Some(http_s) }
     }
 
+    /// Returns the responsiveness of these probes.
     fn from_probes(probes: &[Probe]) -> Responsiveness {
         compute_responsiveness(&probes.iter().collect::<Vec<_>>())
     }

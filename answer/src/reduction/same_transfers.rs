@@ -29,7 +29,8 @@ pub struct Shares {
 }
 
 impl ShortTimes {
-    /// Returns the response times of the transfers of these indices, sorted by key.
+    /// Returns the response times of the transfers of these indices, sorted by key; those of one
+    /// key stay in their order. A key here is a mix of connection and write.
     pub(super) fn new(records: &Records, times: &Times, short: &[usize]) -> ShortTimes {
         // Writes of one connection share its key.
         const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -50,7 +51,9 @@ impl ShortTimes {
     }
 }
 
-/// Returns the shares over the transfers that both runs measured, None unless these are nearly all.
+/// Returns the shares over the transfers that both runs measured. None without own transfers, and
+/// unless these are at least [`SAME_TRANSFERS`] of the transfers of the run that has more. Of
+/// several transfers with one key the first counts.
 pub fn compare_short_times(own: &ShortTimes, other: &ShortTimes) -> Option<Shares> {
     if own.key.is_empty() {
         return None;

@@ -2,6 +2,7 @@ use super::*;
 use crate::quantities::table;
 use crate::sizes::buckets;
 
+/// Returns a download of the first source, of a size, with one repeated packet.
 fn transfer(key: u64, bytes: u64, start_s: f64, end_s: Option<f64>) -> Transfer {
     Transfer {
         key,
@@ -23,6 +24,7 @@ fn transfer(key: u64, bytes: u64, start_s: f64, end_s: Option<f64>) -> Transfer 
     }
 }
 
+/// Returns a link with packets of two colours, of which some are dropped and marked.
 fn link() -> Link {
     let colour = |name: &str, arrived, dropped, marked| Colour {
         name: name.to_owned(),
@@ -45,6 +47,8 @@ fn link() -> Link {
     }
 }
 
+/// Returns the records of a run with these transfers, two sources and a window from 0 to 10 s; it
+/// ends at 12 s.
 fn records(transfers: Vec<Transfer>) -> Records {
     Records {
         transfers,
@@ -75,6 +79,7 @@ fn records(transfers: Vec<Transfer>) -> Records {
     }
 }
 
+/// Reduces records with the default buckets and quantities.
 fn facts(records: &Records) -> Facts {
     reduce(records, &buckets(15_000, 150_000), &table())
 }
@@ -181,7 +186,7 @@ fn groups__of_sources_pages_and_misbehaving_senders() {
     assert_eq!(value("honest, smaller", "response_mean_s"), Some(1.75));
 }
 
-/// A flow of ten packets, of which one is lost and two are late.
+/// Returns a flow of ten packets, of which one is lost and two are late.
 fn datagrams(played: Played) -> Datagrams {
     Datagrams {
         source: 1,

@@ -21,7 +21,8 @@ pub struct Times<'a> {
 }
 
 impl Times<'_> {
-    /// Computes the columns.
+    /// Computes the columns, in the order of the records; an unfinished transfer's time lasts until
+    /// the run ends.
     pub fn new(records: &Records) -> Times<'_> {
         let all = &records.transfers;
         Times {
@@ -49,14 +50,15 @@ impl Times<'_> {
         members.iter().filter(|&&member| !self.is_finished[member]).count()
     }
 
-    /// Returns one number of each of these transfers; rates of finished ones only.
+    /// Returns one number of each of these transfers, in their order; rates of finished ones only.
     pub fn values(&self, members: &[usize], what: OfTransfer) -> Vec<f64> {
         let is_rate = what == OfTransfer::RateBps;
         let wanted = members.iter().filter(|&&member| !is_rate || self.is_finished[member]);
         wanted.map(|&member| self.value(member, what)).collect()
     }
 
-    /// Returns one number of a transfer; the times of an unfinished one last until the run ends.
+    /// Returns one number of a transfer; the times of an unfinished one last until the run ends,
+    /// and the transfer time of one without data is 0.
     fn value(&self, member: usize, what: OfTransfer) -> f64 {
         let transfer = &self.records.transfers[member];
         let response_s = self.response_s[member];

@@ -122,7 +122,8 @@ impl Block {
 }
 
 impl Table {
-    /// Returns a table without text below it, all of whose columns stay on a narrow terminal.
+    /// Returns a table without text below it, all of whose columns stay on a narrow terminal. Each
+    /// row has as many cells as there are columns, and `keys` has the scheme of each row.
     pub fn new(caption: String, columns: Vec<Column>, rows: Vec<Vec<Entry>>, keys: Vec<String>) -> Table {
         Table {
             caption,

@@ -59,10 +59,11 @@ pub fn heterogeneity(effects: &[f64], errors: &[f64]) -> Option<Heterogeneity> {
     })
 }
 
-/// Returns the probability that the χ² distribution with `freedom` degrees of freedom exceeds a value.
+/// Returns the probability that the χ² distribution with `freedom` degrees of freedom, at least
+/// one, exceeds a value that is not negative.
 ///
-/// The upper incomplete gamma function of a multiple of one half, by its recurrence Γ(a + 1, x) = a Γ(a, x) + xᵃ e⁻ˣ from
-/// Γ(1, x) = e⁻ˣ or Γ(½, x) = √π erfc √x.
+/// The upper incomplete gamma function of a multiple of one half, by its recurrence Γ(a + 1, x) = a
+/// Γ(a, x) + xᵃ e⁻ˣ from Γ(1, x) = e⁻ˣ or Γ(½, x) = √π erfc √x.
 fn chi_square_upper_tail(value: f64, freedom: u32) -> f64 {
     let half = value / 2.0;
     let (mut tail, first) = match freedom % 2 {

@@ -26,7 +26,7 @@ pub struct Design {
 }
 
 impl Default for Design {
-    /// A single interval of 95 % over replications that draw afresh.
+    /// Returns the design of a single interval of 95 % over replications that draw afresh.
     fn default() -> Design {
         Design {
             comparisons: 1.0,
@@ -39,7 +39,8 @@ impl Default for Design {
 }
 
 impl Design {
-    /// Returns the error probability that one interval from `count` replications may have.
+    /// Returns the error probability that one interval from `count` replications may have: its part
+    /// of 5 % by looks, if the user may look, and by comparisons.
     pub fn allowed_error(&self, count: u32) -> f64 {
         let whole = if self.is_sequential {
             look_error(u64::from(count), 1.0 - LEVEL, self.first_look)
@@ -49,24 +50,27 @@ impl Design {
         simultaneous_error(whole, self.comparisons)
     }
 
-    /// Returns half the width of the interval of a mean over `count` replications of this deviation.
+    /// Returns half the width of the interval of a mean over `count` replications, at least two, of
+    /// this deviation.
     ///
-    /// The mean varies by deviation² / count between repetitions with the same capture, and by `capture_share` ·
-    /// deviation² between captures.
+    /// The mean varies by deviation² / count between repetitions with the same capture, and by
+    /// `capture_share` · deviation² between captures.
     pub fn half_width(&self, deviation: f64, count: u32) -> f64 {
         upper_quantile(self.allowed_error(count) / 2.0, self.freedom(count))
             * deviation
             * self.standard_error_scale(count)
     }
 
-    /// Returns the interval between the two one-sided limits of an estimate, each of which may err by `error`; without an
-    /// interval, the estimate as it is.
+    /// Returns the interval between the two one-sided limits of an estimate, each of which may err
+    /// by `error`, which is below one half; without an interval, the estimate as it is. The mean
+    /// stays, and the middle of the ends too.
     ///
-    /// An effect is shown to lie within margins if both limits do, and beyond one margin if one limit does.
+    /// An effect is shown to lie within margins if both limits do, and beyond one margin if one
+    /// limit does.
     ///
-    /// Source: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
-    /// assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15
-    /// (1987).
+    /// Source: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
+    /// approach for assessing the equivalence of average bioavailability", Journal of
+    /// Pharmacokinetics and Biopharmaceutics 15 (1987).
     pub fn limits(&self, estimate: &Estimate, error: f64) -> Estimate {
         if !estimate.has_interval() {
             return *estimate;
@@ -79,7 +83,8 @@ impl Design {
         Estimate { low: middle - half, high: middle + half, ..*estimate }
     }
 
-    /// Returns the standard error from which the interval of an estimate was made; NaN without one.
+    /// Returns the standard error from which the interval of an estimate was made with this design;
+    /// NaN without an interval.
     pub fn standard_error(&self, estimate: &Estimate) -> f64 {
         if !estimate.has_interval() {
             return f64::NAN;
@@ -88,13 +93,15 @@ impl Design {
             * self.standard_error_scale(estimate.count)
     }
 
-    /// Returns the degrees of freedom of the variance of a mean over `count` replications.
+    /// Returns the degrees of freedom of the variance of a mean over `count` replications, at least
+    /// two; 1 at the least.
     ///
-    /// The variance's relative error is that of the spread over replications, 2 / (count − 1), and for the part between
-    /// captures also 2 / `capture_freedom`.
+    /// The variance's relative error is that of the spread over replications, 2 / (count − 1), and
+    /// for the part between captures also 2 / `capture_freedom`.
     ///
-    /// Source: F. E. Satterthwaite, "An approximate distribution of estimates of variance components", Biometrics
-    /// Bulletin 2 (1946): the degrees of freedom are two over the relative error.
+    /// Source: F. E. Satterthwaite, "An approximate distribution of estimates of variance
+    /// components", Biometrics Bulletin 2 (1946): the degrees of freedom are two over the relative
+    /// error.
     pub fn freedom(&self, count: u32) -> f64 {
         let weight = self.capture_share / (self.capture_share + 1.0 / f64::from(count));
         let of_capture = weight * weight / self.capture_freedom.max(1e-9);
@@ -124,7 +131,8 @@ impl Estimate {
     /// Says that nothing is known.
     pub const UNKNOWN: Estimate = Estimate { mean: f64::NAN, low: f64::NAN, high: f64::NAN, count: 0 };
 
-    /// Returns whether there were enough replications for an interval.
+    /// Returns whether the estimate has an interval: there were enough replications, and both ends
+    /// are finite.
     pub fn has_interval(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
@@ -134,7 +142,8 @@ impl Estimate {
         (self.high - self.low) / 2.0
     }
 
-    /// Returns the relative change that this log-ratio means; -0.3 is 30 % less.
+    /// Returns the relative change that this log-ratio means, −0.3 for 30 % less; what is not
+    /// finite becomes NaN.
     pub fn as_change(&self) -> Estimate {
         let change = |log: f64| if log.is_finite() { libm::expm1(log) } else { f64::NAN };
         Estimate {
@@ -150,14 +159,17 @@ impl Estimate {
         Estimate { mean: -self.mean, low: -self.high, high: -self.low, count: self.count }
     }
 
-    /// Returns the estimate with the ends of its interval moved into the range of possible values.
+    /// Returns the estimate with the finite ends of its interval moved into the range of possible
+    /// values; the mean stays.
     pub fn within(&self, least: f64, most: f64) -> Estimate {
         let inside = |end: f64| if end.is_finite() { end.max(least).min(most) } else { end };
         Estimate { low: inside(self.low), high: inside(self.high), ..*self }
     }
 }
 
-/// Returns mean and Student-t interval of one number per replication; those not finite are left out.
+/// Returns mean and Student-t interval of one number per replication. Those not finite are left
+/// out, also of the count. Without any nothing is known, and fewer than [`LEAST_REPLICATIONS`] give
+/// no interval.
 pub fn t_interval(values: &[f64], design: &Design) -> Estimate {
     let finite = select_finite(values);
     if finite.is_empty() {
@@ -166,7 +178,8 @@ pub fn t_interval(values: &[f64], design: &Design) -> Estimate {
     interval_around(mean(&finite), &finite, design)
 }
 
-/// Returns the mean of scheme − reference with its Student-t interval, paired by replication.
+/// Returns the mean of scheme − reference with its Student-t interval, paired by replication; see
+/// [`t_interval`].
 ///
 /// # Panics
 /// If the two have different lengths.
@@ -175,12 +188,15 @@ pub fn difference(scheme: &[f64], reference: &[f64], design: &Design) -> Estimat
     t_interval(&scheme.iter().zip(reference).map(|(own, other)| own - other).collect::<Vec<_>>(), design)
 }
 
-/// Returns the logarithm of the ratio of scheme to reference, paired by replication, with its Student-t interval.
+/// Returns the logarithm of the ratio of scheme to reference, paired by replication, with its
+/// Student-t interval.
 ///
-/// The ratio is the geometric mean of the replications' ratios: each replication counts once, however long its times
-/// are, and what makes all schemes slow in one replication cancels out of its ratio. A value below 0 means that the
-/// scheme has the smaller values. Replications in which either number is not finite are left out. Where a number is zero,
-/// as shares of lost packets may be, the replication has no ratio, and the result is [`ratio_of_means`].
+/// The ratio is the geometric mean of the replications' ratios: each replication counts once,
+/// however long its times are, and what makes all schemes slow in one replication cancels out of
+/// its ratio. A value below 0 means that the scheme has the smaller values. Replications in which
+/// either number is not finite are left out. Where a number is zero, as shares of lost packets may
+/// be, the replication has no ratio, and the result is [`ratio_of_means`]. A negative number has no
+/// ratio either, but its replication is left out.
 ///
 /// # Panics
 /// If the two have different lengths.
@@ -221,13 +237,15 @@ pub fn count_smaller(scheme: &[f64], reference: &[f64]) -> (u32, u32) {
     (known.clone().filter(|(above, below)| above < below).count() as u32, known.count() as u32)
 }
 
-/// Returns ln(mean of scheme ÷ mean of reference) with its jackknife interval, paired by replication.
+/// Returns ln(mean of scheme ÷ mean of reference) with its jackknife interval, paired by
+/// replication.
 ///
-/// Replications in which either number is not finite are left out. The result is NaN if a mean is not positive, and has
-/// no interval if it would not be positive without one of the replications.
+/// Replications in which either number is not finite are left out. The result is NaN if a mean is
+/// not positive. It has no interval if there are fewer than [`LEAST_REPLICATIONS`], or if a mean
+/// would not be positive without one of the replications.
 ///
-/// Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974): a t interval over the pseudo-values n·θ −
-/// (n − 1)·θ₋ᵢ, after J. W. Tukey, on a scale on which θ is nearly normal.
+/// Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974): a t interval over the
+/// pseudo-values n·θ − (n − 1)·θ₋ᵢ, after J. W. Tukey, on a scale on which θ is nearly normal.
 ///
 /// # Panics
 /// If the two have different lengths.
@@ -255,10 +273,11 @@ pub fn ratio_of_means(scheme: &[f64], reference: &[f64], design: &Design) -> Est
     interval_around(whole, &pseudo_values, design)
 }
 
-/// Returns the mean of numbers that cannot be negative, with an interval that does not reach below zero.
+/// Returns the mean of numbers that cannot be negative, with an interval that does not reach below
+/// zero. Those not finite are left out.
 ///
-/// It is that of [`ratio_of_means`] to 1, so that times have the same kind of interval as their changes. If a number is zero
-/// it is the t interval, cut at zero.
+/// It is that of [`ratio_of_means`] to 1, so that times have the same kind of interval as their
+/// changes. If a number is zero it is the t interval, cut at zero.
 pub fn positive_interval(values: &[f64], design: &Design) -> Estimate {
     let finite = select_finite(values);
     if finite.is_empty() || finite.iter().any(|value| *value <= 0.0) {
@@ -269,15 +288,17 @@ pub fn positive_interval(values: &[f64], design: &Design) -> Estimate {
     Estimate { mean: mean(&finite), low: end(found.low), high: end(found.high), count: found.count }
 }
 
-/// Returns the mean of shares with the part of its t interval that lies between 0 and 1.
+/// Returns the mean of shares with the part of its t interval that lies between 0 and 1. Those not
+/// finite are left out.
 pub fn share_interval(values: &[f64], design: &Design) -> Estimate {
     t_interval(values, design).within(0.0, 1.0)
 }
 
 /// Returns the number of replications of the first later look that gives the half width `wanted`.
+/// The estimate must have an interval of this design.
 ///
-/// It assumes that further replications have the same spread. Returns None if it would be more than 1000, or if no
-/// number is enough because the capture itself is too short.
+/// It assumes that further replications have the same spread. Returns None if it would be more than
+/// 1000, or if no number is enough because the capture itself is too short.
 pub fn replications_for(estimate: &Estimate, wanted: f64, design: &Design) -> Option<u32> {
     let deviation = estimate.half_width() / design.half_width(1.0, estimate.count);
     (find_look(u64::from(estimate.count), design.first_look) + 1..)
@@ -302,6 +323,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Asserts that a number is near another, with a relative error of at most 1e-9.
     fn assert_near(found: f64, expected: f64) {
         assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} is not {expected}");
     }

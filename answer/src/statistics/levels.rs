@@ -15,12 +15,17 @@ pub fn simultaneous_error(error: f64, comparisons: f64) -> f64 {
     -libm::expm1(libm::log1p(-error) / comparisons.max(1.0))
 }
 
-/// Returns the number of the look, from 0, at so many replications: up to `first`, up to twice that, …
+/// Returns the number of the look, from 0, at so many replications: up to `first`, up to twice
+/// that, … `first` is positive.
 pub fn find_look(replications: u64, first: u32) -> u32 {
     libm::log2(replications.max(1) as f64 / f64::from(first)).ceil().max(0.0) as u32
 }
 
-/// Returns the number of replications with which a look is taken.
+/// Returns the number of replications with which a look is taken, from 0: `first`, doubled by each
+/// look. Bits beyond 32 are lost.
+///
+/// # Panics
+/// If `look` is 32 or more, in a build with checks of overflow.
 pub fn replications_of_look(look: u32, first: u32) -> u32 {
     first << look
 }

@@ -9,12 +9,12 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Begins the sequence of a seed.
+    /// Begins the sequence of a seed, which is the generator's first state.
     pub fn new(seed: u64) -> Draws {
         Draws { state: seed, spare: None }
     }
 
-    /// Returns the next 64 bits.
+    /// Returns the next 64 bits and advances the state.
     fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;
@@ -23,15 +23,17 @@ impl Draws {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number above −1 and below 1, uniformly distributed.
+    /// Returns a number above −1 and below 1, uniformly distributed, of the next 64 bits.
     fn uniform(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1u64 << 53) as f64;
         2.0 * (((self.bits() >> 11) as f64 + 0.5) * STEP) - 1.0
     }
 
-    /// Returns a normally distributed number of mean 0 and variance 1.
+    /// Returns a normally distributed number of mean 0 and variance 1. They are made in pairs:
+    /// every other call makes two and keeps one for the next call.
     ///
-    /// Source: G. Marsaglia & T. A. Bray, "A convenient method for generating normal variables", SIAM Review 6 (1964).
+    /// Source: G. Marsaglia & T. A. Bray, "A convenient method for generating normal variables",
+    /// SIAM Review 6 (1964).
     pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;

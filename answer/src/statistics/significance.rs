@@ -3,10 +3,12 @@
 use super::student::{regularised_beta, upper_tail};
 use super::sums::{deviation, mean, select_finite};
 
-/// Returns the doubled one-sided p-value of the mean lying above `end`; with `is_above` false, below it.
+/// Returns the doubled one-sided p-value of the mean lying above `end`; with `is_above` false,
+/// below it.
 ///
-/// It is that of Student's t test, doubled as an interval has two sides, and at most 1. Values that are not finite are
-/// left out; of an infinite end it is 0, and of values without spread 0 or 1.
+/// It is that of Student's t test, doubled as an interval has two sides, and at most 1. Values that
+/// are not finite are left out. If `end` is not finite it is 0, of values without spread 0 or 1,
+/// and of fewer than two values 1.
 pub fn p_beyond(values: &[f64], end: f64, is_above: bool) -> f64 {
     if !end.is_finite() {
         return 0.0;
@@ -21,7 +23,8 @@ pub fn p_beyond(values: &[f64], end: f64, is_above: bool) -> f64 {
     (2.0 * upper_tail(distance / error, values.len() as f64 - 1.0)).min(1.0)
 }
 
-/// Returns the two-sided p-value of a mean that lies `distance` from what is tested, with this standard error.
+/// Returns the two-sided p-value of a mean that lies `distance`, of either sign, from what is
+/// tested, with this standard error.
 ///
 /// Without an error it is 1 if there is no distance, and else 0.
 pub fn find_p_value(distance: f64, error: f64, freedom: f64) -> f64 {
@@ -31,10 +34,11 @@ pub fn find_p_value(distance: f64, error: f64, freedom: f64) -> f64 {
     2.0 * upper_tail(distance.abs() / error, freedom)
 }
 
-/// Returns the p-values adjusted by Holm's step-down procedure; NaN stays NaN and does not count.
+/// Returns the p-values, in their order, adjusted by Holm's step-down procedure; what is not finite
+/// becomes NaN and does not count.
 ///
-/// Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
-/// (1979).
+/// Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
+/// of Statistics 6 (1979).
 pub fn adjust_by_holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).filter(|index| p_values[*index].is_finite()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
@@ -47,10 +51,12 @@ pub fn adjust_by_holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Returns the interval of this level of a share that `count` of `of` trials had.
+/// Returns the interval of this level of a share that `count` of `of` trials had; `count` is at
+/// most `of`. Without trials it is from 0 to 1.
 ///
-/// Source: C. J. Clopper & E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-/// binomial", Biometrika 26 (1934); its ends are quantiles of beta distributions, found by bisection.
+/// Source: C. J. Clopper & E. S. Pearson, "The use of confidence or fiducial limits illustrated in
+/// the case of the binomial", Biometrika 26 (1934); its ends are quantiles of beta distributions,
+/// found by bisection.
 pub fn binomial_interval(count: u32, of: u32, level: f64) -> (f64, f64) {
     let (count, of, tail) = (f64::from(count), f64::from(of), (1.0 - level) / 2.0);
     let quantile = |share: f64, a: f64, b: f64| {

@@ -50,14 +50,15 @@ pub fn effective_comparisons(columns: &[Vec<f64>]) -> f64 {
     (libm::log(LEVEL) / libm::log1p(-each)).clamp(1.0, varied.len() as f64)
 }
 
-/// Returns whether finite values differ by more than rounding.
+/// Returns whether finite values differ by more than rounding; false of fewer than two.
 fn varies(column: &[f64]) -> bool {
     let finite = || column.iter().copied().filter(|value| value.is_finite());
     let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     most - least > 1e-12 * least.abs().max(most.abs()).max(1.0)
 }
 
-/// Returns the matrix of the columns' correlations. Every column must have spread.
+/// Returns the matrix of the columns' correlations. Every column must have spread and finite values
+/// only.
 fn compute_correlations(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let standard: Vec<Vec<f64>> = columns
         .iter()
@@ -71,8 +72,8 @@ fn compute_correlations(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
     standard.iter().map(|one| standard.iter().map(|other| product(one, other)).collect()).collect()
 }
 
-/// Returns the lower Cholesky factor of a matrix, which may be singular: a row that depends on earlier ones has zero on
-/// the diagonal.
+/// Returns the rows of the lower Cholesky factor of a symmetric matrix, which may be singular: a
+/// row that depends on earlier ones has zero on the diagonal.
 fn cholesky_factor(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     const TINY: f64 = 1e-12;
     let mut lower: Vec<Vec<f64>> = Vec::with_capacity(matrix.len());
@@ -90,7 +91,8 @@ fn cholesky_factor(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     lower
 }
 
-/// Returns the 95 % quantile of the largest |t| of samples whose correlations have the Cholesky factor `root`.
+/// Returns the 95 % quantile of the largest |t| of samples whose correlations have the Cholesky
+/// factor `root`. It is a fixed function of its arguments: the seed is always the same.
 fn largest_t_quantile(root: &[Vec<f64>], freedom: usize) -> f64 {
     let mut draws = Draws::new(SEED);
     let mut largest: Vec<f64> = (0..DRAWS).map(|_| draw_largest_t(root, freedom, &mut draws)).collect();
@@ -98,8 +100,9 @@ fn largest_t_quantile(root: &[Vec<f64>], freedom: usize) -> f64 {
     largest[(LEVEL * DRAWS as f64).ceil() as usize]
 }
 
-/// Draws normal numbers whose correlations have the Cholesky factor `root`: a mean for each column, and
-/// `freedom` more for its variance. Returns the largest |t| of the columns.
+/// Takes normal numbers whose correlations have the Cholesky factor `root` from `draws`: a mean for
+/// each column, and `freedom` more, at least one, for its variance. Returns the largest |t| of the
+/// columns.
 fn draw_largest_t(root: &[Vec<f64>], freedom: usize, draws: &mut Draws) -> f64 {
     let width = root.len();
     let mut normals = vec![0.0; width];
@@ -125,7 +128,7 @@ mod tests {
     use crate::statistics::intervals::{Design, t_interval};
     use proptest::prelude::*;
 
-    /// Columns of `count` replications: a part that all share and one of their own.
+    /// Returns columns of `count` replications: a part that all share and one of their own.
     fn draw_columns(seed: u64, columns: usize, count: usize, shared: f64) -> Vec<Vec<f64>> {
         let mut draws = Draws::new(seed);
         let common: Vec<f64> = (0..count).map(|_| shared.sqrt() * draws.normal()).collect();

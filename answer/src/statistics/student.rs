@@ -2,7 +2,8 @@
 
 use special::Beta;
 
-/// Returns the probability of a value above `t`.
+/// Returns the probability of a value above `t`, which may be infinite; NaN if one of both is.
+/// `freedom` is positive.
 pub fn upper_tail(t: f64, freedom: f64) -> f64 {
     if t < 0.0 {
         return 1.0 - upper_tail(-t, freedom);
@@ -20,10 +21,11 @@ pub(super) fn regularised_beta(a: f64, b: f64, x: f64) -> f64 {
     if [a, b, x].iter().any(|number| number.is_nan()) { f64::NAN } else { x.inc_beta(a, b, a.ln_beta(b)) }
 }
 
-/// Returns the value that is exceeded with this probability, which is below one half; NaN if `freedom` is.
+/// Returns the value that is exceeded with this probability, which is above zero and below one
+/// half; NaN if `freedom` is.
 ///
-/// Newton's method on the logarithms of both: the logarithm of the tail is a concave and falling function of the
-/// logarithm of `t`, so the steps approach the root from one side after the first.
+/// Newton's method on the logarithms of both: the logarithm of the tail is a concave and falling
+/// function of the logarithm of `t`, so the steps approach the root from one side after the first.
 pub fn upper_quantile(probability: f64, freedom: f64) -> f64 {
     const STEPS: usize = 60;
     let wanted = libm::log(probability);
@@ -40,7 +42,7 @@ pub fn upper_quantile(probability: f64, freedom: f64) -> f64 {
     libm::exp(log_t)
 }
 
-/// Returns the density of Student's t distribution.
+/// Returns the density of Student's t distribution at `t`.
 fn t_density(t: f64, freedom: f64) -> f64 {
     let log = -(freedom + 1.0) / 2.0 * libm::log1p(t * t / freedom) - (freedom / 2.0).ln_beta(0.5);
     libm::exp(log) / freedom.sqrt()
@@ -51,6 +53,7 @@ fn t_density(t: f64, freedom: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Asserts that a number is near another, with a relative error of less than 1e-12.
     fn assert_near(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 1e-12, "{found} is not {expected}");
     }

@@ -33,13 +33,14 @@ pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { f64::NAN } else { sum(values) / values.len() as f64 }
 }
 
-/// Returns the sum of squared differences from the mean.
+/// Returns the sum of squared differences from the mean; 0 without values.
 pub fn sum_squared_deviations(values: &[f64]) -> f64 {
     let mean = mean(values);
     sum(&values.iter().map(|value| (value - mean) * (value - mean)).collect::<Vec<_>>())
 }
 
-/// Returns the standard deviation of a sample, over one less than its number of values.
+/// Returns the standard deviation of a sample, over one less than its number of values; NaN of a
+/// single value.
 pub fn deviation(values: &[f64]) -> f64 {
     (sum_squared_deviations(values) / (values.len() as f64 - 1.0)).sqrt()
 }
@@ -49,7 +50,11 @@ pub fn select_finite(values: &[f64]) -> Vec<f64> {
     values.iter().copied().filter(|value| value.is_finite()).collect()
 }
 
-/// Returns a percentile of values in rising order, interpolated linearly between the two nearest; NaN without values.
+/// Returns a percentile, from 0 to 100, of values in rising order, interpolated linearly between
+/// the two nearest; NaN without values.
+///
+/// # Panics
+/// If `percent` is above 100 and its place is beyond the values.
 pub fn percentile(sorted: &[f64], percent: f64) -> f64 {
     if sorted.is_empty() {
         return f64::NAN;

@@ -19,7 +19,10 @@ const REPEAT: u32 = 50_000;
 const MEASUREMENTS: usize = 20;
 
 /// Prints the cost of a packet for each number of threads, and how many packets passed without a
-/// decision because a lock stayed taken.
+/// decision because a lock stayed taken. The thread has real-time priority meanwhile.
+///
+/// # Panics
+/// Without the right to set priorities or to load programs.
 pub(crate) fn measure() {
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     set_scheduling(libc::SCHED_RR, 1);
@@ -48,6 +51,9 @@ pub(crate) fn measure() {
 }
 
 /// Sets the scheduling policy and priority of this thread and of those that it starts from now on.
+///
+/// # Panics
+/// If the kernel refuses.
 fn set_scheduling(policy: libc::c_int, priority: libc::c_int) {
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: the struct is valid for the call.
@@ -55,8 +61,9 @@ fn set_scheduling(policy: libc::c_int, priority: libc::c_int) {
     assert_eq!(done, 0, "{}", io::Error::last_os_error());
 }
 
-/// Returns the median ns of a packet as the kernel counts it, without the time of other threads;
-/// the packets per second of all threads together; and how many packets passed without a decision.
+/// Runs a program in several threads at once on one set of maps. Returns the median ns of a packet
+/// as the kernel counts it, without the time of other threads; the packets per second of all
+/// threads together; and how many packets passed without a decision.
 fn measure_threads(program: &str, policies: &[Params], threads: u32, is_one_flow: bool) -> (f64, f64, u64) {
     let mut config = Config::new(policies).with_dscp([KEEP_DSCP, 1, 1]);
     if !program.ends_with("-none") {

@@ -47,7 +47,8 @@ impl Arm {
     }
 }
 
-/// Installs one rule for outgoing packets.
+/// Installs one rule for outgoing packets, in the table `inet bench` of this network namespace,
+/// which the caller deletes.
 ///
 /// # Errors
 /// A sentence when nft is missing or rejects it.
@@ -72,7 +73,8 @@ fn set_rule(rule: &str) -> Result<(), String> {
     }
 }
 
-/// Measures all arms and prints the tables.
+/// Measures all arms and prints the tables. Moves this thread into a new network namespace, where
+/// it turns connection counters on.
 ///
 /// # Errors
 /// A sentence when the kernel or nft lacks something.
@@ -108,7 +110,7 @@ pub(crate) fn measure() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the median and the minimum.
+/// Returns the median and the minimum of at least one value.
 fn summarise(taken: &[f64]) -> (f64, f64) {
     let mut all = taken.to_vec();
     all.sort_unstable_by(f64::total_cmp);

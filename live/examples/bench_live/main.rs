@@ -48,6 +48,9 @@ pub(crate) struct Row {
 
 impl Row {
     /// Loads a program with these policies; `limit` is 0 if it has none.
+    ///
+    /// # Panics
+    /// If the program cannot be compiled or loaded.
     pub(crate) fn new(name: &'static str, limit: f64, program: &str, policies: &[Params]) -> Row {
         let mut config = Config::new(policies).with_dscp([KEEP_DSCP, 1, 1]);
         if !program.ends_with("-none") {
@@ -65,7 +68,8 @@ impl Row {
         Row { name, limit, harness, taken: Vec::new() }
     }
 
-    /// Returns the median and the minimum of its measurements, ns.
+    /// Sorts its measurements, of which there must be one, and returns their median and minimum,
+    /// ns.
     fn summarise(&mut self) -> (f64, f64) {
         self.taken.sort_unstable_by(f64::total_cmp);
         (self.taken[self.taken.len() / 2], self.taken[0])
@@ -75,7 +79,8 @@ impl Row {
 /// The title of the reference program.
 pub(crate) const EMPTY: &str = "parse and count only";
 
-/// Prints a table. The first row must be the reference program.
+/// Prints a table: each row's cost, and its excess over the first row, which must be the reference
+/// program.
 pub(crate) fn print_table(title: &str, rows: &mut [Row]) {
     println!(
         "{title}\n{:<28}{:>8}{:>8}{:>10}{:>10}{:>8}{:>8}",
@@ -94,7 +99,7 @@ pub(crate) fn print_table(title: &str, rows: &mut [Row]) {
     println!();
 }
 
-/// Returns the flow of a call, so that all flows come by turns in an irregular order.
+/// Returns the flow of a call, below 2¹⁷, so that all flows come by turns in an irregular order.
 pub(crate) fn shuffle(call: u32) -> u32 {
     call.wrapping_mul(2_654_435_761) >> 15
 }
@@ -112,7 +117,8 @@ fn main() {
     contention::measure();
 }
 
-/// Measures and prints the tables of costs: all but that of threads.
+/// Measures and prints the tables of costs: all but that of threads. Says which could not be run,
+/// and why.
 fn measure_costs() {
     let sfd = || params("sfd", &[]);
     let rio_ps = || params("rio-ps", &[]);

@@ -22,10 +22,10 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Creates the namespace; this thread stays in it.
+    /// Creates the namespace and its devices; this thread stays in it.
     ///
     /// # Errors
-    /// A sentence when it cannot be created.
+    /// A sentence when it cannot be created, as without root or ip.
     pub(crate) fn new() -> Result<Wire, String> {
         // SAFETY: the call changes this thread's namespace only.
         if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
@@ -47,8 +47,11 @@ impl Wire {
         Ok(Wire { socket, index })
     }
 
-    /// Sends one packet of each of these flows. Returns the ns of this thread's CPU time per
-    /// packet, which include the device's other end.
+    /// Sends one packet of each of these flows, of which there must be one. Returns the ns of this
+    /// thread's CPU time per packet, which include the device's other end.
+    ///
+    /// # Errors
+    /// The system's reason.
     pub(crate) fn send(&self, flows: impl ExactSizeIterator<Item = u32>) -> Result<f64, String> {
         let (payload, count) = ([0; PAYLOAD], flows.len());
         let begin = read_cpu_ns();
@@ -60,6 +63,9 @@ impl Wire {
     }
 
     /// Attaches a program to the device until the link is dropped.
+    ///
+    /// # Errors
+    /// A sentence when the kernel refuses, as before 6.6.
     pub(crate) fn attach(&self, program: BorrowedFd) -> Result<OwnedFd, String> {
         bpf::create_link(program, self.index).map_err(|error| {
             format!("the kernel attaches no program to {DEVICE} as tcx (it can from 6.6 on): {error}")
@@ -67,7 +73,10 @@ impl Wire {
     }
 }
 
-/// Runs a command.
+/// Runs a command, whose words are separated by single blanks, and waits for it.
+///
+/// # Errors
+/// A sentence with its standard error, or that it does not run.
 pub(crate) fn run_command(program: &str, words: &str) -> Result<(), String> {
     let done = Command::new(program).args(words.split(' ')).output();
     let done = done.map_err(|error| format!("{program} does not run: {error}"))?;
@@ -88,12 +97,19 @@ fn read_cpu_ns() -> u64 {
 }
 
 /// Returns the kernel's statistics of a program: its run time, ns, and how often it ran.
+///
+/// # Errors
+/// The kernel's reason.
 fn read_run_time(program: BorrowedFd) -> Result<(u64, u64), String> {
     let info = bpf::program_info(program).map_err(|error| error.to_string())?;
     Ok((info.run_time_ns, info.run_cnt))
 }
 
-/// Measures the programs with real packets, each of another flow, and prints the table.
+/// Measures the programs with real packets, each of another flow, and prints the table. Replaces
+/// the rows' measurements, and moves this thread into a new network namespace.
+///
+/// # Errors
+/// A sentence when the kernel lacks something, or the program did not see all packets.
 pub(crate) fn measure(rows: &mut [Row], flows: u32) -> Result<(), String> {
     let wire = Wire::new()?;
     // The counting ends with the descriptor.

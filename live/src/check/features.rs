@@ -53,7 +53,9 @@ pub struct Abilities {
     pub missing_qdiscs: Vec<&'static str>,
 }
 
-/// Returns findings about the kernel and this process's privileges.
+/// Returns findings about the kernel and this process's privileges, with the abilities that
+/// predictions need. Helpers, tcx and queue disciplines are probed only with the capabilities to
+/// load programs.
 pub fn inspect() -> (Vec<Finding>, Abilities) {
     let mut all = vec![judge_version(&read_text("/proc/sys/kernel/osrelease"))];
     let rights = judge_rights(&read_text("/proc/self/status"));
@@ -82,7 +84,8 @@ fn read_text(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Judges a kernel release, as in /proc/sys/kernel/osrelease.
+/// Judges a kernel release, as in /proc/sys/kernel/osrelease; one that cannot be read counts as
+/// 0.0.
 fn judge_version(release: &str) -> Finding {
     let mut numbers =
         release.split(|letter: char| !letter.is_ascii_digit()).map(|text| text.parse::<u32>().unwrap_or(0));
@@ -101,7 +104,7 @@ fn judge_version(release: &str) -> Finding {
 }
 
 /// Returns which capabilities this process lacks; `None` if it lacks none. `status` is the text of
-/// /proc/self/status.
+/// /proc/self/status; text without `CapEff` means none. CAP_SYS_ADMIN stands for those of BPF.
 fn judge_rights(status: &str) -> Option<Finding> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
@@ -127,7 +130,8 @@ fn judge_rights(status: &str) -> Option<Finding> {
     ))
 }
 
-/// Returns the helpers and kinds of maps that this kernel lacks.
+/// Returns the helpers and kinds of maps that this kernel lacks. What cannot be probed is not
+/// listed.
 fn probe_missing_helpers() -> Vec<&'static str> {
     let lacks = |(_, helper, _): &&(&str, BpfHelper, &str)| {
         matches!(is_helper_supported(ProgramType::SchedClassifier, *helper), Ok(false))
@@ -179,7 +183,7 @@ fn judge_qdiscs(missing: &[&str]) -> Finding {
     )
 }
 
-/// Judges the helpers and maps, given those that are missing.
+/// Judges the helpers and maps, given those that are missing. Always returns a finding.
 fn judge_helpers(missing: &[&str]) -> Option<Finding> {
     if missing.is_empty() {
         let names: Vec<&str> = HELPERS.iter().map(|(name, _, _)| *name).collect();
@@ -262,7 +266,8 @@ fn judge_native_queues(known: Option<bool>) -> Finding {
     Finding::harmless("native", text)
 }
 
-/// Judges the BPF file system; `fault` is the error of reading our folder there.
+/// Judges the BPF file system; `fault` is the error of reading our folder there, `None` if that
+/// succeeds.
 fn judge_bpf_folder(fault: Option<&str>) -> Finding {
     match fault {
         None => Finding::harmless("bpffs", format!("{} is a BPF file system", home::BPF_ROOT)),

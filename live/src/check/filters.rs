@@ -37,7 +37,8 @@ pub fn inspect_programs(device: &Device, ours: Option<u32>) -> Vec<Finding> {
     judge_programs(&device.name, &egress, &ingress, ours)
 }
 
-/// Returns findings about the programs at the hooks, in the order in which they run.
+/// Returns findings about the programs at the hooks, given in the order in which they run, except
+/// our own, whose number is `ours`. If there are none, one finding says so.
 fn judge_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option<u32>) -> Vec<Finding> {
     let place = egress.iter().position(|program| Some(program.id) == ours);
     let mut found: Vec<Finding> = egress
@@ -84,7 +85,7 @@ fn describe_program(id: u32, name: &str) -> String {
 }
 
 /// Returns the programs at a hook in the order in which they run; `None` if the kernel does not
-/// list them, as one without tcx.
+/// list them, as one without tcx. The list fails as well if there are more than [`MOST`].
 fn list_programs(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
     let ids = bpf::list_programs(index, hook, MOST).ok()?;
     Some(ids.into_iter().map(|id| Program { id, name: read_program_name(id) }).collect())
@@ -96,8 +97,8 @@ fn read_program_name(id: u32) -> String {
     info.map(|info| bpf::parse_name(&info.name)).unwrap_or_default()
 }
 
-/// Returns findings about filters at the device, and about those of other devices that redirect to
-/// it. `links` are all devices.
+/// Returns findings about the filters at the device, about its shared blocks, and about filters of
+/// other devices that redirect to it. `links` are all devices of the namespace.
 pub fn inspect(device: &Device, qdiscs: &[Qdisc], links: &[Link]) -> Vec<Finding> {
     let (name, mut found) = (&device.name, Vec::new());
     let names = |target: &u32| {
@@ -156,8 +157,8 @@ fn is_ours(filter: &Filter) -> bool {
     filter.kind == "bpf" && filter.preference == kernel::FILTER_PRIORITY
 }
 
-/// Returns findings about filters of outgoing packets; `names` gives the name of a device by its
-/// index.
+/// Returns a finding for each filter of outgoing packets that is not ours; `names` gives the name
+/// of a device by its index.
 fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     filters
         .iter()
@@ -193,9 +194,11 @@ fn judge_egress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) 
         .collect()
 }
 
-/// Returns findings about where incoming packets are redirected to.
+/// Returns a finding for each device to which filters redirect incoming packets; `names` gives its
+/// name by its index.
 fn judge_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String) -> Vec<Finding> {
     let mut targets: Vec<String> = filters.iter().flat_map(|filter| &filter.targets).map(names).collect();
+    targets.sort();
     targets.dedup();
     targets
         .into_iter()
@@ -209,7 +212,7 @@ fn judge_ingress(name: &str, filters: &[Filter], names: impl Fn(&u32) -> String)
 }
 
 /// Returns findings about the device `source` if its incoming packets are redirected to this
-/// device.
+/// device, and about DSCPs that its filters restore from connections (ctinfo); none otherwise.
 fn judge_source(device: &Device, source: &str, filters: &[Filter]) -> Vec<Finding> {
     let name = &device.name;
     let redirects: Vec<&Filter> = filters.iter().filter(|one| one.targets.contains(&device.index)).collect();

@@ -82,8 +82,11 @@ pub(super) enum Unknown {
     Failed(String),
 }
 
-/// Runs a tool that only shows something, in the C locale. Returns what it printed to standard
-/// output.
+/// Runs a tool that only shows something, in the C locale, and waits for it. Returns what it
+/// printed to standard output.
+///
+/// # Errors
+/// `Missing` if it cannot be started; else `Failed` with the first line of its standard error.
 pub(super) fn run_tool(program: &str, arguments: &[&str]) -> std::result::Result<String, Unknown> {
     match Command::new(program).args(arguments).env("LC_ALL", "C").output() {
         Err(_) => Err(Unknown::Missing),

@@ -11,8 +11,8 @@ struct FlowTable {
     devices: Vec<String>,
 }
 
-/// Returns findings about the firewall. `is_layered` says whether the device is stacked on another
-/// one.
+/// Returns findings about the firewall, by running nft and reading /proc; none for a kernel without
+/// nf_tables. `is_layered` says whether the device's packets leave by another one.
 pub fn inspect(name: &str, is_layered: bool) -> Vec<Finding> {
     let mut found = match run_tool("nft", &["-j", "list", "ruleset"]) {
         Ok(rules) => {
@@ -44,7 +44,8 @@ pub fn inspect(name: &str, is_layered: bool) -> Vec<Finding> {
 }
 
 /// Returns findings about the rules in `rules`, the output of `nft -j list ruleset`. `flags` is the
-/// output of `nft list flowtables`, since older versions omit a flow table's flags in JSON.
+/// output of `nft list flowtables`, since older versions omit a flow table's flags in JSON. If
+/// nothing is found, one finding says so; text that is not JSON counts as a ruleset without rules.
 fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Finding> {
     let list: Value = serde_json::from_str(rules).unwrap_or_default();
     let items: Vec<&Value> = list["nftables"].as_array().into_iter().flatten().collect();
@@ -118,7 +119,8 @@ fn is_hardware(table: &FlowTable, items: &[&Value], flags: &str) -> bool {
     }) || block.lines().any(|line| line.trim().trim_end_matches(';') == "flags offload")
 }
 
-/// Returns the finding about a flow table.
+/// Returns the finding about a flow table: in the way if it is in hardware or `name` is layered,
+/// worth knowing if it lists `name`, else harmless.
 fn judge_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: bool) -> Vec<Finding> {
     let delete = format!("nft list flowtables  # remove {} where it is configured", table.name);
     let lists = table.devices.iter().any(|device| device == name);
@@ -156,8 +158,8 @@ fn judge_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered
     }
 }
 
-/// Returns whether a rule may match outgoing packets of the device: it names the device, or names
-/// none.
+/// Returns whether a rule may match outgoing packets of the device: it names the device or a set or
+/// pattern that may include it, or names none.
 fn may_concern(rule: &Value, name: &str) -> bool {
     let Some(parts) = rule["expr"].as_array() else { return false };
     parts
@@ -182,25 +184,27 @@ fn may_concern(rule: &Value, name: &str) -> bool {
         })
 }
 
-/// Returns whether a part of the rule passes the test.
+/// Returns whether a part of the rule passes the test. A rule without parts has none.
 fn has_part(rule: &Value, test: impl Fn(&Value) -> bool) -> bool {
     rule["expr"].as_array().is_some_and(|parts| parts.iter().any(test))
 }
 
-/// Returns whether a part of a rule translates source addresses.
+/// Returns whether a part of a rule translates source addresses, by nft's own statements or those
+/// of iptables-nft.
 fn is_nat(part: &Value) -> bool {
     let compatible = ["MASQUERADE", "SNAT"].iter().any(|name| part["xt"]["name"] == *name);
     compatible || part.get("masquerade").is_some() || part.get("snat").is_some()
 }
 
-/// Returns whether a part of a rule sets DSCPs or priorities.
+/// Returns whether a part of a rule sets DSCPs or priorities, by nft's own statements or those of
+/// iptables-nft.
 fn is_marking(part: &Value) -> bool {
     let key = &part["mangle"]["key"];
     let compatible = ["DSCP", "TOS", "CLASSIFY"].iter().any(|name| part["xt"]["name"] == *name);
     compatible || key["payload"]["field"] == "dscp" || key["meta"]["key"] == "priority"
 }
 
-/// Returns the family, table and chain of a rule.
+/// Returns the family, table and chain of a rule with blanks between them; `?` for a missing one.
 fn locate(rule: &Value) -> String {
     let word = |key: &str| rule[key].as_str().unwrap_or("?").to_string();
     format!("{} {} {}", word("family"), word("table"), word("chain"))

@@ -37,8 +37,9 @@ fn is_kind(link: &Link, kinds: &[&str]) -> bool {
     link.kind.as_ref().is_some_and(|kind| kinds.contains(&kind.as_str()))
 }
 
-/// Sets the device below a PPPoE session. `sessions` is the text of /proc/net/pppoe, which does not
-/// say which `ppp` device a session has, so this is done only if there is one of each.
+/// Makes the PPP device a `pppoe` one and sets the device below it. `sessions` is the text of
+/// /proc/net/pppoe, which does not say which `ppp` device a session has, so nothing changes unless
+/// there is one of each.
 fn add_pppoe(all: &mut [Link], sessions: &str) {
     let below: Vec<&str> =
         sessions.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
@@ -51,11 +52,13 @@ fn add_pppoe(all: &mut [Link], sessions: &str) {
 }
 
 /// Returns whether the device's packets leave by another device: it adds a header, or is a bridge.
+/// False for a device that `all` lacks.
 pub fn is_layered(name: &str, all: &[Link]) -> bool {
     all.iter().any(|link| link.name == name && (is_kind(link, &LAYERS) || is_kind(link, &["bridge"])))
 }
 
-/// Returns findings about the device, and about those above and below it.
+/// Returns findings about the device, and about those above and below it; none for a device that
+/// `all` lacks.
 pub fn inspect(name: &str, all: &[Link]) -> Vec<Finding> {
     let Some(link) = all.iter().find(|link| link.name == name) else { return Vec::new() };
     let mut found = Vec::new();
@@ -99,7 +102,8 @@ pub fn inspect(name: &str, all: &[Link]) -> Vec<Finding> {
     found
 }
 
-/// Returns findings about the devices above and below, one of which may have the shaper.
+/// Returns findings about the devices above and below in layers that add headers; one that shapes
+/// while `link` does not is worth knowing.
 fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
     let shapes = |link: &Link| SHAPERS.contains(&link.qdisc.as_str());
     let lower = all.iter().find(|one| Some(one.index) == link.lower && is_kind(link, &LAYERS));
@@ -147,7 +151,8 @@ fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
     found
 }
 
-/// Returns findings about segmentation and forwarding in hardware, by `ethtool -k`.
+/// Returns findings about segmentation and forwarding in hardware, by running `ethtool -k`; one
+/// that says why, if it gives no output.
 pub fn inspect_offloads(name: &str) -> Vec<Finding> {
     match run_tool("ethtool", &["-k", name]) {
         Ok(text) => judge_offloads(name, &text),
@@ -158,7 +163,7 @@ pub fn inspect_offloads(name: &str) -> Vec<Finding> {
     }
 }
 
-/// Returns findings about the output of `ethtool -k`.
+/// Returns findings about the output of `ethtool -k`, one of them always about segmentation.
 fn judge_offloads(name: &str, text: &str) -> Vec<Finding> {
     let is_on = |feature: &str| {
         text.lines().any(|line| {

@@ -65,7 +65,7 @@ pub const FORMAT: &str = "mousehole-live.check/1";
 /// Inspects a device. Returns lines for the user, or with `as_json` one line of JSON.
 ///
 /// # Errors
-/// A sentence when there is no such device.
+/// As [`inspect_device`].
 pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
     let report = inspect_device(name)?;
     if as_json {
@@ -80,7 +80,9 @@ pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Inspects a device and predicts what `mark`, `up` and `host --shape` would do.
+/// Inspects a device and predicts what `mark`, `up` and `host --shape` would do. Runs nft and
+/// ethtool and probes the kernel, but changes nothing at the device. Without the rights to load
+/// programs, all three predictions refuse.
 ///
 /// # Errors
 /// A sentence when there is no such device or its queue disciplines cannot be listed.
@@ -121,7 +123,8 @@ pub fn inspect_device(name: &str) -> Result<Report> {
     Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up, shape })
 }
 
-/// Predicts `host --shape`; `refusal` is why it would fail, if that is known.
+/// Predicts `host --shape`; `refusal` is why it would fail, if that is known. `all` are the
+/// device's queue disciplines.
 fn predict_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Prospect {
     let scheme = DEFAULT_HOST_SCHEME;
     let root = qdisc::find_root(all);
@@ -192,7 +195,8 @@ fn predict_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) 
     }
 }
 
-/// Predicts `up --rate`; `refusal` is why it would fail, if that is known.
+/// Predicts `up` with a rate of 10 Mbit/s as an example; `refusal` is why it would fail, if that is
+/// known.
 fn predict_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request { rate: Some("10mbit".into()), ..Request::new(Mode::Up) };
     let scheme = request.scheme.clone();

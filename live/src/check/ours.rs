@@ -6,7 +6,7 @@ use crate::record::{Attachment, Record};
 use crate::{home, kernel, stop};
 
 /// Adds findings about our own record of the device. Returns the number of our program that runs
-/// there.
+/// there; `None` if nothing of ours is there, it does not run, or the record cannot be read.
 pub fn inspect(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
     let name = format!("{}-{}", device.namespace, device.index);
     let place = home::list_places().ok()?.into_iter().find(|place| place.name() == name)?;
@@ -30,7 +30,8 @@ pub fn inspect(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
     program.filter(|_| is_running)
 }
 
-/// Returns findings about a record. `at` is the time in seconds since the machine booted.
+/// Returns findings about a record: that its program does not run, or else since when it runs and
+/// when it is taken back. `at` is the time in seconds since the machine booted.
 fn judge_record(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<Finding> {
     let command = record.command.join(" ");
     if !is_running {

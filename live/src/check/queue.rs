@@ -11,12 +11,13 @@ pub fn list_leaves(all: &[Class]) -> Vec<String> {
 }
 
 /// Returns the classes that somebody created; others are the flow queues of a queue discipline.
+/// Their kind distinguishes them.
 pub fn select_made(all: &[Class]) -> impl Iterator<Item = &Class> {
     let kinds = ["htb", "hfsc", "drr", "qfq", "ets", "prio"];
     all.iter().filter(move |one| kinds.contains(&one.kind.as_str()))
 }
 
-/// Returns how many tins a CAKE has.
+/// Returns how many tins a CAKE has. An unknown mode counts as diffserv3.
 pub fn count_tins(cake: &Cake) -> u32 {
     match cake.diffserv {
         "besteffort" => 1,
@@ -54,7 +55,8 @@ pub fn suggest_reader(name: &str, all: &[Qdisc]) -> String {
     }
 }
 
-/// Returns findings about a device's queue disciplines; `classes` are as from [`list_leaves`].
+/// Returns findings about a device's queue disciplines; `classes` are as from [`list_leaves`]. One
+/// finding at least says what the root is, or that there is none.
 pub fn inspect(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
     let Some(root) = qdisc::find_root(all) else {
         return vec![Finding::worth_knowing(
@@ -130,7 +132,8 @@ fn judge_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns findings about one CAKE.
+/// Returns findings about one CAKE: its tins, and each option that matters to marks. Commands that
+/// change it name `name` and where the CAKE is attached.
 fn judge_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
     let place = cake.parent.as_ref().map_or("root".to_string(), |parent| format!("parent {parent}"));
     let change = |option: &str| format!("tc qdisc change dev {name} {place} cake {option}");
@@ -196,7 +199,7 @@ fn judge_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
     all
 }
 
-/// Returns the finding about a root with classes.
+/// Returns the finding about a root with classes; `classes` are as from [`list_leaves`].
 fn judge_classes(name: &str, root: &Qdisc, classes: &[String], all: &[Qdisc]) -> Vec<Finding> {
     let inner = all.iter().find(|one| one.parent.is_some() && one.kind == "fq_codel");
     let inner = inner.map_or(String::new(), |one| format!(", with {} below it", one.kind));

@@ -10,7 +10,7 @@ pub const UDP: u8 = 17;
 pub const SYN: u8 = 2;
 pub const ACK: u8 = 16;
 
-/// Returns an Ethernet frame.
+/// Returns an Ethernet frame between two fixed addresses.
 pub fn ethernet(ethertype: u16, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
     frame.extend(ethertype.to_be_bytes());
@@ -55,7 +55,7 @@ impl V4 {
         }
     }
 
-    /// Returns a packet with this payload.
+    /// Returns a packet with this payload and a correct checksum.
     pub fn packet(&self, payload: &[u8]) -> Vec<u8> {
         let header = 20 + self.options.len();
         let mut packet = vec![0x40 | (header / 4) as u8, self.traffic_class];
@@ -92,7 +92,8 @@ impl V6 {
         }
     }
 
-    /// Returns a packet with this payload, whose first header is `next`.
+    /// Returns a packet with this payload, whose first header is `next`; its length is that of the
+    /// payload.
     pub fn packet(&self, next: u8, payload: &[u8]) -> Vec<u8> {
         let word = 6 << 28 | u32::from(self.traffic_class) << 20 | self.label;
         let mut packet = word.to_be_bytes().to_vec();
@@ -121,7 +122,8 @@ pub fn fragment(offset_and_more: u16, next: u8, payload: &[u8]) -> Vec<u8> {
     [&[next, 0], &offset_and_more.to_be_bytes()[..], &[1, 2, 3, 4], payload].concat()
 }
 
-/// Returns a TCP segment with a header of 20 bytes and `data` bytes of payload.
+/// Returns a TCP segment with a header of 20 bytes and `data` bytes of payload. Its sequence number
+/// is 256; its checksum is not computed.
 pub fn tcp(source: u16, destination: u16, flags: u8, data: usize) -> Vec<u8> {
     let mut all = [source.to_be_bytes(), destination.to_be_bytes()].concat();
     all.extend([0, 0, 1, 0, 0, 0, 2, 0, 0x50, flags, 0xff, 0xff, 0xaa, 0x55, 0, 0]);
@@ -129,7 +131,8 @@ pub fn tcp(source: u16, destination: u16, flags: u8, data: usize) -> Vec<u8> {
     all
 }
 
-/// Returns a UDP datagram. The headers of UDP-Lite, DCCP and SCTP begin with the same ports.
+/// Returns a UDP datagram without a checksum. The headers of UDP-Lite, DCCP and SCTP begin with the
+/// same ports.
 pub fn udp(source: u16, destination: u16, data: &[u8]) -> Vec<u8> {
     let mut all = [source.to_be_bytes(), destination.to_be_bytes()].concat();
     all.extend((8 + data.len() as u16).to_be_bytes());
@@ -162,7 +165,8 @@ pub fn write_checksum(packet: &mut [u8]) {
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Returns the frame with another traffic class in the IP header at `offset`, and a new checksum.
+/// Returns the frame with another traffic class in the IP header at `offset`, and IPv4's checksum
+/// computed anew.
 pub fn with_traffic_class(frame: &[u8], offset: usize, class: u8) -> Vec<u8> {
     let mut changed = frame.to_vec();
     let header = &mut changed[offset..];

@@ -70,7 +70,8 @@ pub struct Harness {
     out: Vec<u8>,
 }
 
-/// Returns why the kernel cannot load programs here; `None` if it can.
+/// Returns why the kernel cannot load programs here; `None` if it can. It is tried once in a
+/// process.
 pub fn find_obstacle() -> Option<&'static str> {
     static WHY: OnceLock<Option<String>> = OnceLock::new();
     WHY.get_or_init(|| {
@@ -93,6 +94,9 @@ pub fn can_run() -> bool {
 }
 
 /// Returns a policy's parameters on the example link, with these values.
+///
+/// # Panics
+/// For an unknown policy or a value that is not allowed.
 pub fn params(policy: &str, given: &[(&str, &str)]) -> Params {
     Params::from_text(find(policy).expect("a shipped policy"), given, &LinkContext::EXAMPLE)
         .expect("valid parameters")
@@ -151,13 +155,18 @@ impl Config {
 }
 
 /// Returns the ns per packet of `repeat` runs of a program on one frame, measured by the kernel.
+/// Maps change as by real packets.
+///
+/// # Panics
+/// When the kernel refuses the run.
 pub fn time_runs(program: BorrowedFd, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
     let run = TestRun { frame, out: &mut [], context: as_bytes(&mut context), repeat };
     bpf::run_test(program, run).unwrap_or_else(|error| panic!("{error}")).duration_ns
 }
 
 impl Harness {
-    /// Loads a built-in program, such as `sfd-none-red`, with these settings.
+    /// Loads a built-in program, such as `sfd-none-red`, with these settings. The flow table has
+    /// `flows` entries; nothing is pinned or attached.
     ///
     /// # Panics
     /// When there is no such program or the kernel rejects it.
@@ -168,7 +177,8 @@ impl Harness {
         Harness::load(&object, flows, config)
     }
 
-    /// Loads an object with these settings.
+    /// Loads an object with these settings in both slots. The flow table has `flows` entries;
+    /// nothing is pinned or attached.
     ///
     /// # Panics
     /// When the kernel rejects it.
@@ -187,13 +197,17 @@ impl Harness {
     }
 
     /// Writes both slots of settings.
+    ///
+    /// # Panics
+    /// When the kernel refuses.
     pub fn write_settings(&self, config: &Config) {
         for index in 0..2 {
             self.loaded.write("ml_settings", index, &config.to_bytes()).expect("settings can be written");
         }
     }
 
-    /// Runs the program on a frame.
+    /// Runs the program on a frame once; its maps change as by a real packet. The outcome's frame
+    /// is valid until the next run.
     ///
     /// # Panics
     /// When the kernel refuses the run.
@@ -226,7 +240,8 @@ impl Harness {
         sum
     }
 
-    /// Returns the flows of the table: key, counters, and the policy's state.
+    /// Returns the flows of the table in the order of its entries: key, counters, and the policy's
+    /// state.
     pub fn flows(&self) -> Vec<(Key, Flow, Vec<u8>)> {
         let map = self.map("ml_flows");
         map.keys()
@@ -251,7 +266,7 @@ impl Harness {
     }
 }
 
-/// Returns the bytes of a context.
+/// Returns the bytes of a context, which the kernel may overwrite.
 fn as_bytes(context: &mut Context) -> &mut [u8] {
     // SAFETY: the struct is numbers without gaps, and any bytes are numbers.
     unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(context).cast(), size_of::<Context>()) }

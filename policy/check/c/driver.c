@@ -102,7 +102,7 @@ static struct block allocate_block(size_t size)
 	return made;
 }
 
-/* Fails if a byte of the guards has changed. */
+/* Fails if a byte of the guards has changed; does nothing with a sanitizer, which needs no guards. */
 static void check_guards(const struct block *block)
 {
 	size_t at;
@@ -126,7 +126,7 @@ static struct world new_world(void)
 	return made;
 }
 
-/* Copies parameters, states and a record's arguments into the blocks. */
+/* Copies parameters, states and a record's arguments into the blocks, in place of what the last call has left. */
 static void load_call(struct world *world, const void *params, const void *flow, const void *state,
 		 const struct mh_check_record *record)
 {
@@ -361,6 +361,10 @@ static void *read_all(const char *path)
 	return all;
 }
 
+/*
+ * Plays all cases of IN and writes their results to OUT. Returns 0; 2 for wrong arguments, or a file that cannot be
+ * read or written. A fault ends the program before (fail()).
+ */
 int main(int argc, char **argv)
 {
 	struct world one = new_world(), other = new_world();

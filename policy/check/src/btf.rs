@@ -13,7 +13,8 @@ pub(crate) struct Field {
     pub width: usize,
 }
 
-/// Returns every integer in the struct that a typedef names, nested ones included, in the order of their offsets.
+/// Returns every integer in the struct that a typedef names, nested ones included, in the order of their offsets. `elf`
+/// is the object's bytes, compiled with type information (`-g`).
 ///
 /// # Errors
 /// One sentence, if the object has no such type, or the struct has a member that is no integer, struct or array.

@@ -22,7 +22,8 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    /// Writes the sources into a new scratch folder, and the macros' definitions for a policy.
+    /// Writes the sources into a new scratch folder, and makes the macros' definitions for a policy. The shipped
+    /// headers are written to the cache if they are not there.
     ///
     /// # Errors
     /// If a folder cannot be written, or a user's header no longer exists.
@@ -40,8 +41,8 @@ impl Workshop {
         Ok(Workshop { folder, include, definitions, _kept: kept })
     }
 
-    /// Compiles one of the sources to `output`, with these arguments before the macros' definitions. Returns the compiler's
-    /// output, also if it fails.
+    /// Compiles one of the sources to `output`, with these arguments before the macros' definitions, within the limits
+    /// of [`process::compile`]. Returns the compiler's output, also if it fails.
     ///
     /// # Errors
     /// If the compiler cannot be started, or takes too long.
@@ -80,7 +81,7 @@ fn definitions(policy: &Policy, header: &str) -> Vec<String> {
     all
 }
 
-/// Returns the command of clang: `$CLANG`, else `clang`; `None` if it does not run.
+/// Returns the command of clang: `$CLANG`, else `clang`; `None` if it does not run with `--version`, as this call does.
 pub(crate) fn clang() -> Option<String> {
     let given = env::var("CLANG").ok().filter(|command| !command.is_empty());
     let command = given.unwrap_or_else(|| "clang".into());

@@ -123,7 +123,8 @@ pub(crate) fn draw_time(chain: &Chain, word: u64, random: &mut Random) -> u64 {
     }
 }
 
-/// Draws a packet's view. Its sequence is often `word`, a word of the state, or near it.
+/// Draws a packet's view on the chain's scales, any value of a member included. Its sequence is often `word`, a word of
+/// the state, or near it.
 pub(crate) fn draw_view(chain: &Chain, word: u64, random: &mut Random) -> View {
     let style = &chain.style;
     let constant = random.pick(&chain.constants);

@@ -10,7 +10,8 @@ use mousehole_policy::{Function, Origin, Policy, PolicyKind};
 use std::io;
 use std::time::Duration;
 
-/// Plays at least so many random records to both builds and returns the check named `kernel`.
+/// Plays at least so many random records to both builds and returns the check named `kernel`: failed if outcomes or
+/// states differ, or the kernel does not run the program. The same seed plays the same records.
 pub(crate) fn compare(kernel: &Kernel, policy: &'static Policy, seed: u64, records: u64) -> Check {
     match play_records(kernel, policy, seed, records) {
         Err(error) => {
@@ -120,8 +121,8 @@ fn outcome_index(policy: &Policy, outcome: u64) -> usize {
     }
 }
 
-/// Changes each field of the parameters, in the kernel only, and searches up to `records` records for ones that make a
-/// difference. Returns the check named `sensitivity`.
+/// Changes each field of the parameters, in the kernel only, and searches up to about `records` records for ones that
+/// make a difference. Returns the check named `sensitivity`, failed if the kernel does not run the program.
 pub(crate) fn check_sensitivity(kernel: &Kernel, policy: &'static Policy, seed: u64, records: u64) -> Check {
     match try_changes(kernel, policy, seed, records) {
         Ok(changes) => sensitivity_check(policy, &changes),

@@ -31,7 +31,8 @@ pub(crate) struct Step {
 }
 
 impl Generator {
-    /// Returns a source that looks for a turn at some records.
+    /// Returns a source that looks for a turn at some records. Draws the first parameters, for which it calls the
+    /// policy's set-up function in this process.
     pub fn new(policy: &'static Policy, seed: u64) -> Generator {
         let mut random = Random::new(seed);
         let functions = other_functions(policy);
@@ -58,7 +59,8 @@ impl Generator {
         Generator { is_eager: true, ..Generator::new(policy, seed) }
     }
 
-    /// Draws the next case: parameters, records, and the native build's outcomes and states.
+    /// Draws the next case: parameters, [`RECORDS`] records, and the native build's outcomes and states. The chain goes
+    /// on to those states.
     pub fn draw_case(&mut self) -> Case {
         self.begin_case();
         let before = self.chain.states.clone();
@@ -157,7 +159,7 @@ impl Generator {
         &self.chain.states
     }
 
-    /// Draws the next record; [`Generator::apply`] plays it.
+    /// Draws the next record, for which it may call the policy on copies of the states; [`Generator::apply`] plays it.
     pub fn draw_step(&mut self) -> Step {
         let record = self.draw();
         let Some(argument) = self.draw_argument(record.call) else { return Step { record, other: None } };
@@ -170,7 +172,8 @@ impl Generator {
         }
     }
 
-    /// Plays a record natively on the chain's states and returns the outcome.
+    /// Plays a record natively on the chain's states, which change, and returns the outcome. The chain's time becomes
+    /// the record's if that is later.
     pub fn apply(&mut self, record: &Record) -> u64 {
         self.chain.now_ns = self.chain.now_ns.max(record.now_ns.min(LATEST_NS));
         record.play(self.policy, &self.chain.params, &mut self.chain.states)
@@ -205,7 +208,8 @@ impl Generator {
         record
     }
 
-    /// Draws the argument along which to look for a turn at a call; `None` if no turn is to be looked for.
+    /// Draws the argument along which to look for a turn at a call; `None` if no turn is to be looked for, or the
+    /// function has no such argument.
     fn draw_argument(&mut self, call: Function) -> Option<Argument> {
         use Argument::*;
         let random = &mut self.random;
@@ -232,7 +236,8 @@ impl Generator {
     }
 
     /// Returns two records that differ by one in an argument and of which the native build decides differently, found by
-    /// bisection; `None` if it decides alike at both ends of the range searched.
+    /// bisection; `None` if it decides alike at both ends of the range searched. Draws the range from the random
+    /// stream; the chain's states stay.
     fn find_turn(&mut self, record: &Record, argument: Argument) -> Option<(Record, Record)> {
         let (mut same, mut other) = search_range(record, argument, &mut self.random);
         let first = self.decide(&with_argument(record, argument, same), argument);

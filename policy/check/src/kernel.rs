@@ -40,7 +40,8 @@ pub(crate) struct Run {
     pub took: Duration,
 }
 
-/// Returns why this process cannot compile and load eBPF programs, without a full stop; `None` if it can.
+/// Returns why this process cannot compile and load eBPF programs, without a full stop; `None` if it can. Runs clang
+/// and makes a map to find out.
 pub(crate) fn find_obstacle() -> Option<String> {
     if clang().is_none() {
         return Some("clang is not installed; CLANG=… names another command".into());
@@ -51,7 +52,7 @@ pub(crate) fn find_obstacle() -> Option<String> {
 }
 
 impl Kernel {
-    /// Compiles a policy for eBPF and loads its program.
+    /// Compiles a policy for eBPF in the workshop and loads its program, which stays loaded until this is dropped.
     ///
     /// # Errors
     /// [`Refusal::NotHere`] if the machine cannot do it, [`Refusal::Fault`] if the policy is at fault.
@@ -75,8 +76,8 @@ impl Kernel {
         Ok(Kernel { policy, instructions, verified, object, input, output, loaded })
     }
 
-    /// Plays the first `records` records of a case on its states, with these bytes of the parameters' struct, which may
-    /// differ from the case's.
+    /// Plays the first `records` records of a case, which has [`RECORDS`], on its states, with these bytes of the
+    /// parameters' struct, which may differ from the case's. Overwrites the maps; the case stays as it is.
     ///
     /// # Errors
     /// The kernel's error; or one if the program has not played all records.
@@ -116,7 +117,7 @@ impl Kernel {
     }
 }
 
-/// Compiles the check's program to an eBPF object and returns its bytes.
+/// Compiles the check's program to an eBPF object in the workshop's folder and returns its bytes.
 ///
 /// # Errors
 /// [`Refusal::Fault`] with clang's messages when the header does not compile. [`Refusal::NotHere`] when clang cannot be
@@ -147,7 +148,7 @@ fn take_map(loaded: &mut Ebpf, name: &str) -> Result<MapData, Refusal> {
     }
 }
 
-/// Returns how many instructions are in the program's section of an object.
+/// Returns how many instructions are in the program's section of an object; 0 without such a section.
 fn count_instructions(elf: &[u8]) -> u64 {
     use object::{Object as _, ObjectSection as _};
     let file = object::File::parse(elf).ok();

@@ -58,8 +58,9 @@ impl Default for Options {
     }
 }
 
-/// Checks the policy in the header at the path `target`, which ends in `.h`, or the registered one of this name. A header
-/// that cannot be loaded gives a report with a failed check.
+/// Checks the policy in the header at the path `target`, which ends in `.h`, or the registered one of this name, as
+/// [`check_policy`] does. A header is compiled and loaded, but not registered; one that cannot be loaded gives a report
+/// with a failed check.
 ///
 /// # Errors
 /// One sentence, if `target` is neither a header's path nor a policy's name.
@@ -86,6 +87,8 @@ pub fn check(target: &str, options: &Options) -> Result<Report, String> {
 }
 
 /// Checks a loaded policy: the rules, random records in a separate process, then the kernel. A failed check ends the report.
+/// Runs compilers in a scratch folder, which it removes, and with [`Options::kernel`] loads programs into the kernel if
+/// it may. It may take minutes.
 pub fn check_policy(policy: &'static Policy, options: &Options) -> Report {
     let mut report = Report { policy: policy.name().to_string(), sha256: None, checks: Vec::new() };
     if let Origin::Header { sha256, .. } = policy.origin() {

@@ -3,9 +3,9 @@
 use crate::random::Random;
 use mousehole_policy::{Kind, LinkContext, Parameter, Params, Policy, Settings, Value};
 
-/// Draws parameters that the policy's set-up function accepts: every kind over its allowed range, its ends often. After a
-/// refusal it draws the parameter at fault again, after a few refusals all of them; after 1000 rounds it returns the
-/// defaults.
+/// Draws parameters that the policy's set-up function accepts, which it calls in this process: every kind over its
+/// allowed range, its ends often. After a refusal it draws the parameter at fault again, after a few refusals all of
+/// them; after 1000 rounds it returns the defaults.
 pub(crate) fn draw_params(policy: &'static Policy, random: &mut Random) -> Params {
     for _ in 0..1000 {
         let (mut settings, context) = (draw_settings(policy, random), draw_context(random));
@@ -99,7 +99,8 @@ fn draw_value(parameter: &Parameter, random: &mut Random) -> Value {
     }
 }
 
-/// Draws a number in the range: an end, a small whole number, a fraction of `most`, or a number of any magnitude.
+/// Draws a number in the range: an end, a small whole number, a fraction of `most`, or a number of any magnitude. An
+/// infinite `most` counts as 10^12.
 fn draw_number(random: &mut Random, least: f64, most: f64) -> f64 {
     let most = if most.is_finite() { most } else { 1e12 };
     let smallest = if least > 0.0 { least } else { (most * 1e-12).max(1e-9).min(most) };

@@ -18,7 +18,7 @@ impl Random {
         self.0.random()
     }
 
-    /// Returns `true` with probability 1 / `n`.
+    /// Returns `true` with probability 1 / `n`, which is at least 1.
     pub fn one_in(&mut self, n: u32) -> bool {
         self.0.random_range(0..n) == 0
     }

@@ -39,8 +39,8 @@ impl Record {
         }
     }
 
-    /// Makes the call natively and returns its result. It changes `states`, those of the flows and the shared one
-    /// ([`state_words`]).
+    /// Makes the call natively and returns its result, 0 of a function that has none. It changes `states`, those of the
+    /// flows and the shared one ([`state_words`]); panics if they are too few, or the parameters are of another policy.
     #[inline]
     pub fn play(&self, policy: &Policy, params: &Params, states: &mut [u64]) -> u64 {
         let words = policy.flow_words();

@@ -80,7 +80,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns whether no check has failed.
+    /// Returns whether no check has failed; a warning or a check that was not run is no failure.
     pub fn is_good(&self) -> bool {
         self.checks.iter().all(|check| check.verdict != Verdict::Failed)
     }

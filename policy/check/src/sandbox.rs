@@ -43,7 +43,7 @@ struct Input {
 type Played = Option<(Vec<u64>, Vec<u64>)>;
 
 impl<'a> Sandbox<'a> {
-    /// Compiles the program, with sanitizers if the compiler has them.
+    /// Compiles the program in the workshop, with sanitizers if the compiler has them and the program starts with them.
     ///
     /// # Errors
     /// One sentence, with the compiler's messages if the program does not compile.
@@ -99,7 +99,8 @@ impl<'a> Sandbox<'a> {
         self.play(&inputs).map(drop)
     }
 
-    /// Plays cases and compares outcomes and states with those of the native build.
+    /// Plays cases in the separate process, without set-up, and compares outcomes and states with those of the native
+    /// build.
     ///
     /// # Errors
     /// One sentence about the first fault or difference.
@@ -121,7 +122,8 @@ impl<'a> Sandbox<'a> {
         Ok(())
     }
 
-    /// Runs the program on the inputs and returns the result of each.
+    /// Runs the program on the inputs and returns the result of each, in their order. Overwrites the workshop's files
+    /// `in` and `out`.
     ///
     /// # Errors
     /// One sentence about the first fault, or why the program cannot be run.

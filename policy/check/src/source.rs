@@ -27,7 +27,7 @@ pub(crate) fn check_source(workshop: &Workshop, compiler: &str) -> Result<Vec<St
     Ok(found)
 }
 
-/// Returns the faults of the preprocessed source; a header that does not compile is one.
+/// Returns the faults of the source, preprocessed in the workshop; a header that does not compile is one.
 ///
 /// # Errors
 /// As [`check_source`].
@@ -45,7 +45,8 @@ fn check_text(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String
     Ok(find_text_faults(&String::from_utf8_lossy(&text)))
 }
 
-/// Returns the faults in a preprocessed text with line markers.
+/// Returns the faults in a preprocessed text with line markers, each once and in alphabetical order, with file and
+/// line. The text of the system's headers is not checked.
 fn find_text_faults(text: &str) -> Vec<String> {
     let (mut file, mut line, mut is_system) = (String::new(), 0, false);
     let mut found = BTreeSet::new();

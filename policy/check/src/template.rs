@@ -14,7 +14,8 @@ pub enum TemplateKind {
 /// The name in the templates: in C, in capital letters, and with hyphens.
 const NAMES: [&str; 3] = ["placeholder_policy", "PLACEHOLDER_POLICY", "placeholder-policy"];
 
-/// Returns the text of a header for a policy of this kind and name, which may have hyphens or underscores.
+/// Returns the text of a header for a policy of this kind and name, which may have hyphens or underscores. It writes no
+/// file.
 ///
 /// # Errors
 /// One sentence, if the name has other characters than a policy's may, or belongs to a registered policy.

@@ -19,8 +19,9 @@ const SIZES: (u32, u32) = (20, 65535);
 /// How many flows there are; in every second case only as many as a series distinguishes.
 const MANY_FLOWS: usize = 32;
 
-/// Plays some thousands of random records to the policy of these parameters. A call that crashes, does not return or exits
-/// ends this process, which the crate `mousehole_policy` reports on standard error; so the caller starts a process for it.
+/// Plays some thousands of random records to the policy of these parameters. A call of a user's policy that crashes,
+/// does not return or exits ends this process, which the crate `mousehole_policy` reports on standard error; so the
+/// caller starts a process for it. A fault that this thread had recorded before is discarded.
 ///
 /// # Errors
 /// The first fault that leaves the process alive.
@@ -157,7 +158,11 @@ struct Guarded {
 const MARKED: u8 = 0xa5;
 
 impl Guarded {
-    /// Maps memory for a struct, all zero. `what` completes "wrote …" of an access after it and of one before it.
+    /// Maps memory for a struct, all zero, and names its guard pages for reports of crashes. `what` completes "wrote …"
+    /// of an access after it and of one before it.
+    ///
+    /// # Errors
+    /// A clause if there is no memory.
     fn new(bytes: usize, guard: Guard, what: &'static [&'static str; 2]) -> Result<Guarded, String> {
         // SAFETY: asks for a number.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
@@ -184,7 +189,7 @@ impl Guarded {
         Ok(made)
     }
 
-    /// Returns all bytes between the guard pages.
+    /// Returns all bytes between the guard pages, to change them; not after [`Guarded::seal`].
     fn all(&mut self) -> &mut [u8] {
         // SAFETY: the pages are mapped, and nobody else has them.
         unsafe { std::slice::from_raw_parts_mut(self.map.add(self.pages.start), self.pages.len()) }
@@ -227,6 +232,7 @@ impl Guarded {
 }
 
 impl Drop for Guarded {
+    /// Forgets the names of the guard pages and gives the memory back.
     fn drop(&mut self) {
         forget_region(self.map as usize..self.map as usize + self.map_bytes);
         // SAFETY: nobody has the memory any more.

@@ -11,10 +11,12 @@ const PACKETS: u64 = 2000;
 struct Packet(View);
 
 impl Waits for Packet {
+    /// Returns the view with which it arrived.
     fn view(&self) -> View {
         self.0
     }
 
+    /// Does nothing: marks are not checked here.
     fn mark(&mut self) {}
 }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 struct Folder(tempfile::TempDir);
 
 impl Folder {
+    /// Makes an empty folder.
     fn new() -> Folder {
         Folder(tempfile::tempdir().unwrap())
     }

@@ -53,6 +53,7 @@ struct Native {
 }
 
 impl Native {
+    /// Returns an empty FIFO of the test's rate before the dropper of these parameters, with a fresh state.
     fn new(params: Params) -> Native {
         let bytes = virtual_fifo_params(RATE_BPS, OVERHEAD, BURST);
         let words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes")));

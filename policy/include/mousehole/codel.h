@@ -30,7 +30,10 @@ MH_FN u32 mh_codel_draws(const struct mh_codel_params *params)
 	return 0;
 }
 
-/* Returns band 0 for an arrival, or a refusal if it does not fit the limit. */
+/*
+ * Returns band 0 for an arrival, or a refusal if it does not fit the limit. Leaves the dropping state if the link was
+ * idle before.
+ */
 MH_FN u32 mh_codel_enqueue(const struct mh_codel_params *params, struct mh_codel_vars *state,
 			   const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns, u32 random)
 {
@@ -45,7 +48,10 @@ MH_FN u32 mh_codel_enqueue(const struct mh_codel_params *params, struct mh_codel
 	return mh_into(0, mh_verdict_with_buffer(full, MH_PASS));
 }
 
-/* Returns band 0 if its head leaves, with MH_MARKED if it is to be marked; with MH_DROPPED if CoDel drops it. */
+/*
+ * Returns band 0 if its head leaves, with MH_MARKED if it is to be marked; with MH_DROPPED if CoDel drops it. Advances
+ * CoDel's state, so it is called once for each head.
+ */
 MH_FN u32 mh_codel_dequeue(const struct mh_codel_params *params, struct mh_codel_vars *state,
 			   const struct mh_waiting *waiting, u64 now_ns)
 {

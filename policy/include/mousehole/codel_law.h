@@ -66,7 +66,10 @@ MH_FN u64 mh_codel_square_root(u64 value)
 	return root;
 }
 
-/* Returns interval / sqrt(count), ns, the gap between two drops (RFC 8289 section 5.6, `control_law`). */
+/*
+ * Returns interval / sqrt(count), ns, the gap between two drops (RFC 8289 section 5.6, `control_law`). A count of 0
+ * counts as 1.
+ */
 MH_FN u64 mh_codel_gap_ns(const struct mh_codel_law *law, u32 count)
 {
 	u64 interval = law->interval_ns >> law->shift;

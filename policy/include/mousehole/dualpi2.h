@@ -100,7 +100,7 @@ MH_FN u64 mh_dualpi2_add_term(u64 p_q32, u64 gain_q24, u64 now_ns, u64 before_ns
 	return p_q32 > change ? p_q32 - change : 0;
 }
 
-/* Returns the band of a packet. */
+/* Returns the band of a packet, MH_DUALPI2_L or MH_DUALPI2_C, by its identifier and code point. */
 MH_FN u32 mh_dualpi2_band(const struct mh_dualpi2_params *params, const struct mh_view *view)
 {
 	return view->flags & MH_L4S || (params->nqb && view->dscp == MH_DSCP_NQB) ? MH_DUALPI2_L : MH_DUALPI2_C;
@@ -139,7 +139,10 @@ MH_FN u64 mh_dualpi2_coupled_probability(const struct mh_dualpi2_params *params,
 	return mh_min((state->p_q32 * params->coupling_q16) >> 16, MH_ONE_Q32);
 }
 
-/* Returns the band of an arrival, with MH_MARKED if it is to be marked, or a refusal with the verdict. */
+/*
+ * Returns the band of an arrival, with MH_MARKED if it is to be marked, or a refusal with the verdict (RFC 9332
+ * appendix A; overload as above). Takes the steps of p' that are due.
+ */
 MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_dualpi2_state *state,
 			     const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,
 			     u32 random)
@@ -163,7 +166,10 @@ MH_FN u32 mh_dualpi2_enqueue(const struct mh_dualpi2_params *params, struct mh_d
 	return mh_into(band, mh_verdict_with_buffer(full, verdict));
 }
 
-/* Returns the band whose head leaves, with MH_MARKED for a packet of L that waited longer than `step`. */
+/*
+ * Returns the band whose head leaves, with MH_MARKED for a packet of L that waited longer than `step` and is not the
+ * last. Takes the steps of p' that are due, and charges the head to the bands' shares. Called only while packets wait.
+ */
 MH_FN u32 mh_dualpi2_dequeue(const struct mh_dualpi2_params *params, struct mh_dualpi2_state *state,
 			     const struct mh_waiting *waiting, u64 now_ns)
 {

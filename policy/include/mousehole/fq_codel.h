@@ -95,7 +95,7 @@ MH_FN void mh_fq_codel_append(struct mh_fq_codel_state *state, u32 which, u32 ba
 	state->flow[band].joined = (u16)(which + 1);
 }
 
-/* Removes from list `which` its first flow, which is that of `band`. */
+/* Removes from list `which` its first flow, which is that of `band`; the flow is then in neither list. */
 MH_FN void mh_fq_codel_remove_first(struct mh_fq_codel_state *state, u32 which, u32 band)
 {
 	state->list[which].first = state->flow[band].next;
@@ -111,8 +111,8 @@ MH_FN u32 mh_fq_codel_draws(const struct mh_fq_codel_params *params)
 }
 
 /*
- * Returns the band of an arrival by the hash of its flow, and adds an inactive flow to the new flows. Refuses
- * nothing.
+ * Returns the band of an arrival by the hash of its flow, and adds an inactive flow to the new flows with a fresh
+ * credit. If the link was idle before, both lists are emptied first. Refuses nothing.
  */
 MH_FN u32 mh_fq_codel_enqueue(const struct mh_fq_codel_params *params, struct mh_fq_codel_state *state,
 			      const struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns,
@@ -166,7 +166,7 @@ MH_FN u32 mh_fq_codel_largest_band(const struct mh_waiting *waiting)
 
 /*
  * Returns the band that loses its head, with MH_HEAD, or MH_FITS. Each arrival beyond the limit begins one batch of
- * drops from the longest band (RFC 8290 section 4.1).
+ * drops from the longest band (RFC 8290 section 4.1), of which each call counts one.
  */
 MH_FN u32 mh_fq_codel_overflow(const struct mh_fq_codel_params *params, struct mh_fq_codel_state *state,
 			       const struct mh_waiting *waiting, u64 now_ns)
@@ -187,7 +187,8 @@ MH_FN u32 mh_fq_codel_overflow(const struct mh_fq_codel_params *params, struct m
 /*
  * Returns the band whose head leaves, with MH_MARKED if it is to be marked, or is dropped, with
  * MH_DROPPED. Returns MH_AGAIN if no flow is listed, or MH_FQ_CODEL_STEPS flows were visited and no
- * packet can leave yet (RFC 8290 section 4.2).
+ * packet can leave yet (RFC 8290 section 4.2). Moves the flows that it visits between the lists, gives them credit, and
+ * takes the size of a head that leaves from its flow's.
  */
 MH_FN u32 mh_fq_codel_dequeue(const struct mh_fq_codel_params *params, struct mh_fq_codel_state *state,
 			      const struct mh_waiting *waiting, u64 now_ns)

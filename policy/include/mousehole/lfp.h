@@ -149,7 +149,10 @@ MH_FN u32 mh_lfp_draws(const struct mh_lfp_params *params)
 	return 0;
 }
 
-/* Meters a packet of `flow`, returns its colour, and takes tokens for a green one (Fig. 4). */
+/*
+ * Meters a packet of `flow`, returns its colour, and takes tokens for a green one (Fig. 4). Refills the bucket and
+ * opens or closes promotion for all flows first.
+ */
 MH_FN u32 mh_lfp_packet(const struct mh_lfp_params *params, struct mh_lfp_flow *flow,
 			struct mh_lfp_state *state, const struct mh_view *view, u64 now_ns, u32 random)
 {

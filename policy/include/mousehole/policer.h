@@ -56,7 +56,8 @@ MH_FN u32 mh_policer_draws(const struct mh_policer_params *params)
 /*
  * Serves shapers. Takes the tokens of a packet and returns 0 if it may leave now; else returns the time to wait for
  * them, ns. A packet larger than the burst, such as a super-packet, waits for a full bucket and leaves a debt, which
- * those behind it wait for: a shaper releases it eventually, and the rate holds.
+ * those behind it wait for: a shaper releases it eventually, and the rate holds. Returns 0 for a packet that needs no
+ * tokens.
  */
 MH_FN u64 mh_policer_shape(const struct mh_policer_params *params, struct mh_policer *policer, struct mh_none *state,
 			   const struct mh_view *view, u64 now_ns)
@@ -77,7 +78,10 @@ MH_FN u64 mh_policer_shape(const struct mh_policer_params *params, struct mh_pol
 	return wait_ns;
 }
 
-/* Returns the colour with which a packet passes, or MH_DISCARD; takes its tokens if it conforms. */
+/*
+ * Returns the colour with which a packet passes, or MH_DISCARD; takes its tokens if it conforms. Without an action
+ * every packet passes and no tokens are taken.
+ */
 MH_FN u32 mh_policer_packet(const struct mh_policer_params *params, struct mh_policer *policer, struct mh_none *state,
 			    const struct mh_view *view, u64 now_ns, u32 random)
 {

@@ -196,7 +196,10 @@ MH_FN void mh_red_count_arrival(struct mh_red_state *state, u64 weight_q24)
 	state->above_min = 1;
 }
 
-/* Returns the verdict on a packet at the average `avg_q32`, and updates the count since the last drop. */
+/*
+ * Returns the verdict on a packet at the average `avg_q32`, and updates the count since the last drop: 0 after a drop
+ * or a mark, and counted anew once the average was below min.
+ */
 MH_FN u32 mh_red_decide(const struct mh_red_params *params, struct mh_red_state *state, u64 avg_q32,
 		       const struct mh_view *view, u32 random)
 {
@@ -236,7 +239,10 @@ MH_FN void mh_red_update_average(const struct mh_red_params *params, struct mh_r
 	state->avg_q32 = mh_red_average(params, state->avg_q32, length_q32, idle_ns);
 }
 
-/* Returns the verdict on an arrival after mh_red_update_average(); MH_PASS below `spare_below_packets`. */
+/*
+ * Returns the verdict on an arrival after mh_red_update_average(), as mh_red_decide() does; MH_PASS below
+ * `spare_below_packets`.
+ */
 MH_FN u32 mh_red_admit(const struct mh_red_params *params, struct mh_red_state *state,
 			 const struct mh_view *view, const struct mh_backlog *backlog, u32 random)
 {
@@ -247,7 +253,7 @@ MH_FN u32 mh_red_admit(const struct mh_red_params *params, struct mh_red_state *
 	return mh_red_decide(params, state, state->avg_q32, view, random);
 }
 
-/* Updates the average for an arrival and returns the verdict on it. */
+/* Updates the average and the count since the last drop for an arrival, and returns the verdict on it. */
 MH_FN u32 mh_red_packet(const struct mh_red_params *params, struct mh_red_state *state,
 			const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
 {
@@ -271,7 +277,8 @@ struct mh_red_names {
 
 /*
  * Returns 1 - e^(-1/C), the weight with which an average over C packets per second has a time constant of one second
- * (Floyd, Gummadi & Shenker 2001). Computed by a Taylor series at 1/C / 4096, then 12 doublings of the time.
+ * (Floyd, Gummadi & Shenker 2001). C is above 0. Computed by a Taylor series at 1/C / 4096, then 12 doublings of the
+ * time.
  */
 static inline double mh_red_weight_of_rate(double packets_per_s)
 {

@@ -48,7 +48,10 @@ MH_FN u32 mh_sfd_draws(const struct mh_sfd_params *params)
 	return params->promotion.kind == MH_PROMOTE_PROBABILISTIC;
 }
 
-/* Meters a packet of `flow` and returns its colour: green (IN) or yellow (OUT). */
+/*
+ * Meters a packet of `flow` and returns its colour: green (IN) or yellow (OUT). A packet beyond the threshold counts
+ * for the flow's promotion, which starts anew with the flow.
+ */
 MH_FN u32 mh_sfd_packet(const struct mh_sfd_params *params, struct mh_sfd_flow *flow, struct mh_none *state,
 			const struct mh_view *view, u64 now_ns, u32 random)
 {

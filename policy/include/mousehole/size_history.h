@@ -47,7 +47,10 @@ struct mh_size_history {
 	u16 group[MH_SIZE_HISTORY_GROUPS + 1]; /* the last one is not used */
 };
 
-/* Returns the bucket of a size: size >> shift, which has at most 7 bits, plus 64 for each bit of the shift. */
+/*
+ * Returns the bucket of a size, below MH_SIZE_HISTORY_BUCKETS: size >> shift, which has at most 7 bits, plus 64 for
+ * each bit of the shift.
+ */
 MH_FN u32 mh_size_history_bucket(u32 size)
 {
 	u32 shift = 0, step;

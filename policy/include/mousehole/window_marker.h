@@ -37,7 +37,10 @@ struct mh_window_marker_params {
 	u32 reserved;
 };
 
-/* Returns the colour of a packet at a window of more than H packets by algorithm 1's randomised lines. */
+/*
+ * Returns the colour of a packet at a window of more than H packets by algorithm 1's randomised lines. `random` is 32
+ * uniform bits, the window at most 65535 packets.
+ */
 MH_FN u32 mh_window_marker_random_colour(const struct mh_window_marker_params *params, u64 window, u64 random)
 {
 	u64 high = params->high * window, both = high + (window - params->high) * params->medium;

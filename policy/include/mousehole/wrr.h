@@ -59,8 +59,8 @@ MH_FN u32 mh_wrr_enqueue(const struct mh_wrr_params *params, struct mh_wrr_state
 }
 
 /*
- * Returns the band whose head leaves by deficit round robin, or MH_AGAIN if no packet could leave
- * in MH_WRR_BANDS + 1 visits.
+ * Returns the band whose head leaves by deficit round robin (Shreedhar & Varghese 1995), or MH_AGAIN if no packet could
+ * leave in MH_WRR_BANDS + 1 visits. Adds quanta, takes the head's size from its band's deficit, and moves the turn.
  */
 MH_FN u32 mh_wrr_dequeue(const struct mh_wrr_params *params, struct mh_wrr_state *state,
 			 const struct mh_waiting *waiting, u64 now_ns)

@@ -61,6 +61,7 @@ class Settings:
 
 def find_link(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = None) -> Link | None:
     """Returns the bottleneck of a scenario that is filled in; None if its rate is unknown or varies.
+    Without `means`, it reads the files of a rate that varies.
 
     A rate that varies is allowed behind a shaper at a constant one. `buffer` is that of the cell of the grid,
     such as `50p`, `64kB` or `1bdp`. `means` are the mean rates of a manifest, whose scenario names files
@@ -121,7 +122,10 @@ def explain_no_installation(scheme: str, link: Link | None) -> str:
 
 
 def install_script(found: Settings) -> str:
-    """Returns the commands as a shell script that takes the device as its argument."""
+    """Returns the commands as a shell script that takes the device as its argument.
+    Rows that are no command of tc, nft or `mousehole-live` become comments. Commands of nft follow those
+    of `FIREWALL`.
+    """
     head = ["#!/bin/sh", "# Usage: install.sh DEVICE, as root."]
     head += [f"# Needs {need}." for need in found.needs]
     head += ["set -eu", 'DEV="${1:?give the device}"']

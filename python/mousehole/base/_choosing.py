@@ -7,7 +7,9 @@ T = TypeVar("T")
 
 
 def choose_evenly(items: Sequence[T], most: int) -> list[T]:
-    """Returns at most `most` items, evenly spaced from the first to the last; `most` is at least 2."""
+    """Returns at most `most` items, evenly spaced from the first to the last; all if there are no more.
+    `most` is at least 2.
+    """
     if len(items) <= most:
         return list(items)
     return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]

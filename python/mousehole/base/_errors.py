@@ -35,6 +35,7 @@ class MouseholeError(ValueError):
 
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
         """Returns the error with its field, or the part of a path that its field begins with, renamed.
+        Returns the error itself if no name fits; a new one has no file and line.
 
         `names` maps fields to new names. After the name of an option, the dot of a path becomes a space:
         `--param sessions`. Paths in what is allowed are renamed, too.
@@ -54,7 +55,7 @@ class MouseholeError(ValueError):
         )
 
     def moved(self, field: str) -> "MouseholeError":
-        """Returns a copy of the error about another field."""
+        """Returns a copy of the error about another field, without its file and line."""
         return MouseholeError(
             self.sentence, kind=self.kind, field=field, value=self.value, allowed=self.allowed
         )

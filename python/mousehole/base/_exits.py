@@ -20,6 +20,8 @@ TERMINATED_STATUS = 143
 
 
 def stop_at_once(number: int, frame: "FrameType | None") -> "NoReturn":  # noqa: ARG001 (what Python calls it with)
-    """Ends the process on Ctrl-C before the command has begun."""
+    """Ends the process with status 130 and without any clean-up; it is a handler for `signal.signal`.
+    It answers Ctrl-C before the command has begun.
+    """
     os.write(2, b"mousehole: stopped; nothing was written\n")
     os._exit(INTERRUPTED_STATUS)

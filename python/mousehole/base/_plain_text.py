@@ -45,7 +45,9 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def install_ascii_fallback(stream: TextIO) -> None:
-    """Lets a stream write ASCII in place of characters that its encoding lacks."""
+    """Lets a stream write ASCII in place of characters that its encoding lacks.
+    Registers the handler for the whole process. A stream that is no `TextIOWrapper` stays as it is.
+    """
     codecs.register_error(HANDLER, _handle_encode_error)
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors=HANDLER)

@@ -60,7 +60,7 @@ class ConsoleReporter:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def start(self, total: int, what: str = "runs") -> None:
-        """Shows the bar."""
+        """Resets count and clock, and shows a bar if the console is a terminal."""
         self._what, self._total, self._count = what, total, 0
         self._begin_s = self._said_s = time.monotonic()
         if self._console.is_terminal:
@@ -85,7 +85,7 @@ class ConsoleReporter:
             self.say(f"{self._count:,} of {self._total:,} {self._what}, about {left} left")
 
     def finish(self) -> None:
-        """Removes the bar."""
+        """Removes the bar; does nothing without one."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

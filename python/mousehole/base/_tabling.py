@@ -25,7 +25,7 @@ class OutputConsole(Console):
     """
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Prints as rich does."""
+        """Prints as rich does, after `fit_encoding` of every object."""
         super().print(*(fit_encoding(self, item) for item in objects), **options)
 
     def on_broken_pipe(self) -> None:
@@ -57,9 +57,10 @@ def fit_encoding(console: Console, item: Any) -> Any:
 
 
 def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
-    """Prints the first table that fits, or else the last one, and below it the names of what it leaves out.
-
-    Returns these names. `forms` are pairs of a table and of what it leaves out, the fullest table first.
+    """Prints the first table that fits, or else the last one, and below it the names of what it leaves
+    out. Returns these names; without forms it prints nothing and returns an empty text. `forms` are pairs
+    of a table and of what it leaves out, the fullest table first. The printed table loses its title, and
+    texts of tables change as in `fit_encoding`.
     """
     chosen: tuple[Table, str] | None = None
     for chosen in forms:

@@ -63,7 +63,9 @@ def make_command_app(**settings: Any) -> typer.Typer:
 
 
 def list_help_sections(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
-    """Returns what a command takes by heading: each option with its metavar, and its help."""
+    """Returns what a command takes by heading: each option with its metavar, and its help.
+    Hidden parameters are left out.
+    """
     sections: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(context):
         record = param.get_help_record(context)
@@ -75,7 +77,10 @@ def list_help_sections(command: Any, context: Any) -> dict[str, list[tuple[str, 
 
 
 def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of dataclasses: `kinds` are the function's parameters and their classes."""
+    """Gives a command the options of dataclasses:
+    `kinds` are the function's parameters and their classes. The command is called with keywords only; it
+    raises `MouseholeError` for a faulty value of an option.
+    """
 
     def wrap(function: Callable[..., None]) -> Callable[..., None]:
         def command(**given: Any) -> None:
@@ -105,7 +110,9 @@ def typed_command() -> list[str]:
 
 
 def explain_usage_error(error: Exception) -> str | None:
-    """Returns the message for an error of the command-line parser; None for any other exception."""
+    """Returns the message for an error of the command-line parser.
+    None for a request for help and for any other exception.
+    """
     context = getattr(error, "ctx", None)
     if not hasattr(error, "format_message") or "Help" in type(error).__name__:
         return None

@@ -73,7 +73,9 @@ def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> No
 
 
 def check_result(outputs: object, inputs: Iterable[str | Path] = ()) -> None:
-    """Raises `MouseholeError` as `check_suffix` and `check_outputs` do, for the files of `outputs`."""
+    """Raises `MouseholeError` as `check_suffix` and `check_outputs` do, for the files of `outputs`.
+    `outputs` has fields of `SUFFIXES`; others are ignored.
+    """
     given = {name: getattr(outputs, name) for name in SUFFIXES if hasattr(outputs, name)}
     options = {f"--{name.replace('_', '-')}": file for name, file in given.items()}
     for option, name in zip(options, given, strict=True):
@@ -133,7 +135,9 @@ def name_write_errors(target: str | Path) -> Iterator[None]:
 
 @contextmanager
 def replace_atomically(path: str | Path) -> Iterator[Path]:
-    """Gives a temporary file, a draft, that replaces `path` if the block succeeds and is deleted if it fails.
+    """Gives a temporary file, a draft, that replaces `path` if the block succeeds and is deleted if it
+    fails.
+    A symbolic link stays, and its target is replaced.
 
     Drafts that a killed process left of the same file are deleted. Raises `MouseholeError` if the file cannot
     be written. A device or a pipe is written directly.
@@ -157,7 +161,9 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
 
 
 def _make_locked_file(path: Path, mode: int) -> int:
-    """Makes a file that is locked before it gets its name; returns its handle, which holds the lock."""
+    """Makes a new file for writing that is locked before it gets its name; returns its handle, which holds
+    the lock. The caller closes it. Raises `OSError`, and then leaves no file.
+    """
     unnamed = path.with_name(f"{path.name}{_UNNAMED}")
     # Drafts have names that nobody can guess, so that no link of somebody else's is followed.
     handle = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -172,7 +178,9 @@ def _make_locked_file(path: Path, mode: int) -> int:
 
 
 def _delete_abandoned_drafts(target: Path) -> None:
-    """Deletes the drafts of this file whose processes, and so their locks, have ended."""
+    """Deletes the drafts of this file whose processes, and so their locks, have ended.
+    Does nothing more after the first fault of the system.
+    """
     name = re.compile(
         rf"\.{re.escape(target.stem[:MOST_STEM])}\.[0-9a-f]{{12}}\.part{re.escape(target.suffix)}"
         rf"({re.escape(_UNNAMED)})?\Z"
@@ -184,7 +192,10 @@ def _delete_abandoned_drafts(target: Path) -> None:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Returns whether the process that made a file with `_make_locked_file` has ended."""
+    """Returns whether the process that made a file with `_make_locked_file` has ended.
+    False for a file that cannot be opened, and for one without its name that is younger than
+    `JUST_MADE_S`.
+    """
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
@@ -199,7 +210,9 @@ def is_abandoned(path: Path) -> bool:
 
 
 def write_text(path: str, text: str) -> None:
-    """Writes `text` to `path`, or to standard output if `path` is `-`, in UTF-8 whatever the locale."""
+    """Writes `text` to `path`, or to standard output if `path` is `-`, in UTF-8 whatever the locale.
+    Raises `MouseholeError` for a file that cannot be written, `OutputLostError` for standard output.
+    """
     if path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8"))
@@ -209,13 +222,16 @@ def write_text(path: str, text: str) -> None:
 
 
 def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Calls `write` with a temporary path, then replaces `path` by the file written."""
+    """Calls `write` with a temporary path, then replaces `path` by the file written.
+    Raises `MouseholeError` as `replace_atomically` does; `path` is then unchanged.
+    """
     with replace_atomically(path) as part:
         write(part)
 
 
 def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> None:
     """Calls each function with its path if that is not None; one that fails does not prevent the others.
+    `OutputLostError` passes at once. `writers` are pairs of a path and its function.
 
     Raises `MouseholeError` that names all that failed, after all of them were tried.
     """
@@ -241,6 +257,7 @@ def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> 
 @contextmanager
 def make_scratch_folder(purpose: str) -> Iterator[Path]:
     """Gives a new folder for temporary files, which is deleted at the end.
+    Faults of deleting are ignored.
 
     Folders for the same purpose that a killed process of this user has left are deleted as well.
     """
@@ -255,7 +272,10 @@ def make_scratch_folder(purpose: str) -> Iterator[Path]:
 
 
 def delete_abandoned_folders(prefix: str) -> None:
-    """Deletes the folders of `make_scratch_folder` under a prefix that no process of this user uses."""
+    """Deletes the folders of `make_scratch_folder` under a prefix that no process of this user uses.
+    A folder without a lock is deleted once it is older than `JUST_MADE_S`. Faults of the system are
+    ignored.
+    """
     with suppress(OSError):
         for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
             status = folder.lstat()

@@ -12,7 +12,9 @@ _forked = False
 
 
 def _note_fork() -> None:
-    """Notes in a child process that it was forked; polars calls would wait forever there."""
+    """Notes in a child process, for its whole life, that it was forked; polars calls would wait forever
+    there.
+    """
     global _forked
     _forked = True
 

@@ -66,12 +66,16 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def steps() -> Iterator[float]:
-    """Yields round steps between ticks of a linear scale, smallest first."""
+    """Yields round steps between ticks of a linear scale, smallest first.
+    They are 1, 2 and 5 times the powers of ten from 1e-12 to 1e15.
+    """
     return (step * 10.0**decade for decade in range(-12, 16) for step in (1, 2, 5))
 
 
 def _rank(name: str) -> int:
-    """Returns the rank of a scheme in the choice of looks: those often compared first, then all others."""
+    """Returns the rank of a scheme in the choice of looks, from 0: those often compared first, then all
+    others. A name outside the catalogue has one of `COUNT` ranks after these, by its CRC-32.
+    """
     if name in STYLED:
         return STYLED.index(name)
     others = [entry["name"] for entry in _engine.schemes() if entry["name"] not in STYLED]

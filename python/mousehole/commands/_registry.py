@@ -64,6 +64,10 @@ class LoadedCommands(Mapping[str, "Command"]):
     """The commands by name; to look one up imports its module."""
 
     def __getitem__(self, name: str) -> "Command":
+        """Imports the module of a command.
+        Returns the command under this name, with its summary as the first line of its help. Raises
+        `KeyError` for an unknown name.
+        """
         entry = COMMANDS[name]
         from typer.main import get_command
 

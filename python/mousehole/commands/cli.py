@@ -57,7 +57,10 @@ class CliGroup(TyperGroup):
         return list(super().parse_args(ctx, args))
 
     def main(self, *given: Any, **named: Any) -> Any:
-        """Runs the command line and exits."""
+        """Runs the command line on `sys.argv` and exits with its status.
+        A fault becomes one line on standard error and a status of `base/_exits.py`; help without a
+        command ends with status 0.
+        """
         try:
             _require_text(sys.argv[1:])
             status = super().main(*given, **{**named, "standalone_mode": False})
@@ -79,7 +82,9 @@ class CliGroup(TyperGroup):
         return fit_stdout_encoding(super().get_help(ctx))
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """Runs the chosen command."""
+        """Runs the chosen command, and exits with a message and a status of `base/_exits.py` for a fault
+        or a signal. From here on Ctrl-C raises `KeyboardInterrupt`, unless it is ignored.
+        """
         try:
             if signal.getsignal(signal.SIGINT) is stop_at_once:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -145,9 +150,9 @@ OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower
 
 
 def main() -> None:
-    """Runs the command `mousehole`. SIGTERM ends it as Ctrl-C does: half-written files are deleted.
-
-    So does SIGHUP, when a terminal or a session is closed, unless it is ignored (`nohup`).
+    """Runs the command `mousehole`; does not return.
+    SIGTERM ends it as Ctrl-C does: half-written files are deleted. So does SIGHUP, when a terminal or a
+    session is closed, unless it is ignored (`nohup`).
     """
     signal.signal(signal.SIGTERM, _terminate)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
@@ -192,9 +197,8 @@ def _require_text(words: list[str]) -> None:
 
 def _describe_unforeseen(error: BaseException) -> tuple[str, int]:
     """Returns the message and the exit status for an exception that nothing has handled.
-
-    An `OSError` is a fault of the system. Anything else is a fault of this program; its traceback is written
-    into a temporary file, which the message names.
+    An `OSError` is a fault of the system. Anything else is a fault of this program; its traceback is
+    written into a temporary file, which the message names if the write succeeds.
     """
     if isinstance(error, OSError) and error.errno is not None:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
@@ -217,7 +221,9 @@ def _discard_output() -> None:
 
 
 def _exit_with_message(message: str, status: int) -> NoReturn:
-    """Prints the message on standard error and exits, even if other threads are still computing."""
+    """Prints the message on standard error and exits, even if other threads are still computing.
+    Flushes standard output before, and drops what it cannot take.
+    """
     try:
         sys.stdout.flush()
     except OSError:
@@ -228,7 +234,7 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 
 
 def _exit_with_status(status: int) -> NoReturn:
-    """Exits at once if other threads are still running, else as `sys.exit` does."""
+    """Exits at once and without any clean-up if other threads are still running, else as `sys.exit` does."""
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)

@@ -19,7 +19,9 @@ FILES = 256
 
 
 def main() -> None:
-    """Runs the command `mousehole`."""
+    """Runs the command `mousehole`, after checks of standard output, open files and address space; does
+    not return. Sets the answer to Ctrl-C, unless that is ignored.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored, as by nohup
         signal.signal(signal.SIGINT, stop_at_once)
     try:
@@ -35,7 +37,9 @@ def main() -> None:
 
 
 def _prepare_output() -> None:
-    """Ends the process if standard output is closed; lets both outputs take any text."""
+    """Ends the process if standard output is closed; lets both outputs take any text.
+    Replaces `sys.stdout`, and a closed `sys.stderr` by the null device.
+    """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 (stays open; no imports)
     if sys.stdout is None:

@@ -36,7 +36,9 @@ def live_command(
 
 
 def find_program() -> Path:
-    """Returns the program of this installation, else the one that the shell finds."""
+    """Returns the program of this installation, else the one that the shell finds.
+    Raises `MouseholeError` if there is none.
+    """
     try:
         installed = distribution("mousehole")
         files = [file for file in installed.files or () if file.name == PROGRAM]
@@ -57,6 +59,7 @@ def find_program() -> Path:
 
 def exec_program(program: Path, words: list[str]) -> NoReturn:
     """Replaces this process by the program, whose exit status is then that of the command.
+    Flushes standard output before.
 
     Raises `MouseholeError` if the program cannot be run.
     """

@@ -34,6 +34,7 @@ from mousehole.runs import (
     Backend,
     Cell,
     Estimate,
+    Facts,
     Finding,
     Plan,
     Results,
@@ -316,12 +317,15 @@ class Comparison(Kept):
         return self.plan.describe(f"on {self.label}", self.finding_list)
 
     def __getstate__(self) -> dict[str, object]:
+        """Returns what a pickle holds: all but the engine's traffic."""
         # The engine's traffic stays with its process.
         return {**self.__dict__, "_engine_traffic": None}
 
 
 def find_start(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
-    """Returns the scenario that options change, and the traffic that the source names."""
+    """Returns the scenario that options change, and the traffic that the source names.
+    Reads a scenario's file. Raises `MouseholeError` for a fault in it or in the options.
+    """
     if not traffics.is_scenario(source):
         given = traffics.describe_traffic(
             source, options.payload, options.params, options.users, options.apps
@@ -365,6 +369,8 @@ def prepare(
     is_replaced: bool = False,
 ) -> Prepared:
     """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
+    Registers the policies of `options.policy` with the engine. No run of the plan is made, but the traffic
+    of files is read as a whole.
 
     With `is_sent` other processes will need the traffic, so that standard input is refused. With `is_fitted`
     a model replaces a capture that has too few short transfers to be played as it is, and with `is_replaced`
@@ -414,7 +420,9 @@ def _is_capture(given: traffics.TrafficInput) -> bool:
 def _replace_by_model(
     plan: Plan, given: traffics.TrafficInput, traffic: _engine.Traffic
 ) -> tuple[Plan, traffics.TrafficInput]:
-    """Returns plan and traffic with a model fitted to the capture in its place."""
+    """Returns plan and traffic with a model fitted to the capture in its place.
+    The arguments stay as they are.
+    """
     section: TrafficSection = {**plan.base["traffic"], "fitted": True}
     label = _engine.fitted_label(traffic.summary(None)["transfers"], given.label)
     return replace(plan, base={**plan.base, "traffic": section}), replace(given, label=label, clients=None)
@@ -424,6 +432,8 @@ def _prepare_ready_made(
     given: traffics.TrafficInput, short: int, options: Options, is_sent: bool
 ) -> Prepared:
     """Prepares the comparison with ready-made traffic in place of a capture that is too small.
+    Options that are only of files are dropped: `class_`, `params`, `payload`, `replay`, `strict`,
+    `ignore_trace_rtt`.
 
     `short` is the number of distinct short transfers in the capture.
     """
@@ -441,19 +451,20 @@ def _prepare_ready_made(
 
 def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Comparison:
     """Reports what the plan will cost, runs it in threads or by `backend`, and returns the comparison.
+    The progress is reported to `prepared.reporter`.
 
     Raises `MouseholeError` for a veto on traffic that is not present, and `Stopped` on Ctrl-C.
     """
     estimate, jobs, cores = forecast(prepared, backend)
     _try_vetoes(prepared)
     _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
-    return run_with_jobs(prepared, jobs, backend)
+    return run_with_jobs(prepared, jobs, backend, estimate.finished)
 
 
 def _try_vetoes(prepared: Prepared) -> None:
     """Raises `MouseholeError` for a veto on a kind of application that is not in the traffic.
-
-    The kinds are those of the first second of the traffic; transfers and pages may still come later.
+    Runs the baseline once for that, without a warm-up; nothing is run where the user gave no veto. The
+    kinds are those of the first second of the traffic; transfers and pages may still come later.
     """
     plan = prepared.plan
     if not vetoes.list_given_margins(plan):
@@ -475,10 +486,16 @@ def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int
     return estimate, choose_jobs(estimate, prepared.jobs, available_bytes()), None
 
 
-def run_with_jobs(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
-    """Runs the plan in this many threads or by `backend`, without an estimate, and returns the comparison."""
+def run_with_jobs(
+    prepared: Prepared, jobs: int, backend: Backend | None = None, finished: Facts | None = None
+) -> Comparison:
+    """Runs the plan in this many threads or by `backend`, without an estimate, and returns the comparison.
+    `finished` are facts of runs of the plan that an estimate has run already. Raises `MouseholeError` for a
+    veto on traffic that is not present, and `Stopped` on Ctrl-C.
+    """
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
-    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
+    shipment = prepared.shipment if backend else None
+    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, shipment, finished)
     section, pipe_bytes = plan.base["traffic"], _pipe_bytes(plan)
     capture = find_capture(section, traffic, plan.short_bytes, plan.long_bytes, pipe_bytes)
     results = Results(plan, facts, given.label, make_manifest(plan, given, traffic), summary, capture)
@@ -487,7 +504,9 @@ def run_with_jobs(prepared: Prepared, jobs: int, backend: Backend | None = None)
 
 
 def _pipe_bytes(plan: Plan) -> float:
-    """Returns the bandwidth-delay product of the bottleneck, 0 for a topology that gives no rate."""
+    """Returns the bandwidth-delay product of the bottleneck in bytes, 0 for a topology that gives no rate.
+    Reads the file of a rate that varies; a round-trip time that is not given is the default.
+    """
     rate, rtt = bottleneck.read_mean_rate(plan.base), bottleneck.read_facts(plan.base)["rtt"]
     if rate is None:
         return 0.0
@@ -496,8 +515,8 @@ def _pipe_bytes(plan: Plan) -> float:
 
 def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
     """Returns what the warm-up is chosen from.
-
-    None if the transfers' sizes, or the rate that loads count against, are not known beforehand.
+    None for a mix, and if the transfers' sizes, or the rate that loads count against, are not known
+    beforehand. `is_chosen` is whether the plan takes its warm-up from this.
     """
     rate = bottleneck.compute_load_rate(plan.base)
     if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):
@@ -506,7 +525,9 @@ def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_ch
 
 
 def _warn_of_low_load(prepared: Prepared) -> None:
-    """Reports a warning if the native load of the traffic is too low for schemes to matter."""
+    """Reports a warning if the native load of the traffic is too low for schemes to matter.
+    Does nothing where a load is given or the native one is unknown.
+    """
     summary = prepared.summary
     native = summary["native_load"] if summary else None
     if prepared.plan.loads == (None,) and native is not None and native < notes.UNLOADED:
@@ -517,7 +538,9 @@ def _warn_of_low_load(prepared: Prepared) -> None:
 
 
 def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter, cores: int | None) -> None:
-    """Reports the estimated time and memory; `cores` are those of other machines."""
+    """Reports the estimated time and memory of up to `jobs` runs at once; `cores` are those of other
+    machines.
+    """
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
     cost = write_cost(estimate, jobs, cores)
     reporter.say(f"{cost}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")

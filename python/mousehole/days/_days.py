@@ -149,7 +149,9 @@ def list_effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
 
 
 def find_over_days(days: Sequence[Day], cell: Cell) -> list[DaysFinding]:
-    """Returns every scheme against the baseline, and against FQ-CoDel if it is compared, over all days."""
+    """Returns every scheme against the baseline, and against FQ-CoDel if it is compared, over all days.
+    All days have the same plan.
+    """
     by_day = [{_finding_key(item): item for item in findings.findings(day.results, cell)} for day in days]
     keys = dict.fromkeys(key for found in by_day for key in found)
     each = {key: [found.get(key) for found in by_day] for key in keys}
@@ -163,8 +165,7 @@ def _make_designs(
     days: Sequence[Day], each: Mapping[Key, Sequence[Finding | None]]
 ) -> dict[tuple[str, str], Design]:
     """Returns the designs by reference and endpoint; each holds for all schemes together.
-
-    Exploratory endpoints have none.
+    Exploratory endpoints have none: the caller takes the design of a single comparison for them.
     """
     families: dict[tuple[str, str], list[list[float]]] = {}
     for (_, reference, endpoint), items in each.items():
@@ -188,7 +189,9 @@ def _pair_with_endpoint(
 
 
 def _list_log_ratios(effects: Sequence[DayEffect]) -> list[float]:
-    """Returns the natural logarithms of the days' ratios, NaN for days that do not count."""
+    """Returns the natural logarithms of the days' ratios:
+    NaN for days that do not count, and for a change of −100 % or less.
+    """
     return [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
 
 
@@ -258,7 +261,9 @@ def _answer_cell(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installati
 
 
 def describe_another_day(found: DaysFinding) -> str:
-    """Returns the sentences on the range of the change of one more day, and on that of the days."""
+    """Returns the sentences on the range of the change of one more day, and on that of the days.
+    Raises `ValueError` if no day counts.
+    """
     one = found.another_day
     if not one.has_interval:
         return _describe_range(found)
@@ -282,7 +287,9 @@ def describe_heterogeneity(found: DaysFinding) -> str:
 
 
 def list_day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
-    """Returns the remarks of single days, each with the days that it is about."""
+    """Returns the remarks of single days, each with the days that it is about.
+    A note that several days have stands once.
+    """
     by_note: dict[str, list[str]] = {}
     for day in days:
         for note in _list_floor_notes(day.results):
@@ -341,7 +348,9 @@ def _judge_days(
     ratio: Estimate,
     design: Design,
 ) -> Verdict:
-    """Returns the verdict over days, withdrawn where a day's mean is only a lower bound."""
+    """Returns the verdict over days, withdrawn where a day's mean is only a lower bound.
+    It is undecided for fewer than `LEAST_DAYS` days.
+    """
     known = [effect for effect in effects if isfinite(effect.change.mean)]
     endpoint = _find_endpoint(days[0].results.plan, first)
     if ratio.count < LEAST_DAYS:
@@ -372,7 +381,9 @@ def _judge_days(
 
 
 def _find_endpoint(plan: Plan, first: Finding) -> Endpoint:
-    """Returns the endpoint that a finding is about."""
+    """Returns the endpoint that a finding is about.
+    Raises `StopIteration` if the plan has none of its name.
+    """
     known = findings.list_endpoints(plan.short_bytes, plan.long_bytes, has_pages=True)
     return next(endpoint for endpoint in known if endpoint.name == first.endpoint)
 
@@ -439,13 +450,17 @@ def _list_floor_notes(results: Results) -> list[str]:
 
 
 def _describe_range(found: DaysFinding) -> str:
-    """Returns the sentence on how many days were lower, with the smallest and largest change of a day."""
+    """Returns the sentence on how many days were lower, with the smallest and largest change of a day.
+    Raises `ValueError` if no day counts.
+    """
     faster = sum(effect.change.mean < 0 for effect in found.known)
     return f"It was lower on {faster} of {counted(len(found.known), 'day')} ({_effects_range(found.known)})."
 
 
 def _effects_range(known: Sequence[DayEffect]) -> str:
-    """Returns the smallest and the largest change of a day: `−40 % (mon.log) to −12 % (tue.log)`."""
+    """Returns the smallest and the largest change of a day:
+    `−40 % (mon.log) to −12 % (tue.log)`. Raises `ValueError` for no days.
+    """
     least = min(known, key=lambda effect: effect.change.mean)
     most = max(known, key=lambda effect: effect.change.mean)
     return f"{capped(least.change.mean)} % ({least.day}) to {capped(most.change.mean)} % ({most.day})"

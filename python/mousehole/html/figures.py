@@ -63,7 +63,9 @@ class Point:
 def make_plane_chart(
     name: str, points: Sequence[Point], short: str, long: str, baseline: str, series: Series, what: str = ""
 ) -> Chart:
-    """Returns the chart of the gains of short transfers against the costs of long ones, with both intervals.
+    """Returns the chart of the gains of short transfers against the costs of long ones, with both
+    intervals.
+    Points without a mean of both changes are in the table only.
 
     `short` and `long` name these transfers; `what` names the labels of the points, if they have any. The
     baseline is where the lines cross.
@@ -128,7 +130,9 @@ def make_plane_chart(
 
 
 def describe_changes(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
-    """Returns the sentence on what a chart of changes of `what` shows: what is clearly faster, and slower."""
+    """Returns the sentence on what a chart of changes of `what` shows: what is clearly faster, and slower.
+    `what` is a plural noun, and not empty.
+    """
     known = {name: change for name, change in changes.items() if isfinite(change.low)}
     faster = [name for name, change in known.items() if change.high < 0]
     slower = [name for name, change in known.items() if change.low > 0]
@@ -141,7 +145,9 @@ def describe_changes(changes: Mapping[str, Interval], what: str, baseline: str) 
 
 
 def make_change_cell(change: Interval | None, less_is_better: bool = True) -> Cell:
-    """Returns a change with its interval, coloured where the interval excludes zero."""
+    """Returns a change with its interval, coloured where the interval excludes zero.
+    The text is `–` and has no value where there is no change.
+    """
     if change is None or not isfinite(change.mean):
         return Cell("–", None)
     tones: tuple[Tone, Tone] = ("good", "bad") if less_is_better else ("bad", "good")

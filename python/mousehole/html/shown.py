@@ -20,6 +20,8 @@ def present(
     to_stderr: bool = False,
 ) -> None:
     """Writes the files, then prints the report, with `to_stderr` on standard error.
+    Prints Markdown with `is_markdown`, on standard output whatever `to_stderr` says; `details` adds folded
+    sections on a terminal.
 
     Files come first, since the reader of the report may close the pipe early. The report is printed even if a
     disk is full. Raises the errors of `output.write_all`.

@@ -72,6 +72,7 @@ def _is_polars(value: object, kind: str) -> bool:
 
 def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
     """Returns a frame whose columns are in memory: lazy frames are computed, streams read to their end.
+    A stream can be read once only.
 
     Any other source is returned as it is. Raises `MouseholeError` for a source that its library cannot read,
     and for a stream with a column of intervals.
@@ -93,6 +94,7 @@ def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
 
 def _refuse_intervals(stream: Any) -> None:
     """Raises `MouseholeError` for a column of months, days and nanoseconds, which ends polars by a panic.
+    A stream without known types passes.
 
     The types are read as DuckDB's relations and pyarrow's readers name them.
     """
@@ -185,12 +187,16 @@ class _Column:
         return field_error(place, shown if isinstance(shown, Real) else str(shown), allowed)
 
     def require(self, good: NDArray[np.bool_], allowed: str) -> None:
-        """Raises the error of the first row that is not good."""
+        """Raises the error of the first row that is not good, with `allowed` as what would be; does
+        nothing if all are good.
+        """
         if not np.all(good):
             raise self.fault(int(np.argmin(good)), allowed)
 
     def numbers(self, allowed: str) -> Floats:
-        """Returns the values as numbers, NaN where they are missing."""
+        """Returns the values as numbers, NaN where they are missing.
+        Raises `MouseholeError` for a value that is no number.
+        """
         if self.values.dtype.kind in "iuf":
             return self.values.astype(np.float64)
         found = np.full(len(self.values), np.nan)
@@ -203,7 +209,10 @@ class _Column:
         return found
 
     def sizes(self, may_be_zero: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Returns the values as bytes or packets, at least 1 but in rows that may be zero."""
+        """Returns the values as bytes or packets, at least 1 but in rows that may be zero.
+        Raises `MouseholeError` for any other value, and above `MOST_BYTES`. Rows that may not be zero
+        count 1 in a column of `_SUMS`.
+        """
         found = self.numbers(A_SIZE)
         if self.name in _SUMS:
             found = np.where(may_be_zero, found, 1.0)  # of other rows they mean nothing
@@ -213,13 +222,17 @@ class _Column:
         return found.astype(np.int64)
 
     def texts(self, allowed: str) -> NDArray[Any]:
-        """Returns the values as texts, None where they are missing."""
+        """Returns the values as texts, None where they are missing.
+        Raises `MouseholeError` for any other value; `allowed` is for its message.
+        """
         found = _make_array([None if _is_missing(value) else value for value in self.values])
         self.require(np.array([value is None or isinstance(value, str) for value in found], bool), allowed)
         return found
 
     def hosts(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
         """Returns the hosts' numbers, and their names unless the user's values are these numbers.
+        Raises `MouseholeError` for a missing value and for a collection. The numbers are in the order of
+        rows.
 
         Names are numbered as they appear in `order`.
         """
@@ -233,7 +246,9 @@ class _Column:
         return found, names
 
     def times(self, origin: Any) -> tuple[Floats, Any]:
-        """Returns seconds since `origin`, and that origin: the earliest value if it is None."""
+        """Returns seconds since `origin`, and that origin: the earliest value if it is None.
+        Raises `MouseholeError` for a missing value and where one side is datetimes and the other numbers.
+        """
         values = _as_times(self)
         self.require(~_find_missing(values), A_TIME)
         if not len(values):
@@ -245,7 +260,9 @@ class _Column:
         return _to_seconds(values - origin, self.unit_ns), origin
 
     def spans(self) -> Floats:
-        """Returns the values as seconds, NaN where they are missing."""
+        """Returns the values as seconds, NaN where they are missing.
+        Raises `MouseholeError` for datetimes, and outside 0 to `LONGEST_S`.
+        """
         values = _as_times(self)
         if values.dtype.kind == "M":
             raise self.fault(int(np.argmin(_find_missing(values))), A_SPAN)
@@ -254,7 +271,9 @@ class _Column:
         return found
 
     def spans_since(self, starts: Floats, origin: Any) -> Floats:
-        """Returns the seconds from `starts` to the values, NaN where these are missing."""
+        """Returns the seconds from `starts` to the values, NaN where these are missing.
+        Raises `MouseholeError` outside 0 to `LONGEST_S`.
+        """
         known = ~_find_missing(_as_times(self))
         found = np.full(len(starts), np.nan)
         if np.any(known):
@@ -314,7 +333,10 @@ def _make_array(values: list[Any]) -> NDArray[Any]:
 
 
 def _as_times(column: _Column) -> NDArray[Any]:
-    """Returns datetimes, timedeltas or numbers; a column of objects must hold one of these kinds."""
+    """Returns datetimes, timedeltas or numbers; a column of objects must hold one of these kinds.
+    Raises `MouseholeError` otherwise. Datetimes are in UTC, and resolve nanoseconds as timedeltas do;
+    those of objects have microseconds.
+    """
     values = column.values
     if values.dtype.kind == "M":
         return values.astype("datetime64[ns]")
@@ -398,8 +420,8 @@ def _name_host(host: Any) -> str:
 
 def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.bool_]:
     """Returns for each row whether it is a flow of datagrams.
-
-    Raises `MouseholeError` if one is and a column of `_SUMS` is missing.
+    Raises `MouseholeError` if one is and a column of `_SUMS` is missing, `StopIteration` for a frame
+    without columns.
     """
     start = next(iter(keys))
     if "is_datagrams" not in keys:
@@ -412,7 +434,9 @@ def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArra
 
 
 def _make_row(row: dict[str, Any], is_flow: bool) -> dict[str, Any]:
-    """Returns a row with the sums of a flow of datagrams under `datagrams`; other rows lose these columns."""
+    """Returns a row with the sums of a flow of datagrams under `datagrams`; other rows lose these columns.
+    They are removed from the argument `row` too.
+    """
     sums = {name: row.pop(name) for name in _SUMS if name in row}
     return {**row, "datagrams": {**sums, "bytes": row["bytes"]}} if is_flow else row
 

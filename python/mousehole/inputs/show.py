@@ -51,7 +51,9 @@ def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[Part
 
 
 def find_scheme_entry(text: str) -> CatalogueEntry:
-    """Returns the entry of a scheme or part; the values given in `name(parameter=value,…)` are its defaults.
+    """Returns the entry of a scheme or part; the values given in `name(parameter=value,…)` are its
+    defaults.
+    A part of `marker|queue` must be in the catalogue.
 
     The parameters of `marker|queue` are those of all its parts, each named after its part. Raises
     `MouseholeError` for an unknown scheme.
@@ -76,6 +78,7 @@ def find_scheme_entry(text: str) -> CatalogueEntry:
 
 def _combine_entries(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
     """Returns the catalogue entry of parts joined by bars, with the values in `text` as defaults.
+    Raises `MouseholeError` for an unknown part or parameter.
 
     Parameters are named after their part, such as `red.min`.
     """

@@ -113,7 +113,9 @@ class TrafficInput:
         return {"name": IN_MEMORY, "sha256": digest}
 
     def _read_main(self, strict: bool, seed: int, reporter: Reporter) -> _engine.Traffic | None:
-        """Reads everything but the mix."""
+        """Reads everything but the mix; None if there is nothing but the mix, or nothing at all.
+        Arguments and errors are those of `read`.
+        """
         section = self.section
         if self.connections is not None:
             return _engine.connections_traffic(self.connections)
@@ -191,6 +193,7 @@ def from_section(section: TrafficSection, label: str) -> TrafficInput:
 
 def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> TrafficInput:
     """Returns the traffic with corrections of the classes of its flows, such as `port 5060=call`.
+    Without classes the traffic is returned as it is.
 
     Raises `MouseholeError` for traffic that is not read from files, whose flows have no classes.
     """
@@ -206,6 +209,7 @@ def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> Tr
 
 def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
     """Returns the traffic whose files have the format that the file `path` describes.
+    Without a path the traffic is returned as it is.
 
     Raises `MouseholeError` for a fault in the file, and for traffic that is not read from files.
     """
@@ -227,7 +231,9 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
 
 
 def is_model(name: str) -> bool:
-    """Returns whether `name` is a place, or is or looks like a model, such as `web:sfd`, and not a file."""
+    """Returns whether `name` is a place, or is or looks like a model, such as `web:sfd`, and not a file.
+    A model that is also a file's name is a file.
+    """
     if is_place(name):
         return True
     is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
@@ -262,7 +268,9 @@ def make_repeatable(source: Source) -> Source:
 
 
 def find_scenario_path(source: Source) -> Path:
-    """Returns the only name in a source as a path; an empty path if the source is anything else."""
+    """Returns the only name in a source as a path; an empty path if the source is anything else.
+    It need not exist.
+    """
     if isinstance(source, str | Path):
         return Path(source)
     if _is_data(source) or len(source) != 1 or isinstance(source[0], Mapping):
@@ -344,8 +352,8 @@ def _describe_and_read(
     log_format: str | Path | None = None,
 ) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
     """Returns the traffic of `read` and `inspect`, as it was given and as it was read.
-
-    Raises `MouseholeError` for a scenario or a place, and as `describe_traffic` does.
+    Raises `MouseholeError` for a scenario or a place, where there is nothing to read, and as
+    `describe_traffic` does.
     """
     paths = make_repeatable(paths)
     if is_scenario(paths):
@@ -368,7 +376,9 @@ def _read_files(
     section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter,
     classes: Sequence[str] = (), budget: tuple[int | None, int | None] = (None, None), log_format: str = "",
 ) -> _engine.Traffic:  # fmt: skip
-    """Reads the files of a section; `classes` are corrections of classes, `budget` is that of `TrafficInput`.
+    """Reads the files of a section; `classes` are corrections of classes, `budget` is that of
+    `TrafficInput`.
+    Raises `MouseholeError` for a fault in the files. Ctrl-C ends the wait at once.
 
     `log_format` is the text that describes the format of logs, or empty. The progress of large files is
     reported in megabytes.
@@ -419,7 +429,9 @@ def _from_files(names: list[str], payload: str | None) -> TrafficInput:
 
 
 def _from_model(names: list[str], payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
-    """Returns the traffic of a model; raises `MouseholeError` if other traffic is given as well."""
+    """Returns the traffic of a model; raises `MouseholeError` if other traffic is given as well.
+    Parameters that the model's section does not take are refused as well.
+    """
     if len(names) > 1:
         (model, *_) = [name for name in names if is_model(name)]
         raise conflict_error("traffic", model, "other traffic", "a model stands alone")

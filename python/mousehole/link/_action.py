@@ -43,6 +43,8 @@ HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 
 def run(options: LinkOptions, command: list[str] | None) -> int:
     """Runs the command behind the link; returns its exit status, or `INVALID_STATUS` for an invalid run.
+    Registers the policies of `options.policy`, makes namespaces and runs programs in them, writes the
+    files that were asked for, and prints the report.
 
     Raises `MouseholeError` for a fault in the options, and where the system has no namespaces.
     """
@@ -123,7 +125,9 @@ def _parse_loss(given: str | None) -> float | None:
 
 
 def _parse_programs(options: LinkOptions, command: list[str] | None) -> Programs:
-    """Returns the programs of both sides with time limit, MTU and names; the user's shell without a command.
+    """Returns the programs of both sides with time limit, MTU and names; the user's shell without a
+    command.
+    The shell is that of the variable SHELL, else /bin/sh.
 
     Raises `MouseholeError` for a value that is not allowed.
     """
@@ -158,6 +162,8 @@ def _parse_names(given: str | None) -> list[str]:
 
 def _run_single(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
     """Runs one scheme, writes what was asked for and prints the report.
+    Raises `MouseholeError` before the run for what cannot be run, and after it for a file that cannot be
+    written.
 
     Returns the command's exit status, or if that is 0 and the run is invalid, `INVALID_STATUS`.
     """
@@ -199,6 +205,8 @@ def _run_schemes(
     command: list[str] | None,
 ) -> int:  # fmt: skip
     """Runs every scheme in rounds, writes what was asked for and prints the report.
+    Raises `MouseholeError` without a command and for a faulty plan, and `typer.Exit` if the first run
+    could not start its command. Files are written only if a round is left.
 
     Returns the first exit status of the command that is not 0. If all are 0, it returns 0, or
     `INVALID_STATUS` if no round is left to compare.
@@ -285,6 +293,7 @@ def _make_observer(
 @contextmanager
 def _lend_terminal(is_shell: bool) -> Iterator[None]:
     """Leaves Ctrl-C to an interactive shell while the context lasts, then takes the terminal back.
+    Meanwhile SIGINT and SIGTTOU are ignored in this process.
 
     Without `is_shell` it does nothing.
     """

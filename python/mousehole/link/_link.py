@@ -90,13 +90,16 @@ class Played:
 
 
 def check(scenario: Mapping[str, object], programs: Programs) -> None:
-    """Raises `MouseholeError` if link or scheme of the scenario, or the programs, cannot be run."""
+    """Raises `MouseholeError` if link or scheme of the scenario, or the programs, cannot be run.
+    Nothing is run.
+    """
     try_scenarios([{**scenario, "traffic": NOTHING}])
     _engine.link_check({**scenario, "traffic": {}}, programs.settings())
 
 
 def play(scenario: Scenario, programs: Programs, observer: Observer | None = None) -> Played:
     """Runs the programs through the scenario's link until the command ends.
+    `observer` is called in this thread. After Ctrl-C it waits at most `ENDING_S` for the end.
 
     The scenario's traffic does not matter, and that of the records' scenario stands for it. Raises
     `MouseholeError` for a fault in the input and for what the system denies, and `KeyboardInterrupt` on
@@ -155,6 +158,7 @@ def _collect_records(scenario: Scenario, result: _engine.RunResult, account: Lin
 
 def make_traffic(columns: RecordColumns) -> TrafficSection:
     """Returns the flows of a run as section `traffic` of a scenario.
+    Times are seconds from the run's beginning, pauses never negative.
 
     Transfers that ended are connections with their sizes and pauses. Downloads without end are bulk flows.
     `list_differences` names the rest. Without any flow the section is `NOTHING`.
@@ -216,7 +220,9 @@ def read_default_congestion() -> str | None:
 
 
 def predict(played: Played) -> Records:
-    """Plays the flows that a run has recorded in the simulator, under the same scheme."""
+    """Plays the flows that a run has recorded in the simulator, under the same scheme.
+    Raises `MouseholeError` as `simulate` does.
+    """
     return simulate(played.scenario)
 
 

@@ -14,7 +14,9 @@ from mousehole.records import make_run_document as document_of_run
 
 
 def write_status(status: LinkStatus) -> str:
-    """Returns the line on one second of a run."""
+    """Returns the line on one second of a run.
+    Rates are in bit/s as text; queues are packets by colour, the best first, with slashes.
+    """
     late = f"late up to {time_text(status['late_most_s'])}"
     down, up = _describe_direction(status["down"]), _describe_direction(status["up"])
     return f"{status['at_s']:4.0f} s  down {down}; up {up}; {late}"
@@ -57,7 +59,9 @@ def describe_congestion(congestion: str | None) -> str:
 
 
 def list_warnings(account: LinkAccount) -> Iterator[str]:
-    """Yields what went wrong with the programs of a run without making it invalid."""
+    """Yields what went wrong with the programs of a run without making it invalid; nothing if all went
+    well.
+    """
     if account["server_status"]:
         yield f"the server's command ended before, with status {account['server_status']}"
     if account["left_behind"]:
@@ -69,6 +73,7 @@ def make_run_document(
     played: Played, simulated: Records | None = None, command: Sequence[str] | None = None
 ) -> Document:
     """Returns the document of a run on real packets; `simulated` has the same flows in the simulator.
+    Reads the machine's congestion control.
 
     `command` is what was typed, None where Python was the caller.
     """
@@ -83,7 +88,9 @@ def make_run_document(
 
 
 def _make_prediction_table(played: Played, simulated: Records) -> Table:
-    """Returns a table of response times in real time and simulated with the same flows."""
+    """Returns a table of response times in real time and simulated with the same flows.
+    It has no rows if no transfer ended in real time.
+    """
     figures = [_summarise_times(one.columns.transfers) for one in (played.records, simulated)]
     rows: list[Row] = []
     for name, real in figures[0].items():

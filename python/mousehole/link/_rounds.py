@@ -71,7 +71,9 @@ class Trial:
         return list_faults(self.entries())
 
     def entries(self) -> list[LinkRunEntry]:
-        """Returns every run in the form of the JSON document."""
+        """Returns every run in the form of the JSON document, rounds from 1 on.
+        Reads the machine's congestion control.
+        """
         left_out, congestion = self.left_out, read_default_congestion()
         return [
             {
@@ -88,7 +90,9 @@ class Trial:
 
 
 def list_faults(entries: Iterable[LinkRunEntry]) -> list[str]:
-    """Returns a line for each round that is left out because all its runs under some scheme were invalid."""
+    """Returns a line for each round that is left out because all its runs under some scheme were invalid.
+    Empty if none is left out.
+    """
     own: dict[tuple[int, str], list[LinkRunEntry]] = {}
     for entry in entries:
         own.setdefault((entry["round"], entry["scheme"]), []).append(entry)
@@ -113,6 +117,8 @@ def compare(
     played: Callable[[Run], None] | None = None,
 ) -> Trial:  # fmt: skip
     """Runs the same programs once per scheme in each round, and compares the schemes.
+    The runs last as long as their programs, one after another. `comparison` is None if every round is left
+    out.
 
     A run that is invalid is repeated, `REPEATS` times at most; then its round is left out, and what is left
     of that round is not run. `observer` returns the observer of a run, and `played` is called after each.
@@ -149,7 +155,10 @@ def compare(
 
 
 def _compare_rounds(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Results:
-    """Returns the results of `rounds` alone, which become replications 0, 1, … in their order."""
+    """Returns the results of `rounds` alone, which become replications 0, 1, … in their order.
+    Their duration is the mean of the runs' and they have no warm-up; short transfers' single times are
+    dropped. There is at least one round.
+    """
     own = {
         replace(task, replication=rounds.index(task.replication)): one
         for task, one in found.items()

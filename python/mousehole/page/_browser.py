@@ -62,7 +62,9 @@ On a busy machine the first paint may come after the load event; it is waited fo
 
 
 def find_chromium() -> str:
-    """Returns the path of Chromium; raises `MouseholeError` if none is installed."""
+    """Returns the path of Chromium: the program that `VARIABLE` names, else the first of `NAMES` in PATH.
+    Raises `MouseholeError` if there is none.
+    """
     named = os.environ.get(VARIABLE)
     for name in (named,) if named else NAMES:
         found = shutil.which(name)
@@ -97,7 +99,9 @@ class Browser:
     """A browser with a profile of its own, and so an empty cache."""
 
     def __init__(self, chromium: str, profile: Path, flags: Iterable[str] = ()) -> None:
-        """Starts it. Raises `BrowserError` if it does not answer, with the sandbox and without."""
+        """Starts the browser, and again without the sandbox if that is what failed.
+        `sandbox` is empty, or says why it is off. Raises `BrowserError` if it does not answer.
+        """
         self.sandbox = find_sandbox_obstacle()
         base = [chromium, *FLAGS, f"--user-data-dir={profile}", *flags]
         try:
@@ -109,7 +113,9 @@ class Browser:
             self._start([*base, "--no-sandbox"], profile)
 
     def _start(self, command: Sequence[str], profile: Path) -> None:
-        """Starts the browser and notes its version; raises `BrowserError` if it does not answer."""
+        """Starts the browser and notes its version; raises `BrowserError` if it does not answer.
+        Makes the profile's folder; what the browser prints goes into a file `.log` next to it.
+        """
         profile.mkdir(exist_ok=True)
         own = {"HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "TMPDIR": _choose_short_folder(profile)}
         self.tools = DevTools(command, profile.with_suffix(".log"), {**os.environ, **own})
@@ -120,11 +126,13 @@ class Browser:
             raise
 
     def close(self) -> None:
-        """Ends the browser."""
+        """Ends the browser and all its processes."""
         self.tools.close()
 
     def open(self) -> "Tab":
-        """Opens an empty tab in a context of its own, which shares no cache and no cookies."""
+        """Opens an empty tab in a context of its own, which shares no cache and no cookies.
+        Raises `BrowserError`. The tab reports its requests and paints.
+        """
         tools = self.tools
         context = tools.call("Target.createBrowserContext")["browserContextId"]
         target = tools.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
@@ -135,7 +143,9 @@ class Browser:
         return Tab(self, session)
 
     def histograms(self, pictures: Sequence[str]) -> list[list[int]]:
-        """Returns the pixel counts by colour of each base64 PNG, which a new tab decodes."""
+        """Returns the pixel counts by colour of each base64 PNG, which a new tab decodes.
+        Each has 256 counts of red, then green, then blue. The tab stays open. Raises `BrowserError`.
+        """
         tab = self.open()
         expression = f"{progress.HISTOGRAMS}({json.dumps(list(pictures))})"
         found: list[list[int]] = json.loads(tab.evaluate(expression))
@@ -180,6 +190,7 @@ class Tab:
         is_filmed: bool = False,
     ) -> Load:
         """Loads a page and returns the load, also if it failed or did not end in time.
+        Faults of the browser do not raise: the load has then failed. A tab loads one page only.
 
         `meanwhile` is called once, when the load event has come or the time is over. Filmed, a load that
         ended has its visual progress.
@@ -215,7 +226,9 @@ class Tab:
         )  # fmt: skip
 
     def read_body(self, fetch_url: str) -> bytes | None:
-        """Returns the decompressed body that came from an address; None if the browser does not have it."""
+        """Returns the decompressed body that came from an address; None if the browser does not have it.
+        An address that several requests had counts once, with the first that the browser still has.
+        """
         for number, one in self._open.items():
             if one.url == fetch_url:
                 with contextlib.suppress(BrowserError):
@@ -225,14 +238,19 @@ class Tab:
         return None
 
     def read_headers(self, fetch_url: str) -> dict[str, str]:
-        """Returns the headers of the answer from an address, their names in lower case."""
+        """Returns the headers of the answer from an address, their names in lower case.
+        The first answer counts; empty without one.
+        """
         for one in self._requests:
             if one.url == fetch_url and one.response:
                 return {name.lower(): value for name, value in one.response.get("headers", {}).items()}
         return {}
 
     def _navigate(self, url: str, deadline: float, timeout_s: float) -> tuple[Outcome, str]:
-        """Begins the load and waits for its end; returns the outcome, and why it failed or did not end."""
+        """Begins the load and waits for its end; returns the outcome, and why it failed or did not end.
+        `deadline` is of `time.monotonic`; `timeout_s` is for the text only. Raises `BrowserError` if the
+        browser ends.
+        """
         number = self._tools.send("Page.navigate", self._session, url=url)
 
         def is_over() -> bool:
@@ -254,7 +272,9 @@ class Tab:
         return is_idle and time.monotonic() - self._changed >= QUIET_S
 
     def _paints(self) -> dict[str, float | None]:
-        """Returns the page's times of load event and paints in milliseconds, None for missing ones."""
+        """Returns the page's times of load event and paints in milliseconds, None for missing ones.
+        Waits up to two seconds for the first paint. Raises `BrowserError`.
+        """
         found: dict[str, float | None] = json.loads(self.evaluate(PAINTS))
         return found
 
@@ -269,7 +289,9 @@ class Tab:
         return text
 
     def _progress(self, begin: float) -> progress.Steps:
-        """Returns the visual progress of the filmed load; `begin` is its start by the clock of the events."""
+        """Returns the visual progress of the filmed load; `begin` is its start by the clock of the events.
+        Ends the film. Empty if no request was seen. Raises `BrowserError`.
+        """
         self._tools.call("Page.stopScreencast", self._session)
         self._consume()
         if self._clocks is None:
@@ -295,7 +317,9 @@ class Tab:
                 self._take(event["method"], event["params"])
 
     def _take(self, method: str, params: dict[str, Any]) -> None:
-        """Updates the tab's state by an event of DevTools."""
+        """Updates the tab's state by an event of DevTools.
+        A picture of the film is acknowledged to the browser, which else sends no more.
+        """
         if method == "Page.loadEventFired":
             self._is_loaded = True
         elif method == "Inspector.targetCrashed":
@@ -311,7 +335,9 @@ class Tab:
             _apply_event_to(request, method, params)
 
     def _on_request(self, params: dict[str, Any]) -> None:
-        """Adds a new request over HTTP; if it follows a redirect, the request before it ends."""
+        """Adds a new request over HTTP; if it follows a redirect, the request before it ends.
+        Others, such as those of data addresses, are ignored.
+        """
         url, number = urldefrag(params["request"]["url"]).url, params["requestId"]
         if not url.startswith(("http:", "https:")):
             return

@@ -24,7 +24,9 @@ def open_listener(address: str, port: int, congestion: str) -> socket.socket:
 
 
 def serve(listener: socket.socket) -> None:
-    """Sends zeros to everyone who connects, in threads of their own, until the socket is closed."""
+    """Sends zeros to everyone who connects, in daemon threads, until the socket is closed; returns at
+    once.
+    """
     threading.Thread(target=_accept, args=(listener,), daemon=True).start()
 
 
@@ -48,7 +50,9 @@ class Downloads:
     """Connections to `serve` that read all that comes, until they are closed."""
 
     def __init__(self, address: str, port: int, count: int) -> None:
-        """Connects; raises `OSError` if the server does not answer in time."""
+        """Connects `count` times, and reads each connection in a daemon thread.
+        Raises `OSError` if the server does not answer within `PATIENCE_S`.
+        """
         self._received = [0] * count
         self._over = False
         self.broken = 0
@@ -66,7 +70,7 @@ class Downloads:
         return sum(self._received)
 
     def close(self) -> None:
-        """Ends the downloads."""
+        """Ends the downloads, which then do not count as broken. The threads end by themselves."""
         self._over = True
         for end in self._ends:
             with contextlib.suppress(OSError):
@@ -84,12 +88,15 @@ class Downloads:
 
 
 def wait_for(address: str, port: int) -> None:
-    """Waits until a server listens; raises `OSError` if none does in time."""
+    """Waits until a server listens, by a connection that is closed at once.
+    Raises `OSError` if none does within `PATIENCE_S`.
+    """
     _connect(address, port, time.monotonic() + PATIENCE_S).close()
 
 
 def _connect(address: str, port: int, deadline: float) -> socket.socket:
     """Returns a connection, tried again and again until the deadline; raises `OSError` after it.
+    Each attempt waits at most 5 s.
 
     The deadline is a value of `time.monotonic`.
     """

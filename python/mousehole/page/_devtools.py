@@ -36,7 +36,10 @@ class DevTools:
     """A browser of one's own and the pipes to it."""
 
     def __init__(self, command: Sequence[str], messages: Path, environment: Mapping[str, str]) -> None:
-        """Starts the browser; what it prints goes into the file `messages`."""
+        """Starts the browser in a session of its own, and kills it when this process ends; what it prints
+        goes into the file `messages`. `environment` is all that it gets of variables. Raises `OSError` if
+        it cannot be started.
+        """
         self._messages = messages
         reserved = _reserve_descriptors()
         reading, self._to = os.pipe()
@@ -64,6 +67,7 @@ class DevTools:
 
     def call(self, method: str, session: str = "", wait_s: float = 30.0, **params: Any) -> Any:
         """Sends a command and returns its result.
+        Meanwhile events gather in `events`.
 
         Raises `BrowserError` if it is refused or not answered in time.
         """
@@ -106,7 +110,9 @@ class DevTools:
         return True
 
     def close(self) -> None:
-        """Ends the browser and all its processes, by force if need be."""
+        """Ends the browser and all its processes, by force after `CLOSING_S`.
+        Nothing can be called after it.
+        """
         with contextlib.suppress(BrowserError):
             self.call("Browser.close", wait_s=CLOSING_S)
         for descriptor in (self._to, self._from):
@@ -131,7 +137,7 @@ class DevTools:
                 self.events.append({**message, "arrived": time.monotonic()})
 
     def _ending(self) -> str:
-        """Returns why the browser ended, from its last messages."""
+        """Returns why the browser ended, from its last messages. Waits up to a second for the status."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         said = self._messages.read_text(errors="replace").strip().splitlines()

@@ -22,7 +22,7 @@ TIMEOUT_S = 60.0
 
 
 def is_url(source: str) -> bool:
-    """Returns whether the source begins with http: or https:."""
+    """Returns whether the source begins with `http:` or `https:`."""
     return source.startswith(("http:", "https:"))
 
 
@@ -41,6 +41,7 @@ def check(source: str) -> None:
 
 def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
     """Loads a page of this machine once, and returns it with all that it fetched.
+    Starts and ends a browser whose profile is `folder`.
 
     Raises `MouseholeError` if it cannot be loaded.
     """

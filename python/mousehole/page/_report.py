@@ -69,7 +69,9 @@ def make_document(
 
 
 def _describe_answer(results: PageResults, rows: Sequence[SchemeRow]) -> list[str]:
-    """Returns a sentence for each scheme whose load is clearly faster or slower than the baseline's."""
+    """Returns a sentence for each scheme whose load is clearly faster or slower than the baseline's.
+    If there is none, one sentence says so.
+    """
     lines = []
     for row in rows:
         change = row.changes.get(PRIMARY)
@@ -169,7 +171,9 @@ def _list_progress_charts(results: PageResults) -> list[Chart]:
 
 
 def _find_time_to_reach(steps: Steps, part: float) -> float:
-    """Returns the time, in seconds, from which on at least the share `part` of a page is shown."""
+    """Returns the time, in seconds, from which on at least the share `part` of a page is shown.
+    If the share is never reached, it is the last time known.
+    """
     below = [place for place, (_, share) in enumerate(steps) if share < part]
     return steps[min(below[-1] + 1, len(steps) - 1)][0] if below else 0.0
 

@@ -37,7 +37,9 @@ SETTLE_SPREAD_S = 1.0
 
 
 def make_draws(seed: int, number: int) -> np.random.Generator:
-    """Returns the random numbers of a round; the first is its share of `SETTLE_SPREAD_S`."""
+    """Returns the random numbers of a round; the first is its share of `SETTLE_SPREAD_S`.
+    The same seed and round give the same numbers.
+    """
     return np.random.default_rng([seed, number])
 
 
@@ -136,7 +138,9 @@ class PageResults:
         return found
 
     def change(self, scheme: str, figure: str) -> Estimate:
-        """Returns the change of a figure's mean against the baseline, paired by round."""
+        """Returns the change of a figure's mean against the baseline, paired by round.
+        NaN without a round in which both count.
+        """
         base = self.values(self.baseline, figure)
         return log_ratio(self.values(scheme, figure), base, self._design(figure)).as_change()
 
@@ -185,5 +189,5 @@ def sort_by_request(fetches: Sequence[Fetch]) -> list[Fetch]:
 
 
 def _mean_or_nan(values: Sequence[int]) -> float:
-    """Returns the mean; NaN without values."""
+    """Returns the mean; NaN for an empty sequence."""
     return sum(values) / len(values) if values else nan

@@ -48,20 +48,22 @@ class Task:
     """File for what was measured."""
 
     def write(self, path: Path) -> None:
-        """Writes the task as JSON."""
+        """Writes the task as JSON, over a file that is there."""
         path.write_text(json.dumps(asdict(self)))
 
     @staticmethod
     def read(path: str | Path) -> "Task":
-        """Reads what `write` wrote."""
+        """Returns the task that `write` wrote.
+        Raises `OSError`, `ValueError`, `KeyError` or `TypeError` for another file.
+        """
         given = json.loads(Path(path).read_text())
         return Task(**{**given, "hosts": tuple(given["hosts"])})
 
 
 def parse_arguments(given: Sequence[str]) -> tuple[Task, str]:
     """Returns the task in the file that the first argument names, and the server's address.
-
-    Both sides' programs call it. The address is in the environment, as `SERVER_VARIABLE`.
+    The address is in the environment, as `SERVER_VARIABLE`; raises `KeyError` without it. Both sides'
+    programs call this.
     """
     return Task.read(given[0]), os.environ[SERVER_VARIABLE]
 
@@ -134,7 +136,7 @@ class Load:
 
     @staticmethod
     def from_record(record: Mapping[str, Any]) -> "Load":
-        """Returns the load that `record` described."""
+        """Returns the load that `record` described. Raises `KeyError` or `TypeError` for another form."""
         own = {item.name: record[item.name] for item in fields(Load) if item.name != "progress"}
         fetches = tuple(Fetch(**one) for one in record["fetches"])
         # Documents of earlier versions have no progress.

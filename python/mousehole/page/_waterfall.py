@@ -68,7 +68,9 @@ class Drawing:
         return min(max(13 * len(self.rows), 120), HIGHEST)
 
     def panel(self, trial: Trial | None, is_first: bool) -> Any:
-        """Returns the chart of a load; the first of several names the objects."""
+        """Returns the chart of a load, with the names of objects if `is_first`.
+        For None it is an empty chart.
+        """
         scale = alt.Scale(domain=[0, 1.02 * self.last_s], nice=False)
         x = alt.X("begin:Q", title="seconds", axis=alt.Axis(tickCount=6), scale=scale)
         return _draw_load(trial, list(self.rows), x, is_first=is_first)
@@ -99,7 +101,7 @@ def _find_last_s(trials: Iterable[Trial]) -> float:
 
 
 def write_caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
-    """Returns how long a load took, and of how many it is the median."""
+    """Returns how long a load took, and of how many it is the median. Empty without a load."""
     if trial is None:
         return ""
     number = sum(one.counts for one in results.trials_under(scheme))
@@ -138,7 +140,9 @@ def _draw_load(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -
 
 
 def _list_bars(fetch: Fetch, rows: list[str]) -> list[Datum]:
-    """Returns the bars of an object: waiting, pale until its first byte, full until its last."""
+    """Returns the bars of an object: waiting, pale until its first byte, full until its last.
+    A time that is not known counts as the one before it; bars without length are left out.
+    """
     kind = (fetch.kind if fetch.kind in KINDS else "other").lower()
     sent = fetch.queued_s if fetch.sent_s is None else fetch.sent_s
     first = sent if fetch.first_byte_s is None else fetch.first_byte_s

@@ -79,6 +79,8 @@ def measure_loads(
     source: str, options: PageOptions, reporter: Reporter, join: Joining | None = None
 ) -> PageResults:
     """Loads the page under each scheme and returns the results.
+    Loads run one after another, in random order within a round; their files are deleted at the end.
+    Registers the policies of `options.policy`.
 
     `join` starts server and browser with a link between them; by default it is `mousehole link`. Raises
     `MouseholeError` for a fault in the input or where there is no link, and `Stopped` on Ctrl-C.
@@ -112,7 +114,9 @@ class _Plan:
     timeout_s: float
 
     def errands(self) -> Iterator[tuple[int, str, float]]:
-        """Yields round, scheme and the time to settle of every load; schemes are in random order."""
+        """Yields round, scheme and the time to settle of every load; schemes are in random order.
+        The time of a round holds for all its schemes; equal seeds give equal plans.
+        """
         for number in range(self.rounds):
             draws = make_draws(self.seed, number)
             settle_s = self.settle_s + SETTLE_SPREAD_S * float(draws.random())
@@ -121,7 +125,9 @@ class _Plan:
 
 
 def _make_plan(options: PageOptions) -> _Plan:
-    """Returns the plan of the loads; raises `MouseholeError` for an option that is not allowed."""
+    """Returns the plan of the loads; raises `MouseholeError` for an option that is not allowed.
+    Registers the policies of `options.policy` with the engine.
+    """
     if options.http is not None and options.http not in VERSIONS:
         raise field_error("http", options.http, f"one of {', '.join(VERSIONS)}")
     if options.congestion not in CONGESTION:
@@ -146,7 +152,9 @@ def _make_plan(options: PageOptions) -> _Plan:
 
 
 def find_page(source: str, version: str | None, chromium: str, folder: Path) -> Page:
-    """Returns the page that a command names: the example, a folder, a HAR file, an address of this machine.
+    """Returns the page that a command names: the example, a folder, a HAR file, an address of this
+    machine.
+    An address is loaded once in a browser to record it.
 
     `folder` is where a browser that records the page may keep its files. Raises `MouseholeError`.
     """
@@ -165,7 +173,9 @@ def find_page(source: str, version: str | None, chromium: str, folder: Path) -> 
 
 
 def _make_setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:
-    """Returns the conditions of all loads, for the report."""
+    """Returns the conditions of all loads, for the report.
+    Raises `MouseholeError` for a negative number of downloads.
+    """
     bulk = require_at_least("bulk", 0 if options.bulk is None else options.bulk, 0)
     return Setting(
         page=page.name, size=page.size, notes=page.notes, version=version, bulk=bulk,
@@ -202,7 +212,9 @@ def _run_trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: 
 
 
 def _run_trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, scheme: str) -> Trial:
-    """Runs one load behind the link, number `number` under `scheme`, and returns it, also if it failed."""
+    """Runs one load behind the link, number `number` under `scheme`, and returns it, also if it failed.
+    All its files are deleted then; errors of `join` pass.
+    """
     with tempfile.TemporaryDirectory(prefix="load-", dir=folder, ignore_cleanup_errors=True) as name:
         own = Path(name)
         result = own / "load.json"
@@ -237,7 +249,10 @@ def _join_by_link(options: PageOptions) -> Joining:
         link.check(plan.scenario(cell, scheme), link.Programs(command=["true"]))
 
     def join(errand: Errand) -> Behind:
-        """Runs server and browser of one load behind the link."""
+        """Runs server and browser of one load behind the link.
+        The result has the reason if the visitor failed or was not over in time. Raises `MouseholeError` if
+        the server ended by itself.
+        """
         programs = link.Programs(
             command=_redirect_to_log(errand.visitor, errand.folder / "visitor.log"),
             server=_redirect_to_log(errand.server, errand.folder / "server.log"),

@@ -57,8 +57,7 @@ class Prediction:
 
     def change(self, scheme: str) -> Estimate:
         """Returns the relative change of the mean against the baseline.
-
-        Its intervals hold for all schemes together.
+        NaN without a round in which both are known. The intervals hold for all schemes together.
         """
         base = self.times[self.baseline]
         others = [own for name, own in self.times.items() if name != self.baseline]
@@ -134,7 +133,9 @@ def predict_loads(
 
 
 def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) -> PageModel | None:
-    """Returns a model of the page: the first load's objects in their order, with median pauses of all loads.
+    """Returns a model of the page: the first load's objects in their order, with median pauses of all
+    loads.
+    The first load needs an object that ended.
 
     The loads in `others` only show which objects wait for which. Returns None without a load.
     """
@@ -240,7 +241,10 @@ class _Connection:
 def _simulate_load_s(
     model: PageModel, results: PageResults, scenario: Mapping[str, Any], scheme: str, number: int
 ) -> float:
-    """Returns the simulated time of one load; NaN if it is not over within the bound."""
+    """Returns the simulated time of one load; NaN if it is not over within the bound.
+    The draws are those of round `number`, the bound is the setting's time limit. Each step of the browser
+    is a run of the engine.
+    """
     own = results.setting
     draws = make_draws(own.seed, number)
     start_s = (own.settle_s + SETTLE_SPREAD_S * float(draws.random())) if own.bulk else 0.0
@@ -285,7 +289,9 @@ class _Player:
         self._free: list[float] = []
 
     def play(self) -> float:
-        """Returns when the last object has arrived, in seconds; NaN if that is beyond the bound."""
+        """Returns when the last object has arrived, in seconds; NaN if that is beyond the bound.
+        Called once.
+        """
         while self._waiting:
             self._ask(self._next_s())
             if not self._simulate():
@@ -293,7 +299,10 @@ class _Player:
         return max(self._done.values())
 
     def _simulate(self) -> bool:
-        """Finds when each object that was asked for ends; returns False if one does not within the bound."""
+        """Finds when each object that was asked for ends; returns False if one does not within the bound.
+        Runs the engine with a horizon that doubles until all have ended. Updates the arrivals and when
+        each connection is free.
+        """
         horizon = HORIZON_S
         known = max([self._start_s, *self._done.values()])
         while True:
@@ -312,7 +321,9 @@ class _Player:
         return True
 
     def _ready_s(self, part: int) -> float:
-        """Returns the earliest moment for a request; infinity if the object that asks for it is waiting."""
+        """Returns the earliest moment for a request; infinity if the object that asks for it is waiting.
+        The moment is in seconds of simulated time.
+        """
         own = self._model.parts[part]
         if own.parent is None:
             return self._start_s + own.pause_s
@@ -325,7 +336,9 @@ class _Player:
         return ready if can_open else max(ready, min(self._free))
 
     def _ask(self, now: float) -> None:
-        """Sends all requests that can be sent at this moment, on free connections first, then on new ones."""
+        """Sends all requests that can be sent at this moment, on free connections first, then on new ones.
+        On a shared connection, all that is ready before it is free becomes one request.
+        """
         # What is asked for while a shared connection is busy is answered as one.
         by = max([now, *self._free]) if self._model.is_shared else now
         ready = [part for part in self._waiting if self._ready_s(part) <= by]
@@ -338,7 +351,10 @@ class _Player:
             self._request(number, [ready.pop(0)], now)
 
     def _request(self, number: int, parts: Sequence[int], now: float) -> None:
-        """Adds a request for `parts` to connection `number`, which is opened at `now` if it is new."""
+        """Adds a request for `parts` to connection `number`, which is opened at `now` if it is new.
+        These parts are no longer waiting. On an open connection the write follows after the time for which
+        it was idle.
+        """
         if number == len(self._connections):
             self._connections.append(_Connection(now))
             self._free.append(now)

@@ -32,7 +32,9 @@ class Listener(socket.socket):
 
     @staticmethod
     def take_over(plain: socket.socket) -> socket.socket:
-        """Returns the same socket as one of this kind; `plain` is closed."""
+        """Returns the same socket as one of this kind; `plain` is closed.
+        The new socket does not block.
+        """
         own = Listener(fileno=plain.detach())
         own.setblocking(False)
         return own
@@ -46,22 +48,28 @@ class Gathering(socket.socket):
     """
 
     def send(self, data: Any, flags: int = 0) -> int:
-        """Sends full packets now, and the rest when the present turn of the loop is over."""
+        """Sends full packets now, and the rest when the present turn of the loop is over.
+        Returns the bytes that the kernel took. Needs a running event loop.
+        """
         sent = super().send(data, flags | socket.MSG_MORE)
         asyncio.get_running_loop().call_soon(self._push)
         return sent
 
     def _push(self) -> None:
-        """Sends the bytes that Nagle's algorithm holds back, as TCP_NODELAY does when it is set (tcp(7))."""
+        """Sends the bytes that Nagle's algorithm holds back, as TCP_NODELAY does when it is set (tcp(7)).
+        Does nothing on a closed socket.
+        """
         if self.fileno() >= 0:
             self.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
-    """Returns the ASGI application that answers requests from the store; `NOTHING` for what it lacks."""
+    """Returns the ASGI application that answers requests from the store; `NOTHING` for what it lacks.
+    HEAD is answered without a body; a request's own body is read and dropped.
+    """
 
     async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Answers one request, as ASGI prescribes."""
+        """Answers one request, as ASGI prescribes. Web sockets get no answer."""
         if scope["type"] == "lifespan":
             for step in ("startup", "shutdown"):
                 await receive()
@@ -103,7 +111,9 @@ def _make_headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[by
 
 
 async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
-    """Serves on two sockets that listen, given by their descriptors."""
+    """Serves the task's page on two sockets that listen, given by their descriptors, until SIGTERM or
+    SIGINT. HTTP/3 has a socket of its own at `SECURE_PORT` of `address`. Handlers of both signals are set.
+    """
     from hypercorn.asyncio import serve
     from hypercorn.config import Config, Sockets
 
@@ -136,7 +146,9 @@ async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
 
 
 def main(given: list[str]) -> int:
-    """Serves the page and the downloads until a signal; returns the exit status."""
+    """Serves the page and the downloads until a signal; returns the exit status.
+    It is 1, with a message on standard error, if a port or the congestion control cannot be used.
+    """
     task, address = parse_arguments(given)
     try:
         clear, secure, endless = (

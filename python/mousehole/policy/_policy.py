@@ -13,6 +13,7 @@ RECORDS = 1 << 20
 
 def new(name: str, kind: Literal["marker", "dropper", "queue"] = "marker", folder: str | Path = ".") -> Path:
     """Writes a commented header that works, and returns its path, `folder`/`name`.h.
+    The folder must exist.
 
     `kind` is "marker", "dropper" or "queue". Raises `MouseholeError` for a name or kind that is not
     allowed, and for a file that exists already: nothing is overwritten.
@@ -49,7 +50,7 @@ def check(target: str | Path, records: int = RECORDS, kernel: bool = True, seed:
 
 
 def is_good(report: PolicyReport, require_kernel: bool = False) -> bool:
-    """Tells whether no check failed and, with `require_kernel`, whether those in the kernel were made."""
+    """Returns whether no check failed and, with `require_kernel`, whether those in the kernel were made."""
     verdicts = {entry["name"]: entry["verdict"] for entry in report["checks"]}
     was_in_kernel = verdicts.get("kernel", "not_run") != "not_run"
     return "failed" not in verdicts.values() and (was_in_kernel or not require_kernel)

@@ -90,7 +90,9 @@ def _sender_panels(series: pl.DataFrame) -> list[Panel]:
 
 
 def _list_data(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
-    """Returns the rows of a chart: times, values multiplied by `factor`, colours."""
+    """Returns the rows of a chart: times, values multiplied by `factor`, colours.
+    Numbers have six significant digits.
+    """
     return [
         {
             "t": _round_digits(row["time_s"]),
@@ -123,17 +125,17 @@ def _draw_stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     """Returns areas by colour of packets on top of each other; an empty chart without rows."""
     if not rows:
         return empty_chart("nothing was sent")
-    marks = make_chart([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)
+    marks = _make_ranked_chart(rows).mark_area(interpolate="step-before", fillOpacity=0.75)
     return marks.encode(
-        y=_make_y_axis(title, stack="zero"), color=_encode_packet_colour(rows), order=_order_by_name()
+        y=_make_y_axis(title, stack="zero"), color=_encode_packet_colour(rows), order="rank:Q"
     )
 
 
 def _draw_bars(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Returns bars over time, by colour of packets on top of each other."""
-    marks = make_chart([dict(row) for row in rows]).mark_bar(size=WIDTH / PLACES + 0.5)
+    marks = _make_ranked_chart(rows).mark_bar(size=WIDTH / PLACES + 0.5)
     return marks.encode(
-        y=_make_y_axis("packets", stack="zero"), color=_encode_packet_colour(rows), order=_order_by_name()
+        y=_make_y_axis("packets", stack="zero"), color=_encode_packet_colour(rows), order="rank:Q"
     )
 
 
@@ -145,9 +147,12 @@ def _draw_steps(rows: Sequence[Mapping[str, Any]]) -> Any:
     return line.encode(y="v:Q")
 
 
-def _order_by_name() -> alt.Order:
-    """Returns the order of a stack by the names of the colours."""
-    return alt.Order("colour:N", sort="ascending")
+def _make_ranked_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Returns a chart of rows whose field `rank` is the position of their colour, green first.
+    The rows stay as they are. Raises `KeyError` for an unknown colour.
+    """
+    ranks = {name: rank for rank, name in enumerate(OF_COLOURS)}
+    return make_chart([{**row, "rank": ranks[row["colour"]]} for row in rows])
 
 
 def _encode_packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
@@ -158,7 +163,9 @@ def _encode_packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
 
 
 def _draw_windows(series: pl.DataFrame) -> Any:
-    """Returns a line per flow; they are numbered by the order of their opening."""
+    """Returns a line per flow; they are numbered by the order of their opening.
+    They differ in colour up to `MOST_LINES` flows.
+    """
     flows = series["flow"].unique(maintain_order=True).to_list()
     number = {flow: place + 1 for place, flow in enumerate(flows)}
     rows = [
@@ -181,7 +188,9 @@ def _draw_windows(series: pl.DataFrame) -> Any:
 
 
 def _finish_panel(panel: Panel, begin: float, span: tuple[float, float], is_last: bool) -> Panel:
-    """Returns a panel with an axis of time, named below the last one, and a line where the window begins."""
+    """Returns a panel with an axis of time, named below the last one, and a line where the window begins.
+    `begin` and `span` are in seconds; the line is missing if the window begins with the axis.
+    """
     scale = alt.Scale(domain=list(span), nice=False, padding=0)
     x = alt.X("t:Q", title="time in s" if is_last else None, scale=scale)
     layers = panel.chart.layer if isinstance(panel.chart, alt.LayerChart) else [panel.chart]

@@ -137,6 +137,7 @@ class Records(Shown):
 
     def to_json(self, link: LinkAccount | None = None) -> str:
         """Returns the JSON document of schema `mousehole.run/2` (docs/json.md).
+        Reads the input files for their digests.
 
         `link` is how a run on real packets went.
         """
@@ -159,9 +160,8 @@ class Records(Shown):
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the run over time as a chart: queues, rates, drops, congestion windows.
-
         With a `path` it is written too, as PNG, SVG or PDF by its suffix. Raises `MouseholeError` if the
-        scenario asks for no `series`.
+        scenario asks for no `series`, for another suffix, and for a file that cannot be written.
         """
         from mousehole.charts import write_chart
         from mousehole.records import _charts
@@ -252,13 +252,17 @@ class _Clock:
         self._percent = 0
 
     def before(self) -> None:
-        """Estimates a run whose length alone is unusual; called before the run begins."""
+        """Estimates a run of more than `LONG_S` simulated seconds; called before the run begins.
+        Raises `MouseholeError` as `_estimate` does.
+        """
         if sum(read_lengths_s(self._scenario)) > LONG_S:
             self._estimate()
         self._begin_s = time.monotonic()
 
     def tick(self) -> None:
         """Estimates a run that takes long, and reports its progress.
+        After `PATIENCE_S` it raises `MouseholeError` as `_estimate` does. The progress is that of the time
+        expected, 99 % at most.
 
         It is called again and again while the run lasts.
         """
@@ -272,12 +276,15 @@ class _Clock:
                 self._reporter.advance()
 
     def finish(self) -> None:
-        """Ends the report of the progress; called when the run is over."""
+        """Ends the report of the progress; called when the run is over, also if it failed.
+        Does nothing if none was begun.
+        """
         if self._expected_s is not None:
             self._reporter.finish()
 
     def _estimate(self) -> None:
         """Estimates the run, reports its cost and starts the progress bar.
+        Times short parts of the run for that.
 
         Raises `MouseholeError` if the run needs more memory than is left.
         """
@@ -289,6 +296,8 @@ class _Clock:
 
 
 def write_frame(frame: "pl.DataFrame", path: str | Path) -> None:
-    """Writes the whole file or none: CSV if the name ends in .csv, else Parquet."""
+    """Writes the whole file or none:
+    CSV if the name ends in .csv, else Parquet. Raises `MouseholeError` for a file that cannot be written.
+    """
     is_csv = Path(path).suffix.lower() == ".csv"
     output.write_with(path, frame.write_csv if is_csv else frame.write_parquet)

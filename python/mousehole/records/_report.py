@@ -131,7 +131,7 @@ def _group_rows(
 
 
 def _describe_figure(what: str, value: float) -> str:
-    """Returns a figure of an application with its short name."""
+    """Returns a figure of an application with its short name. Raises `KeyError` for an unknown one."""
     one = quantities.find("application", what)
     return f"{one.short} {unit_text(one.unit, value)}"
 
@@ -142,7 +142,9 @@ def _name_direction(upload: object) -> str:
 
 
 def _make_queue_table(queues: list[QueueCounters]) -> Table:
-    """Returns a row per link and colour; a reason for which nothing was dropped has no column."""
+    """Returns a row per link and colour; a reason for which nothing was dropped has no column.
+    Colours without packets have no row.
+    """
     colours = [colour for queue in queues for colour in queue["colours"]]
     reasons = [name for name in DROP_REASONS if any(colour[name] for colour in colours)]
     names: tuple[Counter, ...] = ("arrived", *reasons, "marked", "sent")

@@ -6,7 +6,9 @@ from mousehole.runs import Cell, LoadRow, Plan, Results
 
 
 def list_conditions(results: Results) -> list[str]:
-    """Returns the load and runs of each cell, and how much of a capture its verdicts rest on."""
+    """Returns the load and runs of each cell in a sentence, and below it how much of a capture its
+    verdicts rest on. Rounds of real programs have no second sentence.
+    """
     plan: Plan = results.plan
     found: list[str] = []
     for cell in plan.cells:

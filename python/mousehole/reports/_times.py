@@ -114,7 +114,9 @@ def _draw_curves(results: Results, cell: Cell, series: Series) -> Any:
 
 
 def make_tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
-    """Returns the share of short transfers that take longer than a time, on logarithmic scales."""
+    """Returns the share of short transfers that take longer than a time, on logarithmic scales.
+    Shares below `LEAST_TAIL` are not drawn.
+    """
     plan = results.plan
     data: list[Datum] = []
     for scheme in series.order_quiet_first():
@@ -171,7 +173,7 @@ def make_tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
 
 
 def make_percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
-    """Returns median, p95 and p99 of short transfers with their intervals, one line per scheme."""
+    """Returns median, mean, p95 and p99 of short transfers with their intervals, one line per scheme."""
     times = [one for one in quantities.list_columns("short", "bucket") if one.unit == "seconds"]
     rows = [row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"]
     short, _ = name_sizes(results.plan)
@@ -188,7 +190,9 @@ def make_percentile_chart(results: Results, cell: Cell, series: Series) -> Chart
 
 
 def make_replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
-    """Returns the mean of short transfers in every replication against the baseline in the same one."""
+    """Returns the mean of short transfers in every replication against the baseline in the same one.
+    A replication counts if it has such transfers under both.
+    """
     plan = results.plan
     base_values = results.bucket_values(cell, plan.baseline, "short", "response_mean_s")
     data: list[Datum] = []
@@ -251,8 +255,9 @@ def list_link_charts(results: Results, cell: Cell, series: Series) -> list[Chart
     rows = tables.scheme_rows(results, cell)
 
     def chart(name: str, title: str, told: str, names: list[str], axis: str, words: Words) -> Chart:
-        """Returns a chart of quantities of the link; those that are 0 under every scheme are left out."""
-        # A figure that is zero under every scheme, such as marks, is left out.
+        """Returns a chart of quantities of the link.
+        Those that are 0 under every scheme are left out, unless all are.
+        """
         shown = [one for one in names if any(row.estimates[one].mean for row in rows)] or names
         figures = {one: quantities.find("scheme", one).short for one in shown}
         look = _Look(axis, words, "value (95 %)", ("circle", "square"))
@@ -357,7 +362,9 @@ def _is_bound(row: BucketRow | SchemeRow) -> bool:
 
 
 def _choose_value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
-    """Returns an axis of shares, or of times: logarithmic where all of them are above zero."""
+    """Returns an axis of shares, or of times: logarithmic where all of them are above zero.
+    `look` decides by its words.
+    """
     if look.words is not share_text and all(datum["low"] > 0 for datum in data):
         return log_axis(_list_ends(data), look.axis, TIME_LABEL)
     label = SHARE_LABEL if look.words is share_text else TIME_LABEL

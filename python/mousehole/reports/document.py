@@ -84,6 +84,7 @@ def make_document(results: Results, command: Sequence[str] | None = None) -> Doc
 
 def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
     """Returns the answer of one cell with the commands that install it.
+    `found` is not empty.
 
     For several cells, it tells which answer holds where, without commands.
     """
@@ -99,7 +100,9 @@ def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
 
 
 def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
-    """Returns one line per answer that some cell of a grid has, the most frequent first."""
+    """Returns one line per answer that some cell of a grid has, the most frequent first.
+    At most `MOST_ANSWERS` lines.
+    """
     by_answer: dict[str, list[Advice]] = {}
     for one in found:
         by_answer.setdefault(_describe_answer(one, baseline), []).append(one)
@@ -230,7 +233,9 @@ def _list_cell_sections(results: Results, cell: Cell, series: Series) -> list[Se
 
 
 def read_cell_report(results: Results, cell: Cell) -> dict[ReportPart, list[Block]]:
-    """Returns overview, verdicts, applications and all tables of a cell (`answer/src/report.rs`)."""
+    """Returns overview, verdicts, applications and all tables of a cell (`answer/src/report.rs`).
+    A part without anything to say may be empty.
+    """
     parts = results.compared(cell).report(results.plan.base["duration"])
     return {name: [read_block(block) for block in blocks] for name, blocks in parts.items()}
 

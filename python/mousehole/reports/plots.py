@@ -68,7 +68,9 @@ def _draw_cell(results: Results) -> alt.VConcatChart:
 
 
 def _draw_grid(results: Results) -> alt.VConcatChart:
-    """Returns the change over the grid: short transfers above, long ones below, one column per load."""
+    """Returns the change over the grid: short transfers above, long ones below, one column per load.
+    It expects as many charts of short as of long transfers.
+    """
     made = _charts.list_grid_charts(results, make_scheme_series(results.plan.schemes))
     half = len(made) // 2
     width = max(60 * len(results.plan.buffers), 60 * len(results.plan.loads), 240 if half > 1 else 420)

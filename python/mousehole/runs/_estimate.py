@@ -1,18 +1,22 @@
-"""Estimates how long a plan takes and how much memory its runs need, from short parts of some of its runs."""
+"""Estimates how long a plan takes and how much memory its runs need, from parts of some of its runs.
+
+A part that is a whole run is a run of the plan, and is not repeated.
+"""
 
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil, log
 
 from mousehole import _engine
 from mousehole.base import MouseholeError, field_error, run_interruptibly
 from mousehole.engine_types import Scenario
-from mousehole.runs._facts import reduce_run
+from mousehole.runs._facts import RunFacts, reduce_run
 from mousehole.runs._plan import Plan, Task
 from mousehole.runs._pool import default_jobs, run_one
+from mousehole.runs._results import Facts
 from mousehole.scenario import fill_in
 
 STEPS = 6
@@ -49,6 +53,8 @@ class Part:
     simulated_s: float
     transfers: int
     live: int
+    facts: RunFacts | None = None
+    """What a whole run of a plan came to."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,13 @@ class Estimate:
     """Wall time over CPU time of the parts that were timed: above 1 on a busy machine."""
     bytes_per_run: float
     runs: int
+    finished: Facts = field(default_factory=dict, repr=False, compare=False)
+    """The facts of the runs that were timed whole."""
 
     def seconds(self, jobs: int, cores: int | None = None) -> float:
-        """Returns the wall time with this many parallel runs on this many cores, by default those here."""
+        """Returns the wall time with this many parallel runs on this many cores, by default those here.
+        More runs at once than runs or cores do not help.
+        """
         return self.cpu_s * self.slowdown / min(jobs, cores or default_jobs(), self.runs)
 
     def bytes_at_once(self, jobs: int) -> float:
@@ -73,10 +83,13 @@ class Estimate:
 
 def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
     """Returns the estimated cost of a plan that is run with up to `jobs` parallel runs.
+    Takes some seconds of CPU time. Ctrl-C and faults of a run cancel all parts; `MouseholeError` of a run
+    passes.
 
     Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
     Then a part of a run of each scheme is timed, in as many threads as the plan will have; the replications
-    take turns. The set-up is measured by itself, since longer runs do not repeat it.
+    take turns. The set-up is measured by itself, since longer runs do not repeat it. Of short runs the parts
+    are whole runs; their facts are in the estimate.
     """
     cancel = _engine.Cancel()
 
@@ -95,8 +108,9 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
             tasks = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
         affordable = [part.share for part in parts if (part.cpu_s - setup_s) * len(tasks) <= SAMPLES_S]
         share = max(affordable, default=parts[0].share)
-        futures = [threads.submit(timed, share, task) for task in tasks]
-        samples = [run_interruptibly(future.result) for future in futures]
+        futures = [threads.submit(timed, share, task) for task in tasks[1:]]
+        samples = [part for part in parts if part.share == share]
+        samples += [run_interruptibly(future.result) for future in futures]
     finally:
         cancel.cancel()
         threads.shutdown(wait=False, cancel_futures=True)
@@ -111,11 +125,13 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
         slowdown=max(1.0, sum(part.wall_s for part in samples) / sum(part.cpu_s for part in samples)),
         bytes_per_run=needed * most,
         runs=len(plan.tasks),
+        finished={task: part.facts for task, part in zip(tasks, samples, strict=True) if part.facts},
     )
 
 
 def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
     """Returns the estimated cost of `runs` runs like this one, from parts of it that are timed.
+    `MouseholeError` of a run passes.
 
     The scenario is filled in. The memory of a packet trace is that of the events of the longest part,
     extrapolated.
@@ -145,7 +161,9 @@ def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int 
 
 
 def require_memory(estimate: Estimate, available: int | None) -> None:
-    """Raises `MouseholeError` if one run does not fit into `available` bytes."""
+    """Raises `MouseholeError` if one run does not fit into `available` bytes.
+    Does nothing if `available` is None.
+    """
     if available is not None and estimate.bytes_per_run > SAFE_SHARE * available:
         raise MouseholeError(
             f"this run needs about {_write_memory(estimate.bytes_per_run)} of memory, and "
@@ -172,7 +190,9 @@ def write_cost(estimate: Estimate, jobs: int, cores: int | None = None) -> str:
 
 
 def write_rough_time(seconds: float) -> str:
-    """Returns a time that is only estimated, such as `about 25 s` or `about 3.1 h`."""
+    """Returns a time that is only estimated, such as `about 25 s` or `about 3.1 h`.
+    `seconds` is of wall time; from two days on the text is in days.
+    """
     if seconds < 2:
         return "about a second"
     if seconds < 90:
@@ -206,7 +226,10 @@ def choose_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> 
 
 
 def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
-    """Times parts of a run of `span_s` simulated seconds until two agree, and returns them, shortest first.
+    """Times parts of a run of `span_s` simulated seconds until two agree, and returns them, shortest
+    first.
+    It stops early where another part would take longer than `ALWAYS_S`, or `MOST_S` if the last two
+    disagree.
 
     `timed` runs the share of the run that it is given. Each part is four times as long as the one before;
     there are at least two.
@@ -226,7 +249,9 @@ def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[
 
 
 def _estimate_setup_s(parts: list[Part]) -> float:
-    """Returns the set-up time from the two shortest parts: the cost of a part of length zero."""
+    """Returns the set-up time in CPU seconds, from the two shortest parts: the cost of a part of length
+    zero. It is never negative; `parts` has two or more.
+    """
     one, other = parts[:2]
     gained = max(other.simulated_s - one.simulated_s, 1e-9)
     rate = max(other.cpu_s - one.cpu_s, 0.0) / gained
@@ -239,7 +264,7 @@ def _cpu_per_second(part: Part, setup_s: float) -> float:
 
 
 def _estimate_bytes(part: Part) -> float:
-    """Returns the memory of a run, a packet trace left out."""
+    """Returns the memory of a run in bytes, a packet trace left out."""
     return BYTES_PER_RUN + BYTES_PER_TRANSFER * part.transfers + BYTES_PER_CONNECTION * part.live
 
 
@@ -261,37 +286,52 @@ def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenari
 
 
 def _bound_growth(before: float, after: float) -> float:
-    """Returns the growth from one part to the next, which is four times as long: from 1 to 4."""
+    """Returns the growth from one part to the next, which is four times as long: from 1 to 4, and 4 if
+    nothing was there before.
+    """
     return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
 
 
 def _time_plan_part(
     plan: Plan, traffic: _engine.Traffic | None, share: float, task: Task, cancel: _engine.Cancel
 ) -> Part:
-    """Runs the share `share` of the run of a task in this thread, reduces it and returns its cost."""
+    """Runs the share `share` of the run of a task in this thread, reduces it and returns its cost.
+
+    A whole run is the plan's, and the part has its facts.
+    """
     reduce = partial(reduce_run, buckets=plan.buckets)
     return _time_part(plan.task_scenario(task), traffic, share, reduce, cancel)
 
 
 def _time_part(
     run: Scenario, traffic: _engine.Traffic | None, share: float,
-    reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
+    reduce: Callable[[_engine.RunResult], RunFacts | None], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
     """Runs a scenario in this thread with warm-up and window cut to `share`.
+    Raises what the run raises, also when `cancel` stops it. Times are in seconds.
 
-    Returns the cost of run and reduction.
+    Returns the cost of run and reduction, and what `reduce` returned if nothing was cut.
+    """
+    scenario = run if share == 1 else _cut(run, share)
+    begin, begin_cpu = time.perf_counter(), time.thread_time()
+    result = run_one(scenario, traffic, cancel)
+    facts = reduce(result)
+    cpu_s, wall_s = time.thread_time() - begin_cpu, time.perf_counter() - begin
+    summary = result.summary()
+    return Part(
+        share, cpu_s, wall_s, summary["simulated_s"], summary["measured"], summary["connections_most_live"],
+        facts if share == 1 else None,
+    )  # fmt: skip
+
+
+def _cut(run: Scenario, share: float) -> Scenario:
+    """Returns the scenario with a share of its warm-up and of its window.
+    The scenario given stays as it is.
     """
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
     scenario["duration"] = _scale_duration("duration", run["duration"], share)
-    begin, begin_cpu = time.perf_counter(), time.thread_time()
-    result = run_one(scenario, traffic, cancel)
-    reduce(result)
-    cpu_s, wall_s = time.thread_time() - begin_cpu, time.perf_counter() - begin
-    summary = result.summary()
-    return Part(
-        share, cpu_s, wall_s, summary["simulated_s"], summary["measured"], summary["connections_most_live"]
-    )
+    return scenario
 
 
 def _scale_duration(field: str, duration: str, share: float) -> str:

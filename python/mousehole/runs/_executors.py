@@ -57,7 +57,10 @@ GATHER_S = 10.0
 def open_backend(
     dask: str | None = None, executor: Executor | None = None, reporter: Reporter | None = None
 ) -> Iterator[Backend | None]:
-    """Gives the backend that the options `dask` and `executor` name; None stands for threads of this process.
+    """Gives the backend that the options `dask` and `executor` name; None stands for threads of this
+    process.
+    At the end, jobs that are not over are given up and temporary files are deleted; an executor stays
+    open.
 
     Raises `MouseholeError` if both are given, if no scheduler answers, or if a worker has another Mousehole.
     """
@@ -80,6 +83,7 @@ class Futures:
     """
 
     def __init__(self, executor: Executor) -> None:
+        """Creates the folder of temporary files, which `close` deletes."""
         self._executor = executor
         self._scratch = ExitStack()
         self._spool = self._scratch.enter_context(output.make_scratch_folder("traffic"))
@@ -110,6 +114,8 @@ class Futures:
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of the runs that are over.
+        Waits up to `timeout_s` for the first. A worker that lacks the traffic is sent its bytes and runs
+        the job again. Raises what a job raised.
 
         Raises `MouseholeError` if the executor broke, or if a worker is another Mousehole.
         """
@@ -133,13 +139,13 @@ class Futures:
         return found
 
     def abandon(self) -> None:
-        """Cancels the jobs that have not begun, and forgets the others."""
+        """Cancels the jobs that have not begun, and forgets the others, whose outcomes are then lost."""
         for future in self._waiting:
             future.cancel()
         self._waiting.clear()
 
     def close(self) -> None:
-        """Deletes the temporary files."""
+        """Gives up all jobs and deletes the temporary files. The executor stays open."""
         self.abandon()
         self._scratch.close()
 
@@ -193,13 +199,17 @@ class _Batches:
             yield from self.rest()
 
     def rest(self) -> Iterator[_Flight]:
-        """Yields the collected jobs as a task, although they do not fill it; nothing without any."""
+        """Yields the collected jobs as a task, although they do not fill it, and forgets them; nothing
+        without any.
+        """
         if self._parcels:
             yield _Flight(self._parcels, self._shipment)
             self._parcels = {}
 
     def learn(self, jobs: int, seconds: float) -> None:
-        """Notes how long a task with this many jobs took, and adapts `size`."""
+        """Notes how long a task with this many jobs took, and adapts `size`.
+        The size is from 1 to `LARGEST_BATCH`; `seconds` is of the whole task.
+        """
         newest = max(seconds, 1e-6) / jobs
         self._job_s = newest if self._job_s is None else (self._job_s + newest) / 2
         self.size = min(max(int(BATCH_S / self._job_s), 1), LARGEST_BATCH)
@@ -223,6 +233,9 @@ class Dask:
     """
 
     def __init__(self, address: str, reporter: Reporter) -> None:
+        """Connects to the scheduler and asks for its workers.
+        Raises `MouseholeError` as `_connect_client` does.
+        """
         self._address, self._reporter = address, reporter
         self._client = _connect_client(address)
         self._name = f"mousehole-{uuid4().hex[:12]}"
@@ -242,7 +255,9 @@ class Dask:
 
     @property
     def at_once(self) -> int:
-        """Returns the number of threads of all workers that have joined so far."""
+        """Returns the number of threads of all workers that have joined so far.
+        Waits up to `COUNT_S` while there is none. Raises `MouseholeError` if the scheduler is gone.
+        """
         self._require_scheduler()
         if self._asked is not None and self._workers == 0:
             wait([self._asked], timeout=COUNT_S)
@@ -260,6 +275,8 @@ class Dask:
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of the runs that are over.
+        Waits up to `timeout_s` for the first. Raises what a job raised. Jobs that wait to run alone go
+        out, one at a time, when no other is under way.
 
         Raises `MouseholeError` if the scheduler is gone, or if a worker is another Mousehole.
         """
@@ -279,7 +296,9 @@ class Dask:
         return found
 
     def abandon(self) -> None:
-        """Cancels the jobs that are not over; runs that have begun end at their workers without effect."""
+        """Cancels the jobs that are not over; runs that have begun end at their workers without effect.
+        Without an answer of the scheduler nothing is cancelled there.
+        """
         if self._is_silent:
             self._flights.clear()
         futures = [flight.future for flight in self._flights.values()]
@@ -291,7 +310,7 @@ class Dask:
                 self._client.cancel(futures, force=True)
 
     def close(self) -> None:
-        """Disconnects from the scheduler."""
+        """Gives up all jobs and disconnects from the scheduler; faults of the network are ignored."""
         self.abandon()
         self._contents.clear()
         with suppress(Exception):
@@ -299,6 +318,7 @@ class Dask:
 
     def _check_workers(self) -> None:
         """Raises `MouseholeError` for a worker with another Mousehole.
+        Raises it too if the scheduler does not answer.
 
         Later workers are checked by their first task.
         """
@@ -317,7 +337,9 @@ class Dask:
                 raise self._fault(answer)
 
     def _launch(self, flights: Iterable[_Flight]) -> None:
-        """Submits the tasks to Dask, with the traffic that they need, and watches them."""
+        """Submits the tasks to Dask, with the traffic that they need, and watches them.
+        Counts them in `tasks`.
+        """
         for flight in flights:
             self.tasks += 1
             name = f"{self._name}-{self.tasks}"
@@ -474,7 +496,9 @@ class Dask:
             )
 
     def _hear(self, answer: "Future[dict[str, int]]") -> None:
-        """Notes how many threads the workers have; reports once if there is no worker."""
+        """Notes how many threads the workers have; reports once if there is no worker.
+        Ignores an answer that failed.
+        """
         with suppress(Exception):  # a connection that broke; the status of the client shows it
             self._workers = sum(answer.result().values())
             if self._workers == 0 and not self._has_waited:
@@ -482,7 +506,9 @@ class Dask:
                 self._reporter.say(f"no worker has joined the scheduler {self._address} yet; waiting for one")
 
     def _is_idle(self) -> bool:
-        """Returns whether no worker runs a task that was taken back, so that a job that starts is alone."""
+        """Returns whether no worker runs a task that was taken back, so that a job that starts is alone.
+        False also if a worker does not answer.
+        """
         try:
             running = self._client.run(count_tasks, on_error="return")
         except Exception:  # a worker has just ended; it is asked again
@@ -495,7 +521,9 @@ class Dask:
 
 
 def _connect_client(address: str) -> Any:
-    """Returns a client of the scheduler at this address, or of the one that a scheduler file (.json) names.
+    """Returns a client of the scheduler at this address, or of the one that a scheduler file (.json)
+    names.
+    Silences the logs of `distributed` in this process.
 
     Raises `MouseholeError` if Dask is not installed, if the file is missing, or if no scheduler answers.
     """

@@ -68,7 +68,9 @@ class Warmup:
     """What `needed_s` returns by load, where the sizes are no longer kept."""
 
     def needed_s(self, load: float | None) -> float | None:
-        """Returns the time after which the link is near its steady state, None if it has none."""
+        """Returns the time in seconds after which the link is near its steady state, None if it has none.
+        A `load` of None is the traffic's own.
+        """
         if load in self.known:
             return self.known[load]
         return _engine.needed_warmup_s(self.sizes_bytes, self.rate_bps, self.own_load, load)
@@ -143,7 +145,7 @@ class Plan:
         )
 
     def scenario(self, cell: Cell, scheme: str, replication: int = 0) -> Scenario:
-        """Returns the scenario of one run."""
+        """Returns the scenario of one run. It is a new dictionary."""
         traffic = self.base["traffic"].copy()
         if cell.load is not None:
             traffic = with_load(traffic, cell.load)
@@ -229,6 +231,7 @@ def check_sizes(plan: Plan) -> None:
 
 def load_policies(given: str | Sequence[str] | None) -> list[str]:
     """Compiles and loads the headers of own policies, so that schemes may name them; returns their names.
+    They are loaded for the whole process; nothing is done for None.
 
     Raises `MouseholeError` for a header that is at fault, also if its set-up crashes or does not end.
     """
@@ -262,7 +265,9 @@ def parse_schemes(
 
 
 def check_baseline(given: str) -> str:
-    """Returns the baseline without spaces around it; raises `MouseholeError` if there is no such scheme."""
+    """Returns the baseline without spaces around it; raises `MouseholeError` if there is no such scheme.
+    An own policy must be loaded before.
+    """
     try:
         _engine.scheme_parameters(given.strip())
     except MouseholeError as error:
@@ -279,7 +284,9 @@ def list_all_schemes() -> tuple[str, ...]:
 
 @cache
 def list_ideals() -> frozenset[str]:
-    """Returns the schemes that nobody can deploy; their summaries in the catalogue begin with `ideal`."""
+    """Returns the names of the schemes that nobody can deploy; their summaries in the catalogue begin with
+    `ideal`.
+    """
     return frozenset(entry["name"] for entry in _engine.schemes() if entry["summary"].startswith("ideal"))
 
 
@@ -289,9 +296,9 @@ def is_ideal(scheme: str) -> bool:
 
 
 def default_schemes(down: str | None, up: str | None) -> tuple[str, ...]:
-    """Returns the schemes that are compared if none is named, on a line with these rates or files of rates.
-
-    Without both it is symmetric. Raises `MouseholeError` for a rate or a file that cannot be read.
+    """Returns the schemes that are compared if none is named, on a line with these rates or files of
+    rates. Files of rates are read. If one of them is missing, the line counts as symmetric. Raises
+    `MouseholeError` for a rate or a file that cannot be read.
     """
     if down is None or up is None:
         return _engine.default_schemes(1, 1)

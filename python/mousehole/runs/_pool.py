@@ -1,6 +1,6 @@
 """Runs scenarios in several threads, or where a `Backend` runs them; results do not depend on their order.
 
-`executors.py` has the backends that are not threads of this process.
+`_executors.py` has the backends that are not threads of this process.
 """
 
 import os
@@ -28,7 +28,7 @@ AHEAD = 3
 
 
 class Shipment(Protocol):
-    """How another process gets the traffic of a run; `shipping.py` has the one implementation."""
+    """How another process gets the traffic of a run; `inputs/_shipping.py` has the one implementation."""
 
     @property
     def digest(self) -> str:
@@ -101,13 +101,15 @@ class Threads:
         return 1
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
-        """Starts a job as soon as a thread is free."""
+        """Starts a job as soon as a thread is free. After `abandon` it begins with new threads."""
         if self._pool is None:
             self._pool, self._cancel = ThreadPoolExecutor(max_workers=self._jobs), _engine.Cancel()
         self._waiting[self._pool.submit(_run_job, job, self._cancel)] = key
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
-        """Returns keys and outcomes of the runs that are over."""
+        """Returns keys and outcomes of the runs that are over.
+        Waits up to `timeout_s` seconds for the first. Raises what a job raised.
+        """
         over = wait(self._waiting, timeout=timeout_s, return_when=FIRST_COMPLETED).done
         return [(self._waiting.pop(future), future.result()) for future in over]
 
@@ -127,24 +129,30 @@ def _run_job(job: Job[T], cancel: _engine.Cancel) -> T:
 
 
 def default_jobs() -> int:
-    """Returns the number of cores that this process may use."""
+    """Returns the number of cores that this process may use, at least 1."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_one(
     scenario: Mapping[str, object], traffic: _engine.Traffic | None, cancel: _engine.Cancel
 ) -> _engine.RunResult:
-    """Runs a scenario and returns its records; other threads run meanwhile."""
+    """Runs a scenario and returns its records; other threads run meanwhile.
+    Raises `MouseholeError` for a scenario that the engine refuses. `cancel` stops it from another thread.
+    """
     return _engine.run(scenario, traffic, cancel)
 
 
 def run_plan(
     plan: Plan, traffic: _engine.Traffic | None, jobs: int, reporter: Reporter,
     backend: Backend | None = None, shipment: Shipment | None = None,
+    finished: Facts | None = None,
 ) -> Facts:  # fmt: skip
     """Runs the plan with `jobs` threads, or by `backend`, and returns the facts of every run.
+    Transfers are compared across schemes once a replication is complete. Raises `MouseholeError` as
+    `run_all` does.
 
-    Ctrl-C raises `Stopped`, with a message on what was finished.
+    The runs whose facts are in `finished` are not run again. Ctrl-C raises `Stopped`, with a message on what
+    was finished.
     """
     return run_all(
         {task: plan.task_scenario(task) for task in plan.tasks},
@@ -156,6 +164,7 @@ def run_plan(
         lambda task, facts: _pair_transfers(plan, task, facts),
         backend=backend,
         shipment=shipment,
+        finished=finished,
         name=lambda task: f"scheme {plan.schemes[task.scheme]}, replication {task.replication}",
     )
 
@@ -171,28 +180,39 @@ def run_all(
     *,
     backend: Backend | None = None,
     shipment: Shipment | None = None,
+    finished: Mapping[K, T] | None = None,
     name: Callable[[K], str] | None = None,
 ) -> dict[K, T]:
     """Runs every scenario, reduces its records with `reduce`, and returns the outcomes in the order given.
+    The progress goes to `reporter`. Raises what a run raises; the others are given up then.
 
+    A scenario whose outcome is in `finished` is not run; its outcome counts as the first to end.
     The runs are in `jobs` threads of this process, or where `backend` has them; other processes pickle
     `reduce`, and get the traffic from `shipment`. `settle` is called in this thread after each run. It takes
     the run's key and the outcomes so far, which it may change.
     Ctrl-C cancels all runs and raises `Stopped` with the message that `account` makes of the outcomes so far.
     Raises `MouseholeError` for a run that the backend gave up; `name` names the run.
     """
-    done = dict[K, T]()
-    each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in scenarios.items())
+    done, known = dict[K, T](), finished or {}
+    rest = (item for item in scenarios.items() if item[0] not in known)
+    each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in rest)
+
+    def note(key: K, outcome: T) -> None:
+        """Adds an outcome, calls `settle` and advances the progress."""
+        done[key] = outcome
+        if settle is not None:
+            settle(key, done)
+        reporter.advance()
+
     try:
         reporter.start(len(scenarios))
+        for key, outcome in known.items():
+            note(key, outcome)
         with closing(yield_outcomes(backend or Threads(jobs), each)) as found:
             for key, outcome in found:
                 if isinstance(outcome, Apart):
                     raise MouseholeError(f"{name(key) if name else 'a run'}: {outcome.reason}")
-                done[key] = outcome
-                if settle is not None:
-                    settle(key, done)
-                reporter.advance()
+                note(key, outcome)
     except KeyboardInterrupt:
         text = account(done) if account else f"stopped after {len(done)} of {len(scenarios)} runs"
         raise Stopped(text) from None
@@ -205,6 +225,7 @@ def yield_outcomes(
     backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]
 ) -> Generator[tuple[K, Any], None, None]:
     """Yields key and outcome of every job as they end; an `Apart` stands for a job that was given up.
+    Raises what a job raised.
 
     Jobs are taken from `jobs` when there is room for them, so that not all of them are in memory at once. A
     caller that ends early closes the iterator, which gives up what is not over.
@@ -228,6 +249,7 @@ def yield_outcomes(
 
 def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
     """Compares transfer by transfer if the replication of `task` has been run under every scheme.
+    Does nothing before.
 
     Its facts are replaced in `facts` by those with the shares.
     """

@@ -88,6 +88,7 @@ class Results:
         return {**entry.pop("counted"), **entry}
 
     def __getstate__(self) -> dict[str, object]:
+        """Returns what a pickle holds: all but the values in `kept`, which are computed again."""
         return {**vars(self), "kept": {}}
 
     def design(self, cell: Cell, family: Mapping[str, Floats] | None = None, reference: str = "") -> Design:
@@ -125,12 +126,16 @@ class Results:
         return self.compared(cell).values(source, scheme)
 
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
-        """Returns the replications of a scheme in a cell, in order."""
+        """Returns the replications of a scheme in a cell, in order.
+        Raises `ValueError` for a cell or scheme that the plan lacks, `KeyError` for a missing run.
+        """
         indices = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
         return [self.facts[Task(*indices, replication)] for replication in range(self.plan.replications)]
 
     def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: str) -> Floats:
-        """Returns a statistic of a summary bucket, one value per replication."""
+        """Returns a statistic of a summary bucket, one value per replication.
+        NaN where the replication has too few transfers.
+        """
         index = self._find_bucket(role)
         return np.array([run.statistics[statistic][index] for run in self.runs(cell, scheme)])
 
@@ -155,7 +160,9 @@ class Finding(FindingRow):
 
 
 def to_record(row: Row | LoadRow | EvidenceRow) -> Record:
-    """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None."""
+    """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None.
+    A change becomes four columns, a bucket four.
+    """
     columns: Record = {}
     for item in fields(row):
         columns |= _to_columns(item.name, getattr(row, item.name))
@@ -163,7 +170,7 @@ def to_record(row: Row | LoadRow | EvidenceRow) -> Record:
 
 
 def make_row_frame(rows: Iterable[Row]) -> "Frame":
-    """Returns rows as a frame for users."""
+    """Returns rows as a frame for users. Raises `MouseholeError` where polars is not installed."""
     return make_frame([to_record(row) for row in rows])
 
 

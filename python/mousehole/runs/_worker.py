@@ -63,7 +63,9 @@ class Parcel:
 
 @cache
 def identify_build() -> tuple[str, str]:
-    """Returns version and revision for people, and a digest of the sources of engine and package."""
+    """Returns version and revision for people, and a digest of the sources of engine and package.
+    Reads all files of the package once per process.
+    """
     digest = hashlib.sha256(_engine.SOURCES.encode())
     for name, file in list_sources().items():
         digest.update(name.encode() + b"\0" + file.read_bytes())
@@ -94,6 +96,7 @@ def pack_job(job: Job[Any]) -> bytes:
 
 def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None) -> Answer:
     """Runs a parcel and returns the answer; called in workers of an executor.
+    Makes the traffic here and loads headers for the whole process. Raises what a run raises.
 
     `content` is the packed traffic, or the path of the file that has it, if the parcel needs any. Every
     version must accept these arguments, since another version is recognised here.
@@ -162,7 +165,9 @@ def _name_process() -> str:
 
 
 def _unpickle(parcel: bytes) -> Parcel:
-    """Returns the parcel; makes the package `papers` importable if the parcel needs it."""
+    """Returns the parcel; makes the package `papers` importable if the parcel needs it.
+    Raises `ModuleNotFoundError` for any other module that is missing. `parcel` must be trusted.
+    """
     try:
         made: Parcel = pickle.loads(parcel)  # noqa: S301 (of the process that asks for the run)
     except ModuleNotFoundError as error:

@@ -42,7 +42,11 @@ class Facts(TypedDict):
 
 
 def with_changes(scenario: Scenario, changes: LinkChanges) -> Scenario:
-    """Returns the scenario with the changes made to its bottleneck."""
+    """Returns a new scenario with the changes made to its bottleneck.
+    A rate for both directions replaces one for each, and `down` replaces one for both; an overhead
+    replaces the link layer, and the other way round. In a topology the fields of `IN_TOPOLOGY` are its
+    own.
+    """
     given = {name: value for name, value in changes.items() if value is not None}
     other = {replaced for name in given for replaced in WIRE.get(name, ())}
     link = {name: value for name, value in scenario["link"].items() if name not in other}
@@ -71,6 +75,7 @@ def is_up(scenario: Scenario) -> bool:
 
 def read_rates(scenario: Scenario) -> tuple[str | None, str | None]:
     """Returns the rates down and up as they are given; for one that varies, the name of its file.
+    Reads the file of a rate down that varies, if there is none up.
 
     The rate of a topology is None if it is not filled in. A missing rate up is the mean of the rate down.
     """
@@ -135,7 +140,9 @@ def compute_load_rate(scenario: Scenario) -> str | None:
 
 
 def describe(scenario: Scenario) -> str:
-    """Returns the bottleneck in words for titles: `10mbit, 80ms RTT`, or `20mbit down, 1mbit up, …`."""
+    """Returns the bottleneck in words for titles:
+    `10mbit, 80ms RTT`, or `20mbit down, 1mbit up, …`. A rate that varies is the name of its file.
+    """
     (down, up), topology = read_rates(scenario), scenario.get("topology")
     name = f"{topology['bottleneck']}, " if topology else ""
     each = down if up == down else f"{down} down, {up} up"

@@ -43,7 +43,9 @@ class Loaded:
         self._summaries: dict[str | None, TrafficSummary] = {}
 
     def summary(self, rate: str | None) -> TrafficSummary | None:
-        """Returns what was understood of the traffic, with its load on a link of this rate."""
+        """Returns what was understood of the traffic, with its load on a link of this rate.
+        None if the scenario generates all traffic. Only the summary for the newest rate is stored.
+        """
         if self.engine is None:
             return None
         if rate not in self._summaries:
@@ -70,7 +72,9 @@ class CellPlan:
 
     @property
     def weight(self) -> float:
-        """What the cost of one of its runs grows with: bits that its link carries."""
+        """What the cost of one of its runs grows with: bits that its link carries.
+        Reads the file of a rate that varies.
+        """
         rate = bottleneck.read_mean_rate(self.plan.base)
         bps = _engine.parse_rate("rate", rate) if rate else 1e6
         load, base = min(self.plan.cells[0].load or 1.0, 1.0), self.plan.base
@@ -87,6 +91,7 @@ class Planner:
 
     def plan(self, number: int) -> CellPlan:
         """Returns the plan of a cell without its warm-up, for which traffic must be read.
+        Files of scenarios and rates are read.
 
         Raises `MouseholeError`, which names the setting, for a value that is not allowed.
         """
@@ -108,7 +113,9 @@ class Planner:
         return made
 
     def ready(self, cell: CellPlan) -> tuple[CellPlan, _engine.Traffic | None]:
-        """Returns the plan of a cell with its warm-up, and the traffic, which is read."""
+        """Returns the plan of a cell with its warm-up, and the traffic, which is read.
+        Traffic stays in memory until `KEPT` others were used after it.
+        """
         loaded = self._load(cell)
         own = cell.plan.loads[0] is None
         summary = loaded.summary(bottleneck.compute_load_rate(cell.plan.base) if own else None)
@@ -129,7 +136,9 @@ class Planner:
         return [*own, *cell.given.files]
 
     def shipment(self, cell: CellPlan) -> TrafficShipment | None:
-        """Returns how other processes get the traffic of a cell."""
+        """Returns how other processes get the traffic of a cell.
+        None if the scenario alone describes it. Raises `MouseholeError` for standard input.
+        """
         return make_shipment(cell.given, cell.options.strict, cell.plan.base["seed"])
 
     def _plan(self, number: int, settings: dict[str, Value], schemes: tuple[str, ...]) -> CellPlan:
@@ -161,7 +170,9 @@ class Planner:
         return CellPlan(number, settings, schemes, plan, given, options, chooses)
 
     def _load(self, cell: CellPlan) -> Loaded:
-        """Returns the cell's traffic, which is read unless it is among the last `KEPT` ones."""
+        """Returns the cell's traffic, which is read unless it is among the last `KEPT` ones.
+        Raises `MouseholeError` for a fault in it.
+        """
         section, seed = cell.given.section, cell.plan.base["seed"]
         key = repr((section, cell.options.strict, seed))
         if key in self._loaded:

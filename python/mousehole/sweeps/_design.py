@@ -38,6 +38,7 @@ class Cells:
             )  # fmt: skip
 
     def __len__(self) -> int:
+        """Returns the number of cells, without creating them."""
         if self._made.design == "grid":
             return prod(len(axis) for axis in self._axes.values() if isinstance(axis, tuple))
         return self._made.count or len(self._made.cells)
@@ -48,7 +49,10 @@ class Cells:
         return self._axes
 
     def settings(self, number: int) -> dict[str, Value]:
-        """Returns the values of a cell by axis."""
+        """Returns the values of a cell by axis.
+        Numbers count from 0 in the order of `axes`. The first call for a Latin hypercube draws all of its
+        cells.
+        """
         if self._made.design == "list":
             return self._made.cells[number]
         if self._made.design == "grid":
@@ -62,6 +66,7 @@ class Cells:
 
     def schemes(self, number: int) -> list[str]:
         """Returns the schemes that are run in a cell.
+        It may be empty if every scheme lacks the part of some axis.
 
         In a grid, a scheme that lacks the part of some axes is run only at the first value of these axes.
         """
@@ -78,7 +83,9 @@ class Cells:
         return [name for name, part in self._made.part_axes.items() if part not in parts]
 
     def digest(self) -> str:
-        """Returns the SHA-256 of a hypercube's cells; another version of scipy might draw others."""
+        """Returns the SHA-256 of a hypercube's cells; another version of scipy might draw others.
+        That of a grid and of a list is the digest of nothing.
+        """
         whole = hashlib.sha256()
         for number in range(len(self)) if self._made.design == "latin-hypercube" else ():
             whole.update(json.dumps(self.settings(number), sort_keys=True).encode())
@@ -94,7 +101,9 @@ class Cells:
 
     @cached_property
     def _hypercube(self) -> NDArray[np.float64]:
-        """Returns the draws of a Latin hypercube, a row per cell, a column per axis, in [0, 1)."""
+        """Returns the draws of a Latin hypercube, a row per cell, a column per axis, in [0, 1).
+        Raises `MouseholeError` where scipy is missing. Equal `draw_seed` and scipy give equal draws.
+        """
         require_extra("sweep", "a Latin hypercube")
         from scipy.stats import qmc  # takes a second to load
 

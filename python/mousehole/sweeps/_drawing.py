@@ -93,7 +93,9 @@ class Drawing:
         return lambda field, kind=alt.Y: kind(f"{field}:Q", scale=scale, title=None, axis=axis)
 
     def height(self, number: float) -> float:
-        """Returns the place of a number on the axis: a change as log2 of its ratio."""
+        """Returns the position of a number on the axis: a change as log2 of its ratio, at least that of
+        `LEAST_RATIO`.
+        """
         return round_digits(log2(max(1 + number, LEAST_RATIO)) if self.what.of_change is not None else number)
 
     def text(self, mean: float, count: int) -> str:
@@ -127,6 +129,7 @@ def draw_small_multiples(
     columns: str | None = None, rows: str | None = None, absolute: bool = False,
 ) -> alt.VConcatChart:  # fmt: skip
     """Returns a measure along the axis `x`, one line per scheme, a panel for each value of other axes.
+    Raises `MouseholeError` for a measure, scheme or axis that the rows do not have.
 
     `columns` and `rows` are the axes of the panels; the mean is taken over the remaining axes. Scattered
     cells, as those of a Latin hypercube, have a panel for each axis instead, with the trend of the cells.
@@ -165,6 +168,7 @@ def draw_surfaces(
 
 def encode_axis(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any = alt.X) -> Any:
     """Returns the encoding of a setting: numbers with their units, or names in order.
+    Without cells the axis is from 0 to 1.
 
     `room` is a share of the axis that is left free at either end. The channel is x unless `altair.Y` is
     given.
@@ -183,6 +187,7 @@ def encode_axis(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any
 
 def draw_trend(drawing: Drawing, setting: str, most: int | None = None) -> tuple[Any, list[Datum]]:
     """Returns scattered cells along a setting with the trend of each scheme, and the trend's points.
+    Without cells it is an empty chart and no points.
 
     With `most`, only every second, third, … cell is drawn if there are more.
     """
@@ -223,7 +228,9 @@ def draw_field_chart(
     across: tuple[str, Sequence[str]],
     down: tuple[str, Sequence[str]],
 ) -> Any:
-    """Returns the fields of a grid, each with its number; `across` and `down` are settings with their values.
+    """Returns the fields of a grid, each with its number; `across` and `down` are settings with their
+    values.
+    Grids of more than `MOST_NUMBERS` fields have no numbers; without data it is an empty chart.
 
     Each row of `data` has both as texts `x` and `y`, the number `value`, and a `text`.
     """
@@ -246,7 +253,10 @@ def draw_field_chart(
 
 
 def _draw_facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | None) -> alt.VConcatChart:
-    """Returns the picture of a grid: lines along x, panels by two other axes."""
+    """Returns the picture of a grid: lines along x, panels by two other axes.
+    Raises `MouseholeError` for a setting that is no axis. Axes that are not given are chosen: numbers with
+    the most values along x, those of at most `MOST_PANELS` values for panels.
+    """
     sweep, cells = drawing.sweep, drawing.cells
     for field, name in (("x", x), ("columns", columns), ("rows", rows)):
         if name is not None and name not in sweep.axes:
@@ -277,7 +287,9 @@ def _draw_facets(drawing: Drawing, x: str | None, columns: str | None, rows: str
 
 
 def _draw_trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
-    """Returns the picture of scattered cells: per axis a panel with dots and the trend of each scheme."""
+    """Returns the picture of scattered cells: per axis a panel with dots and the trend of each scheme.
+    Raises `MouseholeError` for a setting that is no axis; `settings` is not empty.
+    """
     for name in settings:
         if name not in drawing.sweep.axes:
             raise unknown_error("x", "setting", name, drawing.sweep.axes)
@@ -506,7 +518,9 @@ def _fit_surface(drawing: Drawing, places: tuple[Any, Any], values: Any, scales:
 
 
 def _encode_surface_colour(drawing: Drawing) -> Any:
-    """Returns the encoding of levels by colour: diverging around no change for changes, else sequential."""
+    """Returns the encoding of levels by colour: diverging around no change for changes, else sequential.
+    The diverging colours end at the 90 % quantile of changes, and at 7 % at least.
+    """
     legend = alt.Legend(type="gradient", orient="right", gradientLength=200, title=None)
     if drawing.what.of_change is None:
         return _encode_sequential(drawing, legend)
@@ -520,7 +534,10 @@ def _encode_surface_colour(drawing: Drawing) -> Any:
 
 
 def _encode_sequential(drawing: Drawing, legend: Any = None) -> Any:
-    """Returns the encoding of a measure by colour: darker is more."""
+    """Returns the encoding of a measure by colour: darker is more.
+    The scale is logarithmic where positive numbers span more than a factor of 8. Raises `ValueError`
+    without cells.
+    """
     numbers = _list_numbers(drawing)
     kind: Any = "log" if numbers and min(numbers) > 0 and max(numbers) / min(numbers) > 8 else "linear"
     scale = alt.Scale(type=kind, domain=[min(numbers), max(numbers)], range=list(SEQUENTIAL), nice=False,
@@ -538,7 +555,7 @@ def _list_numbers(drawing: Drawing) -> list[float]:
 
 
 def _scale_to_unit(own: Any) -> Any:
-    """Returns numbers scaled to 0 to 1."""
+    """Returns numbers scaled to 0 to 1. They need two different values."""
     return (own - own.min()) / (own.max() - own.min())
 
 

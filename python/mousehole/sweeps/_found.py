@@ -60,7 +60,9 @@ class Found:
         return [axis["setting"] for axis in self.manifest["sweep"]["axes"]]
 
     def number_column(self, axis: str) -> str | None:
-        """Returns the column with an axis as numbers, None for an axis of names."""
+        """Returns the column with an axis as numbers, None for an axis of names.
+        Raises `KeyError` for an unknown axis, `MouseholeError` without a whole file of rows.
+        """
         schema = self.rows.collect_schema()
         if schema[axis].is_numeric():
             return axis
@@ -69,6 +71,7 @@ class Found:
 
     def cells(self, value: str = VALUE, against: str | None = None) -> pl.DataFrame:
         """Returns one row per cell and scheme: its settings, and mean and interval of a measure.
+        Rows with a fault are left out; all others of whole files are read into memory.
 
         `change` is the change against the scheme `against` (the first one) in the same cell, paired by
         replication, with the ends of its 95 % interval; it is null for that scheme itself. Intervals need
@@ -128,6 +131,7 @@ class Found:
         self, x: str, y: str, scheme: str, value: str = VALUE, against: str | None = None
     ) -> pl.DataFrame:
         """Returns a scheme's cells with `x` and `y` as numbers, and mean and change of the measure.
+        Cells without a value on either axis are left out.
 
         Raises `MouseholeError` for an axis that has no numbers, and as `cells` does.
         """
@@ -181,7 +185,9 @@ class Found:
         ]
 
     def _levels(self, cells: pl.DataFrame, axis: str) -> Iterable[tuple[str, pl.DataFrame]]:
-        """Yields the values of an axis, or ranges of them, with their cells."""
+        """Yields the values of an axis, or ranges of them, with their cells.
+        Ranges have about equal numbers of cells, and include their lower end; the last one has both.
+        """
         column = self.number_column(axis)
         values = cells[axis].drop_nulls().unique(maintain_order=True)
         if column is None or len(values) <= MOST_LEVELS:

@@ -52,7 +52,9 @@ class Sweep(Found, html.Shown):
         self, path: str | Path, command: Sequence[str] | None = None, value: str = VALUE,
         against: str | None = None,
     ) -> None:  # fmt: skip
-        """Writes the sweep as one self-contained page, as `Comparison.html` does; raises as `document`."""
+        """Writes the sweep as one self-contained page, as `Comparison.html` does; raises as `document`.
+        Raises `MouseholeError` also for a suffix other than `.html` and for a file that cannot be written.
+        """
         html.write_page(self.document(command, value, against), path)
 
     def markdown(

@@ -20,7 +20,9 @@ Numbers = Mapping[str, float | int | None]
 
 
 def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, float | int | None]:
-    """Returns the numbers of a run by column."""
+    """Returns the numbers of a run by column.
+    None stands for a number that is missing. Raises `RuntimeError` as `reduce_run` does.
+    """
     facts = reduce_run(result, buckets)
     found: dict[str, float | int | None] = {}
     for place, bucket in enumerate(buckets):
@@ -77,7 +79,7 @@ class Columns:
         return found
 
     def frame(self, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
-        """Returns a frame of rows."""
+        """Returns a frame of rows. A column that a row lacks is null."""
         schema = self.schema
         return pl.DataFrame({name: [row.get(name) for row in rows] for name in schema}, schema=schema)
 

@@ -93,7 +93,9 @@ class Prepared:
     """A sweep whose cells are checked."""
 
     def __init__(self, made: Description) -> None:
-        """Raises `MouseholeError` for a fault in the description, before anything is written."""
+        """Checks the cells, and loads own policies for the whole process.
+        Raises `MouseholeError` for a fault in the description, before anything is written.
+        """
         load_policies(list(made.policy) or None)
         self.made, self.cells = made, Cells(made)
         self.columns = Columns(self.cells.axes)
@@ -118,7 +120,9 @@ class Prepared:
         return self.made.seeds * sum(len(self.cells.schemes(number)) for number in self.numbers(part))
 
     def forecast(self, jobs: int | None, backend: Backend | None = None) -> Forecast:
-        """Estimates time and memory from parts of some runs, which are timed here."""
+        """Estimates time and memory from parts of some runs, which are timed here.
+        The traffic of these cells is read. Raises `MouseholeError` if the memory is too small.
+        """
         samples = choose_evenly(range(len(self.cells)), SAMPLES)
         chosen = [self.heaviest, *(number for number in samples if self.cells.schemes(number))]
         seconds, bits, needed, slowdown = 0.0, 0.0, 0.0, 1.0
@@ -136,7 +140,9 @@ class Prepared:
         return Forecast(len(self.cells), self.rows, self.parts, whole, at_once)
 
     def manifest(self) -> dict[str, Any]:
-        """Returns everything that determines the rows, and nothing else."""
+        """Returns everything that determines the rows, and nothing else.
+        Reads all input files for their digests. Raises `MouseholeError` for one that cannot be read.
+        """
         document = self.made.document()
         return {
             "schema": SCHEMA,
@@ -214,7 +220,9 @@ def sweep(
 def forecast(
     source: str | Path | Mapping[str, Any], jobs: int | None = None, dask: str | None = None
 ) -> Forecast:
-    """Returns what a sweep will cost, from parts of some of its runs; nothing is written."""
+    """Returns what a sweep will cost, from parts of some of its runs; nothing is written.
+    Raises `MouseholeError` as `sweep` does before it writes.
+    """
     prepared = Prepared(read(source))
     with open_backend(dask) as backend:
         return prepared.forecast(jobs, backend)
@@ -223,7 +231,9 @@ def forecast(
 def run_missing(
     prepared: Prepared, folder: Path, jobs: int | None, backend: Backend | None, reporter: Reporter
 ) -> None:
-    """Runs the rows that the folder lacks; raises as `sweep` does."""
+    """Runs the rows that the folder lacks; raises as `sweep` does.
+    Makes the folder, and locks it until the end.
+    """
     store = Store(folder, prepared.manifest(), prepared.columns)
     try:
         store.tidy()
@@ -265,6 +275,8 @@ def _count_missing(prepared: Prepared, store: Store) -> int:
 
 def _run_rows(prepared: Prepared, store: Store, missing: int, backend: Backend, reporter: Reporter) -> None:
     """Runs the rows that are missing and stores each as its run ends.
+    A row whose job is given up is stored too, with the reason and without numbers. Raises what a run
+    raises.
 
     Raises `Stopped` on Ctrl-C and `Terminated` on a signal to end; rows that are stored stay.
     """
@@ -292,6 +304,7 @@ def _yield_missing_jobs(
     prepared: Prepared, store: Store, heads: dict[_Place, dict[str, Any]]
 ) -> Iterator[tuple[_Place, Job[Any]]]:
     """Yields the jobs of the rows that are missing, in the order of the files.
+    Reads traffic as it comes to its cells. The caller takes the columns out again.
 
     The columns of a row that are known before its run are put into `heads`, by its place.
     """

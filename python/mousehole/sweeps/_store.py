@@ -28,8 +28,7 @@ class Store:
     """The folder of one sweep, which one process at a time writes."""
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any], columns: Columns) -> None:
-        """Opens the folder, or makes it.
-
+        """Opens the folder, or makes it with its manifest, and locks it until `close`.
         Raises `MouseholeError` if it holds anything else, if another process writes it, or if it cannot be
         written.
         """
@@ -54,7 +53,9 @@ class Store:
             ) from None
 
     def tidy(self) -> None:
-        """Deletes what a stop between two steps leaves: drafts, and the lines of parts with whole files."""
+        """Deletes what a stop between two steps leaves: drafts, and the lines of parts with whole files.
+        Raises `OSError` for a fault of the system.
+        """
         for path in (self.folder / UNFINISHED).iterdir():
             number = path.stem.removeprefix("part-")
             if path.suffix != ".jsonl" or (number.isdecimal() and self.is_written(int(number))):
@@ -77,14 +78,14 @@ class Store:
         return set(self._kept[part])
 
     def count(self, part: int) -> int:
-        """Returns how many rows of an unfinished part are stored.
-
-        It reads them without keeping them in memory.
+        """Returns how many rows of an unfinished part are stored, without keeping them in memory.
+        Cuts off a last line that is not whole.
         """
         return len(self._kept[part] if part in self._kept else self._read(self._journal(part)))
 
     def add(self, part: int, place: int, row: Mapping[str, Any], size: int) -> None:
         """Stores a row of a part that has `size` rows; writes the part's file once all rows are stored.
+        Each row is stored before this returns, though it may not be on the disk yet.
 
         `stored` must have been called for the part before. Raises `MouseholeError` if the disk is full; what
         is stored is whole, and the sweep can go on.
@@ -104,7 +105,7 @@ class Store:
             self._finish(part)
 
     def close(self) -> None:
-        """Releases the lock; deletes the folder of unfinished parts if it is empty."""
+        """Releases the lock; deletes the folder of unfinished parts if it is empty, and else leaves it."""
         with suppress(OSError):
             (self.folder / UNFINISHED).rmdir()
         if self._lock is not None:
@@ -132,9 +133,8 @@ class Store:
             self._journal(part).unlink(missing_ok=True)
 
     def _read(self, journal: Path) -> dict[int, str]:
-        """Returns the lines of a journal by the index of their row.
-
-        It cuts off a last line that is not whole.
+        """Returns the lines of a journal by the index of their row; empty without a journal.
+        Cuts off a last line that is not whole, and whatever follows a broken line.
         """
         found: dict[int, str] = {}
         whole = 0
@@ -156,7 +156,9 @@ class Store:
         return found
 
     def _require_same(self) -> None:
-        """Raises `MouseholeError` if the folder has something else than this sweep."""
+        """Raises `MouseholeError` if the folder has something else than this sweep.
+        A folder that is missing or empty passes.
+        """
         manifest = self.folder / MANIFEST
         if self.folder.exists() and not self.folder.is_dir():
             raise self._folder_error("it is a file; a sweep needs a folder")
@@ -208,6 +210,7 @@ class _Written:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Turns an error of writing into a `MouseholeError` about the sweep's folder; other errors pass."""
         if isinstance(error, output.list_write_errors()):
             raise file_error(
                 self._folder,
@@ -217,7 +220,7 @@ class _Written:
 
 
 def _append_line(path: Path, line: bytes) -> None:
-    """Appends a line; takes it back if only a piece of it could be written."""
+    """Appends a line; takes it back if only a piece of it could be written. Raises `OSError` then."""
     with path.open("ab", buffering=0) as stream:
         before = stream.seek(0, os.SEEK_END)
         try:
@@ -230,7 +233,9 @@ def _append_line(path: Path, line: bytes) -> None:
 
 
 def _write_whole(draft: Path, target: Path, content: bytes) -> None:
-    """Writes a file that is whole or absent, also after a crash, by way of a draft."""
+    """Writes a file that is whole or absent, also after a crash, by way of a draft.
+    Raises `OSError` for a fault of the system.
+    """
     draft.write_bytes(content)
     _sync_to_disk(draft)
     draft.replace(target)

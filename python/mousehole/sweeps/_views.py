@@ -26,7 +26,9 @@ class Scale:
     is_log: bool
 
     def places(self, cells: pl.DataFrame) -> Any:
-        """Returns the places of cells on the axis: their numbers, or the indices of their names."""
+        """Returns the positions of cells on the axis: their numbers, NaN for null, or the indices of their
+        names. Raises `ValueError` for a name that the axis lacks.
+        """
         if self.column is not None:
             return cells[self.column].cast(pl.Float64).to_numpy()
         return np.array([self.names.index(str(name)) for name in cells[self.setting]], float)
@@ -108,6 +110,7 @@ class Trend:
 
 def compute_trend(places: Any, values: Any, what: What, scale: Scale) -> list[Trend]:
     """Returns the means of cells at each place, or in windows of about equally many cells.
+    They are in rising order of their positions.
 
     Places are those of `values` on an axis; windows stand for more than `MOST_LEVELS` of them.
     """
@@ -131,5 +134,7 @@ def write_title(sweep: Found) -> str:
 
 
 def _find_middle(places: Any, scale: Scale) -> float:
-    """Returns the mean of places: geometric on a logarithmic scale."""
+    """Returns the mean of positions on an axis, of which there is at least one: geometric on a logarithmic
+    scale.
+    """
     return float(np.exp(np.mean(np.log(places)))) if scale.is_log else float(np.mean(places))

@@ -31,7 +31,9 @@ RIVALS = ("fq-codel", "cake")
 
 
 def write_answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
-    """Returns the answer in sentences; `results` are those on the unseen replications."""
+    """Returns the answer in sentences; `results` are those on the unseen replications.
+    Without a recommended setting it says why there is none.
+    """
     if found.recommended is None:
         return (*stand_in(results), *_explain_no_setting(found), *_describe_curse(found))
     lines = [
@@ -111,7 +113,7 @@ def _name_rate(scheme: str, results: Results, link: Link) -> str:
 
 
 def _find_shaper_bps(scheme: str, results: Results, link: Link) -> int:
-    """Returns the rate of the shaper in a direction in bit/s."""
+    """Returns the rate of the shaper in a direction in bit/s. The link has a line rate."""
     text = _name_rate(scheme, results, link)
     return _engine.shaped_rate("link.shape", text, link.line_bps or 0, link.varies)
 
@@ -123,7 +125,9 @@ def _is_shown(one: Quantity, change: Estimate) -> bool:
 
 
 def _describe_prices(found: TuneResults) -> list[str]:
-    """Returns the sentence on what other quantities pay and whether limits are kept, in a list."""
+    """Returns the sentence on what other quantities pay and whether limits are kept, in a list.
+    Empty if there is neither a known price nor a limit.
+    """
     parts = []
     own = {row.limit: row for row in found.limits if row.scheme == found.recommended}
     for one in found.goal.prices:
@@ -151,7 +155,9 @@ def _judge(results: Results, cell: Cell, one: Quantity, scheme: str, reference: 
 
 
 def _compare_with_rival(found: TuneResults, results: Results, cell: Cell, rival: str) -> str:
-    """Returns whether the recommended setting, or else another finalist within the limits, beats a rival."""
+    """Returns whether the recommended setting, or else another finalist within the limits, beats a rival.
+    `results` must have the recommended setting and the rival.
+    """
     first = found.goal.objectives[0]
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     own, other = known[find_meaning(found.recommended or "")], known[find_meaning(rival)]
@@ -181,7 +187,9 @@ def _write_prices(found: TuneResults, scheme: str, reference: str) -> str:
 
 
 def _compare_with_default(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns whether the recommended setting beats its scheme's own setting, and at what cost."""
+    """Returns whether the recommended setting beats its scheme's own setting, and at what cost.
+    Empty if the scheme's own setting is the baseline.
+    """
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     own, template = known[find_meaning(found.recommended or "")], known[find_meaning(found.family or "")]
     if own == template:
@@ -207,7 +215,9 @@ def _is_dearer(found: TuneResults, row: JudgedRow) -> bool:
 
 
 def _describe_curse(found: TuneResults) -> list[str]:
-    """Returns the sentence, in a list, on how much better finalists looked where they were chosen."""
+    """Returns the sentence, in a list, on how much better finalists looked where they were chosen.
+    Empty if that is known of none.
+    """
     first = found.goal.objectives[0]
     rows = [
         row
@@ -234,7 +244,9 @@ def _write_shift(share: float) -> str:
 
 
 def _explain_no_setting(found: TuneResults) -> list[str]:
-    """Returns the sentence that no finalist keeps the limits, and which one comes nearest, in a list."""
+    """Returns the sentence that no finalist keeps the limits, and which one comes nearest, in a list.
+    Distances are compared as `Limit.weight` has them.
+    """
     broken = [row for row in found.limits if row.outcome == BROKEN and isfinite(row.excess.mean)]
     if not broken:
         return ["No setting is recommended: its quantities are unknown on unseen replications."]

@@ -33,7 +33,9 @@ ROOM = 0.06
 
 
 def draw_picture(found: TuneResults) -> alt.VConcatChart:
-    """Returns the picture of the first objective's gain against the first price."""
+    """Returns the picture of the first objective's gain against the first price.
+    The goal has a price, and something was judged.
+    """
     made = make_plane_chart(found, found.goal.prices[0])
     account = found.account
     words = (
@@ -91,6 +93,10 @@ class _Axis:
     """One axis: a range that shows what was judged without its outliers, and the settings tried near it."""
 
     def __init__(self, name: str, judged: Sequence[Datum], tried: Sequence[Datum]) -> None:
+        """Computes the ends from the judged settings, without outliers.
+        They include zero. For the quantiles 0.05 and 0.8 of `tried` the range grows on each side, at most
+        by its own extent.
+        """
         self.name = name
         low, high = core_range([datum[name] for datum in judged])
         low, high = min(low, -LEAST_SPAN), max(high, LEAST_SPAN)
@@ -107,16 +113,18 @@ class _Axis:
         return bool(self.ends[0] <= datum[self.name] <= self.ends[1])
 
     def nearest(self, datum: Datum) -> float:
-        """Returns the place on the axis that is nearest to the point."""
+        """Returns the position on the axis that is nearest to the point."""
         return float(np.clip(datum[self.name], *self.ends))
 
     def share(self, place: float) -> float:
-        """Returns a place as a part of the axis."""
+        """Returns a position as a part of the axis, 0 to 1 within it."""
         return (place - self.ends[0]) / (self.ends[1] - self.ends[0])
 
 
 def _list_tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
-    """Returns the points of the settings that ran all replications of the search."""
+    """Returns the points of the settings that ran all replications of the search.
+    A setting counts if both changes are known.
+    """
     by_setting: dict[tuple[str, int], Datum] = {}
     for row in found.trials:
         if row.is_stopped or row.quantity not in (price.name, gain.name) or row.change <= -1:
@@ -284,7 +292,9 @@ def _describe_plane(found: TuneResults, has_outliers: bool) -> str:
 
 
 def letter_finalists(found: TuneResults) -> dict[str, str]:
-    """Returns a letter for each finalist, A, B, C …, by its scheme."""
+    """Returns a letter for each finalist, A, B, C …, by its scheme.
+    The order is that of the judged rows.
+    """
     finalists = dict.fromkeys(row.scheme for row in found.judged if row.role == FINALIST)
     return {scheme: chr(ord("A") + place) for place, scheme in enumerate(finalists)}
 

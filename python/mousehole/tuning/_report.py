@@ -129,7 +129,9 @@ def _list_gain_blocks(found: TuneResults) -> list[Block]:
 
 
 def _make_judged_table(found: TuneResults) -> Table:
-    """Returns what was judged: the first objective where it was chosen, and every quantity unseen."""
+    """Returns what was judged: the first objective where it was chosen, and every quantity unseen.
+    Schemes without the first objective have no row.
+    """
     quantities, first = found.goal.quantities, found.goal.objectives[0]
     given = {one.text for one in found.goal.limits if not one.is_default}
     rows: list[Row] = []
@@ -259,7 +261,9 @@ def _list_setting_blocks(ways: Settings) -> list[Block]:
 
 
 def _list_account_facts(found: TuneResults, spent: Spent | None) -> Facts:
-    """Returns what was run in how much time, and which options run the same again."""
+    """Returns what was run in how much time, and which options run the same again.
+    Without `spent` it has no times.
+    """
     account = found.account
     again = f"--trials {account.trials_per_scheme} --seed {account.seed}"
     if spent is not None and spent.budget_s is not None:
@@ -287,7 +291,9 @@ def _write_time(seconds: float | None) -> str:
 
 
 def _make_trials_table(found: TuneResults) -> Table:
-    """Returns the settings that were run on all replications of the search, best first."""
+    """Returns the settings that were run on all replications of the search, best first.
+    At most `MOST_TRIALS` are listed; those stopped early are left out.
+    """
     quantities = found.goal.quantities
     by_setting: dict[tuple[str, int], dict[str, float]] = {}
     schemes: dict[tuple[str, int], str] = {}

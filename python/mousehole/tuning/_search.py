@@ -133,6 +133,9 @@ class Search:
         self, plan: Plan, traffic: _engine.Traffic | None, spaces: Sequence[Space], goal: Goal, seed: int,
         where: Where,
     ) -> None:  # fmt: skip
+        """Creates the study of each space, with a random stream of its own that follows from `seed`.
+        The search's time begins.
+        """
         self._plan, self._traffic, self._spaces, self._goal, self._where = plan, traffic, spaces, goal, where
         self._facts: dict[tuple[str, int], RunFacts] = {}
         self._studies = [
@@ -156,6 +159,7 @@ class Search:
 
     def run_references(self) -> None:
         """Runs the references on all replications of the search.
+        Must be called before any round. Adds to `runs`.
 
         Raises `Stopped` on Ctrl-C, as `run_round` does.
         """
@@ -189,7 +193,11 @@ class Search:
         return f"it is 0 under {scheme}" if is_relative and not values.any() else ""
 
     def run_round(self, size: int = ROUND, reporter: Reporter | None = None) -> None:
-        """Tries `size` more settings of each scheme."""
+        """Tries `size` more settings of each scheme, replication by replication, and stops hopeless ones
+        early. Adds to `trials` and `runs`, and teaches the studies. Advances `reporter` once for each
+        setting. Raises `MouseholeError` as `_ask` does and for a run that was given up, `Stopped` on
+        Ctrl-C.
+        """
         shown = reporter or Silent()
         candidates = [
             self._ask(space, study, self._asked + more)
@@ -213,6 +221,7 @@ class Search:
 
     def _ask(self, space: Space, study: Any, number: int) -> _Candidate:
         """Returns the next setting of a scheme; one that the engine refuses is drawn again.
+        Advances the study; refused settings are told to it as failed.
 
         Setting 0 is the scheme as given. Raises `MouseholeError` after `MOST_DRAWS` refused settings.
         """
@@ -232,7 +241,9 @@ class Search:
         raise field_error("scheme", space.template, allowed, f"had {MOST_DRAWS} settings refused")
 
     def _tell(self, one: _Candidate) -> None:
-        """Passes the score of a setting to its study, and adds it to the trials."""
+        """Passes the score of a setting to its study, and adds it to the trials.
+        Unknown costs count as `WORST`.
+        """
         for place, reached in enumerate(one.scores):
             self._reached.setdefault((one.space.template, place), []).append(reached)
         score, family, count = one.scores[-1], one.space.template, len(one.scores)
@@ -242,7 +253,9 @@ class Search:
         self.trials.append(Trial(family, one.number, one.scheme, one.values, score, count, one.is_stopped))
 
     def _run(self, wanted: Iterable[tuple[str, int]]) -> None:
-        """Runs the replications of schemes that have not been run yet."""
+        """Runs the replications of schemes that have not been run yet, stores their facts and adds to
+        `runs`. Raises what `run_all` raises.
+        """
         missing = [key for key in dict.fromkeys(wanted) if key not in self._facts]
         (cell,) = self._plan.cells
         scenarios = {key: self._plan.scenario(cell, *key) for key in missing}
@@ -256,7 +269,9 @@ class Search:
         self.runs += len(missing)
 
     def _score(self, scheme: str, count: int) -> Score:
-        """Returns the score of a scheme over its first `count` replications."""
+        """Returns the score of a scheme over its first `count` replications.
+        These, and those of the references, have been run.
+        """
         (cell,) = self._plan.cells
         others = [limit.reference for limit in self._goal.limits if limit.reference]
         schemes = tuple(dict.fromkeys([self._plan.baseline, *others, scheme]))
@@ -285,7 +300,9 @@ def is_accepted(plan: Plan, scheme: str) -> bool:
 
 
 def compute_score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
-    """Returns the score of a scheme, from results that have the references of the goal as well."""
+    """Returns the score of a scheme, from results that have the references of the goal as well.
+    Costs, excesses and changes are NaN where a quantity is unknown, but for what `_weigh_excess` replaces.
+    """
 
     def changed(one: objectives.Quantity) -> float:
         """Returns the logarithm of a quantity's ratio to the baseline."""
@@ -302,7 +319,9 @@ def compute_score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Scor
 
 
 def find_front(trials: Iterable[Trial]) -> list[Trial]:
-    """Returns the feasible trials that no other one dominates, each scheme once, by their costs."""
+    """Returns the feasible trials that no other one dominates, each scheme once, by their costs.
+    Of equal schemes the last one counts.
+    """
     feasible = {trial.scheme: trial for trial in trials if trial.is_feasible}.values()
     kept = [one for one in feasible if not any(other.score.dominates(one.score) for other in feasible)]
     return sorted(kept, key=lambda trial: (*trial.score.costs, trial.number))
@@ -327,7 +346,9 @@ def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
 
 
 def _make_study(space: Space, goal: Goal, seed: int) -> Any:
-    """Returns an Optuna study with the TPE sampler; it first tries the scheme's own setting."""
+    """Returns an Optuna study with the TPE sampler; it first tries the scheme's own setting.
+    Silences Optuna's messages in this process. Equal seeds draw equal settings.
+    """
     import optuna  # takes a fifth of a second to load
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -347,7 +368,9 @@ def _derive_seed(seed: int, place: int) -> int:
 
 
 def _suggest_value(asked: Any, dimension: Any) -> Value:
-    """Returns the value of a dimension that the study suggests: a word, or a number of its range."""
+    """Returns the value of a dimension that the study suggests: a word, or a number of its range.
+    Draws from the study's sampler. Of a tied parameter it is the part or the multiple.
+    """
     kind = dimension.kind
     if kind is None:
         return str(asked.suggest_categorical(dimension.name, list(dimension.choices)))

@@ -95,7 +95,9 @@ class Dimension:
         return value if isinstance(value, str) else self.kind.write(value) if self.kind else str(value)
 
     def start(self, defaults: Mapping[str, Value]) -> Any:
-        """Returns the default in the form that the search suggests values in, moved into the range."""
+        """Returns the default in the form that the search suggests values in, moved into the range.
+        Of a tied parameter it is the part or the multiple, for which `defaults` has the other one.
+        """
         if self.kind is None:
             return self.default if self.default in self.choices else self.choices[0]
         value = float(self.default)
@@ -122,7 +124,9 @@ class Space:
         return {dimension.name: dimension.default for dimension in self.dimensions}
 
     def values(self, found: Mapping[str, Any]) -> Values:
-        """Returns the values of the parameters from what the search chose, with ties resolved and rounded."""
+        """Returns the values of the parameters from what the search chose, with ties resolved and rounded.
+        Raises `KeyError` for a parameter that `found` lacks.
+        """
         values: Values = {}
         for dimension in self.dimensions:
             chosen = found[dimension.name]
@@ -161,7 +165,9 @@ class Space:
         return "|".join(parts)
 
     def neighbours(self, values: Values) -> list[tuple[Dimension, Value]]:
-        """Returns other values of one parameter at a time: half, twice, a quarter less or more, a choice."""
+        """Returns other values of one parameter at a time: half, twice, a quarter less or more, a choice.
+        The value itself is left out, and so is what breaks the order of tied parameters.
+        """
         found = []
         for dimension in self.dimensions:
             for value in _list_neighbours(dimension, values[dimension.name]):
@@ -206,6 +212,7 @@ def make_space(
     shaped_percent: float | None = None,
 ) -> Space:
     """Returns the parameters of a scheme that are searched, on a link with this buffer.
+    An unknown buffer counts as 100 packets. It raises `MouseholeError` also for a range that does not fit.
 
     On a link before a modem, which is shaped to `shaped_percent`, the range `shape` is that of the shaper.
 
@@ -265,7 +272,9 @@ def _make_shaper_dimension(asked: Range, percent: float) -> Dimension:
 
 
 def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: bool = False) -> None:
-    """Raises `MouseholeError` for a range of a parameter that no scheme has, or twice for one."""
+    """Raises `MouseholeError` for a range of a parameter that no scheme has, or twice for one.
+    Raises `MouseholeError` too for a scheme that the engine refuses.
+    """
     of_link = [SHAPER] if is_shaped else []
     known = of_link + [name for template in templates for name in _engine.scheme_parameters(template)]
     known = list(dict.fromkeys([*known, *(name.partition(".")[2] for name in known if "." in name)]))
@@ -278,7 +287,9 @@ def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: b
 
 
 def find_meaning(scheme: str) -> tuple[object, ...]:
-    """Returns what all texts of a scheme share: part names, the shaper's rate, all parameter values."""
+    """Returns what all texts of a scheme share: part names, the shaper's rate, all parameter values.
+    Raises `MouseholeError` for a text that is no scheme.
+    """
     names = tuple(scheme_name(part) for part in scheme.split("|"))
     return (names, find_shaper_rate(scheme), tuple(sorted(_engine.scheme_parameters(scheme).items())))
 
@@ -363,7 +374,9 @@ def _is_structure(name: str, entry: ParameterEntry, part: _Part) -> bool:
 def _make_dimension(
     entry: ParameterEntry, name: str, buffer: int, asked: Range | None, is_wred: bool
 ) -> Dimension | None:
-    """Returns how a parameter is searched; None if there is nothing to choose."""
+    """Returns how a parameter is searched; None if there is nothing to choose.
+    Raises `MouseholeError` for a range that does not fit the parameter.
+    """
     kind = _find_kind(entry, buffer, is_wred)
     if asked is not None and asked.is_choice:
         return Dimension(name, None, 0, 0, entry["default"], choices=asked.words)
@@ -402,7 +415,9 @@ def _read_ends(asked: Range, kind: Kind) -> tuple[float, float]:
 
 
 def _choose_range(kind: Kind, entry: ParameterEntry, default: float, buffer: int) -> tuple[float, float]:
-    """Returns the range in which a parameter is searched unless the user gives one."""
+    """Returns the range in which a parameter is searched unless the user gives one.
+    Both ends are in the unit of the kind.
+    """
     if kind.name == "share":
         return min(max(LEAST_SHARE, 100 * LEAST_UPPER / buffer), 99.5), 100.0
     if kind.name == "packets":
@@ -419,7 +434,9 @@ def _choose_range(kind: Kind, entry: ParameterEntry, default: float, buffer: int
 
 
 def _parse_allowed_range(unit: str) -> tuple[float, float]:
-    """Returns the least and the greatest number that the catalogue's text of a unit allows."""
+    """Returns the least and the greatest number that the catalogue's text of a unit allows.
+    Without a bound these are 0 and infinity.
+    """
     _, _, said = unit.partition(";")
     numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", said)]
     if " to " in said and len(numbers) == 2:
@@ -478,7 +495,9 @@ def _order_dimensions(found: Iterable[Dimension]) -> list[Dimension]:
 
 
 def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
-    """Returns the values next to a value that may be tried, rounded."""
+    """Returns the values next to a value that may be tried, rounded.
+    Of a choice these are all words, with the value itself.
+    """
     kind = dimension.kind
     if kind is None:
         return list(dimension.choices)
@@ -502,7 +521,9 @@ def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
 
 
 def _round_value(kind: Kind, value: float) -> float:
-    """Returns a value with the precision of its kind."""
+    """Returns a value with the precision of its kind.
+    Whole numbers and packets are at least 1, shares of the buffer at least one step.
+    """
     if kind.is_whole or kind.name == "packets":
         return float(max(round(value), 1))
     if kind.name == "share":
@@ -513,7 +534,9 @@ def _round_value(kind: Kind, value: float) -> float:
 
 
 def _parse_threshold(kind: str, buffer: int, text: str) -> float:
-    """Returns a queue's threshold in percent of the buffer for kind `share`, else in packets."""
+    """Returns a queue's threshold in percent of the buffer for kind `share`, else in packets.
+    Raises `ValueError` for another text.
+    """
     is_share = text.endswith("%")
     number = float(text.removesuffix("%") if is_share else text.removesuffix("p"))
     if kind == "share":
@@ -535,7 +558,7 @@ def _write_size(value: float) -> str:
 
 
 def _write_time(value: float) -> str:
-    """Returns a time in seconds as schemes take it."""
+    """Returns a time in seconds as schemes take it. Below a microsecond it is in whole nanoseconds."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= scale:
             return f"{_write_plain(value / scale)}{unit}"

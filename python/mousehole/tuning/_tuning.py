@@ -171,7 +171,9 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
 
 
 def _run_tuning(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
-    """Searches, judges the finalists, and changes one parameter at a time, in threads or by a backend."""
+    """Searches, judges the finalists, and changes one parameter at a time, in threads or by a backend.
+    Registers the policies of `options.policy`. Raises as `tune` does.
+    """
     begin = time.monotonic()
     load_policies(options.policy)
     wanted = _parse_wanted(options)
@@ -253,6 +255,7 @@ class Tuned(Kept):
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
+        Makes the folder; files of these names are replaced.
 
         Raises `MouseholeError` if nothing is recommended, nothing installs it, or a file cannot be written.
         """
@@ -394,7 +397,9 @@ def _refuse_shape(wanted: _Wanted) -> None:
 
 
 def _prepare(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared:
-    """Returns traffic and plan, whose schemes are the references and the schemes to search."""
+    """Returns traffic and plan, whose schemes are the references and the schemes to search.
+    Reads the traffic. Raises `MouseholeError` for a fault in the input and for several buffers or loads.
+    """
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = _drop_duplicates([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
     shared = {item.name: getattr(options, item.name) for item in fields(RunOptions)}
@@ -418,7 +423,9 @@ def _drop_duplicates(schemes: Iterable[str]) -> list[str]:
 
 
 def _choose_where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
-    """Reports what the search will cost, and returns where its runs are."""
+    """Reports what the search will cost, and returns where its runs are.
+    Times short runs for that. Raises `MouseholeError` if the memory is too small.
+    """
     estimate, jobs, cores = forecast(prepared, backend)
     each_s = estimate.seconds(jobs, cores) / estimate.runs
     schemes = counted(families, "scheme")
@@ -439,6 +446,7 @@ def _run_search(
     prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], where: Where, begin: float
 ) -> tuple[Search, _Wanted]:
     """Runs the search within its number of trials or its time.
+    Raises `MouseholeError` for a quantity that is unknown here, and as `Search.run_round`.
 
     Also returns what is wanted, without default limits on quantities that this traffic does not have.
     """
@@ -465,7 +473,9 @@ def _run_search(
 def _run_within(
     search: Search, prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], begin: float
 ) -> None:
-    """Runs rounds while another one, the judgement and the sensitivity fit into the budget."""
+    """Runs rounds while another one, the judgement and the sensitivity fit into the budget.
+    At least one round is run. The time counts from `begin`, of `time.monotonic`.
+    """
     budget_s = wanted.budget_s or 0.0
     schemes = len(prepared.plan.schemes) + len(spaces) * _count_finalists(wanted, len(spaces))
     changed = 2 * max(len(space.dimensions) for space in spaces) + 1
@@ -503,7 +513,10 @@ def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
 
 
 def _choose_finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]) -> list[Trial]:
-    """Returns the best settings of each scheme; for several objectives, points along its front."""
+    """Returns the best settings of each scheme; for several objectives, points along its front.
+    Each is feasible on the search's replications; settings that mean the same stand once. Empty if none is
+    feasible.
+    """
     chosen: list[Trial] = []
     most = _count_finalists(wanted, len(spaces))
     for space in spaces:
@@ -527,7 +540,9 @@ def _count_finalists(wanted: _Wanted, families: int) -> int:
 
 
 def _unmet_limits_error(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
-    """Returns the error that no setting keeps the limits, with those that bind and the nearest one."""
+    """Returns the error that no setting keeps the limits, with those that bind and the nearest one.
+    At least one setting ran all replications.
+    """
     limits = wanted.goal.limits
     if not limits:
         objective = wanted.goal.objectives[0].name
@@ -552,14 +567,18 @@ def _unmet_limits_error(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeEr
 def _judge_finalists(
     prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], where: Where
 ) -> Comparison:
-    """Runs the finalists, their schemes' own settings and the references on unseen replications."""
+    """Runs the finalists, their schemes' own settings and the references on unseen replications.
+    Raises as `run_with_jobs` does.
+    """
     schemes = _drop_duplicates([*prepared.plan.schemes, *(trial.scheme for trial in finalists)])
     plan = replace(prepared.plan, schemes=tuple(schemes), first_replication=wanted.search_seeds)
     return run_with_jobs(replace(prepared, plan=plan), where.jobs, where.backend)
 
 
 def _choose_recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> Trial | None:
-    """Returns the finalist within the limits with the smallest sum of costs; None if none is within."""
+    """Returns the finalist within the limits with the smallest sum of costs; None if none is within.
+    A finalist whose costs are unknown does not count.
+    """
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
 
     def total(trial: Trial) -> float:
@@ -594,7 +613,9 @@ class _Sensitivity:
     def run(
         cls, prepared: Prepared, wanted: _Wanted, chosen: Trial, space: Space, where: Where
     ) -> "_Sensitivity":
-        """Changes one parameter of the recommended setting at a time, on unseen replications."""
+        """Changes one parameter of the recommended setting at a time, on unseen replications.
+        Changes that the engine refuses are left out.
+        """
         moved = [
             (dimension, value, space.scheme({**chosen.values, dimension.name: value}))
             for dimension, value in space.neighbours(chosen.values)
@@ -656,7 +677,7 @@ def _make_results(
 
 
 def _list_trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[TrialRow, ...]:
-    """Returns a row per setting tried and quantity."""
+    """Returns a row per setting tried and quantity. A change is relative, NaN if unknown."""
     on_front = {trial.scheme for trial in find_front(trials)}
     return tuple(
         TrialRow(

@@ -71,7 +71,7 @@ def tune_command(
 
 
 def _check_folder(given: str | None) -> None:
-    """Raises `MouseholeError` for a folder that cannot be written to, before any work."""
+    """Raises `MouseholeError` for a folder that cannot be written to, before any work. Nothing is made."""
     if given is None:
         return
     place = Path(given)
@@ -83,7 +83,9 @@ def _check_folder(given: str | None) -> None:
 
 
 def _write(found: "Tuned", outputs: TuneOutputs) -> None:
-    """Writes the files asked for, then the report, also where a file cannot be written."""
+    """Writes the files asked for, then the report, also where a file cannot be written.
+    Raises the errors of `output.write_all` after the report.
+    """
     from mousehole.document import make_report_console, print_document
     from mousehole.tuning import _report
 

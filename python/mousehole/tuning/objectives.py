@@ -90,7 +90,9 @@ class Limit:
         return over if self.quantity.smaller_is_better else -over
 
     def weight(self, excess: float) -> float:
-        """Returns an excess as a share of what is allowed, so that it can be added to others."""
+        """Returns an excess as a share of what is allowed, so that it can be added to others.
+        A limit of no change keeps the excess in its own unit.
+        """
         return excess if self.is_relative or not self.change else excess / abs(self.change)
 
     def amount(self, weight: float) -> str:
@@ -185,7 +187,9 @@ def parse_limit(field: str, text: str) -> Limit:
 
 
 def list_default_limits(reference: str | None) -> tuple[Limit, ...]:
-    """Returns the margins of the vetoes as limits against a scheme; None stands for the baseline."""
+    """Returns the margins of the vetoes as limits against a scheme; None stands for the baseline.
+    Raises `KeyError` for a margin on what is no quantity of a search.
+    """
     found = []
     for margin in vetoes.margins(()):
         one = _find_quantity(margin.whose, margin.name)
@@ -223,6 +227,7 @@ def estimate_change(
 
 def estimate_excess(results: Results, cell: Cell, one: Limit, scheme: str) -> Estimate:
     """Returns how far a scheme is beyond a limit, with its interval, on the scale of `Limit.excess`.
+    NaN if there is no such replication.
 
     Replications in which a quantity is unknown are left out.
     """
@@ -247,7 +252,9 @@ def _estimate_difference(
 
 
 def make_family_design(results: Results, cell: Cell, one: Quantity, reference: str) -> Design:
-    """Returns the design of intervals of a quantity that hold together for all schemes of the results."""
+    """Returns the design of intervals of a quantity that hold together for all schemes of the results.
+    It is made once and stored in `results.kept`.
+    """
     key = (f"design of {one.name} against {reference}", cell)
     if key not in results.kept:
         family = {scheme: results.values(cell, scheme, one.source) for scheme in results.plan.schemes}

@@ -41,7 +41,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the rate for bytes with their overhead: on PTM 64/65 of the link's rate (tc-cake(8): ptm), else all of it.
+    /// Returns the rate for bytes with their overhead: on PTM 64/65 of the link's rate (tc-cake(8): ptm), at least 1
+    /// bit/s, else all of it.
     pub fn frame_rate(&self) -> Rate {
         match self.wire.layer {
             Some(layer) if layer.framing == Framing::Ptm => {
@@ -140,7 +141,7 @@ pub fn format_tc_rate(rate: Rate) -> String {
     }
 }
 
-/// Returns a threshold such as `30`, `7p` or `50%`, which is of the buffer, in whole packets.
+/// Returns a threshold such as `30`, `7p` or `50%`, which is of the buffer, in whole packets; 0 for text that is none.
 pub fn threshold_packets(threshold: &str, buffer_packets: u64) -> u64 {
     let number = |text: &str| text.parse::<f64>().unwrap_or_default();
     match threshold.strip_suffix('%') {
@@ -162,14 +163,15 @@ pub fn ecn_option(values: &Values, otherwise: &'static str) -> &'static str {
     if values.flag("ecn") { " ecn" } else { otherwise }
 }
 
-/// Returns the lines that install Linux's codel with these parameters of CoDel.
+/// Returns the lines that install Linux's codel with these parameters of CoDel; panics for values of another part.
 pub fn codel_lines(values: &Values, line: &Line) -> Vec<String> {
     let limit = limit_packets(values.buffer("limit"));
     let times = format!("target {} interval {}", values.text("target"), values.text("interval"));
     behind_token_bucket(&format!("codel limit {limit} {times}{}", ecn_option(values, "")), line)
 }
 
-/// Returns the lines that install Linux's fq_codel with these parameters of FQ-CoDel.
+/// Returns the lines that install Linux's fq_codel with these parameters of FQ-CoDel; panics for values of another
+/// part.
 pub fn fq_codel_lines(values: &Values, line: &Line) -> Vec<String> {
     let queue = format!(
         "fq_codel limit {} flows {} quantum {} target {} interval {}{}",

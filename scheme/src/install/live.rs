@@ -38,7 +38,8 @@ pub enum LiveQueue {
     Classes(u32),
 }
 
-/// Returns the positions of the markers `parts` if they can run at a device's egress; `text` is the scheme's, for errors.
+/// Returns the positions, from 0, of the markers `parts` if they can run at a device's egress: at most one for each
+/// flow and one for each user behind it. `text` is the scheme's, for errors.
 ///
 /// # Errors
 /// One sentence without a full stop that says why they cannot.
@@ -150,8 +151,9 @@ pub fn refuse_idle_classes(part: Part, values: &Values, has_marker: bool) -> std
     }
 }
 
-/// Refuses a scheme whose parameters depend on the link's rate, for a caller to which no rate is given: the inner result is
-/// a sentence that names the parameter or the marker.
+/// Refuses a scheme whose parameters depend on the link's rate, for a caller to which no rate is given: the inner error
+/// is a sentence that names the parameter or the marker. It sets the policies up at the example link's rate and at
+/// twice it.
 ///
 /// # Errors
 /// [`crate::error::Error`] if a value does not fit the example link.
@@ -209,7 +211,8 @@ pub struct LiveCommand {
 }
 
 impl LiveCommand {
-    /// Returns the command for a scheme's markers alone; `None` if it has none.
+    /// Returns the command for a scheme's markers alone; `None` if it has none. It has the rate only if they depend on
+    /// it.
     pub fn from_markers(verb: Verb, scheme: &Scheme, line: &Line, dscps: &[u8]) -> Option<LiveCommand> {
         let text = scheme.markers_text()?;
         let alone = Scheme::parse(&format!("{text}|droptail")).ok()?;
@@ -225,7 +228,8 @@ impl LiveCommand {
         })
     }
 
-    /// Returns the command for a scheme with its queue.
+    /// Returns the command for a scheme with its queue. An overhead is given only to `up`, and if it is at least the 14
+    /// bytes of an Ethernet header.
     pub fn from_scheme(verb: Verb, scheme: &Scheme, line: &Line) -> LiveCommand {
         let bytes = line.wire.layer.map_or(line.wire.overhead, |layer| layer.overhead);
         let overhead = (verb == Verb::Up && bytes >= LINK_HEADER).then_some(bytes);
@@ -260,7 +264,7 @@ impl LiveCommand {
         words.join(" ")
     }
 
-    /// Returns the text of a file for `--config`, whose first line says how it is used.
+    /// Returns the text of a file for `--config`, TOML whose first line says how it is used. It writes no file.
     pub fn file(&self) -> String {
         let (verb, mode) = match self.verb {
             Verb::Mark => ("mark", Some("mark")),
@@ -278,10 +282,10 @@ impl LiveCommand {
             entries.push(("dscp", self.join_dscps()));
         }
         let mut lines = vec![format!("# mousehole-live {verb} DEV --config mousehole-live.toml")];
-        lines.extend(entries.iter().map(|(name, value)| format!("{name} = '{value}'")));
+        lines.extend(entries.iter().map(|(name, value)| format!("{name} = {}", toml_string(value))));
         lines.extend(self.overhead.map(|bytes| format!("overhead = {bytes}")));
         if !self.policies.is_empty() {
-            let paths: Vec<String> = self.policies.iter().map(|path| format!("'{path}'")).collect();
+            let paths: Vec<String> = self.policies.iter().map(|path| toml_string(path)).collect();
             lines.push(format!("policy = [{}]", paths.join(", ")));
         }
         lines.join("\n") + "\n"
@@ -308,5 +312,30 @@ fn quote_for_shell(word: &str) -> String {
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_string(),
         false => format!("'{}'", word.replace('\'', "'\"'\"'")),
+    }
+}
+
+/// Returns a string of TOML: literal, or with escapes if the text has an apostrophe or a control character.
+fn toml_string(text: &str) -> String {
+    if !text.contains(|c: char| c == '\'' || c.is_control()) {
+        return format!("'{text}'");
+    }
+    let escape = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        _ if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        _ => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escape).collect::<String>())
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toml_string__is_literal_where_it_can_be() {
+        assert_eq!(toml_string(r"a\b"), r"'a\b'");
+        assert_eq!(toml_string("it's \\ \"\n"), r#""it's \\ \"\u000a""#);
     }
 }

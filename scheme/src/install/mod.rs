@@ -59,7 +59,8 @@ pub struct Installation {
     pub needs: Vec<String>,
 }
 
-/// Returns the installation of a scheme on a link.
+/// Returns the installation of a scheme on a link, whose rate is already that of the scheme's shaper. It installs
+/// nothing.
 ///
 /// # Errors
 /// The reason for which nothing installs it, in one sentence without a full stop.
@@ -142,7 +143,8 @@ fn plan_queue(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) ->
     Installation { place: Place::Linux, lines, live, wred: Vec::new(), needs: list_needs(queue) }
 }
 
-/// Returns the installation of a queue discipline of Linux, by `lines`, with markers before it.
+/// Returns the installation of a queue discipline of Linux, by `lines`, with markers before it: a firewall's rule if
+/// one does what the only marker does, else `mousehole-live`.
 fn plan_before_qdisc(
     scheme: &Scheme,
     markers: &[(Part, Texts)],
@@ -182,7 +184,8 @@ fn plan_before_qdisc(
     Installation { place: Place::Linux, lines, live: command, wred: Vec::new(), needs }
 }
 
-/// Returns the installation of WRED's profiles on a router, and of the markers before it.
+/// Returns the installation of WRED's profiles on a router, and of the markers before it; with two profiles a
+/// firewall's rule may mark.
 fn plan_before_router(
     scheme: &Scheme,
     markers: &[(Part, Texts)],

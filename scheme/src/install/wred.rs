@@ -42,7 +42,7 @@ impl WredProfile {
 }
 
 /// Returns the profiles for a queue behind markers, best colour first; none if the queue is not what WRED does, or the
-/// markers give fewer than two colours.
+/// markers and it have fewer than two colours in common, or more than three.
 pub fn wred_profiles(markers: &[Part], (queue, values): (Part, &Texts), line: &Line) -> Vec<WredProfile> {
     let Part::Policy(policy) = queue else { return Vec::new() };
     let is_wred =
@@ -80,7 +80,8 @@ pub fn profile_dscps(profiles: &[WredProfile]) -> Vec<u8> {
     }
 }
 
-/// Returns the firewall's rule that marks as the only marker does, with LE for yellow; `None` if there is no such rule.
+/// Returns nftables' rule that marks as the only marker does, with LE for yellow; `None` for several markers, and for
+/// one without such a rule at these values.
 pub fn firewall_rule(markers: &[(Part, Texts)], line: &Line) -> Option<String> {
     let [(Part::Policy(policy), values)] = markers else { return None };
     let counterpart = policy.counterpart().filter(|one| fits(one, values))?;

@@ -70,10 +70,12 @@ const OWN: &[Parameter] = &[
     Parameter::new("highest", Kind::Fraction, "0.5", "from above this max_p rises no more", PAPER),
 ];
 
-/// Returns the parameters of RED with which a link begins; with `auto`, its thresholds are set from the link's rate.
+/// Returns the parameters of RED with which a link begins; with `auto`, its thresholds are set from the link's rate by
+/// [`set_automatically`].
 ///
 /// # Errors
-/// [`crate::error::Error::Field`] for values that do not fit each other or the link.
+/// [`crate::error::Error::Field`] for values that do not fit each other or the link, and for a given one that `auto` or
+/// its absence makes idle.
 pub fn make_red(values: &Values, context: LinkContext) -> Result<Params> {
     if values.number("lowest") > values.number("highest") {
         return Err(values.refuse("lowest", &format!("at most highest, which is {}", values.text("highest"))));
@@ -92,11 +94,11 @@ pub fn make_red(values: &Values, context: LinkContext) -> Result<Params> {
     Ok(params)
 }
 
-/// Sets the parameters of a RED as the paper does for a link of C mean packets/s: its weight by the rate, min the greater
-/// of 5 packets and half of `target_delay` at C, max three times that, gentle.
+/// Sets the parameters of a RED as the paper (Floyd, Gummadi & Shenker 2001) does for a link of C mean packets/s: its
+/// weight by the rate, min the greater of 5 packets and half of `target_delay` at C, max three times that, gentle.
 ///
 /// # Errors
-/// [`ParameterError`] naming the parameter that gets out of range.
+/// [`ParameterError`] naming the parameter that gets out of range; those before it are set by then.
 pub fn set_automatically(
     params: &mut Params,
     rate: Rate,

@@ -100,7 +100,7 @@ const PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// Refuses a `shape` above 0 and below 1 %, or above 100 %.
+/// Refuses a `shape` above 0 and below 1 %, or above 100 %, with an error that names it.
 fn check_values(values: &Values, _: LinkContext) -> Result<()> {
     let percent = values.number("shape");
     match percent == 0.0 || (1.0..=100.0).contains(&percent) {

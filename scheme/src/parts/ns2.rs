@@ -125,7 +125,7 @@ fn list_red_in_ns2(names: &[&str]) -> Vec<Parameter> {
     list_red(names).into_iter().map(other).collect()
 }
 
-/// Returns these parameters of RED as its header describes them, in this order.
+/// Returns these parameters of RED as its header describes them, in this order; panics for a name that RED lacks.
 pub(crate) fn list_red(names: &[&str]) -> Vec<Parameter> {
     let red = find("red").expect("RED is shipped");
     let all = names.iter().map(|name| red.parameters().iter().find(|one| one.name == *name));
@@ -151,7 +151,10 @@ fn list_in_and_out() -> Vec<Parameter> {
     ]
 }
 
-/// Checks the thresholds of IN and of OUT.
+/// Checks the thresholds of IN and of OUT on a link.
+///
+/// # Errors
+/// As [`red_thresholds`].
 fn check_in_and_out(values: &Values, context: LinkContext) -> Result<()> {
     ["in_", "out_"].iter().try_for_each(|prefix| red_thresholds(values, prefix, context).map(drop))
 }

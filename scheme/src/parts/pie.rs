@@ -19,7 +19,7 @@ pub(crate) static PIE: NativePart = NativePart {
     install: Install::Qdisc(Qdisc { kind: "pie", kernel: "3.14", lines: qdisc_lines }),
 };
 
-/// Returns the lines that install Linux's pie with these values.
+/// Returns the lines that install Linux's pie with these values; alpha and beta are rounded to sixteenths.
 fn qdisc_lines(values: &Values, line: &Line) -> Written {
     // tc-pie(8): alpha and beta are in sixteenths.
     let sixteenths = |name| (16.0 * values.number(name)).round_ties_even() as u64;

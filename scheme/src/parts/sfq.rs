@@ -56,7 +56,7 @@ const PARAMETERS: &[Parameter] = &[
         .with_range(0.0, 1e6),
 ];
 
-/// Refuses a `divisor` that is no power of two.
+/// Refuses a `divisor` that is no power of two, with an error that names it.
 fn check_values(values: &Values, _: LinkContext) -> Result<()> {
     match values.count("divisor").is_power_of_two() {
         true => Ok(()),

@@ -27,7 +27,8 @@ const USAGE: &str = "usage: mousehole-bench bulk|web SECONDS | scheme bulk|web S
                      model PROFILE SCHEME MODEL SECONDS | \
                      flows FLOWS MBPS SECONDS | threads THREADS SECONDS; all above 0";
 
-/// Runs the case of the command line; exits with 2 on a usage error or a failed run.
+/// Runs the case of the command line and prints its line of JSON; exits with 2, and a message on
+/// standard error, on a usage error or a failed run.
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(scenarios) = parse_scenarios(&arguments) else {
@@ -46,8 +47,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the runs that the command line asks for; several are to run at once. `None` on a usage
-/// error.
+/// Returns the runs that the command line asks for; several are to run at once. `None` for an
+/// unknown case, a wrong count of arguments, or a number that is not positive. Names of schemes,
+/// profiles and models are not checked.
 fn parse_scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     let case = arguments.first()?;
     if let [_, of, seconds, scheme] = arguments
@@ -76,7 +78,13 @@ fn parse_scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     }
 }
 
-/// Runs one scenario on this thread, several on one thread each.
+/// Runs one scenario on this thread, several on one thread each; returns the results in order.
+///
+/// # Errors
+/// That of the first scenario that is not valid or fails.
+///
+/// # Panics
+/// When a run does.
 fn run_all(scenarios: &[Scenario]) -> Result<Vec<RunResult>> {
     let one = |scenario| Plan::new(scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
     if let [scenario] = scenarios {
@@ -88,8 +96,8 @@ fn run_all(scenarios: &[Scenario]) -> Result<Vec<RunResult>> {
     })
 }
 
-/// Returns the results as JSON. Packets, events and transfers are sums over the runs; the rest is
-/// the first run's.
+/// Returns the results, at least one, as JSON. Packets, events and transfers are sums over the
+/// runs, all must be conserved, and the rest is the first run's.
 fn format_results(case: &str, results: &[RunResult]) -> serde_json::Value {
     let outcome = &results[0].outcome;
     let sum = |count: fn(&RunResult) -> u64| results.iter().map(count).sum::<u64>();
@@ -133,7 +141,8 @@ fn many_flows_scenario(flows: u32, mbps: u32, seconds: u32) -> Scenario {
     scenario
 }
 
-/// Returns 100 bulk flows, with windows, segment and header sizes as in the ns-2 scripts.
+/// Returns 100 bulk flows over 100 Mb/s, with windows, segment and header sizes as in the ns-2
+/// scripts; all of the run is measured.
 fn bulk_scenario(seconds: u32) -> Scenario {
     Scenario {
         warmup: "0s".into(),
@@ -162,7 +171,8 @@ fn bulk_scenario(seconds: u32) -> Scenario {
     }
 }
 
-/// Returns Poisson web transfers and 10 bulk flows, as in the ns-2 script.
+/// Returns Poisson web transfers at 70 % of 10 Mb/s and 10 bulk flows through RED, as in the ns-2
+/// script.
 fn web_scenario(seconds: u32) -> Scenario {
     let transfers_per_s = 0.7 * 10e6 / 8.0 / 12_000.0;
     Scenario {

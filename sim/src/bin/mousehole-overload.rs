@@ -27,12 +27,14 @@ const RULES: [&str; 2] = ["ns2", "policy"];
 const HEADER: &str = "queue,src,rate,share,rule,seeds,scheme,out,ns2_out,sd_out,in,ns2_in,sd_in,\
     queue_packets,ns2_queue_packets,sd_queue";
 
-/// Compares every row; exits with 2 on a usage error or an unreadable table.
+/// Compares every row of the table with as many seeds as the command line says; exits with 2 on a
+/// usage error, an unreadable table or a failed scheme.
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let seeds = arguments.next().and_then(|text| text.parse::<u64>().ok()).filter(|seeds| *seeds > 0);
-    let rule = arguments.next().filter(|rule| RULES.contains(&rule.as_str()));
-    let Some(seeds) = seeds else {
+    let rule = arguments.next();
+    let is_rule = rule.as_ref().is_none_or(|rule| RULES.contains(&rule.as_str()));
+    let Some(seeds) = seeds.filter(|_| is_rule && arguments.next().is_none()) else {
         eprintln!("usage: mousehole-overload SEEDS [ns2|policy]");
         return ExitCode::from(2);
     };
@@ -46,8 +48,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints, for each row of the table that has a scheme, a line for each rule, or for `only` one;
-/// counts the other rows.
+/// Prints the header and, for each row of the table that has a scheme, a line for each rule, or for
+/// `only` one. The number of the other rows goes to standard error.
 ///
 /// # Errors
 /// The error of the first scheme that fails, as text.
@@ -96,7 +98,7 @@ impl Row<'_> {
         self.0.get(column).copied().unwrap_or_default()
     }
 
-    /// Returns the field of a column as a number; 0 if it is none.
+    /// Returns the field of a column as a number; 0 if there is none or it is no number.
     fn number(&self, column: &str) -> f64 {
         self.text(column).parse().unwrap_or(0.0)
     }
@@ -142,13 +144,15 @@ impl Row<'_> {
         format!("sfd(mode={mode},in_min=10,in_max=30,out_min=8,out_max=24,unit=packets,mean=1000B,{how})")
     }
 
-    /// Returns RED's line as parameters of a scheme, with `prefix` before their names.
+    /// Returns RED's line as parameters of a scheme, with `prefix` before their names; the weight
+    /// has none.
     fn red_parameters(&self, prefix: &str) -> String {
         let (min, max, maxp) = (self.number("min"), self.number("max"), 1.0 / self.number("linterm"));
         format!("{prefix}min={min},{prefix}max={max},{prefix}maxp={maxp},wq={}", self.number("wq"))
     }
 
-    /// Returns RED with the row's parameters and `more` parameters.
+    /// Returns RED with the row's parameters and `more` parameters, which begin with a comma.
+    /// Options hold only for ns-2's plain RED.
     fn red_scheme(&self, scheme: &str, more: &str) -> String {
         let is_plain = self.text("q") == "RED";
         let on = |column: &str| is_plain && self.is_on(column);
@@ -164,7 +168,8 @@ impl Row<'_> {
         Overload { out: self.number("fid0_droprate"), inside: self.number("fid1_droprate"), waiting }
     }
 
-    /// Returns the line printed for this row under one of the rules.
+    /// Returns the line printed for this row under one of the rules: its names, then mean, ns-2's
+    /// value and sample standard deviation of each measure. `runs` must not be empty.
     fn format_comparison(&self, rule: &str, scheme: &str, runs: &[Overload]) -> String {
         let ns2 = self.ns2_result();
         let measures: [(Measure, f64); 3] =
@@ -195,7 +200,7 @@ struct Source {
 }
 
 impl Source {
-    /// Returns the arrivals of a row.
+    /// Returns the arrivals of a row; `seed` is that of times and colours.
     fn new(row: &Row, seed: u64) -> Source {
         let even = row.text("src") == "cbr";
         Source {
@@ -209,7 +214,11 @@ impl Source {
         }
     }
 
-    /// Sends the arrivals through a queue with this scheme; returns its result.
+    /// Sends the arrivals through a queue with this scheme until [`END`]; returns its result from
+    /// [`WARM`] on.
+    ///
+    /// # Errors
+    /// That of a scheme that does not parse or does not fit the link.
     fn play(mut self, scheme: &str) -> Result<Overload> {
         let mut hop = Hop::with_scheme(scheme, RATE, Buffer::Packets(self.limit), false)?;
         hop.link.measure(WARM, END);
@@ -229,20 +238,23 @@ impl Source {
         Ok(Overload::from_counts(&counts, hop.link.counts.delay_mean_s()))
     }
 
-    /// Draws the time to the next arrival.
+    /// Draws the time to the next arrival; evenly spaced arrivals draw nothing.
     fn draw_gap(&mut self) -> Dur {
         let mean_s = 1.0 / self.rate;
         Dur::from_secs(if self.even { mean_s } else { self.gaps.exponential(mean_s) })
     }
 
-    /// Draws the colour of an arrival: green is IN, yellow is OUT.
+    /// Draws the colour of an arrival: green is IN, yellow is OUT. Without IN packets it draws
+    /// nothing.
     fn draw_colour(&mut self) -> Colour {
         if self.share > 0.0 && self.colours.uniform() < self.share { Colour::Green } else { Colour::Yellow }
     }
 }
 
 impl Overload {
-    /// Returns the result for the counts of the measured time and its mean queueing delay.
+    /// Returns the result for the counts of the measured time and its mean queueing delay. The mean
+    /// number waiting follows from the delay by Little's law; a colour without arrivals has lost a
+    /// share of 0.
     fn from_counts(counts: &[ColourCounts; 3], delay_mean_s: f64) -> Overload {
         let lost = |colour: Colour| {
             let counts = counts[colour.index()];
@@ -254,8 +266,8 @@ impl Overload {
     }
 }
 
-/// Returns the rate at which our draws make as many arrivals as ns-2 counted, so that only the
-/// queues differ.
+/// Returns the rate in arrivals per second at which our draws make as many arrivals as ns-2
+/// counted, so that only the queues differ.
 fn matched_rate(row: &Row, seed: u64) -> f64 {
     let mut gaps = Stream::new(seed, Purpose::Arrival, 0);
     let counted = row.number("fid0_arr") + row.number("fid1_arr");

@@ -18,15 +18,16 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Returns a source whose arrivals follow these draws.
+    /// Returns a source whose arrivals follow these draws. Nothing is scheduled before
+    /// [`begin`](ConnectionSource::begin).
     pub fn new(draws: OpenLoop) -> Arrivals {
         Arrivals { next: draws.initial_arrivals(), draws, planned: Vec::new() }
     }
 }
 
 impl ConnectionSource for Arrivals {
-    /// Schedules the rest of each arrival in progress at the start, and handles the first new
-    /// arrival.
+    /// Asks to be woken after the residual time of each arrival in progress at the start. The first
+    /// new arrival opens its connections at once, at time zero.
     fn begin(&mut self, commands: &mut Commands) {
         for number in 0..self.next {
             commands.wake.push((Time::ZERO + self.draws.residual_time(number), number as u32 + 1));
@@ -34,7 +35,8 @@ impl ConnectionSource for Arrivals {
         self.wake(NEXT, Time::ZERO, commands);
     }
 
-    /// Opens the connections of an arrival; a new arrival also schedules the one after it.
+    /// Opens the connections of an arrival. Token 0 is a new arrival: it is counted, and the one
+    /// after it is scheduled.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         let number = if token == NEXT { self.next } else { u64::from(token) - 1 };
         let gap = self.draws.add_arrival(number, &mut self.planned);

@@ -17,10 +17,12 @@ pub const BULK: u32 = u32::MAX;
 /// source asked for, and [`connection_finished`](Self::connection_finished) when one of its connections ends.
 /// After each call it applies the commands the source has added. A source never sees packets.
 pub trait ConnectionSource {
-    /// Adds the commands that precede the first event.
+    /// Adds the commands that precede the first event. The engine calls it once, before any other
+    /// call.
     fn begin(&mut self, commands: &mut Commands);
 
     /// Handles a time that the source asked for; `token` is the one that it gave with that time.
+    /// Each time asked for is handled once.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands);
 
     /// Handles the end of the connection with this tag; never called for [`NO_TAG`]. Sources whose
@@ -48,7 +50,8 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Returns the payload of a connection with this script; a script of several writes is stored for the run.
+    /// Returns the payload of a connection with this script. A script of exactly one write becomes
+    /// a single payload; any other is stored in [`Commands::scripts`] for the rest of the run.
     pub fn payload_for(&mut self, script: Script) -> Payload {
         match script.writes[..] {
             [only] => Payload::Single(only.bytes),
@@ -59,8 +62,8 @@ impl Commands {
         }
     }
 
-    /// Takes back the empty buffers of applied commands, so that their memory is reused, unless new
-    /// commands have been added since.
+    /// Takes back the drained buffers of applied commands, so that their memory is reused. A buffer
+    /// to which new commands have been added since is left as it is.
     pub(super) fn reuse_buffers(&mut self, open: Vec<Open>, wake: Vec<(Time, u32)>) {
         if self.open.is_empty() {
             self.open = open;
@@ -70,8 +73,9 @@ impl Commands {
         }
     }
 
-    /// Returns the commands that `ask` adds, separate from those already here. Scripts are the
-    /// exception: they are added here, because their numbers must hold for the whole run.
+    /// Returns the commands that `ask` adds, separate from those already here. `ask` sees no
+    /// commands but the scripts. The scripts that it adds stay here, because their numbers must
+    /// hold for the whole run.
     pub fn capture(&mut self, ask: impl FnOnce(&mut Commands)) -> Commands {
         let mut own = Commands { scripts: std::mem::take(&mut self.scripts), ..Commands::default() };
         ask(&mut own);

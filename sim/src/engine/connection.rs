@@ -129,7 +129,8 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// Returns whether its writes can be measured as transfers.
+    /// Returns whether its writes can be measured as transfers. Long-lived flows, datagrams and
+    /// probes have records of other kinds.
     pub fn is_measurable(self) -> bool {
         !matches!(
             self,
@@ -197,8 +198,9 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Returns a connection that has not sent anything. `tcp` is the index of `params` in the run's
-    /// TCPs, `phase` that of its clock tick, `rtt` its round-trip time without queueing.
+    /// Returns a connection that is open and has not sent anything. `tcp` is the index of `params`
+    /// in the run's TCPs, `phase` that of its clock tick, `rtt` its round-trip time without
+    /// queueing. `generation` must be greater than that of the connection that had the slot before.
     pub fn new(open: Open, (tcp, params): (u8, &Params), phase: Dur, rtt: Dur, generation: u32) -> Live {
         Live {
             open,
@@ -231,8 +233,8 @@ impl Live {
         }
     }
 
-    /// Begins write `number` of `bytes` at `now`; `u64::MAX` is a write without end. The write
-    /// before must be complete.
+    /// Begins write `number`, from 0, of `bytes` at `now`; `u64::MAX` is a write without end. It
+    /// resets the progress and cancels the scheduled next write. The write before must be complete.
     pub fn begin(&mut self, number: u32, bytes: u64, now: Time, params: &Params) {
         let first = self.progress.segments.1;
         if number > 0 {
@@ -262,13 +264,16 @@ impl Live {
         ends.min(self.opener.poll_timeout()).min(self.think_until)
     }
 
-    /// Returns the number of segments of the present write that are not acknowledged, saturating.
+    /// Returns the number of segments up to the end of the present write that are not acknowledged,
+    /// at most 65,535.
     #[inline]
     pub fn unacknowledged(&self) -> u16 {
         (self.progress.segments.1 - self.sender.una()).min(u32::from(u16::MAX)) as u16
     }
 
-    /// Returns the IP length of segment `seq`, of the present write or the last of the one before.
+    /// Returns the IP length of segment `seq` in bytes. Only the last segment of the present write
+    /// and that of the one before can be short; every other one counts as full. A one-way SYN has
+    /// the length of an ACK.
     pub fn segment_bytes(&self, seq: u32, params: &Params) -> u16 {
         let end = self.progress.segments.1;
         if seq == 0 && params.opening == Opening::OneWaySyn {
@@ -305,7 +310,8 @@ impl Live {
         self.before.wrapping_add(full.wrapping_sub(missing))
     }
 
-    /// Returns the payload of the last segment of the present write, in bytes.
+    /// Returns the payload of the last segment of the present write in bytes, 1 to the MSS; the MSS
+    /// where all segments are full.
     fn last_payload(&self, params: &Params) -> u64 {
         if params.whole_segments {
             return u64::from(params.mss);

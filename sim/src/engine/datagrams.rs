@@ -14,7 +14,9 @@ use crate::traffic::class::FlowClass;
 use crate::units::{Dur, Time};
 
 impl World {
-    /// Sends the packets of the flow in `slot` that are due, and schedules the next ones.
+    /// Sends the packets of the flow in `slot` that are due, moves it on to its next frame or
+    /// spurt, and arms the timer for it. A recorded flow sends everything that is due. Connections
+    /// without a datagram flow are left alone.
     pub(super) fn send_datagram(&mut self, slot: u32) {
         let (now, open) = (self.now, self.live[slot as usize].open);
         let Payload::Datagrams(index) = open.payload else { return };
@@ -37,8 +39,9 @@ impl World {
         self.arm_timer(slot);
     }
 
-    /// Starts to play one direction of a recorded flow on the connection in `slot`; `connection` is
-    /// its index in the traffic, `joined` its age.
+    /// Starts to play one direction of a recorded flow on the connection in `slot`, and sends what
+    /// is due at once. `connection` is its index in the traffic, `joined` its age. The connection's
+    /// payload becomes the number of the new datagram flow.
     pub(super) fn begin_recorded(&mut self, slot: u32, connection: u32, joined: Dur) {
         let index = self.datagrams.len() as u32;
         let live = &mut self.live[slot as usize];
@@ -54,8 +57,9 @@ impl World {
         self.send_recorded(slot, index);
     }
 
-    /// Sends the packets of recorded flow `index` that are due, and schedules the next one. After
-    /// the last one the slot is free as soon as no packet is in the network.
+    /// Sends the packets of recorded flow `index` that are due, and arms the timer for the next
+    /// one. After the last one the connection is finished, and its slot is free as soon as no
+    /// packet is in the network.
     fn send_recorded(&mut self, slot: u32, index: u32) {
         let number = index as usize - self.setup.apps.streams.len();
         let connection = self.recorded[number].connection as usize;
@@ -72,7 +76,9 @@ impl World {
         self.release(slot);
     }
 
-    /// Sends some packets of flow `index` at once, of `bytes` of IP length each.
+    /// Sends `packets` packets of flow `index` at once, of `bytes` of IP length each, with the
+    /// flow's next numbers. Within the measured window they are recorded as sent and count as
+    /// outstanding.
     fn inject_datagrams(&mut self, slot: u32, index: u32, packets: u32, bytes: u16) {
         let (now, is_measured) = (self.now, self.is_in_window(self.now));
         let stats = &mut self.datagrams[index as usize];
@@ -91,7 +97,8 @@ impl World {
         }
     }
 
-    /// Records the arrival of a datagram.
+    /// Records the arrival of a datagram that was sent within the measured window, which may end
+    /// the run. Other packets change nothing.
     pub(super) fn receive_datagram(&mut self, packet: &Packet) {
         let (sent, now) = (Time(packet.tag()), self.now);
         if self.is_in_window(sent)
@@ -102,7 +109,8 @@ impl World {
         }
     }
 
-    /// Records the drop of a datagram.
+    /// Counts the drop of a datagram that was sent within the measured window, which may end the
+    /// run. Other packets change nothing.
     pub(super) fn lose_datagram(&mut self, packet: &Packet) {
         if self.is_in_window(Time(packet.tag()))
             && let Some(stats) = self.receive_stats(packet)
@@ -112,7 +120,8 @@ impl World {
         }
     }
 
-    /// Counts a measured datagram as no longer outstanding.
+    /// Counts a measured datagram as no longer outstanding. The run ends if the window is over and
+    /// nothing else is outstanding.
     fn settle_datagram(&mut self) {
         self.outstanding -= 1;
         self.is_over |= self.window_is_over && self.outstanding == 0;
@@ -126,13 +135,14 @@ impl World {
         }
     }
 
-    /// Returns whether a time lies in the measured window.
+    /// Returns whether a time lies in the measured window, whose end is not part of it.
     fn is_in_window(&self, at: Time) -> bool {
         (self.setup.window.0..self.setup.window.1).contains(&at)
     }
 
-    /// Returns a record for every flow that began. Recorded flows, which are many and short, have
-    /// one only if they sent something in the window.
+    /// Returns a record for every flow that began, those of applications first, each kind in order.
+    /// Recorded flows, which are many and short, have one only if they sent something in the
+    /// window.
     pub(super) fn datagram_records(&self) -> Vec<DatagramRecord> {
         let of_apps = self.setup.apps.streams.len();
         let percentiles = &self.setup.apps.percentiles;

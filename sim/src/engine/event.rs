@@ -102,7 +102,8 @@ pub(super) mod insertion {
     pub const WAITED: u64 = 1 << (BITS - 1);
 
     /// Returns the key of an event that was scheduled at `since` for `at`; a lower key comes first.
-    /// `rank`, below 2^24, orders events that were scheduled at the same time.
+    /// `rank`, below 2^24, orders events that were scheduled at the same time. Events scheduled
+    /// more than [`LONGEST`] ns ahead count as that far ahead.
     #[inline(always)]
     pub fn key(since: Time, at: Time, rank: u64) -> u64 {
         let ahead = (at.0.wrapping_sub(since.0)).min(LONGEST);

@@ -22,7 +22,9 @@ fn order_key(packet: &Packet) -> u64 {
 }
 
 /// Sets the next hop of a packet that reaches the far end of a link at `at`: the next queue, or its
-/// host. Returns when the packet gets there, and the class of that event.
+/// host, behind a private access link that is busy until the packet is through. Returns when the
+/// packet gets there, and the class of that event. The packet's hop and link and the event's kind
+/// change in place.
 #[inline(always)]
 fn prepare_next_hop(
     event: &mut Event,
@@ -45,7 +47,8 @@ fn prepare_next_hop(
 }
 
 impl World {
-    /// Sends a packet from its host to the first link of its path.
+    /// Sends a packet from its host to the first link of its path: sets its direction, counts it as
+    /// in flight, and schedules its arrival there.
     ///
     /// Always inlined, so that the packet is built in its node of the wheel and never read back.
     #[inline(always)]
@@ -79,7 +82,7 @@ impl World {
 
     /// Schedules the next hop of the packet in `node`, which reaches the far end of link `number`
     /// at `at`. `waited` says whether it waited in the link's queue before its transmission started
-    /// at `start`.
+    /// at `start`; it matters only in insertion order.
     #[inline(always)]
     fn forward(&mut self, node: u32, number: usize, start: Time, at: Time, waited: bool) {
         let event = self.wheel.event_mut(node);
@@ -94,7 +97,7 @@ impl World {
     }
 
     /// Handles the arrival of the packet in `node` at its link: marks or polices it, then passes it
-    /// to the link.
+    /// to the link. The node is freed unless the packet travels on at once.
     #[inline(always)]
     pub(super) fn arrive(&mut self, node: u32) {
         let packet = &mut self.wheel.event_mut(node).packet;
@@ -121,7 +124,7 @@ impl World {
     }
 
     /// Passes the packet in `node` to link `number` as [`World::arrive`] does, and adds its lines
-    /// to the packet trace.
+    /// to the packet trace. Only the bottleneck's link in the data direction is traced.
     #[inline(never)]
     fn arrive_traced(&mut self, node: u32, number: usize) {
         let packet = self.wheel.event_mut(node).packet;
@@ -136,7 +139,9 @@ impl World {
         self.after_arrival(node, number, arrival);
     }
 
-    /// Continues after link `number` has passed, queued or dropped the packet in `node`.
+    /// Continues after link `number` has passed, queued or dropped the packet in `node`. A passed
+    /// packet is forwarded; otherwise the node is freed, drops are accounted for, and an idle link
+    /// starts to serve.
     #[inline(always)]
     fn after_arrival(&mut self, node: u32, number: usize, arrival: Arrival) {
         match arrival {
@@ -155,7 +160,8 @@ impl World {
         }
     }
 
-    /// Drops the packet in `node`, which the policer before a link has rejected.
+    /// Counts the packet in `node`, which the policer before a link has rejected, as dropped at
+    /// that link, and frees the node.
     #[cold]
     fn drop_policed(&mut self, node: u32, link: usize) {
         let packet = self.wheel.event_mut(node).packet;
@@ -172,8 +178,10 @@ impl World {
         }
     }
 
-    /// Makes a link start its next transmission, or schedules the time to ask it again. `waited`
-    /// says that the packet has waited for the transmitter.
+    /// Makes a link start its next transmission and forwards that packet, or schedules the time to
+    /// ask the link again. An idle link is not asked again until a packet arrives. Packets that the
+    /// queue drops meanwhile are accounted for. `waited` says that the packet has waited for the
+    /// transmitter.
     pub(super) fn serve(&mut self, link: u32, waited: bool) {
         let served = self.setup.links[link as usize].serve(self.now);
         self.account_drops(link as usize);
@@ -191,7 +199,8 @@ impl World {
     }
 
     /// Accounts for the packets that a link has dropped since the last call: trace, packets in
-    /// flight, losses of their flows.
+    /// flight, losses of their flows. It may free the slots of finished connections, and a lost
+    /// datagram may end the run.
     fn account_drops(&mut self, link: usize) {
         while let Some(Dropped { packet, .. }) = self.setup.links[link].take_drop() {
             if self.setup.trace && packet.link == self.setup.data_link {

@@ -31,7 +31,9 @@ impl ConnectionSource for Ftp {
         }
     }
 
-    /// Opens a connection for the flow's next file, or skips that file.
+    /// Opens a connection for the flow's next file; with `skip` the file is counted but not sent
+    /// while the one before is unfinished. With a period, the wake-up of the file after it is added
+    /// too. An endless flow is opened once.
     fn wake(&mut self, flow: u32, now: Time, commands: &mut Commands) {
         let number = self.begun[flow as usize];
         self.begun[flow as usize] += 1;
@@ -59,8 +61,8 @@ impl ConnectionSource for Ftp {
         });
     }
 
-    /// Schedules the flow's next file after a pause; with `skip`, records that the next period need
-    /// not be skipped.
+    /// Schedules the flow's next file after a pause. With `skip` it only records that the next
+    /// period need not be skipped.
     fn connection_finished(&mut self, flow: u32, now: Time, commands: &mut Commands) {
         if self.draws.model().skip {
             self.busy[flow as usize] = false;

@@ -38,7 +38,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Returns the number of the path between two hosts.
+    /// Returns the number of the path between two hosts, whose numbers are taken modulo the hosts
+    /// there are. It panics if there are none.
     pub fn path(&self, client: u32, server: u32) -> u32 {
         let client = client % self.clients;
         if self.paired { client } else { client * self.servers + server % self.servers }
@@ -49,7 +50,7 @@ impl Hosts {
         if self.paired { (path, path % self.servers) } else { (path / self.servers, path % self.servers) }
     }
 
-    /// Returns the number of paths.
+    /// Returns the number of paths, whose numbers run from 0.
     pub fn paths(&self) -> usize {
         self.clients as usize * if self.paired { 1 } else { self.servers as usize }
     }
@@ -93,7 +94,8 @@ type Shape = [Vec<(u64, u64)>; 2];
 impl Graph {
     /// Returns the graph whose path number n has `hops[n]`; `spans` are all links by number. With
     /// `remark` every marker on a path sets colours, otherwise only the first. `recorded` are the
-    /// links whose queues are reported.
+    /// links whose queues are reported. A direction has at most 255 links. It panics if a path
+    /// crosses a link without a span.
     pub fn new(hosts: Hosts, hops: &[Hops], spans: &[Span], remark: bool, recorded: Vec<u16>) -> Graph {
         let mut graph = Graph { hosts, paths: Vec::new(), links: Vec::new(), remark, recorded };
         let mut shapes: BTreeMap<Shape, u32> = BTreeMap::new();
@@ -107,8 +109,9 @@ impl Graph {
         graph
     }
 
-    /// Stores the links of one direction; returns them with the hops of its first marker and its
-    /// policer.
+    /// Appends the links of one direction to the graph's list; returns where they stand, with the
+    /// hops of its first marker (0 if it has none) and its policer. There is a policer only if the
+    /// first marker belongs to a host and another one follows inside the network.
     fn add_direction(&mut self, links: &[u16], spans: &[Span]) -> Direction {
         let first = self.links.len() as u32;
         let span = |hop: u8| spans[usize::from(links[usize::from(hop)])];
@@ -131,7 +134,8 @@ impl Graph {
         self.remark
     }
 
-    /// Returns the number of the path between two hosts.
+    /// Returns the number of the path between two hosts, whose numbers are taken modulo the hosts
+    /// there are.
     pub fn path(&self, client: u32, server: u32) -> u32 {
         self.hosts.path(client, server)
     }
@@ -149,7 +153,7 @@ impl Graph {
         (hop < direction.hops).then(|| self.links[direction.first as usize + usize::from(hop)])
     }
 
-    /// Returns whether the marker at this hop sets colours.
+    /// Returns whether the marker at this hop sets colours. The hop must have a marker.
     #[inline]
     pub fn marks(&self, hop: u8, reverse: bool, path: u32) -> bool {
         self.remark || self.direction(path, reverse).mark == hop
@@ -174,7 +178,7 @@ impl Graph {
         self.paths[path as usize].rtt
     }
 
-    /// Returns the longest round-trip propagation delay of all paths.
+    /// Returns the longest round-trip propagation delay of all paths; zero without paths.
     pub fn longest_rtt(&self) -> Dur {
         self.paths.iter().map(|path| path.rtt).max().unwrap_or_default()
     }
@@ -196,7 +200,7 @@ impl Graph {
     }
 }
 
-/// Returns rate and delay of each link, by which equivalent paths are recognised.
+/// Returns rate in bit/s and delay in ns of each link, by which equivalent paths are recognised.
 fn shape(links: &[u16], spans: &[Span]) -> Vec<(u64, u64)> {
     links.iter().map(|&link| (spans[usize::from(link)].rate.0, spans[usize::from(link)].delay.0)).collect()
 }

@@ -13,7 +13,8 @@ use crate::units::Time;
 
 impl World {
     /// Begins write `number` of the connection in `slot`: opens the connection, sends the request,
-    /// or starts to send, depending on the profile.
+    /// or starts to send, depending on the profile. The write counts as outstanding if it is
+    /// measured. The write before must be complete.
     pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
         let bytes = self.write_bytes(slot, number);
         let is_measurable = self.live[slot as usize].open.payload.is_measurable();
@@ -38,8 +39,9 @@ impl World {
         self.arm_timer(slot);
     }
 
-    /// Handles the packet in `node`, which has reached its host. `kind` is its kind where the
-    /// caller knows it, `None` to read it.
+    /// Handles the packet in `node`, which has reached its host, and frees the node. Afterwards the
+    /// timer is armed and the slot of a finished connection freed. `kind` is the packet's kind
+    /// where the caller knows it, `None` to read it.
     #[inline(always)]
     pub(super) fn deliver(&mut self, node: u32, kind: Option<Kind>) {
         let packet = self.wheel.take_event(node).packet;
@@ -69,8 +71,9 @@ impl World {
         self.deliver(node, None);
     }
 
-    /// Handles the timer event of a connection: everything that is due by now. The event may be
-    /// stale, or early because deadlines have moved.
+    /// Handles the timer event of a connection: everything that is due by now, then arms the timer
+    /// anew. The event may be early because deadlines have moved. It does nothing if `generation`
+    /// is not the connection's, or the connection is over.
     pub(super) fn handle_timer(&mut self, slot: u32, generation: u32) {
         let live = &mut self.live[slot as usize];
         if live.generation != generation || !live.is_open {
@@ -106,7 +109,8 @@ impl World {
         self.arm_timer(slot);
     }
 
-    /// Handles a data packet at its receiver, which may send an ACK.
+    /// Handles a data packet at its receiver, which may send an ACK. It counts goodput and
+    /// reordering, and the packet may complete the present write.
     #[inline(always)]
     fn receive_data(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
@@ -147,7 +151,9 @@ impl World {
         }
     }
 
-    /// Handles an acknowledgement at the sender of the data.
+    /// Handles an acknowledgement at the sender of the data, and sends the segments that it
+    /// releases. The write after an upload is scheduled once the upload has both arrived and been
+    /// acknowledged.
     #[inline(always)]
     fn receive_ack(&mut self, slot: u32, packet: &Packet) {
         let (sacks, ece, marks) = (packet.sacks, packet.has(flag::ECE), packet.remaining);
@@ -164,7 +170,7 @@ impl World {
         }
     }
 
-    /// Handles a SYN at the answering side: sends a SYN-ACK.
+    /// Handles a SYN at the answering side: sends a SYN-ACK, again for each SYN that is repeated.
     #[inline(never)]
     fn receive_syn(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
@@ -176,7 +182,8 @@ impl World {
         self.inject(answer);
     }
 
-    /// Handles a SYN-ACK at the side that opened: sends the request, or data.
+    /// Handles a SYN-ACK at the side that opened: sends the request, or in an upload the data,
+    /// whose sender gets its first round-trip time. One that is not awaited is ignored.
     #[inline(never)]
     fn receive_syn_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
@@ -198,8 +205,9 @@ impl World {
         }
     }
 
-    /// Handles request `number` at the server; a repeated one is at most acknowledged. On a
-    /// long-lived flow, a number above 0 is that of a self probe.
+    /// Handles request `number` at the server; a repeated one is at most acknowledged. The first
+    /// gives the server its round-trip time. On a long-lived flow, a number above 0 is that of a
+    /// self probe.
     #[inline(never)]
     fn receive_request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
@@ -219,7 +227,8 @@ impl World {
         self.handle_request(slot);
     }
 
-    /// Passes the present write to its sender, and sends what may be sent.
+    /// Adds the segments of the present write to the sender's data, and sends those that may be
+    /// sent now.
     pub(super) fn start_sending(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
@@ -227,7 +236,9 @@ impl World {
         self.send_segments(slot);
     }
 
-    /// Sends all segments that the sender may send now.
+    /// Sends all segments that the sender may send now, and records when the first of the write is
+    /// sent. Data packets carry the window hint, what remains of the write and the ECN flags;
+    /// nothing is sent if nothing may be.
     pub(super) fn send_segments(&mut self, slot: u32) {
         loop {
             let live = &mut self.live[slot as usize];
@@ -255,7 +266,8 @@ impl World {
         }
     }
 
-    /// Sends an acknowledgement from the receiver of data.
+    /// Sends an acknowledgement from the receiver of data. It has the colour of the last data
+    /// packet received, and its length includes its SACK blocks.
     fn send_ack(&mut self, slot: u32, fields: AckFields) {
         let live = &self.live[slot as usize];
         let params = self.setup.senders.params_at(live.tcp);
@@ -273,6 +285,7 @@ impl World {
     }
 
     /// Sends a delayed acknowledgement at once, because a request follows and would carry it.
+    /// Nothing is sent if none is delayed.
     fn flush_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.receiver.poll_timeout() != Time::NEVER {
@@ -281,7 +294,8 @@ impl World {
         }
     }
 
-    /// Sends a SYN or a request from the side that opens.
+    /// Sends a SYN or a request (`kind`, with number `seq`) from the side that opens. A request has
+    /// the connection's own payload, or the profile's if that is 0.
     fn send_from_opener(&mut self, slot: u32, kind: Kind, seq: u32) {
         let live = &self.live[slot as usize];
         let params = self.setup.senders.params_at(live.tcp);
@@ -295,8 +309,9 @@ impl World {
         self.inject(packet);
     }
 
-    /// Completes the present write, whose last byte has arrived: records it, and schedules the next
-    /// one or ends the connection.
+    /// Completes the present write, whose last byte has arrived: records it if it is measured, and
+    /// schedules the next one or ends the connection. At the end the source is notified and its
+    /// commands are applied. The run ends if the window is over and nothing is outstanding.
     fn complete_write(&mut self, slot: u32) {
         let now = self.now;
         let live = &mut self.live[slot as usize];
@@ -320,7 +335,8 @@ impl World {
         self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 
-    /// Schedules the next write after its pause, if the connection has one.
+    /// Sets when the next write begins, after its pause, if the connection has one; the receiver
+    /// learns of the request that comes then. The caller arms the timer.
     fn schedule_next_write(&mut self, slot: u32) {
         let next = self.live[slot as usize].progress.number + 1;
         let listed =
@@ -340,8 +356,8 @@ impl World {
         }
     }
 
-    /// Records the present write as a transfer that ended at `end`; [`Time::NEVER`] if it did not
-    /// end.
+    /// Adds the record of the present write as a transfer that ended at `end`; [`Time::NEVER`] if
+    /// it did not end. Losses are those since the write began.
     pub(super) fn record_transfer(&mut self, slot: u32, end: Time) {
         let live = &self.live[slot as usize];
         let page = self.page_of_write(slot, live.progress.number);
@@ -379,7 +395,8 @@ impl World {
         });
     }
 
-    /// Schedules a timer event for the connection if something is due before the pending one.
+    /// Schedules a timer event for the connection if something is due before the pending one. A
+    /// connection that is over gets none.
     #[inline(always)]
     pub(super) fn arm_timer(&mut self, slot: u32) {
         let live = &self.live[slot as usize];
@@ -389,7 +406,8 @@ impl World {
         }
     }
 
-    /// Replaces the pending timer event by one at `due`; the old one becomes stale.
+    /// Replaces the pending timer event by one at `due`, or now if that has passed; the old one
+    /// becomes stale.
     #[inline(never)]
     fn replace_timer(&mut self, slot: u32, due: Time) {
         let live = &mut self.live[slot as usize];
@@ -414,7 +432,8 @@ impl World {
         is_within || self.pages.contains(&page)
     }
 
-    /// Returns the writes of a connection that has a list of them; `None` for others.
+    /// Returns the writes of a connection that has a list of them, in the traffic or in a script;
+    /// `None` for others.
     fn listed_writes(&self, slot: u32) -> Option<&[Write]> {
         match self.live[slot as usize].open.payload {
             Payload::Single(_)
@@ -437,7 +456,8 @@ impl World {
         }
     }
 
-    /// Returns the payload of write `number` in bytes, `u64::MAX` if it has no end.
+    /// Returns the payload of write `number` in bytes, `u64::MAX` if it has no end. It panics if a
+    /// list of writes has no such number.
     fn write_bytes(&self, slot: u32, number: u32) -> u64 {
         match self.live[slot as usize].open.payload {
             Payload::Single(bytes) => bytes,

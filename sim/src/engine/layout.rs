@@ -52,6 +52,8 @@ pub struct Layout {
 
 impl Layout {
     /// Returns the number of the path between two hosts, which identifies it in every other call.
+    /// It is 0 where all connections share one path. Host numbers are taken modulo the hosts there
+    /// are.
     pub fn path(&self, client: u32, server: u32) -> u32 {
         match &self.access {
             Access::Unlimited | Access::Private { .. } => 0,
@@ -120,12 +122,13 @@ impl Layout {
     }
 
     /// Returns the delay at each of the four ends of a connection with this round-trip time: a
-    /// quarter of what exceeds the delays of its path.
+    /// quarter of what exceeds the delays of its path, zero if nothing does.
     pub fn host_delay(&self, rtt: Dur, path: u32) -> Dur {
         Dur((rtt - self.base_rtt(path)).0 / 4)
     }
 
-    /// Returns the number of the first path with the same rates and delays.
+    /// Returns the number of the first path with the same rates and delays; 0 outside a graph,
+    /// where all are alike.
     pub fn equivalent(&self, path: u32) -> u32 {
         match &self.access {
             Access::Graph(graph) => graph.equivalent(path),
@@ -192,8 +195,8 @@ pub struct PrivateLinks {
 }
 
 impl PrivateLinks {
-    /// Transmits `bytes` that arrive at `at` over the link at `end`; returns when they have left
-    /// it.
+    /// Transmits `bytes` that arrive at `at` over the link at `end`, which is busy until then;
+    /// returns when they have left it. Calls for one end must come in the order of arrival.
     #[inline]
     pub fn transmit(&mut self, end: End, at: Time, bytes: u16, pace: Pace) -> Time {
         let through = self.free[end as usize].max(at) + pace.tx_time(u64::from(bytes));
@@ -223,7 +226,8 @@ pub(super) struct PathState {
 
 impl PathState {
     /// Sends a packet of `bytes` that arrives at `at` over the private access link at `end`;
-    /// returns when it reaches the far end.
+    /// returns when it reaches the far end. A link without a pace takes no time to transmit and is
+    /// never busy.
     #[inline(always)]
     pub fn cross_access_link(&mut self, ends: &Ends, end: End, at: Time, bytes: u16) -> Time {
         let (delay, pace) = ends[end as usize];

@@ -67,7 +67,9 @@ impl<S: ConnectionSource> Misbehaving<S> {
         own.open.into_iter().for_each(|open| self.open_by_rules(open, commands));
     }
 
-    /// Opens a connection of the inner source, changed by the rules if its sender misbehaves.
+    /// Adds the command to open a connection of the inner source, changed by the rules if its
+    /// sender misbehaves. Any other connection that has a tag gets one of this source, so that its
+    /// end is reported here.
     fn open_by_rules(&mut self, mut open: Open, commands: &mut Commands) {
         let Some(bytes) =
             self.payload_bytes(&open, commands).filter(|&bytes| self.does_misbehave(&open, bytes))
@@ -90,8 +92,8 @@ impl<S: ConnectionSource> Misbehaving<S> {
         }
     }
 
-    /// Opens all pieces of a transfer if they are sent in parallel, otherwise the first. With
-    /// `bytes` = 1 the transfer stays in one piece.
+    /// Opens all pieces of a transfer if they are sent in parallel, otherwise the first, and stores
+    /// the transfer as pending. With `bytes` = 1 the transfer stays in one piece.
     fn open_pieces(&mut self, whole: Open, bytes: u64, commands: &mut Commands) {
         let pieces = split::count_pieces(bytes, self.rules.split);
         let slot = self.pending.insert(Pending { whole, bytes, opened: 0, left: pieces });
@@ -116,7 +118,9 @@ impl<S: ConnectionSource> Misbehaving<S> {
         }
     }
 
-    /// Returns whether the sender of this connection misbehaves.
+    /// Returns whether the sender of this connection misbehaves: it is large enough, of a source
+    /// concerned, and its key's draw lies below the share. The answer depends on the seed and the
+    /// key only.
     fn does_misbehave(&self, open: &Open, bytes: u64) -> bool {
         let rules = &self.rules;
         bytes >= rules.min_bytes
@@ -136,7 +140,8 @@ impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
         self.relay_commands(commands, |inner, own| inner.wake(token, now, own));
     }
 
-    /// Opens the next piece of a transfer, or notifies the inner source when the last piece has arrived.
+    /// Opens the next piece of a transfer, or notifies the inner source when the last piece has
+    /// arrived. Unknown tags are ignored.
     fn connection_finished(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let Some(pending) = self.pending.get_mut(slot as usize) else { return };
         pending.left -= 1;

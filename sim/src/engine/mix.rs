@@ -34,7 +34,7 @@ impl<S: ConnectionSource> Mix<S> {
     }
 
     /// Passes on the commands that `ask` makes the source at `index` add, with their tokens, tags
-    /// and keys replaced.
+    /// and keys replaced. The source's own are stored, so that its answers reach it.
     fn relay_commands(
         &mut self,
         index: usize,
@@ -76,21 +76,23 @@ impl<S: ConnectionSource> ConnectionSource for Mix<S> {
         }
     }
 
-    /// Wakes the source that asked for this time.
+    /// Wakes the source that asked for this time with its own token, which is used up. Unknown
+    /// tokens are ignored.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         if let Some((index, token)) = self.wakes.try_remove(token as usize) {
             self.relay_commands(index, commands, |source, own| source.wake(token, now, own));
         }
     }
 
-    /// Notifies the source whose connection has ended.
+    /// Notifies the source whose connection has ended under its own tag, which is used up. Unknown
+    /// tags are ignored.
     fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         if let Some((index, tag)) = self.tags.try_remove(tag as usize) {
             self.relay_commands(index, commands, |source, own| source.connection_finished(tag, now, own));
         }
     }
 
-    /// Returns the records of the viewers of every source.
+    /// Returns the records of the viewers of every source, each with its source's number.
     fn views(&self, now: Time) -> Vec<ViewRecord> {
         let views_of = |(number, source): &(u16, S)| {
             let source_number = *number;

@@ -57,8 +57,9 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 impl World {
-    /// Returns a world before its first event, with the events of the window and the first commands
-    /// of the sources scheduled.
+    /// Returns a world before its first event. The events of window, deadline, samples and markers
+    /// are scheduled, and the first commands of the sources are applied, so that connections of
+    /// time zero are open.
     pub fn new(mut setup: Setup) -> World {
         let packet = setup.links[usize::from(setup.data_link)].rate.tx_time(750);
         let mut world = World {
@@ -120,18 +121,20 @@ impl World {
         world
     }
 
-    /// Records a send log of the run's only connection. With `steady` the run ends as soon as the
-    /// slowest link is saturated for the rest of the transfer.
+    /// Records a send log of the run's only connection, in place of the packet trace. With `steady`
+    /// the run ends as soon as the slowest link is saturated for the rest of the transfer. It must
+    /// come before [`World::run`].
     pub fn with_send_log(mut self, steady: Option<SteadyState>) -> World {
         self.send_log = Some(SendLog::new(steady));
         self.setup.trace = true;
         self
     }
 
-    /// Runs to the end and returns the results.
+    /// Runs until the deadline, until the window is over and nothing measured is outstanding, or
+    /// until no event is left; returns the results.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] soon after `cancel` was set.
+    /// [`Error::Cancelled`] soon after `cancel` was set; it is read every 16,384 events.
     pub fn run(mut self, cancel: &AtomicBool) -> Result<Outcome> {
         while !self.is_over {
             let Some(node) = self.wheel.pop_node() else { break };
@@ -167,7 +170,8 @@ impl World {
         }
     }
 
-    /// Handles an event that has no packet and concerns the connection in `slot`, if any.
+    /// Handles an event that has no packet and concerns the connection in `slot`, if any. It panics
+    /// for an event of a packet.
     #[inline]
     fn handle_without_packet(&mut self, slot: u32, what: What) {
         match what {
@@ -195,7 +199,7 @@ impl World {
         }
     }
 
-    /// Runs a marker's periodic control step and schedules the next one.
+    /// Runs a marker's periodic control step and schedules the next one, if the marker has more.
     fn run_control_step(&mut self, link: usize) {
         let marker = &mut self.setup.markers[link];
         marker.control(self.now);
@@ -204,7 +208,8 @@ impl World {
         }
     }
 
-    /// Schedules the next sample, unless it would lie beyond the measured window.
+    /// Schedules the next sample, unless it would lie beyond the measured window or the run takes
+    /// none.
     fn schedule_sample(&mut self) {
         let Some(due) = self.sampling.as_ref().map(|sampling| sampling.next_due(self.now)) else { return };
         if due <= self.setup.window.1 {
@@ -223,7 +228,8 @@ impl World {
         self.schedule_sample();
     }
 
-    /// Applies the commands of the sources, and those that follow from them.
+    /// Applies the commands of the sources, and those that follow from them, until none is left;
+    /// self probes are sent last.
     fn apply_commands(&mut self) {
         while !(self.commands.open.is_empty() && self.commands.wake.is_empty()) {
             let mut wakes = std::mem::take(&mut self.commands.wake);
@@ -239,8 +245,9 @@ impl World {
         self.send_self_probes();
     }
 
-    /// Opens a connection: assigns a slot and a path, notifies flow-aware links, and begins its
-    /// first write.
+    /// Opens a connection: assigns a slot, a path and a TCP, notifies flow-aware links, and begins
+    /// its first write or sends its first datagrams. TCP and clock phase are drawn by the
+    /// connection's key, so that they are the same under every scheme.
     fn open_connection(&mut self, open: Open) {
         let layout = &self.setup.layout;
         let path = layout.path(open.client, open.server);

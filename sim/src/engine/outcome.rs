@@ -101,7 +101,8 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Returns the totals of a link up to `now`, that time included.
+    /// Returns the totals of a link up to `now`, that time included. The link's counters are
+    /// brought up to that time.
     pub fn from_link(link: &mut Link, now: Time) -> Balance {
         let mut balance = Balance {
             link: link.name.clone(),
@@ -131,7 +132,8 @@ impl Balance {
 }
 
 impl World {
-    /// Adds a line to the packet trace, or to the send log if there is one.
+    /// Adds a line at the present time to the send log if there is one, or else to the packet
+    /// trace. The caller checks whether a trace is asked for.
     #[cold]
     pub(super) fn trace_event(&mut self, event: TraceEvent, packet: Packet) {
         if let Some(log) = &mut self.send_log {
@@ -152,7 +154,9 @@ impl World {
         self.trace.push(row);
     }
 
-    /// Ends the run once so much work waits at the slowest link that it stays busy to the end of the transfer.
+    /// Ends the run once so much work waits at the slowest link that it stays busy to the end of
+    /// the transfer; see [`super::send_log`]. Without a test for saturation, or after a repeated
+    /// segment, the run goes on.
     pub(super) fn stop_when_saturated(&mut self, slot: u32) {
         let Some(SendLog { steady: Some(steady), has_repeats: false, .. }) = &self.send_log else { return };
         let work = self.setup.links[usize::from(steady.link)].unfinished_work(self.now);
@@ -160,7 +164,8 @@ impl World {
         self.is_over = work.0 >= enough;
     }
 
-    /// Begins the measured window: stores the counters.
+    /// Begins the measured window: stores the counters of recorded links and their modems, and what
+    /// long-lived flows have delivered.
     pub(super) fn open_window(&mut self) {
         for &number in self.setup.layout.recorded() {
             let link = &mut self.setup.links[usize::from(number)];
@@ -174,7 +179,8 @@ impl World {
         }
     }
 
-    /// Ends the measured window: records the queues and the long-lived flows.
+    /// Ends the measured window: records the queues and the long-lived flows. The run ends if no
+    /// measured transfer, datagram or probe is outstanding.
     pub(super) fn close_window(&mut self) {
         self.window_is_over = true;
         let mut modems = Vec::new();
@@ -192,7 +198,8 @@ impl World {
         self.is_over = self.outstanding == 0;
     }
 
-    /// Returns the record of a long-lived flow that had delivered `then` segments when the window began.
+    /// Returns the record of the long-lived flow in `slot`, which had delivered `then` segments
+    /// when the window began. Its bytes count whole segments that arrived in order.
     fn long_lived_record(&self, slot: u32, then: u32) -> FlowRecord {
         let live = &self.live[slot as usize];
         FlowRecord {
@@ -206,8 +213,8 @@ impl World {
         }
     }
 
-    /// Returns the results at the end of the run; unfinished measured transfers are recorded as
-    /// censored.
+    /// Returns the results at the end of the run. A window that has not ended ends now, and
+    /// unfinished measured transfers are recorded as censored.
     pub(super) fn finish(mut self) -> Outcome {
         if !self.window_is_over {
             self.close_window();
@@ -263,7 +270,8 @@ impl World {
         InFlight { accounted, counted: travelling + queued }
     }
 
-    /// Returns the time series of markers and queues, by link, and the samples.
+    /// Returns the time series of markers and queues, by link, then the samples, which are taken
+    /// out of the world.
     fn collect_series(&mut self) -> Vec<Series> {
         let parts = self.setup.links.iter_mut().zip(&mut self.setup.markers);
         let named = parts.flat_map(|(link, marker)| {

@@ -17,15 +17,16 @@ use crate::units::{Dur, Time};
 use std::collections::VecDeque;
 
 impl World {
-    /// Sends the self probes that a source has asked for.
+    /// Sends the self probes that the sources have asked for, and removes the commands.
     pub(super) fn send_self_probes(&mut self) {
         for key in std::mem::take(&mut self.commands.probes) {
             self.send_self_probe(key);
         }
     }
 
-    /// Sends a self probe in the long-lived flow of this key, unless the flow is over or its
-    /// handshake is not.
+    /// Begins a self probe in the long-lived flow of this key and adds its record. No probe begins
+    /// if there is no such flow, or it has not sent data yet. In an upload the request rides in the
+    /// next new segment; otherwise a packet is sent for it.
     fn send_self_probe(&mut self, key: u64) {
         let known = self.probes.loads.iter().position(|load| load.key == key);
         let Some(index) = known.or_else(|| self.add_load(key)) else { return };
@@ -54,7 +55,8 @@ impl World {
         Some(self.probes.loads.len() - 1)
     }
 
-    /// Adds the record of a probe on the connection in `slot` and returns its number.
+    /// Adds the record of a probe on the connection in `slot` and returns its number. A probe that
+    /// begins in the measured window counts as outstanding.
     fn begin_probe(&mut self, slot: u32, is_foreign: bool) -> usize {
         let open = &self.live[slot as usize].open;
         let is_measured = (self.setup.window.0..self.setup.window.1).contains(&self.now);
@@ -71,7 +73,8 @@ impl World {
         self.probes.records.len() - 1
     }
 
-    /// Adds the record of a foreign probe, whose connection in `slot` has just been opened.
+    /// Adds the record of a foreign probe, whose connection in `slot` has just been opened, and
+    /// stores its number in the payload.
     pub(super) fn begin_foreign_probe(&mut self, slot: u32) {
         let number = self.begin_probe(slot, true);
         if let Payload::Probe { record, .. } = &mut self.live[slot as usize].open.payload {
@@ -79,7 +82,8 @@ impl World {
         }
     }
 
-    /// Records that the handshake of the connection in `slot` is over, if it is a foreign probe.
+    /// Records that the TCP handshake of the connection in `slot` is over, if it is a foreign
+    /// probe; otherwise nothing happens.
     pub(super) fn record_probe_open(&mut self, slot: u32) {
         if let Payload::Probe { record, .. } = self.live[slot as usize].open.payload {
             self.probes.records[record as usize].ends[0] = self.now;
@@ -87,7 +91,7 @@ impl World {
     }
 
     /// Records that the present write of the connection in `slot` has arrived, if it is a foreign
-    /// probe.
+    /// probe; otherwise nothing happens.
     pub(super) fn record_probe_write(&mut self, slot: u32) {
         let live = &self.live[slot as usize];
         let Payload::Probe { tls_bytes, record } = live.open.payload else { return };
@@ -95,7 +99,8 @@ impl World {
         self.end_probe_stage(record as usize, stage);
     }
 
-    /// Records the end of a stage of a probe: TCP, TLS or HTTP (0 to 2).
+    /// Records the end of a stage of a probe: TCP, TLS or HTTP (0 to 2). The last stage ends the
+    /// probe, which is no longer outstanding.
     fn end_probe_stage(&mut self, record: usize, stage: usize) {
         let probe = &mut self.probes.records[record];
         probe.ends[stage] = self.now;
@@ -104,7 +109,9 @@ impl World {
         }
     }
 
-    /// Sends the packet of self probe `number` on load `index`, and schedules its retransmission.
+    /// Sends the packet of self probe `number` on load `index`, and schedules its retransmission
+    /// after the timeout, doubled with each packet sent. Nothing is sent for a probe that has
+    /// ended.
     fn send_probe_packet(&mut self, index: usize, number: u32) {
         let load = &mut self.probes.loads[index];
         let slot = load.slot;
@@ -122,7 +129,8 @@ impl World {
         self.schedule_for(slot, due, class::WAKE, order, What::ProbeDue(number));
     }
 
-    /// Sends the packet of a self probe again, unless it has arrived or the probe has ended.
+    /// Sends the packet of a self probe of the connection in `slot` again, unless it has arrived or
+    /// the probe has ended.
     pub(super) fn repeat_probe(&mut self, slot: u32, number: u32) {
         let Some((index, load)) = self.probes.find_load(slot) else { return };
         if load.open.iter().any(|probe| probe.number == number && !probe.has_arrived) {
@@ -131,7 +139,8 @@ impl World {
     }
 
     /// Handles the packet of a self probe: a request at the server, or with an upload the answer at
-    /// the client. It takes effect when all earlier ones of the connection have arrived.
+    /// the client. It takes effect when all earlier ones of the connection have arrived. It may end
+    /// probes, and with them the run.
     pub(super) fn receive_probe_packet(&mut self, slot: u32, number: u32) {
         let live = &self.live[slot as usize];
         let (upload, next_segment) = (live.open.upload, live.sender.sent_below());
@@ -152,8 +161,10 @@ impl World {
         self.end_run_if_settled();
     }
 
-    /// Ends or continues the self probes whose segment lies below `next`; the data of the
-    /// connection in `slot` has arrived up to there.
+    /// Continues the self probes of an upload whose segment lies below `next`, by sending their
+    /// answers; ends those of a download in order, which may end the run. The data of the
+    /// connection in `slot` has arrived up to `next`. Nothing happens on a connection that is not
+    /// probed.
     #[inline(never)]
     pub(super) fn receive_probe_data(&mut self, slot: u32, next: u32) {
         let upload = self.live[slot as usize].open.upload;

@@ -48,7 +48,7 @@ impl ReceiveStats {
     }
 
     /// Records that `packets` packets are sent at `now`, within the window; the first has this
-    /// number.
+    /// number. Calls come in the order of numbers, without gaps.
     pub(super) fn record_sent(&mut self, now: Time, number: u32, packets: u32) {
         if self.delays_ns.is_empty() {
             self.first = number;
@@ -59,12 +59,14 @@ impl ReceiveStats {
         self.delays_ns.resize(self.delays_ns.len() + packets as usize, MISSING);
     }
 
-    /// Returns whether it sent anything within the window.
+    /// Returns whether the flow sent anything within the window.
     pub(super) fn is_measured(&self) -> bool {
         !self.delays_ns.is_empty()
     }
 
-    /// Records the arrival of packet `number`, `delay` after it was sent.
+    /// Records the arrival of packet `number`, `delay` after it was sent, and updates the jitter
+    /// (RFC 3550 section 6.4.1). It panics if [`ReceiveStats::record_sent`] has not recorded the
+    /// packet.
     pub(super) fn record_arrival(&mut self, number: u32, delay: Dur, bytes: u16) {
         if let Some(before) = self.before_ns.replace(delay.0) {
             let change = delay.0.abs_diff(before) as f64;
@@ -75,8 +77,8 @@ impl ReceiveStats {
         self.bytes += u64::from(bytes);
     }
 
-    /// Returns the record of the flow, with these percentiles of its delay in addition to the usual ones; `None` if it
-    /// has not begun.
+    /// Returns the record of the flow, with these percentiles (0 to 100) of its delay in addition
+    /// to the usual ones; `None` if it has not begun. Delays and jitter are NaN if nothing arrived.
     pub(super) fn record(&self, percentiles: &[f64]) -> Option<DatagramRecord> {
         let open = self.open?;
         let mut sorted: Vec<u64> = self.delays_ns.iter().copied().filter(|&delay| delay != MISSING).collect();
@@ -110,7 +112,7 @@ impl ReceiveStats {
     }
 
     /// Returns the playout of the flow. `least_ns` is the delay of its fastest packet, `None` if
-    /// nothing arrived.
+    /// nothing arrived: then everything is missing.
     fn play_out(&self, least_ns: Option<u64>) -> Played {
         // A flow of which nothing arrived has no playout point: all of it is missing at any.
         let point = |hold: Dur| least_ns.unwrap_or(0) + hold.0;

@@ -24,7 +24,8 @@ impl Recorded {
         Recorded { connection, is_reverse, opened: now, joined, place }
     }
 
-    /// Returns the next datagram if it is due by `now`, and moves on; otherwise `None`.
+    /// Returns the next datagram and moves on, if it is due by `now`. `None` means that it is due
+    /// later, or that there is none.
     pub fn take_due(&mut self, flow: &Datagrams, now: Time) -> Option<Datagram> {
         let (datagram, behind) = flow.next(self.is_reverse, self.place)?;
         (self.due_time(datagram) <= now).then(|| {
@@ -38,7 +39,8 @@ impl Recorded {
         flow.next(self.is_reverse, self.place).map(|(datagram, _)| self.due_time(datagram))
     }
 
-    /// Returns when a datagram is due in this run.
+    /// Returns when a datagram is due in this run; one from before the flow was joined is due at
+    /// once.
     fn due_time(&self, datagram: Datagram) -> Time {
         self.opened + (datagram.at() - self.joined)
     }

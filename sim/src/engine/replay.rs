@@ -60,9 +60,9 @@ impl Replay {
         Replay { traffic, overlay, waiting, cursor, repetition: 0, offset, rtt, running, thinking }
     }
 
-    /// Asks to be woken for the next connection that starts at its recorded time, if there is one.
-    /// There is none where the overlay holds only what a run sees, and everything in it waits for
-    /// something else.
+    /// Moves the cursor to the next connection that starts at its recorded time, and asks to be
+    /// woken for it. There is none where the overlay holds only what a run sees, and everything in
+    /// it waits for something else; nothing is asked for then.
     fn schedule_next(&mut self, commands: &mut Commands) {
         for _ in 0..self.overlay.arrivals().len() {
             if self.cursor == self.overlay.arrivals().len() {
@@ -83,7 +83,8 @@ impl Replay {
         Instance { arrival: self.overlay.arrivals()[self.cursor], repetition: self.repetition }
     }
 
-    /// Returns the recorded time of a connection, counted from the beginning of repetition 0.
+    /// Returns the recorded time of a connection, counted from the beginning of repetition 0; the
+    /// offset of the replay is part of it.
     fn recorded_time(&self, instance: &Instance) -> Time {
         instance.arrival.at + Dur(self.overlay.period.0 * instance.repetition)
     }
@@ -110,7 +111,8 @@ impl Replay {
         Some(Instance { arrival: Arrival { at, connection, copy }, repetition })
     }
 
-    /// Opens the two directions of a flow of datagrams of the age `joined`.
+    /// Adds the commands to open the two directions of a flow of datagrams of the age `joined`; a
+    /// direction without further datagrams is not opened.
     fn open_datagrams(&self, instance: &Instance, joined: Dur, commands: &mut Commands) {
         let Instance { arrival, repetition } = instance;
         let connection = &self.traffic.connections[arrival.connection as usize];
@@ -120,7 +122,9 @@ impl Replay {
         commands.open.extend(directions.map(|open| Open { key, rtt, ..open }));
     }
 
-    /// Opens a connection. If others wait for it, its end will be reported.
+    /// Adds the command to open a connection. If others wait for it, it is stored as running, so
+    /// that its end is reported. A flow of datagrams is opened in both directions and never
+    /// reported.
     fn open(&mut self, instance: Instance, commands: &mut Commands) {
         let Instance { arrival, repetition } = instance;
         let connection = &self.traffic.connections[arrival.connection as usize];
@@ -147,7 +151,7 @@ impl Replay {
 }
 
 impl ConnectionSource for Replay {
-    /// Joins the flows of datagrams in progress, and asks for the first connection.
+    /// Joins the flows of datagrams in progress, and asks to be woken for the first connection.
     fn begin(&mut self, commands: &mut Commands) {
         for &arrival in self.overlay.in_progress() {
             let joined = self.overlay.since_start(&arrival, self.offset);
@@ -158,6 +162,7 @@ impl ConnectionSource for Replay {
     }
 
     /// Opens the connection whose recorded time has come, or the one whose think time has passed.
+    /// It panics for a token that was not asked for.
     fn wake(&mut self, token: u32, _now: Time, commands: &mut Commands) {
         if token == CURSOR {
             self.open(self.instance_at_cursor(), commands);
@@ -169,7 +174,8 @@ impl ConnectionSource for Replay {
         }
     }
 
-    /// Starts the think times of the connections that waited for this one.
+    /// Starts the think times of the connections that waited for this one. Those of another lap
+    /// before the run or another block are left out.
     fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         let ended = self.running.remove(tag as usize);
         let Some(waiting) = &self.waiting else { return };
@@ -201,7 +207,8 @@ pub(super) fn open_directions(
     })
 }
 
-/// Returns the command to open this connection of a trace; `index` is its number there.
+/// Returns the command to open this connection of a trace; `index` is its number there. The key is
+/// that number, and there is no tag. Connections with several writes refer to the trace.
 pub(super) fn open_command(connection: &Connection, index: u32) -> Open {
     Open {
         key: u64::from(index),

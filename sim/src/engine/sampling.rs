@@ -82,8 +82,9 @@ impl Sampling {
         now + self.every
     }
 
-    /// Adds a sample of the recorded links, the number of open connections and the congestion windows of
-    /// long-lived flows (`windows`, in the order of opening), before any event at `now`.
+    /// Adds a sample of the recorded links, the number of open connections and the congestion
+    /// windows of long-lived flows (`windows`, in the order of opening, in segments), before any
+    /// event at `now`. Flows beyond the first [`MOST_FLOWS`] are left out.
     pub fn sample(
         &mut self,
         links: &mut [Link],
@@ -123,7 +124,8 @@ impl Sampling {
 }
 
 impl LinkSamples {
-    /// Adds a sample of the link before any event at `now`.
+    /// Adds a sample of the link before any event at `now`: its backlog, and its counts since the
+    /// last sample. `every` is the time over which the rate is averaged.
     fn sample(&mut self, link: &mut Link, every: Dur, now: Time) {
         let counts = link.counts_before(now);
         // As in the counts, a packet whose transmission starts now still waits.
@@ -135,7 +137,8 @@ impl LinkSamples {
         self.counts = counts;
     }
 
-    /// Returns the samples of the link called `link` as series; `every` is their interval.
+    /// Returns the samples of the link called `link` as series, those of its state first, then
+    /// those of each colour that reached it; `every` is their interval.
     fn into_series(self, link: &str, every: Dur) -> Vec<Series> {
         let one = |name, colour, points| Series { link: link.to_string(), name, colour, flow: None, points };
         let state = |name, value: fn(&Backlog) -> f64| {

@@ -52,7 +52,8 @@ impl SendLog {
         SendLog { steady, ..SendLog::default() }
     }
 
-    /// Records a packet if the sender of data sent it at `now`; ignores every other event.
+    /// Records a packet if `event` says that the sender of data sent it at `now`; ignores every
+    /// other event. A data segment out of order sets the mark for repeats.
     pub(super) fn record(&mut self, event: TraceEvent, packet: &Packet, now: Time) {
         if event != TraceEvent::Send {
             return;

@@ -42,12 +42,14 @@ impl Servers {
         Servers { rate, order, servers: Vec::new(), jobs: 0 }
     }
 
-    /// Returns the service time of a job of `bytes`.
+    /// Returns the service time of a job of `bytes`, without any wait.
     pub fn service_time(&self, bytes: u64) -> Dur {
         self.rate.tx_time(bytes)
     }
 
-    /// Adds a job of `bytes` for the connection in `slot` at `server`. Returns its service time if it begins at once.
+    /// Adds a job of `bytes` for the connection in `slot` at `server`, which is idle if it had none
+    /// before. Returns the job's service time if it begins at once, `None` if it has to wait. The
+    /// caller reports the end by [`Servers::finish_job`].
     pub fn add_job(&mut self, server: u32, slot: u32, bytes: u64) -> Option<Dur> {
         let index = server as usize;
         if index >= self.servers.len() {
@@ -59,8 +61,9 @@ impl Servers {
         if self.servers[index].busy.is_some() { None } else { self.begin_next_job(index) }
     }
 
-    /// Ends the present job of `server`. Returns its connection's slot, `None` if it had no job,
-    /// and the service time of the next job if there is one.
+    /// Ends the present job of `server` and begins the next. Returns the slot of the connection
+    /// whose job has ended, `None` if there was none, and the service time of the next job if there
+    /// is one. It panics for a server that never had a job.
     pub fn finish_job(&mut self, server: u32) -> (Option<u32>, Option<Dur>) {
         let index = server as usize;
         (self.servers[index].busy.take(), self.begin_next_job(index))

@@ -8,7 +8,8 @@ use crate::tcp::request_acks::RequestAck;
 use crate::units::Dur;
 
 impl World {
-    /// Handles a request that has reached its server, and schedules the answer.
+    /// Handles a request that has reached its server: acknowledges it where the profile does, and
+    /// schedules the answer after the think time. Without think time the job starts at once.
     pub(super) fn handle_request(&mut self, slot: u32) {
         let think = self.server_think(slot);
         let live = &mut self.live[slot as usize];
@@ -37,7 +38,8 @@ impl World {
         self.arm_timer(slot);
     }
 
-    /// Passes a request to its server's CPU; where servers have none, the answer is sent at once.
+    /// Passes a request to its server's CPU, and schedules the end of the job if it begins. An
+    /// answer that needs no CPU is sent at once.
     fn start_job(&mut self, slot: u32) {
         let (server, bytes) = (self.live[slot as usize].open.server, self.live[slot as usize].progress.bytes);
         if !self.needs_cpu(slot) {
@@ -50,7 +52,8 @@ impl World {
         self.schedule_job_end(server, begun);
     }
 
-    /// Sends the answer whose job a server's CPU has finished, and begins the next job.
+    /// Sends the answer whose job a server's CPU has finished, and begins the next job. Without
+    /// CPUs nothing happens.
     pub(super) fn finish_job(&mut self, server: u32) {
         let Some(servers) = &mut self.setup.servers else { return };
         let (slot, next) = servers.finish_job(server);
@@ -61,7 +64,8 @@ impl World {
         }
     }
 
-    /// Starts to send the answer to a request that the server has processed.
+    /// Starts to send the answer to a request that the server has processed; a delayed
+    /// acknowledgement of the request rides on it.
     fn send_answer(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         live.request_acks.note_answer(self.now, self.setup.senders.params_at(live.tcp));
@@ -102,14 +106,14 @@ impl World {
         }
     }
 
-    /// Ends the client's retransmission of its request, where no packet acknowledges requests.
+    /// Stops the client's retransmission of its request, where no packet acknowledges requests.
     fn end_request_wait(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         live.opener.handle_answer_to(live.progress.number);
     }
 
-    /// Sends a delayed acknowledgement of a request, if the answer has not carried it. The connection may be over, and
-    /// another may have its slot.
+    /// Sends a delayed acknowledgement of a request, if one is due now that the answer has not
+    /// carried. The connection may be over, and another may have its slot.
     pub(super) fn send_due_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.is_open && live.request_acks.handle_timeout(self.now) {

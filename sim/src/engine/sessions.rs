@@ -67,7 +67,8 @@ impl Sessions {
 }
 
 impl ConnectionSource for Sessions {
-    /// Schedules the next page of each session in progress at the start, and the first arrival of a session.
+    /// Schedules the next page of each session in progress at the start, and the first arrival of a
+    /// session.
     fn begin(&mut self, commands: &mut Commands) {
         for name in 0..self.first_arrival {
             let slot = self.add_session(name);
@@ -76,7 +77,8 @@ impl ConnectionSource for Sessions {
         self.schedule_arrival(Time::ZERO, commands);
     }
 
-    /// Starts a new session, or the next page or object of the session whose slot `token` is.
+    /// Starts a new session and schedules the one after it, or starts the next page or object of
+    /// the session whose slot `token` is. It panics if that session has ended.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         if token == ARRIVAL {
             let slot = self.add_session(self.first_arrival + self.arrived);
@@ -91,7 +93,8 @@ impl ConnectionSource for Sessions {
         }
     }
 
-    /// Opens the next part of the object whose transfer has ended, or completes the object.
+    /// Opens the next part of the object whose transfer has ended, or completes the object. Where
+    /// the index comes first, the objects that may now run in parallel are requested.
     fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         self.objects[tag as usize].part += 1;
         if self.open_part(tag, commands) {
@@ -105,13 +108,13 @@ impl ConnectionSource for Sessions {
 }
 
 impl Sessions {
-    /// Schedules the arrival of the next session, if there is one.
+    /// Schedules the arrival of the next session; nothing happens if there are no more.
     fn schedule_arrival(&self, now: Time, commands: &mut Commands) {
         commands.wake.extend(self.draws.session_gap(self.arrived).map(|gap| (now + gap, ARRIVAL)));
     }
 
     /// Removes an object that has arrived completely, and ends its page if it was the last. Returns
-    /// the slot of its session, which may have ended.
+    /// the slot of its session, which may have ended and be free.
     fn complete_object(&mut self, tag: u32, now: Time, commands: &mut Commands) -> u32 {
         let slot = self.objects.remove(tag as usize).session;
         self.sessions[slot as usize].outstanding -= 1;
@@ -129,7 +132,8 @@ impl Sessions {
         }
     }
 
-    /// Adds session `name` and returns its slot.
+    /// Adds session `name`, before its first page, and returns its slot; client and number of pages
+    /// are drawn by the name.
     fn add_session(&mut self, name: u64) -> u32 {
         let session = Session {
             name,
@@ -145,7 +149,8 @@ impl Sessions {
         self.sessions.insert(session) as u32
     }
 
-    /// Starts the session's present page.
+    /// Draws the session's present page, and requests its first object or, on one connection, all
+    /// of it.
     fn start_page(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let page = self.draws.page(session.name, session.page);
@@ -157,7 +162,8 @@ impl Sessions {
         }
     }
 
-    /// Opens the only connection of a page, which carries all its objects.
+    /// Opens the only connection of a page, which carries all its objects. The page's script is
+    /// stored in `commands`.
     fn open_page(&mut self, slot: u32, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         (session.requested, session.outstanding) = (session.objects, 1);
@@ -169,7 +175,8 @@ impl Sessions {
         commands.open.push(open);
     }
 
-    /// Requests the session's next object; where objects are paced, schedules the one after it.
+    /// Requests the session's next object; where objects are paced, schedules the one after it. An
+    /// object without any part is complete at once.
     fn request_object(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let number = session.requested;
@@ -187,8 +194,8 @@ impl Sessions {
         }
     }
 
-    /// Opens a connection for the object's present part; returns `false` if all parts have been
-    /// transferred.
+    /// Adds the command to open a connection for the object's present part; returns `false`,
+    /// without one, if all parts have been transferred.
     fn open_part(&mut self, tag: u32, commands: &mut Commands) -> bool {
         let object = self.objects[tag as usize];
         let Some(bytes) = self.draws.part_bytes(object.bytes, object.part) else {
@@ -199,7 +206,8 @@ impl Sessions {
         true
     }
 
-    /// Returns the command that opens a connection for this object.
+    /// Returns the command that opens a connection for this object of a session in progress; its
+    /// end comes back under `tag`.
     fn open_command(&self, tag: u32, payload: Payload) -> Open {
         let object = self.objects[tag as usize];
         let session = &self.sessions[object.session as usize];
@@ -218,7 +226,8 @@ impl Sessions {
         }
     }
 
-    /// Schedules the session's next page, or ends the session, if every object of the page has arrived.
+    /// Schedules the session's next page after a think time, or ends the session, if every object
+    /// of the page has arrived; otherwise nothing happens.
     fn end_page_if_complete(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         if session.outstanding > 0 || session.requested < session.objects {

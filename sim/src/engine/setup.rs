@@ -64,7 +64,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Returns the links whose marker or queue keeps state per connection and must be notified of every new one.
+    /// Returns the numbers, rising, of the links whose marker or queue keeps state per connection
+    /// and must be notified of every new one.
     pub(super) fn flow_aware_links(&mut self) -> Vec<usize> {
         let parts = self.links.iter_mut().zip(&self.markers).enumerate();
         parts

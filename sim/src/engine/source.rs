@@ -48,6 +48,7 @@ pub enum Source {
 }
 
 impl ConnectionSource for Source {
+    /// Passes the call on to the source at hand.
     fn begin(&mut self, commands: &mut Commands) {
         match self {
             Source::Replay(source) => source.begin(commands),
@@ -65,6 +66,7 @@ impl ConnectionSource for Source {
         }
     }
 
+    /// Passes the call on to the source at hand.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         match self {
             Source::Replay(source) => source.wake(token, now, commands),
@@ -82,6 +84,7 @@ impl ConnectionSource for Source {
         }
     }
 
+    /// Passes the call on to the source at hand; most sources do nothing.
     fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         match self {
             Source::Replay(source) => source.connection_finished(tag, now, commands),
@@ -99,6 +102,7 @@ impl ConnectionSource for Source {
         }
     }
 
+    /// Returns the records of viewers, directly or in a mix; other sources have none.
     fn views(&self, now: Time) -> Vec<ViewRecord> {
         match self {
             Source::Viewers(source) => source.views(now),
@@ -118,7 +122,8 @@ pub struct List {
 }
 
 impl List {
-    /// Returns a list that plays the connections of source 0 once.
+    /// Returns a list that plays the connections of source 0 of the traffic once; it is empty if
+    /// there is no such part.
     pub fn new(traffic: Arc<Traffic>) -> List {
         let end = traffic.part(0).map_or(0, |part| part.connections.len());
         List { traffic, next: 0, end, is_long_lived: false }
@@ -142,7 +147,9 @@ impl List {
         }
     }
 
-    /// Opens the connections that are due by `now`, and asks for the next one.
+    /// Opens the connections that are due by `now`, and asks to be woken for the next one.
+    /// Long-lived ones have bit 63 of their key set and count as bulk; a flow of datagrams is
+    /// opened in each direction.
     fn open_due(&mut self, now: Time, commands: &mut Commands) {
         while let Some(connection) = self.next_connection().filter(|next| next.start <= now) {
             if connection.kind == Kind::Datagrams {
@@ -164,10 +171,12 @@ impl List {
 }
 
 impl ConnectionSource for List {
+    /// Asks to be woken for the first connection.
     fn begin(&mut self, commands: &mut Commands) {
         self.schedule_next(commands);
     }
 
+    /// Opens every connection that is due.
     fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
         self.open_due(now, commands);
     }
@@ -190,7 +199,8 @@ impl Poisson {
         commands.wake.push((now + self.draws.gap(self.next), 0));
     }
 
-    /// Opens the next connection at `now`, and asks to be woken for the one after it.
+    /// Adds the command to open the next transfer's connection, counts it, and asks to be woken for
+    /// the one after it.
     fn open_due(&mut self, now: Time, commands: &mut Commands) {
         let (client, server) = self.draws.hosts(self.next);
         commands.open.push(Open {
@@ -207,10 +217,12 @@ impl Poisson {
 }
 
 impl ConnectionSource for Poisson {
+    /// Asks to be woken for the first transfer, one gap after time zero.
     fn begin(&mut self, commands: &mut Commands) {
         self.schedule_next(Time::ZERO, commands);
     }
 
+    /// Opens the transfer that is due.
     fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
         self.open_due(now, commands);
     }
@@ -230,7 +242,7 @@ impl Starts {
         Starts { opens, next: 0 }
     }
 
-    /// Asks to be woken when the next connection opens.
+    /// Asks to be woken when the next connection opens; after the last one nothing happens.
     fn schedule_next(&mut self, commands: &mut Commands) {
         if let Some((at, _)) = self.opens.get(self.next) {
             commands.wake.push((*at, 0));
@@ -248,10 +260,12 @@ impl Starts {
 }
 
 impl ConnectionSource for Starts {
+    /// Asks to be woken for the first connection.
     fn begin(&mut self, commands: &mut Commands) {
         self.schedule_next(commands);
     }
 
+    /// Opens every connection that is due.
     fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
         self.open_due(now, commands);
     }
@@ -275,7 +289,8 @@ impl Isolated {
         Isolated { traffic, request_bytes, next: 0 }
     }
 
-    /// Opens the next connection of the traffic, if there is one.
+    /// Adds the command to open the next connection of the traffic, if there is one; its tag is its
+    /// number.
     fn open_next(&mut self, commands: &mut Commands) {
         if let Some(connection) = self.traffic.connections.get(self.next as usize) {
             commands.open.push(Open {
@@ -290,14 +305,17 @@ impl Isolated {
 }
 
 impl ConnectionSource for Isolated {
+    /// Asks to be woken at time zero, for the first connection.
     fn begin(&mut self, commands: &mut Commands) {
         commands.wake.push((Time::ZERO, self.next));
     }
 
+    /// Opens the next connection.
     fn wake(&mut self, _token: u32, _now: Time, commands: &mut Commands) {
         self.open_next(commands);
     }
 
+    /// Asks to be woken after the pause, if a connection is left.
     fn connection_finished(&mut self, _tag: u32, now: Time, commands: &mut Commands) {
         if (self.next as usize) < self.traffic.connections.len() {
             commands.wake.push((now + Isolated::PAUSE, self.next));

@@ -30,7 +30,8 @@ impl Testers {
         Testers { draws, gap, done }
     }
 
-    /// Opens the next load-generating connection; schedules the first probes after the last one.
+    /// Opens load-generating connection `number` of a test. The next one follows after
+    /// [`INTERVAL`]; after the last one the first probes follow, the self probe half a gap later.
     fn add_load(&self, test: u32, number: u32, now: Time, commands: &mut Commands) {
         let (host, upload) = self.draws.model().host_of_test(test);
         commands.open.push(Open {
@@ -52,7 +53,8 @@ impl Testers {
         }
     }
 
-    /// Opens a connection for a foreign probe, whose server answers at once.
+    /// Adds the command to open a connection for foreign probe `number` of a test, whose server
+    /// answers at once; nothing is scheduled.
     fn probe_foreign(&self, test: u32, number: u32, commands: &mut Commands) {
         let model = self.draws.model();
         let (host, _) = model.host_of_test(test);
@@ -76,7 +78,8 @@ impl ConnectionSource for Testers {
         commands.wake.extend(starts.map(|(at, test)| (at, test * ACTIONS + ADD_LOAD)));
     }
 
-    /// Adds load, or sends a probe and schedules the next of its kind.
+    /// Adds load, or sends a probe and schedules the next of its kind; `token` names test and
+    /// action.
     fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         let (test, action) = (token / ACTIONS, token % ACTIONS);
         let done = &mut self.done[test as usize][action as usize];

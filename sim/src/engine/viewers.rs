@@ -46,7 +46,8 @@ pub struct Viewers {
 }
 
 impl Viewers {
-    /// Returns viewers before their first video, recorded from the beginning of `window` to its end.
+    /// Returns viewers before their first video, recorded from the beginning of `window` to its
+    /// end; the length of each one's first video is drawn.
     pub fn new(draws: ViewingDraws, window: (Time, Time)) -> Viewers {
         let viewer = |number: u32| Viewer {
             player: Player::Idle,
@@ -67,7 +68,8 @@ impl Viewers {
         Viewers { segment: Dur::from_secs(draws.model().segment_s), draws, window, viewers }
     }
 
-    /// Requests the next segment of the viewer's video, at the rate that its model chooses.
+    /// Adds the command to open a connection for the next segment of the viewer's video, at the
+    /// rate that its model chooses by the buffer. The rate becomes the viewer's present one.
     fn request_segment(&mut self, number: u32, commands: &mut Commands) {
         let (model, viewer) = (self.draws.model(), &mut self.viewers[number as usize]);
         let place = model.choose_rate(viewer.buffer.as_secs(), viewer.place);
@@ -93,7 +95,8 @@ impl ConnectionSource for Viewers {
         commands.wake.extend(starts.map(|(start, number)| (Time::ZERO + start, number)));
     }
 
-    /// Requests the next segment, now that the buffer has room, or begins the next video.
+    /// Requests the next segment, now that the buffer has room. If the last video is over, the next
+    /// one begins with its first segment.
     fn wake(&mut self, number: u32, now: Time, commands: &mut Commands) {
         let segments = self.draws.segments(number, self.viewers[number as usize].video + 1);
         let viewer = &mut self.viewers[number as usize];
@@ -139,7 +142,8 @@ impl ConnectionSource for Viewers {
         }
     }
 
-    /// Returns the record of each viewer that has asked for a video.
+    /// Returns the record of each viewer that has asked for a video, as of `now`; the viewers
+    /// themselves do not change.
     fn views(&self, now: Time) -> Vec<ViewRecord> {
         let seen = self.viewers.iter().map(|viewer| {
             let mut viewer = *viewer;
@@ -154,7 +158,9 @@ impl ConnectionSource for Viewers {
 }
 
 impl Viewer {
-    /// Plays the video up to `now`: records how long it played and how long it stood still.
+    /// Plays the video from the last call up to `now`: empties the buffer, records how long it
+    /// played and how long it stood still within the window, and stalls or ends the player when the
+    /// buffer is empty.
     fn play_until(&mut self, now: Time, window: (Time, Time)) {
         let (from, passed) = (self.at, now.since(self.at));
         self.at = now;
@@ -176,8 +182,8 @@ impl Viewer {
         }
     }
 
-    /// Records the time to the first picture of a video that was asked for within the window. If
-    /// the video has not begun, the time so far counts.
+    /// Adds the time to the first picture of a video that was asked for within the window to the
+    /// record; other videos change nothing. If the video has not begun, the time so far counts.
     fn record_start(&mut self, now: Time, window: (Time, Time)) {
         if (window.0..window.1).contains(&self.asked) {
             self.record.starts += 1;
@@ -186,7 +192,8 @@ impl Viewer {
     }
 }
 
-/// Returns the part of the time from `begin` to `end` that lies within the window, in seconds.
+/// Returns the part of the time from `begin` to `end` that lies within the window, in seconds; 0 if
+/// none does.
 fn overlap_s(begin: Time, end: Time, window: (Time, Time)) -> f64 {
     let (begin, end) = (begin.max(window.0), end.min(window.1));
     if begin < end { end.since(begin).as_secs() } else { 0.0 }

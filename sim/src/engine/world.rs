@@ -80,8 +80,8 @@ impl World {
         self.schedule_for(Packet::NONE.flow, at, class, content, what);
     }
 
-    /// Schedules an event that has no packet and concerns the connection in `slot`; see
-    /// [`World::schedule`].
+    /// Schedules an event that has no packet and concerns the connection in `slot`; `content`
+    /// orders it as in [`World::schedule`].
     #[inline(always)]
     pub(super) fn schedule_for(&mut self, slot: u32, at: Time, class: u64, content: u64, what: What) {
         let key = self.next_key(class, content, at);
@@ -125,7 +125,7 @@ impl World {
     }
 
     /// Frees the slot of a connection whose writes have all arrived, once nothing of it is in
-    /// flight.
+    /// flight; any other connection is left alone.
     #[inline(always)]
     pub(super) fn release(&mut self, slot: u32) {
         if self.live[slot as usize].is_finished {
@@ -134,7 +134,8 @@ impl World {
     }
 
     /// Frees the slot of a finished connection if no packet is in the network, everything is
-    /// acknowledged and no acknowledgement is delayed.
+    /// acknowledged and no acknowledgement is delayed. Otherwise, or if it is free already, nothing
+    /// changes.
     #[inline(never)]
     fn release_finished(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];

@@ -27,7 +27,8 @@ pub struct PolicyMarker {
 }
 
 impl PolicyMarker {
-    /// Returns a marker that has seen no packet; `seed` is that of its random numbers.
+    /// Returns a marker that has seen no packet; `seed` is that of its random numbers. A policy
+    /// with a period takes its first slow step at once, at time zero.
     ///
     /// # Panics
     /// When the parameters are not those of a marker.
@@ -56,7 +57,8 @@ impl PolicyMarker {
         self.params.policy()
     }
 
-    /// Records that a new connection uses `slot`.
+    /// Records that a new connection uses `slot`, with its application, and starts its state in the
+    /// table. It must precede the connection's packets.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.table.open(slot, flow);
         *grow_to(&mut self.applications, slot) = flow.class.application();
@@ -67,8 +69,10 @@ impl PolicyMarker {
         self.period.map(|_| self.due)
     }
 
-    /// Colours a packet, or writes its window hint. Returns false if the policy drops it. `identity` names the flow
-    /// across schemes, for its random numbers.
+    /// Colours a packet, or writes its window hint, and updates the states of its flow and of the
+    /// policy. Returns false if the policy drops it. A hint on a reverse packet is ignored.
+    /// `identity` names the flow across schemes, for its random numbers. It panics for a slot that
+    /// was not opened.
     #[inline]
     pub fn mark(&mut self, packet: &mut Packet, identity: u64, now: Time) -> bool {
         let view = packet.view().with_application(self.applications[packet.flow as usize]);
@@ -83,7 +87,8 @@ impl PolicyMarker {
         true
     }
 
-    /// Forgets expired flows and runs the policy's slow step, if they are due.
+    /// Forgets expired flows and runs the policy's slow step, if they are due; the next are due a
+    /// period after `now`. A policy without a period never has any.
     pub fn control(&mut self, now: Time) {
         let Some(period) = self.period.filter(|_| self.due <= now) else { return };
         self.due = now + period;
@@ -98,7 +103,7 @@ impl PolicyMarker {
         self.run_slow_step(now);
     }
 
-    /// Returns the policy's readings over time, and forgets them.
+    /// Returns the policy's readings over time, by reading, and forgets them.
     pub fn series(&mut self) -> Vec<Series> {
         let names = self.policy().readings();
         let points = self.readings.iter_mut().map(std::mem::take);
@@ -107,8 +112,8 @@ impl PolicyMarker {
         series.collect()
     }
 
-    /// Runs the policy's slow step. It records the readings if the step was taken or if they have
-    /// changed.
+    /// Runs the policy's slow step, for which an adaptive policy counts the flows of the table. It
+    /// records the readings if the step was taken or if they have changed, but never NaN.
     fn run_slow_step(&mut self, now: Time) {
         let policy = self.params.policy();
         let mut counts = Counts::default();
@@ -127,7 +132,8 @@ impl PolicyMarker {
     }
 }
 
-/// Returns 32 uniform bits for one packet of a flow, the same under every scheme.
+/// Returns 32 uniform bits for one packet of a flow, by its number and the time: the same under
+/// every scheme in which the packet comes at that time.
 fn random_bits(seed: u64, identity: u64, packet: &Packet, now: Time) -> u32 {
     let index = u64::from(packet.seq) << 32 ^ now.0;
     Stream::new(seed, Purpose::Marker, identity).draw_at(index) as u32

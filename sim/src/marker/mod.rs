@@ -34,7 +34,8 @@ pub enum Marker {
 }
 
 impl Marker {
-    /// Returns the marker that runs a policy's header.
+    /// Returns the marker that runs a policy's header. A policy by connection is shared with the
+    /// other direction; see [`Marker::other_direction`].
     pub fn from_policy(policy: PolicyMarker) -> Marker {
         match policy.policy().key() {
             Key::Connection => Marker::Shared(Rc::new(RefCell::new(policy))),
@@ -51,7 +52,8 @@ impl Marker {
         }
     }
 
-    /// Records that a new connection uses `slot`: its 5-tuple is new.
+    /// Records that a new connection uses `slot`: its 5-tuple is new. It must precede the
+    /// connection's packets at every flow-aware marker.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
             Marker::None | Marker::NoHint => {}
@@ -62,7 +64,8 @@ impl Marker {
         }
     }
 
-    /// Returns the marker for the other direction's queue, if it must see both directions.
+    /// Returns the marker for the other direction's queue, if it must see both directions; it
+    /// shares its state with this one. `None` if no marker needs that.
     pub fn other_direction(&self) -> Option<Marker> {
         match self {
             Marker::Shared(policy) => Some(Marker::Shared(policy.clone())),
@@ -74,8 +77,8 @@ impl Marker {
         }
     }
 
-    /// Returns those of its markers that act at a host: all except the ones that act only at the
-    /// network's edge.
+    /// Returns those of its markers that act at a host, as one: all except the ones that act only
+    /// at the network's edge. [`Marker::None`] if none is left.
     pub fn into_host_markers(self) -> Marker {
         match self {
             Marker::Chain(all) => {
@@ -91,7 +94,8 @@ impl Marker {
         !matches!(self, Marker::None | Marker::NoHint)
     }
 
-    /// Returns when [`Marker::control`] is to be called next; `None` if never.
+    /// Returns when [`Marker::control`] is to be called next, the earliest of a chain; `None` if
+    /// never.
     pub fn control_due(&self) -> Option<Time> {
         match self {
             Marker::Policy(policy) => policy.control_due(),
@@ -101,7 +105,7 @@ impl Marker {
         }
     }
 
-    /// Runs the slow steps that are due: sweeps tables and adapts adaptive values.
+    /// Runs the slow steps that are due by `now`: sweeps tables and adapts adaptive values.
     pub fn control(&mut self, now: Time) {
         match self {
             Marker::Policy(policy) => policy.control(now),
@@ -122,7 +126,8 @@ impl Marker {
     }
 
     /// Applies the markers that act only at the network's edge, which are policers, to a packet
-    /// that its host has marked already. Returns false if the packet is dropped.
+    /// that its host has marked already. Returns false if the packet is dropped; later markers of a
+    /// chain do not see it then. Other markers are passed over.
     pub fn police(&mut self, packet: &mut Packet, identity: u64, now: Time) -> bool {
         match self {
             Marker::Chain(all) => all.iter_mut().all(|marker| marker.police(packet, identity, now)),
@@ -131,8 +136,9 @@ impl Marker {
         }
     }
 
-    /// Colours a packet. Returns false if it is dropped. `identity` names the flow across schemes, for its random
-    /// numbers.
+    /// Colours a packet or changes its hint, and updates the marker's state. Returns false if it is
+    /// dropped; later markers of a chain do not see it then. `identity` names the flow across
+    /// schemes, for its random numbers.
     pub fn mark(&mut self, packet: &mut Packet, identity: u64, now: Time) -> bool {
         match self {
             Marker::None => {}

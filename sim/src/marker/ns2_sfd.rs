@@ -46,7 +46,8 @@ impl Ns2Sfd {
         self.next_name += 1;
     }
 
-    /// Returns green for IN, yellow for OUT.
+    /// Counts the packet, of `bytes` of IP length, for its flow; returns green for IN, yellow for
+    /// OUT. It panics for a slot that was not opened.
     pub fn mark(&mut self, slot: u32, bytes: u32, now: Time) -> Colour {
         let name = self.names[slot as usize];
         let index = self.find_or_add_entry(name, now);
@@ -67,7 +68,7 @@ impl Ns2Sfd {
     }
 
     /// Returns the index of the flow's entry. Walks the list from its beginning and removes stale
-    /// entries on the way; appends a new entry at the end.
+    /// entries on the way; appends a new entry, without bytes, at the end if the flow has none.
     fn find_or_add_entry(&mut self, name: u64, now: Time) -> usize {
         let own = self.entries.iter().position(|entry| entry.name == name).unwrap_or(self.entries.len());
         let timeout = self.timeout;

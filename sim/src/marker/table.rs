@@ -3,7 +3,7 @@
 use crate::flow::Flow;
 use mousehole_policy::{Key, Policy};
 
-/// Returns the entry of `slot`, and grows the list if it is too short.
+/// Returns the entry of `slot` for changing, and fills the list with defaults if it is too short.
 pub fn grow_to<T: Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
     let slot = slot as usize;
     if slot >= list.len() {
@@ -29,7 +29,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Returns an empty table for a policy.
+    /// Returns an empty table for a policy; `lingers` says whether flows stay after their
+    /// connection has ended, until they expire.
     pub fn new(policy: &Policy, lingers: bool) -> Table {
         Table {
             width: policy.flow_words(),
@@ -42,7 +43,7 @@ impl Table {
     }
 
     /// Starts a fresh flow in `slot`, whose connection is new. Where states are by user, the user's
-    /// state stays.
+    /// state stays. The state of the flow before lingers or is lost.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.key == Key::User {
             *grow_to(&mut self.users, slot) = flow.client;
@@ -58,15 +59,17 @@ impl Table {
         state.fill(0);
     }
 
-    /// Returns the state of the flow, connection or user of `slot`.
+    /// Returns the state of the flow, connection or user of `slot` for changing. It panics for a
+    /// slot that was not opened.
     #[inline]
     pub fn state(&mut self, slot: u32) -> &mut [u64] {
         let index = if self.key == Key::User { self.users[slot as usize] } else { slot } as usize;
         &mut self.states[index * self.width..][..self.width]
     }
 
-    /// Clears the flows for which `is_over` returns true. The order of its calls does not depend on
-    /// which slots were reused.
+    /// Clears the flows for which `is_over` returns true; it is called for each state that is not
+    /// fresh. The order of its calls does not depend on which slots were reused. A policy without
+    /// state has nothing to sweep.
     pub fn sweep(&mut self, mut is_over: impl FnMut(&[u64]) -> bool) {
         if self.width == 0 {
             return;
@@ -86,7 +89,7 @@ impl Table {
         self.lingering.truncate(kept);
     }
 
-    /// Returns every state in the table, fresh ones included.
+    /// Returns every state in the table, fresh ones included, then the lingering ones.
     pub fn states(&self) -> impl Iterator<Item = &[u64]> {
         let width = self.width.max(1);
         self.states.chunks_exact(width).chain(self.lingering.chunks_exact(width))

@@ -22,8 +22,8 @@ pub enum AckFilter {
 }
 
 impl AckFilter {
-    /// Returns the index in `fifo` of the ACK that its newest packet makes superfluous; `None` if
-    /// there is none.
+    /// Returns the index in `fifo`, 0 for the head, of the ACK that its newest packet makes
+    /// superfluous. `None` if there is none, or the newest packet is no ACK. Nothing is removed.
     pub(super) fn find_superfluous(self, fifo: &PacketFifo) -> Option<usize> {
         let newest = fifo.tail().filter(|packet| packet.kind == Kind::Ack)?;
         let last = fifo.occupancy().packets as usize - 1;
@@ -51,7 +51,7 @@ impl AckFilter {
     }
 }
 
-/// Returns whether `newer` acknowledges all that `ack` does, and more.
+/// Returns whether `newer` acknowledges all that `ack` does, and more, by number or by SACK.
 fn is_superseded(ack: &Packet, newer: &Packet) -> bool {
     if ack.seq > newer.seq || !sack_blocks(ack).all(|block| is_covered(block, newer)) {
         return false;

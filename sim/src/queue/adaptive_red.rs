@@ -29,6 +29,7 @@ pub struct Adaptation {
 }
 
 impl Default for Adaptation {
+    /// Returns the paper's values.
     fn default() -> Adaptation {
         Adaptation {
             interval: Dur::from_millis(500),
@@ -41,7 +42,8 @@ impl Default for Adaptation {
 }
 
 impl Adaptation {
-    /// Returns `max_p` after one step, for a RED with this average and these thresholds.
+    /// Returns `max_p` after one step, for a RED with this average and these thresholds, all three
+    /// in packets. Within the target range or beyond its own bounds it stays.
     pub fn next_max_p(&self, max_p: f64, average: f64, min: f64, max: f64) -> f64 {
         let at = |share: f64| min + share * (max - min);
         if average > at(self.target.1) && max_p <= self.range.1 {
@@ -65,7 +67,8 @@ pub struct AdaptiveRed {
 }
 
 impl AdaptiveRed {
-    /// Returns the RED of `params`; `max_p` starts at the value given.
+    /// Returns the RED of `params`; `max_p` starts at the value given, and the first step is one
+    /// interval after time zero.
     ///
     /// # Errors
     /// [`ParameterError`] when `max_p` is out of range.
@@ -94,7 +97,8 @@ impl AdaptiveRed {
         self.red.readings()[0]
     }
 
-    /// Adapts `max_p` in the steps that are due by `now`.
+    /// Adapts `max_p` in the steps that are due by `now`, at the average of the last arrival.
+    /// [`AdaptiveRed::judge`] does so itself.
     pub fn advance(&mut self, now: Time) {
         while self.next_step <= now {
             let at = self.next_step;
@@ -106,8 +110,8 @@ impl AdaptiveRed {
         }
     }
 
-    /// Returns RED's verdict on an arrival that finds `backlog`, after the steps that are due;
-    /// `random` are 32 uniform bits.
+    /// Returns RED's verdict on an arrival that finds `backlog`, after the steps that are due, and
+    /// updates the average; `random` are 32 uniform bits.
     #[inline]
     pub fn judge(&mut self, view: &View, backlog: &Backlog, now: Time, random: u32) -> Verdict {
         if self.next_step <= now {
@@ -116,13 +120,13 @@ impl AdaptiveRed {
         self.red.judge_with(view, backlog, now, random)
     }
 
-    /// Returns the values of `max_p` over time.
+    /// Returns the values of `max_p` at the times of its changes, from time zero on.
     pub fn series(&self) -> Series {
         Series { name: "max_p", points: self.trajectory.clone(), ..Series::default() }
     }
 
-    /// Takes one step; returns whether it changed `max_p`. A value that RED refuses (below 1e-9) is
-    /// not applied.
+    /// Takes one step at the time `at`; returns whether it changed `max_p`, which is then recorded.
+    /// A value that RED refuses (below 1e-9) is not applied.
     fn take_step(&mut self, at: Time) -> bool {
         let [min, max] = ["min", "max"].map(|name| self.red.params().number(name));
         let next = self.adaptation.next_max_p(self.max_p, self.average(), min, max);

@@ -54,7 +54,8 @@ impl Bands {
         }
     }
 
-    /// Notifies the queue that a new connection has `slot`.
+    /// Records the name and application of a new connection in `slot`, as far as the header reads
+    /// them.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if let Some(names) = &mut self.names {
             names.open(slot, flow);
@@ -77,7 +78,7 @@ impl Bands {
         (all.packets, all.bytes)
     }
 
-    /// Returns the backlog of a band, for traces and tests.
+    /// Returns the backlog of a band, for traces and tests. It panics if there is no such band.
     pub fn band(&self, band: usize) -> &Backlog {
         &self.bands.waiting().band(band).waiting
     }
@@ -87,7 +88,8 @@ impl Bands {
         self.bands.readings()
     }
 
-    /// Queues or drops an arrival; dropped packets go into `drops`.
+    /// Queues or drops an arrival; dropped packets go into `drops`, also older ones for which the
+    /// header makes room. One draw of `rng` is used where the policy draws.
     #[inline]
     pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         let hash = self
@@ -101,7 +103,8 @@ impl Bands {
         });
     }
 
-    /// Returns the next packet; packets that the policy drops at the head go into `drops`.
+    /// Returns the next packet and its arrival time, perhaps with a mark; packets that the policy
+    /// drops at the head go into `drops`. [`Dequeued::Empty`] if none is left.
     #[inline]
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         let next = self.bands.dequeue(now.0, |packet, verdict| drops.push(to_dropped(packet, verdict)));
@@ -116,7 +119,7 @@ impl Bands {
     }
 }
 
-/// Returns the record of a dropped packet.
+/// Returns the record of a dropped packet; every verdict but an early drop counts as forced.
 fn to_dropped(packet: Packet, verdict: Verdict) -> Dropped {
     let reason = if verdict == Verdict::Early { DropReason::Early } else { DropReason::Forced };
     Dropped { packet, reason }

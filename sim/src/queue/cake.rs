@@ -60,7 +60,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Returns the defaults on a link of this rate.
+    /// Returns the defaults on a link of this rate: one tin, no shaper, 100 ms, 4 MiB, ECN.
     pub fn new(rate: Rate) -> Params {
         Params {
             rate,
@@ -113,7 +113,8 @@ pub struct Cake {
 }
 
 impl Cake {
-    /// Returns an empty queue; `perturbation` seeds its hash and BLUE's random numbers.
+    /// Returns an empty queue with one tin or three; `perturbation` seeds its hash and BLUE's
+    /// random numbers.
     pub fn new(params: Params, perturbation: u64) -> Cake {
         let shifts: &[u32] = if params.tins.is_some() { &THRESHOLDS } else { &[0] };
         let tin = |shift: &u32| {
@@ -134,7 +135,8 @@ impl Cake {
         }
     }
 
-    /// Notifies the queue that a new connection has `slot`.
+    /// Records hosts, name and class of a new connection in `slot`. It must precede the
+    /// connection's packets.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.hosts.open(slot, flow);
         self.names.open(slot, flow);
@@ -148,7 +150,8 @@ impl Cake {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Queues or drops an arrival; dropped packets go into `drops`.
+    /// Queues an arrival. The ACK that the filter finds superfluous, and the heads of the longest
+    /// queues beyond the limit, go into `drops`.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.packets == 0 {
             self.next = self.next.max(now);
@@ -166,7 +169,8 @@ impl Cake {
         }
     }
 
-    /// Returns the next packet, or the time at which the shaper allows one.
+    /// Returns the next packet, which occupies the shaper for its time on the wire, or the time at
+    /// which the shaper allows one. Packets that COBALT drops go into `drops`.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         if self.params.shape && self.occupancy.packets > 0 && now < self.next {
             return Dequeued::WaitUntil(self.next);
@@ -187,14 +191,15 @@ impl Cake {
         Dequeued::Empty
     }
 
-    /// Returns the best tin below its threshold, or else the one that is soonest below it; `None`
-    /// if nothing waits.
+    /// Returns the index of the best tin below its threshold, or else of the one that is soonest
+    /// below it; `None` if nothing waits.
     fn choose_tin(&self, now: Time) -> Option<usize> {
         let waiting = self.tins.iter().enumerate().filter(|(_, tin)| tin.occupancy().packets > 0);
         waiting.min_by_key(|(index, tin)| (tin.ready_at(now), *index)).map(|(index, _)| index)
     }
 
-    /// Drops the head of the longest queue of all tins.
+    /// Drops the head of the longest queue of all tins into `drops`; of equal ones that of the best
+    /// tin.
     fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Dropped>) {
         let longest = self.tins.iter().map(Tin::find_longest).enumerate();
         let Some((index, (_, queue))) =

@@ -27,7 +27,8 @@ impl Classifier {
         Classifier { by, classes: Vec::new() }
     }
 
-    /// Records that a new connection has `slot`.
+    /// Records the class of a new connection in `slot`, where packets are classified by it;
+    /// otherwise nothing.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.by == ClassifyBy::Class {
             let slot = slot as usize;

@@ -61,7 +61,8 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Raises BLUE's probability and enters the dropping state: a packet was dropped because the buffer is full.
+    /// Raises BLUE's probability, at most once per target time, and enters the dropping state: a
+    /// packet was dropped because the buffer is full.
     pub fn on_overflow(&mut self, params: &CobaltParams, now: Time) {
         self.change_blue(params, now, STEP_UP);
         self.is_dropping = true;
@@ -69,7 +70,8 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Returns the next packet of `fifo` with its arrival time, marked if CoDel says so. Packets dropped before it go to
+    /// Returns the next packet of `fifo` with its arrival time, marked if CoDel says so; `None` if
+    /// the queue is empty, which lowers BLUE and the count. Packets dropped before it go to
     /// `drops`; the last packet in the queue is never dropped.
     pub fn dequeue(
         &mut self,
@@ -90,7 +92,8 @@ impl Cobalt {
     }
 
     /// Updates CoDel and BLUE by a packet that arrived `at` and leaves `now`. Returns whether it
-    /// should be dropped; where it can, it is marked instead.
+    /// should be dropped; where CoDel can, it marks the packet instead. One number of `rng` is
+    /// drawn while BLUE's probability is above zero.
     fn decide_drop(
         &mut self,
         params: &CobaltParams,
@@ -138,7 +141,8 @@ impl Cobalt {
         drops
     }
 
-    /// Records that the queue has nothing to send: BLUE's probability and the count fall.
+    /// Records that the queue has nothing to send: the dropping state ends, and BLUE's probability
+    /// and the count fall by a step where one is due.
     pub fn on_empty(&mut self, params: &CobaltParams, now: Time) {
         if self.blue > 0.0 {
             self.change_blue(params, now, -STEP_DOWN);
@@ -161,12 +165,14 @@ impl Cobalt {
         self.inverse_sqrt = 1.0 / f64::from(count.max(1)).sqrt();
     }
 
-    /// Returns the time to the next drop: the interval over the square root of the count.
+    /// Returns the time to the next drop: the interval over the square root of the count; zero
+    /// before the count has ever changed.
     fn drop_spacing(&self, params: &CobaltParams) -> Dur {
         Dur((params.codel.interval.0 as f64 * self.inverse_sqrt) as u64)
     }
 
-    /// Changes BLUE's probability by `by`, at most once per target time.
+    /// Changes BLUE's probability by `by`, within 0 and 1, if more than the target time has passed
+    /// since the last change; otherwise it stays.
     fn change_blue(&mut self, params: &CobaltParams, now: Time, by: f64) {
         if self.changed.is_none_or(|changed| now.since(changed) > params.codel.target) {
             self.blue = (self.blue + by).clamp(0.0, 1.0);

@@ -53,11 +53,13 @@ impl Dropper {
         &mut self.params
     }
 
-    /// Returns the verdict on an arrival that finds `backlog`, with the next draw of `rng`.
+    /// Returns the verdict on an arrival that finds `backlog`, with the next draw of `rng`, which
+    /// advances by one draw in any case; the policy's state changes.
     ///
-    /// Many packets pass whatever is drawn, and need no draw. So where the policy says that the least draw is the
-    /// strictest, it is tried first. A trial that fails costs as much as a draw, and the next packets' would probably
-    /// fail too: until the policy has dropped or marked one, most are judged without.
+    /// Many packets pass whatever is drawn, and need no draw. So where the policy says that the
+    /// least draw is the strictest, it is tried first. A trial that fails costs as much as a draw,
+    /// and the next packets' would probably fail too: until the policy has dropped or marked one,
+    /// most are judged without.
     #[inline]
     pub fn judge(&mut self, view: &View, backlog: &Backlog, now: Time, rng: &mut Stream) -> Verdict {
         if self.least_is_strictest {
@@ -80,13 +82,15 @@ impl Dropper {
         verdict
     }
 
-    /// Returns the verdict on an arrival that finds `backlog`, with these 32 uniform bits.
+    /// Returns the verdict on an arrival that finds `backlog`, with these 32 uniform bits; the
+    /// policy's state changes.
     #[inline]
     pub fn judge_with(&mut self, view: &View, backlog: &Backlog, now: Time, random: u32) -> Verdict {
         self.drop.call(&self.params, &mut self.state, view, backlog, now.0, random)
     }
 
-    /// Records that a packet of `colour` started transmission and left `after` waiting.
+    /// Records in the policy's state that a packet of `colour` started transmission and left
+    /// `after` waiting.
     #[inline]
     pub fn record_departure(&mut self, colour: Colour, after: &Backlog, now: Time) {
         self.params.policy().departed(&self.params, &mut self.state, colour, after, now.0);

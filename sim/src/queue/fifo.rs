@@ -91,7 +91,8 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Returns an empty queue. A packet limit counts packets waiting, a byte limit their IP length.
+    /// Returns an empty queue, idle since time zero. A packet limit counts packets waiting, a byte
+    /// limit their IP length.
     pub fn new(limit: Buffer, policy: Policy) -> Fifo {
         Fifo {
             limit: convert_limit(limit),
@@ -104,7 +105,8 @@ impl Fifo {
         }
     }
 
-    /// Queues or drops an arrival on the slow path.
+    /// Queues an arrival on the slow path, marked if the policy says so, or adds it to `drops`.
+    /// Policies with chance draw from `rng`.
     pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self.admit(&mut packet, now, rng) {
             Some(reason) => drops.push(Dropped { packet, reason }),
@@ -115,7 +117,8 @@ impl Fifo {
         }
     }
 
-    /// Returns the next packet on the slow path; [`Dequeued::Empty`] if none waits.
+    /// Returns the next packet on the slow path with its arrival time. [`Dequeued::Empty`] if none
+    /// waits; the queue then counts as idle from `now` on.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         match self.stored.pop_front() {
             Some((packet, at)) => {
@@ -138,7 +141,8 @@ impl Fifo {
     }
 
     /// Admits an arrival on the fast path, at a link that transmits until `busy_until`, and marks
-    /// it if the policy says so. Returns when the packet starts transmission.
+    /// it if the policy says so. Returns when the packet starts transmission; until then it counts
+    /// as waiting. Calls come in the order of time.
     ///
     /// # Errors
     /// The reason for which the packet is dropped.
@@ -169,13 +173,15 @@ impl Fifo {
         Ok(busy_until)
     }
 
-    /// Returns the packets and bytes waiting at `now`.
+    /// Returns the packets and bytes waiting at `now`, without one in transmission; departures up
+    /// to then are removed (fast path).
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         self.remove_departed(now);
         (self.waiting.packets, self.waiting.bytes)
     }
 
-    /// Returns the packets and bytes waiting at `now`, by colour.
+    /// Returns the packets and bytes waiting at `now`, by colour; departures up to then are removed
+    /// (fast path).
     pub fn waiting(&mut self, now: Time) -> Backlog {
         self.remove_departed(now);
         self.waiting
@@ -194,12 +200,12 @@ impl Fifo {
         self.stored.front().map(|(packet, _)| packet)
     }
 
-    /// Changes the limit; waiting packets stay.
+    /// Changes the limit for coming arrivals; waiting packets stay.
     pub fn set_limit(&mut self, limit: Buffer) {
         self.limit = convert_limit(limit);
     }
 
-    /// Returns the values that the policy recorded over time.
+    /// Returns the values that the policy recorded over time; only an adaptive RED has any.
     pub fn series(&self) -> Vec<Series> {
         match &self.policy {
             Policy::Adaptive(red) => vec![red.series()],
@@ -207,7 +213,8 @@ impl Fifo {
         }
     }
 
-    /// Returns the policy's readings, averages in packets, for traces and tests.
+    /// Returns the policy's readings, averages in packets, for traces and tests; drop-tail has
+    /// none.
     pub fn averages(&self) -> Vec<f64> {
         match &self.policy {
             Policy::DropTail => Vec::new(),
@@ -233,7 +240,8 @@ impl Fifo {
     }
 
     /// Decides on an arrival and marks it if the policy says so. Returns the reason for a drop,
-    /// `None` if the packet is admitted.
+    /// `None` if the packet is admitted; the caller adds it to the backlog. The policy's average
+    /// moves unless the buffer is full and the policy does not see that.
     #[inline(always)]
     fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<DropReason> {
         let full = self.limit.is_full(&self.waiting, u32::from(packet.bytes), 1);

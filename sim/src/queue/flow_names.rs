@@ -11,7 +11,7 @@ pub(super) struct FlowNames {
 }
 
 impl FlowNames {
-    /// Records that a new connection has `slot`.
+    /// Records the key of a new connection in `slot`, in place of the one before.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         let slot = slot as usize;
         self.keys.resize(self.keys.len().max(slot + 1), 0);

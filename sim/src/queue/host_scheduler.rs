@@ -32,7 +32,7 @@ struct Shaper {
 }
 
 impl Shaper {
-    /// Takes the tokens of a packet.
+    /// Takes the tokens of a packet; without enough, none is taken.
     ///
     /// # Errors
     /// The time at which there will be enough; [`Time::NEVER`] if there never will.
@@ -80,7 +80,7 @@ impl HostScheduler {
         }
     }
 
-    /// Records that a new connection has `slot`.
+    /// Records the class of a new connection in `slot`. It must precede the connection's packets.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.classifier.open(slot, flow);
     }
@@ -90,7 +90,8 @@ impl HostScheduler {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Stores an arrival, or drops it if the user's buffer is full.
+    /// Stores an arrival at the end of its connection's FIFO, or adds it to `drops` if the user's
+    /// buffer is full.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.is_full_for(&packet, self.limit) {
             drops.push(Dropped { packet, reason: DropReason::Forced });
@@ -108,7 +109,8 @@ impl HostScheduler {
         }
     }
 
-    /// Returns the next packet, or the earliest time at which one has its tokens.
+    /// Returns the next packet and takes its tokens, or the earliest time at which one has its
+    /// tokens. [`Dequeued::Empty`] if none waits.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         let mut ready = [Time::ZERO; COLOURS];
         for list in 0..CLASSES * COLOURS {
@@ -136,7 +138,8 @@ impl HostScheduler {
         }
     }
 
-    /// Removes and returns the head of FIFO `index`.
+    /// Removes and returns the head of FIFO `index`, whose connection then queues for its next
+    /// turn; [`Dequeued::Empty`] if there is none.
     fn pop_head(&mut self, index: u32) -> Dequeued {
         let Some((packet, at)) = self.fifos[index as usize].pop() else { return Dequeued::Empty };
         self.occupancy.remove(&packet);

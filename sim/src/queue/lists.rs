@@ -31,7 +31,8 @@ impl Lists {
         Lists { ends: vec![Ends { first: NONE, last: NONE }; lists], members: Vec::new() }
     }
 
-    /// Makes room for members below `count`; they are in no list.
+    /// Makes room for members below `count`; new ones are in no list. Members that exist stay as
+    /// they are.
     pub fn reserve(&mut self, count: usize) {
         if count > self.members.len() {
             self.members.resize(count, Member { list: NONE, before: NONE, after: NONE });
@@ -48,7 +49,8 @@ impl Lists {
         Some(self.ends[list].last).filter(|&member| member != NONE)
     }
 
-    /// Returns the list that a member is in; `None` if it is in none.
+    /// Returns the list that a member is in; `None` if it is in none. It panics for a member
+    /// without room.
     pub fn find_list(&self, member: u32) -> Option<usize> {
         Some(self.members[member as usize].list).filter(|&list| list != NONE).map(|list| list as usize)
     }
@@ -65,7 +67,7 @@ impl Lists {
         self.ends[list].last = member;
     }
 
-    /// Removes a member from its list, if it is in one.
+    /// Removes a member from its list; one that is in none stays so.
     pub fn remove(&mut self, member: u32) {
         let Member { list, before, after } = self.members[member as usize];
         if list == NONE {

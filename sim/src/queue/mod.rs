@@ -73,7 +73,8 @@ pub enum Queue {
 }
 
 impl Queue {
-    /// Notifies the queue that a new connection has `slot`.
+    /// Notifies the queue that a new connection has `slot`, before its first packet. Queues without
+    /// state per connection ignore it.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
             Queue::Sfq(fair) => fair.open(slot, flow),
@@ -96,7 +97,7 @@ impl Queue {
         }
     }
 
-    /// Returns the values that it recorded over time.
+    /// Returns the values that it recorded over time; only a FIFO can have any.
     pub fn series(&mut self) -> Vec<Series> {
         match self {
             Queue::Fifo(fifo) => fifo.series(),
@@ -110,7 +111,9 @@ impl Queue {
         }
     }
 
-    /// Queues or drops an arrival; packets dropped for it go into `drops`.
+    /// Queues or drops an arrival; packets dropped for it, itself or others, go into `drops`. `rng`
+    /// is drawn from where the policy decides by chance. It panics for a link that nobody shares,
+    /// which has no queue.
     pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self {
             Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
@@ -124,8 +127,8 @@ impl Queue {
         }
     }
 
-    /// Returns the next packet, or when to ask again; packets dropped in the meantime go into
-    /// `drops`.
+    /// Returns the next packet with its arrival time, or when to ask again; packets dropped in the
+    /// meantime go into `drops`. A link that nobody shares is always empty.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),
@@ -139,7 +142,8 @@ impl Queue {
         }
     }
 
-    /// Returns the FIFO if departures are known at the arrival, which makes the fast path possible.
+    /// Returns the FIFO if departures are known at the arrival, which makes the fast path possible;
+    /// `None` for other disciplines.
     pub fn as_fifo(&mut self) -> Option<&mut Fifo> {
         match self {
             Queue::Fifo(fifo) => Some(fifo),
@@ -147,7 +151,7 @@ impl Queue {
         }
     }
 
-    /// Returns the packets and bytes waiting at `now`.
+    /// Returns the packets and bytes waiting at `now`, without one in transmission.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         match self {
             Queue::Fifo(fifo) => fifo.backlog(now),

@@ -47,7 +47,8 @@ struct Level {
 
 impl Ns2DsRed {
     /// Returns one virtual queue for each line, best colour first; one to three. It reads the
-    /// thresholds, `max_p`, `w_q`, mean packet, rate and ECN of a line.
+    /// thresholds, of which it drops fractions, `max_p`, `w_q`, mean packet, rate and ECN of a
+    /// line.
     pub fn new(mode: Mode, lines: &[RedLine]) -> Ns2DsRed {
         let levels = lines.iter().map(|spec| Level {
             spec: RedLine {
@@ -67,7 +68,8 @@ impl Ns2DsRed {
         f64::from(self.levels[self.averages_to_update(self.level_of(colour)).start].average)
     }
 
-    /// Judges an arrival that finds `waiting`; `u` is uniform in [0, 1).
+    /// Judges an arrival that finds `waiting`, and updates the averages that it belongs to; `u` is
+    /// uniform in [0, 1). The caller marks or drops.
     pub fn judge(&mut self, colour: Colour, ect: bool, waiting: &Backlog, now: Time, u: f64) -> Verdict {
         let own = self.level_of(colour);
         for index in self.averages_to_update(own) {
@@ -83,7 +85,8 @@ impl Ns2DsRed {
         verdict
     }
 
-    /// Records that a packet of `colour` started transmission and left `after` waiting.
+    /// Records that a packet of `colour` started transmission and left `after` waiting: levels that
+    /// are empty now are idle from `now` on.
     pub fn record_departure(&mut self, colour: Colour, after: &Backlog, now: Time) {
         let own = self.level_of(colour);
         let is_empty = |index: usize| self.level_length(index, after) == 0;
@@ -122,7 +125,8 @@ impl Ns2DsRed {
         Colour::ALL.iter().filter(of).map(|colour| waiting.colour_packets[colour.index()]).sum()
     }
 
-    /// Updates the average of a level by an arrival that finds `waiting`.
+    /// Updates the average of a level by an arrival that finds `waiting`; idle time decays it
+    /// first.
     fn update_average(&mut self, index: usize, waiting: &Backlog, now: Time) {
         let level = &self.levels[index];
         let idle = level.idle_since.map_or(0, |since| idle_slots(&level.spec, now.since(since)));
@@ -143,7 +147,8 @@ impl Ns2DsRed {
 }
 
 impl Level {
-    /// Returns the average after so many slots with an empty queue, rounded in each as ns-2 does.
+    /// Returns the average in packets after so many slots with an empty queue, rounded in each as
+    /// ns-2 does.
     fn decayed_average(&self, slots: u64) -> f32 {
         let keep = 1.0 - self.spec.w_q;
         let rounded =
@@ -154,8 +159,8 @@ impl Level {
         }
     }
 
-    /// Judges an arrival at this average by the level's line, and counts it; `u` is uniform in [0,
-    /// 1).
+    /// Judges an arrival at this average, in packets, by the level's line, and counts it towards
+    /// the spacing of drops; `u` is uniform in [0, 1).
     fn judge_average(&mut self, average: f64, u: f64) -> Verdict {
         let RedLine { min_packets: min, max_packets: max, max_p, .. } = self.spec;
         if average <= min {

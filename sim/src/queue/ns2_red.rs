@@ -53,7 +53,8 @@ impl Ns2Red {
         self.average / self.average_unit()
     }
 
-    /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
+    /// Judges an arrival that finds `backlog`, and updates average and spacing; `u` is uniform in
+    /// [0, 1). A full buffer gives a forced drop.
     pub fn judge(&mut self, bytes: u16, ect: bool, backlog: &Backlog, now: Time, u: f64) -> Verdict {
         let length = if self.spec.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
         self.update_average(length, Time(backlog.idle_since_ns), now);
@@ -99,7 +100,7 @@ impl Spacing {
     }
 
     /// Judges an arrival that was counted, by the line of `spec`; it does not restart the spacing
-    /// after a drop.
+    /// after a drop. The first arrival above the lower threshold passes and restarts it.
     pub fn judge(&mut self, spec: &RedLine, arrival: &Arrival) -> Verdict {
         let &Arrival { average, crowded, bytes, ect, u } = arrival;
         if average < spec.min_packets || !crowded {
@@ -121,8 +122,8 @@ impl Spacing {
         }
     }
 
-    /// Returns the probability of a drop, spaced by the arrivals or bytes since the last one;
-    /// `base` is that of the average.
+    /// Returns the probability of a drop, 0 to 1 before scaling by size, spaced by the arrivals or
+    /// bytes since the last one; `base` is that of the average.
     fn drop_probability(&self, spec: &RedLine, base: f64, bytes: u16) -> f64 {
         let mean = spec.mean_packet_bytes;
         let count = if spec.byte_mode { self.count_bytes / mean as u64 } else { self.count };
@@ -148,7 +149,8 @@ fn base_probability(spec: &RedLine, average: f64) -> f64 {
     }
 }
 
-/// Returns whether an arrival of `bytes` finds no room.
+/// Returns whether an arrival of `bytes` finds no room; a packet limit counts mean packets of bytes
+/// where the queue is measured in bytes.
 pub(super) fn is_full(spec: &RedLine, limit: Buffer, backlog: &Backlog, bytes: u16) -> bool {
     match limit {
         Buffer::Packets(limit) if spec.queue_in_bytes => {
@@ -159,7 +161,7 @@ pub(super) fn is_full(spec: &RedLine, limit: Buffer, backlog: &Backlog, bytes: u
     }
 }
 
-/// Returns how many mean packets the link could have sent in the time `idle`.
+/// Returns how many mean packets the link could have sent in the time `idle`, rounded down.
 pub(super) fn idle_slots(spec: &RedLine, idle: Dur) -> u64 {
     let bits = u128::from(idle.0) * spec.rate_bps as u128;
     (bits / (8_000_000_000 * spec.mean_packet_bytes as u128)) as u64

@@ -45,7 +45,9 @@ impl Ns2Rio {
         if colour == Colour::Green { self.inside.average } else { self.out.average }
     }
 
-    /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
+    /// Judges an arrival (colour, IP bytes, whether it is ECN-capable) that finds `backlog`; `u` is
+    /// uniform in [0, 1). Only an IN packet updates the averages. A full buffer gives a forced
+    /// drop.
     pub fn judge(
         &mut self,
         (colour, bytes, ect): (Colour, u16, bool),

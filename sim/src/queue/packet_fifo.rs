@@ -86,7 +86,8 @@ impl Occupancy {
         self.bytes -= u64::from(packet.bytes);
     }
 
-    /// Subtracts the packets by which one of the FIFOs has shrunk from `before` to `after`.
+    /// Subtracts the packets by which one of the FIFOs has shrunk from `before` to `after`, which
+    /// must not be larger.
     pub fn shrink(&mut self, before: Occupancy, after: Occupancy) {
         self.packets -= before.packets - after.packets;
         self.bytes -= before.bytes - after.bytes;

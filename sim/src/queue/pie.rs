@@ -61,6 +61,7 @@ pub struct Params {
 }
 
 impl Default for Params {
+    /// Returns RFC 8033's values, with a mean packet of 1500 bytes and a limit of 1000 packets.
     fn default() -> Params {
         Params {
             target: Dur::from_millis(15),
@@ -92,7 +93,8 @@ pub struct Controller {
 
 impl Controller {
     /// Takes one step: updates the probability at the present delay `delay_s` (RFC 8033,
-    /// `calculate_drop_prob`), and shortens the burst allowance.
+    /// `calculate_drop_prob`), and shortens the burst allowance by a period. The probability stays
+    /// within 0 and 1, and decays while nothing is delayed.
     pub fn step(&mut self, params: &Params, delay_s: f64) {
         let off = delay_s - params.target.as_secs();
         let mut change = params.alpha * off + params.beta * (delay_s - self.delay_s);
@@ -116,8 +118,8 @@ impl Controller {
     }
 }
 
-/// Returns the factor of a step: small probabilities take small steps (the auto-tuning table of RFC
-/// 8033).
+/// Returns the factor of a step, 1/2048 to 1: small probabilities take small steps (the auto-tuning
+/// table of RFC 8033).
 fn step_scale(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] = [
         (1e-6, 1.0 / 2048.0),
@@ -142,8 +144,9 @@ struct Rate {
 const MEASURED: u64 = 1 << 14;
 
 impl Rate {
-    /// Records the departure of a packet of `bytes` that leaves `waiting` bytes behind. A measurement that starts with
-    /// it does not count it.
+    /// Records the departure of a packet of `bytes` that leaves `waiting` bytes behind, and ends or
+    /// starts a measurement where enough bytes left or wait. A measurement that starts with it does
+    /// not count it.
     fn record_departure(&mut self, bytes: u64, waiting: u64, now: Time) {
         self.bytes += bytes;
         if let Some(since) = self.since.filter(|_| self.bytes >= MEASURED) {
@@ -176,7 +179,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// Returns an empty queue; the first step is one period after the start.
+    /// Returns an empty queue that drops nothing yet; the first step is one period after time zero.
     pub fn new(params: Params) -> Pie {
         Pie {
             params,
@@ -200,7 +203,8 @@ impl Pie {
         self.controller
     }
 
-    /// Takes the steps that are due by `now`; the other calls do so themselves.
+    /// Takes the steps that are due by `now`, at the present delay; the other calls do so
+    /// themselves.
     pub fn advance(&mut self, now: Time) {
         while self.next_step <= now {
             let before = self.controller;
@@ -214,7 +218,9 @@ impl Pie {
         }
     }
 
-    /// Queues or drops an arrival; dropped packets go into `drops`.
+    /// Queues an arrival, marked if PIE would drop it and may mark, or adds it to `drops`. Nothing
+    /// is dropped early during the burst allowance. A number of `rng` is drawn only where chance
+    /// decides.
     pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         self.advance(now);
         let params = &self.params;
@@ -238,7 +244,8 @@ impl Pie {
         drops.push(Dropped { packet, reason });
     }
 
-    /// Returns the next packet and updates the estimate of the departure rate; [`Dequeued::Empty`] if none waits.
+    /// Returns the next packet with its arrival time, and updates delay and departure rate;
+    /// [`Dequeued::Empty`] if none waits.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         self.advance(now);
         let Some((packet, at)) = self.fifo.pop() else { return Dequeued::Empty };
@@ -257,7 +264,7 @@ impl Pie {
     }
 
     /// Returns whether an arrival is dropped by chance (RFC 8033, `drop_early`); de-randomised, it
-    /// adds up the probability.
+    /// adds up the probability. A short queue or a short delay drops nothing and draws nothing.
     fn drops_by_chance(&mut self, rng: &mut Stream) -> bool {
         let Controller { probability, delay_s, .. } = self.controller;
         let is_short = self.fifo.occupancy().bytes <= 2 * u64::from(self.params.mean_packet);

@@ -66,7 +66,8 @@ pub struct Sfq {
 }
 
 impl Sfq {
-    /// Returns an empty queue whose hashes are drawn from `seed`.
+    /// Returns an empty queue whose hashes are drawn from `seed`. Its memory grows with `flows`,
+    /// `depth` and `divisor`; the divisor must not be 0.
     pub fn new(params: Params, seed: u64) -> Sfq {
         let queue = || FlowQueue { fifo: PacketFifo::default(), allotment: 0, bucket: 0 };
         let mut by_length = Lists::new(params.depth as usize + 1);
@@ -86,7 +87,7 @@ impl Sfq {
         }
     }
 
-    /// Notifies the queue that a new connection has `slot`.
+    /// Records the name of a new connection in `slot`. It must precede the connection's packets.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.names.open(slot, flow);
     }
@@ -96,8 +97,8 @@ impl Sfq {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Queues an arrival; it is dropped where its queue is full or none is free. Beyond the limit the newest packet of
-    /// the longest queue is dropped.
+    /// Queues an arrival; it goes into `drops` where its queue is full or none is free. Beyond the
+    /// limit the newest packet of the longest queue is dropped.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         self.change_hash(now, drops);
         self.store(packet, now, drops);
@@ -106,8 +107,8 @@ impl Sfq {
         }
     }
 
-    /// Returns the next packet of the queue whose turn it is; packets for which a changed hash has
-    /// no room go into `drops`.
+    /// Returns the next packet of the queue whose turn it is, with its arrival time; packets for
+    /// which a changed hash has no room go into `drops`.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         self.change_hash(now, drops);
         while let Some(&index) = self.round.front() {
@@ -128,7 +129,8 @@ impl Sfq {
         Dequeued::Empty
     }
 
-    /// Adds a packet to its flow's queue, or drops it if there is no room.
+    /// Adds a packet that arrived `at` to its flow's queue, or to `drops` if there is no room. A
+    /// queue that was empty gets a full quantum and the last turn.
     fn store(&mut self, packet: Packet, at: Time, drops: &mut Vec<Dropped>) {
         let bucket = self.choose_bucket(&packet);
         let index = match self.buckets[bucket as usize] {
@@ -152,8 +154,8 @@ impl Sfq {
         self.update_length(index);
     }
 
-    /// Drops the newest packet of the longest queue; if all hold one packet, that of the queue
-    /// whose turn it is.
+    /// Drops the newest packet of the longest queue into `drops`; if all hold one packet, that of
+    /// the queue whose turn it is. It panics if no packet waits.
     fn drop_from_longest(&mut self, drops: &mut Vec<Dropped>) {
         let next = self.round.front().copied();
         let found = if self.longest > 1 { self.by_length.last(self.longest) } else { next };
@@ -167,8 +169,8 @@ impl Sfq {
         drops.push(Dropped { packet, reason: DropReason::Forced });
     }
 
-    /// Updates the counts for a packet that has left its queue; an empty queue is free for another
-    /// flow.
+    /// Updates the counts for a packet that has left queue `index`; an empty queue is free for
+    /// another flow. The caller removes it from the round.
     fn account_removal(&mut self, index: u32, packet: &Packet) {
         self.occupancy.remove(packet);
         let queue = &self.queues[index as usize];
@@ -188,7 +190,8 @@ impl Sfq {
         }
     }
 
-    /// Sorts the waiting packets anew if the hash has changed by now. Each flow keeps its order.
+    /// Sorts the waiting packets anew if the hash has changed by now; those without room go into
+    /// `drops`. Each flow keeps its order. Otherwise nothing happens.
     fn change_hash(&mut self, now: Time, drops: &mut Vec<Dropped>) {
         let Some(period) = self.params.perturb else { return };
         let epoch = now.0 / period.0.max(1);
@@ -207,7 +210,7 @@ impl Sfq {
         waiting.into_iter().for_each(|(packet, at)| self.store(packet, at, drops));
     }
 
-    /// Returns the bucket of a packet's flow.
+    /// Returns the bucket of a packet's flow, below the divisor, under the present hash.
     fn choose_bucket(&self, packet: &Packet) -> u32 {
         let hash = mix(mix(self.seed ^ self.epoch) ^ self.names.name(packet)) >> 32;
         ((hash * u64::from(self.params.divisor)) >> 32) as u32

@@ -82,7 +82,8 @@ impl Srpt {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Queues or drops an arrival; dropped packets go into `drops`.
+    /// Queues an arrival; beyond the limit the newest packets of the worst flows go into `drops`,
+    /// perhaps the arrival itself.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         let index = packet.flow as usize * 2 + usize::from(packet.is_reverse());
         self.reserve(index);
@@ -94,7 +95,8 @@ impl Srpt {
         }
     }
 
-    /// Returns the next packet: the first of the best flow.
+    /// Returns the next packet with its arrival time: the first of the best flow, which has then
+    /// attained one packet more. [`Dequeued::Empty`] if none waits.
     pub fn dequeue(&mut self) -> Dequeued {
         let Some(index) = self.ranks.best() else { return Dequeued::Empty };
         let entry = &mut self.flows[index as usize];
@@ -113,7 +115,8 @@ impl Srpt {
         }
     }
 
-    /// Moves a flow to the rank that its packets give it; a flow without packets has no rank.
+    /// Moves a flow to the rank that its packets or its attained service give it; a flow without
+    /// packets has no rank.
     fn update_rank(&mut self, index: usize) {
         let entry = &self.flows[index];
         let rank = match (entry.fifo.head(), entry.fifo.tail()) {
@@ -126,7 +129,8 @@ impl Srpt {
         self.ranks.set_rank(index as u32, rank);
     }
 
-    /// Drops the newest packet of the worst flow.
+    /// Drops the newest packet of the worst flow into `drops`, and updates that flow's rank;
+    /// nothing happens if no flow has packets.
     fn drop_from_worst(&mut self, drops: &mut Vec<Dropped>) {
         let Some(index) = self.ranks.worst() else { return };
         if let Some((packet, _)) = self.flows[index as usize].fifo.pop_tail() {
@@ -170,7 +174,8 @@ impl Ranks {
         self.find_rank(|word| 63 - word.leading_zeros()).and_then(|rank| self.lists.last(rank))
     }
 
-    /// Moves a flow to a rank, or out of the ranks; a flow that stays keeps its turn.
+    /// Moves a flow to the end of a rank, or with `None` out of the ranks; a flow that stays keeps
+    /// its turn. The flow must have room.
     fn set_rank(&mut self, flow: u32, rank: Option<u16>) {
         let (old, new) = (self.lists.find_list(flow), rank.map(usize::from));
         if old == new {
@@ -183,7 +188,7 @@ impl Ranks {
         [old, new].into_iter().flatten().for_each(|rank| self.update_bitmaps(rank));
     }
 
-    /// Updates the bitmaps for a rank whose list may have become empty or not empty.
+    /// Updates the bitmaps of all levels for a rank whose list may have become empty or not empty.
     fn update_bitmaps(&mut self, rank: usize) {
         let mut is_used = self.lists.first(rank).is_some();
         let mut at = rank;
@@ -198,7 +203,8 @@ impl Ranks {
         }
     }
 
-    /// Returns the first or last rank in use; `pick` selects a bit of a word that is not 0.
+    /// Returns the first or last rank in use, `None` if none is; `pick` selects a bit of a word
+    /// that is not 0.
     fn find_rank(&self, pick: impl Fn(u64) -> u32) -> Option<usize> {
         let mut at = 0;
         for level in self.bits.iter().rev() {

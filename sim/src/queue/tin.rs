@@ -57,7 +57,8 @@ impl Hosts {
         self.ends[slot] = [self.assign_number(flow.client, 0), self.assign_number(flow.server, 1)];
     }
 
-    /// Returns the numbers of a packet's source and destination host.
+    /// Returns the numbers of a packet's source and destination host; 0 for a connection that was
+    /// not opened here.
     pub fn find_ends(&self, packet: &Packet) -> [u32; 2] {
         let [client, server] = self.ends.get(packet.flow as usize).copied().unwrap_or_default();
         if packet.is_reverse() { [client, server] } else { [server, client] }
@@ -106,7 +107,7 @@ pub(super) struct Tin {
 }
 
 impl Tin {
-    /// Returns an empty tin with this share of the rate; `quantum` is in bytes.
+    /// Returns an empty tin of 1024 queues with this share of the rate; `quantum` is in bytes.
     pub fn new(rate: Rate, cobalt: CobaltParams, quantum: u32) -> Tin {
         let mut lists = Lists::new(3);
         lists.reserve(QUEUES);
@@ -134,7 +135,8 @@ impl Tin {
         self.clock.max(now)
     }
 
-    /// Queues an arrival; `hash` identifies its flow. Returns the ACK that the filter drops for it.
+    /// Queues an arrival; `hash` identifies its flow, which gets a queue if it has none. Returns
+    /// the ACK that the filter removes for it, `None` if it removes none.
     pub fn enqueue(
         &mut self,
         packet: Packet,
@@ -162,8 +164,9 @@ impl Tin {
         Some(superfluous)
     }
 
-    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn. Before that,
-    /// as in Linux's `cake_dequeue`, it ages one decaying queue.
+    /// Returns the next packet with its arrival time by DRR++: sparse flows first, then bulk flows
+    /// in turn; `None` if none is left. Packets that COBALT drops go into `drops`. Before that, as
+    /// in Linux's `cake_dequeue`, it ages one decaying queue.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
@@ -198,14 +201,15 @@ impl Tin {
         self.clock += self.rate.tx_time(bytes);
     }
 
-    /// Returns the bytes and the index of the longest queue.
+    /// Returns the bytes and the index of the longest queue, of equal ones the first; no bytes if
+    /// all are empty.
     pub fn find_longest(&self) -> (u64, usize) {
         let most = self.bytes.iter().enumerate().max_by_key(|(index, bytes)| (**bytes, QUEUES - index));
         most.map_or((0, 0), |(index, bytes)| (*bytes, index))
     }
 
-    /// Removes the head of a queue because the buffer is full, and returns it; `None` if the queue
-    /// is empty.
+    /// Removes the head of a queue because the buffer is full, raises BLUE there, and returns it;
+    /// `None` if the queue is empty.
     pub fn drop_head(&mut self, index: usize, now: Time) -> Option<Packet> {
         let queue = &mut self.queues[index];
         let (packet, _) = queue.fifo.pop()?;
@@ -215,8 +219,8 @@ impl Tin {
         Some(packet)
     }
 
-    /// Returns the queue of a flow: the one it has, a free one of its set, or its first choice if
-    /// all eight are taken.
+    /// Returns the index of a flow's queue: the one it has, a free one of its set, or its first
+    /// choice if all eight are taken. The queue is tagged with the flow's hash.
     fn find_queue(&mut self, hash: u64) -> usize {
         let first = (hash >> 32) as usize % QUEUES;
         let set = first - first % WAYS;
@@ -230,7 +234,8 @@ impl Tin {
         index
     }
 
-    /// Returns the next packet of one queue under COBALT; `None` if it has none.
+    /// Returns the next packet of one queue under COBALT, with its arrival time; `None` if it has
+    /// none. Packets dropped before it go into `drops`.
     fn dequeue_from(
         &mut self,
         index: usize,
@@ -247,7 +252,7 @@ impl Tin {
         head
     }
 
-    /// Assigns a queue to a new flow, which is sparse at first.
+    /// Assigns a queue to a new flow, which is sparse at first and has its share of the quantum.
     fn assign_queue(&mut self, index: usize, hosts: &Hosts, packet: &Packet) {
         let ends = hosts.find_ends(packet);
         for (loads, host) in self.loads.iter_mut().zip(ends) {
@@ -285,7 +290,8 @@ impl Tin {
         }
     }
 
-    /// Returns a flow's share of the quantum, in units of [`BYTE`].
+    /// Returns a flow's share of the quantum, in units of [`BYTE`]: divided by the bulk flows of
+    /// its host, by the kind of isolation. The flow must have its queue assigned.
     fn quantum_share(&self, hosts: &Hosts, index: usize) -> i64 {
         let [source, destination] = self.queues[index].hosts;
         let load = |end: usize, host: u32| i64::from(self.loads[end][host as usize]);

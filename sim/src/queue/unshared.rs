@@ -22,6 +22,7 @@ pub struct Unshared {
 }
 
 impl Default for Unshared {
+    /// Returns links of no connection, measured without end.
     fn default() -> Unshared {
         Unshared {
             free: Vec::new(),
@@ -34,12 +35,12 @@ impl Default for Unshared {
 }
 
 impl Unshared {
-    /// Sets the measured window.
+    /// Sets the measured window, before the first packet.
     pub fn measure(&mut self, begin: Time, end: Time) {
         self.window = (begin, end);
     }
 
-    /// Records that a new connection has `slot`.
+    /// Records that a new connection has `slot`; its link is free.
     pub fn open(&mut self, slot: u32) {
         let slot = slot as usize;
         if slot >= self.free.len() {
@@ -48,8 +49,9 @@ impl Unshared {
         self.free[slot] = Time::ZERO;
     }
 
-    /// Returns when the transmission of a packet starts that arrives at `now` and takes `duration`,
-    /// and counts it.
+    /// Returns when the transmission of a packet starts that arrives at `now` and takes `duration`.
+    /// The connection's link is then busy to its end, and the packet counts if it starts within the
+    /// window. It panics if the connection was not opened.
     #[inline]
     pub fn pass(&mut self, packet: &Packet, now: Time, duration: Dur) -> Time {
         let free = &mut self.free[packet.flow as usize];

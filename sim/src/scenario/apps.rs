@@ -22,13 +22,15 @@ use crate::traffic::model::{FlowDirection, Model};
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
-/// Returns the seed of source `number` of a run; that of source 0 is the run's.
+/// Returns the seed of source `number` of a run; that of source 0 is the run's. It depends on the
+/// two numbers only.
 pub fn derive_seed(seed: u64, number: u16) -> u64 {
     if number == 0 { seed } else { seed ^ hash(u64::from(number) | 1 << 20) }
 }
 
 /// Returns one source for everything that the run plays: the main source, the `entries` of the mix,
-/// and the rules of misbehaviour applied to all.
+/// numbered from 1, and the rules of misbehaviour applied to all. With a mix, a main source without
+/// traffic is left out.
 pub fn combine_sources(
     plan: &Plan,
     main: Source,
@@ -79,7 +81,8 @@ pub fn testers(plan: &Plan, model: &Responsiveness, seed: u64) -> Source {
     Source::Testers(Testers::new(TestDraws::new(model.clone(), seed), model.probe_gap(capacity)))
 }
 
-/// Returns the source of remote logins; adds the rules of their keystrokes to `apps`.
+/// Returns the source of remote logins, one for each user; adds the rules of their keystrokes to
+/// `apps`.
 pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) -> Source {
     let rules = Payload::Keystrokes(apps.keystrokes.len() as u32);
     let (bytes, request_bytes) = keystroke_payloads(plan, model);
@@ -100,7 +103,8 @@ pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) 
     Source::Starts(Starts::new((0..model.users).map(session).collect()))
 }
 
-/// Returns the payload of an echo and of a keystroke, in bytes.
+/// Returns the payload of an echo and of a keystroke, in bytes: the model's packets less the
+/// headers of the first TCP, which must be shorter.
 pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
     let (echo, typed) = (
         model.packet_bytes - plan.senders.first().header,
@@ -109,7 +113,8 @@ pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
     (u64::from(echo), typed as u16)
 }
 
-/// Returns the source of flows of datagrams; adds the flows to `apps`.
+/// Returns the source of flows of datagrams, drawn by `seed`; adds the flows to `apps`, by whose
+/// indices the source's payloads refer to them.
 pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
     let mut opens = Vec::new();
     for (begin, stream) in senders.draw_streams(seed) {

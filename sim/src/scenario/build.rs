@@ -16,7 +16,8 @@ use crate::rng::{Purpose, Stream};
 use mousehole_policy::Params;
 use mousehole_scheme::scheme::SchemePart;
 
-/// Returns the markers of a scheme, which stand before its queue, as one.
+/// Returns the markers of a scheme, which stand before its queue, as one; [`Marker::None`] if it
+/// has none.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
@@ -25,7 +26,8 @@ pub fn build_marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
     Ok(Marker::chain_markers(markers.map(|one| build_placed_marker(one, context)).collect::<Result<_>>()?))
 }
 
-/// Returns the queue of a scheme.
+/// Returns the queue of a scheme, empty. Hashes and chance are seeded by the context's seed and
+/// link.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
@@ -75,7 +77,8 @@ fn build_placed_marker(placed: SchemePart, context: LinkContext) -> Result<Marke
     })
 }
 
-/// Returns a native marker, whose values were checked.
+/// Returns a native marker, whose values were checked. It panics for a name that no native marker
+/// has.
 fn build_native_marker(placed: SchemePart) -> Marker {
     match placed.part().name() {
         "no-hint" => Marker::NoHint,
@@ -84,7 +87,8 @@ fn build_native_marker(placed: SchemePart) -> Marker {
     }
 }
 
-/// Returns a native queue, whose values have the right kinds and ranges.
+/// Returns a native queue, whose values have the right kinds and ranges. It panics for a name that
+/// no native queue has.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.

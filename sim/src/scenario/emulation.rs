@@ -59,7 +59,7 @@ impl Emulation {
     }
 }
 
-/// Refuses parts of a scenario that real packets cannot have.
+/// Refuses parts of a scenario that real packets cannot have; nothing else is checked.
 ///
 /// # Errors
 /// [`Error::Field`] naming the first such part.
@@ -79,7 +79,7 @@ fn refuse_networks(scenario: &Scenario) -> Result<()> {
 }
 
 /// Returns the elements as an array; there are two, since a dumbbell without access links has two
-/// links.
+/// links. It panics for any other number.
 fn take_two<T>(all: Vec<T>) -> [T; 2] {
     all.try_into().unwrap_or_else(|_| unreachable!("a dumbbell without access links has two links"))
 }

@@ -52,7 +52,9 @@ type Times = BTreeMap<(Case, u32), f64>;
 /// A single write: its path, its payload, and its index among the transfers.
 type SingleWrite = (PathKey, u64, usize);
 
-/// Returns the ideal completion time of each transfer of a run, in seconds; NaN for a transfer that never ends.
+/// Returns the ideal completion time of each transfer of a run, in seconds, in the order of the
+/// outcome's transfers; NaN for a transfer that never ends. Service times of the servers are
+/// included. It runs simulations.
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
@@ -83,8 +85,9 @@ pub fn compute_ideal_times(
     Ok(times)
 }
 
-/// Returns the ideal times of transfers that are the only write of their connection, in seconds.
-/// All others, and those that need a separate simulation, are NaN.
+/// Returns the ideal times of transfers that are the only write of their connection, in seconds and
+/// without service times. All others, and those that need a separate simulation, are NaN; all are
+/// where connections open by a one-way SYN.
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
@@ -104,8 +107,9 @@ fn time_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) 
 }
 
 /// Simulates the longest of `writes`, which share a path and are sorted by size, and sets the times
-/// of all. It leaves them NaN if data and acknowledgements share a link or if a segment is sent
-/// twice, since the arithmetic of an idle path does not hold then.
+/// of all, in seconds, at their indices in `times`. It leaves them NaN if data and acknowledgements
+/// share a link, if the transfer does not end, or if a segment is sent twice, since the arithmetic
+/// of an idle path does not hold then.
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
@@ -160,8 +164,9 @@ impl Completions<'_> {
         Completions { params, path, sent, steady, forwarded: 0, is_steady: false }
     }
 
-    /// Returns when a transfer of `bytes` is complete. Each call must be for at least as many bytes
-    /// as the one before.
+    /// Returns when a transfer of `bytes`, at least 1, is complete, in the time of the simulation.
+    /// Each call must be for at least as many bytes as the one before, since segments before the
+    /// last are forwarded for good.
     fn completion_time(&mut self, bytes: u64) -> Time {
         let params = self.params;
         let last = u64::from(params.segments(bytes)) - 1;
@@ -174,8 +179,8 @@ impl Completions<'_> {
         }
     }
 
-    /// Forwards all segments before number `last`. Returns that segment's record, or `None` if the simulation ended
-    /// before it was sent.
+    /// Forwards all segments before number `last`. Returns that segment's record, or `None` if the
+    /// simulation ended before it was sent; then those not recorded follow back to back.
     fn forward_until(&mut self, last: u64) -> Option<SentPacket> {
         while let Some(sent) = self.sent.as_slice().first().copied() {
             if sent.is_data && self.forwarded == last {
@@ -201,8 +206,8 @@ impl Completions<'_> {
     }
 }
 
-/// Simulates the cases one after the other on the idle network; returns the times of the writes
-/// that end.
+/// Simulates the cases one after the other on the idle network, TCP by TCP; returns the times of
+/// the writes that end, in seconds.
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
@@ -215,7 +220,8 @@ fn simulate(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     Ok(times)
 }
 
-/// Simulates cases whose connections all use TCP `tcp`; adds their times.
+/// Simulates cases whose connections all use TCP `tcp`; adds the times of the writes that end to
+/// `times`. Without cases nothing happens.
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
@@ -300,7 +306,8 @@ fn is_single_write(plan: &Plan, transfer: &Transfer) -> bool {
     transfer.template.is_none() && plan.find_keystroke(transfer.source).is_none()
 }
 
-/// Returns the transfer with all its writes, to be played alone on its path.
+/// Returns the transfer's connection with all its writes, to be played alone on its path. A
+/// keystroke's case has two keystrokes, since all after the first take equally long.
 fn make_case(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script]) -> Case {
     let path = path_key(transfer);
     if let Some((echo, request_bytes)) = plan.find_keystroke(transfer.source) {
@@ -323,7 +330,8 @@ fn fill_segments(plan: &Plan, path: PathKey, bytes: u64) -> u64 {
     bytes.next_multiple_of(u64::from(plan.senders.params_at(path.tcp).mss))
 }
 
-/// Returns the cases as traffic, with one connection for each.
+/// Returns the cases as traffic, with one connection for each in their order; all start at time
+/// zero.
 fn make_traffic(plan: &Plan, cases: &[Case]) -> Traffic {
     let connection = |case: &Case| {
         let (client, server) = plan.layout.ends(case.path.path);

@@ -51,7 +51,8 @@ impl Stage {
         self.pace.map_or(Dur::ZERO, |pace| pace.tx_time(self.wire.bytes(u64::from(bytes))))
     }
 
-    /// Returns the time at which a packet leaves the stage; it arrives at `arrival`.
+    /// Returns the time at which a packet leaves the stage, behind those forwarded before; it
+    /// arrives at `arrival`. The stage does not change.
     fn departure(&self, arrival: Time, bytes: u16) -> Time {
         match self.pace {
             Some(_) if self.burst > Dur::ZERO => {
@@ -89,7 +90,8 @@ impl IdlePath {
         IdlePath::new(plan, path, !path.upload)
     }
 
-    /// Returns the path in one direction, before any packet.
+    /// Returns the path in one direction, before any packet: the sender's access link, the shared
+    /// links, the receiver's access link. `upward` selects that from client to server.
     fn new(plan: &Plan, path: PathKey, upward: bool) -> IdlePath {
         let layout = &plan.layout;
         let host_delay = layout.host_delay(Dur(path.rtt_ns), path.path);
@@ -124,15 +126,17 @@ impl IdlePath {
         at
     }
 
-    /// Returns the part of the path from `link` on. That link must be saturated: packets depart
-    /// from it back to back, so that their times of arrival there do not matter.
+    /// Returns the part of the path from `link` on; all of it if the path does not cross the link.
+    /// That link must be saturated: packets depart from it back to back, so that their times of
+    /// arrival there do not matter.
     pub fn rest_from(mut self, link: u16) -> IdlePath {
         let first = self.stages.iter().position(|stage| stage.link == Some(link)).unwrap_or(0);
         self.stages.drain(..first);
         self
     }
 
-    /// Forwards `count` packets of `bytes` that all wait at the first stage already.
+    /// Forwards `count` packets of `bytes` that all wait at the first stage already. It stops
+    /// simulating once every stage is later by the same time per packet, and adds the rest at once.
     pub fn forward_backlog(&mut self, count: u64, bytes: u16) {
         let spacing = self.stages[0].transmission_time(bytes);
         for left in (1..=count).rev() {
@@ -170,7 +174,8 @@ impl IdlePath {
         slowest.link.filter(|_| !is_slow).map(|link| SteadyState { link, spacing, hops })
     }
 
-    /// Returns the longest transmission time of a packet of `bytes` at any stage.
+    /// Returns the longest transmission time of a packet of `bytes` at any stage; zero if no stage
+    /// has a rate.
     fn longest_transmission(&self, bytes: u16) -> Dur {
         self.stages.iter().map(|stage| stage.transmission_time(bytes)).max().unwrap_or_default()
     }

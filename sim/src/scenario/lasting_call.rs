@@ -13,7 +13,7 @@ const CALL_INTERVAL: Dur = Dur::from_millis(20);
 const CALL_PACKETS: u32 = 3000;
 
 /// Returns whether the scheme's markers drop packets of a call, alone on the link, or give them a
-/// worse colour within a minute.
+/// worse colour than the first within a minute. Its queue does not matter.
 ///
 /// `compare` warns of such a scheme when it recommends it for traffic without calls.
 ///

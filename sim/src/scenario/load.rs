@@ -22,6 +22,7 @@ pub struct Load {
 }
 
 impl Default for Load {
+    /// Returns the load of no source: one copy, not stretched.
     fn default() -> Self {
         Load {
             target: None,
@@ -36,8 +37,9 @@ impl Default for Load {
 }
 
 impl Load {
-    /// Adds the load that a source of a mix offers. Uploads do not load the data direction. If the scenario has no
-    /// main files, copies and stretching are those of the first files of the mix.
+    /// Adds the load that a source of a mix offers. Uploads do not load the data direction. If the
+    /// scenario has no main files, native load, copies and stretching are those of the first files
+    /// of the mix.
     pub(super) fn add(&mut self, source: &Load, is_upload: bool) {
         if self.native.is_none() {
             (self.native, self.copies, self.dilation) = (source.native, source.copies, source.dilation);

@@ -51,10 +51,10 @@ impl Entry {
     }
 }
 
-/// Parses the entries of `traffic.mix`.
+/// Parses the entries of `traffic.mix`, in order; source n of the run is entry n - 1.
 ///
 /// # Errors
-/// [`Error::Field`] naming `traffic.mix[n].<field>`.
+/// [`Error::Field`] naming `traffic.mix[n].<field>`, or `traffic.mix` for too many entries.
 pub fn parse_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     let specs = &scenario.traffic.mix;
     if specs.len() > MAX_SOURCES {
@@ -75,7 +75,10 @@ pub fn parse_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     checked.collect()
 }
 
-/// Parses the traffic of an entry; errors name fields of the entry.
+/// Parses the traffic of an entry, which is either a model or files.
+///
+/// # Errors
+/// [`Error::Field`] naming a field of the entry.
 fn parse_plays(spec: &MixSpec) -> Result<Plays> {
     match (spec.model.is_empty(), spec.files.is_empty()) {
         (false, true) => parse_model(spec).map(Plays::Model),
@@ -90,7 +93,11 @@ fn parse_plays(spec: &MixSpec) -> Result<Plays> {
     }
 }
 
-/// Parses an entry that replays files, for which neither parameters nor a count are allowed.
+/// Parses an entry that replays files, for which neither parameters nor a count are allowed. The
+/// files are not read.
+///
+/// # Errors
+/// [`Error::Field`] naming a field of the entry.
 fn parse_trace(spec: &MixSpec) -> Result<Plays> {
     let params = spec.params.as_ref().map(Value::to_string);
     let count = spec.count.map(|count| count.to_string());
@@ -105,7 +112,10 @@ fn parse_trace(spec: &MixSpec) -> Result<Plays> {
     Ok(Plays::Trace { upload: direction == Direction::Up })
 }
 
-/// Parses an entry that plays a model.
+/// Parses an entry that plays a model, with its parameters, its number of users and its direction.
+///
+/// # Errors
+/// [`Error::Field`] naming a field of the entry.
 fn parse_model(spec: &MixSpec) -> Result<Model> {
     let given = spec.params.clone().unwrap_or(Value::Null);
     let mut model = model::build_model(&spec.model, &given)?;
@@ -141,10 +151,12 @@ fn insert_count(spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
     Ok(Value::Object(params))
 }
 
-/// Checks the `load` of a part of the traffic.
+/// Checks the `load` of a part of the traffic: above 0 and at most 2. Without a load nothing is
+/// checked.
 ///
 /// # Errors
-/// [`Error::Field`] naming `load` if it is out of range, or if the model has a fixed number of users.
+/// [`Error::Field`] naming `load` if it is out of range, or if the model has a fixed number of
+/// users.
 pub fn check_load(model: Option<&Model>, load: Option<f64>) -> Result<()> {
     let Some(load) = load else { return Ok(()) };
     if !(load > 0.0 && load <= 2.0) {
@@ -167,7 +179,7 @@ pub fn name_field(number: u16) -> String {
     }
 }
 
-/// Parses `traffic.gaming`; `None` without it.
+/// Parses `traffic.gaming`, with the names of its sources as numbers; `None` without it.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.gaming.<field>`.
@@ -204,8 +216,9 @@ pub fn parse_misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     }))
 }
 
-/// Returns numbers and names of all sources. Number 0 is the scenario's source outside its mix; it
-/// is missing if there is a mix and no such source.
+/// Returns numbers and names of all sources, in order of number. Number 0 is the scenario's source
+/// outside its mix; it is missing if there is a mix and no such source. An entry without a name
+/// whose own name is taken gets its number appended.
 pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     let mut names = Vec::new();
     if traffic.mix.is_empty() || has_main(traffic) {

@@ -21,8 +21,8 @@ struct Target<'a> {
 }
 
 /// Returns the needs of the sets of datagram flows that have a profile of the user's: the profile
-/// that refers to the set's name in tables, else the one that refers to its class. `sources` and
-/// `groups` are those of the run's result.
+/// that refers to the set's name in tables, else the one that refers to its class. It is empty
+/// without profiles. `sources` and `groups` are those of the run's result.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.qoo` for a profile of a class that sends no datagrams in this
@@ -88,7 +88,7 @@ fn list_targets<'a>(
     modelled.chain(recorded).collect()
 }
 
-/// Returns the percentiles that profiles ask for, each once.
+/// Returns the percentiles that profiles ask for, each once, rising.
 pub fn list_percentiles(plan: &Plan) -> Vec<f64> {
     let mut all: Vec<f64> = plan.profiles.iter().flat_map(|one| &one.needs.delays).map(|(p, _)| *p).collect();
     all.sort_unstable_by(f64::total_cmp);

@@ -54,13 +54,14 @@ pub struct Places {
 static TABLE: LazyLock<Places> =
     LazyLock::new(|| toml::from_str(include_str!("places.toml")).expect("places.toml is well formed"));
 
-/// Returns all applications and places.
+/// Returns all applications and places. The first call parses the table; it panics if the table is
+/// malformed.
 pub fn places() -> &'static Places {
     &TABLE
 }
 
-/// Returns the entries of a mix, one for each application; `shares` are the shares of the `users`
-/// that run them.
+/// Returns the entries of a mix, one for each application, in order; `shares` are the shares of the
+/// `users`, at least one, that run them.
 ///
 /// The number of users of an application is the nearest to its share, at least one. Its users are
 /// neighbours among the hosts, and those of the next application follow them, so that few users run

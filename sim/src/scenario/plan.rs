@@ -73,7 +73,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks a scenario.
+    /// Checks a scenario and parses its texts. Files of traffic are not read; the file of a rate
+    /// that varies is.
     ///
     /// # Errors
     /// [`Error::Field`] naming the field, the value and what is allowed.
@@ -114,7 +115,8 @@ impl Plan {
         .check_consistency()
     }
 
-    /// Returns the plan with the link that its data cross: the uplink if all sources upload.
+    /// Returns the plan with the link that its data cross: the uplink if all sources upload, else
+    /// the downlink.
     fn with_data_link(self) -> Plan {
         let traffic = &self.scenario.traffic;
         let replays = !traffic.files.is_empty() || traffic.bulk.is_some();
@@ -127,7 +129,8 @@ impl Plan {
         Plan { data_link, ..self }
     }
 
-    /// Returns the models of all sources with the sources' numbers.
+    /// Returns the models of all sources with the sources' numbers, rising; sources that replay
+    /// files are left out.
     pub fn models(&self) -> impl Iterator<Item = (u16, &Model)> {
         let main = self.model.iter().map(|model| (0, model));
         let entries = (1..).zip(&self.mix).filter_map(|(number, entry)| Some((number, entry.model()?)));
@@ -174,6 +177,9 @@ impl Plan {
     /// Returns the plan unless its marker learns from acknowledgements and the network is a graph.
     /// Such a marker stands at both ends of the bottleneck. On a graph, where data may be marked
     /// elsewhere and acknowledgements may take other paths, it would count all data as outstanding.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `scheme`.
     fn check_two_way_marker(self) -> Result<Plan> {
         let needs_both = build::build_marker(&self.scheme, LinkContext::EXAMPLE)?.other_direction().is_some();
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {
@@ -184,8 +190,9 @@ impl Plan {
         Ok(self)
     }
 
-    /// Returns the scenario with every parameter of its traffic model and the bottleneck's rates
-    /// and buffers made explicit.
+    /// Returns the scenario with every parameter of its traffic models, the names of its sources,
+    /// the ends of the scheme and the bottleneck's rates and buffers made explicit. It describes
+    /// the same run.
     pub fn filled(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
         let ends = scenario.ends();
@@ -290,6 +297,9 @@ fn parse_window(scenario: &Scenario) -> Result<(Dur, Dur)> {
 
 /// Returns the interval of samples; `None` if the scenario asks for none. `whole` is the time from
 /// the start to the end of the window.
+///
+/// # Errors
+/// [`Error::Field`] naming `series` if it is too short, too long or malformed.
 fn parse_sample_interval(scenario: &Scenario, whole: Dur) -> Result<Option<Dur>> {
     let Some(text) = &scenario.series else { return Ok(None) };
     let every = parse_dur("series", text)?;
@@ -302,6 +312,9 @@ fn parse_sample_interval(scenario: &Scenario, whole: Dur) -> Result<Option<Dur>>
 }
 
 /// Checks the user's corrections of the classes of flows, which only files have.
+///
+/// # Errors
+/// [`Error::Field`] naming the corrections, malformed or without files.
 fn check_classes(traffic: &TrafficSpec) -> Result<()> {
     let field = read::CLASSES;
     Corrections::parse(field, traffic.classes.iter().map(String::as_str))?;
@@ -314,7 +327,10 @@ fn check_classes(traffic: &TrafficSpec) -> Result<()> {
     }
 }
 
-/// Checks the description of the files' format.
+/// Checks the description of the files' format; an empty one is allowed with any traffic.
+///
+/// # Errors
+/// [`Error::Field`] naming the format, malformed or without files.
 fn check_format(traffic: &TrafficSpec) -> Result<()> {
     if traffic.format.is_empty() {
         return Ok(());
@@ -327,8 +343,12 @@ fn check_format(traffic: &TrafficSpec) -> Result<()> {
     Ok(())
 }
 
-/// Returns the direction of the payload of files and bulk flows; that of a model is checked with
-/// the model.
+/// Returns the direction of the payload of files and bulk flows, down if none is given; that of a
+/// model is checked with the model.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic.payload` for an unknown direction, or where no traffic could
+/// have it.
 fn parse_payload_direction(traffic: &TrafficSpec) -> Result<Direction> {
     let Some(name) = &traffic.payload else { return Ok(Direction::Down) };
     let has_files = !traffic.files.is_empty() || traffic.bulk.is_some();
@@ -346,6 +366,9 @@ fn is_upload(payload: Option<&str>) -> bool {
 }
 
 /// Parses `traffic.replay`, which only files may have; `None` if absent.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic.replay` for an unknown kind, or without files.
 fn parse_replay(traffic: &TrafficSpec) -> Result<Option<Loop>> {
     let Some(name) = &traffic.replay else { return Ok(None) };
     let asked = Loop::parse("traffic.replay", name)?;
@@ -380,6 +403,9 @@ fn parse_traffic_model(scenario: &Scenario) -> Result<Option<Model>> {
 
 /// Checks that the scenario has at most one main source of traffic, and at least that, bulk flows
 /// or a mix.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic`.
 fn check_one_source(traffic: &TrafficSpec) -> Result<()> {
     let sources = [
         ("files", !traffic.files.is_empty()),
@@ -399,7 +425,7 @@ fn check_one_source(traffic: &TrafficSpec) -> Result<()> {
     }
 }
 
-/// Checks the bulk flows.
+/// Checks that number and spreads of the bulk flows are in their ranges.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.bulk.<field>`.
@@ -418,7 +444,10 @@ fn check_bulk(bulk: &BulkSpec) -> Result<()> {
     Ok(())
 }
 
-/// Parses the connections that the scenario lists.
+/// Parses the connections that the scenario lists, in their order.
+///
+/// # Errors
+/// [`Error::Field`] naming the first faulty connection and its field.
 fn parse_connections(specs: &[ConnectionSpec]) -> Result<Vec<Connection>> {
     specs.iter().enumerate().map(|(index, spec)| parse_connection(index, spec)).collect()
 }
@@ -477,7 +506,11 @@ fn classify_sums(sums: &DatagramsSpec, duration: Option<Dur>, is_up: bool) -> Fl
     class::classify(&FlowShape::from_totals(Protocol::Udp, [0, 0], duration, totals))
 }
 
-/// Returns the flow of datagrams with these sums; `field` is for errors.
+/// Returns the flow of datagrams with these sums, sent within `duration`, or at once without one;
+/// `field` is for errors.
+///
+/// # Errors
+/// [`Error::Field`] naming `field` for sums that are too large, or without any packet.
 fn parse_datagrams(sums: &DatagramsSpec, duration: Option<Dur>, field: &str) -> Result<Writes> {
     let amount = |packets: u64, bytes: u64| match packets.max(bytes) {
         0..=1_000_000_000_000 => Ok(Amount::from_sums(packets, bytes)),

@@ -60,8 +60,9 @@ fn name_groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowCl
     traffic.groups().into_iter().map(named).collect()
 }
 
-/// Runs a plan. `traffic` is the traffic read from its files; it may be `None` if the plan names no
-/// files.
+/// Runs a plan and computes the ideal times of its transfers. `traffic` is the traffic read from
+/// its files; it may be `None` if the plan names no files. A fault of a policy that this thread
+/// recorded before is forgotten.
 ///
 /// # Errors
 /// `Error::Field` when the traffic cannot be played as asked, `Error::File` when a user's policy
@@ -129,7 +130,8 @@ impl<'a> Parts<'a> {
         Parts { links: &plan.links, scheme: &plan.scheme, slow_path: plan.scenario.slow_path }
     }
 
-    /// Returns the links with their queues.
+    /// Returns the links with their queues, by number. A shaped link has the scheme's queue in its
+    /// shaper and a modem's FIFO on the line.
     ///
     /// # Errors
     /// [`Error::Field`] when a value of the scheme does not fit a link.
@@ -163,7 +165,8 @@ impl<'a> Parts<'a> {
         self.links.iter().enumerate().map(link).collect()
     }
 
-    /// Returns the marker before the queue of each link.
+    /// Returns the marker before the queue of each link, by number. A marker that must see both
+    /// directions also stands at the other end of the bottleneck.
     ///
     /// # Errors
     /// [`Error::Field`] when a value of the scheme does not fit a link.
@@ -188,7 +191,8 @@ impl<'a> Parts<'a> {
         Ok(markers)
     }
 
-    /// Returns the shaper before a link, if there is one and the scheme's queue runs in it.
+    /// Returns the shaper before a link, if there is one and the scheme's queue runs in it;
+    /// otherwise `None`.
     fn shaper(&self, planned: &'a PlannedLink) -> Option<&'a Shaper> {
         planned.shaper.as_ref().filter(|_| planned.runs == Runs::Scheme && !self.scheme.stays_on_line())
     }
@@ -220,12 +224,12 @@ fn build_line(planned: &PlannedLink, name: &str, number: usize, queue: Queue, se
     link
 }
 
-/// Returns a drop-tail queue.
+/// Returns a drop-tail queue with this buffer.
 fn build_fifo(buffer: Buffer) -> Queue {
     Queue::Fifo(Fifo::new(buffer, Policy::DropTail))
 }
 
-/// Returns names and values of a scheme's parameters as text, for manifests.
+/// Returns names and values of a scheme's parameters as text, in its order, for manifests.
 pub fn scheme_parameters(scheme: &Scheme) -> Vec<(String, String)> {
     scheme.parameters().into_iter().map(|(name, _, value)| (name, value)).collect()
 }

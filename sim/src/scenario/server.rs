@@ -6,10 +6,12 @@ use crate::error::{Error, Result, quote};
 use crate::traffic::read::Direction;
 use crate::units::{Rate, parse_size};
 
-/// Returns the rate of each server's CPU and the order of its jobs.
+/// Returns the rate of each server's CPU and the order of its jobs. The text gives bytes per
+/// second, the rate is in bit/s.
 ///
 /// # Errors
-/// [`Error::Field`] naming `server.rate` or `server.order`, or `server` where clients send the data.
+/// [`Error::Field`] naming `server.rate` or `server.order`, or `server` where clients send the
+/// data.
 pub(super) fn parse_server(spec: &ServerSpec, direction: Direction) -> Result<(Rate, Order)> {
     if direction == Direction::Up {
         let allowed = "servers send the data only with payload \"down\"";

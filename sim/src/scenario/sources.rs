@@ -35,7 +35,8 @@ pub(super) struct Replayed {
 }
 
 /// Returns the traffic that the run's sources replay: that read from files, or that drawn by a
-/// model fitted to them, and the listed connections.
+/// model fitted to them, and the listed connections. `read` must hold the files of all sources; the
+/// draws depend on seed and replication.
 ///
 /// # Errors
 /// [`Error::Field`] when files were not read or cannot be played as asked.
@@ -58,10 +59,10 @@ pub(super) fn load_replay(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Rep
     Ok(Replayed { traffic: Arc::new(drawn.traffic), replay, fitted })
 }
 
-/// Returns the traffic read from files together with the listed connections.
+/// Returns the traffic read from files together with the listed connections, which become source 0.
 ///
 /// # Errors
-/// [`Error::Field`] naming `traffic.files` when files were not read.
+/// [`Error::Field`] naming `traffic.files` when files were not read, or a faulty connection.
 fn join_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
     let spec = &plan.scenario.traffic;
     let read = read.unwrap_or_default();
@@ -94,7 +95,11 @@ pub(super) fn build_sources(plan: &Plan, replayed: &Replayed, apps: &mut Apps) -
     Ok((apps::combine_sources(plan, main, entries, traffic, plan.replication_seed()), load))
 }
 
-/// Returns the scenario's source outside its mix, and writes its load into `load`.
+/// Returns the scenario's source outside its mix, and writes its load into `load`; it has no
+/// traffic if the scenario has none.
+///
+/// # Errors
+/// [`Error::Field`] naming a field within `traffic`.
 fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let spec = &plan.scenario.traffic;
     match &plan.model {
@@ -107,7 +112,11 @@ fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
     }
 }
 
-/// Returns the sources of the mix; adds the load that they offer to clients to `load`.
+/// Returns the sources of the mix in order; adds the load that they offer to clients to `load`, and
+/// the rules of applications to `apps`.
+///
+/// # Errors
+/// [`Error::Field`] naming a field within the entry.
 fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
     let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
         let mut own = Load { target: entry.load, replay: load.replay, ..Load::default() };
@@ -123,7 +132,10 @@ fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
 }
 
 /// Returns the source that replays the overlaid files of `source`, a number and whether it uploads;
-/// writes its load into `load`.
+/// writes native and achieved load, copies and stretching into `load`, whose target it reads.
+///
+/// # Errors
+/// [`Error::Field`] when the files were not read, or cannot meet the load.
 fn replay_source(
     plan: &Plan,
     traffic: &Arc<Traffic>,
@@ -171,8 +183,11 @@ fn choose_loop(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
     if numbers.is_empty() { Ok(None) } else { waiting::choose_loop(plan.replay, traffic, &numbers).map(Some) }
 }
 
-/// Returns source `number` of the run, which plays a model; writes its load into `load`, and the
-/// rules of applications into `apps`.
+/// Returns source `number` of the run, which plays a model, at the load's target if there is one;
+/// writes its load into `load`, and the rules of applications into `apps`.
+///
+/// # Errors
+/// [`Error::Field`] when the model cannot meet the load.
 fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let (seed, replication) = (apps::derive_seed(plan.scenario.seed, number), plan.scenario.replication);
     let drawn = apps::derive_seed(plan.replication_seed(), number);
@@ -217,8 +232,8 @@ fn open_loop_arrivals(draws: OpenLoop) -> Source {
     Source::Arrivals(Box::new(Arrivals::new(draws)))
 }
 
-/// Returns the scenario's bulk flows, under a run's seed, as connections of one write; `None` if it
-/// has none.
+/// Returns the scenario's bulk flows, under a run's seed, as connections of one write of one byte,
+/// in order of start; `None` if it has none. [`List::long_lived`] replaces the writes.
 pub(super) fn bulk_flows(plan: &Plan, seed: u64) -> Option<Traffic> {
     let spec = plan.scenario.traffic.bulk.as_ref()?;
     let connections = (0..spec.flows).map(|flow| {

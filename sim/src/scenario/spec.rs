@@ -389,6 +389,7 @@ pub struct FaultSpec {
 }
 
 impl Default for Scenario {
+    /// Returns a scenario of drop-tail on the default link, without traffic.
     fn default() -> Self {
         Scenario {
             schema: SCHEMA.into(),
@@ -415,6 +416,7 @@ impl Default for Scenario {
 }
 
 impl Default for LinkSpec {
+    /// Returns a link of 80 ms and one bandwidth-delay product, without a rate.
     fn default() -> Self {
         LinkSpec {
             rate: None,
@@ -438,6 +440,7 @@ impl Default for LinkSpec {
 }
 
 impl Default for TcpSpec {
+    /// Returns profile `rfc` as it is.
     fn default() -> Self {
         TcpSpec {
             profile: "rfc".into(),
@@ -479,7 +482,8 @@ impl LinkSpec {
         self.up.as_deref().map_or_else(|| self.down_rate(), |up| ("link.up", up))
     }
 
-    /// Returns the field that gives the buffer from clients to servers and its text.
+    /// Returns the field that gives the buffer from clients to servers and its text; that of the
+    /// other direction where only `up` is given, and a default where neither is.
     pub fn buffer_up(&self) -> (&'static str, &str) {
         match (&self.up_buffer, &self.up) {
             (Some(own), _) => ("link.up_buffer", own),
@@ -500,12 +504,14 @@ impl LinkSpec {
         self.up_shape.as_deref().map_or_else(|| self.shape_down(), |text| Some(("link.up_shape", text)))
     }
 
-    /// Returns the field that gives the modem's buffer from servers to clients and its text.
+    /// Returns the field that gives the modem's buffer from servers to clients and its text; the
+    /// link's buffer if it is not given.
     pub fn modem_down(&self) -> (&'static str, &str) {
         self.modem_buffer.as_deref().map_or(("link.buffer", &self.buffer), |text| ("link.modem_buffer", text))
     }
 
-    /// Returns the field that gives the modem's buffer from clients to servers and its text.
+    /// Returns the field that gives the modem's buffer from clients to servers and its text; that
+    /// of the other direction, or else the link's buffer, if it is not given.
     pub fn modem_up(&self) -> (&'static str, &str) {
         match (&self.up_modem_buffer, &self.modem_buffer) {
             (Some(own), _) => ("link.up_modem_buffer", own),
@@ -516,7 +522,8 @@ impl LinkSpec {
 }
 
 impl Scenario {
-    /// Parses a scenario in TOML; `name` is the file for messages.
+    /// Parses a scenario in TOML; `name` is the file for messages. Absent fields get their
+    /// defaults, and a dumbbell without any rate the default rate. Values are not checked.
     ///
     /// # Errors
     /// [`Error::Row`] with the line at fault.
@@ -547,12 +554,12 @@ impl Scenario {
         rng::mix(self.seed).wrapping_add(rng::mix(u64::from(self.replication) | 1 << 40))
     }
 
-    /// Returns the scenario as TOML.
+    /// Returns the scenario as TOML, without optional fields that are not given.
     pub fn to_toml(&self) -> String {
         toml::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// Parses a scenario in JSON.
+    /// Parses a scenario in JSON. Absent fields get their defaults; values are not checked.
     ///
     /// # Errors
     /// [`Error::Field`] with the parser's message.
@@ -590,7 +597,8 @@ fn with_new_name(message: &str) -> String {
     }
 }
 
-/// Returns the problem of a text that has the wrong form, from the message of a parser.
+/// Returns the problem of a text that has the wrong form, from the message of a parser; a former
+/// name of a field gets its replacement.
 pub fn form_problem(message: &str) -> Problem {
     Problem::Form { value: None, problem: simplify(&with_new_name(message)) }
 }

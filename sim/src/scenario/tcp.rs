@@ -60,6 +60,9 @@ fn parse_server_think(text: &str, profile: &str, opening: Opening) -> Result<Dur
 }
 
 /// Parses the share of a profile, above 0 and at most 1; `part` is for errors.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.profile`.
 fn parse_share(part: &str, share: &str) -> Result<f64> {
     match share.trim().parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
@@ -69,6 +72,9 @@ fn parse_share(part: &str, share: &str) -> Result<f64> {
 
 /// Checks that shares sum to 1, that no profile comes twice, and that several profiles all follow
 /// the RFCs. `given` is for errors.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.profile`.
 fn check_shares(given: &str, all: &[Share]) -> Result<()> {
     let refuse = |allowed: &str| Err(Error::field("tcp.profile", quote(given), allowed));
     let sum: f64 = all.iter().map(|one| one.share).sum();
@@ -121,8 +127,11 @@ fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Sets the first slow start threshold. In a profile that has one, it follows a receive window that
-/// the scenario names.
+/// Sets the first slow start threshold, in segments. In a profile that has one, it follows a
+/// receive window that the scenario names; the window must be set before.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.initial_ssthresh` if it is 0.
 fn set_ssthresh(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     if spec.initial_ssthresh == Some(0) {
         return Err(Error::field("tcp.initial_ssthresh", 0, "at least 1 segment"));
@@ -134,7 +143,7 @@ fn set_ssthresh(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Sets the timers that the scenario names.
+/// Sets the timers, the clock's phase and the delay of ACKs that the scenario names; others stay.
 ///
 /// # Errors
 /// [`Error::Field`] naming `tcp.<field>`.
@@ -167,8 +176,11 @@ fn set_timers(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Sets loss recovery and congestion control, and the settings that belong to them; PRR and RACK
-/// need SACK.
+/// Sets loss recovery and congestion control, and the settings that belong to them. PRR and RACK
+/// need SACK and end without it.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.variant` or `tcp.congestion` where the profile does not have it.
 fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     params.variant = spec.variant.unwrap_or(params.variant);
     if params.variant != Variant::Sack {
@@ -189,7 +201,11 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Sets congestion control. The ns2 profiles have only their variant of Reno, and BBR needs RACK.
+/// Sets congestion control, with what BBR and Prague bring along. The ns2 profiles have only their
+/// variant of Reno, and BBR needs RACK; the variant must be set before.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.congestion`.
 fn set_congestion(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     let congestion = spec.congestion.unwrap_or(params.congestion);
     let conflict = |name: &str, allowed: &str| {

@@ -15,7 +15,8 @@ pub(super) struct AckClock {
 }
 
 impl AckClock {
-    /// Begins an acknowledgement: nothing may be sent until loss recovery has judged it.
+    /// Begins an acknowledgement: nothing may be sent, by the window or beyond it, until loss
+    /// recovery has judged it.
     #[inline]
     pub(super) fn on_ack(&mut self) {
         self.burst = 0;
@@ -33,7 +34,8 @@ impl AckClock {
         self.burst = segments;
     }
 
-    /// Allows one segment beyond the window for a duplicate ACK (RFC 3042).
+    /// Allows one segment beyond the window for a duplicate ACK (RFC 3042), until it is sent or the
+    /// next input comes.
     pub(super) fn allow_limited_transmit(&mut self) {
         self.is_limited = true;
     }
@@ -51,7 +53,7 @@ impl AckClock {
         self.limited_sent = 0;
     }
 
-    /// Resets the count of duplicate ACKs after a timeout.
+    /// Resets the count of duplicate ACKs after a timeout; that of limited transmit stays.
     pub(super) fn restart_duplicates(&mut self) {
         self.duplicates = 0;
     }
@@ -73,13 +75,14 @@ impl AckClock {
         self.is_limited
     }
 
-    /// Returns whether a segment may be sent within the window.
+    /// Returns whether a segment may be sent, if the window has room for it.
     #[inline]
     pub(super) fn is_released(&self) -> bool {
         self.burst > 0
     }
 
-    /// Records that a segment is sent in order, by the window or by limited transmit.
+    /// Records that a segment is sent in order, by the window or by limited transmit: one segment
+    /// less may be sent, and limited transmit has sent its one.
     #[inline]
     pub(super) fn on_sent(&mut self) {
         self.burst = self.burst.saturating_sub(1);

@@ -86,6 +86,7 @@ impl Ns2Quirks {
 
 /// The manifest has a key for every rule in force, also for those that a dialect implies.
 impl Serialize for Dialect {
+    /// Writes every rule in force under its own key, next to the other parameters.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Rules {

@@ -28,6 +28,7 @@ pub struct Handshake {
 }
 
 impl Default for Handshake {
+    /// Returns the state before the SYN.
     fn default() -> Self {
         Handshake {
             waiting: Waiting::Nothing,
@@ -45,23 +46,26 @@ impl Handshake {
         self.deadline
     }
 
-    /// Returns when the last SYN or request was sent, the first time or again.
+    /// Returns when the last SYN or request was sent, the first time or again; [`Time::ZERO`]
+    /// before any.
     pub fn sent_at(&self) -> Time {
         self.sent
     }
 
-    /// Returns how often the last SYN or request was retransmitted.
+    /// Returns how often the last SYN or request was retransmitted; 0 before any.
     pub fn repeats(&self) -> u8 {
         self.transmissions.saturating_sub(1)
     }
 
-    /// Opens the connection; returns the SYN to send.
+    /// Opens the connection and starts the timer; returns the SYN to send, as kind and number.
     pub fn open(&mut self, now: Time, params: &Params) -> (Kind, u32) {
         self.waiting = Waiting::SynAck;
         self.transmit(now, params)
     }
 
-    /// Ends the wait for a SYN-ACK; returns `false` if none was awaited, which changes nothing.
+    /// Ends the wait for a SYN-ACK; returns `false` if none was awaited, which changes nothing. The
+    /// SYN's round-trip time is sampled unless it was repeated without time stamps (RFC 6298
+    /// section 3).
     pub fn handle_syn_ack(&mut self, now: Time, params: &Params) -> bool {
         if self.waiting != Waiting::SynAck {
             return false;
@@ -76,7 +80,8 @@ impl Handshake {
         true
     }
 
-    /// Requests write `number`; returns the packet to send.
+    /// Requests write `number` and starts the timer; returns the packet to send, as kind and
+    /// number.
     pub fn request(&mut self, number: u32, now: Time, params: &Params) -> (Kind, u32) {
         self.waiting = Waiting::Write(number);
         self.transmissions = 0;
@@ -84,7 +89,7 @@ impl Handshake {
     }
 
     /// Ends the wait for write `number`: its data, or an acknowledgement of its request, has
-    /// arrived.
+    /// arrived. An answer to an earlier write changes nothing.
     pub fn handle_answer_to(&mut self, number: u32) {
         if matches!(self.waiting, Waiting::Write(requested) if number >= requested) {
             self.rto.end_backoff();
@@ -92,8 +97,9 @@ impl Handshake {
         }
     }
 
-    /// Handles the timer's expiry; returns the packet to retransmit, `None` if no answer is
-    /// outstanding.
+    /// Handles the timer's expiry: doubles the timeout, except for the first timeouts of a SYN
+    /// where the profile says so, and restarts the timer. Returns the packet to retransmit, `None`
+    /// if no answer is outstanding.
     pub fn handle_timeout(&mut self, now: Time, params: &Params) -> Option<(Kind, u32)> {
         if self.waiting == Waiting::Nothing {
             self.deadline = Time::NEVER;
@@ -107,7 +113,7 @@ impl Handshake {
     }
 
     /// Records a transmission at `now` and sets the retransmission deadline. Returns the packet's
-    /// kind and the number of its write.
+    /// kind and the number of its write, 0 for a SYN.
     fn transmit(&mut self, now: Time, params: &Params) -> (Kind, u32) {
         self.transmissions = self.transmissions.saturating_add(1);
         self.sent = now;

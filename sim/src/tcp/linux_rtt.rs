@@ -21,7 +21,8 @@ pub(super) struct LinuxRtt {
 
 impl LinuxRtt {
     /// Adds the round-trip time of an ACK of everything below `una`, when everything below `nxt`
-    /// had been sent. Writes mean and spread into the timer, which ends the backoff.
+    /// had been sent; a time below a tick counts as one. Writes mean and spread into the timer,
+    /// which ends the backoff.
     pub(super) fn sample(
         &mut self,
         rtt: Dur,

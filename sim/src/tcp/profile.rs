@@ -207,7 +207,7 @@ impl Params {
         self.congestion == Congestion::Prague
     }
 
-    /// Returns how many segments `bytes` of payload take.
+    /// Returns how many segments `bytes` of payload take; 0 for none.
     pub fn segments(&self, bytes: u64) -> u32 {
         bytes.div_ceil(u64::from(self.mss)) as u32
     }

@@ -74,6 +74,7 @@ impl AckFields {
 }
 
 impl Default for Receiver {
+    /// Returns the state before the first segment.
     fn default() -> Self {
         Receiver {
             next: 0,
@@ -110,7 +111,8 @@ impl Receiver {
         self.delayed_until
     }
 
-    /// Handles a data segment; returns the acknowledgement to send now, if any. `round` is the
+    /// Handles a data segment, which may arrive again or out of order; returns the acknowledgement
+    /// to send now, or [`Reply::Later`] after starting the timer of a delayed one. `round` is the
     /// number of segments that arrive in a round trip.
     pub fn handle_data(&mut self, packet: &Packet, round: f64, now: Time, params: &Params) -> Reply {
         let was_next = packet.seq == self.next && self.held.is_empty();
@@ -144,7 +146,8 @@ impl Receiver {
         self.is_interactive |= params.delayed_ack.is_some_and(|delay| pause < delay);
     }
 
-    /// Handles the expiry of the delayed ACK's timer; returns the ACK to send.
+    /// Handles the expiry of the delayed ACK's timer; returns the ACK to send and stops the timer.
+    /// The connection no longer counts as interactive.
     pub fn handle_timeout(&mut self, params: &Params) -> AckFields {
         self.is_interactive = false;
         self.flush(params)
@@ -165,7 +168,7 @@ impl Receiver {
     }
 
     /// Stores a segment: advances `next` over all that is now in order, or holds the segment until
-    /// the gap before it is filled.
+    /// the gap before it is filled. One that has arrived before changes nothing.
     fn store(&mut self, seq: u32) {
         if seq != self.next {
             if seq > self.next {
@@ -180,7 +183,8 @@ impl Receiver {
         self.held.trim(self.next);
     }
 
-    /// Updates the ECN feedback by a data packet's CE and CWR: the echo of RFC 3168, or L4S's count of marks.
+    /// Updates the ECN feedback by a data packet's CE and CWR: the echo of RFC 3168, or L4S's count
+    /// of marks. Without ECN nothing changes.
     fn note_ecn(&mut self, packet: &Packet, params: &Params) {
         if params.is_l4s() {
             self.marks = self.marks.wrapping_add(u16::from(packet.has(flag::CE)));
@@ -194,7 +198,7 @@ impl Receiver {
     }
 
     /// Returns the ACK to send now, and cancels the delayed one; `trigger` is the segment that
-    /// caused it.
+    /// caused it. There are SACK blocks only where the profile recovers by SACK.
     #[inline]
     fn acknowledge(&mut self, trigger: u32, params: &Params) -> AckFields {
         self.pending = 0;

@@ -46,7 +46,8 @@ pub enum RequestAck {
 }
 
 impl RequestAcks {
-    /// Handles a request; returns how it is acknowledged.
+    /// Handles a request; returns how it is acknowledged. For a delayed ACK the caller calls
+    /// [`RequestAcks::handle_timeout`] at the time returned.
     pub fn handle_request(&mut self, now: Time, params: &Params) -> RequestAck {
         if !params.acks_requests {
             return RequestAck::Carried;
@@ -61,21 +62,23 @@ impl RequestAcks {
         }
     }
 
-    /// Handles a request that has arrived before; returns whether an ACK is sent now.
+    /// Handles a request that has arrived before, which ends the interactive mode and cancels a
+    /// delayed ACK; returns whether an ACK is sent now.
     pub fn handle_repeated_request(&mut self, params: &Params) -> bool {
         self.is_interactive = false;
         self.due = Time::NEVER;
         params.acks_requests
     }
 
-    /// Records that the answer begins, which carries an ACK.
+    /// Records that the answer begins, which carries an ACK and cancels a delayed one. A quick
+    /// answer makes the connection interactive.
     pub fn note_answer(&mut self, now: Time, params: &Params) {
         self.due = Time::NEVER;
         self.is_interactive |= params.delayed_ack.is_some_and(|delay| now.since(self.asked) < delay);
     }
 
-    /// Handles the expiry of a delayed ACK's timer; returns whether the ACK is sent. It is not if
-    /// an answer has carried it.
+    /// Handles the expiry of a delayed ACK's timer; returns whether the ACK is sent, which ends the
+    /// interactive mode. It is not if an answer has carried it, or the ACK is due at another time.
     pub fn handle_timeout(&mut self, now: Time) -> bool {
         if self.due != now {
             return false;

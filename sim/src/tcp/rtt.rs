@@ -31,7 +31,8 @@ impl Estimator {
         self.syn_lost = true;
     }
 
-    /// Adds a round-trip sample: a segment sent at `sent` was acknowledged at `now`.
+    /// Adds a round-trip sample: a segment sent at `sent` was acknowledged at `now`. It counts at
+    /// least one tick, and the backoff stays.
     pub fn sample(&mut self, sent: Time, now: Time, params: &Params) {
         let tick = params.tick.0;
         let into_tick = (sent.0 + self.phase.0) % tick;
@@ -49,7 +50,8 @@ impl Estimator {
         self.sampled = true;
     }
 
-    /// Returns the RTO now in force, backoff included.
+    /// Returns the RTO now in force, backoff included, between the least and the greatest RTO and
+    /// never below two ticks.
     pub fn rto(&self, params: &Params) -> Dur {
         let backoff = u64::from(self.backoff);
         let base = self.base_rto(params);
@@ -72,14 +74,15 @@ impl Estimator {
         self.sampled.then_some((self.srtt8, self.rttvar4))
     }
 
-    /// Sets the smoothed round-trip time times eight and the variation times four, in ticks.
+    /// Sets the smoothed round-trip time times eight and the variation times four, in ticks, which
+    /// count as sampled. The backoff stays.
     pub(super) fn set_estimate(&mut self, srtt8: u64, rttvar4: u64) {
         (self.srtt8, self.rttvar4, self.sampled) = (srtt8, rttvar4, true);
         self.rto_ticks = (rttvar4 * 8 + srtt8) >> 3;
     }
 
-    /// Doubles the RTO after a timeout (Karn). A long backoff forgets the mean and keeps the
-    /// variation, except in Linux.
+    /// Doubles the RTO after a timeout (Karn; RFC 6298 section 5.5), up to a bound. A long backoff
+    /// forgets the mean and keeps the variation, except in Linux.
     pub fn back_off(&mut self, params: &Params) {
         if self.backoff < 64
             || (params.dialect.quirks().min_rto_before_backoff && self.rto(params) < params.max_rto)

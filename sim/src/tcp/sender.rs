@@ -47,7 +47,8 @@ impl Sender {
     }
 
     /// Records the handshake's round trip from `sent` to `now`. If its packets were retransmitted,
-    /// `repeats` times, only time stamps give a sample.
+    /// `repeats` times, only time stamps give a sample; otherwise the next RTO is that after a lost
+    /// SYN. More than one repeat leaves a window of one segment.
     pub fn sample_handshake(&mut self, sent: Time, now: Time, repeats: u8, params: &Params) {
         if repeats == 0 || (params.timestamps && now.since(sent) <= params.initial_rto) {
             self.tcb.timer.sample(sent, now, params);
@@ -61,8 +62,8 @@ impl Sender {
         }
     }
 
-    /// Adds `segments` of the application to the data to send. After an idle time the window may
-    /// restart.
+    /// Adds `segments` of the application to the data to send; the caller asks for them by
+    /// [`Sender::poll_transmit`]. After an idle time the window may restart.
     pub fn write(&mut self, segments: u32, now: Time, params: &Params) {
         let idle = now.since(self.last_sent);
         if self.tcb.sequence.is_idle() && self.tcb.sequence.max() > 0 {
@@ -113,7 +114,8 @@ impl Sender {
         self.tcb.losses()
     }
 
-    /// Handles an acknowledgement; one of data never sent, or older than the last, has no effect.
+    /// Handles an acknowledgement, which may change window, recovery and timer. One of data never
+    /// sent, or older than the last, only ends what earlier inputs allowed to be sent.
     pub fn handle_ack(&mut self, ack: &AckFields, now: Time, params: &Params) {
         self.tcb.clock.on_ack();
         if self.tcb.sequence.accepts(ack.next) {
@@ -127,13 +129,15 @@ impl Sender {
         self.check_invariants();
     }
 
-    /// Handles the expiry of the timer, at [`Sender::poll_timeout`]'s time.
+    /// Handles the expiry of the timer, at [`Sender::poll_timeout`]'s time. The segments to send
+    /// follow by [`Sender::poll_transmit`].
     pub fn handle_timeout(&mut self, now: Time, params: &Params) {
         self.recovery.on_timeout(&mut self.tcb, now, params);
         self.check_invariants();
     }
 
-    /// Returns the next segment to send now, if any.
+    /// Returns the next segment to send now and records it as sent; `None` if there is none, until
+    /// the next input.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, params: &Params) -> Option<Transmit> {
         let seq = match self.tcb.take_forced() {
@@ -145,7 +149,8 @@ impl Sender {
         Some(transmit)
     }
 
-    /// Restarts the window after an `idle` time longer than the `timeout` (RFC 5681 section 4.1).
+    /// Restarts the window after an `idle` time longer than the `timeout` (RFC 5681 section 4.1),
+    /// as the profile says; it never grows.
     fn restart_window(&mut self, idle: Dur, timeout: Dur, now: Time, params: &Params) {
         match params.idle_restart {
             IdleRestart::Off => {}

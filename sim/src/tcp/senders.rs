@@ -48,6 +48,7 @@ impl Senders {
     }
 
     /// Returns the index of the TCP that a connection uses; `draw` is its uniform draw from [0, 1).
+    /// Shares that sum to less than 1 leave the rest to the last.
     pub fn draw(&self, draw: f64) -> u8 {
         let mut below = 0.0;
         let last = self.0.len() - 1;

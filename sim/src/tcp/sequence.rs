@@ -77,7 +77,8 @@ impl Sequence {
         self.end += segments;
     }
 
-    /// Records a cumulative acknowledgement of everything below `next`.
+    /// Records a cumulative acknowledgement of everything below `next`, which is at least the last
+    /// one's.
     #[inline]
     pub(super) fn advance(&mut self, next: u32) {
         self.una = next;
@@ -89,12 +90,14 @@ impl Sequence {
         self.nxt = self.una;
     }
 
-    /// Skips the segments below `seq`, which need not be sent again.
+    /// Skips the segments below `seq`, which need not be sent again; a `seq` behind the next
+    /// segment changes nothing.
     pub(super) fn skip_to(&mut self, seq: u32) {
         self.nxt = self.nxt.max(seq);
     }
 
-    /// Returns the next segment in order, and moves past it.
+    /// Returns the next segment in order, and moves past it. The caller checks before that it
+    /// exists.
     #[inline]
     pub(super) fn take_next(&mut self) -> u32 {
         self.nxt += 1;

@@ -101,7 +101,9 @@ impl Tcb {
         (self.congestion.cwnd().min(receive) + f64::from(inflation)).min(receive)
     }
 
-    /// Returns the next segment in order and counts it as sent, if ACK clock and window allow it.
+    /// Returns the next segment in order and counts it as sent, if ACK clock, window and data allow
+    /// it; otherwise `None`. Limited transmit may pass the window by the duplicate ACKs counted
+    /// (RFC 3042).
     #[inline]
     pub(super) fn next_in_window(&mut self, inflation: u32, params: &Params) -> Option<u32> {
         let (is_limited, is_released) = (self.clock.is_limited(), self.clock.is_released());
@@ -123,7 +125,8 @@ impl Tcb {
         Some(self.sequence.take_next())
     }
 
-    /// Makes `seq` the next segment to go out, whatever the window allows.
+    /// Makes `seq` the next segment to go out, whatever the window allows. It replaces a forced
+    /// segment that is pending.
     pub(super) fn force_segment(&mut self, seq: u32) {
         self.forced = Some(seq);
     }
@@ -133,14 +136,15 @@ impl Tcb {
         self.forced.is_some()
     }
 
-    /// Returns the forced segment, once.
+    /// Returns the forced segment, once; `None` if there is none.
     #[inline]
     pub(super) fn take_forced(&mut self) -> Option<u32> {
         self.forced.take()
     }
 
-    /// Records a cumulative acknowledgement of new data in sequence numbers, round-trip time and
-    /// timer.
+    /// Records a cumulative acknowledgement of new data in sequence numbers, duplicate ACKs and
+    /// round-trip time, and restarts the timer. It stops when everything is acknowledged (RFC 6298
+    /// section 5.2), except in ns-2.
     #[inline]
     pub(super) fn advance(&mut self, next: u32, now: Time, params: &Params) {
         self.sequence.advance(next);
@@ -175,7 +179,8 @@ impl Tcb {
         is_echo && next > self.ecn_recover && !self.in_recovery() && self.sequence.max() > 0
     }
 
-    /// Passes the count of marks that an acknowledgement carries to congestion control.
+    /// Passes the count of marks that an acknowledgement carries to congestion control, which may
+    /// reduce the window. It must come before the sequence numbers advance.
     pub(super) fn take_feedback(&mut self, ack: &AckFields) {
         let feedback = Feedback {
             acked: ack.next.saturating_sub(self.sequence.una()),
@@ -189,7 +194,8 @@ impl Tcb {
         }
     }
 
-    /// Reduces the window for a congestion mark, with `flight` segments in flight.
+    /// Reduces the window for a congestion mark, with `flight` segments in flight; the next new
+    /// segment carries CWR.
     pub(super) fn reduce_for_mark(&mut self, flight: f64, params: &Params) {
         self.congestion.on_mark(flight);
         if self.ca_state != CaState::Loss {
@@ -204,7 +210,8 @@ impl Tcb {
         self.announce_reduction(params);
     }
 
-    /// Begins fast recovery: sets the recovery point and reduces the window.
+    /// Begins fast recovery: sets the recovery point, and reduces the window for `flight` segments
+    /// in flight.
     pub(super) fn enter_recovery(&mut self, flight: f64, params: &Params) {
         self.recover = self.sequence.max();
         self.ca_state = CaState::Recovery;
@@ -230,8 +237,9 @@ impl Tcb {
     }
 
     /// Records a retransmission timeout (RFC 5681 section 3.1, RFC 6298 section 5): the window
-    /// closes to one segment. The threshold is reduced for `flight` segments in flight; with `None`
-    /// it stays.
+    /// closes to one segment, the timeout doubles, and the recovery point is set. The threshold is
+    /// reduced for `flight` segments in flight; with `None` it stays. The caller restarts the
+    /// timer.
     pub(super) fn time_out(&mut self, flight: Option<f64>, params: &Params) {
         self.timeouts += 1;
         match flight {
@@ -259,7 +267,8 @@ impl Tcb {
         self.is_after_timeout() && self.sequence.nxt() <= self.sequence.una() + 1
     }
 
-    /// Records that `seq` is being sent; returns whether that is a retransmission.
+    /// Records that `seq` is being sent; returns whether that is a retransmission, which it counts.
+    /// New segments may be timed; a retransmission is so only with time stamps (Karn's algorithm).
     #[inline]
     pub(super) fn on_sent(&mut self, seq: u32, now: Time, params: &Params) -> bool {
         let is_retransmission = self.sequence.on_sent(seq);
@@ -283,7 +292,8 @@ impl Tcb {
         std::mem::take(&mut self.cwr_pending)
     }
 
-    /// Makes the next new segment carry CWR; echoes of this window do not reduce it again.
+    /// Makes the next new segment carry CWR; echoes of this window do not reduce it again. Without
+    /// ECN nothing happens.
     fn announce_reduction(&mut self, params: &Params) {
         if params.ecn {
             self.ecn_recover = self.sequence.max();

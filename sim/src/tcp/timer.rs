@@ -8,8 +8,8 @@ use crate::units::{Dur, Time};
 /// Linux's timer wheel).
 const FINE_TICKS: u64 = 63;
 
-/// Returns when a timer expires that is set at `now` to run for `time`, on a clock of `tick`; a
-/// zero tick is an exact clock.
+/// Returns when a timer expires that is set at `now` to run for `time`, on a clock of `tick`: on a
+/// tick, and never early. Long timers are coarser, as in Linux. A zero tick is an exact clock.
 pub(super) fn expiry_time(now: Time, time: Dur, tick: Dur) -> Time {
     if tick == Dur::ZERO {
         return now + time;
@@ -85,7 +85,7 @@ impl RetransmissionTimer {
         self.rto.srtt(params)
     }
 
-    /// Adds a round-trip sample from elsewhere, such as the handshake.
+    /// Adds a round-trip sample from elsewhere, such as the handshake; the timer runs on.
     pub(super) fn sample(&mut self, sent: Time, now: Time, params: &Params) {
         self.rto.sample(sent, now, params);
     }
@@ -126,7 +126,8 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Times a segment that is retransmitted, which time stamps allow (RFC 7323 section 4).
+    /// Times a segment that is retransmitted, instead of any other, which time stamps allow (RFC
+    /// 7323 section 4).
     pub(super) fn time_retransmission(&mut self, seq: u32, now: Time) {
         (self.is_timing, self.timed, self.timed_at) = (true, seq + 1, now);
     }
@@ -145,7 +146,8 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Ends timing without a sample if the timed segment lies below `next`, as for partial ACKs.
+    /// Ends timing and backoff without a sample if the timed segment lies below `next`, as for
+    /// partial ACKs.
     pub(super) fn on_partial_ack(&mut self, next: u32) {
         self.end_timing(next);
     }

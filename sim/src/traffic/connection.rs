@@ -226,7 +226,7 @@ impl Connection {
     }
 
     /// Returns the last time at which the connection is known to be active: the start plus all pauses, or the
-    /// last datagram.
+    /// last datagram. How long its transfers take is unknown.
     pub fn last_activity(&self) -> Time {
         if let Some(datagrams) = self.writes.datagrams() {
             return self.start + datagrams.duration();

@@ -24,7 +24,7 @@ pub struct Datagram(u64);
 
 impl Datagram {
     /// Returns a datagram that is sent `at` after the start of its flow, at most 52 days. `bytes` is its IP length, at
-    /// most [`MOST_BYTES`]; `is_reverse` says that it goes against the data of transfers.
+    /// most [`MOST_BYTES`]; larger values of both are cut to that. `is_reverse` means against the data of transfers.
     pub fn new(at: Dur, bytes: u16, is_reverse: bool) -> Datagram {
         let offset = at.0.min(u64::MAX >> OFFSET_BIT) << OFFSET_BIT;
         Datagram(offset | if is_reverse { REVERSE } else { 0 } | u64::from(bytes.min(MOST_BYTES)))
@@ -133,7 +133,7 @@ enum Form {
 }
 
 impl Datagrams {
-    /// Returns a flow of these datagrams, which may be in any order.
+    /// Returns a flow of these datagrams, which may be in any order; those of equal times keep theirs.
     pub fn from_list(service: Service, mut list: Vec<Datagram>) -> Datagrams {
         if !list.is_sorted_by_key(|datagram| datagram.at()) {
             list.sort_by_key(|datagram| datagram.at());
@@ -190,8 +190,8 @@ impl Datagrams {
         }
     }
 
-    /// Returns the position, for [`Datagrams::next`], of the first datagram that is sent `at` after the start of the
-    /// flow or later.
+    /// Returns the position, for [`Datagrams::next`] of the same direction, of the first datagram that is sent `at`
+    /// after the start of the flow or later; the end if there is none.
     pub fn find_position(&self, is_reverse: bool, at: Dur) -> u64 {
         match &self.form {
             Form::Listed(list) => list.partition_point(|datagram| datagram.at() < at) as u64,
@@ -208,7 +208,7 @@ impl Datagrams {
         }
     }
 
-    /// Returns all datagrams in order of time.
+    /// Returns the datagrams of both directions in order of time.
     pub fn iter(&self) -> impl Iterator<Item = Datagram> + '_ {
         let mut next = [self.next(false, 0), self.next(true, 0)];
         std::iter::from_fn(move || {

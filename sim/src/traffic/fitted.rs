@@ -62,7 +62,7 @@ pub struct Fitted {
 
 /// Draws the traffic that a model fitted to `recorded` plays in a replication. `run` is (seed, replication);
 /// equal runs draw equal traffic. Users are added until the load of `wanted` is met or two million
-/// connections and datagrams are drawn.
+/// connections and datagrams are drawn; without a load there is one copy. A copy without bytes ends it as well.
 pub fn draw_fitted(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
     let period = measure_period(recorded);
     let resample = Draws::resample(recorded.into(), period, run);
@@ -103,14 +103,15 @@ struct Extent {
 }
 
 impl Extent {
-    /// Extends the first start, the last start and the end to those of a connection.
+    /// Extends the first start, the last start and the end to those of a connection of the traffic.
     fn include(&mut self, one: &Connection) {
         self.first = self.first.min(one.start);
         self.last = self.last.max(one.start);
         self.end = self.end.max(one.last_activity());
     }
 
-    /// Returns the period of [`measure_period`], or the length of all laps if that is longer.
+    /// Returns the period of [`measure_period`] for this number of connections, at least one of which was included, or
+    /// the length of all laps if that is longer.
     fn period(&self, connections: usize) -> Dur {
         let gaps = connections.saturating_sub(1).max(1) as u64;
         (self.end.since(self.first) + Dur(self.last.since(self.first).0 / gaps)).max(self.least)
@@ -146,8 +147,8 @@ struct Played {
 }
 
 impl Users<'_> {
-    /// Draws lap `lap` of the users of copy `copy`: each slot of the resample gets a unit, and each write of
-    /// the unit's connections gets a fitted size.
+    /// Draws lap `lap` of the users of copy `copy`, both from 0, and appends its connections: each slot of the resample
+    /// gets a unit, and each write of the unit's connections gets a fitted size. Advances `stream`.
     fn draw_lap(&mut self, copy: u32, lap: u64, stream: &mut Stream) {
         let mut of_unit = vec![Vec::new(); self.resample.unit_count() as usize];
         (0..).zip(self.resample.units()).for_each(|(place, &unit)| of_unit[unit as usize].push(place));
@@ -167,7 +168,8 @@ impl Users<'_> {
         }
     }
 
-    /// Returns the drawn connections as a traffic; each draw of a unit has pages distinct from other draws.
+    /// Returns the drawn connections as a traffic, whose first start is moved to zero; each draw of a unit has pages
+    /// distinct from other draws.
     fn into_traffic(mut self) -> Traffic {
         self.played.sort_by_key(|one| one.connection.start);
         let mut numbers = BTreeMap::new();
@@ -202,8 +204,9 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Fits the distribution to `sizes`, bytes. The tail is bounded by `most_bytes` or the largest size,
-    /// whichever is larger; its index is drawn from `stream`.
+    /// Fits the distribution to `sizes`, bytes, by the methods that the module's text cites. The tail is bounded by
+    /// `most_bytes` or the largest size, whichever is larger; its index is drawn from `stream`, a draw for each size of
+    /// the prior and of the tail. Without sizes [`Sizes::draw`] returns 1.
     fn fit(mut sizes: Vec<f64>, most_bytes: u64, stream: &mut Stream) -> Sizes {
         sizes.sort_by(f64::total_cmp);
         let (body, tail) = sizes.split_at(sizes.len() - sizes.len() / TAIL);
@@ -222,7 +225,7 @@ impl Sizes {
     }
 
     /// Draws a size: from the tail if the recorded size `bytes` belongs to the tail, else near the recorded
-    /// size. Returns at least 1 byte.
+    /// size. Returns at least 1 byte and at most the bound of the tail. Advances `stream` by one draw or two.
     fn draw(&self, bytes: u64, stream: &mut Stream) -> u64 {
         let size = bytes as f64;
         let drawn = if size > self.least { self.draw_tail(stream) } else { self.draw_near(size, stream) };
@@ -237,7 +240,7 @@ impl Sizes {
         libm::exp(self.middle + self.shrink * log)
     }
 
-    /// Draws a size from the tail, a bounded Pareto distribution.
+    /// Draws a size from the tail, a bounded Pareto distribution, by inversion of one uniform draw.
     fn draw_tail(&self, stream: &mut Stream) -> f64 {
         let beyond = libm::pow(self.least / self.most, self.index);
         let left = 1.0 - stream.uniform() * (1.0 - beyond);
@@ -246,7 +249,7 @@ impl Sizes {
 }
 
 /// Returns the smaller of the standard deviation and interquartile range ÷ 1.34 of sorted numbers; the
-/// deviation if the range is zero. `variance` is theirs.
+/// deviation if the range is zero. `variance` is theirs. Source: Silverman 1986, section 3.4.2.
 fn compute_spread(sorted: &[f64], variance: f64) -> f64 {
     let quantile = |share: usize| sorted.get((sorted.len() * share / 4).min(sorted.len().saturating_sub(1)));
     let range = quantile(3).zip(quantile(1)).map_or(0.0, |(high, low)| high - low);

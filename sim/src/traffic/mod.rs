@@ -81,7 +81,7 @@ impl Pages {
         }
     }
 
-    /// Returns how many pages there are.
+    /// Returns how many pages have at least one write.
     pub fn count(&self) -> usize {
         self.transfers.iter().skip(1).filter(|&&transfers| transfers > 0).count()
     }
@@ -162,7 +162,8 @@ pub struct Faults {
 }
 
 impl Traffic {
-    /// Builds traffic from complete connections: sorts them, moves the first start to zero, counts hosts.
+    /// Builds traffic from complete connections: sorts them by start, moves the first start to zero, and counts hosts
+    /// up to the highest numbers. It has no sources, notes or pages.
     pub fn from_connections(mut connections: Vec<Connection>) -> Traffic {
         connections.sort_by_key(|connection| connection.start);
         let first = connections.first().map_or(0, |connection| connection.start.0);

@@ -87,10 +87,13 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Overlays copies of `traffic` to load a link of `rate` by `target`; without a target there is one copy, unshifted.
+    /// Overlays copies of `traffic` to load a link of `rate` by `target`, a fraction of the rate; without a target
+    /// there is one copy, unshifted. `mss` is the payload of a full segment, bytes. (seed, replication) determines the
+    /// shifts.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `load`, for a target outside 0 < load ≤ 2 or one that takes over 50 million arrivals.
+    /// [`Error::Field`] naming `load`, for a target outside 0 < load ≤ 2 or one that takes over 50 million arrivals;
+    /// [`Error::Field`] for a target with traffic without bytes.
     pub fn new<'a>(
         traffic: impl Into<Part<'a>>,
         target: Option<f64>,
@@ -149,7 +152,11 @@ impl Overlay {
     }
 
     /// Overlays copies in which each connection occurs as often as its unit was drawn; keys have `key_bits` bits for
-    /// (connection, copy), and shifted times go through the map of `together`.
+    /// (connection, copy), and shifted times go through the map of `together`. Only arrivals in the `span` from the
+    /// window's offset on are stored.
+    ///
+    /// # Errors
+    /// As [`Overlay::new`].
     fn from_draws(
         traffic: Part,
         (draws, key_bits, together): (Draws, u32, Option<Together>),
@@ -245,7 +252,7 @@ impl Overlay {
         (self.dilate(self.move_time(shifted)), shifted >= self.own_period.0)
     }
 
-    /// Returns the unit of a connection, by its index in the traffic.
+    /// Returns the unit of a connection, by its index in the traffic; panics for one of another part.
     fn find_unit(&self, connection: u32) -> u32 {
         self.draws.units()[(connection - self.first) as usize]
     }
@@ -279,7 +286,7 @@ impl Overlay {
         Time(scale_time(own, self.dilation).min(self.period.0 - 1))
     }
 
-    /// Returns the arrivals of one period in order of time; only those of the span, if one was given.
+    /// Returns the arrivals of one period in order of time within the period; only those of the span, if one was given.
     pub fn arrivals(&self) -> &[Arrival] {
         &self.arrivals
     }
@@ -305,7 +312,7 @@ impl Overlay {
     }
 
     /// Returns the time within the period at which a replication begins: uniform, so that every part of the traffic is
-    /// equally likely to be measured.
+    /// equally likely to be measured. Equal arguments give equal offsets.
     pub fn window_offset(&self, seed: u64, replication: u32) -> Time {
         Time(Stream::new(seed, Purpose::Window, u64::from(replication)).below(self.period.0))
     }
@@ -398,7 +405,7 @@ struct Shifts {
 }
 
 impl Shifts {
-    /// Draws the cyclic shift of a client in a copy, ns, uniform in [0, period).
+    /// Draws the cyclic shift of a client in a copy, ns, uniform in [0, period); equal arguments give equal shifts.
     fn draw_shift(&self, copy: u32, client: u32) -> u64 {
         let entity = u64::from(copy) << 32 | u64::from(client);
         let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
@@ -406,7 +413,7 @@ impl Shifts {
     }
 }
 
-/// Returns the period T of a traffic: span plus mean inter-arrival time, at least 1 s.
+/// Returns the period T of a traffic before dilation: span plus mean inter-arrival time, at least 1 s.
 pub fn measure_period<'a>(traffic: impl Into<Part<'a>>) -> Dur {
     let traffic = traffic.into();
     let starts = traffic.connections.iter().map(|connection| connection.start);
@@ -415,7 +422,8 @@ pub fn measure_period<'a>(traffic: impl Into<Part<'a>>) -> Dur {
     (traffic.span() + Dur(last.since(first).0 / gaps)).max(MIN_PERIOD)
 }
 
-/// Returns the native load: wire bits of a traffic over the bits that `rate` carries in its period.
+/// Returns the native load: wire bits of a traffic over the bits that `rate` carries in its period. `mss` is the
+/// payload of a full segment, bytes.
 pub fn measure_load<'a>(traffic: impl Into<Part<'a>>, rate: Rate, mss: u32) -> f64 {
     let traffic = traffic.into();
     traffic.wire_bytes(mss) as f64 / rate.bytes_in(measure_period(traffic))
@@ -451,7 +459,7 @@ fn compute_dilation(traffic: Part, native: f64, target: f64) -> Result<(u32, f64
     Ok((copies as u32, copies * native / target))
 }
 
-/// Returns a time in ns multiplied by a factor and rounded; exact for a factor of 1.
+/// Returns a time in ns multiplied by a factor and rounded to whole ns; exact for a factor of 1.
 fn scale_time(ns: u64, factor: f64) -> u64 {
     if factor == 1.0 { ns } else { (ns as f64 * factor).round() as u64 }
 }

@@ -15,7 +15,7 @@ pub struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Returns the time from the first start to the last known activity.
+    /// Returns the time from the first start to the last known activity; 0 without connections.
     pub fn span(&self) -> Dur {
         let first = self.connections.iter().map(|connection| connection.start).min().unwrap_or_default();
         let last = self.connections.iter().map(Connection::last_activity).max().unwrap_or_default();
@@ -36,8 +36,9 @@ impl<'a> From<&'a Traffic> for Part<'a> {
 }
 
 impl Traffic {
-    /// Combines several traffics, each with the number of its source; see [`Traffic::part`]. Hosts keep their
-    /// numbers, so that parts share them.
+    /// Combines several traffics, each with the number of its source; see [`Traffic::part`]. Hosts and starts keep
+    /// their numbers and times, so that parts share hosts and only each part is in order of start. Pages are
+    /// renumbered.
     pub fn combine(parts: impl IntoIterator<Item = (u16, Traffic)>) -> Traffic {
         let mut whole = Traffic::default();
         for (number, part) in parts {
@@ -94,7 +95,8 @@ impl Traffic {
         numbers.into_iter().flat_map(of_source).collect()
     }
 
-    /// Returns this combination with `main` in front as source 0; the connections of `main` have no pages.
+    /// Returns this combination with `main` in front as source 0; the connections of `main` have no pages. Sources,
+    /// notes and the numbers of hosts are those of `main` alone.
     pub fn with_main(&self, main: Traffic) -> Traffic {
         let shift = main.connections.len() as u32;
         let mut whole = Traffic { parts: vec![(0, 0..shift)], ..main };
@@ -115,7 +117,7 @@ impl Traffic {
 
 impl Pages {
     /// Adds the pages of connections that follow, from index `first` on; page numbers continue after the
-    /// present ones.
+    /// present ones. Does nothing if `other` has no pages.
     fn append(&mut self, first: usize, other: Pages) {
         if other.by_connection.is_empty() {
             return;

@@ -62,7 +62,7 @@ impl Draws {
     }
 
     /// Draws as many clients as the traffic has, with replacement; with few clients, blocks of their time.
-    /// `period` is the traffic's, and (seed, replication) determines the draws.
+    /// `period` is the traffic's, and (seed, replication) determines the draws. The traffic must have a connection.
     pub fn resample(traffic: Part, period: Dur, (seed, replication): (u64, u32)) -> Draws {
         let clients: BTreeSet<u32> = traffic.connections.iter().map(|one| one.client).collect();
         let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
@@ -89,8 +89,9 @@ impl Draws {
         Draws { unit_of, units, slots_to_fill, drawn, times, slots }
     }
 
-    /// Draws a unit from the resample for each slot. Returns the unit, the client it is drawn for, and the
-    /// time by which it is played later than recorded, modulo the period, ns.
+    /// Draws a unit from the resample for each slot, with a draw of `stream` each. Returns the units in the order of
+    /// the slots, each with the client it is drawn for and the time by which it is played later than recorded, modulo
+    /// the period, ns.
     pub fn draw_again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
         let one = |place: u32| {
             let unit = self.drawn[stream.below(self.drawn.len() as u64) as usize];
@@ -99,7 +100,7 @@ impl Draws {
         (0..self.drawn.len() as u32).map(one).collect()
     }
 
-    /// Returns the unit of each connection.
+    /// Returns the unit of each connection, in the order of the part.
     pub fn units(&self) -> &[u32] {
         &self.unit_of
     }

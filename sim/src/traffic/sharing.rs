@@ -57,7 +57,7 @@ impl Counts {
         self.expected >= LEAST_EXPECTED
     }
 
-    /// Returns the starts that found a transfer in progress as a share of those expected.
+    /// Returns the starts that found a transfer in progress as a share of those expected, which must be above 0.
     fn share(&self) -> f64 {
         self.found as f64 / self.expected
     }
@@ -71,8 +71,9 @@ enum Event {
     TransferBegins,
 }
 
-/// Returns for each address whether it has several users. `addresses` has the indices of each address's
-/// connections in `all`, in order of start.
+/// Returns for each address whether it has several users, by the test that the module's text describes. `addresses` has
+/// the indices of each address's connections in `all`, in order of start. Addresses with few starts are judged
+/// together.
 pub fn find_shared(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
     let mut events = Vec::new();
     let mut counts_after = |burst: Dur| {
@@ -97,7 +98,8 @@ pub fn find_shared(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
 }
 
 /// Counts the starts in the quiet moments of an address, at least `burst` after the beginning of a transfer.
-/// `own` has the indices of its connections in `all`, in order of start. `events` is reused for its memory.
+/// `own` has the indices of its connections in `all`, in order of start; zeros for none. `events` is overwritten, and
+/// passed in only for its memory.
 fn count_quiet_starts(
     all: &[Connection],
     own: &[u32],

@@ -7,13 +7,14 @@ pub fn count_pieces(bytes: u64, pieces: u32) -> u64 {
     bytes.max(1).div_ceil(size)
 }
 
-/// Returns the bytes of piece `number`, from 0: all are equal but the last, which has the rest.
+/// Returns the bytes of piece `number`, from 0 to below [`count_pieces`]: all are equal but the last, which has the
+/// rest.
 pub fn piece_bytes(bytes: u64, pieces: u32, number: u64) -> u64 {
     chunk_bytes(bytes, piece_size(bytes, pieces), number)
 }
 
-/// Returns the bytes of chunk `number`, from 0, when `bytes` are cut into chunks of `size`. `number * size`
-/// must not exceed `bytes`.
+/// Returns the bytes of chunk `number`, from 0, when `bytes` are cut into chunks of `size`; the last has the rest.
+/// `number * size` must not exceed `bytes`.
 pub fn chunk_bytes(bytes: u64, size: u64, number: u64) -> u64 {
     size.min(bytes - number * size)
 }

@@ -257,7 +257,7 @@ impl Traffic {
         sizes
     }
 
-    /// Returns the times of connections that `of` knows in ascending order, s.
+    /// Returns the times that `of` knows, one for each such connection, in ascending order, s.
     fn sort_times(&self, of: impl Fn(&Connection) -> Option<Dur>) -> Vec<f64> {
         let mut times: Vec<f64> = self.connections.iter().filter_map(of).map(Dur::as_secs).collect();
         times.sort_unstable_by(f64::total_cmp);
@@ -297,7 +297,8 @@ fn time_percentiles(sorted: &[f64]) -> Option<TimePercentiles> {
     Some(TimePercentiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
 }
 
-/// Returns the smallest of ascending values that at least `percent` % of them do not exceed; `None` of none.
+/// Returns the smallest of ascending values that at least `percent` % of them, up to 100, do not exceed; `None` of
+/// none.
 fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()

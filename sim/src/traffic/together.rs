@@ -67,7 +67,7 @@ impl Together {
     }
 
     /// Maps a time of the period, ns, monotonically so that evenly spread times become dense where clients
-    /// act together.
+    /// act together. A time stays in its block.
     pub fn map_time(&self, at: u64) -> u64 {
         let block = ((at as f64 / self.block) as usize).min(self.before.len() / self.bins - 1);
         let begin = block as f64 * self.block;
@@ -94,8 +94,8 @@ fn sum_squares_of_client(starts: &[(u32, usize)], bins: usize) -> f64 {
     counts.map(|count| count * count).sum::<f64>() - total * total / bins as f64
 }
 
-/// Returns the share of a block's starts before each of its bins, after `weight` has scaled the deviations from even
-/// shares.
+/// Returns the share of a block's starts before each of its bins, after `weight`, 0 to 1, has scaled the deviations
+/// from even shares; even shares for a block without starts.
 fn compute_shares_before(counts: &[f64], weight: f64) -> Vec<f64> {
     let (whole, even) = (counts.iter().sum::<f64>(), 1.0 / counts.len() as f64);
     let share = |count: &f64| if whole > 0.0 { even + weight * (count / whole - even) } else { even };

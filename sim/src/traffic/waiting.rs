@@ -75,7 +75,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Applies the rule to the connections of a part. Nothing waits for a connection whose end is unknown.
+    /// Applies the rule to the connections of a part, which are in order of start. Nothing waits for a connection whose
+    /// end is unknown.
     pub fn new<'a>(part: impl Into<Part<'a>>) -> Waiting {
         let part = part.into();
         let waits = collect_waits(part);
@@ -98,12 +99,13 @@ impl Waiting {
         Waiting { first: part.first, waits, children, first_child }
     }
 
-    /// Returns the wait of a connection; `None` if it waits for no other.
+    /// Returns the wait of a connection of the part; `None` if it waits for no other. Panics for any other connection.
     pub fn wait(&self, connection: u32) -> Option<Wait> {
         self.waits[(connection - self.first) as usize]
     }
 
-    /// Returns the connections that wait for this one, in order of their recorded start.
+    /// Returns the connections that wait for this one of the part, in order of their recorded start. Panics for any
+    /// other connection.
     pub fn children(&self, connection: u32) -> &[u32] {
         let bounds = &self.first_child[(connection - self.first) as usize..][..2];
         &self.children[bounds[0] as usize..bounds[1] as usize]
@@ -115,7 +117,7 @@ impl Waiting {
     }
 }
 
-/// Returns the wait of each connection of the part; `None` for one that waits for no other.
+/// Returns the wait of each connection of the part in its order; `None` for one that waits for no other.
 fn collect_waits(part: Part) -> Vec<Option<Wait>> {
     let mut waits = vec![None; part.connections.len()];
     visit_all_waits(part, |index, wait| waits[index as usize] = Some(wait));
@@ -140,8 +142,8 @@ impl Extent {
     }
 }
 
-/// Calls `found` with the index in the part and the wait of each connection that waits. Returns the number of
-/// addresses that have several users.
+/// Calls `found` with the index in the part and the wait of each connection that waits, client after client; those of
+/// addresses that have several users are left out. Returns the number of such addresses.
 fn visit_all_waits(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     let client = |place: &u32| part.connections[*place as usize].client;
     // Connections are in order of their start, and the sort is stable, so each client's stay in order.
@@ -194,7 +196,8 @@ fn count_transfers(part: Part) -> usize {
 }
 
 /// Returns the kind of loop in which the parts of a traffic with these numbers are replayed: the one asked for, else
-/// closed if the ends of enough connections are known in each part.
+/// closed if the ends of nine in ten connections are known in each part and there are any. Numbers without a part are
+/// ignored.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.replay` if a closed loop is asked for and too few ends are known.

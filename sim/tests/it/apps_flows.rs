@@ -6,12 +6,13 @@ use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 use serde_json::{Value, json};
 
-/// Runs a model alone on the common scenario's link.
+/// Runs a model alone on the common scenario's link under drop-tail; panics if the scenario is
+/// refused.
 fn play_alone(model: &str, params: Value) -> RunResult {
     play(&with_mix(scenario("droptail"), vec![entry(model, params)]))
 }
 
-/// Asserts that a value is within a relative tolerance of the expected one.
+/// Asserts that a value is within a relative tolerance of the expected one, which is not 0.
 fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() <= tolerance, "{value} for {expected}");
 }
@@ -47,7 +48,7 @@ fn telnet__types_about_five_characters_a_second() {
     assert!(result.outcome.queues[0].colours[0].sent.packets > 1000);
 }
 
-/// Runs one connection with one write.
+/// Runs one connection with one write of `bytes` from the start on.
 fn play_one_connection(upload: bool, bytes: u64) -> RunResult {
     let one = ConnectionSpec { payload: payload(upload), ..crate::common::connection(0.0, &[(0.0, bytes)]) };
     play(&crate::common::with_connections(scenario("droptail"), vec![one]))

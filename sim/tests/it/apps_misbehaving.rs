@@ -6,13 +6,13 @@ use mousehole_sim::units::Time;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the scenario with misbehaving senders.
+/// Returns the scenario with misbehaving senders; the rest of its traffic stays.
 fn with_gaming(base: Scenario, gaming: MisbehavingSpec) -> Scenario {
     let traffic = TrafficSpec { gaming: Some(gaming), ..base.traffic };
     Scenario { traffic, ..base }
 }
 
-/// Returns a scenario of one transfer.
+/// Returns a scenario of one transfer of `bytes` that starts at time zero.
 fn one_transfer_scenario(bytes: u64) -> Scenario {
     crate::common::with_connections(scenario("droptail"), crate::common::transfers(1, 0.0, bytes))
 }
@@ -77,7 +77,7 @@ fn split__a_closed_loop_goes_on() {
     }
 }
 
-/// Returns the keys of the objects whose sender misbehaved.
+/// Returns the keys of the objects whose sender misbehaved, each once.
 fn list_misbehaving(result: &RunResult) -> BTreeSet<u64> {
     result.outcome.transfers.iter().filter(|one| one.misbehaves).map(|one| one.object_key).collect()
 }

@@ -7,7 +7,8 @@ use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns a short run of a mix of six sources under `scheme`.
+/// Returns a scenario of a mix of six sources under `scheme`, with 1 s of warm-up and a window of 8
+/// s. Sources 1 and 2 are open-loop.
 fn short_scenario(scheme: &str) -> Scenario {
     let base = Scenario { warmup: "1s".into(), duration: "8s".into(), max_windows: 10, ..scenario(scheme) };
     with_mix(

@@ -12,19 +12,20 @@ fn tester(payload: &str, params: Value) -> MixSpec {
     MixSpec { payload: Some(payload.into()), ..entry("responsiveness", all) }
 }
 
-/// Returns the durations of a stage of all foreign or self probes, in seconds.
+/// Returns the durations of stage 0 to 2 of all foreign or self probes, in seconds; probes without
+/// the stage are left out.
 fn stage_times(result: &RunResult, is_foreign: bool, stage: usize) -> Vec<f64> {
     let probes = result.outcome.probes.iter().filter(|probe| probe.is_foreign == is_foreign);
     probes.filter_map(|probe| probe.stage_durations_s(result.outcome.ended)[stage]).collect()
 }
 
-/// Returns the least and the greatest of some times.
+/// Returns the least and the greatest of some times; panics if there are none.
 fn time_range(times: &[f64]) -> (f64, f64) {
     assert!(!times.is_empty());
     times.iter().fold((f64::INFINITY, 0.0), |(least, most), &time| (time.min(least), time.max(most)))
 }
 
-/// Returns the mean of some times.
+/// Returns the mean of some times; NaN if there are none.
 fn mean(times: &[f64]) -> f64 {
     times.iter().sum::<f64>() / times.len() as f64
 }

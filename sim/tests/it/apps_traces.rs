@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Returns a trace of twenty pages, each of another client: a document and a picture.
+/// Returns a trace of twenty pages, each of another client: a document and a picture, read from a
+/// web server's log. `direction` is that of its payload.
 fn make_trace(direction: Direction) -> Traffic {
     let line = |page: u32, second: u32, path: &str, referer: &str, bytes: u32| {
         let stamp = format!("[12/Mar/2023:10:00:{second:02} +0000]");
@@ -34,12 +35,14 @@ fn make_uploads() -> Traffic {
     read_contents(&[("up.csv", table.as_bytes())], &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns an entry of a mix that replays a file.
+/// Returns an entry of a mix that replays a file; the file need not exist, since tests pass its
+/// traffic.
 fn file_entry(name: &str, load: Option<f64>) -> MixSpec {
     MixSpec { files: vec![format!("some/{name}")], load, ..MixSpec::default() }
 }
 
-/// Returns a scenario of a trace, calls, uploads from a trace, and two listed connections.
+/// Returns a scenario of a trace, calls, uploads from a trace, and two listed connections;
+/// [`make_parts`] has its traces.
 fn scenario_with_everything(scheme: &str) -> Scenario {
     let up = MixSpec { payload: Some("up".into()), ..file_entry("up.csv", Some(0.2)) };
     let calls = MixSpec { count: Some(2), ..entry("voip", json!({})) };
@@ -50,7 +53,7 @@ fn scenario_with_everything(scheme: &str) -> Scenario {
     all
 }
 
-/// Runs a scenario with these traces, by number of their source.
+/// Runs a scenario with these traces, by number of their source; panics if it is refused.
 fn play_parts(scenario: &Scenario, parts: Vec<(u16, Traffic)>) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let traffic = Arc::new(Traffic::combine(parts));

@@ -36,7 +36,7 @@ fn three_sources(scheme: &str) -> Scenario {
     )
 }
 
-/// Returns the complete pages of a source, by key.
+/// Returns the pages of a source that have all their transfers, by key.
 fn group_pages(result: &RunResult, source: u16) -> BTreeMap<u64, Vec<Transfer>> {
     let mut pages: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
     for one in result.outcome.transfers.iter().filter(|one| one.source == source && one.page != 0) {
@@ -89,7 +89,8 @@ fn mix__pages_are_the_same_under_every_scheme() {
     }
 }
 
-/// Runs pages of `web:http2` whose senders all split large transfers into `split` pieces.
+/// Runs pages of `web:http2` whose senders all split transfers of at least 20 kB into `split`
+/// pieces and claim a window of one segment.
 fn play_gamed(split: u32, params: Value) -> RunResult {
     let base = roomy_scenario("droptail", vec![MixSpec { load: Some(0.3), ..entry("web:http2", params) }]);
     let gaming = MisbehavingSpec {

@@ -3,13 +3,14 @@ use crate::common::{SCHEMES, digest, play, scenario, with_model};
 use mousehole_sim::scenario::Scenario;
 use std::collections::BTreeMap;
 
-/// Returns a short run of a model at a load.
+/// Returns a scenario of a model at a load, with 1 s of warm-up and a window of 6 s.
 fn short_scenario(scheme: &str, model: &str, load: f64) -> Scenario {
     let base = Scenario { warmup: "1s".into(), duration: "6s".into(), max_windows: 10, ..scenario(scheme) };
     with_model(base, model, load)
 }
 
-/// Returns the digests of every second scheme's run, computed by so many threads.
+/// Returns the digests of every second scheme's run, in the order of schemes, computed by so many
+/// threads.
 fn compute_digests(threads: usize) -> Vec<u64> {
     let scenarios: Vec<Scenario> =
         SCHEMES.iter().step_by(2).map(|scheme| short_scenario(scheme, "web:sfd", 0.8)).collect();

@@ -18,13 +18,14 @@ fn roomy_scenario() -> Scenario {
 
 const RATE: Rate = Rate(4_000_000);
 
-/// Returns the slowdown of every transfer: its response time over its ideal completion time.
+/// Returns the slowdown of every transfer, in order: its response time over its ideal completion
+/// time.
 fn slowdowns(result: &RunResult) -> Vec<f64> {
     let pairs = result.outcome.transfers.iter().zip(&result.ideal_s);
     pairs.map(|(one, alone)| one.end.since(one.start).as_secs() / alone).collect()
 }
 
-/// Asserts that every transfer takes its ideal completion time exactly.
+/// Asserts that every transfer takes its ideal completion time, to a part in 10^12.
 fn assert_all_one(result: &RunResult, what: &str) {
     for (slowdown, transfer) in slowdowns(result).into_iter().zip(&result.outcome.transfers) {
         assert!((slowdown - 1.0).abs() < 1e-12, "{what}: slowdown {slowdown} of {transfer:?}");

@@ -13,7 +13,10 @@ use proptest::prelude::*;
 
 const LONG: Time = Time(5_000_000_000_000);
 
-/// Checks the laws that hold whatever the traffic.
+/// Checks the laws that hold whatever the traffic: conservation, order, capacity and causality.
+///
+/// # Errors
+/// The first law that is broken.
 fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
     let outcome = &result.outcome;
     for balance in &outcome.balance {
@@ -43,8 +46,11 @@ fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseErr
     check_bytes(scenario, result)
 }
 
-/// Checks that every written byte arrives once: the transfers are the writes, and goodput is their
-/// sum.
+/// Checks that every byte of the listed connections arrives once: the transfers are the writes, and
+/// goodput is their sum. Other traffic passes.
+///
+/// # Errors
+/// The first difference.
 fn check_bytes(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
     let written: Vec<u64> = scenario
         .traffic
@@ -218,9 +224,9 @@ fn laws__transfers_count_the_packets_they_lose() {
     assert_eq!(lost, dropped);
 }
 
-/// Returns forty endless flows through `scheme`, measured after their common start. In the first
-/// seconds whole windows are lost at once, and a queue under strict priority can run empty while
-/// its flows wait for timeouts.
+/// Returns forty endless flows through `scheme`, measured for 10 s after their common start. In the
+/// first seconds whole windows are lost at once, and a queue under strict priority can run empty
+/// while its flows wait for timeouts.
 fn saturated_scenario(scheme: &str) -> Scenario {
     let base = Scenario { warmup: "30s".into(), duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
     let mut scenario = base;

@@ -12,7 +12,7 @@ use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
 
-/// Returns the results of a scenario on the fast and on the slow path.
+/// Returns the results of a scenario on the fast path, then on the slow path.
 fn play_both_paths(scenario: &Scenario) -> [RunResult; 2] {
     [false, true].map(|slow_path| play(&Scenario { slow_path, ..scenario.clone() }))
 }
@@ -25,7 +25,8 @@ fn assert_same(fast: &RunResult, slow: &RunResult, case: &str) {
     assert_eq!(fast.outcome.queues, slow.outcome.queues, "{case}");
 }
 
-/// Returns everything in a run's records that does not depend on how it was computed.
+/// Returns everything in a run's records that does not depend on how it was computed; the number of
+/// events does.
 fn comparable_facts(result: &RunResult) -> impl PartialEq + std::fmt::Debug {
     let outcome = &result.outcome;
     let times = (outcome.ended, outcome.opened, outcome.most_live, outcome.reordered);
@@ -274,8 +275,11 @@ proptest! {
     }
 }
 
-/// Checks that transmission of a packet starts when it arrives or when the one before it has left, whichever
-/// is later.
+/// Checks that transmission of a packet starts when it arrives or when the one before it has left,
+/// whichever is later, and that every packet leaves or is dropped.
+///
+/// # Errors
+/// The first packet of which that is not so.
 fn check_work(arrivals: &[(u64, Packet)], hop: &Hop) -> Result<(), TestCaseError> {
     let times: Vec<u64> = arrivals
         .iter()

@@ -4,13 +4,13 @@ use mousehole_sim::scenario::spec::BulkSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 
-/// Runs web pages at a load under `scheme`.
+/// Runs web pages at a load under `scheme`, measured from 2 s to 22 s.
 fn run_under(scheme: &str, load: f64) -> RunResult {
     let base = Scenario { warmup: "2s".into(), duration: "20s".into(), max_windows: 1, ..scenario(scheme) };
     play(&with_model(base, "web:sfd", load))
 }
 
-/// Runs ten bulk flows under `scheme`.
+/// Runs ten bulk flows under `scheme`, measured from 3 s to 13 s.
 fn play_overloaded(scheme: &str) -> RunResult {
     let mut base =
         Scenario { warmup: "3s".into(), duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
@@ -23,7 +23,8 @@ fn assert_conserved(result: &RunResult) {
     assert!(result.is_conserved(), "{:?}, {:?}", result.outcome.balance, result.outcome.in_flight);
 }
 
-/// Returns the mean time of transfers of at most 15 kB that ended, in seconds.
+/// Returns the mean time of transfers of at most 15 kB that ended, in seconds; panics if there are
+/// 50 or fewer.
 fn mean_short_time(result: &RunResult) -> f64 {
     let short = result.outcome.transfers.iter().filter(|one| one.bytes <= 15_000 && one.end != Time::NEVER);
     let times: Vec<f64> = short.map(|one| one.end.since(one.start).as_secs()).collect();

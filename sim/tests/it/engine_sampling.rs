@@ -19,7 +19,8 @@ fn loaded_scenario(scheme: &str, series: Option<&str>) -> Scenario {
     }
 }
 
-/// Returns the values of a link's series over time, summed over colours.
+/// Returns the values of a link's series over time, summed over colours; none if there is no such
+/// series.
 fn series_values(result: &RunResult, link: &str, name: &str) -> Vec<(Time, f64)> {
     let own = result.outcome.series.iter().filter(|series| series.link == link && series.name == name);
     own.map(|series| series.points.clone())

@@ -20,7 +20,7 @@ type Ours = (f64, &'static str, i64, u16);
 /// The same of ns-2's.
 type Theirs = (f64, String, i64, u16);
 
-/// Returns the cases that were recorded.
+/// Returns the cases that were recorded with ns-2; panics if the summary cannot be read.
 fn read_cases() -> Vec<Value> {
     serde_json::from_str(&read_golden("tcp/summary.json")).expect("summary.json is a list of cases")
 }
@@ -40,7 +40,8 @@ const SETTINGS: [(&str, &str, f64, Option<f64>); 11] = [
     ("tend", "end_s", 200.0, None),
 ];
 
-/// Returns a setting in force: the recorded one, or else the one that the script would set.
+/// Returns a setting in force: the recorded one, or else the one that the script would set. It
+/// panics for a name that the script does not have.
 fn setting(case: &Value, name: &str) -> f64 {
     let known = SETTINGS.iter().find(|setting| setting.0 == name);
     let &(_, recorded, default, old) = known.expect("a setting of a_tcp.tcl");
@@ -56,7 +57,7 @@ fn parse_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns the indices of the script's list, which is `-` for none.
+/// Returns the indices of the script's list, which is `-` for none; panics for any other text.
 fn parse_indices(value: &Value) -> Vec<u64> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
     if matches!(text.as_str(), "-" | "null") {
@@ -148,7 +149,7 @@ fn play_in_floats(case: &Value) -> Vec<Ours> {
     rows.iter().filter_map(|row| ns2_event_name(row.1).map(|name| (row.0, name, row.2, row.3))).collect()
 }
 
-/// Returns the engine's packet trace of a case.
+/// Returns the engine's packet trace of a case; panics if a packet was lost or invented.
 fn play_case(case: &Value) -> Vec<TraceRow> {
     let result = crate::common::play(&case_scenario(case));
     assert!(result.is_conserved());
@@ -166,14 +167,14 @@ fn ns2_event_name(event: TraceEvent) -> Option<&'static str> {
     }
 }
 
-/// Returns (time, event, seq, size) of the events that ns-2's trace has.
+/// Returns (time in s, event, segment, IP bytes) of the events that ns-2's trace has, in order.
 fn comparable_rows(rows: &[TraceRow]) -> Vec<Ours> {
     rows.iter()
         .filter_map(|row| ns2_event_name(row.event).map(|name| (row.at.as_secs(), name, row.seq, row.bytes)))
         .collect()
 }
 
-/// Returns ns-2's trace of a case.
+/// Returns ns-2's trace of a case, in the same form; panics if it cannot be read.
 fn read_ns2_rows(case: &Value) -> Vec<Theirs> {
     let table = read_golden_rows(&format!("tcp/{}.events.csv", case["name"].as_str().expect("a name")));
     let row = |fields: Vec<String>| {

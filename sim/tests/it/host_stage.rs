@@ -27,7 +27,8 @@ fn default_stage() -> HostStageSpec {
     serde_json::from_value(json!({"users": 1})).expect("a stage")
 }
 
-/// Returns the seconds that the only transfer takes.
+/// Returns the seconds that the scenario's only transfer takes; panics if there is not one, or
+/// packets are not conserved.
 fn transfer_seconds(scenario: &Scenario) -> f64 {
     let result = play(scenario);
     let [transfer] = result.outcome.transfers[..] else { panic!("one transfer") };
@@ -84,7 +85,8 @@ fn three_user_scenario(scheme: &str, host_stage: Option<HostStageSpec>) -> Scena
     }
 }
 
-/// Returns the packets dropped by the policers before the bottleneck, either way.
+/// Returns the packets dropped by the policers before the bottleneck, either way, within the
+/// window; panics if packets are not conserved.
 fn count_policed(result: &RunResult) -> u64 {
     assert!(result.is_conserved());
     result

@@ -7,17 +7,20 @@ use mousehole_sim::units::Rate;
 const LINE: Line =
     Line { rate: Rate(5_000_000), buffer_packets: 50, wire: Wire::plain(0), is_upload: false, burst: None };
 
-/// Returns the plan to install a scheme on a line.
+/// Returns the plan to install a scheme on a line; panics if the scheme is wrong.
+///
+/// # Errors
+/// The reason why the scheme cannot be installed.
 fn plan_install(scheme: &str, line: Line) -> Result<Installation, String> {
     plan(&Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}")), &line)
 }
 
-/// Returns the lines that install a scheme.
+/// Returns the lines that install a scheme; panics if it cannot be installed.
 fn install_lines(scheme: &str) -> Vec<String> {
     plan_install(scheme, LINE).unwrap_or_else(|reason| panic!("{scheme}: {reason}")).lines
 }
 
-/// Returns the reason why a scheme cannot be installed.
+/// Returns the reason why a scheme cannot be installed; panics if it can.
 fn refusal_reason(scheme: &str) -> String {
     plan_install(scheme, LINE).expect_err(scheme)
 }

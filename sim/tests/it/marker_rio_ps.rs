@@ -27,7 +27,8 @@ fn send_packets(edge: &mut Marker, slot: u32, packets: u32, at_ms: u64) -> Vec<C
     (0..packets).map(mark).collect()
 }
 
-/// Sweeps every second up to `seconds`; returns the threshold over time as (s, packets).
+/// Sweeps every second up to `seconds`; returns the threshold over time as (s, packets) and takes
+/// it out of the marker.
 fn threshold_course(edge: &mut Marker, seconds: u64) -> Vec<(u64, f64)> {
     (1..=seconds).for_each(|second| edge.control(Time(second * SECOND)));
     edge.series()[0].points.iter().map(|(at, value)| (at.0 / SECOND, *value)).collect()

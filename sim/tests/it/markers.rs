@@ -17,12 +17,14 @@ fn make_flow(client: u32, class: Class) -> Flow {
     Flow { client, class, ..Flow::default() }
 }
 
-/// Returns the colour that `marker` gives a green data packet of 1000 bytes.
+/// Returns the colour that `marker` gives a green data packet of 1000 bytes. The packet counts in
+/// its state, and the slot must be open.
 fn mark_data(marker: &mut Marker, slot: u32, seconds: f64) -> Colour {
     mark(marker, slot, seconds, Colour::Green)
 }
 
-/// Returns the colour that `marker` gives a data packet of 1000 bytes of the colour `before`.
+/// Returns the colour that `marker` gives a data packet of 1000 bytes of the colour `before`. The
+/// packet counts in its state, and the slot must be open.
 fn mark(marker: &mut Marker, slot: u32, seconds: f64, before: Colour) -> Colour {
     let mut packet = Packet::new(slot, Kind::Data, 0, 1000);
     packet.colour = before;

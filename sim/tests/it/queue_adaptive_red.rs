@@ -58,8 +58,9 @@ fn make_hop(slow: bool, automatically: bool) -> Hop {
     Hop::new(rate, Queue::Fifo(Fifo::new(Buffer::Packets(100), Policy::Adaptive(Box::new(red)))), slow)
 }
 
-/// Plays `many` senders as a fluid: a packet more per 100 ms each, half of one sender's rate less
-/// at a loss. Returns the mean queue in the second half.
+/// Plays `many` senders as a fluid from one time to another, in seconds: a packet more per 100 ms
+/// each, half of one sender's rate less at a loss. Returns the mean queue in packets in the second
+/// half.
 fn play_senders(hop: &mut Hop, many: f64, from: f64, until: f64) -> f64 {
     let (mut now, mut rate, mut seen) = (from, 8e6, hop.dropped.len());
     let (mut queue, mut samples) = (0.0, 0.0);

@@ -25,17 +25,17 @@ struct Driven {
 }
 
 impl Driven {
-    /// Returns an empty queue.
+    /// Returns an empty queue without connections.
     fn new(params: Params) -> Driven {
         Driven { cake: Cake::new(params, 11), drops: Vec::new() }
     }
 
-    /// Adds a packet to the queue.
+    /// Adds a packet to the queue; what it drops goes into `drops`.
     fn enqueue(&mut self, packet: Packet, now: Time) {
         self.cake.enqueue(packet, now, &mut self.drops);
     }
 
-    /// Returns the next packet, `None` if none may leave.
+    /// Returns the next packet, `None` if none may leave; packets dropped go into `drops`.
     fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.cake.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),
@@ -48,7 +48,8 @@ impl Driven {
         self.cake.open(slot, &Flow { key: slot.into(), client, server, ..Flow::default() });
     }
 
-    /// Returns each flow's share of the bytes of the next `count` packets.
+    /// Returns each flow's share of the bytes of the next `count` packets, which leave at time
+    /// zero; panics if fewer wait.
     fn measure_shares(&mut self, flows: usize, count: usize) -> Vec<f64> {
         let mut bytes = vec![0.0; flows];
         for _ in 0..count {

@@ -26,8 +26,8 @@ struct Reference {
 }
 
 impl Reference {
-    /// Returns the head and whether CoDel may drop it (`dodequeue`, RFC 8289 section 5.6); `now` is
-    /// in ns.
+    /// Removes and returns the head and whether CoDel may drop it (`dodequeue`, RFC 8289 section
+    /// 5.6); no head if the queue is empty. `now` is in ns.
     fn do_dequeue(&mut self, now: f64) -> (Option<u32>, bool) {
         let Some((seq, bytes, at)) = self.queue.pop_front() else {
             self.first_above = 0.0;
@@ -46,7 +46,8 @@ impl Reference {
         (Some(seq), ok)
     }
 
-    /// Returns the next packet under CoDel (`dequeue`, RFC 8289 section 5.5); `now` is in ns.
+    /// Returns the next packet under CoDel (`dequeue`, RFC 8289 section 5.5), `None` if none is
+    /// left; packets dropped before it go into `dropped`. `now` is in ns.
     fn dequeue(&mut self, now: f64) -> Option<u32> {
         let (mut seq, mut ok) = self.do_dequeue(now);
         if self.dropping {

@@ -28,7 +28,8 @@ fn bulk_scenario(profile: &str, scheme: &str) -> Scenario {
     }
 }
 
-/// Runs the flows, prints delays and utilisation, and returns the result.
+/// Runs the flows, prints delays and utilisation, and returns the result; panics if packets are not
+/// conserved.
 fn play_bulk(profile: &str, scheme: &str) -> RunResult {
     let result = play(&bulk_scenario(profile, scheme));
     assert!(result.is_conserved());

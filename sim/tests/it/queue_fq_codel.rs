@@ -27,17 +27,17 @@ impl Fair {
         Fair { queue: Bands::new(params("fq-codel", &given, 1e7), 1), rng, drops: Vec::new() }
     }
 
-    /// Adds a packet to the queue.
+    /// Adds a packet to the queue; what it drops goes into `drops`.
     fn enqueue(&mut self, packet: Packet, now: Time) {
         self.queue.enqueue(packet, now, &mut self.rng, &mut self.drops);
     }
 
-    /// Adds `count` packets of a flow.
+    /// Adds `count` packets of a flow, numbered from 0.
     fn fill(&mut self, flow: u32, count: u32, bytes: u16, now: Time) {
         (0..count).for_each(|seq| self.enqueue(packet(flow, seq, bytes), now));
     }
 
-    /// Returns the next packet, `None` if none waits.
+    /// Returns the next packet, `None` if none waits; packets dropped go into `drops`.
     fn dequeue(&mut self, now: Time) -> Option<Packet> {
         match self.queue.dequeue(now, &mut self.drops) {
             Dequeued::Packet(packet, _) => Some(packet),
@@ -45,7 +45,7 @@ impl Fair {
         }
     }
 
-    /// Returns the flows of the next packets.
+    /// Removes up to `count` packets; returns their flows in order.
     fn dequeue_flows(&mut self, count: usize, now: Time) -> Vec<u32> {
         (0..count).filter_map(|_| self.dequeue(now)).map(|packet| packet.flow).collect()
     }
@@ -143,8 +143,8 @@ fn overflow__at_most_64_packets_at_once() {
     assert_eq!(fair.drops.len(), 64);
 }
 
-/// Plays a queue that always has 20 packets of one flow and is served every millisecond. Returns
-/// the times of losses and of marks in ms.
+/// Plays a queue that always has 20 packets of one flow and is served every millisecond for
+/// `for_ms`. Returns the times of losses and of marks in ms; panics at a loss that is not by delay.
 fn play_standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>) {
     let mut fair = Fair::new(&[("ecn", if ecn { "true" } else { "false" })]);
     let of = |seq| Packet { flags: if ect { flag::ECT } else { 0 }, ..packet(1, seq, 1000) };

@@ -41,7 +41,7 @@ fn published_profile() -> Params {
     params("policer", &[], 1e7)
 }
 
-/// Adds a packet, which must not be dropped.
+/// Adds a packet at time zero, which must not be dropped.
 fn enqueue(scheduler: &mut HostScheduler, flow: u32, colour: Colour, seq: u32, bytes: u16) {
     let mut drops = Vec::new();
     scheduler.enqueue(coloured(colour, packet(flow, seq, bytes)), ms(0), &mut drops);
@@ -177,7 +177,8 @@ impl Reference {
         self.last_ns = now_ns;
     }
 
-    /// Returns flow and number of the next packet by the paper's rules, `None` if none may leave.
+    /// Removes the next packet by the paper's rules, takes its tokens and passes the turn on;
+    /// returns its flow and number, `None` if none may leave.
     fn dequeue(&mut self, now_ns: u64) -> Option<(u32, u32)> {
         self.refill(now_ns);
         let mut blocked = [false; 3];

@@ -41,14 +41,15 @@ fn red_policy() -> Policy {
     Policy::Dropper(Box::new(Dropper::new(red_params())))
 }
 
-/// Returns CAKE with some changed parameters.
+/// Returns CAKE at [`RATE`] with this limit; `change` changes its parameters.
 fn make_cake(limit: Buffer, change: impl Fn(&mut queue::cake::Params)) -> Queue {
     let mut params = queue::cake::Params { limit, ..queue::cake::Params::new(RATE) };
     change(&mut params);
     Queue::Cake(Box::new(Cake::new(params, 5)))
 }
 
-/// Returns a queue of the catalogue with settings.
+/// Returns a queue of the catalogue with settings, on a link of [`RATE`]; panics if the text is
+/// wrong.
 fn catalogue_queue(text: &str, limit: Buffer) -> Queue {
     let context =
         LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, ..LinkContext::EXAMPLE };
@@ -149,7 +150,8 @@ fn any_limit() -> impl Strategy<Value = Buffer> {
     prop_oneof![(1u32..40).prop_map(Buffer::Packets), (1500u64..40_000).prop_map(Buffer::Bytes)]
 }
 
-/// Plays arrivals until everything has left; packets are numbered in `seq`.
+/// Plays arrivals of twelve flows until everything has left; packets are numbered in `seq`, in the
+/// order of arrival.
 fn play_arrivals(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
     let mut hop = Hop::new(RATE, queue, slow);
     for slot in 0..12 {
@@ -171,8 +173,11 @@ fn play_arrivals(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
     hop
 }
 
-/// Checks that every packet is sent or dropped, once, and unchanged but for a mark on an
-/// ECN-capable one.
+/// Checks that each of `count` packets is sent or dropped, once, and unchanged but for a mark on an
+/// ECN-capable one, and that none still waits.
+///
+/// # Errors
+/// The first packet of which that is not so, with the queue's name.
 fn check_conservation(name: &str, hop: &mut Hop, count: usize) -> Result<(), TestCaseError> {
     let mut fates = BTreeMap::new();
     for packet in hop.left.iter().map(|left| left.packet).chain(hop.dropped.iter().map(|drop| drop.packet)) {
@@ -186,6 +191,9 @@ fn check_conservation(name: &str, hop: &mut Hop, count: usize) -> Result<(), Tes
 
 /// Checks that the link works whenever something waits: departures are back to back from an arrival
 /// on.
+///
+/// # Errors
+/// The first packet that starts at another time, with the queue's name.
 fn check_work(name: &str, hop: &Hop, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let mut times = Vec::new();
     let mut now = Time::ZERO;

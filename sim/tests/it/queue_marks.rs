@@ -7,7 +7,7 @@ use mousehole_sim::scenario::Scheme;
 use mousehole_sim::scenario::{LinkContext, build};
 use mousehole_sim::units::{Buffer, Rate, Time};
 
-/// Returns the marker of a scheme.
+/// Returns the marker of a scheme on a link of 4 Mbit/s; panics if the scheme is wrong.
 fn make_marker(scheme: &str) -> Marker {
     let context = LinkContext {
         rate: Rate(4_000_000),
@@ -26,7 +26,8 @@ fn ns2_name(colour: Colour) -> &'static str {
     if colour == Colour::Green { "IN" } else { "OUT" }
 }
 
-/// Asserts that every mark of a table is also ours.
+/// Asserts that every mark of a golden table of SFD is also ours; the table must have 20 rows or
+/// more.
 fn assert_marks(scheme: &str, table: &str) {
     let mut marker = make_marker(scheme);
     let mut known = Vec::new();

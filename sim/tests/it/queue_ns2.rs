@@ -23,7 +23,7 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// Returns the arrival of a row of ns-2's table.
+    /// Returns the arrival of a row of ns-2's table; panics for a field that is no number.
     fn from_row(row: &[String]) -> Arrival {
         let number = |index: usize| row[index].parse::<f64>().expect("a number");
         Arrival {
@@ -40,7 +40,7 @@ impl Arrival {
 
 /// A queue under test.
 trait Judge {
-    /// Judges an arrival that finds a backlog.
+    /// Judges an arrival that finds a backlog, and updates the averages.
     fn judge(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict;
     /// Records a departure, if the queue uses it.
     fn record_departure(&mut self, _: Colour, _: &Backlog, _: Time) {}
@@ -118,7 +118,8 @@ impl Server {
         }
     }
 
-    /// Serves the packets that start by `now`, and records their departures.
+    /// Serves the packets that start by `now`, reports their departures to `judge`, and sets since
+    /// when the link is idle.
     fn advance(&mut self, now: Time, judge: &mut impl Judge) {
         while let Some(&(start, colour, bytes)) = self.promised.front().filter(|first| first.0 <= now) {
             self.promised.pop_front();
@@ -138,8 +139,8 @@ impl Server {
     }
 }
 
-/// Plays a table and asserts averages and decisions. At least `drops` of its arrivals must be
-/// drops, so that there is something to compare.
+/// Plays a table and asserts packets found, averages and decisions. At least `drops` of its
+/// arrivals must be drops, and 1000 rows be there, so that there is something to compare.
 fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
     let mut server = Server::new();
     let mut dropped = 0;
@@ -185,13 +186,14 @@ fn plain_red_line() -> RedLine {
     }
 }
 
-/// Asserts the decisions of ns-2's RED.
+/// Asserts the decisions of ns-2's RED with a buffer of `limit` packets.
 fn assert_red(table: &str, limit: u32, spec: RedLine) {
     let mut red = Ns2Red::new(spec, Buffer::Packets(limit));
     assert_decisions(table, &mut red, 60);
 }
 
-/// Asserts the decisions of ns-2's RIO.
+/// Asserts the decisions of ns-2's RIO with a buffer of `limit` packets; `both` has what IN and OUT
+/// share.
 fn assert_rio(table: &str, limit: u32, both: RedLine) {
     let inside = RedLine { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..both };
     let out = RedLine { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, ..both };

@@ -12,7 +12,7 @@ struct Line {
 }
 
 impl Line {
-    /// Returns the line that the program prints.
+    /// Returns the line that the program prints; panics if it has another form.
     fn parse(text: &str) -> Line {
         let (names, numbers) = text.rsplit_once('"').expect("a quoted scheme");
         let numbers: Vec<f64> = numbers[1..].split(',').map(|text| text.parse().expect("a number")).collect();
@@ -36,7 +36,8 @@ impl Line {
     }
 }
 
-/// Runs the program by one rule with one seed; returns its lines.
+/// Runs the program by one rule with one seed; returns its lines. It panics unless the program
+/// succeeds and compares every row.
 fn run_comparison(rule: &str) -> Vec<Line> {
     let program = env!("CARGO_BIN_EXE_mousehole-overload");
     let done = Command::new(program).args(["1", rule]).output().expect("it runs");

@@ -74,7 +74,7 @@ impl Driven {
         Driven { pie: Pie::new(params), rng: Stream::new(3, Purpose::Queue, 0), drops: Vec::new() }
     }
 
-    /// Adds a packet to the queue.
+    /// Adds a packet to the queue; if it is dropped it goes into `drops`.
     fn enqueue(&mut self, packet: Packet, now: Time) {
         self.pie.enqueue(packet, now, &mut self.rng, &mut self.drops);
     }
@@ -88,7 +88,7 @@ impl Driven {
     }
 
     /// Plays a queue that is filled to `waiting` packets at every ms before `until` and sends one.
-    /// Returns the times of drops and of marks in ms.
+    /// Returns the times of drops and of marks in ms, and empties `drops`.
     fn play_standing_queue(&mut self, flags: u8, waiting: u32, until: u64) -> (Vec<u64>, Vec<u64>) {
         let (mut lost, mut marked) = (Vec::new(), Vec::new());
         for now in 0..until {

@@ -11,7 +11,8 @@ use proptest::prelude::*;
 
 const RATE: Rate = Rate(8_000_000);
 
-/// Returns a queue header's bands on a link with this buffer.
+/// Returns a queue header's bands on a link with this buffer; panics for an unknown policy or a
+/// wrong value.
 fn make_bands(policy: &str, given: &[(&str, &str)], buffer: Buffer) -> Bands {
     let (buffer_packets, buffer_bytes) = match buffer {
         Buffer::Packets(packets) => (packets.into(), 0),
@@ -49,7 +50,7 @@ fn lost_seqs(hop: &Hop) -> Vec<u32> {
     hop.dropped.iter().map(|drop| drop.packet.seq).collect()
 }
 
-/// Sends packets of a colour to the link.
+/// Sends packets of a colour to the link, numbered by `seqs`, all at `now` in ns.
 fn send_packets(hop: &mut Hop, colour: Colour, seqs: std::ops::Range<u32>, now: u64) {
     seqs.for_each(|seq| hop.arrive(coloured(colour, packet(1, seq, 1000)), Time(now)));
 }

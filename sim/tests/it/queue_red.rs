@@ -7,12 +7,13 @@ use mousehole_sim::units::{Buffer, Rate, Time};
 
 const RATE: Rate = Rate(3_000_000);
 
-/// Returns a link with the queue of `scheme`.
+/// Returns a link with the queue of `scheme` and a buffer of so many packets; panics if the scheme
+/// is wrong.
 fn make_hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
     Hop::with_scheme(scheme, rate, Buffer::Packets(packets), slow).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the averages of the link's FIFO.
+/// Returns the averages of the link's FIFO in packets; none for any other queue.
 fn averages(hop: &mut Hop) -> Vec<f64> {
     match hop.link.queue() {
         Queue::Fifo(fifo) => fifo.averages(),

@@ -26,7 +26,7 @@ impl Fair {
         Fair { queue: Sfq::new(params, 1), drops: Vec::new() }
     }
 
-    /// Adds packets of a flow.
+    /// Adds packets of a flow at time zero, numbered by `seqs`; dropped ones go into `drops`.
     fn enqueue_packets(&mut self, flow: u32, seqs: std::ops::Range<u32>, bytes: u16) {
         seqs.for_each(|seq| self.queue.enqueue(packet(flow, seq, bytes), Time(0), &mut self.drops));
     }
@@ -45,7 +45,8 @@ impl Fair {
         std::iter::from_fn(|| self.dequeue(Time(0)).map(|one| (one.flow, one.seq))).collect()
     }
 
-    /// Returns flow and number of the dropped packets.
+    /// Returns flow and number of the dropped packets, in order; panics if one was not dropped by
+    /// force.
     fn list_dropped(&self) -> Vec<(u32, u32)> {
         assert!(self.drops.iter().all(|one| one.reason == DropReason::Forced));
         self.drops.iter().map(|one| (one.packet.flow, one.packet.seq)).collect()

@@ -86,8 +86,8 @@ impl Pair {
         }
     }
 
-    /// Passes a packet to the simulator's FIFO. Returns the backlog that it found, and when it
-    /// starts if it is admitted.
+    /// Passes a packet to the simulator's FIFO, which may mark it. Returns the backlog that it
+    /// found, and when it starts in ns, `None` if it is dropped.
     fn pass_real(&mut self, packet: &mut Packet, now: Time) -> (Backlog, Option<u64>) {
         let start = self.fifo.pass(packet, now, self.busy_until, &mut self.rng).ok();
         let mut found = self.fifo.waiting(now);
@@ -100,7 +100,8 @@ impl Pair {
         (found, start.map(|start| start.0))
     }
 
-    /// Passes a packet to the virtual FIFO. Returns the same, and whether the packet was marked.
+    /// Passes a packet to the virtual FIFO, after the departures due by `now`. Returns the same,
+    /// and whether the packet was marked.
     fn pass_virtual(&mut self, view: &View, now: Time) -> (Backlog, Option<u64>, bool) {
         let departures = self.virtual_fifo.settle(now.0);
         let found = self.virtual_fifo.backlog(view);

@@ -35,7 +35,7 @@ impl Driven {
         self.wrr.open(slot, &Flow { class, ..Flow::default() });
     }
 
-    /// Adds a packet to its queue.
+    /// Adds a packet to its queue at time zero; what it drops goes into `drops`.
     fn enqueue(&mut self, packet: Packet) {
         self.wrr.enqueue(packet, Time::ZERO, &mut self.rng, &mut self.drops);
     }

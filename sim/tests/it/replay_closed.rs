@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Returns a trace of eight clients with five pages each: an index, two objects when it has
-/// arrived, a third when the first of these has.
+/// arrived, a third when the first of these has. Only with `durations` does it say when transfers
+/// ended.
 fn make_pages(durations: bool) -> Traffic {
     let mut table =
         String::from(if durations { "start,client,bytes,duration\n" } else { "start,client,bytes\n" });
@@ -45,7 +46,7 @@ fn replay_scenario(scheme: &str, replay: Option<&str>, load: Option<f64>) -> Sce
     Scenario { traffic, duration: "40s".into(), max_windows: 10, ..scenario(scheme) }
 }
 
-/// Runs a scenario with this traffic.
+/// Runs a scenario with this traffic; panics if it is refused or packets are not conserved.
 fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));

@@ -53,7 +53,8 @@ fn replay_scenario(scheme: &str, rate: &str, load: Option<f64>) -> Scenario {
     Scenario { traffic, link, warmup, duration, ..scenario(scheme) }
 }
 
-/// Runs a scenario with this traffic; every datagram must arrive or be lost.
+/// Runs a scenario with this traffic. It panics if the scenario is refused, or if a datagram
+/// neither arrives nor is lost.
 fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));
@@ -78,8 +79,8 @@ fn sum_records(records: &[DatagramRecord]) -> Sums {
     sums
 }
 
-/// Returns what a window of a run without a load should send: the record, repeated without end,
-/// from the run's offset on.
+/// Returns what a window of a run without a load should send, by client and direction: the record,
+/// repeated without end, from the run's offset on. `begin` and `end` of the window are in ns.
 fn expected_sums(traffic: &Traffic, (seed, replication): (u64, u32), (begin, end): (u64, u64)) -> Sums {
     let overlay = Overlay::new(traffic, None, Rate(4_000_000), 1460, seed, replication).unwrap();
     let (period, offset) = (measure_period(traffic).0, overlay.window_offset(seed, replication).0);

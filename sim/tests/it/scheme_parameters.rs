@@ -155,7 +155,8 @@ fn other_values(parameter: &Parameter) -> Vec<String> {
     }
 }
 
-/// Returns the settings to combine with a parameter, and the values to try.
+/// Returns the settings to combine with a parameter, and the values to try, from the tables of
+/// exceptions or by the parameter's kind.
 fn trial(scheme: &str, parameter: &Parameter) -> (String, Vec<String>) {
     let beside = BESIDE.iter().find(|(name, one, ..)| [scheme, "*"].contains(name) && *one == parameter.name);
     if let Some((_, _, beside, value)) = beside {
@@ -174,7 +175,7 @@ struct Runs(BTreeMap<(String, usize), Option<u64>>);
 
 impl Runs {
     /// Returns the digest of the scheme's run in situation `number`; `None` if the scheme is
-    /// refused.
+    /// refused. Each run is played once and stored.
     fn digest(&mut self, scheme: &str, number: usize) -> Option<u64> {
         let key = (scheme.to_string(), number);
         *self.0.entry(key).or_insert_with(|| {
@@ -198,7 +199,8 @@ impl Runs {
     }
 }
 
-/// Returns the parameters without effect of the schemes from `first` to the one before `end`.
+/// Returns the parameters without effect, as `scheme(parameter)`, of the schemes from `first` to
+/// the one before `end`, or to the last. It panics for a name that is no scheme's.
 fn find_idle_parameters(first: &str, end: Option<&str>) -> Vec<String> {
     let place = |name| SCHEMES.iter().position(|doc| doc.name == name).expect("a scheme's name");
     let mut runs = Runs::default();

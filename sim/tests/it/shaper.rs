@@ -10,7 +10,7 @@ use mousehole_sim::scenario::spec::{Ends, LinkSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
-/// Returns a drop-tail queue.
+/// Returns a drop-tail queue of so many packets.
 fn make_fifo(packets: u32) -> Queue {
     Queue::Fifo(Fifo::new(Buffer::Packets(packets), Policy::DropTail))
 }
@@ -77,7 +77,7 @@ fn play_shaped(scheme: &str, shape: &str) -> RunResult {
     }))
 }
 
-/// Returns the record of the queue with this name.
+/// Returns the record of the queue with this name; panics if there is none.
 fn find_queue<'a>(result: &'a RunResult, name: &str) -> &'a QueueRecord {
     result.outcome.queues.iter().find(|queue| queue.name == name).unwrap()
 }

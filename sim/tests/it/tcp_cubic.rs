@@ -3,7 +3,7 @@ use crate::common::dialogue::{SenderHarness, rfc};
 use mousehole_sim::tcp::{Congestion, IdleRestart, Params, Variant};
 use mousehole_sim::units::Time;
 
-/// Returns a sender in congestion avoidance with `window` segments in flight.
+/// Returns a sender by CUBIC in congestion avoidance with `window` segments in flight.
 fn cruising_sender(window: u32) -> SenderHarness {
     let mut talk = SenderHarness::new(Params {
         congestion: Congestion::Cubic,
@@ -15,7 +15,8 @@ fn cruising_sender(window: u32) -> SenderHarness {
     talk
 }
 
-/// Loses the first outstanding segment and repairs it within `rtt_ms`.
+/// Loses the first outstanding segment and repairs it within `rtt_ms`; everything sent is
+/// acknowledged then.
 fn lose_one(talk: &mut SenderHarness, rtt_ms: u64) {
     let una = talk.sender.una();
     assert_eq!(talk.sack(una, &[(una + 1, una + 4)])[0], una);
@@ -38,7 +39,7 @@ fn cruise(talk: &mut SenderHarness, rtt_ms: u64, ms: u64) {
     }
 }
 
-/// Asserts the congestion window within a tolerance, in segments.
+/// Asserts the congestion window in segments, within a tolerance.
 fn assert_window(talk: &SenderHarness, expected: f64, within: f64) {
     let cwnd = talk.sender.cwnd();
     assert!((cwnd - expected).abs() <= within, "{cwnd}, not {expected} ± {within}");

@@ -65,8 +65,8 @@ impl Loss {
     }
 }
 
-/// Returns the mean window over about `segments` segments of a flow with these losses, without
-/// queueing.
+/// Returns the mean window in segments over about `segments` segments of a flow with these losses,
+/// without queueing. `expected` is the window by the law, from which the run's length follows.
 fn mean_window(tcp: &TcpSpec, rtt_ms: u32, loss: Loss, expected: f64, segments: u32) -> f64 {
     let seconds = (f64::from(segments) / expected * f64::from(rtt_ms) / 1e3) as u32;
     let link = LinkSpec {
@@ -97,7 +97,7 @@ fn cubic_law(loss: f64, rtt_s: f64) -> f64 {
     own.max(reno_law(loss))
 }
 
-/// Asserts that the ratio of the measured window to the law's lies within a band.
+/// Prints the ratio of the measured window to the law's, and asserts that it lies within a band.
 fn assert_band(what: &str, measured: f64, law: f64, band: (f64, f64)) {
     let ratio = measured / law;
     println!("{what}: window {measured:.1}, law {law:.1}, ratio {ratio:.3}");
@@ -195,7 +195,7 @@ fn sawtooth__has_the_amplitude_of_its_law() {
     }
 }
 
-/// Returns the bytes of each flow between the warm-up and the end, from the trace.
+/// Runs the scenario with a trace; returns the bytes of each flow between the warm-up and the end.
 fn measure_shares(base: &Scenario, warmup_s: f64) -> Vec<f64> {
     let mut base = base.clone();
     base.trace = true;
@@ -209,7 +209,7 @@ fn measure_shares(base: &Scenario, warmup_s: f64) -> Vec<f64> {
     bytes
 }
 
-/// Returns Jain's fairness index of the shares.
+/// Returns Jain's fairness index of the shares: 1 if all are equal, 1/n if one has everything.
 fn jain_index(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     sum * sum / (shares.len() as f64 * shares.iter().map(|share| share * share).sum::<f64>())

@@ -27,7 +27,8 @@ fn make_sender(written: u32) -> SenderHarness {
     talk
 }
 
-/// Waits until the timer fires; returns the wait in ms and the segments sent.
+/// Waits until the timer fires; returns the wait in ms and the segments sent. It panics if no timer
+/// runs.
 fn fire_timer(talk: &mut SenderHarness) -> (f64, Vec<u32>) {
     let before = talk.now;
     let sent = talk.time_out();

@@ -11,7 +11,8 @@ fn with_profile(profile: &str, scheme: &str) -> Scenario {
     with_model(Scenario { tcp, ..scenario(scheme) }, "poisson", 0.5)
 }
 
-/// Returns the TCP of each connection, by its key.
+/// Runs transfers by senders of `profile`; returns the index of each connection's TCP, by its key.
+/// It panics if one is faster than alone, or packets are not conserved.
 fn connection_tcps(profile: &str, scheme: &str) -> BTreeMap<u64, u8> {
     let result = play(&with_profile(profile, scheme));
     assert!(result.is_conserved());

@@ -7,7 +7,7 @@ use mousehole_sim::scenario::topology::spec::{TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::units::{Buffer, Dur};
 
-/// Returns the plan of a topology with one transfer.
+/// Returns the plan of a topology with one transfer; panics if it is refused.
 fn make_plan(spec: TopologySpec) -> Plan {
     let scenario = scenario_carrying(spec, "sfd", transfers(1, 0.0, 1000));
     Plan::new(&scenario).unwrap_or_else(|error| panic!("{error}"))
@@ -18,7 +18,7 @@ fn some_text(value: &str) -> Option<String> {
     Some(value.into())
 }
 
-/// Returns rate and buffer of the bottleneck both ways.
+/// Returns rate in bit/s and buffer of the bottleneck, in the direction of the data, then back.
 fn both_ways(plan: &Plan) -> [(u64, Buffer); 2] {
     [0, 1].map(|number| (plan.links[number].rate.0, plan.links[number].buffer))
 }

@@ -80,7 +80,8 @@ fn dumbbell_and_graph(shared: bool, base: &Scenario) -> [Scenario; 2] {
     [Scenario { link, access, ..base.clone() }, graph]
 }
 
-/// Checks that dumbbell and graph give the same results, with and without access links.
+/// Runs a scenario over dumbbell and graph, with and without access links, and asserts equal
+/// results; `case` is for messages.
 fn check_equal(base: &Scenario, case: &str) {
     for shared in [true, false] {
         let [dumbbell, graph] = dumbbell_and_graph(shared, base).map(|one| play(&one));

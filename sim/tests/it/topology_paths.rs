@@ -17,7 +17,8 @@ fn transfer_to(client: u32, server: u32, start_s: f64, bytes: u64) -> Connection
     ConnectionSpec { client, server, ..connection(start_s, &[(0.0, bytes)]) }
 }
 
-/// Returns the number of packets that reached a link.
+/// Returns the number of packets that reached a link in the whole run; panics if there is no such
+/// link.
 fn count_arrived(result: &RunResult, link: &str) -> u64 {
     let found = result.outcome.balance.iter().find(|one| one.link == link);
     found.unwrap_or_else(|| panic!("no link {link}")).arrived.0

@@ -243,7 +243,8 @@ fn declared__packets_are_refused_with_the_way_out() {
     }
 }
 
-/// Returns a table with a row for each direction; `turned` adds the rows of the answers.
+/// Returns a table of five flows with a row for each direction; `turned` adds the rows of the
+/// answers.
 fn one_way_table(header: &str, turned: bool) -> String {
     let row = |k: u64| {
         let there = format!("170000000{k}.5,10.0.0.{k},192.0.2.9,{},443,tcp,900\n", 4000 + k);

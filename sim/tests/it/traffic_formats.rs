@@ -45,7 +45,8 @@ fn zeek__conn_without_requests_is_kept_with_joined_ones() {
     assert_eq!(traffic.connections[3], connection(2_900, 1, 1, &[(0, 5_000)]));
 }
 
-/// Returns a Zeek log as JSON lines.
+/// Returns a Zeek log as JSON lines, with numbers where fields are numbers; panics without a line
+/// of field names.
 fn to_json_lines(log: &str) -> String {
     let mut lines = log.lines();
     let fields = lines.by_ref().find_map(|line| line.strip_prefix("#fields\t")).unwrap();
@@ -202,7 +203,7 @@ fn clocks__of_the_same_day_are_shared_and_others_aligned() {
     assert!(apart.notes.iter().any(|note| note.text.contains("more than a day from each other")));
 }
 
-/// Returns the duration of each connection in ms.
+/// Returns the duration of each connection in whole ms, `None` where it is unknown.
 fn durations_ms(traffic: &mousehole_sim::traffic::Traffic) -> Vec<Option<u64>> {
     let duration = |connection: &Connection| connection.duration.map(|span| span.0 / 1_000_000);
     traffic.connections.iter().map(duration).collect()

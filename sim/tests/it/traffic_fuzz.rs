@@ -123,7 +123,7 @@ fn any_damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Applies a change to the data.
+/// Applies a change to the data in place; empty data stay.
 fn spoil(data: &mut Vec<u8>, damage: &Damage) {
     if data.is_empty() {
         return;
@@ -142,7 +142,7 @@ fn spoil(data: &mut Vec<u8>, damage: &Damage) {
 }
 
 /// Checks that the files are read soundly or refused in one line, in both directions and strictly
-/// or not.
+/// or not; panics otherwise.
 fn check_input(named: &[(&str, &[u8])]) {
     for direction in [Direction::Down, Direction::Up] {
         for strict in [false, true] {
@@ -154,7 +154,8 @@ fn check_input(named: &[(&str, &[u8])]) {
     }
 }
 
-/// Checks the laws of any traffic that is read.
+/// Asserts the laws of any traffic that is read; `strict` says that it was read without tolerating
+/// faults.
 fn check_sound(traffic: &Traffic, strict: bool) {
     assert!(!traffic.connections.is_empty());
     assert_eq!(traffic.connections[0].start, Time::ZERO);

@@ -7,7 +7,7 @@ fn note_texts(traffic: &Traffic) -> Vec<&str> {
     traffic.notes.iter().map(|note| note.text.as_str()).collect()
 }
 
-/// Asserts that exactly one note has this text, or none if `is_said` is false.
+/// Asserts that exactly one note contains this text, or none if `is_said` is false.
 fn assert_said(traffic: &Traffic, text: &str, is_said: bool) {
     let all = note_texts(traffic);
     assert_eq!(all.iter().filter(|one| one.contains(text)).count(), usize::from(is_said), "{text}: {all:?}");

@@ -38,7 +38,7 @@ const PLAIN: Answer = Answer {
     of_entry: "",
 };
 
-/// Returns a HAR file of a browser with this answer.
+/// Returns a HAR file of a browser with this answer, and a second one of three bytes.
 fn har_file(creator: &str, answer: Answer) -> String {
     let field = |name: &str, value: Option<i64>| {
         value.map_or_else(String::new, |value| format!("\"{name}\": {value}, "))
@@ -65,7 +65,7 @@ fn har_file(creator: &str, answer: Answer) -> String {
     )
 }
 
-/// Returns the bytes that are read of the answer.
+/// Returns the bytes that are read of the answer of [`har_file`].
 ///
 /// # Errors
 /// The reason for which the answer is left out.

@@ -106,8 +106,8 @@ fn zeek__json_of_the_wrong_kind_is_a_fault_of_its_row() {
     assert!(first.starts_with("sample:31: bytes \"an array\""), "{first}");
 }
 
-/// Returns an entry of a HAR file: milliseconds from the start, and its differences from a usual
-/// answer.
+/// Returns an entry of a HAR file that starts `ms` after the minute and takes `time`, both in
+/// milliseconds; `more` is appended to its fields.
 fn har_entry(ms: u64, time: u64, url: &str, size: i64, more: &str) -> String {
     format!(
         r#"{{"pageref":"page_1","startedDateTime":"2024-05-01T10:00:{:02}.{:03}Z","time":{time},

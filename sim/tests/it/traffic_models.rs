@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 const LINK: &str =
     "warmup = \"0s\"\nmax_windows = 2\n[link]\nrate = \"10gbit\"\nrtt = \"10ms\"\nbuffer = \"100000p\"\n";
 
-/// Runs the model for so many seconds.
+/// Runs the model for so many seconds; panics if it is refused, if packets are not conserved or if
+/// one is sent again.
 fn play_model(seconds: u32, traffic: &str) -> RunResult {
     let text = format!("duration = \"{seconds}s\"\n{LINK}[traffic]\n{traffic}");
     let scenario = Scenario::from_toml(&text, "model.toml").unwrap_or_else(|error| panic!("{error}"));
@@ -28,12 +29,13 @@ fn share_below(transfers: &[Transfer], bytes: f64) -> f64 {
     transfers.iter().filter(|one| one.bytes as f64 <= bytes).count() as f64 / transfers.len() as f64
 }
 
-/// Returns P(X ≤ bytes) of the Pareto II distribution with this mean and shape.
+/// Returns P(X ≤ bytes) of the Pareto II distribution with this mean and a shape above 1.
 fn pareto_share(bytes: f64, mean: f64, shape: f64) -> f64 {
     1.0 - libm::pow(1.0 + bytes / (mean * (shape - 1.0)), -shape)
 }
 
-/// Asserts that sizes follow the Pareto II distribution with this mean and shape.
+/// Asserts that sizes follow the Pareto II distribution with this mean and shape, within 2 % at
+/// five sizes.
 fn assert_pareto(transfers: &[Transfer], mean: f64, shape: f64) {
     for bytes in [1000.0, 2000.0, 5000.0, 15_000.0, 60_000.0] {
         let (drawn, stated) = (share_below(transfers, bytes), pareto_share(bytes, mean, shape));
@@ -41,7 +43,8 @@ fn assert_pareto(transfers: &[Transfer], mean: f64, shape: f64) {
     }
 }
 
-/// Returns the pages, each in order of start.
+/// Returns the transfers of each page, complete or not, in order of start; pages are in order of
+/// their keys.
 fn collect_pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     let mut pages: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
     for one in result.outcome.transfers.iter().filter(|one| one.page != 0) {
@@ -52,7 +55,7 @@ fn collect_pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     pages
 }
 
-/// Returns the mean of the values.
+/// Returns the mean of the values; NaN if there are none.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count

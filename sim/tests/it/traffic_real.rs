@@ -7,7 +7,8 @@ use mousehole_sim::traffic::{Skipped, Traffic};
 use mousehole_sim::units::Rate;
 use std::path::{Path, PathBuf};
 
-/// Returns the folder of real measurements; `None`, with a note, if there is none.
+/// Returns the folder of real measurements, by `MOUSEHOLE_DATA` or next to the clone; `None`, with
+/// a note on standard error, if there is none. With `MOUSEHOLE_REQUIRE_DATA` set it panics instead.
 fn data_folder() -> Option<PathBuf> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data");
     let folder = PathBuf::from(std::env::var("MOUSEHOLE_DATA").unwrap_or_else(|_| default.to_string()));
@@ -22,7 +23,7 @@ fn data_folder() -> Option<PathBuf> {
     None
 }
 
-/// Reads files; the payload in `direction` counts.
+/// Reads files, which must be accepted; the payload in `direction` counts.
 fn read(paths: &[PathBuf], direction: Direction) -> Traffic {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     read_files(&paths, &ReadOptions { direction, ..ReadOptions::default() }).unwrap()
@@ -116,7 +117,8 @@ struct Flow {
     syn: bool,
 }
 
-/// Returns the flows with data of a summary file.
+/// Returns the flows with data in `direction` of a compressed summary file; panics if it cannot be
+/// read.
 fn read_flows(path: &Path, direction: Direction) -> Vec<Flow> {
     let mut reader = csv::Reader::from_reader(GzDecoder::new(std::fs::File::open(path).unwrap()));
     let (total, unique) = if direction == Direction::Down { (7, 9) } else { (6, 8) };
@@ -138,8 +140,8 @@ fn rtt_error(flow: &Flow, connection: &Connection) -> Option<f64> {
     }
 }
 
-/// Matches every flow with a connection of its size and round trip. Returns the flows without one,
-/// and how many matched with a round trip that differs by more than rounding.
+/// Matches every flow whose SYN was seen with a connection of its size and round trip. Returns the
+/// flows without one, and how many matched with a round trip that differs by more than rounding.
 fn compare_flows(capture: &Path, summary: &Path, direction: Direction) -> (Vec<String>, usize) {
     let mut ours: Vec<Connection> = read(&[capture.to_path_buf()], direction).connections;
     let (mut wrong, mut loose) = (Vec::new(), 0);

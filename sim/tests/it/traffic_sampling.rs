@@ -24,7 +24,7 @@ fn row_size(row: u64) -> u64 {
     1000 + row
 }
 
-/// Returns a text of all rows below a head.
+/// Returns a text of all rows below a head; `line` returns each by its number.
 fn make_text(head: &str, line: impl Fn(u64) -> String) -> String {
     (0..ROWS).fold(head.to_string(), |mut text, row| {
         writeln!(text, "{}", line(row)).unwrap();
@@ -97,7 +97,7 @@ fn make_nfdump() -> String {
     })
 }
 
-/// Reads texts within a budget of rows.
+/// Reads texts within a budget of rows, or all without one; they must be accepted.
 fn read(files: &[(&str, String)], most_rows: Option<u64>) -> Traffic {
     let named: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
     read_contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()
@@ -121,7 +121,8 @@ fn by_client(traffic: &Traffic) -> BTreeSet<Vec<(u64, String, usize)>> {
         .collect()
 }
 
-/// Checks that a sample has whole clients only, and is the same each time.
+/// Checks that a sample of the files has whole clients only, says so in a note, and is the same
+/// each time.
 fn check_sample(files: &[(&str, String)]) {
     let (whole, sample) = (read(files, None), read(files, Some(MOST)));
     assert_eq!(whole.level, 0);
@@ -204,7 +205,7 @@ fn make_capture(flows: u64, clients: u64) -> Vec<u8> {
     pcap_of_link(1, frames, false, false, usize::MAX)
 }
 
-/// Reads captures within a budget of rows.
+/// Reads captures within a budget of rows, or all without one; they must be accepted.
 fn read_captures(captures: &[Vec<u8>], most_rows: Option<u64>) -> Traffic {
     let named: Vec<(&str, &[u8])> = captures.iter().map(|capture| ("a.pcap", &capture[..])).collect();
     read_contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()

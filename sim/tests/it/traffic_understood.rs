@@ -110,7 +110,7 @@ fn erf() -> Vec<u8> {
     all
 }
 
-/// Returns the sample of a link type.
+/// Returns the sample of a link type; panics for a type without one.
 fn make_link(number: u32) -> Vec<u8> {
     let before = |header: &'static [u8]| move |packet: Vec<u8>| [header, &packet].concat();
     match number {
@@ -175,7 +175,7 @@ pub fn samples() -> Vec<Vec<u8>> {
 }
 
 /// Returns the sample of an entry that is no link type, and the reason for what must be left out of
-/// it.
+/// it. It panics for a name without a sample.
 fn make_sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
     let wrapped = |wrap: &dyn Fn(&[u8]) -> Vec<u8>| (make_capture(ETHERNET, |packet| wrap(&packet)), None);
     let beside = |other: &dyn Fn(&[u8]) -> Vec<u8>| {

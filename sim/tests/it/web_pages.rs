@@ -18,7 +18,8 @@ fn model_scenario(model: &str, params: Value) -> Scenario {
     Scenario { traffic, ..base }
 }
 
-/// Returns the transfers of each complete page, in order of start.
+/// Returns the transfers of each page that has them all, in order of start; pages are in order of
+/// their keys.
 fn whole_pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     let mut pages: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
     for transfer in result.outcome.transfers.iter().filter(|transfer| transfer.page != 0) {
@@ -30,7 +31,7 @@ fn whole_pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     pages
 }
 
-/// Returns the time from a page's start to its last transfer's end.
+/// Returns the time from a page's start to its last transfer's end; panics for an empty page.
 fn page_time(page: &[Transfer]) -> Dur {
     let end = page.iter().map(|transfer| transfer.end).max().expect("a page has transfers");
     end.since(page[0].start)

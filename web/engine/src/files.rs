@@ -11,10 +11,11 @@ pub const MOST_BYTES: u64 = 200_000_000;
 const MOST_MEMORY: u64 = 1 << 30;
 const SCENARIO: &str = ".toml";
 
-/// Returns the traffic of the files that options name.
+/// Returns the traffic of the files that options name; asks the page for each to its end, by the number of its name.
 ///
 /// # Errors
-/// Those of [`read_streams`], and [`Error::File`] for a scenario, which is no traffic.
+/// Those of [`read_streams`], among them that of more memory than `MOST_MEMORY`, and [`Error::File`] for a scenario,
+/// which is no traffic.
 pub fn read(options: &Options) -> Result<Given> {
     let lower = |name: &String| name.to_lowercase();
     if let Some(name) = options.files.iter().find(|name| lower(name).ends_with(SCENARIO)) {
@@ -34,13 +35,18 @@ struct Pieces {
 }
 
 impl Read for Pieces {
+    /// Puts the next bytes from the page into the buffer; returns their number, 0 at the end of the file.
+    ///
+    /// # Errors
+    /// If the browser does not let the page read the file.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = page_read(self.file, buffer);
         usize::try_from(count).map_err(|_| io::Error::other("the browser does not let the page read it"))
     }
 }
 
-/// Asks the page for the next bytes of a file. Returns their number, negative for a fault.
+/// Asks the page for the next bytes of a file, by its number. Returns how many it wrote into the buffer: 0 at the end
+/// of the file, negative for a fault.
 #[cfg(target_arch = "wasm32")]
 fn page_read(file: u32, buffer: &mut [u8]) -> i32 {
     #[link(wasm_import_module = "page")]
@@ -51,7 +57,7 @@ fn page_read(file: u32, buffer: &mut [u8]) -> i32 {
     unsafe { read(file, buffer.as_mut_ptr(), buffer.len()) }
 }
 
-/// Elsewhere there is no page.
+/// Returns a fault: elsewhere there is no page.
 #[cfg(not(target_arch = "wasm32"))]
 fn page_read(_: u32, _: &mut [u8]) -> i32 {
     -1

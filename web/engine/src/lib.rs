@@ -32,7 +32,8 @@ static READ: Mutex<Option<Given>> = Mutex::new(None);
 /// The options that were checked last, so that runs of one comparison share what was found of its traffic.
 static ASKED: Mutex<Option<(Vec<u8>, Asked)>> = Mutex::new(None);
 
-/// Returns the address at which the caller must write `bytes` bytes of input.
+/// Returns the address at which the caller must write `bytes` bytes of input, which are zeros until then. It holds
+/// until the next call of any function. The memory may have moved for it, so the caller looks at the memory afterwards.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
     let mut input = INPUT.lock().expect("one thread");
@@ -41,7 +42,7 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     input.as_mut_ptr()
 }
 
-/// Returns the address of the output.
+/// Returns the address of the output, which holds until the next function puts something out.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     OUTPUT.lock().expect("one thread").as_ptr()
@@ -53,14 +54,14 @@ pub extern "C" fn output_bytes() -> usize {
     OUTPUT.lock().expect("one thread").len()
 }
 
-/// Stores the message of a panic as the output, for a caller that sees the trap.
+/// Lets a panic store its message as the output, for a caller that sees the trap. To be called once, before the others.
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
     std::panic::set_hook(Box::new(|panic| store_output(panic.to_string().into_bytes())));
 }
 
 /// Puts out what can be asked for: places, applications, default schemes, the default options and the largest numbers; and
-/// what is measured.
+/// what is measured. Takes no input and has no fault.
 #[unsafe(no_mangle)]
 pub extern "C" fn choices() -> u32 {
     let known = places::places();
@@ -74,14 +75,16 @@ pub extern "C" fn choices() -> u32 {
     })))
 }
 
-/// Checks options; puts out the schemes that are compared.
+/// Checks options, as JSON; puts out the schemes that are compared, in whose order [`run`] numbers them. A fault is
+/// that of [`Options::asked`]. Stores the checked options for calls with the same bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> u32 {
     put_json(with_asked(take_input(), |asked| Ok(json!({ "schemes": asked.request.schemes }))))
 }
 
 /// Reads the files that the options name from the page, in their order; puts out nothing. Functions that are called later
-/// with these files' names take what was read.
+/// with these files' names take what was read. What was read before is forgotten first, so after a fault there is
+/// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> u32 {
     *READ.lock().expect("one thread") = None;
@@ -94,7 +97,8 @@ pub extern "C" fn open() -> u32 {
     put_result(found())
 }
 
-/// Puts out what was understood of the files, as `mousehole inspect --rate` shows it at the rate down.
+/// Puts out what was understood of the files, as `mousehole inspect --rate` shows it at the rate down. A fault if no
+/// files were read by [`open`], or the rate is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn inspect() -> u32 {
     let found = || {
@@ -109,6 +113,7 @@ pub extern "C" fn inspect() -> u32 {
 }
 
 /// Puts out the scenario of the baseline's first run, filled in, as the manifest of `mousehole compare --json` has it.
+/// The input is the options.
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario() -> u32 {
     put_json(with_asked(take_input(), |asked| {
@@ -116,7 +121,9 @@ pub extern "C" fn scenario() -> u32 {
     }))
 }
 
-/// Makes one run, by the numbers of its scheme and replication; puts out its facts as bytes.
+/// Makes one run of the options in the input, by the numbers of its scheme and replication, both from 0; puts out its
+/// facts as bytes, which depend on these alone and not on other runs. Traps if there is no such scheme, or the engine
+/// lost packets.
 #[unsafe(no_mangle)]
 pub extern "C" fn run(scheme: u32, replication: u32) -> u32 {
     put_result(with_asked(take_input(), |asked| {
@@ -127,7 +134,8 @@ pub extern "C" fn run(scheme: u32, replication: u32) -> u32 {
 
 /// Puts out the document of a comparison, byte for byte as `mousehole compare --json` writes it, after its length, and then
 /// the report of its cell. The input is the options and the facts of every run, by replication and scheme, each after its
-/// length. A length is four bytes, the lowest first.
+/// length: first those of replication 0 under each scheme in order. A length is four bytes, the lowest first. A fault
+/// for parts or facts that are none, and for another number of runs.
 #[unsafe(no_mangle)]
 pub extern "C" fn document() -> u32 {
     let input = take_input();
@@ -151,8 +159,8 @@ pub extern "C" fn document() -> u32 {
     put_result(found())
 }
 
-/// Makes one run of a scenario; puts out how many transfers of each size there were and their mean response time, by bins
-/// that begin at `bytes`.
+/// Makes one run of the scenario in the input; puts out how many transfers of each size there were and their mean
+/// response time, s, by bins that begin at `bytes` and end where the next begins; null for one without transfers.
 #[unsafe(no_mangle)]
 pub extern "C" fn curve(replication: u32) -> u32 {
     let found = || {
@@ -169,7 +177,7 @@ pub extern "C" fn curve(replication: u32) -> u32 {
     put_json(found())
 }
 
-/// Puts out what happened to every packet in a queue.
+/// Puts out what happened to every packet in a queue, a [`watch::Watched`]; the input is a [`watch::Watch`].
 #[unsafe(no_mangle)]
 pub extern "C" fn watch() -> u32 {
     put_json(read(&take_input()).and_then(|one| watch::watch_link(&one)))
@@ -191,7 +199,12 @@ fn take_input() -> Vec<u8> {
     std::mem::take(&mut *INPUT.lock().expect("one thread"))
 }
 
-/// Calls a function with options that were checked.
+/// Calls a function with options that were checked: those of the last call if the bytes are the same, else it parses,
+/// checks and stores them.
+///
+/// # Errors
+/// [`Error::Field`] for bytes that are no options, and those of [`Options::asked`], after both of which nothing is
+/// stored; those of `work`.
 fn with_asked<T>(options: Vec<u8>, work: impl FnOnce(&Asked) -> Result<T>) -> Result<T> {
     let mut kept = ASKED.lock().expect("one thread");
     if kept.as_ref().is_none_or(|(known, _)| *known != options) {
@@ -202,7 +215,8 @@ fn with_asked<T>(options: Vec<u8>, work: impl FnOnce(&Asked) -> Result<T>) -> Re
     work(&kept.as_ref().expect("it was put there").1)
 }
 
-/// Returns the parts of the input, each of which follows its length; None if a length goes beyond the end.
+/// Returns the parts of the input, each of which follows its length; None if a length goes beyond the end or is cut
+/// off.
 fn split_input(mut input: &[u8]) -> Option<Vec<&[u8]>> {
     let mut found = Vec::new();
     while let Some((length, rest)) = input.split_first_chunk::<4>() {
@@ -213,21 +227,28 @@ fn split_input(mut input: &[u8]) -> Option<Vec<&[u8]>> {
     input.is_empty().then_some(found)
 }
 
+/// Parses a request.
+///
+/// # Errors
+/// [`Error::Field`] of `request`, with what in it is unknown, absent or of another form.
 fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
     serde_json::from_slice(json)
         .map_err(|error| mousehole_sim::scenario::spec::form_problem(&error.to_string()).for_field("request"))
 }
 
+/// Replaces the output; does nothing if a panic happened while it was locked.
 fn store_output(bytes: Vec<u8>) {
     if let Ok(mut output) = OUTPUT.lock() {
         *output = bytes;
     }
 }
 
+/// Puts out a value as JSON, or the sentence of a fault. Returns 1 for a fault, else 0.
 fn put_json<T: Serialize>(found: Result<T>) -> u32 {
     put_result(found.map(|value| serde_json::to_vec(&value).expect("what is put out is JSON")))
 }
 
+/// Puts out bytes, or the sentence of a fault. Returns 1 for a fault, else 0.
 fn put_result(found: Result<Vec<u8>>) -> u32 {
     let is_fault = u32::from(found.is_err());
     store_output(found.unwrap_or_else(|error| error.to_string().into_bytes()));

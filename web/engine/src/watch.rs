@@ -78,10 +78,11 @@ pub struct Watched {
     pub download_bps: f64,
 }
 
-/// Runs the link and returns what happened to its packets and what users felt.
+/// Runs the link and returns what happened to its packets and what users felt. The same settings give the same result,
+/// by the scenario's default seed.
 ///
 /// # Errors
-/// [`Error::Field`] naming the field, the value and what is allowed.
+/// [`Error::Field`] naming the field, the value and what is allowed, also for more than 50 Mbit/s.
 pub fn watch_link(watch: &Watch) -> Result<Watched> {
     let plan = Plan::new(&make_scenario(watch)?)?;
     if plan.rate.0 > MOST_BPS {
@@ -96,6 +97,11 @@ pub fn watch_link(watch: &Watch) -> Result<Watched> {
     Ok(add_experience(packets, &found, watch))
 }
 
+/// Returns the scenario of the link: without warm-up, in one window, with the trace.
+///
+/// # Errors
+/// [`Error::Field`] for downloads, seconds or bytes of a page out of range; texts such as the rate are not checked
+/// here.
 fn make_scenario(watch: &Watch) -> Result<Scenario> {
     if watch.downloads > MOST_DOWNLOADS {
         let allowed = format!("a whole number from 0 to {MOST_DOWNLOADS}");
@@ -126,7 +132,8 @@ fn make_scenario(watch: &Watch) -> Result<Scenario> {
     })
 }
 
-/// Returns a call that lasts, pages every few seconds, and downloads that begin after the first page.
+/// Returns a call that lasts, pages every few seconds, and downloads that begin one by one from 1 s after the first
+/// page. Each connection has a client of its own; they are in the order of their starts.
 fn make_connections(watch: &Watch) -> Vec<ConnectionSpec> {
     let plain = |start_s: f64, client: u32, bytes: u64| ConnectionSpec {
         start_s,
@@ -161,18 +168,21 @@ fn make_connections(watch: &Watch) -> Vec<ConnectionSpec> {
     all
 }
 
-/// Returns the number of pages that begin within the run.
+/// Returns the number of pages that begin before the run's end, at least 1 for a run of a second.
 fn count_pages(watch: &Watch) -> u32 {
     ((watch.seconds - 0.5) / PAGE_EVERY_S).ceil() as u32
 }
 
+/// Returns when a page begins, s; pages count from 0.
 fn page_start_s(page: u32) -> f64 {
     0.5 + PAGE_EVERY_S * f64::from(page)
 }
 
 /// Returns the fate of each packet that arrived at the queue, in the order of the trace.
 ///
-/// Without other links, a packet is at its host a fixed time after its transmission: the least that any took.
+/// Without other links, a packet is at its host a fixed time after its transmission: the least that any took. Packets
+/// of one client with the same number end in the order of their arrival. One without an end within `seconds` gets times
+/// of twice `seconds`; rows of the trace after `seconds` are left out. Leaves the fields of [`add_experience`] empty.
 fn collect_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
     let mut waiting: BTreeMap<(u32, i64), VecDeque<usize>> = BTreeMap::new();
     let mut rows: Vec<(f64, Option<f64>, bool, &TraceRow)> = Vec::new();
@@ -215,7 +225,7 @@ fn collect_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
     found
 }
 
-/// Returns the application of a client: 0 the call, 1 a page, 2 a download.
+/// Returns the application of a client, as [`make_connections`] numbers them: 0 the call, 1 a page, 2 a download.
 fn find_app(client: u32) -> u8 {
     match client {
         CALL => 0,
@@ -224,7 +234,8 @@ fn find_app(client: u32) -> u8 {
     }
 }
 
-/// Adds the results for users: the times of pages, delay and loss of the call, and the rate of downloads.
+/// Adds the results for users: the times of pages, delay and loss of the call, and the rate of downloads, for which
+/// each packet has 40 bytes of headers. A page counts as come if all its connections were over within the run.
 fn add_experience(mut found: Watched, run: &RunResult, watch: &Watch) -> Watched {
     for page in 0..count_pages(watch) {
         let first = PAGE + page * CONNECTIONS_PER_PAGE;

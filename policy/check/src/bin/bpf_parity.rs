@@ -7,6 +7,8 @@ use mousehole_policy::{Policy, policies};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+/// Checks the policies that the arguments name, all without names, prints their figures and returns the exit status; 1
+/// also for numbers that cannot be read.
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let json = arguments.first().is_some_and(|argument| argument == "--json");
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 /// Checks the policies, as many at a time as there are processors, and prints each one's figures as soon as it is done.
-/// The reports are in that order too.
+/// The reports are in that order too. Without `json` a heading comes first.
 fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Report> {
     if !json {
         println!(

@@ -7,7 +7,7 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_scheme::parts::adaptive_red::make_red;
 
-/// Returns the queue of Adaptive RED.
+/// Returns the FIFO of Adaptive RED, with the link's buffer.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.

@@ -7,7 +7,8 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use crate::units::Rate;
 
-/// Returns the CAKE-like queue; `shape` is its shaper in percent of the link's rate, 0 for none.
+/// Returns the CAKE-like queue; `shape` is its shaper in percent of the link's rate, 0 for none,
+/// which leaves the rate to the link. Its hash is drawn from the context's seed.
 pub(super) fn build_cake(values: &Values, context: LinkContext) -> Queue {
     let percent = values.number("shape");
     let rate = if percent == 0.0 { context.rate.0 as f64 } else { context.rate.0 as f64 * percent / 100.0 };

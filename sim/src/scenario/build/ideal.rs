@@ -14,7 +14,7 @@ pub(super) fn build_las(values: &Values) -> Queue {
     build_ranking_queue(Rank::Attained, values)
 }
 
-/// Returns the queue of a link that nobody shares.
+/// Returns the queue of a link that nobody shares, which has no parameters.
 pub(super) fn build_empty() -> Queue {
     Queue::Unshared(Unshared::default())
 }

@@ -46,7 +46,7 @@ pub(super) fn build_rio(values: &Values, context: LinkContext) -> Result<Queue> 
 }
 
 /// Returns the RED line whose parameters begin with `prefix`; some parameters are common to all
-/// lines.
+/// lines. Options that the queue does not have are off.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a threshold does not fit the link.

@@ -9,7 +9,7 @@ pub(super) fn build_pie(values: &Values) -> Queue {
     Queue::Pie(Box::new(Pie::new(read_params(values))))
 }
 
-/// Returns PIE's parameters.
+/// Returns PIE's parameters from checked values, under the names of the scheme's settings.
 fn read_params(values: &Values) -> Params {
     Params {
         target: values.time("target"),

@@ -6,7 +6,8 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use crate::units::Dur;
 
-/// Returns the queue of stochastic fairness queueing.
+/// Returns the queue of stochastic fairness queueing; `perturb` is in seconds, 0 for a constant
+/// hash. The hash is drawn from the context's seed.
 pub(super) fn build_sfq(values: &Values, context: LinkContext) -> Queue {
     let perturb_s = values.number("perturb");
     let params = queue::sfq::Params {

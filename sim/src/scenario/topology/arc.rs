@@ -100,7 +100,8 @@ fn make_host_link(group: &HostGroup, number: u32) -> TopologyLink {
     }
 }
 
-/// Adds a link to the arcs, in both directions unless it is one-way.
+/// Adds a link to the arcs, in both directions unless it is one-way. The link back has the scheme
+/// and the markers only if `ends` says so.
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` or a field in it.
@@ -136,6 +137,9 @@ fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, ends: Ends)
 }
 
 /// Parses a delay, short enough that the sum over any path fits its type.
+///
+/// # Errors
+/// [`Error::Field`] naming `field`.
 fn parse_delay(field: &str, text: &str) -> Result<Dur> {
     match parse_dur(field, text)? {
         delay if delay <= MOST_DELAY => Ok(delay),
@@ -144,6 +148,9 @@ fn parse_delay(field: &str, text: &str) -> Result<Dur> {
 }
 
 /// Refuses a topology without links, or with more than [`MOST_LINKS`]; each direction counts.
+///
+/// # Errors
+/// [`Error::Field`] naming `topology.links`.
 fn check_count(links: usize) -> Result<()> {
     if (1..=MOST_LINKS).contains(&links) {
         return Ok(());
@@ -153,6 +160,9 @@ fn check_count(links: usize) -> Result<()> {
 }
 
 /// Checks that each link is named once and that one has the scheme.
+///
+/// # Errors
+/// [`Error::Field`] naming the second link of a name, or `topology.links`.
 fn check_arcs(arcs: &[Arc]) -> Result<()> {
     let mut names = BTreeSet::new();
     for arc in arcs {

@@ -8,7 +8,8 @@ use crate::error::{Error, Result, quote};
 use crate::units::{Rate, parse_rate};
 
 /// Moves the bottleneck to the first position and the reverse link to the second, and applies the
-/// fields that change them.
+/// fields that change them. Without a name, the bottleneck is the slowest link that has the scheme
+/// in its forward direction.
 ///
 /// # Errors
 /// [`Error::Field`] naming `topology.bottleneck`, or the field that describes it.
@@ -53,6 +54,9 @@ fn bottleneck_overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4
 }
 
 /// Checks that the bottleneck is named if several links may be meant and a field describes it.
+///
+/// # Errors
+/// [`Error::Field`] naming the first such field.
 fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
     let is_clear = spec.bottleneck.is_some() || arcs.iter().filter(|arc| has_scheme(arc)).count() == 1;
     match bottleneck_overrides(spec).into_iter().find(|(_, value)| value.is_some()) {
@@ -65,7 +69,11 @@ fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
     }
 }
 
-/// Changes the first two links; the reverse link follows the first unless it was written out separately.
+/// Changes rate and buffer of the first two links where fields give them; the reverse link follows
+/// the first unless it was written out separately.
+///
+/// # Errors
+/// [`Error::Field`] naming the field.
 fn apply_overrides(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     let back_follows = !(arcs[0].is_forward && arcs[1].is_forward);
     let [rate, buffer, up_rate, up_buffer] = bottleneck_overrides(spec);
@@ -100,7 +108,7 @@ fn find_last_given<'a>(overrides: &[Override<'a>]) -> Option<(&'static str, &'a 
 }
 
 /// Writes bottleneck, rates, buffers and round-trip time of a topology that was accepted into its
-/// fields.
+/// fields. One that is not accepted stays as it is.
 pub fn fill_bottleneck(spec: &mut TopologySpec, ends: Ends) {
     let drawn = || -> Result<(Option<String>, Vec<Arc>)> {
         let drawn = kinds::write_out(spec)?;
@@ -116,7 +124,8 @@ pub fn fill_bottleneck(spec: &mut TopologySpec, ends: Ends) {
     (spec.up, spec.up_buffer) = (Some(format_rate(up.rate)), Some(up.buffer_text().into()));
 }
 
-/// Returns a rate as text in the largest unit that leaves a whole number.
+/// Returns a rate as text in the largest unit that leaves a whole number, in a form that
+/// [`parse_rate`] reads.
 fn format_rate(rate: Rate) -> String {
     let units = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1000, "kbit"), (1, "bit")];
     let (factor, unit) =

@@ -43,6 +43,9 @@ pub fn build_network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network
 
 /// Returns the round-trip time of connections that do not specify one; zero where the links alone
 /// determine it. `shortest` is that of the shortest path.
+///
+/// # Errors
+/// [`Error::Field`] naming `topology.rtt` if it is malformed or below `shortest`.
 fn parse_own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
     let Some(text) = text else { return Ok(Dur::ZERO) };
     match parse_dur("topology.rtt", text)? {
@@ -54,7 +57,11 @@ fn parse_own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
     }
 }
 
-/// Refuses the dumbbell's fields next to a topology, where they have no meaning.
+/// Refuses the dumbbell's fields next to a topology, where they have no meaning; their defaults
+/// pass.
+///
+/// # Errors
+/// [`Error::Field`] naming the first such field.
 fn check_alone(scenario: &Scenario) -> Result<()> {
     let with = "topology, which has links of its own";
     if scenario.at == Some(Ends::Up) {
@@ -89,10 +96,12 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
     Ok(())
 }
 
-/// Returns the names of the clients' and the servers' nodes.
+/// Returns the names of the clients' and the servers' nodes, in the order of their numbers: those
+/// listed, then those of groups.
 ///
 /// # Errors
-/// [`Error::Field`] for a node that no link has, and for a role without nodes.
+/// [`Error::Field`] for a node that no link has, for a role without nodes, and for a node of both
+/// roles.
 fn list_hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)> {
     let nodes: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
     let nodes_of = |role: Role, field: &str, listed: &[String]| {
@@ -134,10 +143,11 @@ fn number_hosts(spec: &TopologySpec, clients: usize, servers: usize) -> Result<H
     Ok(hosts)
 }
 
-/// Returns the path of each pair of hosts, in the order of [`Hosts::path`].
+/// Returns the path of each pair of hosts, in the order of [`Hosts::path`]. `arcs` have their final
+/// order, whose positions are the links' numbers.
 ///
 /// # Errors
-/// [`Error::Field`] naming `topology.links` if there is no path.
+/// [`Error::Field`] naming `topology.links` if there is no path, or none of fewer than 255 links.
 fn find_routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) -> Result<Vec<Hops>> {
     let names: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
     let nodes: BTreeMap<&str, usize> = names.into_iter().enumerate().map(|(n, name)| (name, n)).collect();
@@ -177,6 +187,9 @@ fn sum_rtt(path: &Hops, arcs: &[Arc]) -> Dur {
 
 /// Returns an arc as a link. A buffer in bandwidth-delay products refers to the arc's rate and
 /// `rtt`.
+///
+/// # Errors
+/// [`Error::Field`] naming the field of the buffer.
 fn plan_link(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
     let buffer = match arc.buffer_text() {
         UNLIMITED => Buffer::Packets(u32::MAX),
@@ -192,7 +205,7 @@ fn plan_link(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
 }
 
 /// Returns the numbers of the links whose queues are reported: the bottleneck both ways, then the
-/// other links with the scheme, or all links.
+/// other links with the scheme, or, with `all`, all links.
 fn select_recorded(links: &[PlannedLink], all: bool) -> Vec<u16> {
     let is_recorded = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
     (0..links.len()).filter(is_recorded).map(|number| number as u16).collect()

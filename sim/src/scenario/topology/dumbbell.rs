@@ -56,7 +56,11 @@ pub fn build_network(scenario: &Scenario) -> Result<Network> {
     Ok(Network { links, layout, rtt, own_rtt: rtt })
 }
 
-/// Checks that the link has one rate for both directions, or one for each.
+/// Checks that the link has one rate for both directions, or one for each; without any rate the
+/// default holds.
+///
+/// # Errors
+/// [`Error::Field`] naming `link.rate` or `link.down`.
 fn check_rates(link: &LinkSpec) -> Result<()> {
     match link {
         LinkSpec { rate: Some(rate), down: Some(_), .. } => {
@@ -75,7 +79,10 @@ fn check_rates(link: &LinkSpec) -> Result<()> {
 }
 
 /// Returns the rate of a direction, given by a field and its text. A rate that changes over time is
-/// returned as its mean with its trace.
+/// read from its file, and returned as its mean with its trace.
+///
+/// # Errors
+/// [`Error::Field`] naming the field, also for a file that cannot be read.
 fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Arc<RateTrace>>)> {
     if !RateTrace::is_file_name(text) {
         return Ok((parse_rate(field, text)?, None));
@@ -96,6 +103,9 @@ fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate
 /// Returns the depth of the token bucket in bytes; 0 without one. At the rate of the slower
 /// direction, a bucket must fill within the pause before the next connection whose ideal completion
 /// time is computed.
+///
+/// # Errors
+/// [`Error::Field`] naming `link.burst`.
 fn parse_burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
     let Some(text) = &link.burst else { return Ok(0) };
     let (bytes, least) = (parse_size("link.burst", text)?, wire.bytes(u64::from(FULL_PACKET)));
@@ -110,6 +120,9 @@ fn parse_burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
 }
 
 /// Refuses a round-trip time of zero, or one below `base`, that of the links.
+///
+/// # Errors
+/// [`Error::Field`] naming `link.rtt`.
 fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     if rtt >= base && rtt > Dur::ZERO {
         return Ok(());
@@ -119,7 +132,10 @@ fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
 }
 
 /// Returns the layout, and rate and delay of shared access links; `None` without such links.
-/// `delay` is that of the bottleneck.
+/// `delay` is that of the bottleneck, one way.
+///
+/// # Errors
+/// [`Error::Field`] naming a field of `access`.
 fn build_layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
     let base_rtt = Dur(2 * delay.0);
     let none =
@@ -161,6 +177,10 @@ fn build_layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option
 }
 
 /// Returns the rate of the shared access links, which all have the same rate.
+///
+/// # Errors
+/// [`Error::Field`] naming a field of `access` that only private links have, or `access.rate`
+/// without a limit.
 fn parse_shared_rate(spec: &AccessSpec, rate: Option<Rate>) -> Result<Rate> {
     for (field, given) in
         [("access.client_rate", &spec.client_rate), ("access.client_delay", &spec.client_delay)]

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 const KINDS: [&str; 3] = ["two-tier", "y", "tree"];
 
 /// Returns the topology written out: the links and hosts of its kind, with the fields given in
-/// addition.
+/// addition. A topology without a kind is returned as it is.
 ///
 /// # Errors
 /// [`Error::Field`] naming `topology.kind` or `topology.params`.

@@ -27,10 +27,12 @@ pub use network::{Network, PlannedLink, Runs, Shaper};
 const LONGEST_TRANSMISSION: Dur = Dur::from_millis(60_000);
 
 impl Network {
-    /// Returns the links and paths of a scenario.
+    /// Returns the links and paths of a scenario, with its faults and the queues of users at hosts.
+    /// The file of a rate that varies is read.
     ///
     /// # Errors
-    /// [`Error::Field`] naming the field of `link`, `access`, `topology`, `host_stage` or `faults`.
+    /// [`Error::Field`] naming the field of `link`, `access`, `topology`, `host_stage` or `faults`,
+    /// or the scheme where its rate does not fit the link.
     pub fn new(scenario: &Scenario) -> Result<Network> {
         let mut network = match &scenario.topology {
             None => dumbbell::build_network(scenario)?,
@@ -45,8 +47,11 @@ impl Network {
     }
 }
 
-/// Checks of every link, shared or private, that a full packet does not occupy it for longer than a
-/// retransmission timer.
+/// Checks of every link, shared or private, and of every shaper that a full packet does not occupy
+/// it for longer than a retransmission timer.
+///
+/// # Errors
+/// [`Error::Field`] naming the field that gives the rate.
 fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
     for (number, link) in network.links.iter().enumerate() {
         let name = || format!("link {}", link.name);
@@ -75,8 +80,11 @@ fn to_owned_field((field, text): (&'static str, &str)) -> (&'static str, String)
     (field, text.to_string())
 }
 
-/// Refuses a rate at which a full packet takes longer than [`LONGEST_TRANSMISSION`]; `field` and
-/// `value` are for the error.
+/// Refuses a rate at which a full packet with its overhead takes longer than
+/// [`LONGEST_TRANSMISSION`].
+///
+/// # Errors
+/// [`Error::Field`] naming `field` and `value`.
 fn check_rate(field: &str, value: &str, rate: Rate, wire: Wire) -> Result<()> {
     let bytes = wire.bytes(u64::from(FULL_PACKET));
     let time = rate.tx_time(bytes);
@@ -90,8 +98,11 @@ fn check_rate(field: &str, value: &str, rate: Rate, wire: Wire) -> Result<()> {
     Err(Error::faulty(field, quote(value), fault, allowed))
 }
 
-/// Adds the losses that the scenario asks for to their links; `by_name` allows links other than
-/// `down` and `up`.
+/// Adds the losses that the scenario asks for to their links; several for one link add up.
+/// `by_name` allows links other than `down` and `up`.
+///
+/// # Errors
+/// [`Error::Field`] naming `faults.link` or `faults.bernoulli`.
 fn apply_faults(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -> Result<()> {
     for spec in specs {
         let number = match spec.link.as_str() {

@@ -70,7 +70,8 @@ pub struct Shaper {
 }
 
 impl PlannedLink {
-    /// Returns a link with an unlimited drop-tail queue.
+    /// Returns a transmitter with an unlimited drop-tail queue, without marker, overhead, faults or
+    /// shaper.
     pub(super) fn with_unlimited_buffer(name: String, rate: Rate, delay: Dur) -> PlannedLink {
         PlannedLink {
             name,
@@ -116,7 +117,8 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// Returns the layout of these paths over `links`.
+    /// Returns the layout of these paths over `links`, whose numbers the paths use. All delays are
+    /// those of the links.
     pub(super) fn layout(self, links: &[PlannedLink]) -> Layout {
         let span = |link: &PlannedLink| Span {
             rate: link.rate,
@@ -136,6 +138,9 @@ impl Routes {
 }
 
 /// Parses a rate; `None` for `unlimited`.
+///
+/// # Errors
+/// [`Error::Field`] naming `field` for any other text that is no rate.
 pub(super) fn parse_access_rate(field: &str, text: &str) -> Result<Option<Rate>> {
     if text == "unlimited" { Ok(None) } else { parse_rate(field, text).map(Some) }
 }

@@ -42,7 +42,9 @@ impl Router {
         Router { graph, next: BTreeMap::new() }
     }
 
-    /// Returns the links of the shortest path from one node to another; `None` if there is none.
+    /// Returns the links of the shortest path from one node to another, in order; `None` if there
+    /// is none. The first path to a destination computes the routes of all nodes to it, which are
+    /// stored.
     pub fn find_path(&mut self, from: usize, to: usize) -> Option<Vec<u16>> {
         // A host with one link in is reached by way of the node before it, which it shares with others.
         let mut into = self.graph.edges_directed(NodeIndex::new(to), Incoming);
@@ -64,7 +66,8 @@ impl Router {
     }
 }
 
-/// Returns the link to take at each node towards `target`; `None` where there is no path.
+/// Returns the link to take at each node towards `target`; `None` where there is no path, and at
+/// the target. Of equal paths the one whose next node has the lowest number is taken.
 fn next_links(graph: &DiGraph<(), Cost>, target: usize) -> Vec<Option<u16>> {
     let costs = dijkstra(Reversed(graph), NodeIndex::new(target), None, |edge| *edge.weight());
     let best = |node: NodeIndex| {

@@ -20,8 +20,10 @@ const ETHERNET: u32 = 14;
 /// The name of no link layer, by which a shaper accounts for nothing.
 const NO_LAYER: &str = "none";
 
-/// Puts a shaper before each link that has one in the scenario; the scheme's queue runs in it, and
-/// the link becomes the modem's.
+/// Puts a shaper before each link that has one in the scenario and the scheme at its end: the
+/// scheme's queue runs in it, and the link becomes the modem's. Any link with a shape gets the
+/// modem's buffer and loses its burst. Without `link.shape` nothing changes. `links` begin with the
+/// bottleneck both ways.
 ///
 /// # Errors
 /// [`Error::Field`] naming `link.shape`, a related field or `scheme`.
@@ -67,6 +69,9 @@ pub fn put_shapers(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> 
 
 /// Refuses fields of a modem without a shaper, and a shaper where the scheme is not. `own` is the
 /// scheme's rate.
+///
+/// # Errors
+/// [`Error::Field`] naming the first such field, or the scheme.
 fn check_fields(scenario: &Scenario, own: Option<Shape>) -> Result<()> {
     let spec = &scenario.link;
     if spec.shape.is_none() {

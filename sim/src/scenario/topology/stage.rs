@@ -8,7 +8,9 @@ use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result};
 use crate::units::Dur;
 
-/// Returns the network with the users' queues before its first links.
+/// Returns the network with the users' queues before its first links: in the direction of the data,
+/// and where the scheme is at the uplink also of the acknowledgements. Its paths become those of a
+/// graph.
 ///
 /// # Errors
 /// [`Error::Field`] naming `host_stage` or one of its fields.
@@ -68,7 +70,7 @@ fn number_hosts(layout: &Layout) -> Result<Hosts> {
     }
 }
 
-/// Returns the links of a path, both ways.
+/// Returns the links of a path in order, both ways.
 fn list_hops(layout: &Layout, path: u32) -> Hops {
     let way = |reverse| (0..=u8::MAX).map_while(|hop| layout.link_at(hop, reverse, path)).collect();
     Hops { data: way(false), back: way(true) }

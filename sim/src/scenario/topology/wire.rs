@@ -7,7 +7,8 @@ use crate::link_layer::{LinkLayer, Wire};
 /// Greatest overhead per packet: as many bytes as the longest packet has.
 const MOST_OVERHEAD: u32 = 65_535;
 
-/// Returns the rule for the bytes of a packet on the wire.
+/// Returns the rule for the bytes of a packet on the wire; without either field they are its IP
+/// length.
 ///
 /// # Errors
 /// [`Error::Field`] naming `link.overhead` or `link.layer`.

@@ -214,8 +214,9 @@ impl Bbr {
         &mut self.window
     }
 
-    /// Returns the pacing rate in segments per second, and the quantum in segments. The first call begins the
-    /// model with the round-trip time known by then (`OnInit`).
+    /// Returns the pacing rate in segments per second, and the quantum in segments. The first call
+    /// begins the model with the round-trip time known by then (`OnInit`); without any, it counts
+    /// as 1 ms (section 5.6.2).
     pub(in crate::tcp) fn pacing(&mut self, srtt: Option<Dur>, now: Time) -> (f64, u32) {
         self.model.begin(srtt, now);
         (self.model.pacing_rate, self.model.quantum as u32)
@@ -238,25 +239,27 @@ impl Bbr {
     }
 
     /// Counts a loss that is repaired already, or a congestion mark, as a loss in the present round
-    /// trip.
+    /// trip; the window stays.
     pub(super) fn note_loss_in_round(&mut self) {
         self.model.is_loss_in_round = true;
     }
 
-    /// Enters recovery, by fast retransmit or timeout (section 5.6.4.4).
+    /// Enters recovery, by fast retransmit or timeout (section 5.6.4.4): saves the window for its
+    /// end, but does not reduce it.
     pub(super) fn enter_recovery(&mut self) {
         self.model.save_cwnd(self.window.cwnd());
         self.model.is_recovering = true;
     }
 
-    /// Ends recovery: the window is at least its size before (`RestoreCwnd`).
+    /// Ends recovery: the window is at least the one saved before (`RestoreCwnd`).
     pub(super) fn end_recovery(&mut self) {
         self.model.is_recovering = false;
         self.window.set_cwnd(self.window.cwnd().max(self.model.prior_cwnd));
     }
 
-    /// Sets the pacing rate for the first segment after an idle time, or leaves ProbeRTT if its
-    /// time is over (`HandleRestartFromIdle`).
+    /// Prepares for the first segment after an idle time (`HandleRestartFromIdle`): ProbeBW paces
+    /// at the bandwidth, and ProbeRTT ends if its time is over, which restores the window.
+    /// `delivered` segments have been delivered so far.
     pub(in crate::tcp) fn restart_from_idle(&mut self, delivered: u32, now: Time) {
         let mut cwnd = self.window.cwnd();
         self.model.restart_from_idle(&mut cwnd, delivered, now);
@@ -325,7 +328,7 @@ impl Model {
     }
 
     /// Initialises the model at the first transmission (`OnInit`, `InitPacingRate`); further calls
-    /// change nothing.
+    /// change nothing. Without a round-trip time the pacing rate assumes 1 ms.
     fn begin(&mut self, srtt: Option<Dur>, now: Time) {
         if self.has_begun {
             return;
@@ -340,6 +343,7 @@ impl Model {
     }
 
     /// Updates model and `cwnd`, in segments, by an ACK: the draft's `UpdateOnACK`, in its order.
+    /// State, pacing rate and quantum may change.
     fn update(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         self.update_latest_delivery(ack);
         self.update_congestion_signals(ack, *cwnd);
@@ -360,7 +364,8 @@ impl Model {
     // Section 5.5.10.3: the delivery of the last round trip, and what losses make of it.
 
     /// Updates the latest delivery signals by the ACK's rate sample
-    /// (`UpdateLatestDeliverySignals`).
+    /// (`UpdateLatestDeliverySignals`), and determines whether a loss round starts. Without a
+    /// sample none starts, and nothing else changes.
     fn update_latest_delivery(&mut self, ack: &ModelAck) {
         self.is_loss_round_start = false;
         let Some(rate) = &ack.rate else { return };
@@ -372,15 +377,17 @@ impl Model {
         }
     }
 
-    /// Restarts the latest delivery signals at the start of a loss round (`AdvanceLatestDeliverySignals`).
+    /// Restarts the latest delivery signals from the rate sample at the start of a loss round
+    /// (`AdvanceLatestDeliverySignals`); otherwise nothing changes.
     fn advance_latest_delivery(&mut self, rate: Option<&RateSample>) {
         if let Some(rate) = rate.filter(|_| self.is_loss_round_start) {
             (self.bw_latest, self.inflight_latest) = (rate.rate, rate.delivered);
         }
     }
 
-    /// Updates the bandwidth filter, and lowers the short-term bounds once per round with loss
-    /// (`UpdateCongestionSignals`).
+    /// Updates the bandwidth filter, and lowers the short-term bounds at the start of a loss round
+    /// after one with loss (`UpdateCongestionSignals`). States that probe for bandwidth leave the
+    /// bounds. `cwnd` is in segments.
     fn update_congestion_signals(&mut self, ack: &ModelAck, cwnd: f64) {
         self.update_max_bw(ack);
         if !self.is_loss_round_start {
@@ -412,7 +419,8 @@ impl Model {
     // Sections 5.5.1 to 5.5.6: rounds and bandwidth.
 
     /// Counts round trips and adds the rate sample to the maximum filter of the bandwidth
-    /// (`UpdateMaxBw`).
+    /// (`UpdateMaxBw`). A sample that the application limited counts only if it raises the maximum;
+    /// without a sample no round starts.
     fn update_max_bw(&mut self, ack: &ModelAck) {
         self.is_round_start = false;
         let Some(rate) = &ack.rate else { return };
@@ -427,13 +435,15 @@ impl Model {
         }
     }
 
-    /// Starts a round trip, which ends when a segment sent from now on is delivered (`StartRound`).
+    /// Starts a round trip, which ends when a segment sent from now on is delivered (`StartRound`);
+    /// `delivered` segments have been delivered so far.
     fn start_round(&mut self, delivered: u32) {
         self.next_round_delivered = delivered;
     }
 
-    /// Updates the degree of aggregation: how much more was acknowledged than the bandwidth
-    /// explains (`UpdateACKAggregation`, section 5.5.9).
+    /// Updates the degree of aggregation in segments, at most `cwnd`: how much more was
+    /// acknowledged than the bandwidth explains (`UpdateACKAggregation`, section 5.5.9). Its filter
+    /// spans one round trip before the pipe is full.
     fn update_aggregation(&mut self, ack: &ModelAck, cwnd: f64) {
         let mut expected = self.bw * ack.now.since(self.extra_acked_start).as_secs();
         if self.extra_acked_delivered <= expected {
@@ -459,7 +469,9 @@ impl Model {
         (self.full_bw, self.full_bw_count, self.is_full_now) = (0.0, 0, false);
     }
 
-    /// Checks once per round whether the bandwidth has stopped growing (`CheckFullBWReached`).
+    /// Checks at the start of a round whether the bandwidth has stopped growing
+    /// (`CheckFullBWReached`): after three rounds without growth by a quarter the pipe counts as
+    /// full. Samples that the application limited do not count.
     fn check_full_bw(&mut self, rate: Option<&RateSample>) {
         let Some(rate) = rate.filter(|rate| !rate.is_app_limited) else { return };
         if self.is_full_now || !self.is_round_start {
@@ -485,8 +497,9 @@ impl Model {
         }
     }
 
-    /// Ends Startup after a round trip in recovery with a high loss rate and many ranges lost
-    /// (`CheckStartupHighLoss`, section 5.3.1.3).
+    /// Marks the pipe as full after a round trip in recovery with a high loss rate and six ranges
+    /// lost, and sets the long-term bound (`CheckStartupHighLoss`, section 5.3.1.3). At each start
+    /// of a loss round the count of ranges restarts.
     fn check_startup_loss(&mut self, rate: Option<&RateSample>) {
         if self.is_full || !self.is_loss_round_start {
             return;
@@ -511,7 +524,8 @@ impl Model {
 
     // Section 5.3.3: ProbeBW.
 
-    /// Enters ProbeBW_DOWN and draws the time to the next probe (`StartProbeBW_DOWN`).
+    /// Enters ProbeBW_DOWN and draws the time to the next probe from the flow's random numbers
+    /// (`StartProbeBW_DOWN`). Congestion signals are forgotten and a round starts.
     fn start_down(&mut self, delivered: u32, now: Time) {
         self.reset_congestion_signals();
         self.probe_up_per_segment = f64::INFINITY;
@@ -532,7 +546,8 @@ impl Model {
         (self.pacing_gain, self.cwnd_gain) = (1.0, CWND_GAIN);
     }
 
-    /// Enters ProbeBW_REFILL for one round trip (`StartProbeBW_REFILL`).
+    /// Enters ProbeBW_REFILL for one round trip (`StartProbeBW_REFILL`); the short-term bounds are
+    /// lifted.
     fn start_refill(&mut self, delivered: u32) {
         self.reset_short_term();
         (self.probe_up_rounds, self.probe_up_acked) = (0, 0.0);
@@ -543,7 +558,8 @@ impl Model {
         (self.pacing_gain, self.cwnd_gain) = (1.0, CWND_GAIN);
     }
 
-    /// Enters ProbeBW_UP, which probes for more bandwidth (`StartProbeBW_UP`).
+    /// Enters ProbeBW_UP, which probes for more bandwidth (`StartProbeBW_UP`): restarts the test
+    /// for a full pipe and the growth of the long-term bound. `cwnd` is in segments.
     fn start_up(&mut self, ack: &ModelAck, cwnd: f64) {
         self.ack_phase = AckPhase::ProbeStarting;
         self.start_round(ack.delivered);
@@ -555,6 +571,7 @@ impl Model {
     }
 
     /// Moves the cycle of ProbeBW to its next state when that is due (`UpdateProbeBWCyclePhase`).
+    /// Before the pipe is full, and in other states, there is no move.
     fn update_cycle(&mut self, ack: &ModelAck, cwnd: f64) {
         if !self.is_full || self.adapt_long_term_model(ack, cwnd) {
             return;
@@ -580,7 +597,7 @@ impl Model {
         }
     }
 
-    /// Leaves ProbeBW_UP for DOWN when the probe has found its limit.
+    /// Leaves ProbeBW_UP for DOWN when the probe has reached its limit; otherwise it stays.
     fn leave_up(&mut self, ack: &ModelAck, cwnd: f64) {
         if self.check_probe_limit(ack, cwnd) {
             self.was_too_high = false;
@@ -588,7 +605,9 @@ impl Model {
         }
     }
 
-    /// Enters REFILL when the next probe is due (`IsTimeToProbeBW`); returns whether it did.
+    /// Enters REFILL when the next probe is due (`IsTimeToProbeBW`); returns whether it did. It is
+    /// due after the drawn time, or after as many round trips as the target has segments, 63 at
+    /// most.
     fn refill_if_due(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
         let rounds = self.target_inflight(cwnd).min(MOST_PROBE_ROUNDS);
         let is_time =
@@ -621,8 +640,9 @@ impl Model {
         self.is_full_now
     }
 
-    /// Updates the long-term bound by the loss rate of a probe (`AdaptLongTermModel`); returns
-    /// whether it changed the state.
+    /// Updates the long-term bound by the loss rate of a probe (`AdaptLongTermModel`), and moves
+    /// the phase of acknowledgements and the bandwidth filter on with the round. Returns whether it
+    /// changed the state, to REFILL.
     fn adapt_long_term_model(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.is_round_start {
             self.ack_phase = AckPhase::ProbeFeedback;
@@ -649,7 +669,8 @@ impl Model {
     }
 
     /// Doubles the growth of the long-term bound, for each round of ProbeBW_UP
-    /// (`RaiseInflightLongtermSlope`).
+    /// (`RaiseInflightLongtermSlope`): by one segment for every `cwnd` acknowledged, then for every
+    /// half of it, and so on.
     fn raise_long_term_slope(&mut self, cwnd: f64) {
         let growth = f64::from(1u32 << self.probe_up_rounds);
         self.probe_up_rounds = (self.probe_up_rounds + 1).min(30);
@@ -657,7 +678,8 @@ impl Model {
     }
 
     /// Raises the long-term bound by 1, 2, 4 … segments per round trip
-    /// (`ProbeInflightLongtermUpward`).
+    /// (`ProbeInflightLongtermUpward`). It stays while the window does not limit sending or is
+    /// below the bound.
     fn probe_long_term_upward(&mut self, ack: &ModelAck, cwnd: f64) {
         if !ack.is_window_limit || cwnd < self.inflight_longterm {
             return;
@@ -675,7 +697,9 @@ impl Model {
 
     // Section 5.5.10.2: losses while probing.
 
-    /// Records a lost segment; ends a probe whose loss rate is too high (`HandleLostPacket`).
+    /// Records a lost segment (`HandleLostPacket`): a range unless it follows the last one lost. A
+    /// probe whose loss rate is too high ends: the long-term bound is set to where losses crossed
+    /// the threshold (`InflightAtLoss`), and UP gives way to DOWN.
     fn on_lost(&mut self, lost: &LostSegment, cwnd: f64, delivered: u32, now: Time) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = delivered;
@@ -705,7 +729,8 @@ impl Model {
 
     // Section 5.3.4: ProbeRTT.
 
-    /// Updates the windowed minimum filters by the ACK's round-trip time (`UpdateMinRTT`).
+    /// Updates the windowed minimum filters of 5 s and 10 s by the ACK's round-trip time
+    /// (`UpdateMinRTT`), and determines whether ProbeRTT is due.
     fn update_min_rtt(&mut self, ack: &ModelAck) {
         self.is_probe_rtt_due = ack.now > self.probe_rtt_stamp + PROBE_RTT_INTERVAL;
         if let Some(rtt) = ack.rtt
@@ -720,7 +745,8 @@ impl Model {
         }
     }
 
-    /// Enters, continues or leaves ProbeRTT (`CheckProbeRTT`).
+    /// Enters, continues or leaves ProbeRTT (`CheckProbeRTT`); it is not entered right after an
+    /// idle time. Leaving it restores `cwnd`, in segments.
     fn check_probe_rtt(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         if self.state != State::ProbeRtt && self.is_probe_rtt_due && !self.is_idle_restart {
             self.save_cwnd(*cwnd);
@@ -738,7 +764,8 @@ impl Model {
         }
     }
 
-    /// Times the stay in ProbeRTT, from the ACK that leaves few enough segments in flight (`HandleProbeRTT`).
+    /// Times the stay in ProbeRTT, 200 ms and a round trip from the ACK that leaves few enough
+    /// segments in flight (`HandleProbeRTT`). At its end `cwnd` is restored.
     fn handle_probe_rtt(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         if self.probe_rtt_done == Time::NEVER {
             if f64::from(ack.in_flight) <= self.probe_rtt_cwnd() {
@@ -754,7 +781,8 @@ impl Model {
         }
     }
 
-    /// Leaves ProbeRTT and restores `cwnd` when its time is over (`CheckProbeRTTDone`).
+    /// Leaves ProbeRTT, for CRUISE or Startup, and restores `cwnd` when its time is over
+    /// (`CheckProbeRTTDone`); otherwise nothing changes.
     fn check_probe_rtt_done(&mut self, delivered: u32, now: Time, cwnd: &mut f64) {
         if self.probe_rtt_done == Time::NEVER || now <= self.probe_rtt_done {
             return;
@@ -770,8 +798,8 @@ impl Model {
         }
     }
 
-    /// Sets the pacing rate for the first segment after an idle time; in ProbeRTT, leaves that
-    /// state if its time is over (`HandleRestartFromIdle`).
+    /// Prepares for the first segment after an idle time (`HandleRestartFromIdle`): ProbeBW paces
+    /// at the bandwidth; ProbeRTT ends if its time is over, which restores `cwnd`.
     fn restart_from_idle(&mut self, cwnd: &mut f64, delivered: u32, now: Time) {
         self.is_idle_restart = true;
         self.extra_acked_start = now;
@@ -784,8 +812,8 @@ impl Model {
 
     // Section 5.6: control parameters.
 
-    /// Sets the pacing rate to `gain` times the bandwidth, less [`PACING_MARGIN`]; before the pipe is full it only
-    /// rises.
+    /// Sets the pacing rate in segments per second to `gain` times the bandwidth, less
+    /// [`PACING_MARGIN`]. Before the pipe is full it only rises; without a bandwidth it stays.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * (1.0 - PACING_MARGIN);
         if rate > 0.0 && (self.is_full || rate > self.pacing_rate) {
@@ -799,7 +827,8 @@ impl Model {
         self.quantum = (bytes / self.mss).floor().max(LEAST_QUANTUM);
     }
 
-    /// Sets `cwnd`, in segments, from the bandwidth-delay product and the state's bounds (`SetCwnd`).
+    /// Sets `cwnd`, in segments, from the bandwidth-delay product and the state's bounds
+    /// (`SetCwnd`); it grows by at most what the ACK covers, and is never below [`MIN_PIPE_CWND`].
     fn set_cwnd(&self, ack: &ModelAck, cwnd: &mut f64) {
         let most = self.add_quantization_budget(self.bdp(self.cwnd_gain) + self.extra_acked.get());
         let grown = *cwnd + f64::from(ack.newly_acked);
@@ -820,7 +849,8 @@ impl Model {
         *cwnd = cwnd.min(bound.min(self.inflight_shortterm).max(MIN_PIPE_CWND));
     }
 
-    /// Saves the window for the end of recovery or ProbeRTT (`SaveCwnd`).
+    /// Saves the window for the end of recovery or ProbeRTT (`SaveCwnd`); within either, the
+    /// greatest window saved stays.
     fn save_cwnd(&mut self, cwnd: f64) {
         let is_modulated = self.is_recovering || self.state == State::ProbeRtt;
         self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
@@ -881,7 +911,7 @@ impl Model {
         matches!(self.state, State::Startup | State::Refill | State::Up)
     }
 
-    /// Draws the next of the flow's random numbers (SplitMix64).
+    /// Draws the next of the flow's random numbers (SplitMix64 of salt and count).
     fn draw(&mut self) -> u64 {
         self.draws += 1;
         let mut z = self.salt.wrapping_add(self.draws.wrapping_mul(0x9E37_79B9_7F4A_7C15));

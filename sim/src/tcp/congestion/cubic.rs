@@ -50,7 +50,8 @@ impl Cubic {
         &mut self.window
     }
 
-    /// Grows the window for an ACK of new data, unless the flight did not use the window.
+    /// Grows the window for an ACK of new data, unless the flight did not use the window. Segments
+    /// that slow start leaves over count for congestion avoidance.
     #[inline(never)]
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         if !self.window.is_used_by(ack.flight) {
@@ -71,7 +72,7 @@ impl Cubic {
     }
 
     /// Passes a round-trip time to HyStart, which may end slow start: the threshold is then the
-    /// window.
+    /// window. Without HyStart nothing happens.
     pub(super) fn on_rtt(&mut self, sample: &RttSample) {
         let window = self.window.is_slow_start().then(|| self.window.cwnd());
         if let Some(linux) = &mut self.curve.linux
@@ -81,13 +82,15 @@ impl Cubic {
         }
     }
 
-    /// Reduces the window to seven tenths (section 4.6).
+    /// Reduces window and threshold to seven tenths of the flight or the window, whichever is less
+    /// (section 4.6); Linux reduces the window itself. Neither falls below two segments.
     pub(super) fn on_congestion(&mut self, flight: f64) {
         let ssthresh = self.compute_ssthresh(flight);
         self.window.reduce_to(ssthresh);
     }
 
-    /// Reduces the threshold to seven tenths, in whole segments (section 4.8).
+    /// Reduces the threshold to seven tenths, in whole segments, at least two (section 4.8). The
+    /// plateau is forgotten; the caller closes the window.
     pub(super) fn on_timeout(&mut self, flight: f64) {
         let ssthresh = self.compute_ssthresh(flight);
         self.curve.forget_plateau();
@@ -135,8 +138,9 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// Begins a stage (section 4.2). Without a plateau above, growth is convex from the start (after a
-    /// timeout: section 4.8, after slow start: section 4.10).
+    /// Begins a stage (section 4.2); windows are in segments, and `w_max` 0 means that no plateau
+    /// is known. Without a plateau above, growth is convex from the start (after a timeout: section
+    /// 4.8, after slow start: section 4.10).
     fn new(now: Time, cwnd: f64, w_max: f64) -> Epoch {
         let origin = w_max.max(cwnd);
         Epoch { start: now, origin, k: libm::cbrt((origin - cwnd) / C), reno: cwnd }
@@ -151,7 +155,8 @@ impl Epoch {
 
 impl Curve {
     /// Ends the stage at `cwnd`, of which `flight` segments are in use; returns the new threshold
-    /// (sections 4.6, 4.7).
+    /// (section 4.6). A window that has not come back to the last plateau lowers the next one (fast
+    /// convergence, section 4.7).
     fn reduce(&mut self, cwnd: f64, flight: f64) -> f64 {
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         self.prior = cwnd;
@@ -178,7 +183,8 @@ impl Curve {
         }
     }
 
-    /// Returns the window after `acked` segments in congestion avoidance (sections 4.2 to 4.5).
+    /// Returns the window after `acked` segments in congestion avoidance, in segments (sections 4.2
+    /// to 4.5). It never falls, and the first call after a reduction begins the stage.
     fn grow(&mut self, cwnd: f64, acked: f64, now: Time, rtt: Dur) -> f64 {
         let w_max = self.w_max;
         let prior = self.prior;

@@ -50,7 +50,8 @@ impl HyStart {
     }
 
     /// Records the round-trip time of the segment that an ACK delivers last. `window` is that of
-    /// slow start; `None` outside slow start. Returns whether slow start ends.
+    /// slow start in segments; `None` outside slow start. Returns whether slow start ends, which it
+    /// does only once. Below a window of 16 it never does.
     pub(super) fn on_sample(&mut self, sample: &RttSample, window: Option<f64>) -> bool {
         let rtt = sample.rtt.max(Dur(1));
         if self.least_rtt == Dur::ZERO || rtt < self.least_rtt {

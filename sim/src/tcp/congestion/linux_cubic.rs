@@ -51,14 +51,16 @@ struct Epoch {
 }
 
 impl LinuxCubic {
-    /// Passes a round-trip time to HyStart, with the window of slow start or `None` outside it;
-    /// returns whether slow start ends.
+    /// Passes a round-trip time to HyStart, with the window of slow start in segments or `None`
+    /// outside it; returns whether slow start ends. In the first second of a stage round-trip times
+    /// are ignored.
     pub(super) fn on_rtt(&mut self, sample: &RttSample, window: Option<f64>) -> bool {
         let is_settling = self.epoch.is_some_and(|epoch| sample.now.since(epoch.start) < SETTLING);
         !is_settling && self.hystart.on_sample(sample, window)
     }
 
-    /// Ends the stage at a window of `cwnd`; returns the new threshold in segments, at least two.
+    /// Ends the stage at a window of `cwnd`; returns the new threshold in whole segments, at least
+    /// two. A window that has not come back to the last plateau lowers the next one.
     pub(super) fn reduce(&mut self, cwnd: f64) -> f64 {
         let cwnd = cwnd as u32;
         self.epoch = None;
@@ -68,19 +70,21 @@ impl LinuxCubic {
         f64::from((cwnd * BETA_1024 / 1024).max(2))
     }
 
-    /// Forgets everything, after a timeout (`bictcp_reset`).
+    /// Forgets everything, HyStart's state as well, after a timeout (`bictcp_reset`).
     pub(super) fn reset(&mut self) {
         *self = LinuxCubic::default();
     }
 
-    /// Moves the start of the stage by `idle`, in which nothing was sent.
+    /// Moves the start of the stage by `idle`, in which nothing was sent; without a stage nothing
+    /// happens.
     pub(super) fn shift_epoch(&mut self, idle: Dur) {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += idle;
         }
     }
 
-    /// Returns the window after `acked` segments in congestion avoidance.
+    /// Returns the window after `acked` segments in congestion avoidance, in whole segments
+    /// (`tcp_cong_avoid_ai`). Segments that do not make a whole one are credited to the next call.
     pub(super) fn grow(&mut self, cwnd: f64, acked: u32, now: Time) -> f64 {
         let mut cwnd = cwnd as u32;
         self.update_pace(cwnd, acked, now);
@@ -94,7 +98,9 @@ impl LinuxCubic {
         f64::from(cwnd)
     }
 
-    /// Recomputes the pace of growth (`bictcp_update`); `cwnd` and `acked` are in segments.
+    /// Recomputes the pace of growth (`bictcp_update`), at least two segments acknowledged for one
+    /// of growth; `cwnd` and `acked` are in segments. While the window stays the same, nothing is
+    /// computed within 31 ms. A new stage begins if there is none.
     fn update_pace(&mut self, cwnd: u32, acked: u32, now: Time) {
         self.acked += acked;
         let (last_cwnd, last_time) = self.updated;

@@ -59,8 +59,9 @@ impl Controller {
         self.window().ssthresh()
     }
 
-    /// Grows the window for an acknowledgement of new data outside recovery. BBR ignores it,
-    /// because its acknowledgements come with rate samples.
+    /// Grows the window for an acknowledgement of new data outside recovery, if the window was
+    /// used; ns-2's always grows. BBR ignores it, because its acknowledgements come with rate
+    /// samples.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         match self {
@@ -72,7 +73,7 @@ impl Controller {
         }
     }
 
-    /// Returns BBR's state, if BBR is in control.
+    /// Returns BBR's state for changing, `None` if another algorithm is in control.
     pub(super) fn bbr(&mut self) -> Option<&mut Bbr> {
         match self {
             Controller::Bbr(bbr) => Some(bbr),
@@ -80,8 +81,8 @@ impl Controller {
         }
     }
 
-    /// Passes an ACK's count of marks to Prague; returns whether that reduced the window. Other
-    /// algorithms ignore it.
+    /// Passes an ACK's count of marks to Prague, before [`Controller::on_ack`]; returns whether
+    /// that reduced the window. Other algorithms ignore it and return `false`.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback) -> bool {
         match self {
             Controller::Prague(prague) => prague.on_feedback(feedback),
@@ -108,7 +109,8 @@ impl Controller {
         }
     }
 
-    /// Reduces window and threshold for a loss that is repaired already.
+    /// Reduces window and threshold for a loss that is repaired already, with `flight` segments in
+    /// flight. BBR only counts a loss in the round trip.
     pub(super) fn on_repaired_loss(&mut self, flight: f64) {
         match self {
             Controller::Bbr(bbr) => bbr.note_loss_in_round(),
@@ -131,8 +133,8 @@ impl Controller {
         }
     }
 
-    /// Reduces window and threshold for the echo of a congestion mark; the window never grows by
-    /// it. BBR counts a loss in the round trip instead.
+    /// Reduces window and threshold for the echo of a congestion mark, with `flight` segments in
+    /// flight; the window never grows by it. BBR counts a loss in the round trip instead.
     pub(super) fn on_mark(&mut self, flight: f64) {
         if let Controller::Bbr(bbr) = self {
             return bbr.note_loss_in_round();
@@ -142,7 +144,8 @@ impl Controller {
         self.set_cwnd(self.cwnd().min(before));
     }
 
-    /// Reduces the threshold for a retransmission timeout and leaves one segment of window.
+    /// Reduces the threshold for a retransmission timeout, with `flight` segments in flight, and
+    /// leaves one segment of window. BBR saves its window and leaves the threshold.
     pub(super) fn on_timeout(&mut self, flight: f64) {
         match self {
             Controller::Reno(reno) => reno.on_timeout(flight),
@@ -162,7 +165,7 @@ impl Controller {
     }
 
     /// Sets ns-2's window to its initial size when its one-way SYN is acknowledged
-    /// (`delay_growth_`).
+    /// (`delay_growth_`); other algorithms ignore it.
     pub(super) fn on_one_way_syn_acked(&mut self) {
         if let Controller::Ns2(ns2) = self {
             ns2.on_syn_acked();
@@ -170,7 +173,7 @@ impl Controller {
     }
 
     /// Cuts the initial window to one segment, in those versions of ns-2 that do so when the first
-    /// segment of a connection times out.
+    /// segment of a connection times out; other algorithms ignore it.
     pub(super) fn on_first_segment_lost(&mut self) {
         if let Controller::Ns2(ns2) = self {
             ns2.on_first_segment_lost();
@@ -187,8 +190,9 @@ impl Controller {
         self.set_cwnd(self.cwnd().min(f64::from(initial_window)));
     }
 
-    /// Halves the window for each `timeout` of an `idle` time, down to `initial_window`. The
-    /// threshold becomes at least three quarters of the window before (Linux's `tcp_cwnd_restart`).
+    /// Halves the window, in whole segments, for each `timeout` that ends before the `idle` time
+    /// does, down to `initial_window`. The threshold becomes at least three quarters of the window
+    /// before (Linux's `tcp_cwnd_restart`).
     pub(super) fn restart_by_halving(&mut self, idle: Dur, timeout: Dur, initial_window: u32) {
         self.raise_ssthresh();
         let mut cwnd = self.cwnd();
@@ -201,8 +205,9 @@ impl Controller {
         self.set_cwnd(cwnd.max(least));
     }
 
-    /// Shrinks the window half way to the `used` segments of it. The threshold becomes at least
-    /// three quarters of the window before (Linux's `tcp_cwnd_application_limited`).
+    /// Shrinks the window half way to the `used` segments of it, in whole segments; a window that
+    /// is used stays. The threshold becomes at least three quarters of the window before (Linux's
+    /// `tcp_cwnd_application_limited`).
     pub(super) fn shrink_towards_use(&mut self, used: u32) {
         let (cwnd, used) = (self.cwnd(), f64::from(used));
         if used < cwnd {

@@ -41,22 +41,24 @@ impl Ns2 {
         &mut self.window
     }
 
-    /// Opens the window for an ACK of new data.
+    /// Opens the window for an ACK of new data: by one segment in slow start, by the reciprocal of
+    /// the window after it, whatever the ACK covers.
     #[inline]
     pub(super) fn on_ack(&mut self) {
         let cwnd = self.window.cwnd();
         self.window.open_to(cwnd + if self.window.is_slow_start() { 1.0 } else { 1.0 / cwnd });
     }
 
-    /// Sets the window to half of `used`, the window in use, and the threshold to the same in whole
-    /// segments.
+    /// Sets the window to half of `used`, the window in use, but at least one segment, and the
+    /// threshold to the same in whole segments, at least two.
     pub(super) fn on_congestion(&mut self, used: f64) {
         let half = self.halve(used);
         self.window.set_ssthresh(half.floor());
         self.window.set_cwnd(half.max(1.0));
     }
 
-    /// Sets the threshold to half of `used`, in whole segments.
+    /// Sets the threshold to half of `used`, in whole segments, at least two; the caller closes the
+    /// window.
     pub(super) fn on_timeout(&mut self, used: f64) {
         self.window.set_ssthresh(self.halve(used).floor());
     }

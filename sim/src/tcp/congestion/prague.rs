@@ -60,7 +60,8 @@ impl Prague {
     }
 
     /// Counts an ACK's marks, and reduces the window at most once in a round trip; returns whether
-    /// it did. A count of marks below the last one is that of an overtaken ACK and adds none.
+    /// it did. In recovery marks only count. A count of marks below the last one is that of an
+    /// overtaken ACK and adds none.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback) -> bool {
         let more = feedback.marks.wrapping_sub(self.marks);
         self.new_marks = if more <= u16::MAX / 2 { u32::from(more) } else { 0 };
@@ -78,7 +79,8 @@ impl Prague {
         reduces
     }
 
-    /// Ends a round trip: its share of marks enters the moving average (EWMA).
+    /// Ends a round trip: its share of marks enters the moving average (EWMA). The next one ends
+    /// when more than `sent_below` is acknowledged.
     fn end_round(&mut self, sent_below: u32) {
         let share = f64::from(self.marked) / f64::from(self.acked.max(self.marked).max(1));
         self.alpha += GAIN * (share - self.alpha);
@@ -86,6 +88,7 @@ impl Prague {
     }
 
     /// Opens the window by the segments acknowledged without a mark, if the window was used.
+    /// [`Prague::on_feedback`] must have handled the same ACK before.
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         if !self.window.is_used_by(ack.flight) {
             return;
@@ -103,12 +106,13 @@ impl Prague {
         }
     }
 
-    /// Halves the window (RFC 5681 section 3.2 step 2).
+    /// Halves window and threshold (RFC 5681 section 3.2 step 2), to at least two segments.
     pub(super) fn on_congestion(&mut self, flight: f64) {
         self.window.halve(flight);
     }
 
-    /// Halves the threshold (RFC 5681 section 3.1), in whole segments.
+    /// Halves the threshold (RFC 5681 section 3.1), in whole segments, at least two; the caller
+    /// closes the window.
     pub(super) fn on_timeout(&mut self, flight: f64) {
         self.window.halve_threshold(flight);
     }

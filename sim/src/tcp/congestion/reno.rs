@@ -29,6 +29,7 @@ impl Reno {
     }
 
     /// Opens the window for an ACK of new data (RFC 5681 section 3.1), if the window was used.
+    /// Segments that slow start leaves over count for congestion avoidance.
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         if !self.window.is_used_by(ack.flight) {
             return;
@@ -44,12 +45,13 @@ impl Reno {
         }
     }
 
-    /// Halves the window (RFC 5681 section 3.2 step 2).
+    /// Halves window and threshold (RFC 5681 section 3.2 step 2), to at least two segments.
     pub(super) fn on_congestion(&mut self, flight: f64) {
         self.window.halve(flight);
     }
 
-    /// Halves the threshold (RFC 5681 section 3.1), in whole segments.
+    /// Halves the threshold (RFC 5681 section 3.1), in whole segments, at least two; the caller
+    /// closes the window.
     pub(super) fn on_timeout(&mut self, flight: f64) {
         self.window.halve_threshold(flight);
     }

@@ -36,7 +36,8 @@ impl Window {
         self.ssthresh
     }
 
-    /// Returns whether the window is below the threshold.
+    /// Returns whether the window is below the threshold. A window equal to it is in congestion
+    /// avoidance.
     #[inline]
     pub(super) fn is_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -63,13 +64,13 @@ impl Window {
         0.0
     }
 
-    /// Sets the window to `cwnd`, bounded by the greatest.
+    /// Sets the window to `cwnd`, but at most [`MAX`] segments.
     #[inline]
     pub(super) fn open_to(&mut self, cwnd: f64) {
         self.cwnd = cwnd.min(MAX);
     }
 
-    /// Sets the window; no bound applies.
+    /// Sets the window in segments; no bound applies.
     pub(super) fn set_cwnd(&mut self, cwnd: f64) {
         self.cwnd = cwnd;
     }
@@ -79,13 +80,14 @@ impl Window {
         self.ssthresh = ssthresh.max(MIN_SSTHRESH);
     }
 
-    /// Sets window and threshold to half of the `flight` in segments, for a loss; the window bounds
-    /// the flight.
+    /// Sets window and threshold to half of the `flight` in segments, but at least two, for a loss;
+    /// the window bounds the flight.
     pub(super) fn halve(&mut self, flight: f64) {
         self.reduce_to(flight.min(self.cwnd) / 2.0);
     }
 
-    /// Sets the threshold to half of the `flight`, in whole segments, for a timeout.
+    /// Sets the threshold to half of the `flight`, in whole segments, but at least two, for a
+    /// timeout. The window bounds the flight and stays.
     pub(super) fn halve_threshold(&mut self, flight: f64) {
         self.set_ssthresh((flight.min(self.cwnd) / 2.0).floor());
     }

@@ -8,7 +8,8 @@ use crate::units::Time;
 pub(super) const DUP_THRESH: u32 = 3;
 
 /// Handles a retransmission timeout by the RFCs: everything outstanding is sent again in slow
-/// start. Returns `false` if nothing is outstanding, and stops the timer.
+/// start. Returns `false` if nothing is outstanding, and stops the timer. A repeated timeout of the
+/// same segment does not reduce the threshold again (RFC 5681 section 3.1).
 pub(super) fn time_out(tcb: &mut Tcb, now: Time, params: &Params) -> bool {
     tcb.clock.restart_duplicates();
     if tcb.sequence.is_idle() {

@@ -59,12 +59,14 @@ impl DeliveryRate {
     }
 
     /// Records that the application leaves the path without data, with `in_flight` segments in
-    /// flight (`MarkConnectionAppLimited`).
+    /// flight (`MarkConnectionAppLimited`). It holds until more than those have been delivered.
     pub(super) fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// Records that the segment at `index` is sent; with it, `in_flight` segments are in flight.
+    /// Records that the segment at `index` is sent, for the first time or again; with it,
+    /// `in_flight` segments are in flight. Index 0 is the first unacknowledged segment, and a new
+    /// one has the index after the last.
     pub(super) fn on_sent(&mut self, index: usize, in_flight: u32, now: Time) {
         if in_flight <= 1 {
             (self.first_sent_at, self.delivered_at) = (now, now);
@@ -100,7 +102,8 @@ impl DeliveryRate {
         }
     }
 
-    /// Records the delivery of segment `seq`, at `index`, which stays outstanding.
+    /// Records the delivery of segment `seq`, at `index`, which stays outstanding. The caller
+    /// reports each segment once.
     pub(super) fn on_sacked(&mut self, seq: u32, index: usize, now: Time) {
         if let Some(&sent) = self.segments.get(index) {
             self.record_delivery(seq, sent, now);
@@ -124,7 +127,8 @@ impl DeliveryRate {
         }
     }
 
-    /// Records that segment `seq`, at `index`, is lost.
+    /// Records that segment `seq`, at `index`, is lost, and adds it to the losses that
+    /// [`DeliveryRate::take_losses`] returns.
     pub(super) fn on_lost(&mut self, seq: u32, index: usize) {
         self.lost += 1;
         if let Some(sent) = self.segments.get(index) {
@@ -137,13 +141,14 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns the segments marked lost since the last call.
+    /// Returns the segments marked lost since the last call, and forgets them.
     pub(super) fn take_losses(&mut self) -> Vec<LostSegment> {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the sample of the present acknowledgement (`GenerateRateSample`); `None` if it
-    /// delivered nothing. The rate is 0 for an interval below the least round-trip time.
+    /// Returns the sample of the present acknowledgement (`GenerateRateSample`), in segments per
+    /// second; `None` if it delivered nothing. The rate is 0 for an interval below the least
+    /// round-trip time. Once enough is delivered, the application no longer limits the rate.
     pub(super) fn sample(&mut self, min_rtt: Option<Dur>) -> Option<RateSample> {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;

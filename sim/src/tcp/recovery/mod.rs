@@ -68,7 +68,9 @@ impl Recovery {
         }
     }
 
-    /// Handles an acknowledgement of everything below `ack.next`, which is at least the last one's.
+    /// Handles an acknowledgement of everything below `ack.next`, which is at least the last one's:
+    /// moves the sequence on, opens or reduces the window, sets the timer, and decides what may be
+    /// sent.
     #[inline]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         match self {
@@ -81,7 +83,7 @@ impl Recovery {
     }
 
     /// Handles the expiry of the sender's timer: the retransmission timeout, and with RACK also
-    /// reordering, probe and pacing.
+    /// reordering, probe and pacing. The timer is set anew or stopped.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         match self {
             Recovery::NewReno(newreno) => newreno.on_timeout(tcb, now, params),
@@ -92,7 +94,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the number of the next segment to send now, if any.
+    /// Returns the number of the next segment to send now, `None` if window, pacing or data allow
+    /// none. The caller sends it and reports it by [`Recovery::on_sent`] before the next call.
     #[inline]
     pub(super) fn next_segment(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> Option<u32> {
         match self {
@@ -104,7 +107,8 @@ impl Recovery {
         }
     }
 
-    /// Passes the handshake's round-trip time, the first of the connection, to RACK.
+    /// Passes the handshake's round-trip time, the first of the connection, to RACK; other kinds
+    /// ignore it.
     pub(super) fn on_handshake(&mut self, rtt: Dur) {
         if let Recovery::Rack(rack) = self {
             rack.on_handshake(rtt);

@@ -21,7 +21,8 @@ pub(in crate::tcp) struct NewReno {
 }
 
 impl NewReno {
-    /// Handles an ACK, new or duplicate.
+    /// Handles an ACK of everything below `ack.next`, new or duplicate; an ACK of nothing new is a
+    /// duplicate.
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         if ack.next == tcb.sequence.una() {
             self.on_duplicate_ack(tcb, now, params);
@@ -32,13 +33,14 @@ impl NewReno {
         }
     }
 
-    /// Handles a retransmission timeout.
+    /// Handles a retransmission timeout, by [`time_out`]; the inflation ends.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         self.inflation = 0;
         time_out(tcb, now, params);
     }
 
-    /// Returns the next segment in order that the window allows.
+    /// Returns the next segment to send: a forced one, or the next in order that the inflated
+    /// window allows; `None` if there is none.
     #[inline]
     pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
         tcb.next_in_window(self.inflation, params)
@@ -74,8 +76,9 @@ impl NewReno {
         (self.inflation, self.had_partial) = (DUP_THRESH, false);
     }
 
-    /// Handles a partial ACK in recovery: the next hole is sent again, the window deflates by what
-    /// is covered, and the first partial ACK restarts the timer (RFC 6582 section 3.2 step 3).
+    /// Handles a partial ACK in recovery: the next hole is sent again, the window deflates by the
+    /// segments covered, and the first partial ACK restarts the timer (RFC 6582 section 3.2 step
+    /// 3).
     fn on_partial_ack(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         self.inflation = deflate(tcb, self.inflation, next - tcb.sequence.una());
         tcb.sequence.advance(next);

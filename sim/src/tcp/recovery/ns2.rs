@@ -14,7 +14,8 @@ pub(super) fn may_fast_retransmit(tcb: &Tcb, params: &Params) -> bool {
     una > tcb.recovery_point() || (una == 1 && params.dialect.quirks().early_fast_retransmit)
 }
 
-/// Handles an acknowledgement of new data outside recovery, or one that ends it: the window opens.
+/// Handles an acknowledgement of new data outside recovery, or one that ends it: the window opens,
+/// and what it allows may be sent. The ACK of a one-way SYN sets it to its initial size.
 #[inline]
 pub(super) fn accept_new_ack(tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
     let una = tcb.sequence.una();

@@ -19,7 +19,8 @@ pub(in crate::tcp) struct Ns2Reno {
 }
 
 impl Ns2Reno {
-    /// Handles an ACK, new or duplicate.
+    /// Handles an ACK of everything below `ack.next`, new or duplicate; an ACK of nothing new is a
+    /// duplicate, also when nothing is outstanding.
     #[inline]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         if ack.next == tcb.sequence.una() {
@@ -31,13 +32,14 @@ impl Ns2Reno {
         }
     }
 
-    /// Handles the expiry of the retransmission timer.
+    /// Handles the expiry of the retransmission timer, by [`ns2::time_out`]; the inflation ends.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         self.inflation = 0;
         ns2::time_out(tcb, now, params);
     }
 
-    /// Returns the next segment in order that the window allows.
+    /// Returns the next segment in order that the inflated window allows, and counts it as sent;
+    /// `None` if there is none.
     #[inline]
     pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
         tcb.next_in_window(self.inflation, params)
@@ -73,8 +75,9 @@ impl Ns2Reno {
         tcb.clock.release(if is_newreno { NS2_RECOVERY_BURST } else { u32::MAX });
     }
 
-    /// Enters fast recovery and inflates the window, unless ns-2's check for multiple fast
-    /// retransmits forbids it. Versions that inflate outside recovery, too, inflate in any case.
+    /// Enters fast recovery, restarts the timer and inflates the window, unless ns-2's check for
+    /// multiple fast retransmits forbids it. Versions that inflate outside recovery, too, inflate
+    /// in any case.
     fn on_third_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let may_begin = ns2::may_fast_retransmit(tcb, params);
         if may_begin {
@@ -92,8 +95,8 @@ impl Ns2Reno {
         }
     }
 
-    /// Retransmits from the lost segment on in slow start, as Tahoe does, unless the check for
-    /// multiple fast retransmits forbids it.
+    /// Reduces threshold and window, and retransmits from the lost segment on in slow start, as
+    /// Tahoe does, unless the check for multiple fast retransmits forbids it.
     fn slow_start_again(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if ns2::may_fast_retransmit(tcb, params) {
             tcb.set_recovery_point(tcb.sequence.max());
@@ -103,7 +106,9 @@ impl Ns2Reno {
         }
     }
 
-    /// Handles a partial ACK in recovery: the next hole is sent again.
+    /// Handles a partial ACK in recovery: the next hole is sent again, and the inflation falls by
+    /// what is covered, or to zero in older versions. The timer restarts at the first one, or at
+    /// each, by the version.
     fn on_partial_ack(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         let quirks = params.dialect.quirks();
         let covered = next - tcb.sequence.una();
@@ -119,8 +124,8 @@ impl Ns2Reno {
         tcb.clock.release(NS2_RECOVERY_BURST);
     }
 
-    /// Handles an ACK of new data. It ends recovery only if the window is inflated; without partial
-    /// deflation recovery may go on.
+    /// Handles an ACK of new data: the window opens and its inflation ends. It ends recovery only
+    /// if the window is inflated; without partial deflation recovery may go on.
     #[inline]
     fn on_new_ack(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         if self.inflation > 0 && tcb.in_recovery() {

@@ -23,7 +23,8 @@ pub(in crate::tcp) struct Ns2Sack {
 }
 
 impl Ns2Sack {
-    /// Handles an ACK: enters, continues or leaves recovery.
+    /// Handles an ACK: enters, continues or leaves recovery. A duplicate without new SACK blocks
+    /// has no effect outside recovery, nor has any before the first segment is acknowledged.
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         if tcb.in_recovery() {
@@ -40,7 +41,8 @@ impl Ns2Sack {
         }
     }
 
-    /// Handles the expiry of the retransmission timer.
+    /// Handles the expiry of the retransmission timer, by [`ns2::time_out`]. If something was
+    /// outstanding, SACK blocks are forgotten, and ignored until new segments are acknowledged.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if ns2::time_out(tcb, now, params) {
             self.board.clear(tcb.sequence.una());
@@ -48,13 +50,15 @@ impl Ns2Sack {
         }
     }
 
-    /// Returns the next segment: a hole or new data while the pipe has room in recovery, else by the window.
+    /// Returns the next segment and counts it as sent: a hole or new data while the pipe has room
+    /// in recovery, else by the window; `None` if there is none.
     #[inline]
     pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
         if tcb.in_recovery() { self.next_by_pipe(tcb, params) } else { tcb.next_in_window(0, params) }
     }
 
-    /// Counts a duplicate ACK with new SACK blocks; the third starts recovery.
+    /// Counts a duplicate ACK with new SACK blocks; the first two allow limited transmit, the third
+    /// starts recovery unless the check for multiple fast retransmits forbids it.
     fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let duplicates = tcb.clock.count_duplicate();
         if duplicates == DUP_THRESH && ns2::may_fast_retransmit(tcb, params) {
@@ -64,7 +68,8 @@ impl Ns2Sack {
         }
     }
 
-    /// Enters recovery at the third duplicate ACK and retransmits the first unacknowledged segment.
+    /// Enters recovery at the third duplicate ACK: sets the pipe, restarts the timer and
+    /// retransmits the first unacknowledged segment.
     fn start_recovery(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         self.pipe = i64::from(tcb.sequence.max() - una) - i64::from(DUP_THRESH);
@@ -75,8 +80,8 @@ impl Ns2Sack {
         tcb.force_segment(una);
     }
 
-    /// Handles an ACK in recovery: updates ns-2's `pipe`, and ends recovery once `next` reaches the
-    /// recovery point.
+    /// Handles an ACK in recovery: updates ns-2's `pipe`, restarts the timer if it advances, and
+    /// ends recovery once `next` reaches the recovery point.
     fn continue_recovery(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         tcb.clock.release_all();
         self.pipe -= 1;
@@ -91,15 +96,17 @@ impl Ns2Sack {
         }
     }
 
-    /// Ends recovery: the window stays halved and the scoreboard is forgotten.
+    /// Ends recovery: the window stays halved and the scoreboard is forgotten. The recovery point
+    /// becomes 1, so that any further loss starts a recovery.
     fn end_recovery(&mut self, tcb: &mut Tcb) {
         tcb.leave_recovery();
         tcb.set_recovery_point(1);
         self.board.clear(tcb.sequence.una());
     }
 
-    /// Returns the lowest hole, or else new data, while the pipe has room. The ACK that starts
-    /// recovery sends one segment only.
+    /// Returns the lowest hole, or else new data, while the pipe and the receive window have room,
+    /// and counts it in the pipe; `None` otherwise. The ACK that starts recovery sends one segment
+    /// only.
     fn next_by_pipe(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
         if !tcb.clock.is_released() || self.pipe >= tcb.congestion.cwnd() as i64 {
             return None;

@@ -29,7 +29,8 @@ impl Pacer {
         self.is_waiting = false;
     }
 
-    /// Records that a segment is sent; `rate` is in segments per second.
+    /// Records that a segment is sent: the quantum shrinks by it, and the next quantum moves away
+    /// by 1/`rate`; `rate` is in segments per second, above 0.
     pub(super) fn on_sent(&mut self, rate: f64, now: Time) {
         self.next = self.next.max(now) + Dur::from_secs(1.0 / rate);
         self.left = self.left.saturating_sub(1);

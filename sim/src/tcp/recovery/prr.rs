@@ -33,8 +33,8 @@ pub(super) struct Delivery {
 }
 
 impl Prr {
-    /// Sets the window after an acknowledgement, if recovery is under way and something was
-    /// delivered.
+    /// Sets the window after an acknowledgement to what is in flight and what may be sent for it.
+    /// Outside recovery, or if nothing was delivered, it stays.
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, delivery: Delivery) {
         if !tcb.in_recovery() || delivery.delivered == 0 {
             return;
@@ -51,7 +51,8 @@ impl Prr {
         self.sent += 1;
     }
 
-    /// Counts a delivery; returns how many segments may be sent for it (section 6.2).
+    /// Counts a delivery; returns how many segments may be sent for it (section 6.2). It is at
+    /// least one until the first is sent, so that the fast retransmit goes out.
     fn send_count(&mut self, ack: Delivery, ssthresh: u32) -> u32 {
         self.delivered += ack.delivered;
         let count = if ack.in_flight > ssthresh {

@@ -172,7 +172,8 @@ impl Rack {
         self.segments.front().filter(|segment| segment.retransmitted).map(|segment| segment.sent)
     }
 
-    /// Records that segment `seq` is sent; new segments must come in order.
+    /// Records that segment `seq` is sent, for the first time or again, and counts it as in flight.
+    /// New segments must come in order; a cumulatively acknowledged one must not come again.
     pub(super) fn on_sent(&mut self, seq: u32, now: Time) {
         let index = (seq - self.base) as usize;
         let Some(segment) = self.segments.get_mut(index) else {
@@ -195,7 +196,8 @@ impl Rack {
         }
     }
 
-    /// Returns the first lost segment that was not sent again.
+    /// Returns the first lost segment that was not sent again; `None` if there is none. It stays
+    /// lost until [`Rack::on_sent`] records it.
     pub(super) fn next_lost(&mut self) -> Option<u32> {
         if self.lost == 0 {
             return None;
@@ -207,7 +209,8 @@ impl Rack {
         Some(self.lost_from)
     }
 
-    /// Updates the segments by an acknowledgement (section 6.2 steps 1 to 3); returns what it
+    /// Updates the segments by an acknowledgement (section 6.2 steps 1 to 3): removes those below
+    /// `ack.next`, marks those in SACK blocks, and measures round-trip times. Returns what it
     /// delivers. Losses are detected afterwards ([`Rack::detect_losses`]).
     pub(super) fn on_ack(&mut self, ack: &AckFields, now: Time) -> AckSummary {
         let mut summary = AckSummary::default();
@@ -250,7 +253,8 @@ impl Rack {
         summary
     }
 
-    /// Marks the segments of a SACK block; returns how many it newly covers.
+    /// Marks the segments `[from, to)` of a SACK block as delivered, and adds their round-trip
+    /// times to `rtt`; returns how many it newly covers. Segments never sent are ignored.
     fn on_sacked(&mut self, from: u32, to: u32, now: Time, rtt: &mut DeliveredRtt) -> u32 {
         let mut seq = from;
         let mut count = 0;
@@ -275,7 +279,9 @@ impl Rack {
         count
     }
 
-    /// Records that `segment` was delivered: counts, round-trip time, reordering.
+    /// Records that `segment` was delivered: counts, round-trip time, reordering. A retransmission
+    /// that is answered sooner than the least round-trip time gives no time, since the original has
+    /// arrived.
     fn record_delivery(&mut self, seq: u32, segment: Segment, now: Time) {
         match segment.state {
             State::InFlight => self.in_flight -= 1,
@@ -346,7 +352,7 @@ impl Rack {
     }
 
     /// Marks losses after a retransmission timeout (section 6.3): the first segment, and all that
-    /// were sent longer ago than a round trip and the reordering window.
+    /// were sent a round trip and the reordering window ago or earlier.
     pub(super) fn on_timeout(&mut self, now: Time, srtt: Option<Dur>) {
         let wait = self.rtt + self.reordering_window(true, srtt);
         for (index, segment) in self.segments.iter_mut().enumerate() {

@@ -40,8 +40,8 @@ impl Sack {
         }
     }
 
-    /// Handles a retransmission timeout: the SACK blocks reported so far are forgotten (RFC 2018
-    /// section 8).
+    /// Handles a retransmission timeout, by [`time_out`]. If something was outstanding, the SACK
+    /// blocks reported so far are forgotten (RFC 2018 section 8).
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if time_out(tcb, now, params) {
             let una = tcb.sequence.una();
@@ -50,8 +50,8 @@ impl Sack {
         }
     }
 
-    /// Returns the next segment to send: by the pipe in recovery, otherwise by the window, skipping
-    /// segments that are selectively acknowledged.
+    /// Returns the next segment to send and counts it as sent: by the pipe in recovery, otherwise
+    /// by the window, skipping segments that are selectively acknowledged; `None` if there is none.
     #[inline]
     pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
         if tcb.in_recovery() {
@@ -63,7 +63,7 @@ impl Sack {
         tcb.next_in_window(0, params)
     }
 
-    /// Records that a segment is sent.
+    /// Records that a segment is sent; it counts only in recovery, for PRR.
     #[inline]
     pub(super) fn on_sent(&mut self, tcb: &Tcb) {
         if tcb.in_recovery() {
@@ -71,8 +71,8 @@ impl Sack {
         }
     }
 
-    /// Handles an ACK, then limits the segments that recovery may send by proportional rate
-    /// reduction (RFC 9937).
+    /// Handles an ACK, then sets the window by proportional rate reduction (RFC 9937), which limits
+    /// the segments that recovery may send.
     #[inline(never)]
     fn on_ack_with_prr(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let (una, lost_below) = (tcb.sequence.una(), self.board.lost_below());
@@ -86,7 +86,8 @@ impl Sack {
         self.prr.on_ack(tcb, Delivery { before, delivered, in_flight, is_safe });
     }
 
-    /// Updates the scoreboard by an ACK, then enters, continues or leaves recovery.
+    /// Updates the scoreboard by an ACK, then enters, continues or leaves recovery. An ACK outside
+    /// recovery that advances nothing and brings no new SACK block has no further effect.
     fn update_recovery(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let newly_sacked = self.board.update(ack);
         if tcb.in_recovery() {
@@ -129,7 +130,8 @@ impl Sack {
         }
     }
 
-    /// Enters loss recovery and retransmits the first unacknowledged segment (RFC 6675, section 5, step 4).
+    /// Enters loss recovery: reduces the window, restarts the timer, sets the pipe and retransmits
+    /// the first unacknowledged segment (RFC 6675, section 5, step 4).
     fn start_recovery(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         tcb.enter_recovery(tcb.flight(), params);
@@ -143,7 +145,9 @@ impl Sack {
         self.set_pipe(tcb);
     }
 
-    /// Handles an ACK in recovery; ends it once `next` reaches the recovery point.
+    /// Handles an ACK in recovery: sets the pipe, and after a partial ACK retransmits the next
+    /// hole. Recovery ends once `next` reaches the recovery point, with the threshold as the
+    /// window.
     fn continue_recovery(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         let has_advanced = next > tcb.sequence.una();
         if has_advanced {
@@ -162,7 +166,7 @@ impl Sack {
     }
 
     /// Retransmits `una` after a partial ACK, which shows it to be lost even without three SACKs
-    /// above it.
+    /// above it. A segment that is selectively acknowledged is not sent.
     fn retransmit_presumed(&mut self, tcb: &mut Tcb, una: u32) {
         if self.board.skip_sacked(una) == una {
             self.board.set_high_rxt(una + 1);
@@ -172,8 +176,8 @@ impl Sack {
         }
     }
 
-    /// Estimates the data in flight (`SetPipe`, section 4). A segment that was retransmitted
-    /// without being lost counts twice.
+    /// Estimates the segments in flight (`SetPipe`, RFC 6675 section 4). A segment that was
+    /// retransmitted without being lost counts twice.
     fn set_pipe(&mut self, tcb: &Tcb) {
         let (una, nxt) = (tcb.sequence.una(), tcb.sequence.nxt());
         let lost_below = self.board.lost_below().max(self.presumed).clamp(una, nxt);
@@ -181,8 +185,9 @@ impl Sack {
             self.board.count_holes(lost_below, nxt) + self.board.count_holes(una, self.board.high_rxt());
     }
 
-    /// Returns the next segment while the pipe has room (`NextSeg`, section 4): a lost one, new data, a hole
-    /// that is not known to be lost, or a rescue.
+    /// Returns the next segment while the pipe has room in the window (`NextSeg`, section 4), and
+    /// counts it in the pipe: a lost one, new data, a hole that is not known to be lost, or a
+    /// rescue. `None` if there is no room or no segment.
     fn next_by_pipe(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
         if f64::from(self.pipe) + 1.0 > tcb.congestion.cwnd() {
             return None;
@@ -208,7 +213,7 @@ impl Sack {
     }
 
     /// Returns the last outstanding segment for a rescue retransmission, once per recovery (NextSeg
-    /// rule 4).
+    /// rule 4); `None` if the rescue is used up, must wait, or nothing is left to repeat.
     fn take_rescue(&mut self, tcb: &Tcb) -> Option<u32> {
         if tcb.sequence.una() <= self.rescue_rxt {
             return None;

@@ -76,8 +76,8 @@ impl Scoreboard {
         self.skip_sacked(self.high_rxt.max(una))
     }
 
-    /// Returns the last segment below `end` that was neither SACKed nor retransmitted; `None` if
-    /// there is none.
+    /// Returns the last segment below `end`, which is above 0, that was neither SACKed nor
+    /// retransmitted; `None` if that segment lies below the retransmissions.
     pub(super) fn last_hole(&self, end: u32) -> Option<u32> {
         let last = self.sacked.find(end - 1).map_or(end, |(from, _)| from) - 1;
         (last >= self.high_rxt).then_some(last)

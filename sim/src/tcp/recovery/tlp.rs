@@ -69,7 +69,8 @@ pub(in crate::tcp) struct RackTlp {
 }
 
 impl RackTlp {
-    /// Returns the state of a connection that has sent nothing.
+    /// Returns the state of a connection that has sent nothing; with BBR it paces and samples
+    /// delivery rates.
     pub(super) fn new(params: &Params) -> RackTlp {
         let paces = params.congestion == Congestion::Bbr;
         RackTlp {
@@ -87,7 +88,8 @@ impl RackTlp {
         }
     }
 
-    /// Handles an ACK: RTT, loss detection by RACK, end of a probe or of recovery, window growth, and the next timer.
+    /// Handles an ACK of everything below `ack.next`: round-trip time, loss detection by RACK, end
+    /// of a probe or of recovery, window growth, BBR's model, and the next timer.
     #[inline(never)]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         self.check_app_limited(tcb);
@@ -137,7 +139,8 @@ impl RackTlp {
         shown.first_sacked_rtt().zip(sent).is_some_and(|(rtt, sent)| rtt > now.since(sent))
     }
 
-    /// Handles the expiry of the timer: pacing, reordering, probe or retransmission.
+    /// Handles the expiry of the timer: pacing, reordering, probe or retransmission, by what it was
+    /// set for, and sets it anew. If nothing is outstanding it is stopped.
     #[inline(never)]
     pub(super) fn on_timer(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if let Some(pacer) = self.pacer.as_mut().filter(|_| self.timer == TimerKind::Pacing) {
@@ -156,7 +159,8 @@ impl RackTlp {
     }
 
     /// Returns the next segment while the window has room and pacing allows it: a lost one, or else
-    /// new data.
+    /// new data; `None` otherwise. When sending stops, the use of the window is recorded; where
+    /// pacing forbids it, the timer is set.
     #[inline(never)]
     pub(super) fn next_segment(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> Option<u32> {
         let is_limit = f64::from(self.rack.in_flight()) + 1.0 > tcb.congestion.cwnd();
@@ -177,13 +181,14 @@ impl RackTlp {
         self.rack.on_handshake(rtt);
     }
 
-    /// Records that the window restarts after an idle time.
+    /// Records that the window restarts after an idle time: its use counts from `now` on.
     pub(super) fn on_restart(&mut self, now: Time) {
         self.window_use.on_restart(now);
     }
 
-    /// Records that a segment is sent; new data delays the probe. A probe of new data is sent out
-    /// of turn, so that the next segment in order is the one after it.
+    /// Records that a segment is sent, in pacer, RACK and PRR, and sets the timer; new data delays
+    /// the probe. A probe of new data is sent out of turn, so that the next segment in order is the
+    /// one after it.
     #[inline(never)]
     pub(super) fn on_sent(&mut self, tcb: &mut Tcb, seq: u32, now: Time, params: &Params) {
         if self.pacer.is_some() {
@@ -202,7 +207,7 @@ impl RackTlp {
     }
 
     /// Checks whether the application leaves the path without data, and marks the rate samples if
-    /// so (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    /// so (draft-ietf-ccwg-bbr-06 section 4.1.2.4). Without rate samples nothing happens.
     pub(super) fn check_app_limited(&mut self, tcb: &Tcb) {
         let in_flight = self.rack.in_flight();
         let is_unused = f64::from(in_flight) < tcb.congestion.cwnd().floor() && self.rack.lost() == 0;
@@ -214,7 +219,8 @@ impl RackTlp {
         }
     }
 
-    /// Passes an acknowledgement to BBR's model of the path; without BBR it does nothing.
+    /// Passes an acknowledgement and the losses before it to BBR's model of the path, which sets
+    /// the window; without BBR it does nothing.
     #[inline(never)]
     fn update_model(&mut self, tcb: &mut Tcb, newly_acked: u32, rtt: Option<Dur>, now: Time) {
         self.report_losses(tcb, now);
@@ -229,7 +235,7 @@ impl RackTlp {
         }
     }
 
-    /// Reports the segments newly marked lost to BBR.
+    /// Reports the segments newly marked lost to BBR; without BBR it does nothing.
     fn report_losses(&mut self, tcb: &mut Tcb, now: Time) {
         let (Some(rate), Some(bbr)) = (&mut self.rack.rate, tcb.congestion.bbr()) else { return };
         for lost in rate.take_losses() {
@@ -238,7 +244,7 @@ impl RackTlp {
     }
 
     /// Returns whether pacing allows a segment to be sent now; if one must wait, the timer is set
-    /// to that time.
+    /// to that time. Without pacing, or without data, nothing forbids it.
     fn may_send(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> bool {
         let has_data = tcb.sequence.has_data_within(params.receive_window) || self.rack.lost() > 0;
         let Some(pacer) = self.pacer.as_mut().filter(|_| has_data) else { return true };
@@ -252,7 +258,8 @@ impl RackTlp {
         is_open
     }
 
-    /// Records in pacer and model that a segment is sent, perhaps after an idle time.
+    /// Records in pacer and model that a segment is sent; after an idle time the model restarts.
+    /// Without BBR it does nothing.
     #[inline(never)]
     fn pace_segment(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let srtt = tcb.timer.srtt(params);
@@ -268,7 +275,7 @@ impl RackTlp {
     }
 
     /// Passes the round-trip times that an acknowledgement shows to the estimator and to congestion
-    /// control.
+    /// control; an acknowledgement may show none.
     fn sample_rtt(&mut self, tcb: &mut Tcb, shown: &DeliveredRtt, now: Time, params: &Params) {
         let (una, nxt) = (tcb.sequence.una(), tcb.sequence.nxt());
         if let Some(rtt) = shown.first_rtt() {
@@ -279,8 +286,9 @@ impl RackTlp {
         }
     }
 
-    /// Marks losses and returns how many there are. The first of a window starts recovery, which
-    /// forgets an outstanding probe (section 7.1).
+    /// Marks losses, sets when the reordering timer is due, and returns how many losses there are.
+    /// The first of a window starts recovery, which reduces the window and forgets an outstanding
+    /// probe (section 7.1).
     fn find_losses(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> u32 {
         let is_repairing = is_repairing(tcb);
         let (lost, due) = self.rack.detect_losses(now, is_repairing, smoothed_rtt(tcb, params));
@@ -301,7 +309,8 @@ impl RackTlp {
         lost
     }
 
-    /// Detects losses when the reordering window has passed.
+    /// Detects losses when the reordering window has passed, which may start recovery, and sets the
+    /// timer.
     fn on_reordering_timer(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let was_recovering = tcb.in_recovery();
         self.find_losses(tcb, now, params);
@@ -314,6 +323,7 @@ impl RackTlp {
     }
 
     /// Sends a probe (section 7.3): a new segment if there is one, otherwise the last one again.
+    /// The retransmission timeout starts anew.
     fn send_probe(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let has_new = tcb.sequence.has_data_within(params.receive_window);
         let seq = if has_new { tcb.sequence.nxt() } else { tcb.sequence.max() - 1 };
@@ -339,8 +349,9 @@ impl RackTlp {
         }
     }
 
-    /// Handles a retransmission timeout (RFC 6298 section 5 with RFC 8985 section 6.3); deliveries
-    /// reported so far are not forgotten.
+    /// Handles a retransmission timeout (RFC 6298 section 5 with RFC 8985 section 6.3): the first
+    /// unacknowledged segment goes out again, with a window of one more than is in flight.
+    /// Deliveries reported so far are not forgotten.
     fn on_retransmission_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let flight = (!is_repairing(tcb)).then(|| tcb.congestion.cwnd());
         tcb.time_out(flight, params);
@@ -353,7 +364,9 @@ impl RackTlp {
         self.set_timer(tcb, false, now, params);
     }
 
-    /// Sets the timer to the event that is due first; with `restarts` the retransmission timeout starts anew.
+    /// Sets the timer to the event that is due first: reordering, probe or retransmission, or
+    /// pacing; with `restarts` the retransmission timeout starts anew. If nothing is outstanding
+    /// only pacing may run it.
     fn set_timer(&mut self, tcb: &mut Tcb, restarts: bool, now: Time, params: &Params) {
         let is_idle = tcb.sequence.is_idle();
         if is_idle {
@@ -403,7 +416,8 @@ fn smoothed_rtt(tcb: &Tcb, params: &Params) -> Option<Dur> {
 }
 
 /// Returns the time until a probe (section 7.2): two round trips, plus the longest delay of an
-/// acknowledgement if only one segment is outstanding, or else the timer allowance.
+/// acknowledgement if only one segment is outstanding, or else the timer allowance. Before any
+/// sample it is [`INITIAL_PROBE_TIMEOUT`].
 fn probe_timeout(tcb: &Tcb, params: &Params) -> Dur {
     let Some(srtt) = smoothed_rtt(tcb, params) else { return INITIAL_PROBE_TIMEOUT };
     let is_last = tcb.sequence.max() - tcb.sequence.una() == 1;

@@ -23,14 +23,16 @@ pub(super) struct WindowUse {
 }
 
 impl WindowUse {
-    /// Returns whether the window is used, so that acknowledgements may open it.
+    /// Returns whether the window is used, so that acknowledgements may open it: it limited
+    /// sending, or in slow start half of it was outstanding.
     pub(super) fn is_used(&self, tcb: &Tcb) -> bool {
         let (cwnd, half) = (tcb.congestion.cwnd(), f64::from(2 * self.most_out));
         self.was_limit || (cwnd < tcb.congestion.ssthresh() && cwnd < half)
     }
 
     /// Records that sending has stopped; `is_limit` says whether the window is the reason. A window
-    /// that was not used for a retransmission timeout shrinks.
+    /// that was not used for a retransmission timeout shrinks, if the profile validates windows and
+    /// no repair is under way.
     pub(super) fn on_stopped(&mut self, tcb: &mut Tcb, is_limit: bool, now: Time, params: &Params) {
         let out = tcb.sequence.outstanding();
         if tcb.sequence.una() >= self.noted_at || is_limit || (!self.was_limit && out > self.most_out) {
@@ -49,7 +51,7 @@ impl WindowUse {
         }
     }
 
-    /// Records that the window restarts after an idle time.
+    /// Records that the window restarts after an idle time: the time without use begins at `now`.
     pub(super) fn on_restart(&mut self, now: Time) {
         (self.used, self.stamp) = (0, now);
     }

@@ -62,15 +62,15 @@ impl Corrections {
         self.0.is_empty()
     }
 
-    /// Returns the class of the first correction that a flow matches and counts the match; `None` if no
-    /// correction matches.
+    /// Returns the class of the first correction that a flow matches and counts the match, for
+    /// [`Corrections::check`]; `None` if no correction matches.
     pub fn find_class(&self, ends: &Ends) -> Option<FlowClass> {
         let correction = self.0.iter().find(|correction| correction.matches(ends))?;
         correction.matched.fetch_add(1, Ordering::Relaxed);
         Some(correction.class)
     }
 
-    /// Refuses corrections that have matched no flow.
+    /// Refuses corrections that have matched no flow. Call it after all flows are classified.
     ///
     /// # Errors
     /// [`Error::Field`] naming `field`, with the first of them.
@@ -86,7 +86,7 @@ impl Correction {
     /// Parses one correction, `CONDITION and CONDITION=CLASS`; `field` is named in errors.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field`, with the faulty text.
+    /// [`Error::Field`] naming `field`, with the faulty text, for another form, condition or class.
     fn parse(field: &str, text: &str) -> Result<Correction> {
         let malformed = || Error::faulty(field, quote(text), "is no correction", FORM);
         let (conditions, class) = text.rsplit_once('=').ok_or_else(malformed)?;
@@ -173,7 +173,7 @@ fn address_bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// Returns whether the address lies in the network of `prefix` bits; false if the IP versions differ.
+/// Returns whether the address lies in the network of `prefix` bits, at most 128; false if the IP versions differ.
 fn is_within(address: IpAddr, net: IpAddr, prefix: u8) -> bool {
     let bits = |address| match address {
         IpAddr::V4(address) => u128::from(u32::from(address)) << 96,

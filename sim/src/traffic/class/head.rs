@@ -85,7 +85,8 @@ impl Head {
         matches!(self.bytes(), [4, 0, 0, 0, ..]) && self.payload >= 32
     }
 
-    /// Returns whether the payload looks like RTP (RFC 3550), also within TURN's channel data.
+    /// Returns whether the payload looks like RTP (RFC 3550, section 5.1), also within TURN's channel data: version 2,
+    /// at least 12 bytes, and no payload type of RTCP (RFC 5761, section 4).
     fn is_rtp(&self) -> bool {
         let bytes = self.bytes();
         // TURN's channel data has a header of four bytes.
@@ -107,8 +108,8 @@ impl Head {
         (self.payload as usize >= start + 14).then_some(first >> 3)
     }
 
-    /// Parses the header of a DNS message with one question. Returns its id and whether it is an answer;
-    /// `None` if the payload is no such message.
+    /// Parses the header of a DNS message with one question (RFC 1035, section 4.1.1). Returns its id and whether it is
+    /// an answer; `None` if the payload is no such message or is cut within the header.
     fn parse_dns(&self, protocol: Protocol) -> Option<(u16, bool)> {
         let start = if protocol == Protocol::Tcp { 2 } else { 0 };
         let header: &[u8; 12] = self.bytes().get(start..start + 12)?.try_into().ok()?;
@@ -133,7 +134,7 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// Counts a packet of a side by the pattern of its head, and stores the first head of each side.
+    /// Counts a packet of a side, 0 or 1, by the pattern of its head, and stores the first head of each side.
     pub fn add(&mut self, side: usize, head: Head) {
         self.first[side].get_or_insert(head);
         self.packets += 1;

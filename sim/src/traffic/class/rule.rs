@@ -7,7 +7,8 @@ use super::shape::{FlowShape, Rhythm, Way};
 use super::thresholds::*;
 use std::ops::RangeInclusive;
 
-/// Returns the class of a flow: the class that was proved, else the first whose rule holds.
+/// Returns the class of a flow: the class that was proved, else the first whose rule holds, in the order protocol,
+/// ports, rhythm, amounts; [`FlowClass::Other`] if none does.
 pub fn classify(flow: &FlowShape) -> FlowClass {
     if let Some(named) = flow.named {
         return named;
@@ -176,17 +177,17 @@ fn packets(way: &Way) -> u64 {
     way.packets.unwrap_or(0)
 }
 
-/// Returns the packets per second in a direction.
+/// Returns the packets per second in a direction; a flow without duration counts as one nanosecond long.
 fn packet_rate(way: &Way, flow: &FlowShape) -> f64 {
     packets(way) as f64 / flow.duration.as_secs().max(1e-9)
 }
 
-/// Returns the payload rate of a direction, bit/s.
+/// Returns the payload rate of a direction, bit/s; a flow without duration counts as one nanosecond long.
 fn bits_per_second(way: &Way, flow: &FlowShape) -> f64 {
     8.0 * way.bytes as f64 / flow.duration.as_secs().max(1e-9)
 }
 
-/// Returns the mean payload of a direction's packets, bytes.
+/// Returns the mean payload of a direction's packets, bytes; all its bytes if packets are not counted.
 fn mean_bytes(way: &Way) -> f64 {
     compute_share(way.bytes, packets(way))
 }

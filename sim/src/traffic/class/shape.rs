@@ -140,7 +140,7 @@ struct Detail {
 
 impl Observed {
     /// Adds a packet with payload: its time in nanoseconds, the side that sent it, 0 or 1, and the head of
-    /// its payload.
+    /// its payload. Packets come in the order of the capture; one that is late counts as without a gap.
     pub fn add(&mut self, at: i64, side: usize, head: Head) {
         let (first, last) = self.span.get_or_insert((at, at));
         (*first, *last) = ((*first).min(at), (*last).max(at));
@@ -148,8 +148,8 @@ impl Observed {
         self.sides[side].add(at, head.payload());
     }
 
-    /// Returns the shape. `client` is the side of the client, 0 or 1; `ports` and `writes` are the client's and the
-    /// server's, and writes may be empty.
+    /// Returns the shape of the packets so far. `client` is the side of the client, 0 or 1; `ports` and `writes` are
+    /// the client's and the server's, and writes may be empty. A side of at most [`FIRST`] packets has no rhythm.
     pub fn shape(
         &self,
         protocol: Protocol,
@@ -169,14 +169,14 @@ impl Observed {
         }
     }
 
-    /// Returns the tunnel that the flow is; arguments as for [`Observed::shape`].
+    /// Returns the tunnel that the flow is; `None` if it is none. Arguments as for [`Observed::shape`].
     pub fn find_tunnel(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<Tunnel> {
         self.heads.find_tunnel(protocol, client, ports)
     }
 }
 
 impl Side {
-    /// Adds a packet with `payload` bytes at time `at`, ns.
+    /// Adds a packet with `payload` bytes at time `at`, ns; after the first [`FIRST`] also to the histograms.
     fn add(&mut self, at: i64, payload: u32) {
         self.packets += 1;
         self.bytes += u64::from(payload);
@@ -259,7 +259,7 @@ fn find_bin(ns: i64) -> usize {
     (((ns.saturating_add(MS / 2)) / MS) as usize).min(GAP_BINS - 1)
 }
 
-/// Returns the bin of the nearest-rank quantile; 0 without values.
+/// Returns the bin of the nearest-rank quantile of `percent`, 0 to 100; 0 without values.
 fn find_quantile(bins: &[u32], percent: u64) -> usize {
     let all: u64 = bins.iter().map(|&count| u64::from(count)).sum();
     let rank = (all * percent).div_ceil(100).max(1);

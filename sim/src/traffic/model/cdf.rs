@@ -24,7 +24,7 @@ const MAX_BYTES: f64 = 1e12;
 const MAX_FILE_BYTES: u64 = 16_000_000;
 
 impl Cdf {
-    /// Reads the file of a table whose sizes are in units of `unit_bytes`.
+    /// Reads the file of a table whose sizes are in units of `unit_bytes`, up to 16 MB.
     ///
     /// # Errors
     /// [`Error::File`] when it cannot be read or is too large, [`Error::Row`] naming the faulty
@@ -39,7 +39,8 @@ impl Cdf {
         Cdf::parse(path, &text, unit_bytes)
     }
 
-    /// Parses the text of a table; `name` is the file's name in errors.
+    /// Parses the text of a table whose sizes are in units of `unit_bytes`; `name` is the file's name in errors. Shares
+    /// become fractions.
     ///
     /// # Errors
     /// [`Error::Row`] naming the faulty line.
@@ -93,8 +94,8 @@ impl Cdf {
         (first * share + between.sum::<f64>()).clamp(first, self.largest())
     }
 
-    /// Returns the mean number of segments of at most `mss` bytes: the sum over n of the share of flows above
-    /// n segments.
+    /// Returns the mean number of segments of at most `mss` bytes, at least 1: the sum over n of the share of flows
+    /// above n segments.
     pub fn mean_segments(&self, mss: u32) -> f64 {
         let mss = f64::from(mss.max(1));
         let first = sum_shares_above(mss, (0.0, 0.0), (self.points[0].0, 0.0));

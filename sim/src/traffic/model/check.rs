@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 /// Allowed values of numeric parameters: name, value, range.
 pub type Ranges<'a> = &'a [(&'a str, f64, RangeInclusive<f64>)];
 
-/// Checks that each value lies in its range.
+/// Checks that each value lies in its range, both ends included; NaN lies in none.
 ///
 /// # Errors
 /// [`Error::Field`] naming the first that does not.

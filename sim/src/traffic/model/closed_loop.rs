@@ -48,7 +48,7 @@ impl PageDraws {
         }
     }
 
-    /// Returns the server and the number of objects of page `page` of a session.
+    /// Returns the server and the number of objects, at least one, of page `page` of a session.
     pub fn page(&self, session: u64, page: u32) -> Page {
         match self {
             PageDraws::Sfd(draws) => draws.page(session, page),
@@ -56,7 +56,7 @@ impl PageDraws {
         }
     }
 
-    /// Returns the gap and the size of object `object` of a page.
+    /// Returns the gap and the size of object `object` of a page, before [`PageDraws::part_bytes`].
     pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
         match self {
             PageDraws::Sfd(draws) => draws.object(session, page, object),
@@ -86,7 +86,7 @@ impl PageDraws {
     }
 
     /// Returns the bytes of the `part`-th transfer, from 0, that an object of `bytes` becomes; `None` after
-    /// the last.
+    /// the last, and at once for an object that the transform leaves out.
     pub fn part_bytes(&self, bytes: u64, part: u32) -> Option<u64> {
         match self {
             PageDraws::Sfd(draws) => draws.model().transfers(bytes).nth(part as usize),
@@ -106,7 +106,8 @@ impl PageDraws {
         session << 40 | u64::from(page & 0xffff) << 24 | u64::from(object) << 12 | u64::from(part)
     }
 
-    /// Returns the key and the number of transfers of a page of `objects` objects.
+    /// Returns the key, above 0, and the number of transfers of a page of `objects` objects; a pipelined page has at
+    /// most two.
     pub fn name_page(&self, session: u64, page: u32, objects: u32) -> PageOf {
         let transfers = match self {
             PageDraws::Sfd(draws) if draws.model().transform != Transform::None => {

@@ -276,7 +276,7 @@ impl Senders {
             .collect()
     }
 
-    /// Draws start, hosts and direction of a flow.
+    /// Draws start, hosts and direction of a flow; only the start is random.
     fn draw_begin(&self, seed: u64, flow: u32) -> Begin {
         let (user, upload) = self.direction.user_of_flow(flow);
         let draw = Draws::new(seed, Purpose::Arrival, u64::from(flow)).uniform();
@@ -286,7 +286,7 @@ impl Senders {
         Begin { flow, at, client, server, upload, class: self.class }
     }
 
-    /// Returns the packets of a flow, drawn under `seed`.
+    /// Returns the packets of a flow, which it draws under `seed` as they are asked for.
     fn stream(&self, seed: u64, flow: u32) -> Stream {
         Stream {
             packet_bytes: self.packet_bytes,
@@ -300,7 +300,7 @@ impl Senders {
         }
     }
 
-    /// Returns the load on a link of `rate_bps` in one direction.
+    /// Returns the load on a link of `rate_bps` in one direction, a fraction, with pauses and headers.
     pub fn offered_load(&self, rate_bps: f64) -> f64 {
         let active = if self.on_s > 0.0 { self.on_s / (self.on_s + self.off_s) } else { 1.0 };
         let bytes = match self.pictures {
@@ -335,7 +335,7 @@ impl Stream {
         ((length / self.interval.as_secs()).round() as u64).max(1)
     }
 
-    /// Draws the pause before spurt `number`.
+    /// Draws the pause before spurt `number`, exponential; the same number has the same pause.
     pub fn pause(&self, number: u64) -> Dur {
         Dur::from_secs(self.draws(Purpose::Idle, number).exponential(self.off_s))
     }

@@ -111,7 +111,8 @@ impl Ftp {
     }
 
     /// Returns the load on a link of `rate_bps` in one direction if it does not depend on the network: with
-    /// `period_s`, and without `skip` and `endless`. `None` otherwise.
+    /// `period_s`, and without `skip` and `endless`. `None` otherwise. Headers count in proportion to the payload, for
+    /// segments of `mss` bytes.
     pub fn offered_load(&self, rate_bps: f64, mss: u32) -> Option<f64> {
         let wire = self.mean_bytes() * (1.0 + HEADER_BYTES as f64 / f64::from(mss.max(1)));
         let per_s = f64::from(self.users) / self.period_s;
@@ -119,7 +120,8 @@ impl Ftp {
     }
 
     /// Returns the mean size after the cap, bytes: for a Pareto distribution from m on, the integral of the
-    /// survival function up to the cap.
+    /// survival function up to the cap; of a file of sizes its mean. Call it after [`Ftp::validate`], which reads the
+    /// file.
     pub fn mean_bytes(&self) -> f64 {
         if let Some(table) = &self.table {
             return table.mean();
@@ -140,7 +142,7 @@ impl Ftp {
         self.mean_bytes * (self.shape - 1.0) / self.shape
     }
 
-    /// Returns the draws of a run under `seed`.
+    /// Returns the draws of a run under `seed`; call it after [`Ftp::validate`].
     pub fn draws(&self, seed: u64) -> FtpDraws {
         FtpDraws { model: self.clone(), seed }
     }
@@ -159,13 +161,13 @@ impl FtpDraws {
         &self.model
     }
 
-    /// Returns the time at which a flow begins.
+    /// Returns the time at which a flow begins, from 0 to below `start_spread_s`.
     pub fn start(&self, flow: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(flow)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)
     }
 
-    /// Returns the payload bytes of file `number` of a flow.
+    /// Returns the payload bytes of file `number` of a flow, at least 1; the same under every scheme.
     pub fn bytes(&self, flow: u32, number: u32) -> u64 {
         let uniform = self.stream(Purpose::Size, flow, number).uniform();
         let model = &self.model;
@@ -179,7 +181,7 @@ impl FtpDraws {
         (drawn.min(model.cap_bytes as f64).round() as u64).max(1)
     }
 
-    /// Returns the pause before file `number` of a flow.
+    /// Returns the pause before file `number` of a flow, exponential with mean `off_s`.
     pub fn pause(&self, flow: u32, number: u32) -> Dur {
         Dur::from_secs(self.stream(Purpose::Idle, flow, number).exponential(self.model.off_s))
     }

@@ -90,7 +90,8 @@ impl Http2 {
         ])
     }
 
-    /// Returns the model with the arrival rate that loads a link of `rate` by `load`.
+    /// Returns the model with the arrival rate that loads a link of `rate` by `load`, a fraction, by the mean of
+    /// [`Http2::mean_wire`]. `mss` is the payload of a full segment, bytes.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Http2 {
         let each = self.mean_wire(mss);
         Http2 { connections_per_s: load * rate.0 as f64 / 8.0 / each, ..self }
@@ -157,13 +158,14 @@ impl Http2Draws {
         self.stream(Purpose::Count, mix(u64::MAX)).poisson((model.connections_per_s * mean_s).min(1e5))
     }
 
-    /// Returns the time until the user of a connection in progress at the start requests the next page.
+    /// Returns the time until the user of connection `number`, in progress at the start, requests the next page.
     pub fn residual_think(&self, number: u64) -> Dur {
         let mut stream = self.stream(Purpose::Idle, number);
         Dur::from_secs(stream.exponential(self.model.inter_page_s))
     }
 
-    /// Adds connection `number` to `planned` and returns the time to the next.
+    /// Adds connection `number` to `planned` and returns the time to the next, exponential. Connections may be asked
+    /// for in any order.
     pub fn add_connection(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
@@ -173,7 +175,8 @@ impl Http2Draws {
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(mean))
     }
 
-    /// Draws the writes of connection `number`.
+    /// Draws the writes of connection `number`: its pages, and the portions of the download between them if there is
+    /// one. Equal numbers give equal writes.
     pub fn draw_script(&self, number: u64) -> Script {
         let pages = self.model.page_counts().draw(self.stream(Purpose::Count, number));
         let portions = u64::from(pages - 1).max(1);
@@ -191,13 +194,13 @@ impl Http2Draws {
         script
     }
 
-    /// Adds a portion of the download, one of `portions`.
+    /// Adds a write with a portion of the download, one of `portions`, at least 1 byte and of no page.
     fn add_portion(&self, script: &mut Script, portions: u64) {
         script.push(Dur::ZERO, (self.model.download_bytes / portions).max(1), PageOf::default());
     }
 
     /// Adds the writes of a page, its index and the rest; twice as many bytes while a download shares the
-    /// connection.
+    /// connection. A pause precedes it, except the first page and where a portion of the download does.
     fn add_page(&self, number: u64, page: u32, is_shared: bool, script: &mut Script) {
         let entity = mix(mix(number) ^ u64::from(page));
         let objects = self.model.object_counts().draw(self.stream(Purpose::Count, entity));

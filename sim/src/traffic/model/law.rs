@@ -26,7 +26,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// Draws a value from the distribution.
+    /// Draws a value from the distribution by inversion; advances `stream` by one draw.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => stream.lomax(mean, shape),
@@ -50,7 +50,7 @@ impl Law {
         }
     }
 
-    /// Returns the mean of min(X, x), which is the integral of P(X > t) from 0 to x.
+    /// Returns the mean of min(X, x), which is the integral of P(X > t) from 0 to x, for x of at least 0.
     pub fn mean_below(&self, x: f64) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => {
@@ -81,13 +81,13 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Draws one size in bytes.
+    /// Draws one size in bytes, at least 1; rounding up to the unit may exceed the cap.
     pub fn draw(&self, mut stream: Stream) -> u64 {
         let drawn = self.law.draw(&mut stream).clamp(self.least as f64, self.cap.max(self.least) as f64);
         (drawn.ceil() as u64).max(1).next_multiple_of(self.unit)
     }
 
-    /// Returns P(size > bytes).
+    /// Returns P(size > bytes), exact for the rounded sizes.
     pub fn survival(&self, bytes: u64) -> f64 {
         let whole = bytes / self.unit * self.unit;
         if whole < self.least {
@@ -110,7 +110,8 @@ impl Sizes {
         least + self.law.mean_below(cap) - self.law.mean_below(least) + rounding
     }
 
-    /// Returns the expected number of segments of `mss` payload bytes.
+    /// Returns the expected number of segments of at most `mss` payload bytes. It sums over the segments of the largest
+    /// size.
     pub fn mean_segments(&self, mss: u32) -> f64 {
         self.sum_survival(u64::from(mss.max(1)))
     }
@@ -121,7 +122,7 @@ impl Sizes {
         self.mean() + HEADER_BYTES as f64 * (self.mean_segments(mss) + 1.0)
     }
 
-    /// Returns Σ P(size > n·step) over n ≥ 0.
+    /// Returns Σ P(size > n·step) over n ≥ 0, the mean of a count that rises each `step` bytes. The step is above 0.
     fn sum_survival(&self, step: u64) -> f64 {
         let points = (0u64..).map(|n| n * step).take_while(|point| *point < self.cap.max(self.least));
         points.map(|point| self.survival(point)).sum()
@@ -162,7 +163,7 @@ impl Count {
         }
     }
 
-    /// Returns the expected number.
+    /// Returns the expected number, after rounding and clamps.
     pub fn mean(&self) -> f64 {
         match *self {
             Count::Uniform(least, most) => f64::from(least + most) / 2.0,

@@ -159,10 +159,12 @@ pub const MODELS: &[About] = &[
     },
 ];
 
-/// Returns the model called `name`, with `params` (an object, or null) over its defaults.
+/// Returns the model called `name`, with `params` (an object, or null) over its defaults. Reads the file of sizes if
+/// one is named.
 ///
 /// # Errors
-/// [`Error::Field`] naming `model`, `params` or `params.<field>`.
+/// [`Error::Field`] naming `model`, `params` or `params.<field>`; [`Error::File`] or [`Error::Row`] of the file of
+/// sizes.
 pub fn build_model(name: &str, params: &Value) -> Result<Model> {
     match build_by_name(name, params) {
         Some(model) => model.map_err(|error| error.inside("params")),
@@ -170,7 +172,7 @@ pub fn build_model(name: &str, params: &Value) -> Result<Model> {
     }
 }
 
-/// Returns the model called `name`, or `None` if there is no such model; errors name its parameters.
+/// Returns the model called `name`, or `None` if there is no such model; the inner errors name its parameters.
 fn build_by_name(name: &str, params: &Value) -> Option<Result<Model>> {
     Some(match name {
         "web:sfd" => build_checked(WebSfd::default(), params, WebSfd::validate, Model::WebSfd),
@@ -204,11 +206,17 @@ fn build_by_name(name: &str, params: &Value) -> Option<Result<Model>> {
 pub const SIZES: &str = "sizes:";
 
 /// Returns `model` with these parameters instead of its defaults, if they are allowed; it reads a file of sizes.
+///
+/// # Errors
+/// Those of [`with_params`] and [`Poisson::validate`].
 fn build_poisson(model: Poisson, params: &Value) -> Result<Model> {
     with_params(model, params)?.validate().map(Model::Poisson)
 }
 
 /// Returns `model` with these parameters instead of its defaults if `validate` allows them.
+///
+/// # Errors
+/// Those of [`with_params`] and `validate`.
 fn build_checked<T: Serialize + DeserializeOwned>(
     model: T,
     params: &Value,
@@ -278,8 +286,8 @@ pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'stati
 }
 
 impl Model {
-    /// Returns the load on `rate` in one direction that the model's parameters offer; `None` if it depends on
-    /// the network.
+    /// Returns the load on `rate` in one direction that the model's parameters offer, a fraction, with headers for
+    /// segments of `mss` payload bytes; `None` if it depends on the network.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> Option<f64> {
         let bps = rate.0 as f64;
         match self {
@@ -403,7 +411,7 @@ impl Model {
         }
     }
 
-    /// Returns all parameters as an object, for a manifest.
+    /// Returns all parameters as an object, for a manifest, except those that the source gives, such as `payload`.
     pub fn params(&self) -> Value {
         let value = match self {
             Model::WebSfd(model) => serde_json::to_value(model),

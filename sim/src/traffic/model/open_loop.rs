@@ -36,7 +36,7 @@ impl OpenLoop {
     }
 
     /// Adds the connections of arrival `number` to `planned`; returns the time to the next arrival. Arrivals
-    /// must be requested in order.
+    /// must be requested once each and in order from 0, since [`PackMimeDraws`] advances its state.
     pub fn add_arrival(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         match self {
             OpenLoop::Shred(draws) => draws.add_page(number, planned),

@@ -59,7 +59,7 @@ impl Default for Poisson {
 }
 
 impl Poisson {
-    /// Returns the defaults with the sizes of a file.
+    /// Returns the defaults with the sizes of a file, which [`Poisson::validate`] reads.
     pub fn from_sizes(file: &str) -> Poisson {
         Poisson { sizes: file.to_string(), ..Poisson::default() }
     }
@@ -84,7 +84,8 @@ impl Poisson {
         Ok(self)
     }
 
-    /// Returns the model with the arrival rate that loads a link of `rate` by `load`.
+    /// Returns the model with the arrival rate that loads a link of `rate` by `load`, a fraction, with segments of
+    /// `mss` payload bytes.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Poisson {
         Poisson { transfers_per_s: load * rate.0 as f64 / 8.0 / self.mean_wire_bytes(mss), ..self }
     }
@@ -94,7 +95,8 @@ impl Poisson {
         self.mean_wire_bytes(mss) * 8.0 * self.transfers_per_s / rate.0 as f64
     }
 
-    /// Returns the expected wire bytes of a transfer: payload, 40 B per segment, 40 B for the SYN-ACK.
+    /// Returns the expected wire bytes of a transfer: payload, 40 B per segment of `mss` payload bytes, 40 B for the
+    /// SYN-ACK. Call it after [`Poisson::validate`] if sizes come from a file.
     pub fn mean_wire_bytes(&self, mss: u32) -> f64 {
         if let Some(table) = &self.table {
             return table.mean() + 0.5 + HEADER_BYTES as f64 * (table.mean_segments(mss) + 1.0);
@@ -126,7 +128,7 @@ impl PoissonDraws {
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(1.0 / self.model.transfers_per_s))
     }
 
-    /// Returns the payload bytes of transfer `number`.
+    /// Returns the payload bytes of transfer `number`, at least 1.
     pub fn bytes(&self, number: u64) -> u64 {
         let mut stream = self.stream(Purpose::Size, number);
         if let Some(table) = &self.model.table {

@@ -89,7 +89,8 @@ impl Responsiveness {
         (self.first_host + user, upload)
     }
 
-    /// Returns the time from one probe of a kind to the next of that kind on a line of `capacity`.
+    /// Returns the time from one probe of a kind to the next of that kind on a line of `capacity`: as short as both
+    /// limits of the draft's section 4.2, MPS and PTC, allow.
     pub fn probe_gap(&self, capacity: Rate) -> Dur {
         let affordable = self.probe_share * capacity.0 as f64 / 8.0 / PAIR_BYTES;
         Dur::from_secs(1.0 / affordable.min(self.probes_per_s / 2.0))
@@ -114,7 +115,7 @@ impl TestDraws {
         &self.model
     }
 
-    /// Returns the time at which a test begins.
+    /// Returns the time at which a test begins, uniform from 0 to below `start_spread_s`; the same for the same seed.
     pub fn start(&self, test: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(test)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)

@@ -113,7 +113,7 @@ impl RioPs {
         check::check_order(("min_packets", least - 1.0), ("max_packets less one", greatest - 1.0))
     }
 
-    /// Returns the model as a process of users.
+    /// Returns the model as a process of users, with sizes in bytes.
     pub fn process(&self) -> Users {
         let unit = u64::from(self.packet_bytes);
         let [low, high] = [self.min_packets, self.max_packets].map(|packets| u64::from(packets) * unit);

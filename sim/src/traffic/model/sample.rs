@@ -15,8 +15,8 @@ use crate::units::{Dur, Time};
 
 impl Model {
     /// Returns at most `count` connections of replication 0 under `seed`. Each page takes the time
-    /// that the model assumes. Models of datagrams, tests of responsiveness and endless flows give
-    /// none.
+    /// that the model assumes. The first starts at 0. Models of datagrams, tests of responsiveness and
+    /// endless flows give none.
     pub fn sample(&self, seed: u64, count: usize) -> Traffic {
         let mut connections = match self {
             Model::Poisson(model) => sample_poisson(model, seed, count),
@@ -54,7 +54,7 @@ fn sample_poisson(model: &Poisson, seed: u64, count: usize) -> Vec<Connection> {
         .collect()
 }
 
-/// Returns the first connections of an open loop, at least `count`.
+/// Returns the first connections of an open loop from arrival 0 on, at least `count` and whole arrivals.
 fn sample_open(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
     let (mut at, mut planned, mut connections) = (Time::ZERO, Vec::new(), Vec::with_capacity(count));
     for number in 0.. {
@@ -77,7 +77,8 @@ fn sample_users(process: &super::users::Users, seed: u64, count: usize) -> Vec<C
     sample_closed(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
 }
 
-/// Returns the files of finite users, as if each were complete at once; endless flows have no size to show.
+/// Returns the files of finite users by start, at least `count`, as if each were complete at once; endless flows have
+/// no size to show.
 fn sample_ftp(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
     let (draws, flows) = (model.draws(seed), model.flow_count());
     let files = if model.endless { 0 } else { count.div_ceil(flows as usize) as u32 };
@@ -98,7 +99,7 @@ fn sample_ftp(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
     connections
 }
 
-/// Returns each user's session, with some keystrokes.
+/// Returns each user's session, with 2 to 1000 keystrokes, about `count` in all.
 fn sample_telnet(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
     let keys = Keystrokes {
         bytes: u64::from(model.packet_bytes) - HEADER_BYTES,
@@ -159,7 +160,7 @@ fn sample_closed(
     connections
 }
 
-/// Adds the connections of one page. Returns the time at which the last is opened.
+/// Adds the connections of a page that is requested at `at`. Returns the time at which its last object is requested.
 fn sample_page(
     draws: &PageDraws,
     session: u64,

@@ -77,7 +77,7 @@ impl Shred {
         check::check_order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
-    /// Returns the model whose object bytes load a link of `rate` by `load`.
+    /// Returns the model whose object bytes load a link of `rate` by `load`, a fraction; headers come in addition.
     pub fn with_load(self, load: f64, rate: Rate) -> Shred {
         Shred { load_bps: load * rate.0 as f64, ..self }
     }
@@ -107,7 +107,7 @@ pub struct ShredDraws {
 }
 
 impl ShredDraws {
-    /// Draws the sizes of the objects of page `number`, bytes.
+    /// Draws the sizes of the objects of page `number`, bytes; equal numbers give equal sizes.
     pub fn sizes(&self, number: u64) -> Vec<u64> {
         let count = Count::Uniform(self.model.objects_min, self.model.objects_max);
         let sizes = self.model.sizes();
@@ -116,7 +116,8 @@ impl ShredDraws {
         (0..count.draw(Stream::new(self.seed, Purpose::Count, number))).map(object).collect()
     }
 
-    /// Adds the connections of page `number` to `planned` and returns the time to the next page.
+    /// Adds the connections of page `number`, one for each object, to `planned` and returns the time to the next page:
+    /// that in which `load_bps` carries the page's objects.
     pub fn add_page(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = Stream::new(self.seed, Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;

@@ -96,7 +96,7 @@ impl Viewing {
         Ok(())
     }
 
-    /// Returns the number of segments of a video.
+    /// Returns the number of segments of a video, the last of which may be shorter than others in time.
     pub fn segments(&self) -> u32 {
         (self.video_s / self.segment_s).ceil() as u32
     }
@@ -106,8 +106,8 @@ impl Viewing {
         ((self.ladder_bps[place] * self.segment_s / 8.0).round() as u64).max(1)
     }
 
-    /// Chooses the rate of the next segment by BBA-0, with `buffer_s` in the buffer and after a segment of
-    /// rate `before`. Rates are indices in the ladder.
+    /// Chooses the rate of the next segment by BBA-0 (Huang et al. 2014, Algorithm 1), with `buffer_s` in the buffer
+    /// and after a segment of rate `before`, `None` for the first. Rates are indices in the ladder.
     pub fn choose_rate(&self, buffer_s: f64, before: Option<usize>) -> usize {
         let (ladder, highest) = (&self.ladder_bps, self.ladder_bps.len() - 1);
         if buffer_s <= self.reservoir_s {
@@ -149,14 +149,14 @@ impl ViewingDraws {
         &self.model
     }
 
-    /// Returns the time at which a viewer begins.
+    /// Returns the time at which a viewer begins, from 0 to below `start_spread_s`.
     pub fn start(&self, viewer: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(viewer)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)
     }
 
-    /// Returns how many segments of a video a viewer watches: of the first video, the rest from a random
-    /// position on.
+    /// Returns how many segments of a video, from 0, a viewer watches, at least one: of the first video, the rest from
+    /// a random position on.
     pub fn segments(&self, viewer: u32, video: u32) -> u32 {
         let all = self.model.segments();
         if video > 0 {
@@ -166,7 +166,7 @@ impl ViewingDraws {
         ((draw * f64::from(all)) as u32 + 1).min(all)
     }
 
-    /// Draws the pause before a video.
+    /// Draws the pause of a viewer before a video, exponential; equal arguments give equal pauses.
     pub fn pause(&self, viewer: u32, video: u32) -> Dur {
         let entity = mix(u64::from(viewer) << 32 | u64::from(video));
         Dur::from_secs(Stream::new(self.seed, Purpose::Idle, entity).exponential(self.model.pause_s))

@@ -54,7 +54,7 @@ impl Telnet {
         f64::from(self.users) * f64::from(self.packet_bytes) * 8.0 / self.interval_s / rate_bps
     }
 
-    /// Returns the time at which a user's session begins.
+    /// Returns the time at which a user's session begins, from 0 to below `start_spread_s`.
     pub fn start(&self, seed: u64, user: u32) -> Dur {
         let draw = Stream::new(seed, Purpose::Arrival, u64::from(user)).uniform();
         Dur::from_secs(draw * self.start_spread_s)
@@ -73,7 +73,8 @@ pub struct Keystrokes {
 }
 
 impl Keystrokes {
-    /// Returns the time from keystroke `number` − 1 of a session to keystroke `number`, exponential.
+    /// Returns the time from keystroke `number` − 1 of a session to keystroke `number`, exponential. Equal arguments
+    /// give equal times.
     pub fn gap(&self, session: u64, number: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Idle, mix(session)).draw_at(u64::from(number));
         let uniform = (draw >> 11) as f64 / (1u64 << 53) as f64;

@@ -87,12 +87,12 @@ impl Users {
         think + gaps + self.assumed_page_s
     }
 
-    /// Returns the load on `rate` that the users offer.
+    /// Returns the load on `rate` that the users offer if each page takes the assumed time.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         f64::from(self.users) * self.mean_page_wire(mss) * 8.0 / self.cycle_s() / rate.0 as f64
     }
 
-    /// Returns the number of users that load `rate` by `load`, at least one.
+    /// Returns the number of users that load `rate` by `load`, rounded, from one to 10 million.
     pub fn users_for_load(&self, load: f64, rate: Rate, mss: u32) -> u32 {
         let one = Users { users: 1, ..*self }.offered_load(rate, mss);
         (load / one).round().clamp(1.0, 1e7) as u32

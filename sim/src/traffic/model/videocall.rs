@@ -95,7 +95,7 @@ impl VideoCall {
         }
     }
 
-    /// Returns sizes of key and other frames whose mean meets the rate.
+    /// Returns sizes of key and other frames, bytes without headers, whose mean meets the rate.
     fn compute_pictures(&self) -> Pictures {
         let mean = self.rate_bps / 8.0 / self.frames_per_s;
         let key_every = (self.key_every_s * self.frames_per_s).round().max(1.0);

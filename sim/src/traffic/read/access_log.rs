@@ -33,7 +33,8 @@ pub struct Entry<'a> {
     pub is_cached: bool,
 }
 
-/// Reads the whole log. Pages follow from the referrers.
+/// Reads the whole log, counts its rows in `ledger` and appends its connections to `collector`. Pages follow from the
+/// referrers and are numbered on from `collector.last_page`. If all stamps are whole seconds, starts are spread.
 ///
 /// # Errors
 /// [`Error::File`] for uploads, which such a log does not record; a row's fault when reading strictly.
@@ -89,7 +90,8 @@ enum Outcome {
     NotSampled,
 }
 
-/// Parses a line of an access log. A line with a referrer is added to `hits`.
+/// Parses a line of an access log, whose number is `ledger.rows`. Adds its time to the ledger's clock. Unless a cache
+/// answered, the row counts for the sample; a sampled line with a referrer is added to `hits`, even without a body.
 ///
 /// # Errors
 /// A clause that names the malformed text.
@@ -137,7 +139,7 @@ fn parse_row(
     }))
 }
 
-/// Splits a line into its fields; `None` if it is no line of such a log.
+/// Splits a line into its fields; `None` if it is no line of such a log. A request of one part is itself the URL.
 pub fn parse_line(line: &[u8]) -> Option<Entry<'_>> {
     let open = line.iter().position(|&c| c == b'[')?;
     let (names, rest) = line.split_at(open);

@@ -47,9 +47,9 @@ pub struct Collector {
     thinned: u64,
     /// Those among them that were counted as used.
     unused: u64,
-    /// Hash of the client and number of the connection by which rows were admitted, by the order of their drafts, for
-    /// drafts that would give others.
-    admitted_as: HashMap<u64, (u64, u64)>,
+    /// Hash of the client and number of the connection by which rows were admitted, by the file and the order of their
+    /// drafts, for drafts that would give others.
+    admitted_as: HashMap<(u32, u64), (u64, u64)>,
 }
 
 impl Collector {
@@ -73,7 +73,8 @@ impl Collector {
         }
     }
 
-    /// Adds the contents of the next file, whose hosts and pages get new numbers.
+    /// Adds the contents of the next file, whose hosts and pages get new numbers. A collector without a file becomes
+    /// `other`, with its options.
     pub fn absorb(&mut self, other: Collector) {
         if self.ledgers.is_empty() {
             *self = other;
@@ -88,6 +89,7 @@ impl Collector {
             draft
         };
         self.connections.extend(other.connections.into_iter().map(settle));
+        self.admitted_as.extend(other.admitted_as);
         self.last_page += other.last_page;
         self.zeek.absorb(other.zeek, &hosts);
         self.ledgers.extend(other.ledgers);
@@ -96,7 +98,8 @@ impl Collector {
         other.notes.into_iter().for_each(|note| self.add_note(note));
     }
 
-    /// Counts a row before anything of it is stored. Returns whether it is in the sample that memory holds.
+    /// Counts a row before anything of it is stored. Returns whether it is in the sample that memory holds. The sample
+    /// may become thinner, as in [`Collector::count_held_rows`]; a row that is not in it counts as not kept.
     ///
     /// `client` is the [`super::sampling::hash`] of the client's name. `connection` is the number of the row, or the
     /// hash of the connection's name if it has one.
@@ -107,7 +110,8 @@ impl Collector {
     }
 
     /// Counts rows that a reader stores itself, of a client and a connection as in [`Collector::admits`].
-    /// Returns whether they are in the sample.
+    /// Returns whether they are in the sample. If the budget is exceeded, the level of sampling rises, and stored
+    /// connections and Zeek rows that left the sample are dropped.
     pub fn count_held_rows(&mut self, rows: u64, (client, connection): (u64, u64)) -> bool {
         if self.sample.count(rows, client, connection) {
             self.thin();
@@ -133,12 +137,13 @@ impl Collector {
         self.thinned += rows as u64;
     }
 
-    /// Adds a connection whose rows were admitted under this hash of the client and this connection.
+    /// Adds a connection whose rows were admitted under this hash of the client and this connection. It is neither
+    /// counted nor checked again; both are stored if the draft would give others.
     pub fn push_as(&mut self, draft: Draft, client: u64, connection: u64) {
         let is_own = client == self.hosts.hash(draft.client)
             && (connection == draft.order || !self.sample.is_of_connections());
         if !is_own {
-            self.admitted_as.insert(draft.order, (client, connection));
+            self.admitted_as.insert((draft.file, draft.order), (client, connection));
         }
         self.connections.push(draft);
     }
@@ -160,7 +165,7 @@ impl Collector {
         }
     }
 
-    /// Ends the rows of a file; a sample that exceeds its budget is thinned.
+    /// Ends the rows of a file, after the last is counted; a sample that exceeds its budget is thinned.
     pub fn end_rows(&mut self) {
         self.sample.end();
         if self.sample.raise_level() {
@@ -169,7 +174,7 @@ impl Collector {
     }
 
     /// Drops rows beyond the budget after all files are read, and counts those that are not in the sample as
-    /// skipped.
+    /// skipped in the first file's ledger, unless that is a capture, which counts its own. The counts start anew.
     pub fn thin_to_budget(&mut self) {
         self.sample.raise_level();
         self.thin();
@@ -183,7 +188,7 @@ impl Collector {
         (self.not_kept, self.thinned, self.unused) = (0, 0, 0);
     }
 
-    /// Drops the connections that a thinner sample of clients leaves out.
+    /// Drops the connections and the Zeek rows that are not in the sample, and counts them; does nothing at level 0.
     fn thin(&mut self) {
         if self.sample.level() == 0 {
             return;
@@ -192,7 +197,7 @@ impl Collector {
         let (sample, hosts, others) = (&self.sample, &self.hosts, &self.admitted_as);
         self.connections.retain(|draft| {
             let own = || (hosts.hash(draft.client), draft.order);
-            let (client, connection) = others.get(&draft.order).copied().unwrap_or_else(own);
+            let (client, connection) = others.get(&(draft.file, draft.order)).copied().unwrap_or_else(own);
             sample.keeps(client, connection)
         });
         self.zeek.retain(|client, connection| sample.keeps(hosts.hash(client), connection));
@@ -219,7 +224,8 @@ impl Collector {
         self.options.classes.find_class(&ends).unwrap_or_else(|| class::classify(shape))
     }
 
-    /// Records the stamp of a file's latest row.
+    /// Records the stamp of a file's latest row, `ledger.rows`, in the ledger's clock. A stamp with a part of a second
+    /// makes the file fine; see [`Collector::is_coarse`].
     pub fn record_stamp(&mut self, ledger: &mut Ledger, stamp: Stamp) {
         ledger.clock.add_row(stamp.ns, ledger.rows);
         if !stamp.whole && self.fine_stamps.last() != Some(&ledger.index) {
@@ -232,18 +238,21 @@ impl Collector {
         !self.fine_stamps.contains(&file)
     }
 
-    /// Draws the offset within its second, ns, of a connection with a stamp of whole seconds.
+    /// Draws the offset within its second, uniform from 0 to below 1e9 ns, of a connection with a stamp of whole
+    /// seconds. The seed, the file and the entity determine it.
     pub fn draw_within_second(&self, file: usize, entity: u64) -> i64 {
         self.draw_offset(SECOND, file, entity)
     }
 
-    /// Draws the offset of an entity of a file, uniform from 0 to below `resolution`, ns.
+    /// Draws the offset of an entity of a file, uniform from 0 to below `resolution`, ns. The same arguments always
+    /// give the same offset.
     fn draw_offset(&self, resolution: u64, file: usize, entity: u64) -> i64 {
         Stream::new(self.options.seed, Purpose::Spread, (file as u64) << 40 | entity).below(resolution) as i64
     }
 
-    /// Spreads the starts of the connections from index `first` on, if all stamps of the file are whole
-    /// seconds or minutes, and adds a note.
+    /// Delays the starts of the connections from index `first` on by drawn offsets, if all stamps of the file are whole
+    /// seconds or minutes, and adds a note. The connections of one page move together. Does nothing otherwise, or
+    /// without connections.
     pub fn spread_coarse_stamps(&mut self, first: usize, ledger: &Ledger) {
         if !self.is_coarse(ledger.index) || self.connections.len() == first {
             return;
@@ -276,8 +285,8 @@ impl Collector {
         ));
     }
 
-    /// Combines all files into a traffic: aligns clocks, sorts connections, numbers hosts densely and adds
-    /// notes.
+    /// Combines all files into a traffic: aligns clocks, sorts connections by start, the first of which becomes time 0,
+    /// numbers hosts densely and adds notes. Call [`Collector::thin_to_budget`] before.
     ///
     /// # Errors
     /// [`Error::File`] when nothing is usable, naming what was left out and why.
@@ -331,7 +340,7 @@ impl Collector {
     }
 
     /// Aligns the files' clocks. Files whose times lie within a day of each other share a clock; groups of
-    /// files with longer gaps between them are each moved to start at zero.
+    /// files with longer gaps between them are each moved to start at zero, with a note. Panics without connections.
     fn align_clocks(&mut self) {
         let mut spans: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
         for draft in &self.connections {
@@ -483,7 +492,8 @@ fn describe_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
     same.then(|| format!("has {what} as {}; the same content was given twice", file_name(&earlier.path)))
 }
 
-/// Returns a note on the bytes of a capture that were left out; `None` for a log or below the share [`MUCH`].
+/// Returns a note on the bytes of a capture that were left out, with up to three reasons of more than 1 % each; `None`
+/// for a log or below the share [`MUCH`].
 fn note_left_out(ledger: &Ledger) -> Option<Note> {
     let CaptureCounts { bytes, used_bytes, .. } = ledger.capture?;
     let lost = bytes.saturating_sub(used_bytes);

@@ -126,10 +126,12 @@ enum End {
     Damaged(String),
 }
 
-/// Reads a pcap file.
+/// Reads a pcap file to its end or up to damage: counts its packets in `ledger` and adds its connections and notes to
+/// `collector`.
 ///
 /// # Errors
-/// [`Error::File`] when its header is cut short or its link type is unknown, or it is damaged early.
+/// [`Error::File`] when its header is cut short, or its link type is unknown and nothing was read; [`Error::Row`] for
+/// damage before which nothing is usable, or for a faulty packet when reading strictly.
 pub fn read_pcap(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
     let reader = LegacyPcapReader::new(BUFFER, &mut *input).map_err(|_| header_cut_error(&path))?;
@@ -137,7 +139,7 @@ pub fn read_pcap(input: &mut Input, ledger: &mut Ledger, collector: &mut Collect
     end.report(good, input, ledger, collector)
 }
 
-/// Reads a pcapng file.
+/// Reads a pcapng file, with the effects of [`read_pcap`].
 ///
 /// # Errors
 /// As [`read_pcap`].
@@ -153,7 +155,11 @@ fn header_cut_error(path: &str) -> Error {
     Error::file(path, "the capture ends within its header, or the header is damaged")
 }
 
-/// Reads a capture until it ends. Returns the kind of its end and the number of bytes consumed.
+/// Reads a capture until it ends, and adds its flows and notes to `collector`. Returns the kind of its end, for
+/// [`End::report`], and the number of bytes consumed.
+///
+/// # Errors
+/// Those of [`Sink::finish`]; a packet's fault when reading strictly.
 fn read(
     mut reader: impl PcapReaderIterator,
     path: &str,
@@ -166,10 +172,10 @@ fn read(
     Ok((end, reader.consumed() as u64))
 }
 
-/// Reads a snoop file.
+/// Reads a snoop file, with the effects of [`read_pcap`].
 ///
 /// # Errors
-/// As [`read_pcap`].
+/// [`Error::File`] for another link than Ethernet; otherwise as [`read_pcap`].
 pub fn read_snoop(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
     let Some(link_type) = records::read_snoop_link(input) else {
@@ -181,7 +187,7 @@ pub fn read_snoop(input: &mut Input, ledger: &mut Ledger, collector: &mut Collec
     read_records(input, ledger, collector, |input| records::read_snoop_frame(input, link_type))
 }
 
-/// Reads an ERF file.
+/// Reads an ERF file, with the effects of [`read_pcap`].
 ///
 /// # Errors
 /// As [`read_pcap`].
@@ -189,7 +195,10 @@ pub fn read_erf(input: &mut Input, ledger: &mut Ledger, collector: &mut Collecto
     read_records(input, ledger, collector, records::read_erf_frame)
 }
 
-/// Reads the records of a format. `next` parses one, and the loop ends when it returns the end.
+/// Reads the records of a format until `next`, which parses one, returns an end or a torn record.
+///
+/// # Errors
+/// Those of [`Sink::finish`] and [`End::report`]; a packet's fault when reading strictly.
 fn read_records(
     input: &mut Input,
     ledger: &mut Ledger,
@@ -220,7 +229,10 @@ enum Step {
 }
 
 /// Passes all blocks of the reader to the sink. The buffer is refilled, and doubled for a block that does not
-/// fit, up to [`MAX_BUFFER`].
+/// fit, up to [`MAX_BUFFER`]; a larger block ends the capture as damaged.
+///
+/// # Errors
+/// A packet's fault when reading strictly.
 fn read_blocks(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
     let mut capacity = BUFFER;
     let mut oversized = false;
@@ -270,7 +282,8 @@ fn too_large_end() -> End {
     End::Damaged("a packet claims an absurd length".to_string())
 }
 
-/// Refills the buffer. Returns whether there is more to parse, or a clear end.
+/// Refills the buffer, and doubles it if it is full. Returns whether parsing may go on, with more data or at a clear
+/// end; false if reading failed or the buffer cannot grow.
 fn refill_buffer(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
     let before = reader.data().len();
     let refilled = reader.refill().is_ok();
@@ -278,15 +291,16 @@ fn refill_buffer(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> 
     refilled && (!stuck || grow_buffer(reader, capacity))
 }
 
-/// Doubles the buffer and refills it. Returns whether that succeeded within [`MAX_BUFFER`].
+/// Doubles the buffer and refills it. Returns whether that succeeded within [`MAX_BUFFER`]; `capacity`, bytes, is
+/// doubled in any case.
 fn grow_buffer(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
     *capacity *= 2;
     *capacity <= MAX_BUFFER && reader.grow(*capacity) && reader.refill().is_ok()
 }
 
 impl End {
-    /// Counts a cut or damage as one fault. A damaged file is used up to the damage. `good` are the bytes
-    /// before it.
+    /// Counts a cut or damage as one fault. A damaged file is used up to the damage, `good` bytes; its rest is read and
+    /// dropped, and `collector` gets a note on how much that is. Does nothing for a complete file.
     ///
     /// # Errors
     /// [`Error::Row`] for damage before which nothing is usable; the fault when reading strictly.
@@ -338,7 +352,7 @@ impl<'a> Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Passes the flows, the account and the notes of the capture to the collector.
+    /// Passes the flows and the notes of the capture to the collector, and its account and content hash to the ledger.
     ///
     /// # Errors
     /// [`Error::File`] if nothing was read because of an unknown link type.
@@ -366,7 +380,10 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Adds a block of either format.
+    /// Adds a block of either format. The header of a pcap file must come before its packets; panics otherwise.
+    ///
+    /// # Errors
+    /// A packet's fault when reading strictly.
     fn add_block(&mut self, block: PcapBlockOwned) -> Result<()> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
@@ -386,7 +403,12 @@ impl Sink<'_> {
         }
     }
 
-    /// Adds a pcapng block: a section, an interface or a packet; others are skipped.
+    /// Adds a pcapng block: a section, which forgets all interfaces, an interface or a packet; others are skipped.
+    /// Packets without a time and obsolete ones are left out.
+    ///
+    /// # Errors
+    /// When reading strictly, the fault of a packet of an unknown interface, with a stamp out of range, or as in
+    /// [`Sink::add_frame`].
     fn add_ng_block(&mut self, block: Block) -> Result<()> {
         match block {
             Block::SectionHeader(_) => self.interfaces.clear(),
@@ -422,14 +444,14 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Counts a packet that is not decoded, under `reason`.
+    /// Counts a packet of `wire` bytes that is not decoded as a row skipped for `reason`.
     fn leave_out(&mut self, reason: &'static str, wire: u32) {
         self.ledger.rows += 1;
         self.wire += u64::from(wire);
         self.ledger.skip(reason, 1, u64::from(wire));
     }
 
-    /// Counts a packet that cannot be understood.
+    /// Counts a packet that cannot be understood as a row and a fault.
     ///
     /// # Errors
     /// The fault itself when reading strictly.
@@ -439,7 +461,10 @@ impl Sink<'_> {
     }
 
     /// Decodes a frame of `orig_len` bytes on the wire, of which `data` was captured at `at`, ns, and adds it
-    /// to its flow.
+    /// to its flow, or counts it as skipped or faulty. Every frame counts as a row and for the clock and the content.
+    ///
+    /// # Errors
+    /// The fault of a frame that contradicts itself, when reading strictly.
     fn add_frame(
         &mut self,
         (link_type, interface): (u32, u32),
@@ -475,7 +500,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Adds a decoded segment to its flow; counts headers that claim more payload than there is.
+    /// Adds a decoded segment to its flow; counts IP lengths that claim more than the frame had.
     fn add_segment(&mut self, segment: &Segment) {
         if segment.overclaimed > 0 {
             let Overclaimed { packets, bytes, first } = &mut self.overclaimed;
@@ -504,7 +529,8 @@ impl Interface {
         Interface { link_type, resolution: parse_resolution(description.if_tsresol), offset }
     }
 
-    /// Converts a time stamp in the interface's units to nanoseconds since 1970; `None` if it is out of range.
+    /// Converts a time stamp in the interface's units to nanoseconds since 1970; `None` if a quarter of the range of
+    /// `i64` does not hold it.
     fn to_nanoseconds(self, units: u64) -> Option<i64> {
         let ns = i128::from(units) * 1_000_000_000 / i128::from(self.resolution);
         let at = i64::try_from(ns + i128::from(self.offset) * 1_000_000_000).ok()?;

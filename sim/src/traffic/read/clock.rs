@@ -43,7 +43,7 @@ struct Step {
 }
 
 impl Clock {
-    /// Adds the next packet's stamp, nanoseconds.
+    /// Adds the stamp of the capture's next packet, nanoseconds; packets count from 1.
     pub fn add_packet(&mut self, at: i64) {
         let step = at.saturating_sub(self.last);
         if !(0..=self.leap.size).contains(&step) {
@@ -72,7 +72,8 @@ impl Clock {
     }
 
     /// Returns remarks on the clock of the file at `path`: on a leap of an hour or more that is
-    /// most of the span, or of a day; on steps back; and on stamps of whole seconds.
+    /// most of the span, or of a day; on steps back of more than [`DISORDER`]; and on stamps of whole seconds, unless
+    /// there are fewer than [`FEW`]. Empty without any.
     pub fn to_notes(&self, path: &str) -> Vec<Note> {
         let name = file_name(path);
         let span = self.latest.max(self.last).saturating_sub(self.earliest);
@@ -158,8 +159,8 @@ impl Beat {
 }
 
 impl RowClock {
-    /// Returns the resolution of the stamps, a second or a minute, ns; only for stamps without a part of a
-    /// second.
+    /// Returns the resolution of the stamps, ns: a minute if at least [`FEW`] rows are all dates of whole minutes, else
+    /// a second. It holds only for stamps without a part of a second.
     pub fn resolution(&self) -> i64 {
         if self.rows >= FEW && !self.has_finer { MINUTE } else { SECOND as i64 }
     }
@@ -171,7 +172,8 @@ impl RowClock {
         is_beat.then_some(self.beat.distance.saturating_abs())
     }
 
-    /// Adds the next row's stamp, nanoseconds; `row` is its number.
+    /// Adds the next row's stamp, nanoseconds; `row` is its number in the file, from 1. A step back of [`STEP`] or more
+    /// counts once [`STAYS`] rows in succession stay behind it.
     pub fn add_row(&mut self, at: i64, row: u64) {
         self.has_finer = self.has_finer || at < DATES || at % MINUTE != 0;
         if !self.beat.is_broken {
@@ -199,7 +201,8 @@ impl RowClock {
         self.rows += 1;
     }
 
-    /// Returns a remark if the clock of the file at `path` was set back.
+    /// Returns a remark on the widest step if the clock of the file at `path` was set back; `None` without a step, or
+    /// with more than [`MOST_STEPS`].
     pub fn to_note(&self, path: &str) -> Option<Note> {
         let (name, Step { size, after }) = (file_name(path), self.back);
         (1..=MOST_STEPS).contains(&self.steps).then(|| {
@@ -213,14 +216,14 @@ impl RowClock {
     }
 }
 
-/// Formats a time in nanoseconds in its largest suitable unit, from ms to years.
+/// Formats a time in nanoseconds in its largest suitable unit, from ms to years, with one decimal below 100.
 pub fn format_span(nanoseconds: i64) -> String {
     const UNITS: [(f64, &str); 5] =
         [(365.25 * 86_400.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (1.0, "s")];
     let seconds = nanoseconds as f64 / SECOND;
-    let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
+    let unit = UNITS.iter().find(|(length, _)| seconds.abs() >= *length);
     let (amount, name) = unit.map_or((1000.0 * seconds, "ms"), |(length, name)| (seconds / length, *name));
-    let digits = usize::from(amount < 99.95);
+    let digits = usize::from(amount.abs() < 99.95);
     format!("{amount:.digits$} {name}")
 }
 

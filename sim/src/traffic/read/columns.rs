@@ -245,13 +245,13 @@ pub fn is_known(name: &str) -> bool {
         || plain.iter().any(|aliases| find_column(&name, aliases).is_some())
 }
 
-/// Returns whether the first line looks like the header of a table.
+/// Returns whether the first line has a delimiter, and no control characters except tabs and its line end.
 pub fn looks_delimited(head: &[u8]) -> bool {
     let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
     guess_delimiter(line).is_some() && line.iter().all(|&c| c >= 0x20 || c == b'\t' || c == b'\r')
 }
 
-/// Returns the most frequent delimiter of a line; `None` without any.
+/// Returns the most frequent delimiter of a line among `|`, `,`, `;` and tab, of equals the later; `None` without any.
 pub fn guess_delimiter(line: &[u8]) -> Option<u8> {
     let count = |delimiter: u8| line.iter().filter(|&&c| c == delimiter).count();
     // max_by_key takes the last of equals, so the tab wins ties.
@@ -278,7 +278,8 @@ pub fn normalise_spaced_names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<
 }
 
 impl Columns {
-    /// Finds the columns of a header, whose names are normalised.
+    /// Finds the columns of a header, whose names are normalised by [`normalise_spaced_names`]. Only a start and the
+    /// bytes of `direction` are necessary.
     ///
     /// # Errors
     /// A clause that names the missing column, the names that it may have, and the header.
@@ -326,7 +327,7 @@ impl Columns {
     }
 }
 
-/// Returns whether the column of index `place` names the sender of a row.
+/// Returns whether the column of index `place`, which must exist, names the sender of a row.
 pub fn is_sender(header: &[String], place: usize) -> bool {
     SENDERS.iter().any(|alias| is_same(&header[place], alias))
 }

@@ -29,7 +29,7 @@ pub struct Added {
 
 impl Coverage {
     /// Sets the sequence number of the stream's first byte, if the SYN comes before any data. Earlier bytes
-    /// do not count.
+    /// do not count. Does nothing after the first call or the first [`Coverage::add`].
     pub fn begin(&mut self, first_byte: u32) {
         if self.top.is_none() {
             self.top = Some((ORIGIN, first_byte));
@@ -38,7 +38,8 @@ impl Coverage {
     }
 
     /// Marks `len` bytes from sequence number `seq` as seen. Sequence numbers wrap at 2³², so a segment is
-    /// placed nearest to the highest byte so far.
+    /// placed nearest to the highest byte so far. Returns its new bytes; none for an empty or repeated segment and
+    /// below the stream's first byte.
     pub fn add(&mut self, seq: u32, len: u32) -> Added {
         let (top, top_seq) = *self.top.get_or_insert((ORIGIN, seq));
         let start = top.saturating_add_signed(i64::from(seq.wrapping_sub(top_seq) as i32));
@@ -58,7 +59,7 @@ impl Coverage {
         size_of_val(&self.spans[..])
     }
 
-    /// Adds a range of positions. Returns the number of new ones.
+    /// Adds a range of positions, which is not empty, and joins the spans it touches. Returns the number of new ones.
     fn insert(&mut self, range: Range<u64>) -> u64 {
         if let Some(last) = self.spans.last_mut().filter(|last| last.end == range.start) {
             last.end = range.end;

@@ -24,7 +24,7 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, wire, is_first_fragment: false }
     }
 
-    /// Strips `count` bytes.
+    /// Strips `count` bytes, which must have been captured. The cursor stays where it is otherwise.
     ///
     /// # Errors
     /// The reason of [`Cursor::too_short_reason`].
@@ -56,7 +56,8 @@ impl<'a> Cursor<'a> {
         Ok(u16::from_be_bytes([self.byte_at(at)?, self.byte_at(at + 1)?]))
     }
 
-    /// Strips a header of `header` bytes that has the EtherType of the next layer at byte `at`.
+    /// Strips a header of `header` bytes that has the EtherType of the next layer at byte `at`. Returns the layer
+    /// [`Layer::Typed`], or the reason of [`Cursor::too_short_reason`].
     pub fn strip_typed_header(&mut self, at: usize, header: usize) -> Step {
         let ether_type = self.u16_at(at)?;
         self.skip(header)?;

@@ -56,7 +56,8 @@ struct Reading<'a> {
     collector: &'a mut Collector,
 }
 
-/// Reads the whole file by its layout. Rows may be in any order.
+/// Reads the whole file by its layout, counts its rows in `ledger` and adds its connections and notes to `collector`.
+/// Rows may be in any order. If all stamps are whole seconds, starts are spread.
 ///
 /// # Errors
 /// A row's fault when reading strictly; [`Error::File`] for a format that is refused, or that lacks the bytes of the
@@ -114,7 +115,8 @@ fn parse_unit(name: &str) -> Option<Unit> {
 }
 
 impl Reading<'_> {
-    /// Reads the rows of a file of lines; a line `#Fields:` names the columns anew.
+    /// Reads the rows of a file of lines, up to nfdump's `Summary` if there is one. A line `#Fields:` names the columns
+    /// anew; other comments, empty lines and repeated headers are passed over.
     ///
     /// # Errors
     /// A row's fault when reading strictly.
@@ -148,14 +150,15 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Replaces the columns by those of a new header, if they fit the format.
+    /// Replaces the columns by those of a new header; they stay as they are if the header does not fit the format.
     fn rename_columns(&mut self, names: &[String]) {
         if let Some(layout) = Layout::from_header(&self.layout.spec, self.layout.form, names) {
             self.layout = layout;
         }
     }
 
-    /// Parses a row and counts it as used, left out or faulty.
+    /// Parses a row, and adds its connection or stores its record, or counts it as left out or faulty. Records that
+    /// left the sample are dropped.
     ///
     /// # Errors
     /// The row's fault when reading strictly.
@@ -188,7 +191,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Drops the records that are no longer in the sample that memory holds.
+    /// Drops the records that are no longer in the sample that memory holds, and counts them as thinned. Does nothing
+    /// if the level of sampling is that of the last call.
     fn thin(&mut self) {
         if self.collector.level() == self.level {
             return;
@@ -202,7 +206,8 @@ impl Reading<'_> {
         self.collector.count_thinned(before - self.records.len());
     }
 
-    /// Pairs the records of flows and adds the file's notes; `first` is the index of its first connection.
+    /// Pairs the records of flows into connections of the collector, adds the file's notes, and spreads coarse starts;
+    /// `first` is the index of the file's first connection.
     fn finish(self, path: &str, first: usize) {
         let Reading { layout, records, rounded, ledger, collector, .. } = self;
         let (spec, name) = (&layout.spec, file_name(path));
@@ -226,7 +231,8 @@ impl Reading<'_> {
         collector.spread_coarse_stamps(first, ledger);
     }
 
-    /// Returns the start of a row, ns, and its duration if it is known.
+    /// Returns the start of a row, ns, and its duration if it is known, and records its stamp. Without a start it is
+    /// the end less the duration.
     ///
     /// # Errors
     /// A clause for a row without a time, or with a malformed one.
@@ -266,7 +272,8 @@ impl Reading<'_> {
         })
     }
 
-    /// Adds a row that is one request. Returns the reason and the bytes if the row is left out, else `None`.
+    /// Adds a row that is one request as a used connection, and counts its bytes of the other direction. Returns the
+    /// reason and the bytes if the row is left out, else `None`, also for a row that is not in the sample.
     ///
     /// # Errors
     /// A clause that names the malformed text.
@@ -322,7 +329,7 @@ impl Reading<'_> {
     }
 
     /// Returns the record of a row that is a flow or one direction of a flow; `None` if it is not in the
-    /// sample that memory holds.
+    /// sample that memory holds, for which the row counts. Records its stamp and adds its hosts to the collector.
     ///
     /// # Errors
     /// A clause that names the malformed text.
@@ -417,7 +424,7 @@ fn split_headers(bytes: u64, packets: Option<u64>, header: u64, kind: Kind) -> (
     (payload, Amount { packets: count, bytes: ip_bytes })
 }
 
-/// Parses a number such as `1.2 M`, in powers of a thousand; `None` for another form.
+/// Parses a number such as `1.2 M`, in powers of a thousand; `None` for another form, and from a million units on.
 fn parse_rounded(text: &[u8]) -> Option<u64> {
     let (last, number) = text.split_last()?;
     let factor = match last.to_ascii_uppercase() {

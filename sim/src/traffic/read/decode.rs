@@ -143,7 +143,7 @@ impl From<Reason> for Stop {
 }
 
 /// Decodes one frame of `link_type` (the numbers of the tcpdump.org registry) that had `orig_len` bytes on
-/// the wire and the time stamp `at`, ns.
+/// the wire, of which `frame` was captured, and the time stamp `at`, ns. The segment's interface is 0.
 pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
     let Some(first) = link::find_layer(link_type) else {
         return Decoded::LeftOut(Reason::LinkType(link_type));
@@ -224,7 +224,12 @@ enum Inner {
 }
 
 impl Walk<'_> {
-    /// Strips all headers from the layer `first` to the innermost transport protocol, and decodes the latter.
+    /// Strips all headers from the layer `first` to the innermost transport protocol, and decodes the latter. Sets the
+    /// addresses and the other fields of the innermost IP packet.
+    ///
+    /// # Errors
+    /// [`Stop::Later`] at a later fragment, [`Stop::Fault`] at a header that contradicts itself, [`Stop::Reason`] at a
+    /// cut or unknown header or beyond [`MAX_HEADERS`].
     fn decode_transport(&mut self, first: Layer) -> Result<Transport, Stop> {
         let mut layer = first;
         for _ in 0..MAX_HEADERS {
@@ -251,7 +256,11 @@ impl Walk<'_> {
     }
 
     /// Strips an IP header with its extensions and the padding after the packet's end. Returns the protocol
-    /// inside.
+    /// inside. Sets the addresses, the length and the first fragment's identity.
+    ///
+    /// # Errors
+    /// [`Stop::Later`] at a later fragment, [`Stop::Reason`] for a cut header or another version than 4 or 6,
+    /// [`Stop::Fault`] for a damaged header or a length that cannot be true.
     fn strip_ip(&mut self) -> Result<Inner, Stop> {
         let (bytes, wire) = (self.cursor.bytes, self.cursor.wire);
         let version = bytes.first().map_or(0, |byte| byte >> 4);
@@ -302,8 +311,8 @@ impl Walk<'_> {
     }
 
     /// Returns the length in the IP header if it can be true. A length of zero (segmentation
-    /// offload, jumbograms) or beyond the frame's end is replaced by the length on the wire; the
-    /// excess is recorded.
+    /// offload, jumbograms) or, except in a first fragment, beyond the frame's end is replaced by the
+    /// length on the wire; the excess is added to `overclaimed`.
     ///
     /// # Errors
     /// [`Stop::Fault`] for a length of zero in a frame of more than [`MAX_OFFLOAD`] bytes.
@@ -354,7 +363,11 @@ fn ipv6_fragment_id_and_offset(ip: &LaxIpv6Slice) -> Option<(u32, u32)> {
     Some((header.identification(), 8 * u32::from(header.fragment_offset().value())))
 }
 
-/// Decodes a TCP header (RFC 9293, section 3.1); fails if its needed part was cut off.
+/// Decodes a TCP header (RFC 9293, section 3.1). Its payload is counted on the wire.
+///
+/// # Errors
+/// [`Stop::Reason`] if the part from the ports to the flags was cut off; [`Stop::Fault`] for a header of fewer than 20
+/// bytes, or longer than the IP payload.
 fn decode_tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     let len = cursor.wire;
     // Ports to flags: all that is needed, so a capture may cut the rest.
@@ -379,7 +392,10 @@ fn decode_tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     })
 }
 
-/// Decodes a UDP header (RFC 768); fails if it was cut off.
+/// Decodes a UDP header (RFC 768). A length field below 8 (segmentation offload) is replaced by that of the IP payload.
+///
+/// # Errors
+/// [`Stop::Reason`] if the header was cut off; [`Stop::Fault`] if the IP payload has no room for it.
 fn decode_udp(cursor: &Cursor) -> Result<Transport, Stop> {
     let len = cursor.wire;
     let Some(fixed) = cursor.bytes.first_chunk::<8>() else { return Err(cut_header_stop(cursor, 8, "UDP")) };
@@ -400,7 +416,7 @@ fn decode_other(protocol: u8, cursor: &Cursor) -> Transport {
     Transport { protocol, ports, payload, tcp: None, is_quic: false, head: Head::new(payload, cursor.bytes) }
 }
 
-/// Returns the two ports at the beginning of a header such as TCP's and UDP's.
+/// Returns the two ports at the beginning of a header such as TCP's and UDP's, of at least four bytes.
 fn read_ports(header: &[u8]) -> [u16; 2] {
     [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]))
 }

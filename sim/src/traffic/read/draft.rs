@@ -36,7 +36,7 @@ pub struct PagesOfWrites(pub Box<[u32]>);
 
 impl Draft {
     /// Returns the connection with host numbers translated by `hosts`, which has the new number of each old
-    /// one.
+    /// one; panics if one is missing.
     pub fn with_hosts(mut self, hosts: &[u32]) -> Draft {
         (self.client, self.server) = (hosts[self.client as usize], hosts[self.server as usize]);
         self

@@ -19,9 +19,11 @@ const L2TP_PORT: u16 = 1701;
 const MAX_LABELS: usize = 16;
 
 impl Layer {
-    /// Strips this layer's header and returns the layer after it.
+    /// Strips this layer's header and returns the layer after it. Nothing is stripped of [`Layer::Ip`], which the
+    /// caller decodes itself.
     ///
-    /// The caller decodes [`Layer::Ip`] itself. The error is the reason to leave the frame out.
+    /// # Errors
+    /// The reason to leave the frame out: the header was cut off, or what follows cannot be decoded.
     pub fn strip_header(self, cursor: &mut Cursor) -> Step {
         match self {
             Layer::Ip => Ok(Layer::Ip),
@@ -240,7 +242,7 @@ fn strip_gre(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Strips GRE's source routes (RFC 1701): entries of variable length until an empty one.
+/// Strips GRE's source routes (RFC 1701): entries of variable length until an empty one. Fails if that was cut off.
 fn strip_gre_routes(cursor: &mut Cursor) -> Result<(), Reason> {
     loop {
         let (family, length) = (cursor.u16_at(0)?, cursor.byte_at(3)?);

@@ -203,7 +203,8 @@ impl Flows {
         self.flows.is_empty()
     }
 
-    /// Adds a segment to its flow, unless memory does not hold it.
+    /// Adds a segment to its flow, unless the flow is not in the sample that memory holds. Segments come in the order
+    /// of the capture. Growing memory may thin the sample, as in [`Collector::count_held_rows`], and drop flows.
     pub fn add(&mut self, segment: &Segment, ledger: &mut Ledger, collector: &mut Collector) {
         self.packets += 1;
         self.syns.add(segment);
@@ -226,8 +227,8 @@ impl Flows {
         }
     }
 
-    /// Returns the index of a segment's flow and the side that sent it; a new flow is opened if needed. `None` if the
-    /// flow is not in the sample.
+    /// Returns the index of a segment's flow and the side that sent it; a new flow is opened if needed, and its memory
+    /// counted, which may thin the sample. `None` if the flow is not in the sample.
     fn find_or_open(
         &mut self,
         segment: &Segment,
@@ -258,7 +259,8 @@ impl Flows {
         is_kept.then(|| (self.open(key, unit, side, segment, kind), side))
     }
 
-    /// Drops the flows that are no longer in the sample.
+    /// Drops the flows that are no longer in the sample, counts them in `ledger` and renumbers the others. Does nothing
+    /// if the level of sampling is that of the last call.
     fn thin(&mut self, ledger: &mut Ledger, collector: &Collector) {
         if collector.level() == self.level {
             return;
@@ -327,7 +329,7 @@ impl Flows {
         }
     }
 
-    /// Returns the index of the current flow of these ends, if any.
+    /// Returns the index of the current flow of these ends, if any, and remembers it as the recent one.
     fn find(&mut self, key: &Key) -> Option<usize> {
         if let Some((_, place)) = self.recent.filter(|(recent, _)| recent == key) {
             return Some(place);
@@ -337,7 +339,8 @@ impl Flows {
         Some(place)
     }
 
-    /// Opens a flow at its first segment, sent by `side`. Returns its index.
+    /// Opens a flow at its first segment, sent by `side`, as the current one of `key`. Returns its index. The segment
+    /// itself is not counted yet.
     fn open(&mut self, key: Key, unit: (u64, u64), side: usize, segment: &Segment, kind: Kind) -> usize {
         let from_start = || Side { last_data: segment.at, ..Side::default() };
         self.flows.push(Flow {
@@ -368,7 +371,8 @@ impl Flows {
         place
     }
 
-    /// Adds the flows to the collector as connections, and completes the capture's account and its notes.
+    /// Adds the flows to the collector as connections, in the order of their first packets, and completes the account
+    /// in `ledger.capture` and the notes. Flows that are copies, not sampled or without payload are counted as skipped.
     pub fn finish(mut self, ledger: &mut Ledger, collector: &mut Collector) {
         collector.end_rows();
         self.thin(ledger, collector);
@@ -407,8 +411,8 @@ impl Flows {
 }
 
 impl Totals {
-    /// Counts a flow whose client is side `client` and whose payload of side `sender` is used. Returns whether it is
-    /// used; a flow without payload is counted as skipped.
+    /// Counts a flow whose client is side `client` and whose payload of side `sender` is used, here and in `ledger`.
+    /// Returns whether it is used; a flow without payload is counted as skipped, except one of datagrams.
     fn count_flow(&mut self, flow: &Flow, (client, sender): (usize, usize), ledger: &mut Ledger) -> bool {
         flow.add_to_counts(&mut self.counts);
         let payload = flow.sides[sender].bytes();
@@ -668,7 +672,8 @@ impl Flow {
         false
     }
 
-    /// Infers the payload of a side that sent no captured packet from the acknowledgements of the other one.
+    /// Infers the payload of a side that sent no captured packet from the acknowledgements of `side`, the other one.
+    /// Does nothing if it sent one, without an ACK and for a RST; the first acknowledgement only sets the origin.
     fn infer_data(&mut self, at: i64, tcp: &Tcp, side: usize) {
         if self.has_sent[1 - side] || !tcp.has_flags(Tcp::ACK) || tcp.has_flags(Tcp::RST) {
             return;
@@ -703,8 +708,8 @@ impl Flow {
         self.kind == Kind::Quic || kind == self.kind && segment.at.saturating_sub(last) <= SILENCE.0 as i64
     }
 
-    /// Adds a datagram. One that is longer than links allow was divided by the network card into packets with a header
-    /// each.
+    /// Adds a datagram that `side` sent. One that is longer than links allow was divided by the network card into
+    /// packets with a header each.
     fn push_datagrams(&mut self, segment: &Segment, side: usize) {
         let at = Dur(segment.at.saturating_sub(self.start).max(0) as u64);
         let headers = if segment.from.host.is_ipv6() { 40 } else { 20 }
@@ -806,7 +811,8 @@ impl Flow {
         }
     }
 
-    /// Records the time of a side's new data; if the other side had sent before, it is an answer.
+    /// Records the time of a side's new data, ns. If the other side had sent before, it is an answer, of which the
+    /// first [`MOST_ANSWERS`] are stored. Does nothing for data that is not new.
     fn record_turn(&mut self, at: i64, side: usize, is_new: bool) {
         if !is_new {
             return;
@@ -863,7 +869,8 @@ impl Flow {
         self.observed.find_tunnel(self.carrier(), client, self.ports(client)).filter(|_| is_datagrams)
     }
 
-    /// Returns the flow as a connection with the payload that `sender` sent; `client` and `sender` are sides.
+    /// Returns the flow as a connection with the payload that `sender` sent; `client` and `sender` are sides, `file` is
+    /// the capture's index. Adds both hosts to the collector.
     fn into_draft(self, (client, sender): (usize, usize), file: usize, collector: &mut Collector) -> Draft {
         let [client_end, server_end] = [client, 1 - client].map(|side| self.ends[side]);
         let hosts = [client_end, server_end].map(|end| end.host.to_string());

@@ -108,7 +108,7 @@ const OTHERS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Lists everything that is understood, by heading.
+/// Lists everything that is understood, by heading: files, link types, then the others in the order of their table.
 pub fn understood() -> Vec<Understood> {
     let entry = |&(group, name, key, reading): &(&'static str, &'static str, &str, &'static str)| {
         Understood { group, name, key: key.to_string(), reading }

@@ -26,7 +26,8 @@ struct First {
 }
 
 impl Fragments {
-    /// Stores a first fragment; beyond [`REMEMBERED`] the oldest is dropped.
+    /// Stores a first fragment, in place of an earlier one of the same identity; beyond [`REMEMBERED`] the oldest
+    /// identity is dropped.
     pub fn begin(&mut self, of: Datagram, segment: Segment, is_tunnel: bool) {
         if self.first.insert(of, First { segment, is_tunnel }).is_none() {
             self.order.push_back(of);
@@ -37,10 +38,10 @@ impl Fragments {
     }
 
     /// Returns a later fragment, of `wire` bytes at `at`, ns, as a segment of the connection of its first
-    /// fragment.
+    /// fragment, with the flag ACK alone if it is TCP.
     ///
     /// # Errors
-    /// The reason to leave it out.
+    /// The reason to leave it out: no first fragment within [`LIFETIME_NS`] is stored, or it is of a tunnel.
     pub fn to_segment(&self, later: &LaterFragment, wire: u32, at: i64) -> Result<Segment, Reason> {
         let LaterFragment { of, offset, length, ip_bytes } = later;
         let first = self.first.get(of).filter(|first| at.abs_diff(first.segment.at) <= LIFETIME_NS as u64);

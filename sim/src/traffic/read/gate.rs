@@ -119,7 +119,8 @@ impl Counts {
         (self.connections >= FEW && clock::is_most(self.leap.0, span)).then_some(self.leap)
     }
 
-    /// Returns reasons to doubt that the file's sizes and times were measured, as sentences.
+    /// Returns reasons to doubt that the file's sizes and times were measured, as sentences; none for fewer than
+    /// [`FEW`] transfers, connections or round trips each.
     fn find_doubts(&self, ledger: &Ledger) -> Vec<String> {
         let mut doubts = Vec::new();
         let (is_capture, is_har) = (ledger.capture.is_some(), ledger.kind == "har");
@@ -155,7 +156,8 @@ impl Counts {
         doubts
     }
 
-    /// Returns the doubt about a table whose rows look like readings of counters; `beat` is the time between readings.
+    /// Returns the doubt about a table whose rows look like readings of counters; `beat` is the time between readings,
+    /// ns, if it is constant. It counts only without durations. `None` without a doubt.
     fn doubt_counter(&self, beat: Option<i64>) -> Option<String> {
         if self.growth.is_of_a_counter() {
             let text = "the bytes only grow from row to row of each client, as those of a counter do; a row must be one transfer";
@@ -170,7 +172,7 @@ impl Counts {
 }
 
 /// Returns remarks on files that may not be what they seem. `connections` are in the order of time, and
-/// `ledgers` those of the files by index.
+/// `ledgers` those of the files by index; a connection of a file without ledger is ignored.
 pub fn check_files(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
     let mut counts: Vec<Counts> = ledgers.iter().map(Counts::new).collect();
     for draft in connections {

@@ -55,7 +55,8 @@ struct Pages {
     times: Vec<(Option<i64>, Option<Dur>)>,
 }
 
-/// Reads the whole file.
+/// Reads the whole file into memory, counts its entries as rows of `ledger`, and adds its connections, pages and a note
+/// on their times to `collector`.
 ///
 /// # Errors
 /// [`crate::error::Error::Row`] where the file is no JSON or no HAR; an entry's fault when reading strictly.
@@ -118,7 +119,7 @@ fn normalise_firefox(entry: &mut Entry) {
 type LoadResult = RowResult<std::result::Result<Load, (&'static str, u64)>>;
 
 /// Parses an entry of a HAR file into a load. Returns the reason and the bytes for an entry to leave out.
-/// `client` names the browser.
+/// `client` names the browser. An entry that is used has its stamp recorded, and its hosts and page get numbers.
 ///
 /// # Errors
 /// A clause that names the malformed text.
@@ -175,7 +176,8 @@ fn parse_load(
     }))
 }
 
-/// Returns the bytes that crossed the network in a direction; `None` if the entry does not have them.
+/// Returns the bytes that crossed the network in a direction, headers included; `None` if the entry does not have them.
+/// An answer 304 has only headers.
 ///
 /// # Errors
 /// A clause for a size that is no number.
@@ -212,7 +214,8 @@ fn direction_bytes(entry: &Entry, direction: Direction) -> RowResult<Option<u64>
     }
 }
 
-/// Returns the host of a URL that goes to the network; `None` for data in the URL itself and the like.
+/// Returns the host of a URL that goes to the network, with its port if it has one; `None` for data in the URL itself
+/// and the like.
 fn find_host(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let is_network = ["http", "https", "ws", "wss"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
@@ -230,7 +233,7 @@ fn parse_version(name: &str) -> Version {
 }
 
 impl Pages {
-    /// Returns the number of a page, from 1, by its name; a new name gets the next number.
+    /// Returns the number of a page, from 1, by its name; a new name gets the next number and unknown times.
     fn find_or_add(&mut self, name: &str) -> u32 {
         let next = self.times.len() as u32 + 1;
         let number = *self.numbers.entry(name.to_string()).or_insert(next);
@@ -241,7 +244,8 @@ impl Pages {
     }
 }
 
-/// Divides answers among connections, by server, name of the connection and version of HTTP.
+/// Divides answers among connections, by server, name of the connection and version of HTTP. The connections come in
+/// the order of these three, each with its answers in the order of their requests.
 fn divide_connections(loads: Vec<Load>) -> Vec<Vec<Load>> {
     let mut named: BTreeMap<(u32, String, Version), Vec<Load>> = BTreeMap::new();
     for load in loads {
@@ -269,7 +273,8 @@ fn divide_in_turn(loads: Vec<Load>) -> Vec<Vec<Load>> {
     lanes
 }
 
-/// Returns the connection of these loads, which are in order of their requests; at least one.
+/// Returns the connection of these loads, which are in order of their requests; at least one. It begins when it was
+/// opened for its first request, and has the server and the version of that.
 fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &Collector) -> Draft {
     let start = loads[0].sent - loads[0].opening;
     let end = loads.iter().map(|load| load.end).max().unwrap_or(start);
@@ -299,7 +304,8 @@ fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &
     }
 }
 
-/// Returns the class of a connection by its largest answer.
+/// Returns the class of a connection, of at least one load, by its largest answer and the user's corrections for its
+/// server.
 fn classify_loads(loads: &[Load], collector: &Collector) -> FlowClass {
     let protocol = if loads[0].version == Version::Http3 { Protocol::Quic } else { Protocol::Tcp };
     let most = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
@@ -308,7 +314,7 @@ fn classify_loads(loads: &[Load], collector: &Collector) -> FlowClass {
     collector.classify_flow([b"", server], &shape)
 }
 
-/// Adds a note on the times of pages, one by one if there are few, and on the times between them.
+/// Adds a note on the times of pages, one by one if there are few, and on the times between them; none without pages.
 fn note_pages(path: &str, pages: &Pages, loads: &[Load], collector: &mut Collector) {
     const FEW: usize = 8;
     let mut ends: Vec<Option<i64>> = vec![None; pages.times.len()];
@@ -351,7 +357,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// Returns whether the content begins as a HAR file does: an object whose first name is `log` and whose value
-/// is an object.
+/// is an object. Only the first 1024 bytes count.
 pub fn is_har(head: &[u8]) -> bool {
     let after = |text: &[u8], token: &[u8]| text.trim_ascii_start().strip_prefix(token).map(<[u8]>::to_vec);
     let head = &head[..head.len().min(1024)];

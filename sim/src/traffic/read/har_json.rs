@@ -57,7 +57,7 @@ pub struct Page {
 struct Value(String);
 
 impl<'de> Deserialize<'de> for Value {
-    /// Reads any value as text.
+    /// Reads any value as text; fails only where the text is no JSON.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Value, D::Error> {
         Ok(Value(Text::from_any(deserializer)?.into_owned()))
     }
@@ -137,7 +137,7 @@ struct RawPageTimings {
 }
 
 /// Parses the whole file, calls `entry` and `page` for its entries and pages in their order, and returns the
-/// name of the program that wrote it.
+/// name of the program that wrote it; empty if the file names none. What precedes an error has been passed on by then.
 ///
 /// # Errors
 /// [`Error::Row`] where the text is no JSON or no HAR; none for a fault of the file itself, which the input reports
@@ -183,7 +183,8 @@ struct Counted<'a> {
 }
 
 impl Read for Counted<'_> {
-    /// Copies buffered content and counts its lines; refuses an entry longer than [`MAX_ENTRY`].
+    /// Copies buffered content and counts its lines; 0 bytes at the end. An entry longer than [`MAX_ENTRY`] ends the
+    /// input with a fault. It never fails itself.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.at == self.end {
             if self.progress.used.get() > MAX_ENTRY {
@@ -215,7 +216,7 @@ struct Object<'a> {
 impl<'de> DeserializeSeed<'de> for Object<'_> {
     type Value = ();
 
-    /// Reads the object and calls the functions for its entries and pages.
+    /// Reads the object and calls the functions for its entries and pages; fails for any other value.
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
@@ -229,7 +230,8 @@ impl<'de> Visitor<'de> for Object<'_> {
         f.write_str(if self.is_log { "an object with \"entries\"" } else { "an object with \"log\"" })
     }
 
-    /// Reads the members that are used and skips the others.
+    /// Reads the members that are used and skips the others: those of `log` within the file, and within `log` the name
+    /// of the creator, the entries and the pages, which are passed on one by one.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
         let Object { is_log, entry, page, creator, progress } = self;
         while let Some(name) = map.next_key::<Value>()? {
@@ -263,7 +265,7 @@ impl<T, F: FnMut(T)> List<T, F> {
 impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for List<T, F> {
     type Value = ();
 
-    /// Reads the array and calls the function with each element.
+    /// Reads the array and calls the function with each element; fails for any other value.
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
         deserializer.deserialize_seq(self)
     }
@@ -277,7 +279,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for List<T, F> {
         f.write_str("an array of objects")
     }
 
-    /// Reads the elements one by one.
+    /// Reads the elements one by one and calls the function with each, up to the first of another form, an error.
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> std::result::Result<(), A::Error> {
         while let Some(element) = list.next_element()? {
             (self.0)(element);

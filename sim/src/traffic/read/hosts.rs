@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Splits a host and the port that may follow it, as in `192.0.2.1:443` and `[2001:db8::1]:443`. Text that is
-/// no address is returned unchanged, without a port.
+/// Splits a host and the port that may follow it, as in `192.0.2.1:443` and `[2001:db8::1]:443`. Brackets around an
+/// address are removed. Text that is no address is returned unchanged, without a port.
 pub fn split_port(text: &[u8]) -> (&[u8], Option<u16>) {
     // Nearly all names have neither; addresses of IPv6 without brackets have no port.
     let has_port = text.starts_with(b"[") || memchr::memchr_iter(b':', text).count() == 1;

@@ -23,8 +23,8 @@ pub const STANDARD_INPUT: &str = "-";
 
 static BYTES_READ: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of stored bytes that this process has read from its inputs so far, for a display of
-/// progress.
+/// Returns the number of stored bytes, as they are before decompression, that this process has read from all its
+/// inputs so far, for a display of progress.
 pub fn bytes_read() -> u64 {
     BYTES_READ.load(Ordering::Relaxed)
 }
@@ -81,7 +81,7 @@ impl Read for Raw {
 }
 
 impl Input {
-    /// Opens `path`; `-` is standard input.
+    /// Opens `path`; `-` is standard input. Reads the beginning of the content, as [`Input::head`] shows it.
     ///
     /// # Errors
     /// [`Error::File`] when it is missing, a directory, unreadable, or empty.
@@ -113,7 +113,8 @@ impl Input {
         Input::new(name, bytes)
     }
 
-    /// Returns an input with the rows of the file `path`, which something else has read.
+    /// Returns an input with the rows of the file `path`, which something else has read. Their kind and hash replace
+    /// those of the text.
     ///
     /// # Errors
     /// As [`Input::open`].
@@ -154,7 +155,8 @@ impl Input {
         Ok(input)
     }
 
-    /// Reads the first bytes, by which the format is recognised.
+    /// Reads the first bytes, up to [`PEEK_BYTES`], by which the format is recognised, and removes UTF-8's byte order
+    /// mark. They are delivered again on reading. A fault after some bytes is stored for [`Input::finish`].
     ///
     /// # Errors
     /// [`Error::File`] when nothing can be read or the content is empty.
@@ -206,7 +208,7 @@ impl Input {
         self.given.as_ref().map(|(kind, _)| *kind)
     }
 
-    /// Returns the first bytes of the content, up to [`PEEK_BYTES`].
+    /// Returns the first bytes of the content, up to [`PEEK_BYTES`], however much was read since.
     pub fn head(&self) -> &[u8] {
         self.head.get_ref()
     }
@@ -216,12 +218,13 @@ impl Input {
         self.delivered
     }
 
-    /// Ends the data because the line or row that begins at line `number` is longer than [`MAX_LINE`].
+    /// Ends the data because the line or row that begins at line `number` is longer than [`MAX_LINE`]; an earlier fault
+    /// stays.
     pub fn refuse_line(&mut self, number: u64) {
         self.refuse_long(number, "the line", MAX_LINE as u64);
     }
 
-    /// Ends the data because `what`, at this line, is longer than `most` bytes.
+    /// Ends the data because `what`, at this line, is longer than `most` bytes; an earlier fault stays.
     pub fn refuse_long(&mut self, line: u64, what: &'static str, most: u64) {
         self.fault.get_or_insert(Fault::Long { line, what, most });
     }
@@ -231,13 +234,13 @@ impl Input {
         self.fault.is_some()
     }
 
-    /// Reads the rest and discards it.
+    /// Reads the rest and discards it; a fault is stored for [`Input::finish`].
     pub fn drain(&mut self) {
         let _ = io::copy(self, &mut io::sink());
     }
 
-    /// Reads to the end and returns a hash of the content's beginning and length, which identifies the content however
-    /// it is stored.
+    /// Reads to the end and returns the SHA-256 of the content's beginning and length, which identifies the content
+    /// however it is stored.
     pub fn hash_content(&mut self) -> [u8; 32] {
         self.drain();
         let hash = Sha256::new().chain_update(self.head());
@@ -245,7 +248,7 @@ impl Input {
     }
 
     /// Removes the fault of gzip data that end early or are damaged, so that the content before can be used,
-    /// and returns it as a phrase. `None` without such a fault.
+    /// and returns it as a phrase. Nothing more can be read then. `None` without such a fault.
     pub fn forgive_torn_gzip(&mut self) -> Option<String> {
         let is_torn = matches!((&self.body, &self.fault), (Body::Gzip(_), Some(Fault::Io(_))));
         let Some(Fault::Io(error)) = self.fault.take_if(|_| is_torn) else { return None };
@@ -256,7 +259,7 @@ impl Input {
         }
     }
 
-    /// Reads to the end and returns the SHA-256 of the stored bytes.
+    /// Reads to the end and returns the SHA-256 of the stored bytes in hexadecimal, or the one given with the rows.
     ///
     /// # Errors
     /// [`Error::File`] when the file could not be read, its gzip data is damaged or cut short, or memory does not hold
@@ -307,7 +310,8 @@ impl Input {
 }
 
 impl Read for Input {
-    /// Reads content; 0 at its end and after a fault. It never fails.
+    /// Reads content, the examined beginning first; 0 at its end and after a fault. It never fails. May measure the
+    /// memory of the process.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.check_memory();
         if matches!(self.fault, Some(Fault::Long { .. } | Fault::Memory)) {
@@ -363,14 +367,15 @@ impl<'a> Rows<'a> {
         Rows { input, delivered: 0, allowed: u64::MAX, line: 1 }
     }
 
-    /// Sets the line and the byte at which the next row begins; a buffer may have read it already.
+    /// Sets the line, from 1, and the byte, from 0, at which the next row begins; a buffer may have read it already.
+    /// Before the first call a row may have any length.
     pub fn begin_row(&mut self, line: u64, byte: u64) {
         (self.line, self.allowed) = (line, byte + MAX_LINE as u64);
     }
 }
 
 impl Read for Rows<'_> {
-    /// Reads content; ends at a row longer than [`MAX_LINE`].
+    /// Reads content; 0 at its end and, with a fault of the input, at a row longer than [`MAX_LINE`]. It never fails.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.delivered > self.allowed {
             self.input.refuse_line(self.line);
@@ -381,14 +386,14 @@ impl Read for Rows<'_> {
     }
 }
 
-/// Returns the file's name without its folders.
+/// Returns the file's name without its folders; the path itself if it ends in no name.
 pub fn file_name(path: &str) -> String {
     std::path::Path::new(path)
         .file_name()
         .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns a clause with the reason why a file cannot be opened.
+/// Returns a clause with the reason why a file cannot be opened; looks whether `path` is a symbolic link.
 fn open_problem(path: &str, error: &io::Error) -> String {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     match error.kind() {

@@ -61,7 +61,7 @@ struct Piece {
 }
 
 /// Returns the layout of a file that begins with `head`, by the user's format `own` alone, or without one by the known
-/// formats; `None` if none fits.
+/// formats, objects of JSON first; `None` if none fits or there is no text.
 pub fn recognise(head: &[u8], own: Option<&Arc<Spec>>) -> Option<Layout> {
     let specs = own.map_or_else(|| known_formats(), std::slice::from_ref);
     let first = head.trim_ascii_start().first()?;
@@ -78,7 +78,8 @@ fn match_objects(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     )
 }
 
-/// Returns the layout that fits the lines at the beginning of a file; `None` if no format fits.
+/// Returns the layout that fits the first 20 lines of a file: by the header of a W3C log if there is one, else by the
+/// first line as a header, else by cells in a fixed order. `None` if no format fits.
 fn match_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     const TRIED_LINES: usize = 20;
     let lines = || head.split(|&c| c == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(TRIED_LINES);
@@ -112,13 +113,13 @@ fn choose_w3c_form(head: &[u8], names: &[u8]) -> Form {
     if has_tabs { Form::Delimited(b'\t') } else { Form::Words }
 }
 
-/// Returns the layout whose format needs most names, the first of equals.
+/// Returns the layout whose format needs most names, the first of equals; `None` for no layout.
 fn choose_best(found: impl IntoIterator<Item = Layout>) -> Option<Layout> {
     // min_by_key takes the first of equals.
     found.into_iter().min_by_key(|layout| std::cmp::Reverse(layout.spec.count_needed_names()))
 }
 
-/// Returns the normalised names of a header's columns.
+/// Returns the normalised names of a header's columns, without colons before them; none for objects.
 pub fn header_names(form: Form, line: &[u8]) -> Vec<String> {
     let cells = split_cells(form, line);
     columns::normalise_names(cells.iter().map(|cell| &**cell))
@@ -127,7 +128,8 @@ pub fn header_names(form: Form, line: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the complete objects at the beginning of a text, at most 20.
+/// Returns the complete values at the beginning of a text, in an array or in a row, at most 20; wrapped rows are
+/// unwrapped. It stops at the first text that is no JSON.
 fn parse_objects(head: &[u8]) -> Vec<Value> {
     const TRIED: usize = 20;
     let text = head.trim_ascii_start();
@@ -184,7 +186,7 @@ fn parse_object(row: &[u8]) -> RowResult<Value> {
 }
 
 impl Spec {
-    /// Returns how many names a file must have to be of this format.
+    /// Returns how many names a file must have to be of this format: its fields that are not optional, and `needs`.
     fn count_needed_names(&self) -> usize {
         self.fields.values().filter(|names| !names.ends_with('?')).count() + self.needs.len()
     }
@@ -308,7 +310,8 @@ impl Layout {
         layout.fits(line).then_some(layout)
     }
 
-    /// Returns whether a line has the format's columns and passes its checks.
+    /// Returns whether a line has the format's columns and passes its checks: its patterns `looks`, and, unless the
+    /// format is refused, a time, a size, and for flows a destination.
     fn fits(&self, line: &[u8]) -> bool {
         let Ok(values) = self.split_row(line) else { return false };
         let looks = self.spec.looks.iter().all(|(name, pattern)| {
@@ -329,10 +332,10 @@ impl Layout {
         looks && has_time && has_bytes && ends_fit
     }
 
-    /// Returns the text of each slot of a row.
+    /// Returns the text of each slot of a row. In a row of cells, what precedes the format's `after` is ignored.
     ///
     /// # Errors
-    /// A phrase, if the row has another number of cells or is no object.
+    /// A phrase, if the row has another number of cells, a cell does not fit its template, or the row is no object.
     pub fn split_row<'a>(&self, row: &'a [u8]) -> RowResult<Values<'a>> {
         let mut values = vec![Cow::Borrowed(&b""[..]); FIELDS.len() + self.extra.len()];
         if self.form == Form::Json {
@@ -380,7 +383,7 @@ impl Layout {
         (only.iter().all(holds), !cached.iter().any(holds))
     }
 
-    /// Returns whether rows have a field.
+    /// Returns whether the layout fills a field's slot; a single row may still lack the value.
     pub fn has(&self, field: Field) -> bool {
         self.steps.iter().any(|step| step.pieces.iter().any(|piece| piece.slot == Some(field as usize)))
     }
@@ -400,13 +403,14 @@ fn append_cell<'a>(value: &mut Cow<'a, [u8]>, cell: &'a [u8]) {
     }
 }
 
-/// Returns the index of the slot of this name; `None` for an unknown name.
+/// Returns the index of the slot of this name, a field's or one of `extra` after them; `None` for an unknown name.
 fn find_slot(extra: &[String], name: &str) -> Option<usize> {
     let field = FIELDS.iter().position(|field| *field == name);
     field.or_else(|| extra.iter().position(|known| known == name).map(|at| FIELDS.len() + at))
 }
 
-/// Splits a template such as `{source}:{source_port}` into pieces: a slot and the text before it.
+/// Splits a template such as `{source}:{source_port}` into pieces: a slot and the text before it. An unknown name has
+/// no slot, and text after the last name is ignored.
 fn split_template(template: &str, extra: &[String]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = template;
@@ -440,7 +444,7 @@ fn divide_cell<'a>(cell: &'a [u8], pieces: &[Piece], values: &mut Values<'a>) ->
     Ok(())
 }
 
-/// Splits a line into cells; none for objects.
+/// Splits a line into cells, unquoted and without spaces around them; none for objects.
 fn split_cells(form: Form, line: &[u8]) -> Vec<&[u8]> {
     match form {
         Form::Delimited(delimiter) if memchr::memchr(b'"', line).is_none() => {
@@ -474,7 +478,8 @@ fn unquote(cell: &[u8]) -> &[u8] {
     cell.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(cell)
 }
 
-/// Splits a line at spaces. Quotation marks and brackets around a word, which may hold spaces, are removed.
+/// Splits a line at spaces. Quotation marks and brackets around a word, which may hold spaces, are removed; an opening
+/// one without its partner belongs to the word.
 fn split_words(line: &[u8]) -> Vec<&[u8]> {
     let mut words = Vec::new();
     let mut rest = line.trim_ascii();

@@ -115,12 +115,12 @@ impl Ledger {
         self.skipped.entry(reason.into()).or_default().add(LeftOut { connections: 0, rows, bytes });
     }
 
-    /// Counts a connection of `rows` packets and `bytes` on the wire as left out.
+    /// Counts a connection of `rows` packets and `bytes` on the wire as left out; [`Ledger::skip`] counts none.
     pub fn skip_connection(&mut self, reason: impl Into<Reason>, rows: u64, bytes: u64) {
         self.skipped.entry(reason.into()).or_default().add(LeftOut { connections: 1, rows, bytes });
     }
 
-    /// Counts a row at this line that cannot be understood.
+    /// Counts a row at this line that cannot be understood, and stores the first such fault.
     ///
     /// # Errors
     /// The fault itself when reading strictly.
@@ -144,10 +144,11 @@ impl Ledger {
         self.count_fault(line, problem)
     }
 
-    /// Checks that at most the share [`MAX_FAULTS`] of the rows is faulty.
+    /// Checks that at most the share [`MAX_FAULTS`] of the rows is faulty, without those of
+    /// [`Ledger::count_fault_at_end`]. Call it when all rows are counted.
     ///
     /// # Errors
-    /// The first fault, with the count.
+    /// [`Error::Row`] of the first fault, with the count.
     pub fn check(&self) -> Result<()> {
         let faults = self.faults - self.forgiven;
         if faults as f64 <= MAX_FAULTS * self.rows as f64 {

@@ -26,7 +26,7 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Returns the lines of `input`, from its start.
+    /// Returns the lines of `input`, from its start. Its first line shows whether lines have a prefix.
     pub fn new(input: &'a mut Input) -> Lines<'a> {
         let is_prefixed = prefix::is_prefixed(input.head());
         Lines { input, is_prefixed, number: 0, buffer: vec![0; CHUNK], start: 0, end: 0 }
@@ -52,7 +52,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Reads more after the rest; returns false at the end of the data.
+    /// Reads more after the rest, which moves to the front of the buffer, doubled if it is full. Returns false at the
+    /// end of the data.
     fn fill_buffer(&mut self) -> bool {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);

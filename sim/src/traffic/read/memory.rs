@@ -1,7 +1,8 @@
 //! Measures the memory of this process where the system shows it: on Linux, and in WebAssembly, where it is
 //! the whole memory.
 
-/// Returns the resident bytes that this process may have if it may grow by `most` bytes; `None` if the size is unknown.
+/// Returns the resident bytes that this process may have if it may grow by `most` bytes from now; `None` if its size is
+/// unknown.
 pub fn memory_limit(most: u64) -> Option<u64> {
     Some(resident_bytes()?.saturating_add(most))
 }

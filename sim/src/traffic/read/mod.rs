@@ -104,7 +104,7 @@ pub struct KnownColumn {
 
 /// Returns the known columns of a header, by the names that delimited text may have. `direction` chooses
 /// between the bytes of the two directions; if the header has none in this direction, the bytes from the
-/// server are taken.
+/// server are taken. Start and bytes come first and are always there.
 ///
 /// # Errors
 /// One sentence about a column that is missing, the names it may have, and those of the header.
@@ -142,9 +142,10 @@ pub fn read_files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
 }
 
 /// Reads files as [`read_files`] does; `rows` has the rows of some, by index in `paths`, that something else has read.
+/// Those files themselves are not opened.
 ///
 /// # Errors
-/// As [`read_files`].
+/// As [`read_files`]; [`Error::Field`] without paths.
 pub fn read_files_and_rows(
     paths: &[String],
     rows: BTreeMap<usize, Rows>,
@@ -189,7 +190,11 @@ pub fn read_streams(named: Vec<(String, Box<dyn Read + Send>)>, options: &ReadOp
     read_all(count, open, options)
 }
 
-/// Reads `count` files in parallel, each opened by `open` of its index, and combines them in their order.
+/// Reads `count` files in parallel, each opened once by `open` of its index, and combines them in their order. The
+/// limit on memory counts from this call on.
+///
+/// # Errors
+/// That of the first file that fails, in their order; as [`read_files`].
 fn read_all(
     count: usize,
     open: impl Fn(usize) -> Result<Input> + Sync,
@@ -214,7 +219,8 @@ fn read_all(
     Ok(traffic)
 }
 
-/// Recognises and reads one file, whose index among all is `index`.
+/// Recognises and reads one file, whose index among all is `index`, into `part`, an empty collector, which it returns
+/// with the file's ledger. A capture in torn gzip data is used up to the tear, unless reading is strict.
 ///
 /// # Errors
 /// As [`read_files`].

@@ -50,7 +50,7 @@ impl Names {
         id
     }
 
-    /// Adds the names of another file in their order, and returns the number of each here.
+    /// Adds the names of another file in their order, and returns the number here of each of its numbers.
     pub fn absorb(&mut self, other: Names) -> Vec<u32> {
         let short = other.short.into_iter().map(|(key, id)| (id, unpack_name(key)));
         let long = other.long.into_iter().map(|(name, id)| (id, name));

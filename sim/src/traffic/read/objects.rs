@@ -17,7 +17,8 @@ impl<'a> Objects<'a> {
     }
 
     /// Returns the next object with the number of its first line; `None` at the end. A line that is no object
-    /// is returned as it is. An object longer than [`MAX_LINE`] is returned in parts.
+    /// is returned as it is, without the commas and brackets of an array. An object longer than [`MAX_LINE`] is
+    /// returned in parts.
     pub fn advance(&mut self) -> Option<Line<'_>> {
         self.object.clear();
         let (mut scan, mut number) = (Scan::default(), 0);
@@ -39,7 +40,7 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// Returns a text without the bracket or comma of an array before an object.
+/// Returns a text without spaces around it and without one bracket or comma of an array before an object.
 fn strip_opening(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii();
     let rest = [b"[", b",", b"]"].into_iter().find_map(|mark| text.strip_prefix(mark));

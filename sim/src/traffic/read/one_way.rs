@@ -72,13 +72,15 @@ impl Ways {
         });
     }
 
-    /// Adds a row that was read as a connection; `ports` are those of its ends.
+    /// Adds a row that was read as a connection, in the order of the file; `ports` are those of source and destination,
+    /// 0 where unknown.
     pub fn add(&mut self, draft: &Draft, ports: [u16; 2]) {
         self.has_ports |= ports != [0; 2];
         self.rows.push((draft.order, ports));
     }
 
-    /// Decides what the rows mean; `drafts` are the rows as connections.
+    /// Decides what the rows mean; `drafts` are the same rows as connections, in the same order. Rows as named if it
+    /// does not watch or there are none.
     pub fn decide_reading(&self, drafts: &[Draft]) -> Reading {
         if !self.watches || self.rows.is_empty() {
             return Reading::AsNamed;
@@ -103,8 +105,8 @@ impl Ways {
         }
     }
 
-    /// Converts the rows, which were read as the connections `drafts`, to records. The last come first, so that memory
-    /// holds each row once.
+    /// Converts the rows, which were read as the connections `drafts` in the same order, to records. The last come
+    /// first, so that memory holds each row once.
     pub fn into_records(mut self, mut drafts: Vec<Draft>) -> Vec<Record> {
         let mut records = Vec::with_capacity(drafts.len());
         while let Some((draft, (_, ports))) = drafts.pop().zip(self.rows.pop()) {
@@ -122,7 +124,7 @@ fn row_ends(draft: &Draft, [source, destination]: [u16; 2]) -> [End; 2] {
     [(draft.client, source), (draft.server, destination)]
 }
 
-/// Returns a connection as a record of one direction.
+/// Returns a connection as a record of one direction, from client to server; packets are estimated from full ones.
 fn to_record(draft: &Draft, ports: [u16; 2]) -> Record {
     let bytes = draft.writes.iter().map(|write| write.bytes).sum();
     let duration: Option<Dur> = draft.duration.into();

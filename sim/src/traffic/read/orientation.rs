@@ -47,7 +47,8 @@ struct End {
 }
 
 impl<H: Eq + Hash + Copy> Shares<H> {
-    /// Adds a connection between two ends; `server` is the side of the server, 0 or 1, if a handshake shows it.
+    /// Counts a connection between two ends and for both ports; `server` is the side of the server, 0 or 1, if a
+    /// handshake shows it.
     pub fn add(&mut self, ends: [(H, u16); 2], server: Option<usize>) {
         for (side, end) in ends.into_iter().enumerate() {
             let entry = self.ends.entry(end).or_default();

@@ -34,7 +34,8 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// Adds a request, by its row in the file; its URL and its referrer must have the same form, without a scheme.
+    /// Adds a request of a client at `at`, ns, by its row in the file; its URL and its referrer must have the same
+    /// form, without a scheme. Fragments of both are ignored.
     pub fn add(&mut self, client: u32, at: i64, row: u64, url: &[u8], referrer: &[u8]) {
         let is_part = !is_document(url);
         let (url, referrer) =
@@ -42,7 +43,7 @@ impl Hits {
         self.hits.push(Hit { client, at, row, is_part, url, referrer });
     }
 
-    /// Adds the requests of another file, whose clients have these numbers here.
+    /// Adds the requests of another file, whose clients have these numbers here; panics if one is missing.
     pub fn absorb(&mut self, other: Hits, clients: &[u32]) {
         let urls = self.urls.absorb(other.urls);
         self.hits.extend(other.hits.into_iter().map(|hit| Hit {
@@ -70,8 +71,8 @@ impl Hits {
         self.hits.retain(|_| keeps.next().copied().unwrap_or(true));
     }
 
-    /// Returns the page of each request in the order they were added, and the number of the last page. New pages are
-    /// numbered from `last` + 1; 0 is no page.
+    /// Returns the page of each request in the order they were added, and the number of the last page, by the rule
+    /// above. New pages are numbered from `last` + 1; 0 is no page.
     pub fn assign_pages(&self, last: u32) -> (Vec<u32>, u32) {
         let mut order: Vec<usize> = (0..self.hits.len()).collect();
         order.sort_by_key(|&place| {
@@ -113,7 +114,7 @@ pub fn strip_scheme(url: &[u8]) -> &[u8] {
     colon.map_or(url, |colon| &url[colon + 3..])
 }
 
-/// Returns `/path?query` of an absolute URL; anything else unchanged.
+/// Returns `/path?query` of an absolute URL, `/` if it has none; anything else unchanged.
 pub fn strip_host(url: &[u8]) -> &[u8] {
     let rest = strip_scheme(url);
     if rest.len() == url.len() {
@@ -127,7 +128,8 @@ fn strip_fragment(url: &[u8]) -> &[u8] {
     url.split(|&c| c == b'#').next().unwrap_or(url)
 }
 
-/// Returns whether a URL names a document and not a part of one, by the extension of its path.
+/// Returns whether a URL names a document and not a part of one, by the extension of its path; true for a path without
+/// extension and for text without a slash.
 fn is_document(url: &[u8]) -> bool {
     let path = url.split(|&c| c == b'?' || c == b'#').next().unwrap_or(url);
     let name = path.rsplit(|&c| c == b'/').next().unwrap_or(path);

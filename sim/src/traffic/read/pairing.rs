@@ -40,8 +40,8 @@ impl Flags {
     const RST: u8 = 0x04;
     const LETTERS: &[u8; 8] = b"FSRPAUEC";
 
-    /// Parses letters such as `...AP.SF`, or a number; other characters are ignored. No flags at all mean
-    /// unknown flags.
+    /// Parses letters such as `...AP.SF`, or a number up to 255, decimal or after `0x`; other characters are ignored.
+    /// No flags at all mean unknown flags.
     pub fn parse(text: &[u8]) -> Flags {
         let number = std::str::from_utf8(text).ok().and_then(|text| match text.strip_prefix("0x") {
             Some(hex) => u8::from_str_radix(hex, 16).ok(),
@@ -125,7 +125,8 @@ pub fn sampling_unit_of_ends(ends: [End; 2], collector: &Collector) -> (u64, u64
     sampling_unit(ends.map(|(host, port)| (collector.hosts.hash(host), port)))
 }
 
-/// Adds the connections of a file's records, which may be in any order, to the collector, with notes.
+/// Adds the connections of a file's records, which may be in any order, to the collector, with notes on repeated rows
+/// and on flows of one direction. Their rows, already admitted, are counted in `ledger` as used or left out.
 pub fn add_records(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector) {
     let before = records.len();
     let records = remove_duplicates(records, ledger);
@@ -159,7 +160,7 @@ pub fn add_records(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Co
 }
 
 /// Sorts records by time and drops those that repeat another, as from two routers of one path or a repeated export.
-/// Records without ports may be several flows, so they stay.
+/// Records without ports may be several flows, so they stay. The dropped ones are counted in `ledger`.
 fn remove_duplicates(mut records: Vec<Record>, ledger: &mut Ledger) -> Vec<Record> {
     records.sort_by_key(|record| (record.from, record.order));
     let (mut now, mut seen) = (i64::MIN, HashSet::new());
@@ -180,7 +181,8 @@ fn remove_duplicates(mut records: Vec<Record>, ledger: &mut Ledger) -> Vec<Recor
     records
 }
 
-/// Combines records, which are in order of time, into connections by their ends.
+/// Combines records, which are in order of time, into connections by their ends and protocol, in the order of their
+/// first records.
 fn combine_records(records: Vec<Record>) -> Vec<Flow> {
     let mut latest: HashMap<(u8, [End; 2]), usize> = HashMap::new();
     let mut flows: Vec<Flow> = Vec::new();
@@ -238,7 +240,8 @@ impl Flow {
         is_tcp && !is_new && (record.flags.are_known() || record.payload == [0; 2])
     }
 
-    /// Adds a record whose source is the end `sender`; a silence longer than [`REST`] begins a new part.
+    /// Adds a record of this connection, whose source is the end `sender`; a silence longer than [`REST`] begins a new
+    /// part. The first record with a round trip or a service gives that of the connection.
     fn add(&mut self, record: &Record, sender: usize) {
         let starts = self.last_part().is_none_or(|last| record.from.saturating_sub(last.to) > REST);
         if starts {
@@ -331,8 +334,8 @@ impl Flow {
         collector.classify_flow(hosts, &shape)
     }
 
-    /// Adds the flow to the collector as one connection, whose writes are the flow's parts. Parts that only close it
-    /// and flows without payload are counted as left out.
+    /// Adds the flow to the collector as one connection, whose writes are the flow's parts. Its rows count as used in
+    /// `ledger`; parts that only close it and flows without payload are counted as left out.
     fn add_to_collector(mut self, client: usize, ledger: &mut Ledger, collector: &mut Collector) {
         let server = 1 - client;
         let (sender, other) = match collector.options.direction {
@@ -393,7 +396,7 @@ impl Flow {
     }
 }
 
-/// Returns the time from the beginning of the first part to the end of the last.
+/// Returns the time from the beginning of the first part to the end of the last; 0 for none.
 fn total_duration(parts: &[Part]) -> Dur {
     let (from, to) = (parts.first().map_or(0, |part| part.from), parts.last().map_or(0, |part| part.to));
     Dur(to.saturating_sub(from).max(0) as u64)

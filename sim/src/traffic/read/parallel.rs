@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Returns the results of `work` for 0 to `count` − 1 in this order, up to and including the first error. The result
-/// does not depend on the order of execution: the first error is the one that working in order would have met.
+/// does not depend on the order of execution: the first error is the one that working in order would have met. Later
+/// items may have been worked on as well; none is begun after an error. A panic of `work` is passed on.
 pub fn map_in_parallel<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Vec<Result<T>> {
     let cores = thread::available_parallelism().map_or(1, usize::from).min(count);
     let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));

@@ -7,7 +7,8 @@ const QUIC_VERSIONS: [u32; 2] = [1, 0x6b33_43cf];
 /// The drafts of QUIC 1 that were deployed, 0xff000000 with the draft's number.
 const QUIC_DRAFTS: std::ops::RangeInclusive<u32> = 0xff00_0017..=0xff00_0022;
 
-/// Returns whether a packet has QUIC's long header: form, fixed bit, and a version that is deployed.
+/// Returns whether the payload of a datagram begins with QUIC's long header: form, fixed bit, and a version that is
+/// deployed. False for fewer than five captured bytes.
 pub fn is_quic(bytes: &[u8]) -> bool {
     let Some(head) = bytes.first_chunk::<5>() else { return false };
     let version = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);

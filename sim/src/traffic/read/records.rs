@@ -28,7 +28,7 @@ pub enum Next {
     Torn(&'static str),
 }
 
-/// Returns whether a file begins as snoop does.
+/// Returns whether a file begins as snoop does, of version 2 (RFC 1761).
 pub fn is_snoop(head: &[u8]) -> bool {
     head.starts_with(b"snoop\0\0\0\0\0\0\x02")
 }
@@ -49,18 +49,18 @@ pub fn is_erf(head: &[u8]) -> bool {
     }
 }
 
-/// Returns the little-endian number at an offset.
+/// Returns the little-endian number at an offset; panics if the bytes end before.
 fn u32_le(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Returns the big-endian number at an offset.
+/// Returns the big-endian number at an offset; panics if the bytes end before.
 fn u32_be(bytes: &[u8], at: usize) -> u32 {
     u32_le(bytes, at).swap_bytes()
 }
 
 /// Reads snoop's header and returns the link type by the tcpdump.org registry; `None` for a type
-/// that cannot be read, or if the file ends within the header.
+/// that cannot be read, or if the file ends within the header. Call it first; it consumes the header.
 pub fn read_snoop_link(input: &mut Input) -> Option<u32> {
     let mut header = [0; 16];
     (fill_buffer(input, &mut header) == header.len()).then_some(())?;
@@ -72,7 +72,8 @@ pub fn read_snoop_link(input: &mut Input) -> Option<u32> {
     }
 }
 
-/// Reads the next frame of a snoop file after its header.
+/// Reads the next frame of a snoop file after its header (RFC 1761); stamps have microseconds. A cut record or one
+/// longer than [`LONGEST`] gives [`Next::Torn`].
 pub fn read_snoop_frame(input: &mut Input, link_type: u32) -> Next {
     let mut header = [0; 24];
     match fill_buffer(input, &mut header) {
@@ -93,7 +94,8 @@ pub fn read_snoop_frame(input: &mut Input, link_type: u32) -> Next {
     Next::Frame(Frame { link_type, at, wire, bytes })
 }
 
-/// Reads the next frame of an ERF file. Types other than Ethernet, PPP and IP give [`Next::Other`].
+/// Reads the next frame of an ERF file, cut to its length on the wire. Types other than Ethernet, PPP and IP give
+/// [`Next::Other`], a cut record or one shorter than its header [`Next::Torn`].
 pub fn read_erf_frame(input: &mut Input) -> Next {
     let mut header = [0; 16];
     match fill_buffer(input, &mut header) {

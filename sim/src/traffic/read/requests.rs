@@ -22,7 +22,7 @@ pub struct Request {
 /// Sorts requests by time and returns their writes. The pause before each write is the time from the last end
 /// of the transfers before it. If the source does not have their durations, the pause is the whole gap
 /// between the time stamps, an overestimate by one transfer (milliseconds, compared with user pauses of
-/// seconds).
+/// seconds). The requests stay in the order of the writes.
 pub fn to_writes(requests: &mut [Request]) -> Vec<Write> {
     requests.sort_unstable();
     let mut free_at = None;
@@ -35,7 +35,7 @@ pub fn to_writes(requests: &mut [Request]) -> Vec<Write> {
     writes
 }
 
-/// Returns the page of each request in their order; `None` if they have none.
+/// Returns the page of each request in their order, after [`to_writes`]; `None` if none has a page.
 pub fn find_pages(requests: &[Request]) -> Option<Box<PagesOfWrites>> {
     let pages = requests.iter().map(|request| request.page);
     requests.iter().any(|request| request.page > 0).then(|| Box::new(PagesOfWrites(pages.collect())))

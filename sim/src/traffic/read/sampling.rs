@@ -44,7 +44,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns the budget of `rows` rows for so many files; `None` is no bound.
+    /// Returns the budget of `rows` rows for so many files together; `None` is no bound. Half of the rows may be
+    /// sampled, and each file decides its unit after its share of that half.
     pub fn new(rows: Option<u64>, files: usize) -> Arc<Budget> {
         let most = rows.map_or(u64::MAX, |rows| (rows / 2).max(1));
         let decides_at = (most / files.max(1) as u64).max(1);
@@ -80,8 +81,8 @@ impl Sample {
         Sample { budget, rows: 0, tried: [[0; DEPTHS]; 2], of_connections: None, level: 0 }
     }
 
-    /// Counts rows of this client and connection. Returns whether the level has risen, so that stored rows must be
-    /// thinned.
+    /// Counts rows of this client and connection, in the budget once the unit is decided, which it does at a fixed row.
+    /// Returns whether the level has risen, so that stored rows must be thinned.
     pub fn count(&mut self, rows: u64, client: u64, connection: u64) -> bool {
         let before = self.rows;
         self.rows += rows;
@@ -94,27 +95,28 @@ impl Sample {
         self.rows / LOOK > before / LOOK && self.raise_level()
     }
 
-    /// Returns whether the rows of this client and connection are in the sample.
+    /// Returns whether the rows of this client and connection are in the sample; all are at level 0.
     pub fn keeps(&self, client: u64, connection: u64) -> bool {
         let unit = if self.is_of_connections() { join_hashes(client, connection) } else { client };
         self.level == 0 || find_depth(unit) >= usize::from(self.level)
     }
 
-    /// Decides the unit at the end of a file, unless it was decided before.
+    /// Decides the unit at the end of a file, unless it was decided before. Call it after the last row.
     pub fn end(&mut self) {
         if self.of_connections.is_none() {
             self.decide_unit();
         }
     }
 
-    /// Raises the level to the budget's; returns whether it has risen.
+    /// Raises the level to the budget's, which the rows of all files determine; returns whether it has risen.
     pub fn raise_level(&mut self) -> bool {
         let before = self.level;
         self.level = self.level.max(self.budget.level());
         self.level > before
     }
 
-    /// Merges another file's sample into this one; both have the budget's level.
+    /// Merges another file's sample into this one: takes the higher level, and the connection as the unit if either has
+    /// it. Rows stay counted in the budget.
     pub fn absorb(&mut self, other: &Sample) {
         self.level = self.level.max(other.level);
         self.of_connections = Some(self.is_of_connections() || other.is_of_connections());
@@ -130,8 +132,8 @@ impl Sample {
         self.of_connections == Some(true)
     }
 
-    /// Decides whether clients or connections are sampled, by the evenness of the clients. Returns whether
-    /// the level has risen.
+    /// Decides whether clients or connections are sampled, by the evenness of the clients, and adds the rows so far to
+    /// the budget. Returns whether the level has risen.
     fn decide_unit(&mut self) -> bool {
         let of_connections = !is_even(&self.tried[0]);
         self.of_connections = Some(of_connections);
@@ -143,7 +145,8 @@ impl Sample {
     }
 }
 
-/// Returns whether rows are spread over clients: about as large a share of rows as of clients is left at each level.
+/// Returns whether rows, counted by depth, are spread over clients: about as large a share of rows as of clients is
+/// left at each of [`JUDGED`] levels. False without rows.
 fn is_even(rows: &[u64; DEPTHS]) -> bool {
     let total: u64 = rows.iter().sum();
     (1..=JUDGED).all(|level| {

@@ -50,7 +50,8 @@ const KNOWN: &str = "mousehole inspect --formats lists what can be read";
 /// Lines of the head among which one must be of an access log.
 const TRIED_LINES: usize = 20;
 
-/// Recognises the format of `input`; logs only by the user's format `own`, if there is one.
+/// Recognises the format of `input` by its head, and reads nothing more; logs only by the user's format `own`, if there
+/// is one.
 ///
 /// # Errors
 /// [`Error::File`] for a log that does not fit `own`, or for an unknown format, whose first bytes
@@ -82,7 +83,8 @@ fn recognise_capture(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// Returns the format of a text file, by its first lines; `None` if it is unknown.
+/// Returns the format of a text file, by its first lines; `None` if it is unknown. Zeek's logs go before HAR, known
+/// formats, access logs and tables, in this order.
 fn recognise_text(head: &[u8]) -> Option<Format> {
     let mut lines = head.split(|&c| c == b'\n').map(trim_end).filter(|line| !line.trim_ascii().is_empty());
     let first = lines.clone().next()?;
@@ -140,7 +142,7 @@ fn unknown_format_error(path: &str, head: &[u8]) -> Error {
     Error::file(path, format!("unknown format: it begins with {}{hint}; {KNOWN}", quote_first_bytes(head)))
 }
 
-/// Returns whether the first lines are whole numbers, as the traces of mahimahi are.
+/// Returns whether the first five lines with text, at least one, are whole numbers, as the traces of mahimahi are.
 fn is_numbers(head: &[u8]) -> bool {
     let mut lines = head
         .split(|&c| c == b'\n')
@@ -162,7 +164,8 @@ fn quote_first_bytes(head: &[u8]) -> String {
     format!("the bytes {}", hex.join(" "))
 }
 
-/// Returns a hint on a file of an unsupported kind: what it looks like, and what the user can do.
+/// Returns a hint on a file of an unsupported kind: what it looks like, and what the user can do; `None` for a file
+/// that looks like nothing known.
 fn find_hint(head: &[u8]) -> Option<String> {
     const HINTS: &[(&[u8], &str)] = &[
         (b"GMBU", "it looks like a Network Monitor capture; editcap -F pcap converts it"),

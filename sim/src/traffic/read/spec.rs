@@ -220,7 +220,7 @@ static KNOWN: LazyLock<Vec<Arc<Spec>>> = LazyLock::new(|| {
     EMBEDDED.iter().filter_map(parse).collect()
 });
 
-/// Returns the known formats, in their order of preference.
+/// Returns the known formats, in their order of preference, parsed at the first call.
 pub fn known_formats() -> &'static [Arc<Spec>] {
     &KNOWN
 }
@@ -240,7 +240,10 @@ impl Spec {
         Ok(spec)
     }
 
-    /// Checks that columns, fields and units fit together; an error is a sentence.
+    /// Checks that columns, fields and units fit together. A format that is refused needs no fields.
+    ///
+    /// # Errors
+    /// A sentence about the first fault.
     fn check(&self) -> std::result::Result<(), String> {
         let named = self.columns.iter().flat_map(|template| placeholders(template));
         let fields: Vec<&str> = self.fields.keys().map(String::as_str).chain(named).collect();

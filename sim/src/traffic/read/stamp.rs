@@ -50,7 +50,8 @@ const WRITTEN: [&str; 6] = [
 /// zone); the date of an access log; or a date of [`WRITTEN`].
 ///
 /// # Errors
-/// A sentence for any other text, and for times beyond the year 2096.
+/// A sentence for any other text, also for dates with slashes whose order is unknown, and for times beyond the year
+/// 2096.
 pub fn parse_stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     let text = text.trim_ascii();
     let unit = if unit == Unit::S { guess_unit(text) } else { unit };
@@ -79,7 +80,7 @@ pub fn parse_stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
 
 /// Parses a time stamp of any log: a number in `unit`, or without one in the unit that its size shows; ISO
 /// 8601, also with slashes; the date of an access log; day, month and year between slashes in the order of
-/// `dates`; a date of [`WRITTEN`]; or a time of day.
+/// `dates`; a date of [`WRITTEN`]; or a time of day, which counts from midnight. UTC without a zone.
 ///
 /// # Errors
 /// A sentence for any other text, and for times beyond the year 2096.
@@ -108,12 +109,12 @@ fn guess_unit(text: &[u8]) -> Unit {
     }
 }
 
-/// Parses a date of fourteen digits, which as a number would be beyond the year 2096 in any unit.
+/// Parses a date of fourteen digits, which as a number of seconds would be beyond the year 2096; `None` for other text.
 fn parse_fourteen_digits(text: &[u8]) -> Option<Stamp> {
     (text.len() == 14 && text.iter().all(u8::is_ascii_digit)).then(|| parse_written_date(text)).flatten()
 }
 
-/// Parses a date of [`WRITTEN`], in UTC.
+/// Parses a date of [`WRITTEN`], in UTC; `None` for other text.
 fn parse_written_date(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let at = WRITTEN.iter().find_map(|form| DateTime::strptime(form, text).ok())?;
@@ -122,6 +123,7 @@ fn parse_written_date(text: &[u8]) -> Option<Stamp> {
 }
 
 /// Parses a date with slashes and a time of day, or a time of day alone, with an optional zone; `None` for other text.
+/// A year below 100 is of this century. A zone counts only with a date, AM and PM only with one in numbers.
 fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
     let (clock, zone) = match text.rsplit_once(' ') {
         Some((clock, zone)) if zone.starts_with(['+', '-']) => (clock, zone),
@@ -170,7 +172,8 @@ fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
     Some(Stamp { ns: ns.checked_add(fraction.unwrap_or(0))?, whole })
 }
 
-/// Parses `HH:MM` or `HH:MM:SS` into hour, minute and second; a leap second counts as the second before it.
+/// Parses `HH:MM` or `HH:MM:SS` into hour, minute and second; a leap second counts as the second before it. `None` for
+/// other text and numbers out of range.
 fn parse_time_of_day(text: &str) -> Option<(i8, i8, i8)> {
     let mut parts = text.split(':');
     let (hour, minute) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
@@ -182,7 +185,8 @@ fn parse_time_of_day(text: &str) -> Option<(i8, i8, i8)> {
     is_time.then_some((hour, minute, second.min(59)))
 }
 
-/// Splits off the fraction of a time's second, in nanoseconds; `None` without one.
+/// Splits off the fraction of a time's second, in nanoseconds, of which digits beyond nine are dropped; `None` without
+/// one. The text after its digits stays.
 fn split_fraction(clock: &str) -> (String, Option<i64>) {
     let Some((before, after)) = clock.rsplit_once('.') else { return (clock.to_string(), None) };
     let digits = after.bytes().take_while(u8::is_ascii_digit).count();
@@ -191,8 +195,10 @@ fn split_fraction(clock: &str) -> (String, Option<i64>) {
     (format!("{before}{}", &after[digits..]), Some(ns))
 }
 
-/// Parses a span of time in `unit`. Returns `None` for an unset field and an error for a negative value or
-/// text that is no number.
+/// Parses a span of time in `unit`. Returns `None` for an unset field (see [`is_unset`]).
+///
+/// # Errors
+/// A sentence that names the field `name`, for a negative value, a span of 4e9 s or more, or text that is no number.
 pub fn parse_span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, String> {
     let text = text.trim_ascii();
     if is_unset(text) {
@@ -204,8 +210,10 @@ pub fn parse_span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, St
     }
 }
 
-/// Parses a count of bytes. Returns `None` for an unset field (`-` or nothing) and an error for a negative
-/// value, for one that is not finite, and for text that is no number.
+/// Parses a count of bytes. Returns `None` for an unset field (see [`is_unset`]), but not for `nan`.
+///
+/// # Errors
+/// A sentence that names the field `name`, for anything but a whole number from 0 to 1e12.
 pub fn parse_bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
     let text = text.trim_ascii();
     if !text.is_empty() && text.len() <= 12 && text.iter().all(u8::is_ascii_digit) {
@@ -233,7 +241,8 @@ pub fn is_unset(text: &[u8]) -> bool {
         || text.eq_ignore_ascii_case(b"null")
 }
 
-/// Parses the date of an access log, `10/Oct/2000:13:55:36 -0700`; UTC without a zone, `None` for other text.
+/// Parses the date of an access log, `10/Oct/2000:13:55:36 -0700`, as a whole second; UTC without a zone, `None` for
+/// other text.
 pub fn parse_access_log(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let (clock, zone) = text.split_once(' ').unwrap_or((text, "+0000"));
@@ -249,7 +258,7 @@ pub fn parse_access_log(text: &[u8]) -> Option<Stamp> {
     Some(Stamp { ns: at.as_second().checked_mul(NS_PER_SEC)?, whole: true })
 }
 
-/// Returns the number, 1 to 12, of a month's English abbreviation in any case.
+/// Returns the number, 1 to 12, of a month's English abbreviation in any case; `None` for another name.
 fn parse_month(name: &str) -> Option<i8> {
     const NAMES: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -285,7 +294,7 @@ fn parse_iso(text: &[u8]) -> Option<Stamp> {
 }
 
 /// Converts decimal text in `unit` to nanoseconds without passing through a float, so that microseconds stay exact;
-/// `None` for text that is no number.
+/// `None` for text that is no number. Digits below a nanosecond are dropped; beyond 64 bits it is the largest number.
 fn parse_decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
     let (sign, digits) = match text {
         [b'-', rest @ ..] => (-1, rest),
@@ -315,7 +324,7 @@ fn parse_decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
     Some(Stamp { ns, whole: point.is_none() && ns % NS_PER_SEC == 0 })
 }
 
-/// Returns the number of at most 18 decimal digits.
+/// Returns the number of at most 18 bytes, all decimal digits; 0 for none.
 fn parse_digits(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
 }

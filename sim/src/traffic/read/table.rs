@@ -48,11 +48,12 @@ enum Source<'a> {
     Objects(Objects<'a>, Vec<String>),
 }
 
-/// Reads the whole table.
+/// Reads the whole table, counts its rows in `ledger` and adds its connections and notes to `collector`. If all stamps
+/// are whole seconds or minutes, starts are spread.
 ///
 /// # Errors
-/// [`Error::File`] when a needed column is missing; [`Error::Row`] when a quoted field never ends; a row's fault when
-/// reading strictly.
+/// [`Error::File`] when a needed column is missing, the names of columns contradict rows that are transfers, or rows
+/// both ways cannot be paired; [`Error::Row`] when a quoted field never ends; a row's fault when reading strictly.
 pub fn read(
     input: &mut Input,
     written: &Written,
@@ -85,10 +86,10 @@ pub fn read(
     table.finish(wanted, &path, ledger, collector)
 }
 
-/// Returns the columns of a table.
+/// Returns the columns of a table: `wanted`, or those of the other direction if rows may be of one direction each.
 ///
 /// # Errors
-/// A sentence about the fault of the header.
+/// That of `wanted`, or a sentence about names that do not fit rows of transfers.
 fn choose_columns(
     wanted: &std::result::Result<Columns, String>,
     header: &[String],
@@ -124,7 +125,7 @@ struct Table {
 }
 
 impl Table {
-    /// Adds a row as a connection, or counts it as left out.
+    /// Adds a row as a used connection, or as a write of one, or counts it as left out.
     ///
     /// # Errors
     /// A clause that names the malformed text.
@@ -143,7 +144,8 @@ impl Table {
         Ok(())
     }
 
-    /// Drops the rows that are not in the sample of a new level.
+    /// Drops the rows that are not in the sample of a new level, and counts their groups as thinned; does nothing
+    /// unless the level has risen.
     fn thin(&mut self, collector: &mut Collector) {
         if collector.level() <= self.level {
             return;
@@ -157,8 +159,8 @@ impl Table {
         self.ways.retain(&collector.connections[self.first..]);
     }
 
-    /// Pairs rows of one direction each, and adds the connections of several rows. `wanted` may be a fault of the
-    /// header, which is none for rows of one direction each.
+    /// Pairs rows of one direction each, adds the connections of several rows, and spreads coarse starts, with notes.
+    /// `wanted` may be a fault of the header, which is none for rows of one direction each.
     ///
     /// # Errors
     /// [`Error::File`] if a needed column is missing, or if it cannot be known which rows belong together.
@@ -231,7 +233,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the normalised names of the columns; for cells they are the first row that is no comment.
+    /// Returns the normalised names of the columns; for cells they are the first row that is no comment, which is
+    /// consumed. Call it before [`Source::read_row`].
+    ///
+    /// # Errors
+    /// As [`read_cells`].
     fn read_header(&mut self, record: &mut ByteRecord, path: &str) -> Result<Vec<String>> {
         if let Source::Objects(_, names) = self {
             return Ok(normalise_spaced_names(names.iter().map(String::as_bytes)));
@@ -261,7 +267,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads the next row of cells; returns false at the end.
+/// Reads the next row of cells into `record`; returns false at the end.
 ///
 /// # Errors
 /// [`Error::File`] for a file that cannot be read, [`Error::Row`] for a quoted cell that never ends.
@@ -294,7 +300,8 @@ fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mu
     }
 }
 
-/// Parses a row and adds its connection, or adds it as a request to the connection of its group.
+/// Parses a row and adds its connection, or adds it as a request to the connection of its group. Counts its bytes of
+/// the other direction even if it is left out; a row that is used has its stamp recorded and its hosts numbered.
 ///
 /// # Errors
 /// A clause that names the malformed text.
@@ -398,7 +405,8 @@ fn classify_row(
     collector.classify_flow(hosts, &shape)
 }
 
-/// Adds a request to the connection with the same client and id; without an id it is a separate connection.
+/// Adds a request to the connection with the same client and id; without an id it is a separate connection. A request
+/// of unknown duration makes that of its connection unknown.
 fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Collector, groups: &mut Groups) {
     if stamp::is_unset(id) {
         collector.connections.push(draft);
@@ -412,7 +420,8 @@ fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Colle
     entry.1.push(request);
 }
 
-/// Returns the connection of the rows of one id. Its end is known if the end of each row is.
+/// Returns the connection of the rows of one id, at least one, which begins with the earliest. Its end is known if the
+/// end of each row is.
 fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
     draft.writes = requests::to_writes(&mut requests).into();
     draft.start = requests[0].at;
@@ -452,7 +461,8 @@ fn cell_or<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8
         .unwrap_or(otherwise)
 }
 
-/// Returns the ports of client and server, from their columns, else from the text after the addresses; 0 for none.
+/// Returns the ports of client and server, from their columns, else from the text after the addresses; 0 for none and
+/// for a malformed one.
 fn parse_ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
     let of = |port: Option<usize>, host| match port {
         Some(_) => one_way::parse_port(cell_or(record, port, b"")),
@@ -471,7 +481,10 @@ fn time_cell<'a>(record: &'a ByteRecord, columns: &Columns, column: usize) -> Co
     }
 }
 
-/// Parses a time span in an optional column; `None` if it is unset. `name` is for errors.
+/// Parses a time span in an optional column; `None` if it is unset or the column absent. `name` is for errors.
+///
+/// # Errors
+/// As [`stamp::parse_span`].
 fn parse_span_column(
     record: &ByteRecord,
     columns: &Columns,

@@ -17,7 +17,8 @@ const LONGEST: usize = 1024;
 const WLAN: u16 = 18;
 
 /// Strips an 802.11 header (IEEE 802.11-2020, section 9.2.4). With `is_padded` it is padded to a multiple of
-/// four bytes; with `is_swapped` the second byte of frame control comes first.
+/// four bytes; with `is_swapped` the second byte of frame control comes first. The error is the reason to leave out a
+/// frame without data in clear, or an aggregate of several packets.
 pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> Step {
     let [first, second] = [cursor.byte_at(0)?, cursor.byte_at(1)?];
     let (control, flags) = if is_swapped { (second, first) } else { (first, second) };
@@ -64,7 +65,7 @@ pub fn strip_radiotap(cursor: &mut Cursor) -> Step {
     Ok(if is_padded { Layer::Dot11Padded } else { Layer::Dot11 })
 }
 
-/// Strips a Prism header, or the AVS header that some drivers write instead.
+/// Strips a Prism header, whose length may be in either byte order, or the AVS header that some drivers write instead.
 pub fn strip_prism(cursor: &mut Cursor) -> Step {
     if read_word(cursor, 0)? & 0xffff_f000 == AVS_MAGIC {
         return strip_avs(cursor);
@@ -85,7 +86,7 @@ pub fn strip_avs(cursor: &mut Cursor) -> Step {
     Ok(Layer::Dot11)
 }
 
-/// Strips a PPI header, which names the link type of the frame.
+/// Strips a PPI header, which names the link type of the frame; a type that cannot be read is the error.
 pub fn strip_ppi(cursor: &mut Cursor) -> Step {
     let length = usize::from(cursor.u16_at(2)?.swap_bytes());
     let link_type = read_word(cursor, 4)?.swap_bytes();
@@ -98,7 +99,7 @@ pub fn is_tzsp(content: &[u8]) -> bool {
     matches!(content, [1, 0 | 1, high, low, ..] if find_tzsp_layer(u16::from_be_bytes([*high, *low])).is_some())
 }
 
-/// Strips a TZSP header and its tags.
+/// Strips a TZSP header and its tags, up to the tag that ends them. Fails for an unknown protocol.
 pub fn strip_tzsp(cursor: &mut Cursor) -> Step {
     let layer = find_tzsp_layer(cursor.u16_at(2)?).ok_or(reason::NOT_IP)?;
     cursor.skip(4)?;
@@ -133,7 +134,8 @@ pub fn is_capwap(content: &[u8]) -> bool {
     content.first() == Some(&0) && content.get(1).is_some_and(|byte| byte >> 3 >= 2)
 }
 
-/// Strips a CAPWAP header (RFC 5415, section 4.3).
+/// Strips a CAPWAP header (RFC 5415, section 4.3). Of a fragmented packet the first part is read, and marks the cursor;
+/// the error is the reason to leave out later parts and keep-alives.
 pub fn strip_capwap(cursor: &mut Cursor) -> Step {
     let (length, flags) = (4 * usize::from(cursor.byte_at(1)? >> 3), cursor.byte_at(3)?);
     let (is_native, is_fragment, is_keep_alive) =

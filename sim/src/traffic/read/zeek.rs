@@ -36,7 +36,8 @@ struct Column {
     cell: Cell,
 }
 
-/// Reads the whole log, or several that are concatenated.
+/// Reads the whole log, or several that are concatenated, and stores its rows in `collector` for
+/// [`super::zeek_join::join`]. The ledger's kind becomes that of the last log.
 ///
 /// # Errors
 /// [`Error::File`] for a log of another kind or without a needed field; a row's fault when reading strictly.
@@ -71,7 +72,8 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
 }
 
 impl Header {
-    /// Reads a header line of a Zeek log, without its `#`.
+    /// Reads a header line of a Zeek log, without its `#`: the separator, the path, or the fields, which replace the
+    /// layout. Any other is ignored.
     ///
     /// # Errors
     /// A clause for a separator or fields that cannot be read.
@@ -116,7 +118,7 @@ impl Layout {
         Ok(Layout { log, width: names.len(), cells })
     }
 
-    /// Splits a line whose cells end at `bounds` into a row.
+    /// Splits a line whose cells end at `bounds`, ascending indices of bytes, into a row.
     ///
     /// # Errors
     /// A clause for another number of cells.

@@ -38,7 +38,8 @@ struct Counts {
 
 impl Store {
     /// Applies the protocols of `ssl.log` and `quic.log` to the connections, and drops the datagrams of those that are
-    /// QUIC. `places` has the index of the connection of each uid.
+    /// QUIC. `places` has the index of the connection of each uid. Counts each hint in the ledger of its file, as used
+    /// or as without connection.
     fn apply_hints(&mut self, places: &HashMap<u64, usize>, ledgers: &mut [Ledger], counts: &mut Counts) {
         for hint in &self.hints {
             let ledger = &mut ledgers[hint.file as usize];
@@ -60,7 +61,8 @@ impl Store {
     }
 }
 
-/// Turns the rows of Zeek's logs into connections, completes the files' accounts and adds notes.
+/// Turns the rows of Zeek's logs into connections, completes the files' accounts and adds notes. Call it once, when all
+/// files are absorbed; it empties `collector.zeek`. Coarse starts are spread within their second.
 pub fn join(collector: &mut Collector) {
     let mut store = std::mem::take(&mut collector.zeek);
     let mut counts = Counts::default();
@@ -79,8 +81,8 @@ pub fn join(collector: &mut Collector) {
     paths.iter().for_each(|path| collector.note_coarse(path));
 }
 
-/// Joins the requests of each uid with its row of `conn.log`, or makes a connection of them. Returns the indices of
-/// the rows of `conn.log` with requests.
+/// Joins the requests of each uid with its row of `conn.log`, which their connection replaces, or adds a connection of
+/// them to the collector. Empties `store.requests`. Returns the indices of the rows of `conn.log` with requests.
 fn join_requests(
     store: &mut Store,
     places: &HashMap<u64, usize>,
@@ -113,8 +115,8 @@ fn join_requests(
     with_requests
 }
 
-/// Returns the connection of these requests, with the properties of its row `conn`; `None` if they carry nothing.
-/// `total` is the number of bytes in conn.log, 0 if it is unknown.
+/// Returns the connection of these requests, at least one, with the properties of its row `conn`; `None` if they carry
+/// nothing. `total` is the number of bytes in conn.log, 0 if it is unknown. Each request counts in its file's ledger.
 fn draft_from_requests(
     group: &[HttpRow],
     total: u64,
@@ -166,7 +168,8 @@ fn draft_from_requests(
     })
 }
 
-/// Adds the rows of `conn.log` with payload or datagrams; `with_requests` has the indices of those with requests.
+/// Adds the rows of `conn.log` with payload or datagrams to the collector's connections; `with_requests` has the
+/// indices of those with requests. Counts each row in its file's ledger; a repeated uid is skipped.
 fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Collector, counts: &mut Counts) {
     let repeated = store.find_repeated();
     let Store { mut conns, uids, datagrams, .. } = store;
@@ -206,7 +209,7 @@ fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Colle
     }
 }
 
-/// Moves the start of a connection within its second, if stamps are whole seconds.
+/// Delays the start of a connection within its second, if its file's stamps are whole seconds.
 fn spread_start(mut draft: Draft, uid: u64, collector: &Collector) -> Draft {
     draft.start += draw_shift(&draft, uid, collector);
     draft
@@ -277,7 +280,7 @@ fn add_notes(counts: &Counts, collector: &mut Collector) {
     }
 }
 
-/// Lists the names of the files of a kind, for a note.
+/// Lists the names of the files of a kind, without folders and separated by commas, for a note.
 fn list_names(collector: &Collector, kind: &str) -> String {
     let of_kind = collector.ledgers.iter().filter(|ledger| ledger.kind == kind);
     of_kind.map(|ledger| file_name(&ledger.path)).collect::<Vec<_>>().join(", ")

@@ -105,7 +105,8 @@ fn has_zeek_names(line: &[u8]) -> bool {
         || text.contains("\"ts\"") && (text.contains("\"uid\"") || text.contains("\"id.orig_h\""))
 }
 
-/// Reads the whole log.
+/// Reads the whole log and stores its rows in `collector` for [`super::zeek_join::join`]. A row that a shipper of logs
+/// has wrapped as text is unwrapped.
 ///
 /// # Errors
 /// A row's fault when reading strictly.
@@ -147,7 +148,10 @@ fn parse_object(text: &[u8]) -> std::result::Result<Object<'_>, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-/// Adds a JSON row of a Zeek log; one of another log is left out.
+/// Adds a JSON row of a Zeek log, whose kind becomes the ledger's; one of another log is left out.
+///
+/// # Errors
+/// The row's fault when reading strictly.
 fn add_object(object: &Object, line: u64, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let Some(log) = object.find_log() else {
         ledger.rows += 1;

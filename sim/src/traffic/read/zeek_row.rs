@@ -70,7 +70,8 @@ pub struct Row<'a> {
     pub referrer: &'a [u8],
 }
 
-/// Adds one row: stores it for the join, or counts it as left out.
+/// Adds one row of line `line`: stores it in `collector.zeek` for the join, or counts it as left out or faulty. The
+/// join counts stored rows as used.
 ///
 /// # Errors
 /// The row's fault when reading strictly.
@@ -94,7 +95,8 @@ pub fn add_row(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &
 /// `None` if the row was added, else the reason for leaving it out and its bytes.
 type AddResult = RowResult<Option<(&'static str, u64)>>;
 
-/// Adds a row of conn.log. Returns the reason and the bytes of a row to leave out.
+/// Stores a row of conn.log, unless it is not in the sample. Returns the reason and the bytes of a row to leave out.
+/// Its bytes of the other direction count in either case.
 ///
 /// # Errors
 /// A clause that names the malformed text.
@@ -172,7 +174,8 @@ fn parse_datagrams(row: &Row, duration: Dur) -> Datagrams {
     Datagrams::from_sums(Service { protocol, port, tunnel: None }, duration, amounts)
 }
 
-/// Adds a row of http.log. Returns the reason and the bytes of a row to leave out.
+/// Stores a row of http.log, also for the search for pages, unless it is not in the sample. Its bytes of the other
+/// direction count in either case. Leaves out no row.
 ///
 /// # Errors
 /// As [`add_conn`].
@@ -195,7 +198,7 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddRes
     Ok(None)
 }
 
-/// Stores the protocol that `ssl.log` or `quic.log` names for a connection.
+/// Stores the protocol that `ssl.log` or `quic.log` names for a connection; the row does not count for the sample.
 ///
 /// # Errors
 /// A clause for a malformed time or for a row without hosts or uid.

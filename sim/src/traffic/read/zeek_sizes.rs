@@ -4,10 +4,10 @@
 const MOST_HEADERS: u64 = 4096;
 
 /// Estimates the bytes of each response on the wire from the sizes of the `bodies` and the `total` of the
-/// connection; the bodies alone if the total is 0, for unknown.
+/// connection; the bodies alone if the total is 0, for unknown. There must be a body if the total is known.
 ///
 /// The rest of the total is split into equal headers, up to [`MOST_HEADERS`] each; any further rest goes to the largest
-/// body. Zeek counts bodies decompressed; if they exceed the total, they are scaled.
+/// body. Zeek counts bodies decompressed; if they exceed the total, they are scaled, to at least 1 byte unless empty.
 pub fn estimate_wire_sizes(bodies: &[u64], total: u64) -> Vec<u64> {
     let sum: u64 = bodies.iter().sum();
     if total == 0 {

@@ -78,7 +78,7 @@ impl Store {
         self.uids.push(uid);
     }
 
-    /// Adds a request for the search for pages.
+    /// Adds a request for the search for pages. Call it for each request, in the order of `requests`.
     pub fn add_hit(&mut self, client: u32, at: i64, row: u64, host: &[u8], uri: &[u8], referrer: &[u8]) {
         let uri = pages::strip_scheme(uri);
         let url = if uri.starts_with(b"/") { [host, uri].concat() } else { uri.to_vec() };
@@ -91,7 +91,8 @@ impl Store {
         self.conns.len() + self.requests.len()
     }
 
-    /// Retains the rows of connections and requests for which `keeps`, of client and [`connection_key`], is true.
+    /// Retains the rows of connections and requests for which `keeps`, of client and [`connection_key`], is true; hints
+    /// stay.
     pub fn retain(&mut self, keeps: impl Fn(u32, u64) -> bool) {
         let conns = self.conns.iter().zip(&self.uids);
         let kept: Vec<bool> =
@@ -115,7 +116,7 @@ impl Store {
         self.hits.retain_in_order(&kept);
     }
 
-    /// Adds the rows of another file, whose hosts have these numbers here.
+    /// Adds the rows of another file, whose hosts have these numbers here; panics if one is missing.
     pub fn absorb(&mut self, other: Store, hosts: &[u32]) {
         let first = self.conns.len() as u32;
         let renumbered = |client: u32, server: u32| (hosts[client as usize], hosts[server as usize]);
@@ -132,7 +133,7 @@ impl Store {
     }
 
     /// Assigns each request to its page, if the log has referrers. `last` is the number of the last page
-    /// before and after.
+    /// before and after. Consumes what [`Store::add_hit`] stored.
     pub fn find_pages(&mut self, last: &mut u32) {
         let hits = std::mem::take(&mut self.hits);
         if !self.has_referrers {

@@ -11,7 +11,8 @@ pub fn rfc(variant: Variant) -> Params {
     Params { variant, ..Params::find_profile("rfc").expect("a known profile") }
 }
 
-/// Returns an acknowledgement of everything below `next`, with SACK blocks `[from, to)`.
+/// Returns an acknowledgement of everything below `next`, with up to three SACK blocks `[from, to)`
+/// above it, and perhaps the echo of a congestion mark.
 pub fn make_ack(next: u32, blocks: &[(u32, u32)], ece: bool) -> AckFields {
     let mut sacks = [SackBlock::default(); 3];
     for (block, &(from, to)) in sacks.iter_mut().zip(blocks) {
@@ -29,12 +30,12 @@ pub struct SenderHarness {
 }
 
 impl SenderHarness {
-    /// Returns a sender whose handshake is over.
+    /// Returns a sender with nothing written, at time zero; its handshake is over.
     pub fn new(params: Params) -> SenderHarness {
         SenderHarness { sender: Sender::new(&params, Dur::ZERO), params, now: Time::ZERO, last: Vec::new() }
     }
 
-    /// Writes this many segments; returns the segments sent.
+    /// Writes this many segments; returns the numbers of the segments sent at once.
     pub fn write(&mut self, segments: u32) -> Vec<u32> {
         self.sender.write(segments, self.now, &self.params);
         self.send_segments()
@@ -56,12 +57,13 @@ impl SenderHarness {
         self.handle_ack(make_ack(next, blocks, false))
     }
 
-    /// Lets `ms` milliseconds pass.
+    /// Lets `ms` milliseconds pass; no timer fires.
     pub fn wait(&mut self, ms: u64) {
         self.now += Dur::from_millis(ms);
     }
 
-    /// Lets time pass until the sender's timer fires; returns the segments sent.
+    /// Lets time pass until the sender's timer fires; returns the numbers of the segments sent. It
+    /// panics if no timer runs.
     pub fn time_out(&mut self) -> Vec<u32> {
         self.now = self.sender.poll_timeout();
         assert_ne!(self.now, Time::NEVER, "no timer runs");
@@ -69,7 +71,7 @@ impl SenderHarness {
         self.send_segments()
     }
 
-    /// Returns the milliseconds until the timer fires.
+    /// Returns the milliseconds until the timer fires; a huge number if none runs.
     pub fn timer_ms(&self) -> f64 {
         self.sender.poll_timeout().since(self.now).as_secs() * 1e3
     }
@@ -80,7 +82,8 @@ impl SenderHarness {
         self.send_segments()
     }
 
-    /// Sends what the sender may send; returns the segments' numbers.
+    /// Sends what the sender may send and stores it in `last`; returns the segments' numbers. It
+    /// panics if the sender does not stop.
     fn send_segments(&mut self) -> Vec<u32> {
         self.last.clear();
         while let Some(out) = self.sender.poll_transmit(self.now, &self.params) {
@@ -101,17 +104,20 @@ pub struct ReceiverHarness {
 }
 
 impl ReceiverHarness {
-    /// Returns a receiver that has seen no segment.
+    /// Returns a receiver that has seen no segment, at time zero; a round trip brings it one
+    /// segment.
     pub fn new(params: Params) -> ReceiverHarness {
         ReceiverHarness { params, receiver: Receiver::default(), now: Time::ZERO, round: 1.0 }
     }
 
-    /// Delivers a segment; returns the acknowledgement that is sent at once, if any.
+    /// Delivers an ECN-capable segment now; returns the acknowledgement that is sent at once,
+    /// `None` if it is delayed.
     pub fn receive(&mut self, seq: u32) -> Option<AckFields> {
         self.receive_with(seq, 0)
     }
 
-    /// Delivers a segment with flags; returns the acknowledgement that is sent at once, if any.
+    /// Delivers an ECN-capable segment with further flags now; returns the acknowledgement that is
+    /// sent at once, `None` if it is delayed.
     pub fn receive_with(&mut self, seq: u32, flags: u8) -> Option<AckFields> {
         let mut packet = Packet::new(0, Kind::Data, seq, 1500);
         packet.flags = flags | flag::ECT;
@@ -122,7 +128,7 @@ impl ReceiverHarness {
     }
 }
 
-/// Returns the SACK blocks of an acknowledgement as `[from, to)`.
+/// Returns the SACK blocks of an acknowledgement as `[from, to)`, in its order.
 pub fn list_blocks(ack: &AckFields) -> Vec<(u32, u32)> {
     let held = ack.sacks.iter().filter(|block| block.length > 0);
     held.map(|b| (ack.next + u32::from(b.offset), ack.next + u32::from(b.offset) + u32::from(b.length)))

@@ -26,7 +26,8 @@ pub struct Hop {
 }
 
 impl Hop {
-    /// Returns a link with this queue.
+    /// Returns an idle link with this queue and without propagation delay; `slow` selects its slow
+    /// path.
     pub fn new(rate: Rate, queue: Queue, slow: bool) -> Hop {
         let link = Link::new("hop", 0, rate, Dur::ZERO, queue, 7).with_settings(
             Default::default(),
@@ -46,14 +47,16 @@ impl Hop {
         Ok(Hop::new(rate, build::build_queue(&Scheme::parse(scheme)?, context)?, slow))
     }
 
-    /// Starts every transmission due up to `now`; departures precede arrivals.
+    /// Starts every transmission due up to `now`, and records what leaves; departures precede
+    /// arrivals. On the fast path nothing is due.
     pub fn advance(&mut self, now: Time) {
         while let Some(free) = self.free.filter(|free| *free <= now) {
             self.serve(free);
         }
     }
 
-    /// Passes a packet to the link, after the departures due by then.
+    /// Passes a packet to the link, after the departures due by then; records its departure or its
+    /// drop. Calls come in the order of time.
     pub fn arrive(&mut self, mut packet: Packet, now: Time) {
         self.advance(now);
         match self.link.arrive(&mut packet, now) {
@@ -64,12 +67,13 @@ impl Hop {
         self.collect();
     }
 
-    /// Serves the link until everything has left.
+    /// Serves the link until everything has left; nothing may arrive afterwards.
     pub fn finish(&mut self) {
         self.advance(Time(u64::MAX - 1));
     }
 
-    /// Makes the link start its next transmission, and records the packet.
+    /// Makes the link start its next transmission, and records the packet and the time of the next
+    /// call.
     fn serve(&mut self, now: Time) {
         self.free = match self.link.serve(now) {
             Served::Started { packet, free_at, arrives_at } => {
@@ -83,7 +87,8 @@ impl Hop {
         self.collect();
     }
 
-    /// Records a packet that leaves the link at `end`.
+    /// Records a packet that leaves the link at `end`; its transmission started one transmission
+    /// time before.
     fn record_departure(&mut self, packet: Packet, end: Time) {
         let start = Time(end.0.saturating_sub(self.rate.tx_time(u64::from(packet.bytes)).0));
         self.left.push(Departure { packet, end, start });
@@ -97,7 +102,7 @@ impl Hop {
     }
 }
 
-/// Returns data packet number `seq` of `flow`.
+/// Returns data packet number `seq` of `flow`, of `bytes` of IP length, green and without flags.
 pub fn packet(flow: u32, seq: u32, bytes: u16) -> Packet {
     Packet::new(flow, Kind::Data, seq, bytes)
 }

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
-/// Returns the parameters of a policy, given as text, at a link of this rate with a buffer of 50 packets.
+/// Returns the parameters of a policy, given as text, at a link of this rate with a buffer of 50
+/// packets; panics for an unknown policy or a wrong value.
 pub fn params(policy: &str, given: &[(&str, &str)], rate_bps: f64) -> mousehole_policy::Params {
     let context = mousehole_policy::LinkContext {
         rate_bps,
@@ -86,7 +87,8 @@ fn parse_scheme(scheme: &str) -> Scheme {
     Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns whether departures from the scheme's queue are known at the arrival.
+/// Returns whether departures from the scheme's queue are known at the arrival; panics if the
+/// scheme is wrong.
 pub fn decides_at_arrival(scheme: &str) -> bool {
     let queue = build::build_queue(&parse_scheme(scheme), LinkContext::EXAMPLE);
     queue.unwrap_or_else(|error| panic!("{error}")).as_fifo().is_some()
@@ -110,8 +112,8 @@ pub enum Order {
     Promoted,
 }
 
-/// Returns the order of packets that the scheme's parts guarantee. A marker may promote unless it
-/// is known not to.
+/// Returns the order of packets that the scheme's parts guarantee; panics if the scheme is wrong. A
+/// marker may promote unless it is known not to.
 pub fn find_order(scheme: &str) -> Order {
     let mut markers = parse_scheme(scheme).parts();
     let (queue, values) = markers.pop().expect("a scheme has a queue");
@@ -152,13 +154,13 @@ pub fn schemes_of_graphs() -> impl Iterator<Item = &'static str> {
     SCHEMES.iter().copied().filter(|scheme| !scheme.contains("shred-edge"))
 }
 
-/// Returns the text of a file of `oracle/golden`.
+/// Returns the text of a file of `oracle/golden`; panics if it cannot be read.
 pub fn read_golden(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden").join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the rows of a golden CSV table below its header, as fields.
+/// Returns the rows of a golden CSV table below its header, as fields; panics if it cannot be read.
 pub fn read_golden_rows(file: &str) -> Vec<Vec<String>> {
     let fields = |line: &str| line.split(',').map(str::to_string).collect();
     read_golden(file).lines().skip(1).map(fields).collect()
@@ -182,7 +184,7 @@ pub fn scenario(scheme: &str) -> Scenario {
     }
 }
 
-/// Returns the scenario with these connections.
+/// Returns the scenario with these connections as its only traffic.
 pub fn with_connections(base: Scenario, connections: Vec<ConnectionSpec>) -> Scenario {
     Scenario { traffic: TrafficSpec { connections, ..TrafficSpec::default() }, ..base }
 }
@@ -206,7 +208,8 @@ pub fn ends(is_both: bool) -> Option<Ends> {
     Some(if is_both { Ends::Both } else { Ends::Down })
 }
 
-/// Separates the rates of the link's directions, and leaves the scheme where it was.
+/// Gives the uplink the rate `up` and the downlink the former rate of both, and leaves the scheme
+/// where it was. A buffer that is not given becomes 1000 packets, the default of a single rate.
 pub fn with_up(scenario: &mut Scenario, up: &str) {
     scenario.link.down = scenario.link.rate.take();
     scenario.link.up = Some(up.into());
@@ -214,13 +217,13 @@ pub fn with_up(scenario: &mut Scenario, up: &str) {
     scenario.at.get_or_insert(Ends::Down);
 }
 
-/// Returns the scenario with a model at a load.
+/// Returns the scenario with a model at a load as its only traffic.
 pub fn with_model(base: Scenario, model: &str, load: f64) -> Scenario {
     let traffic = TrafficSpec { model: Some(model.into()), load: Some(load), ..TrafficSpec::default() };
     Scenario { traffic, ..base }
 }
 
-/// Returns the scenario with a mix of these sources.
+/// Returns the scenario with a mix of these sources as its only traffic.
 pub fn with_mix(base: Scenario, mix: Vec<MixSpec>) -> Scenario {
     Scenario { traffic: TrafficSpec { mix, ..TrafficSpec::default() }, ..base }
 }
@@ -235,7 +238,7 @@ pub fn with_direction(direction: &str, spec: MixSpec) -> MixSpec {
     MixSpec { payload: Some(direction.into()), ..spec }
 }
 
-/// Returns the error of a scenario, which must be refused.
+/// Returns the error of a scenario, which must be refused; panics if it is accepted.
 pub fn find_error(scenario: &Scenario) -> Error {
     match Plan::new(scenario) {
         Ok(_) => panic!("accepted: {}", scenario.to_toml()),
@@ -258,7 +261,7 @@ pub fn assert_error(error: &Error, parts: &[&str]) {
     }
 }
 
-/// Returns the scenario with another TCP profile.
+/// Returns the scenario with another TCP profile; other settings of TCP stay.
 pub fn with_profile(base: Scenario, profile: &str) -> Scenario {
     Scenario { tcp: TcpSpec { profile: profile.into(), ..base.tcp }, ..base }
 }
@@ -269,7 +272,8 @@ pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
     ConnectionSpec { start_s, writes, ..ConnectionSpec::default() }
 }
 
-/// Returns `count` transfers of `bytes` bytes, `gap_s` apart, each of another client.
+/// Returns `count` transfers of `bytes` bytes, `gap_s` apart from time zero on, each of another
+/// client.
 pub fn transfers(count: u32, gap_s: f64, bytes: u64) -> Vec<ConnectionSpec> {
     let one = |index: u32| ConnectionSpec {
         client: index,
@@ -278,18 +282,19 @@ pub fn transfers(count: u32, gap_s: f64, bytes: u64) -> Vec<ConnectionSpec> {
     (0..count).map(one).collect()
 }
 
-/// Returns the losses of these arrivals at a link.
+/// Returns the losses of these arrivals, numbered from 0, at a link.
 pub fn losses_at(link: &str, drop: &[u64]) -> FaultSpec {
     FaultSpec { link: link.into(), drop: drop.to_vec(), bernoulli: 0.0 }
 }
 
-/// Runs a scenario that names no files.
+/// Runs a scenario that names no files; panics if it is refused.
 pub fn play(scenario: &Scenario) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     run(&plan, None, &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns a hash over every transfer and every number of the queues.
+/// Returns a hash over every transfer, counts and delays of the queues, and goodput: equal runs
+/// have equal hashes.
 pub fn digest(result: &RunResult) -> u64 {
     let mut hasher = DefaultHasher::new();
     result.outcome.transfers.hash(&mut hasher);

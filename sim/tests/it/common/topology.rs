@@ -5,7 +5,7 @@ use mousehole_sim::scenario::Scenario;
 use mousehole_sim::scenario::spec::ConnectionSpec;
 use mousehole_sim::scenario::topology::spec::{HostGroup, Role, TopologyLink, TopologySpec};
 
-/// Returns a link without a scheme.
+/// Returns a link both ways without a scheme, with unlimited buffers.
 pub fn link(from: &str, to: &str, rate: &str, delay: &str) -> TopologyLink {
     TopologyLink {
         from: from.into(),
@@ -21,7 +21,7 @@ pub fn scheme(from: &str, to: &str, rate: &str, delay: &str, buffer: &str) -> To
     TopologyLink { scheme: true, buffer: Some(buffer.into()), ..link(from, to, rate, delay) }
 }
 
-/// Returns hosts at a node.
+/// Returns `count` hosts at a node, each behind a link with unlimited buffers.
 pub fn hosts(role: Role, name: &str, at: &str, count: u32, rate: &str, delay: &str) -> HostGroup {
     let (name, at, rate, delay) = (name.into(), at.into(), rate.into(), delay.into());
     HostGroup { name, at, count, role, rate, delay, buffer: None }
@@ -38,19 +38,19 @@ pub fn kind(name: &str) -> TopologySpec {
     TopologySpec { kind: Some(name.into()), ..TopologySpec::default() }
 }
 
-/// Returns a tree of few hosts.
+/// Returns a tree of few hosts, with a bottleneck of 4 Mbit/s.
 pub fn small_tree() -> TopologySpec {
     let params = serde_json::json!({ "users": 2, "first_routers": 2, "rate": "4mbit" });
     TopologySpec { params: Some(params), ..kind("tree") }
 }
 
-/// Returns `scheme` over a topology, otherwise as [`scenario`].
+/// Returns `scheme` over a topology, otherwise as [`scenario`], without traffic.
 pub fn scenario_over(topology: TopologySpec, scheme: &str) -> Scenario {
     let base = scenario(scheme);
     Scenario { link: Default::default(), topology: Some(topology), ..base }
 }
 
-/// Returns `scheme` over a topology with these connections.
+/// Returns `scheme` over a topology with these connections as its only traffic.
 pub fn scenario_carrying(topology: TopologySpec, scheme: &str, connections: Vec<ConnectionSpec>) -> Scenario {
     with_connections(scenario_over(topology, scheme), connections)
 }

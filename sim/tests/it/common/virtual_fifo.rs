@@ -61,7 +61,7 @@ impl VirtualFifo {
     }
 
     /// Forgets the packets that have started by `now_ns`; returns those that have started since the
-    /// last call.
+    /// last call. Times must not fall.
     pub fn settle(&mut self, now_ns: u64) -> Departures {
         // Nothing of this stays: C fills in all but the last entry of the order.
         let mut departures =
@@ -71,7 +71,7 @@ impl VirtualFifo {
         departures
     }
 
-    /// Returns what an arrival finds at the settled time.
+    /// Returns what an arrival finds at the settled time; [`VirtualFifo::settle`] must come before.
     pub fn backlog(&self, view: &View) -> Backlog {
         // Nothing of this stays, either.
         let mut backlog = Backlog {
@@ -89,7 +89,8 @@ impl VirtualFifo {
         backlog
     }
 
-    /// Admits an arrival at the settled time; returns when it starts, `None` if there is no room for it.
+    /// Admits an arrival at the settled time and counts it as waiting until then; returns when it
+    /// starts in ns, `None` if there is no room for it.
     pub fn admit(&mut self, view: &View) -> Option<u64> {
         // SAFETY: parameters and state as above.
         let start_ns = unsafe {

@@ -13,23 +13,26 @@ use std::io::Write as _;
 
 pub const T0: u64 = 1_700_000_000;
 
-/// Reads texts by name.
+/// Reads texts by name, with the default options.
+///
+/// # Errors
+/// Those of reading traffic.
 pub fn read(named: &[(&str, &str)]) -> Result<Traffic> {
     let bytes: Vec<(&str, &[u8])> = named.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
     read_contents(&bytes, &ReadOptions::default())
 }
 
-/// Reads one text, which must be accepted.
+/// Reads one text, which must be accepted; panics otherwise.
 pub fn one(text: &str) -> Traffic {
     read(&[("sample", text)]).unwrap()
 }
 
-/// Returns the error of one text, which must be refused.
+/// Returns the error of one text, which must be refused; panics if it is accepted.
 pub fn refuse(text: &str) -> String {
     read(&[("dir/sample", text)]).unwrap_err().to_string()
 }
 
-/// Reads one file, which must be accepted.
+/// Reads one file, which must be accepted; panics otherwise.
 pub fn read_bytes(data: &[u8]) -> Traffic {
     read_contents(&[("capture", data)], &ReadOptions::default()).unwrap()
 }
@@ -71,7 +74,8 @@ pub const CONN_FIELDS: &str = "#separator \\x09\n#unset_field\t-\n#path\tconn\n\
 pub const HTTP_FIELDS: &str = "#separator \\x09\n#unset_field\t-\n#path\thttp\n\
     #fields\tts\tuid\tid.orig_h\tid.resp_h\ttrans_depth\trequest_body_len\tresponse_body_len\n";
 
-/// Returns a row of `conn.log` with three decimals of a second, `ms` after [`T0`].
+/// Returns a row of `conn.log` with three decimals of a second, `ms` after [`T0`]; `bytes` are the
+/// server's.
 pub fn conn_row(ms: u64, uid: &str, client: &str, server: &str, bytes: &str) -> String {
     let at = format!("{}.{:03}", T0 + ms / 1000, ms % 1000);
     format!("{at}\t{uid}\t{client}\t5000\t{server}\t80\ttcp\t100\t{bytes}\n")
@@ -113,8 +117,8 @@ pub fn gzip(data: &[u8]) -> Vec<u8> {
 /// sequence number, payload.
 pub type Shot = (u64, bool, u8, u32, usize);
 
-/// Returns the packets of a download: the handshake at `start_ms`, then bursts of (time in ms,
-/// bytes).
+/// Returns the packets of a download: the handshake, which takes 60 ms from `start_ms` on, then
+/// bursts of (time in ms, bytes) from the server, in full segments of 1448 bytes.
 pub fn exchange(start_ms: u64, bursts: &[(u64, usize)]) -> Vec<Shot> {
     let mut shots = vec![
         (start_ms, true, 0x02, 0, 0),
@@ -152,12 +156,13 @@ pub fn frames() -> Vec<Timed> {
     frames
 }
 
-/// Returns a packet of a connection to server port 80.
+/// Returns an Ethernet frame with a packet of a connection to server port 80; see [`make_frame`].
 pub fn frame(client: u8, server: u8, from_client: bool, flags: u8, seq: u32, payload: usize) -> Vec<u8> {
     make_frame(80, client, server, (0, from_client, flags, seq, payload))
 }
 
-/// Returns a packet of a connection to server port `port`.
+/// Returns an Ethernet frame with a TCP packet of a connection to server port `port`, in the
+/// direction, with the flags and payload of `shot`. Sequence numbers are relative and wrap.
 pub fn make_frame(port: u16, client: u8, server: u8, shot: Shot) -> Vec<u8> {
     let (_, from_client, flags, seq, payload) = shot;
     let (client_end, server_end) =
@@ -191,7 +196,8 @@ pub fn pcap_of_ports(ports: &[u16]) -> Vec<u8> {
     make_pcap(all, false, false, usize::MAX)
 }
 
-/// Returns the sample as a pcap file.
+/// Returns the sample as a pcap file: with nanoseconds or microseconds, in big or little byte
+/// order, each frame cut to `cut` bytes.
 pub fn pcap(nano: bool, big: bool, cut: usize) -> Vec<u8> {
     make_pcap(frames(), nano, big, cut)
 }

@@ -22,7 +22,7 @@ pub(super) fn with_scheme(link: TopologyLink, mark: bool) -> TopologyLink {
 }
 
 /// Returns a group of `count` hosts at node `at`; `way` are rate, delay and buffer of each host's
-/// link.
+/// link, whose buffer is unlimited if none is given.
 pub(super) fn make_hosts(
     role: Role,
     name: &str,
@@ -43,6 +43,9 @@ pub(super) fn make_hosts(
 }
 
 /// Refuses a count outside 1 to 1000; each count comes with its field.
+///
+/// # Errors
+/// [`Error::Field`] naming the first such field.
 pub(super) fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
     match counts.iter().find(|(_, count)| !(1..=1000).contains(count)) {
         Some((name, count)) => Err(Error::field(*name, count, "from 1 to 1000")),

@@ -31,6 +31,7 @@ pub struct Tree {
 }
 
 impl Default for Tree {
+    /// Returns the paper's tree: 400 users on each side.
     fn default() -> Self {
         Tree {
             rate: "100mbit".into(),
@@ -91,6 +92,9 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
 
 /// Returns the delay of a second-level link in nanoseconds, so that a path with two of them and
 /// five hops of 1 ms each way has the round-trip time `rtt`.
+///
+/// # Errors
+/// [`Error::Field`] naming `rtts` for a time that is malformed or below 10 ms.
 fn second_delay(rtt: &str) -> Result<u64> {
     let way = parse_dur("rtts", rtt)?;
     match way.0 / 2 {

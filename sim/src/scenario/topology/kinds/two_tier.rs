@@ -28,6 +28,7 @@ pub struct TwoTier {
 }
 
 impl Default for TwoTier {
+    /// Returns the simple topology with a second tier of nine clients.
     fn default() -> Self {
         let texts = |all: [&str; 3]| all.map(str::to_string).to_vec();
         TwoTier {

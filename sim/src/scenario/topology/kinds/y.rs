@@ -28,6 +28,7 @@ pub struct Y {
 }
 
 impl Default for Y {
+    /// Returns the first experiment's network, with ten hosts of each kind.
     fn default() -> Self {
         Y {
             rate: "10mbit".into(),
@@ -49,7 +50,9 @@ impl Default for Y {
 /// [`crate::error::Error::Field`] naming the parameter.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(Y::default(), params)?;
-    check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;
+    let second = (kind.second_clients > 0).then_some(("second_clients", kind.second_clients));
+    let counts = [("servers", kind.servers), ("clients", kind.clients)];
+    check_counts(&counts.into_iter().chain(second).collect::<Vec<_>>())?;
     let way = parse_dur("rtt", &kind.rtt)?.0 / 2;
     let ends = (kind.access_rate.as_str(), format_nanoseconds(way / 8));
     let ends = (ends.0, ends.1.as_str(), None);

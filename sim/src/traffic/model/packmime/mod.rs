@@ -139,12 +139,12 @@ impl PackMime {
         libm::log2(self.connections_per_s)
     }
 
-    /// Returns the shape of the Weibull distribution of inter-arrival times.
+    /// Returns the shape of the Weibull distribution of inter-arrival times, by the rate unless it is given.
     pub fn gap_shape(&self) -> f64 {
         value_or(self.gap_shape, inverse_logit(0.352 + 0.388 * self.log_rate()))
     }
 
-    /// Returns the share of white noise in the Gaussian behind the gaps.
+    /// Returns the share of white noise in the Gaussian behind the gaps, by the rate unless it is given.
     pub fn white_share(&self) -> f64 {
         match self.white_share {
             share if share >= 0.0 => share,
@@ -198,7 +198,7 @@ impl PackMime {
         share * 153.0 + (1.0 - share) * self.mean_download()
     }
 
-    /// Returns P(download > bytes), the survival function of downloads.
+    /// Returns P(download > bytes), the survival function of downloads, with the cap.
     pub fn download_survival(&self, bytes: f64) -> f64 {
         let y = libm::log2(bytes);
         if bytes >= self.cap_bytes as f64 || y >= DOWNLOADS[DOWNLOADS.len() - 1].1 {
@@ -238,7 +238,7 @@ impl PackMime {
     }
 
     /// Returns the model with the rate R that loads a link of `rate` by `load`. The mix of responses depends
-    /// a little on R, so the rate is found by iteration.
+    /// a little on R, so it iterates 20 times.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> PackMime {
         let mut model = self;
         for _ in 0..20 {
@@ -275,7 +275,7 @@ pub struct PackMimeDraws {
 
 impl PackMimeDraws {
     /// Adds connection `number` to `planned` and returns the time to the next. Callers must request
-    /// connections in order.
+    /// connections once each and in order, since runs of responses and blocks of noise advance.
     pub fn add_connection(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
@@ -289,7 +289,8 @@ impl PackMimeDraws {
         self.draw_gap(number)
     }
 
-    /// Draws the size of the next response, bytes.
+    /// Draws the size of the next response, bytes, from 1 to the cap. Counts it in its run, and begins a run if the
+    /// last one is complete.
     fn draw_response(&mut self, number: u64) -> u64 {
         if self.left == 0 {
             self.run += 1;
@@ -324,7 +325,7 @@ impl PackMimeDraws {
     }
 
     /// Draws the inter-arrival time to the next connection: Weibull, with long-range dependence from the
-    /// noise.
+    /// noise, which may draw a new block.
     fn draw_gap(&mut self, number: u64) -> Dur {
         let shape = self.model.gap_shape();
         let scale = 1.0 / (self.model.connections_per_s * libm::tgamma(1.0 + 1.0 / shape));

@@ -21,14 +21,15 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Returns noise of order `dependence` with this share of white noise.
+    /// Returns noise of order `dependence` with this share of white noise; white noise alone for order 0 or share 1.
     pub fn new(dependence: f64, white_share: f64, seed: u64) -> Noise {
         let is_white = dependence == 0.0 || white_share == 1.0;
         let weights = if is_white { Vec::new() } else { compute_weights(dependence, white_share) };
         Noise { seed, weights, block: None, values: Vec::new() }
     }
 
-    /// Returns value `number` of the noise mapped by the normal distribution function, uniform in [0, 1).
+    /// Returns value `number` of the noise mapped by the normal distribution function, uniform in [0, 1). A number of
+    /// another block than the last has its block drawn and stored; the value depends on seed and number alone.
     pub fn uniform(&mut self, number: u64) -> f64 {
         if self.weights.is_empty() {
             return Stream::new(self.seed, Purpose::Arrival, number).uniform();
@@ -63,14 +64,15 @@ impl Noise {
     }
 }
 
-/// Draws two independent standard normals (Box and Muller).
+/// Draws two independent standard normals (Box and Muller) from the first two numbers of the stream.
 fn draw_normals(mut stream: Stream) -> (f64, f64) {
     let radius = (-2.0 * libm::log(1.0 - stream.uniform())).sqrt();
     let angle = std::f64::consts::TAU * stream.uniform();
     (radius * libm::cos(angle), radius * libm::sin(angle))
 }
 
-/// Returns the autocorrelation of the noise at lags 0 to `lags`, both included.
+/// Returns the autocorrelation of the noise at lags 0 to `lags`, both included; 1 at lag 0. That of the fractional part
+/// is Hosking's, "Fractional differencing", Biometrika 68 (1981).
 pub fn compute_correlations(dependence: f64, white_share: f64, lags: usize) -> Vec<f64> {
     // Of fractional noise: ρ(0) = 1, ρ(k) = ρ(k − 1)·(k − 1 + d) ÷ (k − d).
     let mut plain = vec![1.0; lags + 2];
@@ -82,8 +84,8 @@ pub fn compute_correlations(dependence: f64, white_share: f64, lags: usize) -> V
     (0..=lags).map(|k| if k == 0 { 1.0 } else { share * added(k) }).collect()
 }
 
-/// Returns the weight of each frequency: with standard normals in its real and imaginary part, the real part
-/// of the transform has the wanted autocorrelation.
+/// Returns the weight of each of 2 · [`BLOCK`] frequencies: with standard normals in its real and imaginary part, the
+/// real part of the transform has the wanted autocorrelation (Davies & Harte 1987). Negative eigenvalues count as 0.
 fn compute_weights(dependence: f64, white_share: f64) -> Vec<f64> {
     let lags = compute_correlations(dependence, white_share, BLOCK);
     let points = 2 * BLOCK;

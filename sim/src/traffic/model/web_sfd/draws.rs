@@ -69,7 +69,7 @@ impl Draws {
         self.stream(Purpose::Host, session).below(u64::from(self.model.clients)) as u32
     }
 
-    /// Returns how many pages a session fetches, at least one.
+    /// Returns how many pages a session fetches: exponential with mean `pages_per_session`, rounded up, from 1 to 2^16.
     pub fn pages(&self, session: u64) -> u32 {
         let drawn = self.stream(Purpose::Count, session).exponential(self.model.pages_per_session);
         (drawn.ceil() as u64).clamp(1, MAX_PAGES) as u32
@@ -97,7 +97,7 @@ impl Draws {
         Object { gap, bytes: self.draw_size(self.stream(Purpose::Size, entity)) }
     }
 
-    /// Returns how long the user thinks after page `page` is complete.
+    /// Returns how long the user thinks after page `page` is complete, exponential.
     pub fn think(&self, session: u64, page: u32) -> Dur {
         draw_exponential(self.stream(Purpose::Idle, hash_page(session, page)), self.model.inter_page_s)
     }

@@ -52,8 +52,8 @@ impl WebSfd {
         }
     }
 
-    /// Returns the expected time from a session's first page to its last, s, with `assumed_page_s` for each
-    /// page.
+    /// Returns the expected length of a session, s, with `assumed_page_s` and a mean pause for each page, the last
+    /// included.
     pub fn mean_session_s(&self) -> f64 {
         self.mean_pages() * (self.inter_page_s + self.assumed_page_s)
     }
@@ -88,7 +88,7 @@ impl WebSfd {
         points.take_while(|point| *point < limit).map(|point| self.survival(point) - left_out).sum()
     }
 
-    /// Returns the sum of [`WebSfd::sum_survival_at`] over every multiple of `step` from 0.
+    /// Returns [`WebSfd::sum_survival_at`] of all multiples of `step` from 0, in closed form beyond the first thousand.
     fn sum_survival_steps(&self, step: f64) -> f64 {
         let (limit, left_out) = self.limit();
         let scale = self.object_mean_bytes * (self.shape - 1.0);

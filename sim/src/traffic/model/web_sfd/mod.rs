@@ -174,7 +174,8 @@ impl WebSfd {
         u64::from(self.short_packets) * u64::from(self.packet_bytes)
     }
 
-    /// Returns the transfers that an object of `bytes` becomes, in order; each needs a new connection.
+    /// Returns the bytes of the transfers that an object of `bytes` becomes, in order; each needs a new connection.
+    /// None for an object that the transform leaves out.
     pub fn transfers(&self, bytes: u64) -> impl Iterator<Item = u64> + use<> {
         let short = self.short_bytes();
         let (total, part) = match self.transform {
