@@ -75,17 +75,25 @@ def write_lists(schemes: list[SchemeEntry], parts: list[PartEntry]) -> str:
     )
 
 
+PLAIN = "by the inner header"
+"""How most formats are read; a paragraph names those, and a table has the others."""
+
+
 def write_formats(entries: list[FormatEntry]) -> str:
-    """Returns a table of the traffic reader's formats for each group."""
+    """Returns the traffic reader's formats by group: those read by the inner header, and the others."""
     groups = dict.fromkeys(entry["group"] for entry in entries)
-    tables = [
-        document.table(
-            (group, "recognised by", "read as"),
-            [[entry["name"], entry["key"], entry["reading"]] for entry in entries if entry["group"] == group],
-        )
-        for group in groups
-    ]
-    return "\n" + "\n".join(tables) + "\n"
+    return "\n" + "".join(
+        _write_group(group, [entry for entry in entries if entry["group"] == group]) for group in groups
+    )
+
+
+def _write_group(group: str, entries: list[FormatEntry]) -> str:
+    """Returns a group's paragraph and table, each with an empty line behind it."""
+    plain = [f"{entry['name']}: {entry['key']}" for entry in entries if entry["reading"] == PLAIN]
+    rest = [[entry["name"], entry["key"], entry["reading"]] for entry in entries if entry["reading"] != PLAIN]
+    text = f"**{capitalise(group)}** read {PLAIN}: {'; '.join(plain)}." if plain else ""
+    table = document.table((group, "recognised by", "read as"), rest) if rest else ""
+    return "".join(f"{part.rstrip()}\n\n" for part in (document.wrap(text), table) if part)
 
 
 def make_link(entry: CatalogueEntry, target: str) -> str:

@@ -29,10 +29,9 @@ milliseconds for a transfer. FQ-CoDel gains as much.
     {
         "title": "FQ-CoDel is already deployed, and bulk flows are few",
         "words": """
-A home link: pages at 30 % of 10 Mb/s compete with three long-lived downloads. FQ-CoDel serves a flow
-that has sent little first, without marks or thresholds, and divides the rest evenly. The virtual
-queues of SFD and RIO-PS do worse for short transfers. Strict priority and LFP gain twelve
-milliseconds, and cost these few downloads nothing.
+A home link: pages at 30 % of 10 Mb/s compete with three long-lived downloads. FQ-CoDel serves a flow that
+has sent little first, without marks or thresholds. The virtual queues of SFD and RIO-PS do worse for short
+transfers. Strict priority and LFP gain twelve milliseconds, and cost these few downloads nothing.
 """,
         "commands": (
             "examples/negatives/few-bulk.toml --baseline fq-codel "
@@ -44,10 +43,9 @@ milliseconds, and cost these few downloads nothing.
         "title": "Long-lived interactive flows",
         "words": """
 A login or a call needs little of the link at any time, but it sends much in the course of its life. A call
-passes the threshold of SFD after a second and a half of talk. From then on it loses more packets than with
-drop-tail, though under SFD's virtual queues they wait less. Logins gain under SFD, but far less than with
-FQ-CoDel. A rule that counts bytes for the whole life of a connection delays both permanently, and loses
-three and a half times as many of the calls' packets.
+passes the threshold of SFD after a second and a half of talk, and then loses more packets than with
+drop-tail. Logins gain under SFD, but far less than with FQ-CoDel. A rule that counts bytes for the whole
+life of a connection delays both permanently, and loses three and a half times as many of the calls' packets.
 """,
         "commands": (
             "examples/negatives/interactive.toml "
@@ -63,10 +61,9 @@ three and a half times as many of the calls' packets.
     {
         "title": "Downloads in thirty pieces",
         "words": """
-A download that is split into thirty simultaneous connections gets the initial window and the green bytes of
-a page thirty times. First every sender is honest; then every download of at least 300 kB is split. The other
-users lose under every scheme, also under drop-tail. Of what it gave them before, FQ-CoDel, which divides
-the link by flows, keeps half; CAKE, which divides it by hosts first, keeps all.
+First every sender is honest; then every download of at least 300 kB is split into thirty simultaneous
+connections. The other users lose under every scheme, also under drop-tail. Of what it gave them before,
+FQ-CoDel, which divides the link by flows, keeps half; CAKE, which divides it by hosts first, keeps all.
 """,
         "commands": tuple(
             f"examples/negatives/{name}.toml --schemes {BESIDE}" for name in ("honest", "sharded")
@@ -76,10 +73,9 @@ the link by flows, keeps half; CAKE, which divides it by hosts first, keeps all.
     {
         "title": "Initial windows of ten, and thresholds of four and eight",
         "words": """
-TCP-DS colours by the window: green up to four segments, yellow up to eight. A sender whose initial window is
-ten is red from its first packet. The first command uses an initial window of two segments, as TCP had when
-the paper was written; the second uses ten. With ten, TCP-DS loses half of its gain. Its randomised form
-loses hardly any, and SFD, which counts bytes, keeps its gain.
+TCP-DS colours by the window: green up to four segments, yellow up to eight. The first command uses an
+initial window of two segments, as TCP had when the paper was written; the second uses ten. With ten, TCP-DS
+loses half of its gain. Its randomised form loses hardly any, and SFD, which counts bytes, keeps its gain.
 """,
         "commands": tuple(
             f"examples/negatives/initial-window-{window}.toml "
@@ -90,10 +86,9 @@ loses hardly any, and SFD, which counts bytes, keeps its gain.
     {
         "title": "Senders that ignore loss",
         "words": """
-Schemes that drop the packets of long flows first rely on these flows to slow down. A stream at 60 % of the
-link that does not slow down loses an eighth of its packets and continues. Short transfers are still
-protected from it. Long transfers share its colour and are not protected: they take nearly four times as long
-as under fair queueing.
+A stream at 60 % of the link that does not slow down loses an eighth of its packets and continues. Short
+transfers are still protected from it. Long transfers share its colour and are not protected: they take
+nearly four times as long as under fair queueing.
 """,
         "commands": (f"examples/negatives/ignores-loss.toml --schemes {BESIDE}",),
         "columns": ("short", "long", ("stream", "loss_share"), ("stream", "delay_p95_s")),
@@ -101,10 +96,10 @@ as under fair queueing.
     {
         "title": "A page and a download in one connection",
         "words": """
-With HTTP/2, one connection carries everything that a user requests from a server. A flow meter counts it as
-one long flow, and fair queueing serves it as one flow. The first command has pages alone; the second adds a
-download of 2 MB to each connection. In neither case is any scheme shown to make pages faster than drop-tail.
-LFP makes them slower in both, FQ-CoDel and CAKE beside the downloads.
+With HTTP/2, one connection carries everything that a user requests from a server, as one long flow. The
+first command has pages alone; the second adds a download of 2 MB to each connection. In neither case is any
+scheme shown to make pages faster than drop-tail. LFP makes them slower in both, FQ-CoDel and CAKE beside the
+downloads.
 """,
         "commands": tuple(
             f"examples/negatives/{name}.toml --schemes {BESIDE}"
@@ -115,13 +110,11 @@ LFP makes them slower in both, FQ-CoDel and CAKE beside the downloads.
     {
         "title": "Misbehaving senders: 10 MB in twenty pieces",
         "words": """
-SFD (section 3.3) and SHRED (section 6) ask what a sender gains by splitting its transfers, and what that
-costs others, but do not measure it. Here one user fetches 10 MB every minute beside web traffic, first
-honestly, then in twenty simultaneous pieces. Splitting pays under every scheme, including drop-tail, least
-under TCP-DS. The misbehaving user needs two thirds of its time under drop-tail, and half of it under SFD and
-CAKE. The web transfers lose under all schemes: they take more than three times as long under `ct-bytes`,
-twice as long under SHRED and FQ-CoDel, and a seventh longer under CAKE, which still treats the user as one
-host.
+One user fetches 10 MB every minute beside web traffic, first honestly, then in twenty simultaneous pieces.
+Splitting pays under every scheme, including drop-tail, least under TCP-DS: the user needs two thirds of its
+time under drop-tail, and half of it under SFD and CAKE. The web transfers take more than three times as long
+under `ct-bytes`, twice as long under SHRED and FQ-CoDel, and a seventh longer under CAKE, which still treats
+the user as one host.
 """,
         "commands": tuple(
             f'examples/negatives/gaming-{name}.toml --schemes "droptail,sfd(mode=coupled),s-sfd,p-sfd,pq-sfd,'
@@ -135,8 +128,8 @@ host.
         "words": """
 SHRED drops a sender that always claims a window of one segment last. First every sender reports its true
 window; then the sender of the 10 MB reports one segment. It saves two fifths of its time, and the web
-transfers lose more than SHRED had given them. An edge that reconstructs the window from the data outstanding
-does not rely on what senders report.
+transfers lose more than SHRED had given them. An edge that reconstructs the window does not rely on what
+senders report.
 """,
         "commands": tuple(
             f"examples/negatives/gaming-hint-{name}.toml "
@@ -148,13 +141,11 @@ does not rely on what senders report.
     {
         "title": "A sender in 700 short pieces, and a budget",
         "words": """
-The worst that a sender can do to a scheme that prefers the first bytes of a flow: to send nothing else. First
-the user fetches 10 MB every minute honestly; then in 700 simultaneous pieces, each below SFD's threshold.
-Most of the gain of SFD's web transfers is gone then. A budget brings it back: the `policer` behind the marker
-leaves each user 5 % of the link for green packets, with a burst of 15 kB, and what exceeds that becomes red.
-While all are honest it costs web transfers nothing. Under CAKE, which divides the link by hosts, they take
-longer than under drop-tail. `mousehole-live` takes the same scheme, and the kernel holds users to the budget
-by the same header (`live/tests/test_flood.py`).
+First the user fetches 10 MB every minute honestly; then in 700 simultaneous pieces, each below SFD's
+threshold. Most of the gain of SFD's web transfers is gone then. A budget brings it back: the `policer`
+behind the marker leaves each user 5 % of the link for green packets, with a burst of 15 kB, and what exceeds
+that becomes red. While all are honest it costs web transfers nothing. Under CAKE, which divides the link by
+hosts, they take longer than under drop-tail. `mousehole-live` takes the same scheme.
 """,
         "commands": tuple(
             f'examples/negatives/{name}.toml --schemes "droptail,sfd|multi-red(mode=coupled),'
@@ -168,10 +159,9 @@ by the same header (`live/tests/test_flood.py`).
         "words": """
 2,000 new flows a second of one packet of 40 B each, as a flood of SYNs is: 0.64 Mb/s of 10. First without
 it, then with it, beside four downloads. Every such packet is green. Where SFD's RED counts packets, as the
-paper has it, each counts like a full one: the average of IN rises beyond its upper threshold, and short
-transfers take three quarters longer than under drop-tail. In bytes, the default here, they still take less
-time, but the flood also fills the buffer, which is in packets, and most of the gain is gone. CAKE, which
-serves every flow in turn, and LFP's priorities keep theirs.
+paper has it, short transfers take three quarters longer than under drop-tail. In bytes, the default here,
+they still take less time, but most of the gain is gone. CAKE, which serves every flow in turn, and LFP's
+priorities keep theirs.
 """,
         "commands": tuple(
             f"examples/negatives/{name}.toml "
