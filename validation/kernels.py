@@ -407,8 +407,9 @@ def write_text(runs: Sequence[Run], window_s: float) -> str:
     held = [row.verdict for row in rows if row.verdict != "shown only"]
     total = f"{held.count('agrees')} of {len(held)} means and medians are within {live.BOUND:.0%}."
     table = document.table(header, [list_cells(row) for row in rows])
-    beside = document.table(STREAM_HEADER, [list_stream_cells(row) for row in compare_streams(runs)])
-    return f"\n{document.wrap(conditions)}\n\n{table}\n{total}\n\n{STREAMS_TEXT}\n\n{beside}\n"
+    text = f"\n{document.wrap(conditions)}\n\n{table}\n{total}\n"
+    streams = [list_stream_cells(row) for row in compare_streams(runs)]
+    return f"{text}\n{STREAMS_TEXT}\n\n{document.table(STREAM_HEADER, streams)}\n" if streams else text
 
 
 def write_summary(runs: Sequence[Run]) -> str:
