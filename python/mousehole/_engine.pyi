@@ -201,7 +201,7 @@ class Source:
     def role(self) -> Literal["short", "long", "all"]:
         """The class of transfers that it is about."""
     @property
-    def kind(self) -> Literal["calls", "games", "video_calls", "streams", "logins"] | None:
+    def kind(self) -> Literal["calls", "games", "video_calls", "streams", "logins", "responsiveness"] | None:
         """The kind of applications; None if the subject is not a kind."""
     @property
     def group(self) -> str | None:
