@@ -92,6 +92,14 @@ URL.createObjectURL = (blob) => {
 picture, instead of saving them."""
 COMPLETE = "return /^(\\d+) of \\1 runs$/.test(document.querySelector('#over').textContent)"
 WATCHED = "return [...document.querySelectorAll('.felt b')].map(one => one.textContent)"
+NAMED = """
+const top = (one) => one.getBoundingClientRect().top;
+const texts = (chart) =>
+    [...chart.querySelectorAll('.role-axis-label text')].sort((one, other) => top(one) - top(other));
+return [...document.querySelectorAll('.chart svg')].map(chart =>
+    texts(chart).map(one => one.textContent).filter(text => !/^\\d/.test(text)));
+"""
+"""The schemes of each chart, from above."""
 WORKERS = """
 const Kept = window.Worker;
 window.keptWorkers = [];
@@ -603,6 +611,12 @@ def test_screens__fit_every_width_and_ask_no_other_host(
                 drawn = "return document.querySelectorAll('.chart svg').length"
                 count = window.run("return document.querySelectorAll('.charts figure').length")
                 wait_for(lambda: window.run(drawn) == count, "charts")  # noqa: B023
+                named = window.run(NAMED)
+                assert isinstance(named, list)
+                assert len(set(map(tuple, named))) == 1, (
+                    "the schemes of every chart, also of those without a value"
+                )
+                assert named[0][0].endswith("droptail")
             else:
                 wait_for(lambda: window.run(WATCHED), "what users feel")
             assert window.run("return document.documentElement.scrollWidth") == width
