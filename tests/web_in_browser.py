@@ -733,6 +733,16 @@ def test_page__works_without_its_host(window: Browser) -> None:
     wait_for(lambda: window.run(WATCHED), "what users feel")
 
 
+def test_page__opened_as_a_file_says_how_to_serve_it(window: Browser, address: str) -> None:
+    seen = "return getComputedStyle(document.querySelector('.early')).visibility === 'visible'"
+    window.show(SITE / "index.html", 820)
+    wait_for(lambda: window.run(seen), "a sentence", 20)
+    assert "python3 -m http.server" in str(window.run("return document.body.innerText"))
+    window.messages()  # the scripts that a file may not load are there
+    open_screen(window, address, "line")
+    assert window.run("return document.querySelector('.early')") is None
+
+
 def test_page__without_the_library_of_charts_says_so_and_tries_again(window: Browser, tmp_path: Path) -> None:
     site = Path(shutil.copytree(SITE, tmp_path / "site"))
     (library,) = site.glob("assets/chart-*.js")
