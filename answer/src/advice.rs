@@ -2,9 +2,11 @@
 
 mod sentences;
 
-use crate::comparison::{Cell, mean_of_finite};
+use crate::comparison::{Cell, Source, Whose, mean_of_finite};
 use crate::findings::{Finding, few_replications_text, floor_text};
 use crate::judged::Judged;
+use crate::margins::Class;
+use crate::quantities::Better;
 use crate::ranking::{
     Candidates, Service, choose, find_alternative, find_candidates, find_service, is_ahead, is_best,
     primary_ratio, rank,
@@ -139,15 +141,32 @@ impl Answer<'_> {
             return self
                 .report_no_verdict(format!("No verdict: {}.", floor_text(self.cell, Role::Short)), None);
         }
+        if primary.iter().all(|one| one.change.mean.is_nan()) {
+            let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
+            let word = self.cell.plan.unit().name();
+            let line = match self.cell.has_values(&self.cell.primary().source) {
+                true => {
+                    format!("No verdict: no {word} had {words} both under {baseline} and another scheme.")
+                }
+                false => {
+                    format!("No verdict: no {word} had {words}, or another class whose users feel a queue.")
+                }
+            };
+            return self.report_no_verdict(line, None);
+        }
         let is_better = |one: &&&Finding| one.outcome == verdicts::Outcome::Better;
-        let better: Vec<usize> =
-            primary.iter().filter(is_better).map(|one| self.cell.scheme_index(&one.scheme)).collect();
+        let better = primary.iter().filter(is_better).map(|one| self.cell.scheme_index(&one.scheme));
+        let (same_pay, better): (Vec<usize>, Vec<usize>) =
+            better.partition(|scheme| !self.find_own_harm(*scheme).is_empty());
+        let has_same_pay = !same_pay.is_empty();
         let binding = self.judged.vetoes().iter().filter(|one| one.binds);
-        let out: Vec<usize> = binding.map(|one| self.cell.scheme_index(&one.scheme)).collect();
+        let out: Vec<usize> =
+            binding.map(|one| self.cell.scheme_index(&one.scheme)).chain(same_pay).collect();
         if better.is_empty() {
-            return self
-                .recommend_for_classes(&out, &[])
-                .unwrap_or_else(|| self.report_nothing_better(&primary));
+            return self.recommend_for_classes(&out, &[]).unwrap_or_else(|| match has_same_pay {
+                true => self.report_vetoes(Vec::new()),
+                false => self.report_nothing_better(&primary),
+            });
         }
         let order = rank(self.cell);
         let place = |one: &Veto| {
@@ -201,7 +220,7 @@ impl Answer<'_> {
     fn report_no_verdict(&self, line: String, least: Option<usize>) -> Advice {
         let found = if self.has_few_replications() { self.judged.vetoes().to_vec() } else { Vec::new() };
         let others: Vec<String> = self
-            .pays_text(found.iter(), "By estimate others pay")
+            .pays_text(found.iter(), "By estimate others pay", self.cell.plan.harm_reference())
             .into_iter()
             .chain(self.remarks())
             .collect();
@@ -211,6 +230,23 @@ impl Answer<'_> {
         let room = self.most_lines().saturating_sub(1 + others.len());
         let lines = [line].into_iter().chain(pack_lines(&classes, room)).chain(others).collect();
         self.recommend_nothing(Outcome::NoVerdict, lines, found)
+    }
+
+    /// Returns the harm that a scheme is shown to do against the baseline to the class that the first line is about: a
+    /// call gains nothing by less delay of fewer packets.
+    fn find_own_harm(&self, scheme: usize) -> Vec<Veto> {
+        let Whose::Kind(kind) = self.cell.primary().source.whose else { return Vec::new() };
+        let is_own = |one: &Veto| one.margin.figure.class == Class::Kind(kind);
+        self.find_harm(scheme).into_iter().filter(is_own).collect()
+    }
+
+    /// Returns the sentence on the schemes that are better by the primary endpoint, but under which its own class is
+    /// shown to pay against the baseline. None without any.
+    fn own_harm_text(&self) -> Option<String> {
+        let better = self.primary().into_iter().filter(|one| one.outcome == verdicts::Outcome::Better);
+        let harm = better.flat_map(|one| self.find_own_harm(self.cell.scheme_index(&one.scheme)));
+        let harm: Vec<Veto> = harm.collect();
+        self.pays_text(harm.iter(), "Better, but not recommended", &self.cell.plan.baseline)
     }
 
     /// Returns the harm that a scheme is shown to do against the baseline.
@@ -227,10 +263,12 @@ impl Answer<'_> {
     /// says who pays.
     fn report_vetoes(&self, found: Vec<Veto>) -> Advice {
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
-        let first = format!("Nothing is recommended: what beats {baseline} for {words} makes others pay.");
-        let pays = self.pays_text(found.iter(), "Not recommended");
+        let own = self.own_harm_text();
+        let whom = if own.is_some() { "somebody" } else { "others" };
+        let first = format!("Nothing is recommended: what beats {baseline} for {words} makes {whom} pay.");
+        let pays = self.pays_text(found.iter(), "Not recommended", self.cell.plan.harm_reference());
         let after = [self.sureness_text(None, &[])].into_iter().chain(self.remarks());
-        let lines = [first].into_iter().chain(pays).chain(after).collect();
+        let lines = [first].into_iter().chain(pays).chain(own).chain(after).collect();
         self.recommend_nothing(Outcome::Vetoed, lines, found)
     }
 
@@ -248,18 +286,21 @@ impl Answer<'_> {
         }
         let pays =
             |scheme: usize| self.judged.vetoes().iter().any(|one| one.scheme == self.cell.name(scheme));
-        let mean = |scheme: &usize| mean_of_finite(&self.cell.primary_values(*scheme));
+        let Source { quantity, .. } = &self.cell.primary().source;
+        let mean = |scheme: &usize| mean_of_finite(&self.cell.values(&self.cell.primary().source, *scheme));
+        let gains_by_more = quantity.better == Better::More;
+        let cost = |scheme: &usize| if gains_by_more { -mean(scheme) } else { mean(scheme) };
         let deployable = self.cell.schemes().filter(|scheme| !self.cell.plan.schemes[*scheme].is_ideal);
         let known = deployable.filter(|scheme| mean(scheme).is_finite() && !pays(*scheme));
-        let Some(least) = known.min_by(|own, other| mean(own).total_cmp(&mean(other))) else {
+        let Some(least) = known.min_by(|own, other| cost(own).total_cmp(&cost(other))) else {
             return (few, None);
         };
         let has_vetoes = !self.judged.vetoes().is_empty();
         let rest = if has_vetoes { ", of those under which nobody pays too much" } else { "" };
-        let unit = self.cell.primary().source.quantity.unit;
         let (name, words) = (self.cell.name(least), self.cell.describe_primary());
-        let mean = unit_text(unit, mean(&least), false);
-        (format!("{few} So far {name} has the smallest mean of {words}: {mean}{rest}."), Some(least))
+        let mean = unit_text(quantity.unit, mean(&least), false);
+        let most = if gains_by_more { "largest" } else { "smallest" };
+        (format!("{few} So far {name} has the {most} mean of {words}: {mean}{rest}."), Some(least))
     }
 
     /// Returns the answer where no scheme is known to beat the baseline: that nothing does, or else
@@ -273,7 +314,9 @@ impl Answer<'_> {
         };
         let last = [self.sureness_text(None, &[])].into_iter().chain(self.remarks()).collect::<Vec<_>>();
         let open_ones = primary.iter().filter(|one| one.outcome == Undecided);
-        let key = |one: &Finding| (!one.change.mean.is_finite(), one.change.mean);
+        let gains_by_more = self.cell.primary().source.quantity.better == Better::More;
+        let cost = |change: f64| if gains_by_more { -change } else { change };
+        let key = |one: &Finding| (!one.change.mean.is_finite(), cost(one.change.mean));
         let nearest = open_ones.min_by(|own, other| {
             let ((own_open, own), (other_open, other)) = (key(own), key(other));
             own_open.cmp(&other_open).then(own.total_cmp(&other))
@@ -319,7 +362,11 @@ impl Answer<'_> {
         let peers: Vec<String> = level.iter().map(|scheme| cell.name(*scheme).to_owned()).collect();
         let as_good = (!peers.is_empty()).then(|| format!(" As good for them: {}.", peers.join(", ")));
         let sureness = format!("{}{}", self.sureness_text(None, &[]), as_good.unwrap_or_default());
-        let mut lines: Vec<String> = self.pays_text(pays.iter(), "Not recommended").into_iter().collect();
+        let mut lines: Vec<String> = self
+            .pays_text(pays.iter(), "Not recommended", self.cell.plan.harm_reference())
+            .into_iter()
+            .collect();
+        lines.extend(self.own_harm_text());
         lines.extend(self.may_pay_text(scheme));
         lines.extend(self.price_text(scheme, &level));
         lines.push(sureness);
@@ -365,7 +412,9 @@ impl Answer<'_> {
         let ahead: Vec<String> = ahead.map(|scheme| cell.name(scheme).to_owned()).collect();
         let is_best = !self.cell.is_fitted() && is_best(cell, chosen, rivals().chain([cell.baseline()]));
         let near = pays.iter().filter(|one| is_near(cell.scheme_index(&one.scheme)));
-        let mut lines: Vec<String> = self.pays_text(near, "Not recommended").into_iter().collect();
+        let mut lines: Vec<String> =
+            self.pays_text(near, "Not recommended", self.cell.plan.harm_reference()).into_iter().collect();
+        lines.extend(self.own_harm_text());
         lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay_text(chosen));
         lines.extend(self.price_text(chosen, &found.shown));

@@ -2,7 +2,7 @@
 //!
 //! Findings, vetoes and all other results follow from it. Expensive results are cached.
 
-use crate::quantities::{Kind, Link, Quantity, Subject};
+use crate::quantities::{self, Better, Kind, Link, Quantity, Subject};
 use crate::reduction::Facts;
 use crate::sizes::{self, Bucket, Role, size_text};
 use crate::statistics::capture::capture_share;
@@ -21,6 +21,9 @@ pub const CENSORED_SHARE: f64 = 0.01;
 pub const LEAST_TRANSFERS: u64 = 100;
 /// The same where a model fitted to the capture is played; with fewer short transfers, none is fitted.
 pub const LEAST_FITTED: u64 = 20;
+/// A smaller share counts as this one where shares are divided, so that none at all can be compared: a choice, a fifth of
+/// the margin of harm to shares.
+pub const LEAST_SHARE: f64 = 0.001;
 /// The figure of applications that is an endpoint: the mean time of a page.
 pub const PAGES: (&str, &str) = ("pages", "page_mean_s");
 
@@ -386,14 +389,19 @@ impl Cell {
         })
     }
 
-    /// Returns the endpoint that users of a kind of application feel first; None if the table has no such quantity. It
-    /// is marked as primary.
+    /// Returns the endpoint that users of a kind of application feel first, of those that some run has; None if none has
+    /// any. It is marked as primary.
     fn find_kind_endpoint(&self, kind: Kind) -> Option<Endpoint> {
-        let quantity = self.table.iter().find(|one| one.primary_of.contains(&kind))?.clone();
+        let first = quantities::list_felt(&self.table, kind).take(1);
+        let stand_ins = self.table.iter().filter(|one| one.stands_in_for.contains(&kind));
+        let source = first.chain(stand_ins).find_map(|quantity| {
+            let source = Source { whose: Whose::Kind(kind), quantity: quantity.clone() };
+            self.has_values(&source).then_some(source)
+        })?;
         Some(Endpoint {
-            name: format!("{}_{}", kind.name(), quantity.name()),
-            words: format!("{}, {}", quantity.words.long, kind.text()),
-            source: Source { whose: Whose::Kind(kind), quantity },
+            name: format!("{}_{}", kind.name(), source.quantity.name()),
+            words: format!("{}, {}", source.quantity.words.long, kind.text()),
+            source,
             exploratory: false,
         })
     }
@@ -403,9 +411,19 @@ impl Cell {
         self.primary().source.is_of_transfers()
     }
 
-    /// Returns the primary endpoint of a scheme, one value per replication.
+    /// Returns the primary endpoint of a scheme as a cost, one value per replication: less is better, and ratios are
+    /// defined.
+    ///
+    /// A share below [`LEAST_SHARE`] counts as that. Of a quantity of which more is better it is the inverse.
     pub fn primary_values(&self, scheme: usize) -> Vec<f64> {
-        self.values(&self.primary().source, scheme)
+        let source = &self.primary().source;
+        let values = self.values(source, scheme).into_iter();
+        let floor =
+            if source.quantity.unit == quantities::Unit::Share { LEAST_SHARE } else { f64::NEG_INFINITY };
+        let is_inverse = source.quantity.better == Better::More;
+        // `f64::max` would take the floor for a missing value.
+        let above = values.map(|value| if value < floor { floor } else { value });
+        above.map(|value| if is_inverse { 1.0 / value } else { value }).collect()
     }
 
     /// Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`.

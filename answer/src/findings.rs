@@ -2,7 +2,7 @@
 
 use crate::columns::{self, estimate_columns};
 use crate::comparison::{Capture, Cell, Endpoint, LEAST_TRANSFERS, Plan, Source, Whose, log_ratio};
-use crate::quantities::Unit;
+use crate::quantities::{Better, Unit};
 use crate::sizes::Role;
 use crate::statistics::intervals::{count_smaller, difference};
 use crate::statistics::sums::mean;
@@ -101,7 +101,10 @@ pub fn compute_findings(cell: &Cell) -> Vec<Finding> {
 fn compute_finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint) -> Finding {
     let (own, other) = (cell.values(&endpoint.source, scheme), cell.values(&endpoint.source, reference));
     let design = if endpoint.exploratory { cell.design() } else { cell.primary_design(reference) };
-    let ratio = log_ratio(&own, &other, &design);
+    let ratio = match endpoint.exploratory {
+        true => log_ratio(&own, &other, &design),
+        false => log_ratio(&cell.primary_values(scheme), &cell.primary_values(reference), &design),
+    };
     // A percentile may be missing under one of them.
     let is_time = own.len() == other.len() && endpoint.source.quantity.unit == Unit::Seconds;
     let judged = judge_endpoint(cell, scheme, reference, endpoint, &ratio);
@@ -116,7 +119,7 @@ fn compute_finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endp
         endpoint_words: endpoint.words.clone(),
         exploratory: endpoint.exploratory,
         outcome: judged.outcome,
-        change: ratio.as_change(),
+        change: undo_cost(&ratio, endpoint).as_change(),
         difference_s: if is_time { difference(&own, &other, &design) } else { Estimate::UNKNOWN },
         slower_share: shares.map(|(slower, _)| slower),
         faster_share: shares.map(|(_, faster)| faster),
@@ -127,9 +130,15 @@ fn compute_finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endp
     }
 }
 
+/// Returns the log-ratio of an endpoint itself from that of its costs, which the primary one is judged by.
+fn undo_cost(ratio: &Estimate, endpoint: &Endpoint) -> Estimate {
+    let is_inverse = !endpoint.exploratory && endpoint.source.quantity.better == Better::More;
+    if is_inverse { ratio.negated() } else { *ratio }
+}
+
 /// Returns the verdict on an endpoint: of the primary one a decision, of an exploratory one a
 /// description. It is undecided where values are missing or the capture has too few transfers, and
-/// withdrawn where means are lower bounds.
+/// withdrawn where means are lower bounds. `ratio` is that of costs where the endpoint is the primary one.
 fn judge_endpoint(
     cell: &Cell,
     scheme: usize,
@@ -142,7 +151,8 @@ fn judge_endpoint(
     let verdict = if endpoint.exploratory {
         describe_change(ratio, &source.quantity, unit)
     } else {
-        judge(ratio, &cell.primary_design(reference), unit, Some(count_smaller(&own, &other)))
+        let faster = count_smaller(&cell.primary_values(scheme), &cell.primary_values(reference));
+        judge(ratio, source.quantity.better, &cell.primary_design(reference), unit, Some(faster))
     };
     let missing =
         if ratio.has_interval() { None } else { explain_missing_values(cell, source, [scheme, reference]) };

@@ -2,8 +2,8 @@
 
 use crate::comparison::Cell;
 use crate::findings::{Finding, compute_findings};
-use crate::margins::{Margin, read_margins};
-use crate::vetoes::{Veto, find_payers};
+use crate::margins::{Margin, NONE, STAND_INS, read_margin, read_margins};
+use crate::vetoes::{Veto, find_payers, is_known_before};
 use std::cell::OnceCell;
 
 /// A cell, its findings and who pays under its schemes.
@@ -31,10 +31,23 @@ impl Judged {
         self.findings.get_or_init(|| compute_findings(&self.cell))
     }
 
-    /// Returns the margins of harm. Those that cannot be read, which are refused before a run, are left out.
+    /// Returns the margins of harm, with those of figures that stand in for what is not known. Those that cannot be
+    /// read, which are refused before a run, are left out.
     pub fn margins(&self) -> &[Margin] {
-        let read = || read_margins(&self.cell.table, &self.cell.plan.vetoes).unwrap_or_default();
-        self.margins.get_or_init(read)
+        self.margins.get_or_init(|| {
+            let (table, given) = (&self.cell.table, &self.cell.plan.vetoes);
+            let mut all = read_margins(table, given).unwrap_or_default();
+            let stand_ins = STAND_INS.iter().filter_map(|text| read_margin(table, text).ok());
+            let is_needed = |one: &Margin| {
+                let is_given = all.iter().any(|other| other.figure == one.figure);
+                !given.iter().any(|text| text.trim() == NONE)
+                    && !is_given
+                    && !is_known_before(&self.cell, &one.figure)
+            };
+            let more: Vec<Margin> = stand_ins.filter(is_needed).collect();
+            all.extend(more);
+            all
+        })
     }
 
     /// Returns who pays, or may, under every scheme but the reference of harm, the baseline and

@@ -4,7 +4,7 @@
 //! are percentage points; of times and rates they are relative.
 
 use crate::comparison::{PAGES, Source, Whose};
-use crate::quantities::{Better, Kind, Quantity, Subject, Unit};
+use crate::quantities::{Better, Kind, Quantity, Subject, Unit, list_felt};
 use crate::sizes::Role;
 use crate::texts::significant;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ pub const DEFAULTS: [&str; 10] = [
     "streams rebuffering +0.5%",
     "logins echo mean +10%",
 ];
+/// Further ones where nothing is known that users feel before, as of recorded video calls; they are those of calls.
+pub const STAND_INS: [&str; 2] = ["video calls delay p95 +10ms", "video calls lost +0.5%"];
 const FORM: &str =
     "CLASS QUANTITY ±N and a unit, such as \"calls p95 +10ms\" or \"games loss +0.2%\", or \"none\"";
 /// Names of quantities in addition to those of `tune`.
@@ -130,6 +132,14 @@ pub struct Margin {
     pub is_relative: bool,
 }
 
+impl Figure {
+    /// Returns whether the users of its class feel it only where nothing is known that they feel before.
+    pub fn is_stand_in(&self) -> bool {
+        let Class::Kind(kind) = self.class else { return false };
+        !self.source.quantity.primary_of.contains(&kind)
+    }
+}
+
 impl Margin {
     /// Returns the margin as a change, such as `+10 ms`.
     pub fn text(&self) -> String {
@@ -175,8 +185,7 @@ pub fn list_figures(table: &[Quantity]) -> Vec<Figure> {
             own.filter_map(move |one| figure(class, Whose::Bucket(role), one))
         });
     let of_kinds = Kind::ALL.into_iter().flat_map(|kind| {
-        let own = table.iter().filter(move |one| one.primary_of.contains(&kind));
-        own.filter_map(move |one| figure(Class::Kind(kind), Whose::Kind(kind), one))
+        list_felt(table, kind).filter_map(move |one| figure(Class::Kind(kind), Whose::Kind(kind), one))
     });
     let page = table.iter().find(|one| one.subject == Subject::Application && one.name() == PAGES.1);
     let of_pages = page.map(|quantity| Figure {

@@ -263,6 +263,9 @@ pub struct Quantity {
     pub tables: Vec<Table>,
     /// The kinds of applications whose users feel it first.
     pub primary_of: Vec<Kind>,
+    /// The kinds of applications whose users feel it first where nothing of them is known that they feel before, as of
+    /// recorded video calls, whose frames nobody plays.
+    pub stands_in_for: Vec<Kind>,
 }
 
 impl Quantity {
@@ -333,7 +336,7 @@ fn quantity(
     let [short, long, axis] = words.map(Cow::Borrowed);
     let words = Words { short, long, axis };
     let (measure, tables, source) = (None, Vec::new(), Source::Elsewhere);
-    let primary_of = Vec::new();
+    let (primary_of, stands_in_for) = (Vec::new(), Vec::new());
     Quantity {
         stem: stem.into(),
         subject,
@@ -345,6 +348,7 @@ fn quantity(
         measure,
         tables,
         primary_of,
+        stands_in_for,
     }
 }
 
@@ -383,6 +387,17 @@ impl Quantity {
     fn felt_in(self, kinds: &[Kind]) -> Quantity {
         Quantity { primary_of: kinds.to_vec(), ..self }
     }
+
+    /// Sets the kinds of applications whose users feel it where nothing is known that they feel before.
+    fn stands_in(self, kinds: &[Kind]) -> Quantity {
+        Quantity { stands_in_for: kinds.to_vec(), ..self }
+    }
+}
+
+/// Returns what users of a kind of application feel, first to last.
+pub fn list_felt(table: &[Quantity], kind: Kind) -> impl Iterator<Item = &Quantity> {
+    let first = table.iter().filter(move |one| one.primary_of.contains(&kind));
+    first.chain(table.iter().filter(move |one| one.stands_in_for.contains(&kind)))
 }
 
 /// Returns the quantities of the transfers in a size bucket.
@@ -580,7 +595,7 @@ fn list_senders() -> Vec<Quantity> {
 /// Returns the figures of applications that wait for transfers, and those of datagrams.
 fn list_responses_and_datagrams() -> Vec<Quantity> {
     use Better::Less;
-    use Kind::{Calls, Games};
+    use Kind::{Calls, Games, VideoCalls};
     use Unit::{Seconds, Share};
     let entry = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
     let shown = &[Table::Application];
@@ -594,14 +609,16 @@ fn list_responses_and_datagrams() -> Vec<Quantity> {
         entry("delay_p95", Seconds, Less, ["delay p95", "one-way delay, p95", "one-way delay, p95"])
             .asked_as("delay p95")
             .shown_in(shown)
-            .felt_in(&[Calls, Games]),
+            .felt_in(&[Calls, Games])
+            .stands_in(&[VideoCalls]),
         entry("delay_p99", Seconds, Less, ["delay p99", "one-way delay, p99", "one-way delay, p99"])
             .asked_as("delay p99")
             .felt_in(&[Games]),
         entry("loss_share", Share, Less, ["lost", "datagrams lost", "datagrams lost"])
             .asked_as("lost")
             .shown_in(shown)
-            .felt_in(&[Calls, Games]),
+            .felt_in(&[Calls, Games])
+            .stands_in(&[VideoCalls]),
         entry(
             "late_share",
             Share,

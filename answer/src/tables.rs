@@ -2,7 +2,7 @@
 
 use crate::columns::{self, Estimates, estimate_columns, serialize_finite_or_null};
 use crate::comparison::{CENSORED_SHARE, Cell, Source, Whose, log_ratio};
-use crate::quantities::{Kind, Quantity, Subject, Table};
+use crate::quantities::{Kind, Quantity, Subject, Table, list_felt};
 use crate::reduction::Facts;
 use crate::sizes::{Bucket, Role, cdf_times_s, curve_edges_bytes};
 use crate::statistics::intervals::{positive_interval, share_interval};
@@ -371,7 +371,7 @@ fn group_row(cell: &Cell, scheme: usize, group: &str, what: &Quantity) -> GroupR
         is_baseline: scheme == baseline,
         group: group.to_owned(),
         kind,
-        is_primary: is_felt_first(what, kind),
+        is_primary: is_felt_first(cell, group, what, kind),
         value: interval(what, &own, &design),
         change: log_ratio(&own, &base, &design).as_change(),
         what: what.clone(),
@@ -392,16 +392,23 @@ fn figures_in_order(cell: &Cell) -> Vec<(String, Quantity)> {
         });
         let Some(number) = table.iter().position(|quantity| quantity.name() == *what) else { continue };
         let kind = kinds.and_then(|kinds| kinds.get(group).copied());
-        figures.push((index, !is_felt_first(table[number], kind), number));
+        figures.push((index, !is_felt_first(cell, group, table[number], kind), number));
     }
     figures.sort_unstable();
     figures.dedup();
     figures.into_iter().map(|(group, _, number)| (groups[group].to_owned(), table[number].clone())).collect()
 }
 
-/// Returns whether a figure is among the first of an application of a kind; None is no known kind.
-fn is_felt_first(what: &Quantity, kind: Option<Kind>) -> bool {
-    kind.map_or_else(|| what.tables.contains(&Table::Application), |kind| what.primary_of.contains(&kind))
+/// Returns whether a figure is among the first of an application of a kind, or stands in for them where no run has the
+/// very first; None is no known kind.
+fn is_felt_first(cell: &Cell, group: &str, what: &Quantity, kind: Option<Kind>) -> bool {
+    let Some(kind) = kind else { return what.tables.contains(&Table::Application) };
+    let is_known = |first: &Quantity| {
+        let mut figures = cell.runs.iter().flatten().flat_map(|run| &run.groups);
+        figures.any(|(own, what, _)| own == group && *what == first.name())
+    };
+    let stands_in = || !list_felt(&cell.table, kind).take(1).any(is_known);
+    what.primary_of.contains(&kind) || (what.stands_in_for.contains(&kind) && stands_in())
 }
 
 /// Returns how the load of a cell was reached: means over the baseline's replications.

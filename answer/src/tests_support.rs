@@ -78,3 +78,18 @@ pub fn with_calls(facts: Facts, what: &str, value: f64) -> Facts {
     let groups = vec![("phones".to_owned(), what.to_owned(), value)];
     Facts { groups, kinds: [("phones".to_owned(), Kind::Calls)].into(), ..facts }
 }
+
+/// Returns the facts with this figure of a kind, beside those that they have.
+pub fn with_figure(facts: Facts, kind: Kind, what: &str, value: f64) -> Facts {
+    let group = kind.text();
+    let groups = [facts.groups, vec![(group.clone(), what.to_owned(), value)]].concat();
+    let kinds = facts.kinds.into_iter().chain([(group, kind)]).collect();
+    Facts { groups, kinds, ..facts }
+}
+
+/// Returns the facts of a run without transfers.
+pub fn without_transfers(facts: Facts) -> Facts {
+    let nothing = |values: Vec<f64>| values.iter().map(|_| f64::NAN).collect();
+    let statistics = facts.statistics.into_iter().map(|(name, values)| (name, nothing(values))).collect();
+    Facts { statistics, count: vec![0; facts.count.len()], ..facts }
+}

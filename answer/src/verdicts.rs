@@ -136,23 +136,33 @@ impl Verdict {
     }
 }
 
-/// Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
+/// Judges the primary endpoint by the interval of the log-ratio of its costs to those of the reference.
 ///
+/// Where more is better the costs are inverse values, and the gain is by how much the values themselves are larger.
 /// `design` is that of the interval, which is over `unit`; `faster` says in how many of how many of them the scheme was.
 /// Equal is what two one-sided tests place within the margin ([`Design::limits`]). Each may err in 5 %, by itself: nobody
 /// installs what is equal, so schemes do not share this error.
-pub fn judge(ratio: &Estimate, design: &Design, unit: Unit, faster: Option<(u32, u32)>) -> Verdict {
+pub fn judge(
+    ratio: &Estimate,
+    better: Better,
+    design: &Design,
+    unit: Unit,
+    faster: Option<(u32, u32)>,
+) -> Verdict {
     if !ratio.has_interval() {
         return judge_without_interval(ratio, unit);
     }
-    let gain = ratio.as_change().negated();
+    let gain = match better {
+        Better::More => ratio.negated().as_change(),
+        Better::Less | Better::Neither => ratio.as_change().negated(),
+    };
     let limits = design.limits(ratio, 1.0 - LEVEL).as_change();
     if limits.low >= -MARGIN && limits.high <= MARGIN {
         let equal = Outcome::Equal;
         return Verdict::new(equal, format!("{} ({} of the gain)", equal.text(), interval_text(&gain, unit)));
     }
     if gain.low > 0.0 {
-        let text = format!("better by {} % ({})", percent(gain.mean), interval_text(&gain, unit));
+        let text = format!("better by {} % ({})", capped_percent(gain.mean), interval_text(&gain, unit));
         return Verdict::new(Outcome::Better, text);
     }
     if gain.high < 0.0 {
@@ -261,7 +271,7 @@ mod tests {
 
     /// Judges a change with this interval in percent.
     fn judged(low: f64, high: f64) -> Verdict {
-        judge(&ratio(low, high), &Design::default(), Unit::Replication, None)
+        judge(&ratio(low, high), Better::Less, &Design::default(), Unit::Replication, None)
     }
 
     #[test]
@@ -293,7 +303,7 @@ mod tests {
             assert!(found.text.starts_with(&format!("undecided: {text} (95 % interval ")), "{}", found.text);
         }
         let wide = Estimate { mean: libm::log(0.4), low: libm::log(0.01), high: libm::log(16.0), count: 10 };
-        let wide = judge(&wide, &Design::default(), Unit::Replication, Some((10, 10)));
+        let wide = judge(&wide, Better::Less, &Design::default(), Unit::Replication, Some((10, 10)));
         let begin = "undecided, faster in 10 of 10 replications: it may help by up to 99 % or harm by more than 100 %; ";
         assert!(wide.text.starts_with(begin), "{}", wide.text);
     }
@@ -317,10 +327,10 @@ mod tests {
         // Around no difference, to be within 5 %: 0.069 with 80, 0.049 with 160.
         assert_eq!(judged(-20.0, 25.0).seeds_needed, Some(160));
         let of_capture = Design { capture_share: 1.0, ..Design::default() };
-        let found = judge(&ratio(-30.0, 10.0), &of_capture, Unit::Replication, None);
+        let found = judge(&ratio(-30.0, 10.0), Better::Less, &of_capture, Unit::Replication, None);
         assert_eq!(found.seeds_needed, None);
         assert!(found.text.ends_with("; a longer capture may decide, more seeds hardly"));
-        let days = judge(&ratio(-30.0, 10.0), &Design::default(), Unit::Day, None);
+        let days = judge(&ratio(-30.0, 10.0), Better::Less, &Design::default(), Unit::Day, None);
         assert!(
             days.text.ends_with("(95 % interval over 10 days −10 to 30 % of the gain); 40 days may decide")
         );
@@ -332,7 +342,10 @@ mod tests {
         assert_eq!(judged(-5.5, 5.5).outcome, Outcome::Equal);
         assert_eq!(judged(-7.5, 7.5).outcome, Outcome::Undecided);
         let family = Design { comparisons: 8.0, ..Design::default() };
-        assert_eq!(judge(&ratio(-7.5, 7.5), &family, Unit::Replication, None).outcome, Outcome::Equal);
+        assert_eq!(
+            judge(&ratio(-7.5, 7.5), Better::Less, &family, Unit::Replication, None).outcome,
+            Outcome::Equal
+        );
     }
 
     #[test]
@@ -340,7 +353,13 @@ mod tests {
         let exactly = |low: f64, high: f64| {
             let (low, high) = (libm::log1p(low), libm::log1p(high));
             let mean = (low + high) / 2.0;
-            judge(&Estimate { mean, low, high, count: 10 }, &Design::default(), Unit::Replication, None)
+            judge(
+                &Estimate { mean, low, high, count: 10 },
+                Better::Less,
+                &Design::default(),
+                Unit::Replication,
+                None,
+            )
         };
         for (low, high) in [(-0.01, -0.005), (0.005, 0.01), (-0.05, 0.02), (-0.02, 0.05), (-0.05, 0.05)] {
             assert_eq!(exactly(low, high).outcome, Outcome::Equal);
@@ -353,7 +372,7 @@ mod tests {
     fn judge__without_an_interval_says_why() {
         let none = |count| {
             let one = Estimate { count, mean: -0.5, ..Estimate::UNKNOWN };
-            judge(&one, &Design::default(), Unit::Replication, None)
+            judge(&one, Better::Less, &Design::default(), Unit::Replication, None)
         };
         assert_eq!(none(4).seeds_needed, Some(5));
         assert_eq!(none(4).text, "undecided (too few replications for an interval: 4 of at least 5)");

@@ -203,8 +203,21 @@ pub fn class_text(plan: &Plan, class: Class) -> String {
 /// Returns the classes of traffic of which some run of a cell has what their users feel first.
 pub fn present_classes(cell: &Cell) -> Vec<Class> {
     let all = list_figures(&cell.table);
-    let first = |class| all.iter().find(|one| one.class == class);
-    Class::all().filter(|class| first(*class).is_some_and(|one| cell.has_values(&one.source))).collect()
+    Class::all().filter(|class| find_first(cell, &all, *class).is_some()).collect()
+}
+
+/// Returns whether a figure stands in for one of its class of which some run has values.
+pub fn is_known_before(cell: &Cell, figure: &Figure) -> bool {
+    let all = list_figures(&cell.table);
+    figure.is_stand_in() && find_first(cell, &all, figure.class).is_some_and(|one| !one.is_stand_in())
+}
+
+/// Returns the figure that users of a class feel first: the first of the class, or the first that stands in for it, of
+/// which some run has values. None if no run has any.
+fn find_first<'a>(cell: &Cell, all: &'a [Figure], class: Class) -> Option<&'a Figure> {
+    let own = || all.iter().filter(|one| one.class == class);
+    let first = own().take(1).chain(own().filter(|one| one.is_stand_in()));
+    first.into_iter().find(|one| cell.has_values(&one.source))
 }
 
 /// Returns what each class present gains or loses under a scheme against the baseline, a line each,
@@ -228,11 +241,12 @@ pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint, pays: &[Veto]
 /// Returns what a class gains or loses under a scheme against the baseline; None if the class has no figure.
 fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Option<String> {
     let baseline = cell.baseline();
-    let first = all.iter().find(|one| one.class == class)?;
+    let first = find_first(cell, all, class)?;
     let is_share = first.source.quantity.unit == Unit::Share;
     let about = if is_certain(cell, &first.source, &[scheme, baseline]) { "" } else { "about " };
     let said = change_line(cell, first, scheme, baseline, !is_share, about);
-    let lost = all.iter().find(|one| one.class == class && one.name == "lost");
+    let is_lost = |one: &&Figure| one.class == class && one.name == "lost";
+    let lost = all.iter().find(is_lost).filter(|lost| lost.is_stand_in() == first.is_stand_in());
     let lost = lost.map(|lost| format!("; lost {}", write_figures(cell, lost, scheme, baseline)));
     Some(format!("{said}{}", lost.unwrap_or_default()))
 }

@@ -149,12 +149,13 @@ fn find_kind(model: &str) -> Option<Kind> {
     }
 }
 
-/// Returns the kind of recorded flows; `None` if the kind's quantities cannot be measured in a recording, as frames, viewers
-/// and keystrokes are those of models.
+/// Returns the kind of recorded flows; `None` if the kind's quantities cannot be measured in a recording, as viewers and
+/// keystrokes are those of models. Of video calls, delay and loss are measured, frames are not.
 fn find_recorded_kind(class: FlowClass) -> Option<Kind> {
     match class {
         FlowClass::Call => Some(Kind::Calls),
         FlowClass::Game => Some(Kind::Games),
+        FlowClass::VideoCall => Some(Kind::VideoCalls),
         _ => None,
     }
 }

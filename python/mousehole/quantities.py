@@ -4,7 +4,7 @@
 sweeps, JSON and its documents take names and texts from here; no code splits a name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -71,18 +71,23 @@ def list_columns(name: TableName, subject: Subject) -> list[Quantity]:
     return [one for one in list_of_subject(subject) if name in one.tables]
 
 
-def list_primary(kind: KindName) -> list[Quantity]:
-    """Returns what users of a kind of application feel first, in order."""
-    return [one for one in table() if kind in one.primary_of]
+def list_felt(kind: KindName) -> list[Quantity]:
+    """Returns what users of a kind of application feel first, in order; then what stands in for it."""
+    first = [one for one in table() if kind in one.primary_of]
+    return [*first, *(one for one in table() if kind in one.stands_in_for)]
 
 
-def is_primary(kind: str | None, what: str) -> bool:
-    """Returns whether a figure is among those that users of a kind of application feel first.
+def is_primary(kind: str | None, what: str, known: Collection[str]) -> bool:
+    """Returns whether a figure is among those that users of a kind of application feel first, or stands in for
+    them because the very first is not among those that are `known` of the application.
 
     `kind` is None for an application without a kind. Raises `KeyError` for an unknown figure.
     """
     one = find("application", what)
-    return "application" in one.tables if kind is None else kind in one.primary_of
+    if kind is None:
+        return "application" in one.tables
+    first = next(one.name for one in table() if kind in one.primary_of)
+    return kind in one.primary_of or (kind in one.stands_in_for and first not in known)
 
 
 def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -97,7 +102,8 @@ def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str
     def place(key: tuple[str, str]) -> tuple[int, bool, int]:
         """Returns the sort key of a figure."""
         group, what = key
-        return groups.index(group), not is_primary(kinds.get(group), what), names.index(what)
+        known = [name for own, name in keys if own == group]
+        return groups.index(group), not is_primary(kinds.get(group), what, known), names.index(what)
 
     return sorted(keys, key=place)
 
@@ -161,7 +167,7 @@ class Measure:
 def measures() -> list[Measure]:
     """Returns the measures of a run in the order of a sweep's columns."""
     of_buckets = [Measure(one, role) for role in CLASSES for one in list_of_subject("bucket")]
-    of_kinds = [Measure(one, kind=kind) for kind in KINDS for one in list_primary(kind)]
+    of_kinds = [Measure(one, kind=kind) for kind in KINDS for one in list_felt(kind)]
     of_runs = [Measure(one) for one in list_of_subject("run")]
     return [*of_buckets, *(Measure(one) for one in list_of_subject("scheme")), *of_kinds, *of_runs]
 

@@ -200,7 +200,13 @@ fn judge(
     faster: Option<(u32, u32)>,
 ) -> PyResult<Verdict> {
     let unit: Unit = unit.map_or(Ok(Unit::Replication), pythonize::depythonize)?;
-    Ok(Verdict(verdicts::judge(&ratio.0, &design_or_default(design), unit, faster)))
+    Ok(Verdict(verdicts::judge(
+        &ratio.0,
+        mousehole_answer::quantities::Better::Less,
+        &design_or_default(design),
+        unit,
+        faster,
+    )))
 }
 
 /// Describes how an exploratory endpoint changed.

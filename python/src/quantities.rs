@@ -154,6 +154,13 @@ impl Quantity {
         to_python(py, &self.0.primary_of)
     }
 
+    /// The kinds of applications whose users feel it first where nothing is known that they feel before.
+    #[getter]
+    // python: -> list[str]
+    fn stands_in_for<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.stands_in_for)
+    }
+
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.0.subject, &self.0.stem).hash(&mut hasher);

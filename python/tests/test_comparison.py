@@ -316,7 +316,7 @@ def test_report__says_what_stands_behind_the_verdicts(captured: Comparison) -> N
     text = " ".join(console.export_text().split())
     assert "distinct transfers ≤ 15 kB of 80 clients" in text
     assert "draws the capture's clients anew" in text
-    assert "in the windows (standard deviation" in text
+    assert "by transfers in the windows (standard deviation" in text
 
 
 def test_report__says_that_there_is_no_steady_state() -> None:

@@ -94,3 +94,11 @@ def test_renamed__replaces_paths_in_what_is_allowed() -> None:
     assert str(other) == (
         '--shape-layer: "link.shape" is not allowed; it must be --shape as well, or link.buffers'
     )
+
+
+def test_renamed__replaces_the_path_that_something_cannot_be_combined_with() -> None:
+    sentence = '"link.burst" cannot be combined with link.burst; give link.shape'
+    error = MouseholeError(sentence, field="link.down", allowed="give link.shape")
+    names = {"link.down": "--down", "link.burst": "--burst", "link.shape": "--shape"}
+    said = '--down: "link.burst" cannot be combined with --burst; give --shape'
+    assert str(error.renamed(names)) == said

@@ -73,3 +73,19 @@ def test_question__on_a_cellular_line_has_its_file(cellular: Path) -> None:
     assert said[0] == "home, 4 users over lte.down down, 5mbit up, 80ms RTT"
     assert any(line.startswith("Calls: one-way delay, p95") for line in said)
     assert not any("tbf rate" in line for line in said), "no fixed rate for a line whose rate varies"
+
+
+def test_question__of_responsiveness_alone_wants_more_round_trips() -> None:
+    options = {"down": "5mbit", "up": "1mbit", "duration": "10s", "seeds": 5}
+    said = list_lines((), users=2, apps="responsiveness", **options)
+    assert said[1].startswith(("Best for responsiveness", "Recommended for responsiveness")), said[1]
+    assert "Nothing here beats" not in " ".join(said)
+
+
+def test_question__about_what_nobody_waits_for_has_no_verdict() -> None:
+    said = list_lines((), users=3, apps="vpn", down="5mbit", up="1mbit", seeds=5)
+    assert (
+        said[1]
+        == "No verdict: no replication had transfers ≤ 15 kB, or another class whose users feel a queue."
+    )
+    assert not any("comes nearest" in line for line in said)

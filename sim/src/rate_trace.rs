@@ -6,7 +6,7 @@
 //!   leaves over is for the packets that wait behind it; what nobody uses is lost. After the last line the trace begins
 //!   again.
 //! - `time rate`, such as `2.5s 8mbit`: the rate holds until the time of the next line, that of the last one for ever.
-//!   A plain number is a time in seconds, and a rate of `0` is an outage.
+//!   A plain number is a time in seconds, and a rate of `0`, with or without a unit, is an outage.
 
 use crate::error::{Error, Result, quote};
 use crate::units::{Rate, Time, parse_dur, parse_rate};
@@ -79,6 +79,7 @@ impl RateTrace {
     /// [`Error::Row`] with the line at fault, [`Error::File`] for a trace without lines, with more than
     /// fifty million, or one that lets nothing pass in the end.
     pub fn parse(text: &str, name: &str) -> Result<RateTrace> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text); // the byte-order mark of some editors
         let lines =
             text.lines().zip(1u64..).map(|(line, number)| (line.split('#').next().unwrap_or(""), number));
         let lines: Vec<(Vec<&str>, u64)> = lines
@@ -184,6 +185,13 @@ impl Position {
     }
 }
 
+/// Returns whether a text is zero, with or without a unit of rates.
+fn is_zero(rate: &str) -> bool {
+    let number = rate.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    number.parse() == Ok(0.0)
+        && (number == rate || parse_rate("rate", &format!("1{}", &rate[number.len()..])).is_ok())
+}
+
 /// Returns the error for a line of the trace `name`.
 fn row_error(name: &str, line: u64, problem: String) -> Error {
     Error::Row { file: name.into(), line, problem }
@@ -242,7 +250,7 @@ fn parse_steps(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
         let has_unit = time.chars().any(char::is_alphabetic);
         let text = if has_unit { time.to_string() } else { format!("{time}s") };
         let from = Time(parse_dur("time", &text).map_err(in_row)?.0);
-        let rate = if rate == "0" { 0 } else { parse_rate("rate", rate).map_err(in_row)?.0 };
+        let rate = if is_zero(rate) { 0 } else { parse_rate("rate", rate).map_err(in_row)?.0 };
         let before = match steps.last() {
             None if from > Time::ZERO => {
                 return Err(row_error(name, *line, format!("the first time is {time}; it must be 0")));
@@ -311,6 +319,15 @@ mod tests {
         assert_eq!(link.transmit(123_750, ms(10), false), ms(1000));
         assert_eq!(link.transmit(1000, ms(1000), false), ms(1501));
         assert_eq!(link.transmit(1000, ms(1600), true), ms(1601));
+    }
+
+    #[test]
+    fn parse__takes_a_byte_order_mark_and_an_outage_with_its_unit() {
+        let plain = parse_trace("0s 1mbit\n1s 0\n2s 3mbit\n");
+        assert_eq!(parse_trace("\u{feff}0s 1mbit\n1s 0mbit\n2s 3mbit\n"), plain);
+        for zero in ["0x", "-0mbit", "0mbyte"] {
+            assert!(RateTrace::parse(&format!("0s {zero}\n1s 1mbit\n"), "t").is_err(), "{zero}");
+        }
     }
 
     #[test]

@@ -53,8 +53,13 @@ impl Answer<'_> {
     }
 
     /// Returns the sentence, after `begin`, on the schemes that a binding veto in `found` rules
-    /// out, and for the first of them who pays how much. None without any.
-    pub(super) fn pays_text<'b>(&self, found: impl Iterator<Item = &'b Veto>, begin: &str) -> Option<String> {
+    /// out, and for the first of them who pays how much, against `other`. None without any.
+    pub(super) fn pays_text<'b>(
+        &self,
+        found: impl Iterator<Item = &'b Veto>,
+        begin: &str,
+        other: &str,
+    ) -> Option<String> {
         let found: Vec<&Veto> = found.filter(|one| one.binds).collect();
         let schemes = remove_repeats(found.iter().map(|one| one.scheme.as_str()));
         let who_pays = |scheme: &&str| {
@@ -64,7 +69,6 @@ impl Answer<'_> {
         let first: Vec<String> = schemes.iter().take(MOST_VETOED).map(who_pays).collect();
         let rest = schemes.get(MOST_VETOED..).filter(|rest| !rest.is_empty());
         let rest = rest.map(|rest| format!("; also {}", rest.join(", "))).unwrap_or_default();
-        let other = self.cell.plan.harm_reference();
         (!first.is_empty()).then(|| format!("{begin}, against {other}: {}{rest}.", first.join("; ")))
     }
 
@@ -188,7 +192,7 @@ impl Answer<'_> {
             let (faster, of) = self.count_faster(chosen, cell.baseline());
             parts.push(format!("faster than {} in {faster} of {of}", plan.baseline));
         }
-        if let Some(capture) = &cell.capture {
+        if let Some(capture) = cell.capture.as_ref().filter(|_| cell.is_about_short()) {
             let transfers = count_text(capture.short.transfers as i64, "distinct transfer");
             parts.push(format!("{transfers} of {}", count_text(capture.short.clients as i64, "client")));
         }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::comparison::{Capture, Counted, Scheme};
-use crate::tests_support::{cell, make_cell, with_calls};
+use crate::quantities::Kind;
+use crate::tests_support::{cell, make_cell, with_calls, with_figure, without_transfers};
 
 /// Returns the answer where `tc` installs every scheme but those named, and `ct-cake` demotes calls
 /// like downloads.
@@ -311,6 +312,91 @@ fn advise__without_a_better_scheme_says_which_are_equal_or_worse() {
     let one = answer(ideal, &[]);
     assert_eq!(one.outcome, Outcome::NoVerdict);
     assert!(one.lines[0].starts_with("No verdict: only ideals are compared with droptail"));
+}
+
+/// Returns the first line, and all lines, of the answer for runs without transfers under drop-tail, FQ-CoDel and CAKE,
+/// with these figures of a kind.
+fn answer_for(kind: Kind, figures: &[(&str, [f64; 3])]) -> (String, String) {
+    let schemes = [("droptail", 1.0, 10.0), ("fq-codel", 1.0, 10.0), ("cake", 1.0, 10.0)];
+    let found = make_cell(&schemes, |index, facts| {
+        let spread = facts.statistics["response_mean_s"][0]; // differs between replications
+        let add =
+            |facts, (what, values): &(&str, [f64; 3])| with_figure(facts, kind, what, values[index] * spread);
+        figures.iter().fold(without_transfers(facts), add)
+    });
+    let lines = answer(found, &[]).lines;
+    (lines[0].clone(), lines.join("\n"))
+}
+
+#[test]
+fn advise__takes_more_for_better_where_more_is_better() {
+    let (first, _) = answer_for(Kind::Responsiveness, &[("round_trips_per_minute", [120.0, 390.0, 440.0])]);
+    let said = "Best for responsiveness (round trips per minute): cake, better by 267 % (95 % interval 267–267 %), \
+                mean 120 → 440.";
+    assert_eq!(first, said);
+    let (first, _) = answer_for(Kind::Responsiveness, &[("round_trips_per_minute", [440.0, 390.0, 120.0])]);
+    let said =
+        "Nothing here beats droptail for responsiveness (round trips per minute) (fq-codel, cake: worse).";
+    assert_eq!(first, said);
+}
+
+#[test]
+fn advise__compares_shares_that_are_none_at_all() {
+    let missed = |shares| answer_for(Kind::VideoCalls, &[("frames_missed_share", shares)]).0;
+    let said = "Best for video calls (frames late or lost): cake, better by 100 % (95 % interval 100–100 %), mean 40 % \
+                → 0 %.";
+    assert_eq!(missed([0.4, 0.1, 0.0]), said);
+    let said = "Nothing here beats droptail for video calls (frames late or lost) (fq-codel, cake: equal within 5 %).";
+    assert_eq!(missed([0.0, 0.0, 0.0]), said);
+}
+
+#[test]
+fn advise__judges_recorded_video_calls_by_their_packets() {
+    let (first, _) =
+        answer_for(Kind::VideoCalls, &[("delay_p95_s", [0.3, 0.1, 0.05]), ("loss_share", [0.0; 3])]);
+    assert!(first.starts_with("Best for video calls (one-way delay, p95): cake, better by 83 %"), "{first}");
+    let schemes = [("droptail", 1.0, 10.0), ("ct-cake", 0.5, 10.0), ("cake", 0.52, 10.0)];
+    let delays = [0.3, 0.2, 0.03];
+    let recorded = |index: usize, facts| with_figure(facts, Kind::VideoCalls, "delay_p95_s", delays[index]);
+    let played = |index: usize, facts| {
+        with_figure(recorded(index, facts), Kind::VideoCalls, "frames_missed_share", 0.1)
+    };
+    let lines = answer(make_cell(&schemes, recorded), &[]).lines.join("\n");
+    assert!(lines.contains("Not recommended, against cake: ct-cake (video calls +170 ms)."), "{lines}");
+    assert!(lines.contains("Video calls: one-way delay, p95 300 ms → 30 ms"), "{lines}");
+    assert!(!lines.contains("no calls or games are in this traffic"), "{lines}");
+    let lines = answer(make_cell(&schemes, played), &[]).lines.join("\n");
+    assert!(
+        lines.starts_with("Best for transfers ≤ 15 kB: ct-cake"),
+        "of frames that are known, delay is no veto"
+    );
+}
+
+#[test]
+fn advise__recommends_nothing_for_a_class_that_pays_by_another_figure() {
+    let with = |lost| answer_for(Kind::Games, &[("delay_p95_s", [0.1, 0.04, 0.09]), ("loss_share", lost)]);
+    assert!(with([0.05, 0.05, 0.05]).0.starts_with("Best for games (one-way delay, p95): fq-codel"));
+    let (first, all) = with([0.05, 0.07, 0.05]);
+    assert!(first.starts_with("Best for games (one-way delay, p95): cake, better by 10 %"), "{first}");
+    assert!(
+        all.contains("Better, but not recommended, against droptail: fq-codel (games +2 points)."),
+        "{all}"
+    );
+    let (first, all) = with([0.05, 0.07, 0.07]);
+    assert!(first.starts_with("Nothing is recommended: "), "{first}");
+    assert!(all.contains("against droptail: fq-codel (games +2 points); cake (games +2 points)."), "{all}");
+}
+
+#[test]
+fn advise__without_anything_to_judge_gives_no_verdict() {
+    let (first, all) = answer_for(Kind::Games, &[]);
+    let said = "No verdict: no replication had transfers ≤ 15 kB, or another class whose users feel a queue.";
+    assert_eq!(first, said);
+    assert!(!all.contains("comes nearest"), "{all}");
+    let (first, _) = answer_for(Kind::Games, &[("delay_p95_s", [f64::NAN, 0.1, 0.1])]);
+    let said =
+        "No verdict: no replication had games (one-way delay, p95) both under droptail and another scheme.";
+    assert_eq!(first, said);
 }
 
 #[test]

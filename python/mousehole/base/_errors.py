@@ -46,6 +46,9 @@ class MouseholeError(ValueError):
             return self
         allowed = self.allowed and _rename_paths(self.allowed, names)
         sentence = self.sentence.replace(self.allowed, allowed) if self.allowed and allowed else self.sentence
+        sentence = re.sub(
+            r"(?<=cannot be combined with )[a-z_.]+\b", lambda one: names.get(one[0], one[0]), sentence
+        )
         name = max(fits, key=len)
         rest = field[len(name) :]
         if names[name].startswith("--") and rest.startswith("."):

@@ -532,8 +532,8 @@ def _warn_of_low_load(prepared: Prepared) -> None:
     native = summary["native_load"] if summary else None
     if prepared.plan.loads == (None,) and native is not None and native < notes.UNLOADED:
         prepared.reporter.say(
-            f"warning: {prepared.given.label} loads this link only to {native:.2g}, so no scheme can "
-            "gain much; give a load, such as --load 0.9"
+            f"warning: {prepared.given.label} loads this link only to {native:.2g}, so schemes may hardly "
+            "differ; give a load, such as --load 0.9"
         )
 
 

@@ -43,5 +43,8 @@ def _list_application_columns(result: _engine.RunResult) -> ApplicationColumns:
         "kind": [kinds.get(group) for group, _ in order],
         "what": [what for _, what in order],
         "value": [figures[one] for one in order],
-        "is_primary": [quantities.is_primary(kinds.get(group), what) for group, what in order],
+        "is_primary": [
+            quantities.is_primary(kinds.get(group), what, [name for own, name in order if own == group])
+            for group, what in order
+        ],
     }

@@ -34,7 +34,7 @@ def _list_load_clauses(load: LoadRow) -> list[str]:
         parts.append(f"offered {load.load_achieved:.3g}")
     if load.load_window is not None and load.load_window_deviation is not None:
         spread = f"standard deviation {load.load_window_deviation:.2g}"
-        parts.append(f"{load.load_window:.3g} in the windows ({spread})")
+        parts.append(f"{load.load_window:.3g} by transfers in the windows ({spread})")
     return parts
 
 

@@ -88,7 +88,8 @@ fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate
         return Ok((parse_rate(field, text)?, None));
     }
     if field == "link.rate" {
-        let allowed = "a rate such as 10mbit; the file of one that varies is given as down, or as up";
+        let allowed =
+            "a rate such as 10mbit; the file of one that varies is given as link.down, or as link.up";
         return Err(Error::field(field, quote(text), allowed));
     }
     if link.burst.is_some() && link.shape.is_none() {

@@ -57,7 +57,7 @@ pub fn put_shapers(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> 
                 _ => (shape.0, Shape::parse(shape.0, shape.1)?),
             };
             let is_of_both = field == "link.shape" && link.name == "up";
-            let hint = if is_of_both { "; up_shape is that of uploads alone" } else { "" };
+            let hint = if is_of_both { "; link.up_shape is that of uploads alone" } else { "" };
             let rate = shape.resolve(field, link.rate, link.trace.is_some(), hint)?;
             let burst = if given > 0 { given } else { default_burst(rate) };
             let buffer = parse_buffer(buffer_field, text, rate, rtt)?;

@@ -217,7 +217,7 @@ fn find_hint(head: &[u8]) -> Option<String> {
     }
     if is_numbers(head) {
         return Some(
-            "it holds a number per line; a trace of a link's rate is link.rate_trace of a scenario"
+            "it holds a number per line; a trace of a link's rate is given with --down or --up, as link.down or link.up"
                 .to_string(),
         );
     }
