@@ -106,12 +106,4 @@ mod tests {
         assert!(has_rate("mousehole-live up --dev DEV --rate 5mbit"));
         assert!(!has_rate("# rate 5mbit") && !has_rate("fq_codel limit 5") && !has_rate("the rate"));
     }
-
-    #[test]
-    fn format_share__keeps_four_digits() {
-        assert_eq!(
-            [95.0, 33.333_333, 100.0, 0.5, 2.125].map(format_share),
-            ["95", "33.33", "100", "0.5", "2.125"]
-        );
-    }
 }
