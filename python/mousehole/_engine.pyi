@@ -201,7 +201,7 @@ class Source:
     def role(self) -> Literal["short", "long", "all"]:
         """The class of transfers that it is about."""
     @property
-    def kind(self) -> Literal["calls", "games", "video_calls", "streams", "logins"] | None:
+    def kind(self) -> Literal["calls", "games", "video_calls", "streams", "logins", "responsiveness"] | None:
         """The kind of applications; None if the subject is not a kind."""
     @property
     def group(self) -> str | None:
@@ -651,6 +651,11 @@ class Quantity:
     @property
     def primary_of(self) -> list[str]:
         """The kinds of applications whose users feel it first: those of `quantities.KINDS`."""
+    @property
+    def stands_in_for(self) -> list[str]:
+        """The kinds of applications whose users feel it first where nothing is known that they feel
+        before.
+        """
 
 class Bucket:
     """A size bucket: transfers of more than `low_bytes` and at most `high_bytes`."""

@@ -18,7 +18,15 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
-from mousehole.base import MouseholeError, Reporter, Silent, conflict_error, output, require_extra
+from mousehole.base import (
+    MouseholeError,
+    Reporter,
+    Silent,
+    conflict_error,
+    field_error,
+    output,
+    require_extra,
+)
 from mousehole.runs._pool import Apart, Backend, Job, Shipment, default_jobs
 from mousehole.runs._worker import (
     DONE,
@@ -69,6 +77,8 @@ def open_backend(
     if dask is None and executor is None:
         yield None
         return
+    if executor is not None and not hasattr(executor, "submit"):
+        raise field_error("executor", executor, "an executor of concurrent.futures")
     backend = Dask(dask, reporter or Silent()) if dask is not None else Futures(executor)  # type: ignore[arg-type]
     try:
         yield backend
