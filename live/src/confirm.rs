@@ -25,7 +25,7 @@ pub fn spawn(name: &str, since: u64, seconds: u64) -> Result<()> {
 }
 
 /// Waits `seconds`, then takes back what was started at `since` unless it was confirmed. A failure
-/// to take back is retried every 2 s, up to [`MOST_TRIES`] times. Returns early once it is
+/// to take back is retried every 2 s, up to `MOST_TRIES` times. Returns early once it is
 /// confirmed or taken back. The timer's process runs this.
 ///
 /// # Errors

@@ -651,6 +651,11 @@ class Quantity:
     @property
     def primary_of(self) -> list[str]:
         """The kinds of applications whose users feel it first: those of `quantities.KINDS`."""
+    @property
+    def stands_in_for(self) -> list[str]:
+        """The kinds of applications whose users feel it first where nothing is known that they feel
+        before.
+        """
 
 class Bucket:
     """A size bucket: transfers of more than `low_bytes` and at most `high_bytes`."""

@@ -78,8 +78,9 @@ def list_felt(kind: KindName) -> list[Quantity]:
 
 
 def is_primary(kind: str | None, what: str, known: Collection[str]) -> bool:
-    """Returns whether a figure is among those that users of a kind of application feel first, or stands in for
-    them because the very first is not among those that are `known` of the application.
+    """Returns whether a figure is among those that users of a kind of application feel first.
+
+    So is one that stands in for them, if the very first is not among those `known` of the application.
 
     `kind` is None for an application without a kind. Raises `KeyError` for an unknown figure.
     """

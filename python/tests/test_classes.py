@@ -297,6 +297,15 @@ def test_compare__groups_a_capture_by_class(tmp_path: Path) -> None:
     assert ("games", "delay_p95_s") in set(corrected.groups.select("group", "what").iter_rows())
 
 
+def test_compare__judges_a_recorded_video_call_by_delay_and_loss(tmp_path: Path) -> None:
+    (tmp_path / "in.pcap").write_bytes(make_pcap(make_video()))
+    options = {"duration": "5s", "warmup": "1s", "schemes": "fq-codel", "seeds": 5}
+    found = mousehole.compare(tmp_path / "in.pcap", down="20mbit", up="20mbit", **options)
+    assert next(found.findings.select("endpoint").iter_rows()) == ("video_calls_delay_p95_s",)
+    rows = found.groups.select("what", "is_primary").iter_rows()
+    assert {"delay_p95_s", "loss_share"} <= {what for what, is_primary in rows if is_primary}
+
+
 def make_bulk_elsewhere() -> list[Packet]:
     """Returns the download with another server, so that it is no part of the page's connection."""
     other = IPv4Address("203.0.113.5").packed

@@ -253,6 +253,36 @@ def test_frames__that_cannot_be_used_are_refused_in_a_sentence(frame: Any, words
     assert words in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("traffic", "words"),
+    [
+        ([pd.DataFrame(ROWS)], "a list with DataFrame"),
+        (pd.Series([1, 2]), "a column by itself"),
+        (pl.Series([1, 2]), "a column by itself"),
+        (b"home", "traffic: "),
+        ([5], "a list with int"),
+    ],
+)
+def test_compare__refuses_what_is_no_traffic_in_a_sentence(traffic: Any, words: str) -> None:
+    with pytest.raises(mousehole.MouseholeError) as refused:
+        mousehole.compare(traffic, rate="1mbit")
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(("option", "value"), [("veto", 5), ("veto", [5]), ("executor", 5)])
+def test_compare__refuses_options_of_another_type_in_a_sentence(option: str, value: object) -> None:
+    few = {
+        "down": "5mbit",
+        "up": "1mbit",
+        "duration": "1s",
+        "warmup": "1s",
+        "seeds": 1,
+        "schemes": "droptail",
+    }
+    with pytest.raises(mousehole.MouseholeError, match=f"^{option}: "):
+        mousehole.compare("home", **few, **{option: value})  # type: ignore[arg-type]
+
+
 def test_compare__takes_any_iterable_and_an_empty_frame_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(
         "start,client,bytes\n" + "".join(f"{n / 9},a{n},{900 + n}\n" for n in range(40))

@@ -188,8 +188,8 @@ impl Position {
 /// Returns whether a text is zero, with or without a unit of rates.
 fn is_zero(rate: &str) -> bool {
     let number = rate.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    number.parse() == Ok(0.0)
-        && (number == rate || parse_rate("rate", &format!("1{}", &rate[number.len()..])).is_ok())
+    let is_number = number.starts_with(|letter: char| letter.is_ascii_digit()) && number.parse() == Ok(0.0);
+    is_number && (number == rate || parse_rate("rate", &format!("1{}", &rate[number.len()..])).is_ok())
 }
 
 /// Returns the error for a line of the trace `name`.

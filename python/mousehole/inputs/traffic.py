@@ -261,9 +261,18 @@ def make_repeatable(source: Source) -> Source:
     Raises `MouseholeError` for anything that is no source.
     """
     if isinstance(source, Iterator | Set) and not frames.is_stream(source):
-        return list(source)
-    if not isinstance(source, str | Path | Sequence) and not _is_data(source):
+        return make_repeatable(list(source))
+    if hasattr(source, "to_frame"):
+        raise field_error(
+            "traffic", "a column by itself", "a frame with columns such as start, client and bytes"
+        )
+    is_one = isinstance(source, str | Path) or _is_data(source)
+    if not is_one and (isinstance(source, bytes) or not isinstance(source, Sequence)):
         raise field_error("traffic", source, "the name of a file or model, a list of files, or a frame")
+    others = [] if is_one else [one for one in source if not isinstance(one, str | Path | Mapping)]  # type: ignore[union-attr]
+    if others:
+        found = f"a list with {type(others[0]).__name__}"
+        raise field_error("traffic", found, "a list of names of files, or of dictionaries, or one frame")
     return source
 
 

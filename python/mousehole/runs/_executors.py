@@ -23,6 +23,7 @@ from mousehole.base import (
     Reporter,
     Silent,
     conflict_error,
+    field_error,
     output,
     require_extra,
     take_first_line,
@@ -77,6 +78,8 @@ def open_backend(
     if dask is None and executor is None:
         yield None
         return
+    if executor is not None and not hasattr(executor, "submit"):
+        raise field_error("executor", executor, "an executor of concurrent.futures")
     backend = Dask(dask, reporter or Silent()) if dask is not None else Futures(executor)  # type: ignore[arg-type]
     try:
         yield backend

@@ -195,7 +195,7 @@ def make_plan(shared: SharedScenario, options: Options, own_scheme: str | None) 
         short_bytes=_engine.parse_size("short", with_unit("short", options.short, BYTES)),
         long_bytes=_engine.parse_size("long", with_unit("long", options.long, BYTES)),
         is_sequential=options.sequential,
-        vetoes=(options.veto,) if isinstance(options.veto, str) else tuple(options.veto or ()),
+        vetoes=_list_vetoes(options.veto),
         reference=None if options.reference is None else options.reference.strip(),
     )
 
@@ -238,6 +238,19 @@ def load_policies(given: str | Sequence[str] | None) -> list[str]:
     headers = () if given is None else parse_texts("policy", given)
     try_headers(headers)
     return [_engine.load_policy(path) for path in headers]
+
+
+def _list_vetoes(given: object) -> tuple[str, ...]:
+    """Returns the texts of vetoes, of which one or several are given, or none.
+
+    Raises `MouseholeError` for anything else.
+    """
+    several = [given] if isinstance(given, str) else given or ()
+    several = list(several) if isinstance(several, Iterable) else [several]
+    texts = tuple(text for text in several if isinstance(text, str))
+    if len(texts) != len(several):
+        raise field_error("veto", given, "a text, or a list of texts")
+    return texts
 
 
 def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:

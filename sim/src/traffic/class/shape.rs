@@ -149,7 +149,7 @@ impl Observed {
     }
 
     /// Returns the shape of the packets so far. `client` is the side of the client, 0 or 1; `ports` and `writes` are
-    /// the client's and the server's, and writes may be empty. A side of at most [`FIRST`] packets has no rhythm.
+    /// the client's and the server's, and writes may be empty. A side of at most `FIRST` packets has no rhythm.
     pub fn shape(
         &self,
         protocol: Protocol,

@@ -346,6 +346,14 @@ pub fn explain_doubt(columns: &Columns, header: &[String]) -> Option<String> {
             "the columns {names} are headers of packets, and a row must be a transfer; give the capture itself"
         ));
     }
+    let read = [Some(columns.start.0), Some(columns.bytes), columns.client, columns.server, columns.reverse];
+    let twice = read.into_iter().flatten().find(|place| {
+        let others = header.iter().enumerate().filter(|(other, _)| other != place);
+        others.into_iter().any(|(_, name)| *name == header[*place])
+    });
+    if let Some(place) = twice {
+        return Some(format!("two columns are called {}; rename one of them", header[place]));
+    }
     let is_any = UNDIRECTED.iter().any(|alias| is_same(&header[columns.bytes], alias));
     let of_directions: Vec<&str> =
         header.iter().map(String::as_str).filter(|name| is_any && counts_one_direction(name)).collect();
@@ -441,6 +449,17 @@ mod tests {
         assert_eq!(columns.start, (1, Unit::Ms));
         assert_eq!(columns.rtt, Some((3, Unit::Us)));
         assert_eq!((columns.client, columns.bytes), (Some(0), 2));
+    }
+
+    #[test]
+    fn explain_doubt__of_two_columns_with_one_name() {
+        let doubt = |text: &str| {
+            let header = header(text);
+            explain_doubt(&Columns::from_header(&header, Direction::Down).unwrap(), &header)
+        };
+        let said = doubt("start,client,bytes,Bytes");
+        assert_eq!(said.as_deref(), Some("two columns are called bytes; rename one of them"));
+        assert_eq!(doubt("start,client,bytes,note,note"), None, "nothing of them is read");
     }
 
     #[test]
