@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from bench import BINARY, ROOT
+
 ROUNDS = 6
 """The least and the most of so many rounds are a 97 % interval for the median."""
 
@@ -121,9 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser(document: str | None, rounds: int, output: str) -> argparse.ArgumentParser:
     """Returns the parser of a benchmark's command line; the defaults are those of `make bench`."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     found = argparse.ArgumentParser(description=document.splitlines()[0] if document else None)
-    found.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
+    found.add_argument("--binary", type=Path, default=BINARY)
     found.add_argument("--rounds", type=int, default=rounds)
     found.add_argument("--output", type=Path, default=ROOT / output)
     return found

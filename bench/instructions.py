@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from bench import BINARY, ROOT
+
 RECORD = ROOT / "sim" / "instructions.txt"
 BAR = 0.03
 BAR_OTHER_COMPILER = 0.10
@@ -83,9 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
+    parser.add_argument("--binary", type=Path, default=BINARY)
     parser.add_argument("--record", type=Path, default=RECORD)
     parser.add_argument("--bless", action="store_true", help="renew the record instead of comparing")
     return parser.parse_args(arguments)

@@ -20,11 +20,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import engine
+from bench import BINARY, ROOT, engine
 from tools import document
 
 TARGET = "bench WHAT=performance"
-ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "performance.md"
 
 
@@ -124,9 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
+    parser.add_argument("--binary", type=Path, default=BINARY)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     return parser.parse_args(arguments)

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bench.instructions import ROOT
+from bench import BINARY
 
 TIMES = {"bulk": (4, 2), "web": (20, 1)}
 """Simulated seconds of the long and the short run of each case."""
@@ -41,10 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Profiles one case and prints its parts, in instructions per data packet.
     Returns 0; ends the program if a run fails.
     """
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("case", choices=sorted(TIMES))
-    parser.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
+    parser.add_argument("--binary", type=Path, default=BINARY)
     options = parser.parse_args(arguments)
     (long, packets), (short, fewer) = (
         profile([str(options.binary), options.case, str(seconds)]) for seconds in TIMES[options.case]

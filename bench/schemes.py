@@ -21,7 +21,6 @@ from pathlib import Path
 
 from bench import engine, instructions
 
-ROOT = engine.ROOT
 CASES = {"bulk": (5, 45), "web": (20, 220)}
 """Seconds simulated in the short and the long run of each case, for clocks."""
 COUNTED = {"bulk": (1, 3), "web": (4, 24)}

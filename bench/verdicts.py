@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.instructions import ROOT
+from bench import ROOT
 
 CASES = (
     "compare home --down 20mbit --up 1mbit",

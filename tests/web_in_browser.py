@@ -92,6 +92,14 @@ URL.createObjectURL = (blob) => {
 picture, instead of saving them."""
 COMPLETE = "return /^(\\d+) of \\1 runs$/.test(document.querySelector('#over').textContent)"
 WATCHED = "return [...document.querySelectorAll('.felt b')].map(one => one.textContent)"
+NAMED = """
+const top = (one) => one.getBoundingClientRect().top;
+const texts = (chart) =>
+    [...chart.querySelectorAll('.role-axis-label text')].sort((one, other) => top(one) - top(other));
+return [...document.querySelectorAll('.chart svg')].map(chart =>
+    texts(chart).map(one => one.textContent).filter(text => !/^\\d/.test(text)));
+"""
+"""The schemes of each chart, from above."""
 WORKERS = """
 const Kept = window.Worker;
 window.keptWorkers = [];
@@ -611,6 +619,12 @@ def test_screens__fit_every_width_and_ask_no_other_host(
                 drawn = "return document.querySelectorAll('.chart svg').length"
                 count = window.run("return document.querySelectorAll('.charts figure').length")
                 wait_for(lambda: window.run(drawn) == count, "charts")  # noqa: B023
+                named = window.run(NAMED)
+                assert isinstance(named, list)
+                assert len(set(map(tuple, named))) == 1, (
+                    "the schemes of every chart, also of those without a value"
+                )
+                assert named[0][0].endswith("droptail")
             else:
                 wait_for(lambda: window.run(WATCHED), "what users feel")
             assert window.run("return document.documentElement.scrollWidth") == width
@@ -726,6 +740,16 @@ def test_page__works_without_its_host(window: Browser) -> None:
         open_screen(window, address, write_hash({"place": "home", "down": "20mbit", "up": "1mbit"}))
     open_screen(window, address, "watch")
     wait_for(lambda: window.run(WATCHED), "what users feel")
+
+
+def test_page__opened_as_a_file_says_how_to_serve_it(window: Browser, address: str) -> None:
+    seen = "return getComputedStyle(document.querySelector('.early')).visibility === 'visible'"
+    window.show(SITE / "index.html", 820)
+    wait_for(lambda: window.run(seen), "a sentence", 20)
+    assert "python3 -m http.server" in str(window.run("return document.body.innerText"))
+    window.messages()  # the scripts that a file may not load are there
+    open_screen(window, address, "line")
+    assert window.run("return document.querySelector('.early')") is None
 
 
 def test_page__without_the_library_of_charts_says_so_and_tries_again(window: Browser, tmp_path: Path) -> None:

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +31,7 @@ from mousehole.engine_types import Scenario
 from tools import document
 from validation import live, witness
 from validation.lab import live as live_lab
+from validation.lab.tools import keep_busy
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "link.md"
@@ -164,26 +163,6 @@ def write_lists(runs: Sequence[live.Run], way: str, options: argparse.Namespace,
         f"{max(loads):.0f}. {validity} ± is half of the 95 % interval over the lists."
     )
     return f"{document.wrap(conditions)}\n\n{live.write_table(rows).replace('kernel', way)}"
-
-
-def spin() -> None:
-    """Uses a processor until the process is killed."""
-    while True:
-        pass
-
-
-@contextmanager
-def keep_busy(processes: int) -> Iterator[None]:
-    """Keeps so many processes busy while the context lasts."""
-    workers = [multiprocessing.Process(target=spin, daemon=True) for _ in range(processes)]
-    for worker in workers:
-        worker.start()
-    try:
-        yield
-    finally:
-        for worker in workers:
-            worker.terminate()
-            worker.join()
 
 
 def make_bulk_task(flows: int, seconds: float) -> dict[str, Any]:

@@ -12,7 +12,6 @@ N` runs N processes that always want a CPU.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import random
@@ -22,13 +21,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from validation.lab.live import Lab, find_obstacle, require_program
-from validation.lab.namespaces import BPF_ROOT, die_with_parent
+from validation.lab.namespaces import BPF_ROOT
+from validation.lab.tools import keep_busy
 
 NEAR, FAR, DEVICE, OTHER = "near", "far", "wan", "foreign"
 FOLDER = "/etc/mousehole"
@@ -368,19 +368,6 @@ def find_leftovers(lab: Lab) -> list[str]:
             break
         time.sleep(0.1)
     return found_here
-
-
-@contextlib.contextmanager
-def keep_busy(processes: int) -> Iterator[None]:
-    """Runs so many processes that always want a CPU while the context lasts."""
-    words = [sys.executable, "-c", "while True: pass"]
-    started = [subprocess.Popen(words, preexec_fn=die_with_parent) for _ in range(processes)]
-    try:
-        yield
-    finally:
-        for process in started:
-            process.kill()
-            process.communicate()
 
 
 def main() -> int:

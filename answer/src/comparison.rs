@@ -105,11 +105,6 @@ impl Plan {
         sizes::buckets(self.short_bytes, self.long_bytes)
     }
 
-    /// Returns the noun for a replication in texts: `round` of real programs, else `replication`.
-    pub fn run_word(&self) -> &'static str {
-        if self.in_rounds { "round" } else { "replication" }
-    }
-
     /// Returns the unit over which intervals are: rounds of real programs, else replications.
     pub fn unit(&self) -> Unit {
         if self.in_rounds { Unit::Round } else { Unit::Replication }

@@ -1,7 +1,7 @@
 //! The lines that install a scheme on one direction of a link or on both, with remarks on what was simulated.
 
 use crate::setting::Installation;
-use crate::texts::rate_text;
+use crate::texts::{rate_text, significant};
 use serde::{Deserialize, Serialize};
 
 /// Heading of the lines for downloads.
@@ -61,16 +61,8 @@ fn direction_heading(one: &Direction) -> String {
     let head = if one.is_upload { TO_PROVIDER } else { TO_CLIENTS };
     let Some(line) = one.modem else { return head.to_owned() };
     let mean = if line.varies { "mean of " } else { "" };
-    let share = format_share(100.0 * one.rate_bps as f64 / line.rate_bps as f64);
+    let share = significant(100.0 * one.rate_bps as f64 / line.rate_bps as f64, 4);
     format!("{head}; {share} % of the line's {mean}{}, as it was simulated", rate_text(line.rate_bps as f64))
-}
-
-/// Returns a share in percent as text of at most four significant digits, without the sign and
-/// without zeros at the end.
-fn format_share(percent: f64) -> String {
-    let whole = libm::log10(percent.abs()).floor().max(0.0) as usize + 1;
-    let text = format!("{percent:.*}", 4usize.saturating_sub(whole));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Returns whether a command has a rate: `rate` or `bandwidth`, with or without hyphens, before
@@ -113,13 +105,5 @@ mod tests {
     fn has_rate__wants_a_command() {
         assert!(has_rate("mousehole-live up --dev DEV --rate 5mbit"));
         assert!(!has_rate("# rate 5mbit") && !has_rate("fq_codel limit 5") && !has_rate("the rate"));
-    }
-
-    #[test]
-    fn format_share__keeps_four_digits() {
-        assert_eq!(
-            [95.0, 33.333_333, 100.0, 0.5, 2.125].map(format_share),
-            ["95", "33.33", "100", "0.5", "2.125"]
-        );
     }
 }

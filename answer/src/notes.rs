@@ -442,7 +442,7 @@ fn note_same_as_baseline(cell: &Cell) -> Option<String> {
             "{} did exactly the same as {} in every {}: with this traffic and buffer, no decision differed.",
             same.join(", "),
             cell.plan.baseline,
-            cell.plan.run_word()
+            cell.plan.unit().name()
         )
     })
 }

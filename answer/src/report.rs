@@ -59,7 +59,7 @@ fn write_overview(judged: &Judged, groups: &[GroupRow], duration: &str) -> Vec<B
     let has_transfers = judged.cell.runs.iter().flatten().any(|run| run.count.iter().any(|count| *count > 0));
     let table = has_transfers.then(|| Block::Table(tabulate_overview(&judged.cell, groups)));
     let quick = (!has_intervals(plan)).then(|| {
-        let (word, give) = (plan.run_word(), if plan.replications == 1 { "gives" } else { "give" });
+        let (word, give) = (plan.unit().name(), if plan.replications == 1 { "gives" } else { "give" });
         let runs = count_text(i64::from(plan.replications), word);
         Block::prose(
             format!(

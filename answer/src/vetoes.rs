@@ -87,7 +87,7 @@ pub fn find_gaining_classes(cell: &Cell, margins: &[Margin], scheme: usize) -> V
 /// pay.
 fn find_veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: &Design) -> Option<Veto> {
     let source = &margin.figure.source;
-    let change = figure_change_by(cell, source, scheme, other, margin.is_relative, design);
+    let change = estimate_change(cell, source, scheme, other, margin.is_relative, design);
     let harm = if source.quantity.better == Better::Less { change } else { change.negated() };
     // An unknown harm is beyond nothing.
     if harm.mean.is_nan() || harm.mean <= margin.most {
@@ -118,11 +118,11 @@ pub fn figure_change(
     reference: usize,
     is_relative: bool,
 ) -> Estimate {
-    figure_change_by(cell, source, scheme, reference, is_relative, &cell.design())
+    estimate_change(cell, source, scheme, reference, is_relative, &cell.design())
 }
 
-/// Returns the change that [`figure_change`] returns, with an interval of this design.
-fn figure_change_by(
+/// Estimates the change that [`figure_change`] returns, but with the interval of `design`.
+fn estimate_change(
     cell: &Cell,
     source: &Source,
     scheme: usize,

@@ -249,12 +249,11 @@ mod tests {
 
     #[test]
     fn run__ends_what_a_program_leaves_in_the_background() {
-        let began = std::time::Instant::now();
+        // What is left holds the outputs; if it were not ended, this would wait for it.
         let Ended::ByItself(done) = run_shell("sleep 100 & echo $!; exit 3", &Limits::COMPILER) else {
             panic!("took too long")
         };
         assert_eq!(done.status.code(), Some(3));
-        assert!(began.elapsed() < Duration::from_secs(50), "it waited for the background process");
         wait_until_gone(&done.stdout);
     }
 

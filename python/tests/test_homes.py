@@ -207,6 +207,7 @@ FAULTS = [
     (["home", "--apps", "wbe"], 'did you mean "web"?'),
     (["home", "--apps", "web,web:0.5"], '--apps: "web" is given twice'),
     (["ofice"], 'ofice: no such file; did you mean "office"?'),
+    (["house"], "house: no such file; ready-made users are home, office, "),
     (["--users", "30"], "--apps: give what the users run"),
     (["--apps", "web"], "--users: give the number of users"),
     (["no.csv", "--apps", "web"], '--apps: "web" cannot be combined with other traffic'),

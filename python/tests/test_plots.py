@@ -15,7 +15,7 @@ from mousehole.base import MouseholeError
 from mousehole.charts import Panel, arrange_picture, looks, make_scheme_series
 from mousehole.charts.axes import core_range
 from mousehole.charts.marks import empty_chart
-from mousehole.charts.style import COLOURS, QUIET, break_name
+from mousehole.charts.style import COLOURS, QUIET, wrap_name
 from mousehole.charts.writing import compress_png, draw_chart
 from mousehole.runs import default_schemes, list_all_schemes
 
@@ -113,9 +113,9 @@ def test_plot__of_many_schemes_names_the_references_only(three_schemes: mousehol
 
 def test_break_name__long_names_are_broken_and_not_cut() -> None:
     long = "sfd(th=15kB,promotion=periodic,k=4)|cake(tins=colour)"
-    assert all(len(line) <= 34 for line in break_name(long))
-    assert "".join(break_name(long)) == long
-    assert break_name("droptail") == ["droptail"]
+    assert all(len(line) <= 34 for line in wrap_name(long))
+    assert "".join(wrap_name(long)) == long
+    assert wrap_name("droptail") == ["droptail"]
     assert make_scheme_series([long]).colour().to_dict()["legend"]["labelLimit"] == 0
 
 

@@ -35,7 +35,7 @@ class Installed:
     """What the lines of one direction put on a device."""
 
     rate_bps: float
-    """Bytes that are counted, per second: of the line, with its cells."""
+    """Rate in bit/s, of the bytes that are counted: those of the line, with its cells."""
     overhead: int
     layer: str | None
     burst: int | None
@@ -144,8 +144,11 @@ def random_line(draw: random.Random, folder: Path) -> tuple[Scenario, str]:
     return fill_in(base), scheme
 
 
-def find_simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
-    """Returns what the engine ran in one direction, from the scenario alone."""
+def derive_installed(scenario: Scenario, scheme: str, way: str) -> Installed:
+    """Returns what must be installed in direction `way` (`down` or `up`) to match the simulation.
+
+    Nothing runs: the rate is the shaper's, else the line's; burst is None but for fq_codel, codel and red.
+    """
     link, is_up = scenario["link"], way == "up"
     rate = link[way]  # type: ignore[literal-required]
     line_bps = _engine.link_rate("rate", rate)
@@ -180,7 +183,7 @@ def assert_as_simulated(lines: Sequence[str], scenario: Scenario, scheme: str) -
     found = split_by_direction(lines)
     assert set(found) == ({"down"} if scenario["at"] == "down" else {"down", "up"})
     for name, own_lines in found.items():
-        wanted, own = find_simulated(scenario, scheme, name), read_installed(own_lines)
+        wanted, own = derive_installed(scenario, scheme, name), read_installed(own_lines)
         if own.queue == wanted.queue == "cake" or own.burst is not None:
             assert_same(own, wanted)
         else:  # mousehole-live up knows bytes per packet, and PTM by its rate

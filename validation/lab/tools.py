@@ -1,7 +1,12 @@
-"""A check for the programs that a lab needs."""
+"""A check for the programs that a lab needs, and work that keeps processors busy."""
 
 import shutil
-from collections.abc import Mapping
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from validation.lab.namespaces import die_with_parent
 
 
 def find_missing(tools: Mapping[str, str], how: str = "make deps") -> str | None:
@@ -13,3 +18,16 @@ def find_missing(tools: Mapping[str, str], how: str = "make deps") -> str | None
         if not shutil.which(tool):
             return f"{tool} is not installed; '{how}' installs it ({package})"
     return None
+
+
+@contextmanager
+def keep_busy(processes: int) -> Iterator[None]:
+    """Runs so many processes that always want a CPU while the context lasts."""
+    words = [sys.executable, "-c", "while True: pass"]
+    started = [subprocess.Popen(words, preexec_fn=die_with_parent) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()

@@ -127,8 +127,9 @@ export function AnswerView({ answer, request, account, choices }: { answer: Answ
       <h2>Take it along</h2>
       <p>
         {request.files.length > 0
-          ? "The address of this page holds the line, but not the file. This command, beside the file, writes the same numbers with --json:"
-          : "The address of this page holds the scenario; whoever opens it gets the same numbers. This command writes the same file with --json:"}
+          ? "The address of this page holds the line, but not the file. This command, beside the file, writes the same numbers with "
+          : "The address of this page holds the scenario; whoever opens it gets the same numbers. This command writes the same file with "}
+        <code class="word">--json</code>:
       </p>
       <Copied text={command} what="the command" />
       <p class="go">

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { AccountView } from "./account";
 import { keepInAddress, useAddress } from "./address";
-import { choose, commandOf, inspectOf, onFiles, parametersOf, requestOf, sourceOf, type Account, type Choices, type Chosen, type Request } from "./compare";
+import { choose, commandOf, inspectCommand, onFiles, parametersOf, requestOf, sourceOf, type Account, type Choices, type Chosen, type Request } from "./compare";
 import { Copied } from "./copied";
 import { ask, Stopped } from "./engine";
 import { Go, Load, Outcome, Queue, Rates, sentenceOf, Simulated, useComparison } from "./form";
@@ -104,7 +104,7 @@ export function Capture({ choices }: { choices: Choices }) {
           <p class="fault">
             {megabytes(sizeOf(read.chosen.list))} are more than this page takes. The command reads files of any size:
           </p>
-          <Copied text={`${inspectOf(read.chosen.list.map((one) => one.name))}\n${commandOf(onFiles(request, read.chosen), choices.request)}`} what="the commands" />
+          <Copied text={`${inspectCommand(read.chosen.list.map((one) => one.name))}\n${commandOf(onFiles(request, read.chosen), choices.request)}`} what="the commands" />
         </section>
       )}
       {read.is === "read" && <AccountView account={read.account} />}

@@ -24,14 +24,15 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
     name: one.scheme === chosen ? `▸ ${one.scheme}` : one.scheme,
   }));
   const base = rows[0]?.mean ?? null;
-  const y = { field: "name", type: "nominal", sort: null, title: null } as const;
+  // Named here, since a layer whose schemes have no interval would put them last.
+  const y = { field: "name", type: "nominal", scale: { domain: rows.map((one) => one.name) }, title: null } as const;
   const color = {
     field: "how",
     type: "nominal",
     scale: { domain: ["better", "neither", "worse"], range: [GOOD, DIM, BAD] },
     legend: null,
   } as const;
-  const x = { type: "quantitative", title: null, scale: { zero: true, nice: true }, axis: { labelExpr: LABELS[figure.unit] ?? PLAIN, tickCount: 4, labelOverlap: "greedy", labelSeparation: 8 } } as const;
+  const x = { type: "quantitative", title: null, scale: { zero: true, nice: true }, axis: { labelExpr: LABELS[figure.unit] ?? PLAIN, tickCount: 4, labelOverlap: "parity", labelSeparation: 8 } } as const;
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width: Math.max(120, width),

@@ -232,7 +232,7 @@ function argumentOf(name: string): string {
 }
 
 /** Returns the command that inspects files of these names. */
-export function inspectOf(names: string[]): string {
+export function inspectCommand(names: string[]): string {
   return ["mousehole inspect", ...names.map(argumentOf)].join(" ");
 }
 

@@ -70,11 +70,13 @@ function Page() {
   );
 }
 
+const place = document.getElementById("page")!;
+place.replaceChildren(); // what a page says whose scripts may not be loaded
 render(
   <Guard>
     <Page />
   </Guard>,
-  document.getElementById("page")!,
+  place,
 );
 if ("serviceWorker" in navigator && location.protocol.startsWith("http"))
   navigator.serviceWorker.register("sw.js").catch(() => undefined); // without it the page needs the network

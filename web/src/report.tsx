@@ -8,6 +8,7 @@ import lookOfAnswers from "./answer.css?inline";
 import { Legend, Sentences, Verdict } from "./answer";
 import { Blocks } from "./blocks";
 import { manifestOf, titleOf, type Account, type Answer } from "./compare";
+import { Unbroken } from "./copied";
 import { titleOf as titleOfFigure, type Figure } from "./figures";
 import { charts } from "./lazy";
 
@@ -53,7 +54,9 @@ function escapeText(text: string): string {
 function Code({ text, label }: { text: string; label: string }) {
   return (
     <div class="code" role="group" aria-label={label}>
-      <pre>{text}</pre>
+      <pre>
+        <Unbroken text={text} />
+      </pre>
     </div>
   );
 }

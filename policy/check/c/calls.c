@@ -142,8 +142,8 @@ struct {
 static void *(*const mh_check_lookup)(void *map, const void *key) = (void *)1;
 
 /*
- * Plays the next record and writes its outcome to the output map; returns 0, 1 without the maps, 2 after the last record.
- * The caller repeats the program as often as there are records.
+ * Plays the next record on the states in the output map, which change, and writes its outcome there. Returns 0 if it
+ * played one, 1 if a map is missing, 2 if no record is left. The caller runs the program once per record.
  */
 MH_CHECK_SECTION("classifier") int mh_check(void *packet)
 {

@@ -124,7 +124,8 @@ impl Generator {
         self.cases_left -= 1;
     }
 
-    /// Starts another chain with new parameters, as [`Self::resume`] does.
+    /// Draws parameters, for which it calls the policy's set-up function in this process, and starts a chain with them for
+    /// `cases` cases; [`Self::resume`] says when it lasts longer or ends sooner.
     pub fn start_chain(&mut self, cases: u32) {
         let params = parameters::draw_params(self.policy, &mut self.random);
         let draws = self.policy.draws(&params);

@@ -11,6 +11,7 @@ from ._errors import conflict_error as conflict_error
 from ._errors import field_error as field_error
 from ._errors import file_error as file_error
 from ._errors import missing_error as missing_error
+from ._errors import take_first_line as take_first_line
 from ._errors import unknown_error as unknown_error
 from ._exits import BROKEN_PIPE_STATUS as BROKEN_PIPE_STATUS
 from ._exits import FAULT_STATUS as FAULT_STATUS

@@ -91,6 +91,15 @@ def _shorten(text: str, most: int) -> str:
     return f"{text[:begin]}… ({len(text) - begin - end:,} characters left out) …{text[-end:]}"
 
 
+def take_first_line(error: BaseException) -> str:
+    """Returns the first line of an exception's message, or its type if it has none.
+
+    At most 150 characters are returned, without a full stop at the end.
+    """
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:150].rstrip(".")
+
+
 class Stopped(KeyboardInterrupt):
     """The work was interrupted (Ctrl-C); the message says what was finished."""
 

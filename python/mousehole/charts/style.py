@@ -179,7 +179,7 @@ class Series:
         names = list(
             self.names if self.named is None else [name for name in self.names if name in self.named]
         )
-        widest = max((len(line) for name in names for line in break_name(name)), default=1)
+        widest = max((len(line) for name in names for line in wrap_name(name)), default=1)
         columns = max(1, min(len(names), int(LEGEND / (LETTER * widest + 48))))
         return alt.Legend(values=names, columns=columns, labelLimit=0, labelExpr=label_expression(names))
 
@@ -197,8 +197,11 @@ def make_series(names: Sequence[str], field: str) -> Series:
     return _make_series(names, [looks.Place(place, place) for place in places], field)
 
 
-def break_name(name: str) -> list[str]:
-    """Returns the lines of a name; one longer than `LONG_NAME` is broken after commas and bars."""
+def wrap_name(name: str) -> list[str]:
+    """Returns a name as lines of at most `LONG_NAME` characters, which end after commas and bars.
+
+    A piece without these stays whole, however long. Joined, the lines are the name.
+    """
     lines = [""]
     for part in re.split(r"(?<=[,|])(?=\S)", name):
         if lines[-1] and len(lines[-1] + part) > LONG_NAME:
@@ -212,9 +215,9 @@ def label_expression(names: Sequence[str]) -> Any:
 
     Undefined if none is long.
     """
-    if all(len(break_name(name)) == 1 for name in names):
+    if all(len(wrap_name(name)) == 1 for name in names):
         return alt.Undefined
-    return f"{json.dumps({name: break_name(name) for name in names}, ensure_ascii=False)}[datum.value]"
+    return f"{json.dumps({name: wrap_name(name) for name in names}, ensure_ascii=False)}[datum.value]"
 
 
 def _make_series(names: Sequence[str], places: Sequence[looks.Place], field: str) -> Series:

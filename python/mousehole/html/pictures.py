@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from mousehole.charts import writing
-from mousehole.charts.style import DARK, PATHS, SHOWN, Series, break_name
+from mousehole.charts.style import DARK, PATHS, SHOWN, Series, wrap_name
 from mousehole.document.blocks import Chart, Choice
 
 STILL_WIDTH = 620
@@ -70,7 +70,7 @@ def _measure_longest_name(chart: Chart) -> int:
     """Returns the number of letters of the longest line of a name in the first column of the numbers."""
     heads = (row[0] for row in chart.numbers.rows)
     names = (head if isinstance(head, str) else head.text for head in heads)
-    return max((len(line) for name in names for line in break_name(name)), default=0)
+    return max((len(line) for name in names for line in wrap_name(name)), default=0)
 
 
 def _set_size(chart: Chart) -> dict[str, Any]:

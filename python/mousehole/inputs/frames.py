@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, field_error, make_frame, missing_error
+from mousehole.base import MouseholeError, field_error, make_frame, missing_error, take_first_line
 from mousehole.engine_types import ConnectionSpec, Floats
 
 MOST_BYTES = 10**12
@@ -88,7 +88,7 @@ def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
     except MouseholeError:
         raise
     except Exception as error:
-        raise MouseholeError(f"data frame: cannot be read ({_take_first_line(error)})") from None
+        raise MouseholeError(f"data frame: cannot be read ({take_first_line(error)})") from None
     return cast("FrameLike", source)
 
 
@@ -107,12 +107,6 @@ def _refuse_intervals(stream: Any) -> None:
             seconds = "seconds, as of DuckDB's epoch()"
             is_it = "is an interval of months, days and nanoseconds"
             raise field_error("data frame", f"column {name}", seconds, is_it)
-
-
-def _take_first_line(error: Exception) -> str:
-    """Returns the first line of an exception's message, or its type if it has none."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0]
 
 
 def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
@@ -299,9 +293,7 @@ def _read_column(frame: FrameLike | Mapping[str, Any], key: Any) -> NDArray[Any]
     try:
         found = _to_array(frame[key])
     except Exception as error:
-        raise MouseholeError(
-            f"data frame, column {key}: cannot be read ({_take_first_line(error)})"
-        ) from None
+        raise MouseholeError(f"data frame, column {key}: cannot be read ({take_first_line(error)})") from None
     if found.ndim != 1:
         raise MouseholeError(f"data frame, column {key}: has lists, not one value in each row")
     return found

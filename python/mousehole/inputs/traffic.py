@@ -420,11 +420,12 @@ def _read_files(
 
 
 def _refuse_misspelt(names: list[str]) -> None:
-    """Raises `MouseholeError` for a file that is not there and whose name is nearly that of a place."""
+    """Raises `MouseholeError` for a file that is not there and whose name is a word or nearly a place's."""
     for name in names:
         near = get_close_matches(name, places(), 1, NEARLY)
-        if near and not Path(name).exists():
-            raise file_error(name, f'no such file; did you mean "{near[0]}"?')
+        if (near or name.isalpha()) and not Path(name).exists():
+            hint = f'did you mean "{near[0]}"?' if near else f"ready-made users are {', '.join(places())}"
+            raise file_error(name, f"no such file; {hint}")
 
 
 def _from_files(names: list[str], payload: str | None) -> TrafficInput:

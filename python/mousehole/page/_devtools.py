@@ -110,7 +110,7 @@ class DevTools:
         return True
 
     def close(self) -> None:
-        """Ends the browser and all its processes, by force after `CLOSING_S`.
+        """Asks the browser to end, waits for up to twice `CLOSING_S`, and kills what is left of its session.
         Nothing can be called after it.
         """
         with contextlib.suppress(BrowserError):

@@ -8,7 +8,7 @@ import polars as pl
 
 from mousehole.base import time_text
 from mousehole.charts import Panel, arrange_picture
-from mousehole.charts.marks import empty_chart, make_chart
+from mousehole.charts.marks import empty_chart, make_chart, round_digits
 from mousehole.charts.style import BETTER, COLOURS, DIM, QUIET, WORSE
 from mousehole.engine_types import RunSummary, Scenario
 
@@ -95,17 +95,12 @@ def _list_data(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
     """
     return [
         {
-            "t": _round_digits(row["time_s"]),
-            "v": _round_digits(row["value"] * factor),
+            "t": round_digits(row["time_s"], 6),
+            "v": round_digits(row["value"] * factor, 6),
             "colour": row["colour"],
         }
         for row in series.iter_rows(named=True)
     ]
-
-
-def _round_digits(value: float) -> float:
-    """Returns the number with six significant digits."""
-    return float(f"{value:.6g}")
 
 
 def _make_y_axis(title: str, **more: Any) -> alt.Y:
@@ -170,8 +165,8 @@ def _draw_windows(series: pl.DataFrame) -> Any:
     number = {flow: place + 1 for place, flow in enumerate(flows)}
     rows = [
         {
-            "t": _round_digits(row["time_s"]),
-            "v": _round_digits(row["value"]),
+            "t": round_digits(row["time_s"], 6),
+            "v": round_digits(row["value"], 6),
             "flow": f"flow {number[row['flow']]}",
         }
         for row in series.iter_rows(named=True)

@@ -166,7 +166,7 @@ def _make_heat_datum(row: SizeRow) -> Datum:
         "scheme": row.scheme,
         "size": row.bucket,
         "change": 0.0 if is_own else round_digits(log2(1 + change.mean)),
-        "label": "reference" if is_own else whole_percent(change.mean),
+        "label": "–" if is_own else whole_percent(change.mean),
         "weight": DIMMED if is_own else UNCLEAR_NUMBER if unclear else CLEAR,
         "text": "reference" if is_own else change_text(change.mean, change.low, change.high),
     }

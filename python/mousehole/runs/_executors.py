@@ -26,6 +26,7 @@ from mousehole.base import (
     field_error,
     output,
     require_extra,
+    take_first_line,
 )
 from mousehole.runs._pool import Apart, Backend, Job, Shipment, default_jobs
 from mousehole.runs._worker import (
@@ -340,9 +341,7 @@ class Dask:
             if isinstance(answer, OSError):
                 continue  # it has just ended; what follows it is checked by its first task
             if isinstance(answer, BaseException):
-                raise self._fault(
-                    f"the worker at {address} cannot run mousehole ({_take_first_line(answer)})"
-                )
+                raise self._fault(f"the worker at {address} cannot run mousehole ({take_first_line(answer)})")
             if answer is not None:
                 raise self._fault(answer)
 
@@ -419,7 +418,7 @@ class Dask:
             self._launch([flight])
             return []
         except (ImportError, AttributeError) as error:
-            raise self._fault(f"a worker cannot run mousehole ({_take_first_line(error)})") from None
+            raise self._fault(f"a worker cannot run mousehole ({take_first_line(error)})") from None
         for kind, outcome in answers.each:
             if kind != DONE:
                 raise self._fault(str(outcome))
@@ -570,13 +569,7 @@ def _digest_or_none(shipment: Shipment | None) -> str | None:
 def _unreachable_error(address: str, error: BaseException) -> MouseholeError:
     """Returns the error for a scheduler that does not answer."""
     return MouseholeError(
-        f"no Dask scheduler answers at {address} ({_take_first_line(error)}); "
+        f"no Dask scheduler answers at {address} ({take_first_line(error)}); "
         "give its address, such as tcp://10.0.0.1:8786",
         field="dask", value=address,
     )  # fmt: skip
-
-
-def _take_first_line(error: BaseException) -> str:
-    """Returns the first line of an exception's message, shortened, or its type if it has none."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0][:150].rstrip(".")

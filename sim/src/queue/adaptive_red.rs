@@ -42,8 +42,9 @@ impl Default for Adaptation {
 }
 
 impl Adaptation {
-    /// Returns `max_p` after one step, for a RED with this average and these thresholds, all three
-    /// in packets. Within the target range or beyond its own bounds it stays.
+    /// Returns `max_p` after one step of a RED with this average and these thresholds, all three in
+    /// packets. It stays while the average is within the target range. Above `range` it does not
+    /// rise, and below it does not fall; one step may cross a bound, but none exceeds 1.
     pub fn next_max_p(&self, max_p: f64, average: f64, min: f64, max: f64) -> f64 {
         let at = |share: f64| min + share * (max - min);
         if average > at(self.target.1) && max_p <= self.range.1 {

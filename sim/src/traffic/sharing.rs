@@ -72,9 +72,9 @@ enum Event {
 }
 
 /// Returns for each address whether it has several users, by the test that the module's text describes. `addresses` has
-/// the indices of each address's connections in `all`, in order of start. Addresses with few starts are judged
-/// together.
-pub fn find_shared(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
+/// the indices of each address's connections in `all`, in order of start. Addresses at which fewer than `ENOUGH`
+/// starts are expected to find a transfer in progress are judged together.
+pub fn detect_shared_addresses(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
     let mut events = Vec::new();
     let mut counts_after = |burst: Dur| {
         addresses.iter().map(|own| count_quiet_starts(all, own, burst, &mut events)).collect::<Vec<_>>()
@@ -193,7 +193,7 @@ mod tests {
 
     /// Returns for each client whether it is judged to be several users.
     fn judge_clients(connections: Vec<Connection>) -> Vec<bool> {
-        with_client_indices(connections, find_shared)
+        with_client_indices(connections, detect_shared_addresses)
     }
 
     /// Returns how many starts are expected to find a transfer in progress, over all clients.
@@ -204,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn find_shared__one_user_waits_and_three_do_not() {
+    fn detect_shared_addresses__one_user_waits_and_three_do_not() {
         let one = draw_user(0, 0, 200, 2000);
         let three = (1..4).flat_map(|number| draw_user(1, number, 200, 2000));
         assert_eq!(judge_clients(one.into_iter().chain(three).collect()), [false, true]);
     }
 
     #[test]
-    fn find_shared__addresses_with_few_starts_are_judged_together() {
+    fn detect_shared_addresses__addresses_with_few_starts_are_judged_together() {
         let ones = |users: u64| {
             let one = |number| draw_user((number / users) as u32, number, 6, 1500);
             judge_clients((0..20 * users).flat_map(one).collect())
@@ -222,7 +222,7 @@ mod tests {
 
     /// Within a few seconds there may be no moment that is quiet for long.
     #[test]
-    fn find_shared__in_a_short_capture_by_shorter_moments() {
+    fn detect_shared_addresses__in_a_short_capture_by_shorter_moments() {
         let clients = |users: u64, pages| -> Vec<Connection> {
             (0..4 * users).flat_map(|number| draw_user((number / users) as u32, number, pages, 300)).collect()
         };
@@ -235,14 +235,14 @@ mod tests {
 
     /// The pages of a user who comes seldom take long, and their connections begin one by one.
     #[test]
-    fn find_shared__not_by_bursts_of_a_user_who_comes_seldom() {
+    fn detect_shared_addresses__not_by_bursts_of_a_user_who_comes_seldom() {
         let page = |k: u64| (0..8).map(move |part| connection(0, k * 600_000 + part * 500, Some(900)));
         assert_eq!(judge_clients((0..40).flat_map(page).collect()), [false]);
     }
 
     /// A mailbox that is open all day, and pauses between the writes of a connection, do not hide that a user waits.
     #[test]
-    fn find_shared__not_by_transfers_that_nobody_waits_for() {
+    fn detect_shared_addresses__not_by_transfers_that_nobody_waits_for() {
         let with = |other: Connection| {
             let mut connections = draw_user(0, 0, 200, 2000);
             connections.push(other);
@@ -255,10 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn find_shared__unknown_ends_and_empty_addresses_prove_nothing() {
+    fn detect_shared_addresses__unknown_ends_and_empty_addresses_prove_nothing() {
         let unknown = (0..100).map(|k| connection(0, k * 400, None)).collect();
         assert_eq!(judge_clients(unknown), [false]);
-        assert_eq!(find_shared(&[], &[]), [false; 0]);
+        assert_eq!(detect_shared_addresses(&[], &[]), [false; 0]);
         let nothing = (0..100).map(|k| connection(0, k * 400, Some(0))).collect();
         assert_eq!(judge_clients(nothing), [false], "transfers without a length");
     }

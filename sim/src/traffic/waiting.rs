@@ -151,7 +151,7 @@ fn visit_all_waits(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     let mut by_client: Vec<u32> = (0..part.connections.len() as u32).filter(is_transfer).collect();
     by_client.sort_by_key(client);
     let addresses: Vec<&[u32]> = by_client.chunk_by(|a, b| client(a) == client(b)).collect();
-    let are_shared = sharing::find_shared(part.connections, &addresses);
+    let are_shared = sharing::detect_shared_addresses(part.connections, &addresses);
     for (own, _) in addresses.iter().zip(&are_shared).filter(|(_, is_shared)| !**is_shared) {
         visit_waits(own, part, &mut found);
     }

@@ -146,9 +146,10 @@ impl DeliveryRate {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the sample of the present acknowledgement (`GenerateRateSample`), in segments per
-    /// second; `None` if it delivered nothing. The rate is 0 for an interval below the least
-    /// round-trip time. Once enough is delivered, the application no longer limits the rate.
+    /// Returns the rate sample of the present acknowledgement (`GenerateRateSample`), in segments per
+    /// second; `None` if it delivered nothing. The caller has recorded all its deliveries. The rate
+    /// is 0 if the interval is 0 or shorter than `min_rtt`. Ends the application limit once more
+    /// segments are delivered than [`DeliveryRate::mark_app_limited`] demanded.
     pub(super) fn sample(&mut self, min_rtt: Option<Dur>) -> Option<RateSample> {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;

@@ -149,22 +149,23 @@ fn strip_llc(cursor: &mut Cursor) -> Step {
 }
 
 /// Strips NFLOG's header and its attributes up to the packet: each has length and type, then the
-/// value, padded to four bytes. The numbers are in the byte order of the capturing host, which is
-/// assumed to be little-endian.
+/// value, padded to four bytes. The numbers are in the byte order of the capturing host, big-endian
+/// if the first type would else be beyond those that exist.
 fn strip_nflog(cursor: &mut Cursor) -> Step {
     const PAYLOAD: u16 = 9;
+    const MOST: u16 = 31;
     cursor.skip(4)?;
+    let mut is_big = None;
     loop {
-        let [length, kind] = [0, 2].map(|at| {
-            let pair = cursor.bytes.get(at..at + 2)?;
-            Some(u16::from_le_bytes([pair[0], pair[1]]))
-        });
-        let (Some(length), Some(kind)) = (length, kind) else { return Err(reason::NOT_IP.into()) };
-        if kind & 0x7fff == PAYLOAD {
+        let pairs = [0, 2].map(|at| Some([*cursor.bytes.get(at)?, *cursor.bytes.get(at + 1)?]));
+        let [Some(length), Some(kind)] = pairs else { return Err(reason::NOT_IP.into()) };
+        let is_big = *is_big.get_or_insert(u16::from_le_bytes(kind) & 0x7fff > MOST);
+        let read = if is_big { u16::from_be_bytes } else { u16::from_le_bytes };
+        if read(kind) & 0x7fff == PAYLOAD {
             cursor.skip(4)?;
             return Ok(Layer::Ip);
         }
-        cursor.skip(usize::from(length.max(4)).next_multiple_of(4))?;
+        cursor.skip(usize::from(read(length).max(4)).next_multiple_of(4))?;
     }
 }
 

@@ -112,7 +112,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddRes
         b"udp" if is_quic => (Kind::Quic, None),
         b"" => return Err("the row has no proto".to_string()),
         // quic.log may show that it is QUIC.
-        _ => (Kind::Tcp, Some(parse_datagrams(row, duration.unwrap_or_default()))),
+        _ => (Kind::Tcp, Some(spread_datagrams(row, duration.unwrap_or_default()))),
     };
     if datagrams.as_ref().is_some_and(|flow| flow.amount(false).packets + flow.amount(true).packets == 0) {
         return Ok(Some((reason::NO_PAYLOAD, 0)));
@@ -149,9 +149,10 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddRes
     Ok(None)
 }
 
-/// Returns a row's sums as datagrams. If the log does not count packets or IP bytes, they are estimated from full
-/// packets, and from headers of IPv4 and UDP.
-fn parse_datagrams(row: &Row, duration: Dur) -> Datagrams {
+/// Returns the datagrams of a row, spread evenly over `duration`. Packets that are not counted are estimated as full
+/// ones; IP bytes, also if 0, as payload plus headers of IPv4 and UDP. A malformed number is taken as not counted. The
+/// protocol is 17 (UDP), 1 (ICMP) or 0; only UDP has a port.
+fn spread_datagrams(row: &Row, duration: Dur) -> Datagrams {
     let number = |text: &[u8]| stamp::parse_bytes("count", text).ok().flatten();
     let amount = |payload: &[u8], packets: &[u8], ip_bytes: &[u8]| {
         let payload = number(payload).unwrap_or(0);
@@ -227,7 +228,7 @@ fn classify_row(
         // http.log has no column of protocols.
         (_, b"tcp" | b"") => Protocol::Tcp,
         (_, b"udp") => Protocol::Udp,
-        _ => Protocol::Ip(parse_datagrams(row, Dur::ZERO).service.protocol),
+        _ => Protocol::Ip(spread_datagrams(row, Dur::ZERO).service.protocol),
     };
     let port = std::str::from_utf8(row.server_port).ok().and_then(|port| port.trim().parse().ok());
     let mut totals =
