@@ -240,9 +240,10 @@ class Verdict:
         number is unknown.
         """
     def with_bounds(self, scheme_bound: bool, reference_bound: bool, why: str) -> Verdict:
-        """Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
+        """Returns the verdict, or `undecided (why)` if a mean that it relies on is only a lower bound.
 
-        Where the true change can only be larger, the verdict remains, with `at least`.
+        `scheme_bound` and `reference_bound` say whose mean is one. Where the true change can only be
+        larger, the outcome remains, with `at least`; an undecided verdict stays as it is.
         """
 
 class Margin:
